@@ -1,0 +1,1 @@
+"""Scientific papers in, grounded page-cited answers out: an incremental Dagster pipeline."""

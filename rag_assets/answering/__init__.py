@@ -1,0 +1,1 @@
+"""Contexts become claims with verified citations."""

@@ -1,0 +1,1 @@
+"""Dagster only: assets and their checks, thin over the domain packages."""

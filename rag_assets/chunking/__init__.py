@@ -1,0 +1,1 @@
+"""A document becomes chunks (what is cited) and passages (what is searched)."""

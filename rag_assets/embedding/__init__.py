@@ -1,0 +1,1 @@
+"""Texts become vectors: models behind one protocol, and a content-addressed cache."""

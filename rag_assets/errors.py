@@ -1,0 +1,81 @@
+"""Every error this project raises on purpose.
+
+RagAssetsError
+├── InvalidSettings      a setting is unknown, out of bounds or contradicts another
+├── MissingInput         a folder, file or upstream table that must exist does not
+├── MissingExtra         an optional dependency is not installed
+├── MissingModel         the weights of an embedding model cannot be had or are not the expected ones
+├── StaleIndex           something on disk describes other passages or another model than asked for
+├── UnreadableDocument   one document cannot be used; the corpus goes on without it (quarantine)
+│   └── DocumentLimit    ... because it passed a size, depth, page, memory or time limit
+├── InvalidQuestions     a question file has a line that cannot be used
+└── GuardrailBroken      an audit failed and nothing was published (raised by the command line only)
+
+A message says which file, what was found against what was wanted, and what to do. Classes carry nothing but
+their message, so that they survive the trip back from a worker process.
+"""
+
+from pathlib import Path
+from typing import Self
+
+
+class RagAssetsError(Exception):
+    """Base of all errors a user can act on; the command line prints them without a traceback."""
+
+
+class InvalidSettings(RagAssetsError):
+    """A setting is unknown, out of bounds or contradicts another."""
+
+
+class MissingInput(RagAssetsError):
+    """A folder, file or upstream table that must exist does not."""
+
+    @classmethod
+    def table(cls, path: Path, *, asset: str) -> Self:
+        return cls(f"{path} does not exist. Materialize `{asset}` first: rag-assets run --select {asset}")
+
+
+class MissingExtra(RagAssetsError):
+    """An optional dependency is not installed."""
+
+    @classmethod
+    def named(cls, extra: str, *, purpose: str) -> Self:
+        return cls(f"{purpose} needs an optional dependency. Install it with: pip install 'rag_assets[{extra}]'")
+
+
+class MissingModel(RagAssetsError):
+    """The weights of an embedding model cannot be had, or are not the expected ones."""
+
+
+class StaleIndex(RagAssetsError):
+    """Something on disk describes other passages, or another model, than this run asks for."""
+
+    @classmethod
+    def at(cls, path: Path, *, found: str, wanted: str) -> Self:
+        return cls(
+            f"{path} was built with {found}, this run asks for {wanted}. Materialize `embeddings` and what "
+            "follows it, or set the setting back in rag_assets.toml."
+        )
+
+
+class UnreadableDocument(RagAssetsError):
+    """One document cannot be used; it is quarantined with this reason and the corpus goes on without it."""
+
+
+class DocumentLimit(UnreadableDocument):
+    """One document passed a size, depth, page, memory or time limit."""
+
+
+class InvalidQuestions(RagAssetsError):
+    """A question file has a line that cannot be used."""
+
+    @classmethod
+    def at(cls, path: Path, line: int, problem: str) -> Self:
+        return cls(
+            f"{path}, line {line}: {problem}. Each line is a JSON object with at least "
+            '"id" and "question"; mend the line and run again.'
+        )
+
+
+class GuardrailBroken(RagAssetsError):
+    """An audit failed, so nothing was published and the last good files are still in place."""

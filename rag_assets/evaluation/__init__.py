@@ -1,0 +1,1 @@
+"""Results and expectations become metrics."""

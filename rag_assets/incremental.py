@@ -1,0 +1,153 @@
+"""What makes every stage incremental: fingerprints, update plans and atomic publication.
+
+Nothing here knows what is fingerprinted or published. The stages decide what their keys are (a paper, a passage,
+a question); Dagster's data versions are made from the same fingerprints.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+DRAFT_SUFFIX = ".draft"
+_REPLACED_SUFFIX = ".replaced"
+
+
+def fingerprint(*parts: Any) -> str:
+    """32 hex digits of the SHA-256 of the parts' canonical JSON. Parts must be JSON values (tuples are lists)."""
+    canonical = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, 64 hex digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class UpdatePlan:
+    """Which keys of a stage must be built, dropped or left alone. Each list is sorted."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+
+    @property
+    def to_build(self) -> tuple[str, ...]:
+        return tuple(sorted((*self.added, *self.changed)))
+
+    @property
+    def to_drop(self) -> tuple[str, ...]:
+        """Keys whose published rows must go: the removed, and the changed before they are built anew."""
+        return tuple(sorted((*self.removed, *self.changed)))
+
+    @property
+    def is_noop(self) -> bool:
+        return not (self.added or self.changed or self.removed)
+
+    def counts(self) -> dict[str, int]:
+        """The four counts every asset reports."""
+        return {
+            "n_added": len(self.added),
+            "n_changed": len(self.changed),
+            "n_removed": len(self.removed),
+            "n_unchanged": len(self.unchanged),
+        }
+
+
+def plan_update(published: Mapping[str, str], wanted: Mapping[str, str]) -> UpdatePlan:
+    """Compare key -> fingerprint of what is published with what is wanted."""
+    return UpdatePlan(
+        added=tuple(sorted(wanted.keys() - published.keys())),
+        changed=tuple(sorted(key for key in wanted.keys() & published.keys() if wanted[key] != published[key])),
+        removed=tuple(sorted(published.keys() - wanted.keys())),
+        unchanged=tuple(sorted(key for key in wanted.keys() & published.keys() if wanted[key] == published[key])),
+    )
+
+
+def data_version(fingerprints: Mapping[str, str]) -> str:
+    """One fingerprint for a whole asset: equal content gives equal versions, whatever the order it came in."""
+    return fingerprint(sorted(fingerprints.items()))
+
+
+@dataclass
+class Draft:
+    """Files and folders written beside their final places, moved there together by `publish`."""
+
+    _moves: list[tuple[Path, Path]] = field(default_factory=list)
+
+    def path(self, final: Path) -> Path:
+        """Where to write what `publish` will move to `final`. Its folder exists."""
+        final.parent.mkdir(parents=True, exist_ok=True)
+        draft = final.with_name(final.name + DRAFT_SUFFIX)
+        self._moves.append((draft, final))
+        return draft
+
+    def publish(self) -> None:
+        """Flush each draft to disk and move it over the published one."""
+        for draft, final in self._moves:
+            if draft.is_dir():
+                replace_folder(draft, final)
+            else:
+                _flush(draft)
+                os.replace(draft, final)
+        self._moves.clear()
+
+    def discard(self) -> None:
+        for draft, _ in self._moves:
+            if draft.is_dir():
+                shutil.rmtree(draft)
+            else:
+                draft.unlink(missing_ok=True)
+        self._moves.clear()
+
+
+@contextmanager
+def drafting() -> Iterator[Draft]:
+    """A draft that leaves nothing behind unless it is published."""
+    draft = Draft()
+    try:
+        yield draft
+    finally:
+        draft.discard()
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a small file so that a reader sees the old or the new content, never a part."""
+    with drafting() as draft:
+        draft.path(path).write_bytes(content)
+        draft.publish()
+
+
+def replace_folder(draft: Path, final: Path) -> None:
+    """Put the folder `draft` in the place of `final`; `recover_folder` mends a kill between the two moves."""
+    replaced = final.with_name(final.name + _REPLACED_SUFFIX)
+    if replaced.exists():
+        shutil.rmtree(replaced)
+    if final.exists():
+        final.rename(replaced)
+    draft.rename(final)
+    if replaced.exists():
+        shutil.rmtree(replaced)
+
+
+def recover_folder(final: Path) -> None:
+    """Undo a `replace_folder` that was killed half way: the last published folder comes back."""
+    replaced = final.with_name(final.name + _REPLACED_SUFFIX)
+    if replaced.exists():
+        if final.exists():
+            shutil.rmtree(replaced)
+        else:
+            replaced.rename(final)
+
+
+def _flush(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

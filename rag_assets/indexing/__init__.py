@@ -1,0 +1,1 @@
+"""Vectors and texts become indexes: stores behind two small protocols."""

@@ -1,0 +1,1 @@
+"""A file becomes a Document: one module a format, one registry that sniffs content."""

@@ -1,0 +1,48 @@
+"""Where sentences end. Chunks, passages and extractive answers never cut through one.
+
+The boundaries come from sentencex; this module mends what scientific prose does to a general segmenter: citation
+marks and brackets that stand alone, "Eq. 2", "Sect. 4.1", and breaks before a lower-case continuation.
+"""
+
+import re
+
+import sentencex
+
+_ENDS_WITH_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\[])(?:Eqs?|Sects?|Secs?|Figs?|Tabs?|Refs?|Nos?|Vols?|Chaps?|Apps?|Suppl|pp?|cf|ca|approx|resp|vs|al|"
+    r"e\.g|i\.e|viz|Dr|Prof|St|spp?|var|subsp)\.[\s\u00a0]*$",
+    re.IGNORECASE,
+)
+_CONTINUES = re.compile(r"^[\s\u00a0]*(?:[a-z0-9,;:)\]%=<>±]|\(\d)")
+_HAS_WORD = re.compile(r"[^\W\d_]{2}")
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Offsets of the sentences of `text`, in order, without the white space between them.
+
+    Every character that is not white space lies in exactly one span.
+    """
+    spans: list[tuple[int, int]] = []
+    at = 0
+    for piece in sentencex.segment("en", text):
+        start, at = at, at + len(piece)
+        stripped = piece.strip()
+        if not stripped:
+            continue
+        start += len(piece) - len(piece.lstrip())
+        end = start + len(stripped)
+        if spans and _belongs_to_previous(text, spans[-1], start, end):
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
+
+
+def _belongs_to_previous(text: str, previous: tuple[int, int], start: int, end: int) -> bool:
+    between = text[previous[1] : start]
+    if between.count("\n") > 1:
+        return False
+    if not _HAS_WORD.search(text, start, end):
+        return True
+    before = text[previous[0] : previous[1]]
+    return bool(_ENDS_WITH_ABBREVIATION.search(before) and _CONTINUES.match(text[start:end]))

