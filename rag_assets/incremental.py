@@ -97,7 +97,7 @@ class Draft:
                 replace_folder(draft, final)
             else:
                 _flush(draft)
-                os.replace(draft, final)
+                draft.replace(final)
         self._moves.clear()
 
     def discard(self) -> None:

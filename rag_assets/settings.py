@@ -54,7 +54,7 @@ class ParsingSettings(StageSettings):
 
     use_text_txt: bool = Field(
         True,
-        description="Read `x.txt` when `x.tei.xml` is missing, invalid or yields nothing. Off: quarantine instead.",
+        description="Read `x.txt` when `x.tei.xml` is missing, invalid or empty. Off: quarantine.",
     )
     source_order: tuple[str, ...] = Field(
         ("tei", "ade", "docling", "pdf", "markdown", "text"),
@@ -330,7 +330,7 @@ class Settings(BaseSettings):
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
         dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - named by pydantic-settings
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         toml = TomlConfigSettingsSource(settings_cls, Path(os.environ.get(CONFIG_FILE_VARIABLE, "rag_assets.toml")))
         return init_settings, env_settings, dotenv_settings, toml
