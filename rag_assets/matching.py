@@ -21,7 +21,7 @@ _FOLDS = {
     **dict.fromkeys(_INVISIBLE, ""),
     "…": "...",
 }
-_HYPHEN_IN_WORD = re.compile(rf"(?<=\w)[{_DASHES}\u00ad]\s*(?=\w)")
+_HYPHEN_IN_WORD = re.compile(rf"(?<=\w)[\u00ad{_DASHES}]\s*(?=\w)")
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_settings import (
     BaseSettings,
+    DotEnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     TomlConfigSettingsSource,
@@ -25,7 +26,8 @@ from pydantic_settings import (
 from rag_assets.errors import InvalidSettings
 from rag_assets.incremental import fingerprint
 
-CONFIG_FILE_VARIABLE = "RAG_ASSETS_CONFIG"
+ENV_PREFIX = "RAG_ASSETS_"
+CONFIG_FILE_VARIABLE = f"{ENV_PREFIX}CONFIG"
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -289,9 +291,8 @@ class Settings(BaseSettings):
     """The whole tree."""
 
     model_config = SettingsConfigDict(
-        env_prefix="RAG_ASSETS_",
+        env_prefix=ENV_PREFIX,
         env_nested_delimiter="__",
-        env_file=".env",
         extra="forbid",
         frozen=True,
     )
@@ -329,11 +330,19 @@ class Settings(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - replaced below
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - named by pydantic-settings
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         toml = TomlConfigSettingsSource(settings_cls, Path(os.environ.get(CONFIG_FILE_VARIABLE, "rag_assets.toml")))
-        return init_settings, env_settings, dotenv_settings, toml
+        return init_settings, env_settings, _OwnDotEnv(settings_cls, Path(".env")), toml
+
+
+class _OwnDotEnv(DotEnvSettingsSource):
+    """The lines of `.env` that are ours: users keep their API keys in the same file."""
+
+    def _read_env_files(self) -> Mapping[str, str | None]:
+        prefix = self.env_prefix.lower()
+        return {name: value for name, value in super()._read_env_files().items() if name.lower().startswith(prefix)}
 
 
 def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
@@ -341,6 +350,11 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
 
     Raises InvalidSettings with one line a wrong setting.
     """
+    if unknown := _unknown_variables():
+        raise InvalidSettings(
+            f"The environment sets {', '.join(unknown)}, which name no setting. Known: "
+            f"{', '.join(ENV_PREFIX + name.upper() for name in Settings.model_fields)} (and __FIELD behind a group)."
+        )
     try:
         return Settings(**dict(overrides or {}))
     except ValidationError as error:
@@ -348,3 +362,15 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         raise InvalidSettings(
             "Settings cannot be used (rag_assets.toml, environment, .env or launchpad):\n  " + "\n  ".join(problems)
         ) from error
+
+
+def _unknown_variables() -> list[str]:
+    """Variables with our prefix that pydantic-settings would pass over in silence."""
+    known = {name.upper() for name in Settings.model_fields}
+    return sorted(
+        name
+        for name in os.environ
+        if name.startswith(ENV_PREFIX)
+        and name != CONFIG_FILE_VARIABLE
+        and name.removeprefix(ENV_PREFIX).split("__")[0] not in known
+    )

@@ -1,0 +1,88 @@
+"""What must hold for a set of results before it is published; each audit returns the rows that break it.
+
+The audits trust nothing the engine did: quotes and pages are looked up again in the published chunks and blocks.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rag_assets.answering.engine import REFUSAL
+from rag_assets.answering.verification import locate, sources_of
+from rag_assets.model import Chunk, Citation, QAResult
+
+Offender = dict[str, Any]
+
+
+def uncited_claims(results: Sequence[QAResult]) -> list[Offender]:
+    return [
+        {"question_id": result.question_id, "claim": claim.text}
+        for result in results
+        for claim in result.claims
+        if not claim.citations
+    ]
+
+
+def quotes_not_in_source(results: Sequence[QAResult], chunks: Mapping[str, Chunk]) -> list[Offender]:
+    """Citations whose chunk does not exist, belongs to another paper, or does not hold the quote."""
+    return [
+        _offender(result, citation)
+        for result, citation in _citations(results)
+        if (chunk := chunks.get(citation.chunk_id)) is None
+        or chunk.paper_id != citation.paper_id
+        or locate(citation.quote, chunk.text) is None
+    ]
+
+
+def pages_not_holding_quote(results: Sequence[QAResult], chunks: Mapping[str, Chunk]) -> list[Offender]:
+    """Citations that name pages other than those of the text their quote stands in."""
+    return [
+        _offender(result, citation) | {"page_start": citation.page_start, "page_end": citation.page_end}
+        for result, citation in _citations(results)
+        if not any(pages == (citation.page_start, citation.page_end) for pages in _places(citation, chunks))
+    ]
+
+
+def too_few_sources(results: Sequence[QAResult], *, min_sources: int) -> list[Offender]:
+    """Answers from too few papers that do not say so, and refusals without the fixed sentence."""
+    return [
+        {"question_id": result.question_id, "sources": list(sources_of(result.claims)), "refused": result.refused}
+        for result in results
+        if not _keeps_source_rule(result, min_sources)
+    ]
+
+
+def _keeps_source_rule(result: QAResult, min_sources: int) -> bool:
+    if result.refused:
+        return result.answer == REFUSAL and not result.claims
+    n_sources = len(sources_of(result.claims))
+    return n_sources >= min_sources or (result.single_source and n_sources >= 1)
+
+
+def _places(citation: Citation, chunks: Mapping[str, Chunk]) -> Iterator[tuple[int | None, int | None]]:
+    """Pages of every place the quote stands at in its chunk, read off the chunk's spans character by character."""
+    chunk = chunks.get(citation.chunk_id)
+    if chunk is None:
+        return
+    start = chunk.text.find(citation.quote)
+    while start >= 0:
+        end = start + len(citation.quote)
+        first = next((span for span in chunk.spans if span.end > start), None)
+        last = next((span for span in reversed(chunk.spans) if span.start < end), None)
+        yield (first.page_start if first else None, last.page_end if last else None)
+        start = chunk.text.find(citation.quote, start + 1)
+
+
+def _citations(results: Sequence[QAResult]) -> Iterator[tuple[QAResult, Citation]]:
+    for result in results:
+        for claim in result.claims:
+            for citation in claim.citations:
+                yield result, citation
+
+
+def _offender(result: QAResult, citation: Citation) -> Offender:
+    return {
+        "question_id": result.question_id,
+        "paper_id": citation.paper_id,
+        "chunk_id": citation.chunk_id,
+        "quote": citation.quote[:200],
+    }

@@ -1,0 +1,92 @@
+"""qa.jsonl and qa_audit.csv: rows of results and of how they came about.
+
+The first eight columns of the audit are those of ADR 0004, in its order; the rest follow.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from pydantic import TypeAdapter
+
+from rag_assets.answering.engine import QAAttempts
+from rag_assets.incremental import write_atomically
+from rag_assets.model import QAResult
+
+AUDIT_COLUMNS = (
+    "timestamp",
+    "question",
+    "initial_k",
+    "sources_used_initial",
+    "guardrail_triggered",
+    "retry_k",
+    "final_sources_used",
+    "final_answer_len",
+    "run_id",
+    "index_version",
+    "model",
+    "n_input_tokens",
+    "n_output_tokens",
+    "cost_usd",
+    "n_dropped_citations",
+    "question_id",
+    "outcome",
+    "verdict",
+)
+_RESULT = TypeAdapter(QAResult)
+
+
+def read_results(path: Path) -> list[QAResult]:
+    """The rows of qa.jsonl in order; none when it does not exist yet."""
+    if not path.exists():
+        return []
+    return [_RESULT.validate_json(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+def write_results(results: Sequence[QAResult], path: Path) -> None:
+    """One JSON object a line, keys in the order of the contract; equal results give equal bytes."""
+    lines = [json.dumps(asdict(result), ensure_ascii=False) + "\n" for result in results]
+    path.write_text("".join(lines), "utf-8")
+
+
+def audit_row(
+    attempts: QAAttempts, *, timestamp: str, run_id: str, index_version: str, verdict: str
+) -> dict[str, object]:
+    """One row of the audit. `timestamp` is ISO 8601 in UTC, `verdict` says whether the answer was published."""
+    result = attempts.result
+    return {
+        "timestamp": timestamp,
+        "question": result.question,
+        "initial_k": attempts.initial_k,
+        "sources_used_initial": attempts.n_sources_initial,
+        "guardrail_triggered": attempts.retry_k is not None,
+        "retry_k": attempts.retry_k,
+        "final_sources_used": len(result.sources_used),
+        "final_answer_len": len(result.answer),
+        "run_id": run_id,
+        "index_version": index_version,
+        "model": result.model,
+        "n_input_tokens": result.usage.n_input_tokens,
+        "n_output_tokens": result.usage.n_output_tokens,
+        "cost_usd": result.usage.cost_usd,
+        "n_dropped_citations": attempts.n_dropped_citations,
+        "question_id": result.question_id,
+        "outcome": "refused" if result.refused else "single_source" if result.single_source else "answered",
+        "verdict": verdict,
+    }
+
+
+def append_audit(path: Path, rows: Sequence[dict[str, object]]) -> None:
+    """Add rows to the audit; a reader, or a kill, sees all of them or none."""
+    if not rows:
+        return
+    text = io.StringIO()
+    writer = csv.DictWriter(text, AUDIT_COLUMNS, lineterminator="\n")
+    if not path.exists():
+        writer.writeheader()
+    writer.writerows(rows)
+    earlier = path.read_bytes() if path.exists() else b""
+    write_atomically(path, earlier + text.getvalue().encode("utf-8"))

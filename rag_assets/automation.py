@@ -1,0 +1,93 @@
+"""When assets run by themselves: the jobs, the sensor for papers and questions, the nightly schedule.
+
+Declarative automation (the UI's automation sensor, off until switched on) uses `on_new_content`; the sensor and the
+schedule work without it.
+"""
+
+import json
+
+import dagster as dg
+
+from rag_assets.incremental import fingerprint
+from rag_assets.parsing.discovery import manifest_hash
+from rag_assets.settings import AutomationSettings, Settings, load_settings
+
+EVERYTHING = "everything"
+NIGHTLY = "nightly"
+
+
+def on_new_content() -> dg.AutomationCondition[dg.AssetKey]:
+    """Run an asset when the content of what it is made from changed.
+
+    `eager()` alone would fire whenever a parent is materialized, even if the parent found nothing to do: its
+    "newly updated" is replaced by a change of the data version.
+    """
+    return dg.AutomationCondition.eager().replace(
+        "newly_updated", dg.AutomationCondition.data_version_changed()
+    )
+
+
+everything_job = dg.define_asset_job(
+    EVERYTHING,
+    selection=dg.AssetSelection.all(),
+    description="Bring every asset up to date; what did not change costs nothing.",
+)
+nightly_job = dg.define_asset_job(
+    NIGHTLY,
+    selection=dg.AssetSelection.all(),
+    description="Bring every asset up to date and run the smoke evaluation.",
+)
+
+
+def corpus_sensor(settings: AutomationSettings) -> dg.SensorDefinition:
+    """The sensor that looks for new, changed and deleted papers and questions, on from the start."""
+
+    @dg.sensor(
+        name="corpus_sensor",
+        job=everything_job,
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        minimum_interval_seconds=settings.sweep_interval_s,
+        description="Asks for one run when papers or questions are added, changed or deleted.",
+    )
+    def sweep(context: dg.SensorEvaluationContext) -> dg.SensorResult:
+        return look_for_changes(load_settings(), context.cursor)
+
+    return sweep
+
+
+def look_for_changes(settings: Settings, cursor: str | None) -> dg.SensorResult:
+    """One sweep of the data folder, at most one run request.
+
+    The run key holds a counter besides the manifest's hash: a corpus that is changed and changed back shows a
+    manifest Dagster has seen before, and must run again all the same.
+    """
+    if not settings.paths.papers.is_dir():
+        return dg.SensorResult(skip_reason=f"{settings.paths.papers} is not there; mounted?", cursor=cursor)
+    seen = json.loads(cursor) if cursor else {"manifest": None, "n_changes": 0}
+    manifest = _manifest(settings)
+    if manifest == seen["manifest"]:
+        return dg.SensorResult(skip_reason="No paper and no question changed.", cursor=cursor)
+    n_changes = seen["n_changes"] + 1
+    return dg.SensorResult(
+        run_requests=[dg.RunRequest(run_key=f"{n_changes}-{manifest}", tags={"rag_assets/manifest": manifest})],
+        cursor=json.dumps({"manifest": manifest, "n_changes": n_changes}),
+    )
+
+
+def nightly_schedule(settings: AutomationSettings) -> dg.ScheduleDefinition:
+    """The schedule of the nightly job, on from the start."""
+    return dg.ScheduleDefinition(
+        name="nightly_schedule",
+        job=nightly_job,
+        cron_schedule=settings.nightly_cron,
+        execution_timezone=settings.timezone,
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+    )
+
+
+def _manifest(settings: Settings) -> str:
+    questions = settings.question_file
+    state = [questions.stat().st_size, questions.stat().st_mtime_ns] if questions.exists() else None
+    return fingerprint(manifest_hash(settings.paths.papers), state)
+
+

@@ -1,0 +1,57 @@
+"""The evaluations so far, and whether the newest one is good enough: floors, and no fall against its own past."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from rag_assets.incremental import write_atomically
+from rag_assets.settings import Floors
+
+N_RECENT = 5
+
+
+def read_history(path: Path) -> list[dict[str, Any]]:
+    """All earlier evaluations, oldest first; none when the file does not exist yet."""
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+def append_history(path: Path, entry: Mapping[str, Any]) -> None:
+    """Add one evaluation; a reader, or a kill, sees all of it or nothing."""
+    earlier = path.read_bytes() if path.exists() else b""
+    write_atomically(path, earlier + json.dumps(entry, sort_keys=True).encode() + b"\n")
+
+
+def below_floor(metrics: Mapping[str, float | None], floors: Floors) -> list[dict[str, Any]]:
+    """Metrics below their floor; a metric no question contributes to is not judged."""
+    return [
+        {"metric": name, "value": value, "floor": floor}
+        for name, value in metrics.items()
+        if value is not None and (floor := _floor_of(name, floors)) is not None and value < floor
+    ]
+
+
+def fallen(
+    metrics: Mapping[str, float | None], history: Sequence[Mapping[str, Any]], *, max_drop: float
+) -> list[dict[str, Any]]:
+    """Metrics more than `max_drop` below the median of their last five accepted values."""
+    offenders = []
+    for name, value in metrics.items():
+        past = [entry["metrics"][name] for entry in history if entry["accepted"] and _has(entry, name)][-N_RECENT:]
+        if value is not None and past and value < median(past) - max_drop:
+            offenders.append({"metric": name, "value": value, "median_of_last_runs": median(past)})
+    return offenders
+
+
+def _has(entry: Mapping[str, Any], name: str) -> bool:
+    return entry["metrics"].get(name) is not None
+
+
+def _floor_of(metric: str, floors: Floors) -> float | None:
+    """Floors of the ranking metrics hold for papers; pages are judged by the citations' page accuracy."""
+    name = metric.removeprefix("paper_")
+    floor: float | None = getattr(floors, name, None)
+    return floor

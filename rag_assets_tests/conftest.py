@@ -1,0 +1,32 @@
+"""What every test may rely on: no network, no settings but the test's own."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+
+class NetworkRefused(AssertionError):
+    """A test tried to leave the machine."""
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only local sockets may connect, so that no test depends on, or leaks to, anything outside."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> None:
+        if isinstance(address, tuple) and address[0] not in {"127.0.0.1", "::1", "localhost"}:
+            raise NetworkRefused(f"a test tried to connect to {address!r}")
+        connect(self, address)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Neither the developer's environment nor a rag_assets.toml beside the project reaches a test."""
+    for name in ("RAG_ASSETS_DATA_DIR", "RAG_ASSETS_CONFIG", "DAGSTER_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("RAG_ASSETS_CONFIG", str(tmp_path / "absent.toml"))
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")

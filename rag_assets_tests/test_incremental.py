@@ -1,0 +1,111 @@
+"""Fingerprints, update plans and atomic publication."""
+
+from pathlib import Path
+
+import pytest
+
+from rag_assets.incremental import (
+    data_version,
+    drafting,
+    fingerprint,
+    plan_update,
+    recover_folder,
+    replace_folder,
+    write_atomically,
+)
+
+
+def test_a_plan_tells_added_changed_removed_and_unchanged_apart() -> None:
+    """A key in the wrong list is work repeated, or stale rows that stay."""
+    plan = plan_update({"a": "1", "b": "1", "c": "1"}, {"b": "2", "c": "1", "d": "1"})
+
+    assert (plan.added, plan.changed, plan.removed, plan.unchanged) == (("d",), ("b",), ("a",), ("c",))
+    assert plan.to_build == ("b", "d")
+    assert plan.to_drop == ("a", "b")
+    assert plan.counts() == {"n_added": 1, "n_changed": 1, "n_removed": 1, "n_unchanged": 1}
+    assert not plan.is_noop
+    assert plan_update({"a": "1"}, {"a": "1"}).is_noop
+
+
+def test_a_fingerprint_depends_on_values_not_on_key_order() -> None:
+    """An order-dependent fingerprint recomputes everything after a restart."""
+    assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
+    assert fingerprint("ab", "c") != fingerprint("a", "bc")
+    assert data_version({"a": "1", "b": "2"}) == data_version({"b": "2", "a": "1"})
+
+
+def test_a_draft_that_is_not_published_leaves_the_last_good_file(tmp_path: Path) -> None:
+    """A failed audit must not cost the user the answers of yesterday."""
+    final = tmp_path / "qa.jsonl"
+    final.write_text("good")
+
+    with drafting() as draft:
+        draft.path(final).write_text("bad")
+
+    assert final.read_text() == "good"
+    assert [path.name for path in tmp_path.iterdir()] == ["qa.jsonl"]
+
+
+def test_an_error_while_writing_leaves_the_last_good_file(tmp_path: Path) -> None:
+    """A crash half way through a file must not be seen by any reader."""
+    final = tmp_path / "chunks.parquet"
+    final.write_text("good")
+
+    def write_half() -> None:
+        with drafting() as draft:
+            draft.path(final).write_text("half")
+            raise OSError("disk full")
+
+    with pytest.raises(OSError, match="disk full"):
+        write_half()
+    assert final.read_text() == "good"
+
+
+def test_published_drafts_replace_their_files(tmp_path: Path) -> None:
+    """Both files of a draft appear, folders included."""
+    final, folder = tmp_path / "a.json", tmp_path / "index"
+    folder.mkdir()
+    (folder / "old").write_text("old")
+
+    with drafting() as draft:
+        draft.path(final).write_text("new")
+        draft.path(folder).mkdir()
+        (tmp_path / "index.draft" / "new").write_text("new")
+        draft.publish()
+
+    assert final.read_text() == "new"
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.json", "index", "new"]
+
+
+def test_a_kill_between_the_two_moves_of_a_folder_is_mended(tmp_path: Path) -> None:
+    """Without this a kill at the wrong moment loses the whole index."""
+    final = tmp_path / "index"
+    final.mkdir()
+    (final / "data").write_text("good")
+    final.rename(tmp_path / "index.replaced")
+
+    recover_folder(final)
+
+    assert (final / "data").read_text() == "good"
+
+
+def test_leftovers_of_a_finished_replacement_are_removed(tmp_path: Path) -> None:
+    """A kill after the second move leaves the old folder; it must not come back."""
+    final, draft = tmp_path / "index", tmp_path / "index.draft"
+    final.mkdir()
+    draft.mkdir()
+    (draft / "data").write_text("new")
+    (tmp_path / "index.replaced").mkdir()
+
+    replace_folder(draft, final)
+    recover_folder(final)
+
+    assert (final / "data").read_text() == "new"
+    assert not (tmp_path / "index.replaced").exists()
+
+
+def test_small_files_are_written_whole(tmp_path: Path) -> None:
+    """Folders are made on the way."""
+    write_atomically(tmp_path / "deep" / "meta.json", b"{}")
+
+    assert (tmp_path / "deep" / "meta.json").read_bytes() == b"{}"

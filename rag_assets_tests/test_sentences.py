@@ -1,0 +1,34 @@
+"""Sentence boundaries in scientific prose."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_assets.sentences import sentence_spans
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("We use Eq. 2 here. It works.", ["We use Eq. 2 here.", "It works."]),
+        ("In Sect. 4.1 we show k = 60. Then more.", ["In Sect. 4.1 we show k = 60.", "Then more."]),
+        ("It was found [12]. [13] It is new.", ["It was found [12]. [13]", "It is new."]),
+        ("Smith et al. (2020) agree. We do not.", ["Smith et al. (2020) agree.", "We do not."]),
+        ("The value was 3.5 mg/kg (vs. 0.1). E. coli grew.", ["The value was 3.5 mg/kg (vs. 0.1).", "E. coli grew."]),
+        ("First part\n\nSecond part", ["First part", "Second part"]),
+        ("", []),
+    ],
+)
+def test_scientific_abbreviations_do_not_end_a_sentence(text: str, sentences: list[str]) -> None:
+    """A sentence cut at "Eq." is a quote nobody can read."""
+    assert [text[start:end] for start, end in sentence_spans(text)] == sentences
+
+
+@given(st.text(alphabet="aA .!?\n(1)[,", max_size=60))
+def test_every_visible_character_lies_in_exactly_one_sentence(text: str) -> None:
+    """What lies in none would never be chunked, indexed or cited."""
+    spans = sentence_spans(text)
+
+    covered = [offset for start, end in spans for offset in range(start, end)]
+    assert len(covered) == len(set(covered))
+    assert {i for i, character in enumerate(text) if not character.isspace()} <= set(covered)

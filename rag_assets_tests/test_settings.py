@@ -1,0 +1,91 @@
+"""Where settings come from, and what they refuse."""
+
+from pathlib import Path
+
+import pytest
+
+from rag_assets.errors import InvalidSettings
+from rag_assets.settings import ChunkingSettings, Settings, StageSettings, load_settings
+
+
+def test_the_launchpad_wins_over_the_environment_and_the_environment_over_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A precedence that flips makes a run use other settings than its user sees."""
+    config = tmp_path / "rag_assets.toml"
+    config.write_text("[chunking]\nmax_tokens = 2000\noverlap_tokens = 20\nmin_tokens = 7\n")
+    monkeypatch.setenv("RAG_ASSETS_CONFIG", str(config))
+    monkeypatch.setenv("RAG_ASSETS_CHUNKING__MAX_TOKENS", "3000")
+    monkeypatch.setenv("RAG_ASSETS_CHUNKING__OVERLAP_TOKENS", "30")
+
+    chunking = load_settings({"chunking": {"max_tokens": 4000}}).chunking
+
+    assert (chunking.max_tokens, chunking.overlap_tokens, chunking.min_tokens) == (4000, 30, 7)
+
+
+def test_a_dotenv_file_with_foreign_keys_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Users keep their API keys in the same file; those must neither fail nor enter the settings."""
+    (tmp_path / ".env").write_text("GEMINI_API_KEY=secret\nRAG_ASSETS_DATA_DIR=elsewhere\n")
+    monkeypatch.chdir(tmp_path)
+
+    settings = load_settings()
+
+    assert settings.data_dir == Path("elsewhere")
+    assert "secret" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"chunking": {"max_tokenz": 1}}, "chunking.max_tokenz: Extra inputs are not permitted"),
+        ({"retrieval": {"dense_weight": 2}}, "retrieval.dense_weight: Input should be less than or equal to 1"),
+        (
+            {"chunking": {"target_tokens": 500, "max_tokens": 400}},
+            "chunking: Value error, target_tokens (500) must not exceed max_tokens (400)",
+        ),
+    ],
+)
+def test_a_wrong_setting_is_named(wrong: dict[str, object], message: str) -> None:
+    """A typo that is silently ignored is a setting the user believes in."""
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings(wrong)
+
+    assert str(caught.value) == (
+        f"Settings cannot be used (rag_assets.toml, environment, .env or launchpad):\n  {message}"
+    )
+
+
+def test_a_variable_that_names_no_setting_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """pydantic-settings reads past it in silence."""
+    monkeypatch.setenv("RAG_ASSETS_CHUNKNG__MAX_TOKENS", "5")
+
+    with pytest.raises(InvalidSettings, match="sets RAG_ASSETS_CHUNKNG__MAX_TOKENS, which name no setting"):
+        load_settings()
+
+
+def test_every_field_of_a_stage_is_in_its_fingerprint() -> None:
+    """A field the fingerprint forgets is a setting whose change recomputes nothing."""
+    base = ChunkingSettings()
+    changed = {
+        "target_tokens": 900,
+        "max_tokens": 1300,
+        "overlap_tokens": 100,
+        "min_tokens": 1,
+        "min_chars": 1,
+        "include_front": True,
+        "context_tokens": 10,
+        "tokenizer": "wordpiece",
+    }
+    assert changed.keys() == ChunkingSettings.model_fields.keys()
+
+    prints = {ChunkingSettings(**{name: value}).fingerprint() for name, value in changed.items()}
+
+    assert len(prints | {base.fingerprint()}) == len(changed) + 1
+
+
+def test_every_setting_says_what_it_does() -> None:
+    """The README's table is made from these descriptions."""
+    for name, stage in Settings.model_fields.items():
+        if isinstance(stage.annotation, type) and issubclass(stage.annotation, StageSettings):
+            for field_name, field in stage.annotation.model_fields.items():
+                assert field.description or field_name == "floors" or name == "evaluation", f"{name}.{field_name}"
