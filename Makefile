@@ -1,0 +1,50 @@
+# make run    fresh machine -> the demo corpus fully materialized, answers shown
+# make test   fresh machine -> all tests pass
+# make ui     the Dagster UI over the same data and the same run history
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export DAGSTER_HOME := $(CURDIR)/.dagster
+export RAG_ASSETS_DATA_DIR ?= $(CURDIR)/data
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
+
+.PHONY: run test ui check lock clean
+
+run: $(VENV)/installed
+	@$(BIN)/rag-assets run --show-answers
+
+test: $(VENV)/installed-dev
+	@$(BIN)/python -m pytest
+
+ui: $(VENV)/installed
+	@$(BIN)/dagster dev --workspace workspace.yaml
+
+check: $(VENV)/installed-dev
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/dagster definitions validate --workspace workspace.yaml
+
+$(VENV)/installed: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rag_assets needs Python 3.11 or newer: make PYTHON=python3.12 run")'
+	@echo "Installing into $(VENV) (once; a minute or two) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP_INSTALL) --require-hashes --requirement requirements.lock
+	@$(PIP_INSTALL) --no-build-isolation --editable .
+	@touch $@
+
+$(VENV)/installed-dev: $(VENV)/installed requirements-dev.lock
+	@$(PIP_INSTALL) --require-hashes --requirement requirements-dev.lock
+	@touch $@
+
+# Maintainers only: pins every version with its hashes, and no addresses. Needs uv.
+lock:
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+	    --no-emit-index-url --extra build --output-file requirements.lock pyproject.toml
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate --no-header \
+	    --no-emit-index-url --extra build --extra dev --output-file requirements-dev.lock pyproject.toml
+
+clean:
+	rm -rf $(VENV) .dagster/storage .dagster/history .dagster/schedules data/cache data/index data/output data/logs

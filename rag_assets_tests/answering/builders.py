@@ -1,0 +1,63 @@
+"""Chunks, contexts and a small encoder for the tests of answering."""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_assets.answering.engine import Evidence
+from rag_assets.model import Box, Chunk, Context, Span
+
+
+def chunk(paper_id: str, text: str, *, page: int | None = 1, spans: tuple[Span, ...] | None = None) -> Chunk:
+    """A chunk on one page, or with the spans given."""
+    box = Box(page or 1, 0.1, 0.1, 0.9, 0.2)
+    return Chunk(
+        paper_id=paper_id,
+        section_id="s",
+        section_title="Results",
+        chunk_id=f"{paper_id}:{hashlib.sha256(text.encode()).hexdigest()[:6]}",
+        text=text,
+        n_tokens=len(text.split()),
+        page_start=page,
+        page_end=page,
+        file_path=f"{paper_id}.xml",
+        source="tei",
+        ordinal=0,
+        section_path="Results",
+        chunk_type="paragraph",
+        split_sequence=None,
+        is_continuation=False,
+        context_before="",
+        context_after="",
+        char_start=0,
+        char_end=len(text),
+        is_generated=False,
+        spans=spans or (Span(0, len(text), page, page, (box,) if page else (), 0),),
+        fingerprint="f",
+    )
+
+
+def context(of: Chunk) -> Context:
+    """The whole chunk as a context."""
+    return Context(of.paper_id, of.chunk_id, of.page_start, of.page_end, of.n_tokens, of.text)
+
+
+def evidence(*chunks: Chunk) -> Evidence:
+    return Evidence(tuple(context(item) for item in chunks), {item.chunk_id: item for item in chunks})
+
+
+class WordEncoder:
+    """Hashes words into 256 dimensions: texts that share words are near each other, others are not."""
+
+    model_id = "word-hash-256"
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.array([self.embed_query(text) for text in texts], dtype=np.float32).reshape(len(texts), 256)
+
+    def embed_query(self, text: str) -> NDArray[np.float32]:
+        vector = np.zeros(256, dtype=np.float32)
+        for word in text.lower().replace("?", " ").replace(".", " ").split():
+            vector[int(hashlib.md5(word.encode()).hexdigest()[:4], 16) % 256] += 1
+        return vector / max(float(np.linalg.norm(vector)), 1e-9)

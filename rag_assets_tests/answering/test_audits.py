@@ -1,0 +1,61 @@
+"""What must hold before answers are published."""
+
+from dataclasses import replace
+
+from rag_assets.answering.audits import (
+    pages_not_holding_quote,
+    quotes_not_in_source,
+    too_few_sources,
+    uncited_claims,
+)
+from rag_assets.answering.engine import REFUSAL
+from rag_assets.model import Citation, Claim, QAResult, Span, Verification
+from rag_assets_tests.answering.builders import chunk
+
+TEXT = "Ferritin fell in all groups by 12%. Nothing else changed during the study."
+CUT = TEXT.index("Nothing")
+SMITH = chunk("smith2020", TEXT, spans=(Span(0, CUT, 3, 3), Span(CUT, len(TEXT), 4, 4)))
+JONES = chunk("jones2021", "Ferritin was lower in every group after four weeks.")
+CHUNKS = {item.chunk_id: item for item in (SMITH, JONES)}
+
+
+def citation(quote: str = "Ferritin fell in all groups", page: int | None = 3) -> Citation:
+    return Citation("smith2020", SMITH.chunk_id, page, page, quote, (), Verification.EXACT)
+
+
+def result(*citations: Citation) -> QAResult:
+    return QAResult("q1", "Fall?", "It fell.", (Claim("It fell.", citations),), False, True, ("smith2020",), "m", (), "f")
+
+
+def test_a_claim_without_citation_is_found() -> None:
+    """Its reader could not check it."""
+    assert [row["claim"] for row in uncited_claims([result()])] == ["It fell."]
+    assert uncited_claims([result(citation())]) == []
+
+
+def test_a_quote_the_published_chunk_does_not_hold_is_found() -> None:
+    """The corpus may have changed since the answer was written."""
+    assert quotes_not_in_source([result(citation())], CHUNKS) == []
+    assert len(quotes_not_in_source([result(citation("Ferritin rose in all groups"))], CHUNKS)) == 1
+    assert len(quotes_not_in_source([result(replace(citation(), chunk_id="gone:1"))], CHUNKS)) == 1
+    assert len(quotes_not_in_source([result(replace(citation(), paper_id="jones2021"))], CHUNKS)) == 1
+
+
+def test_a_page_other_than_that_of_the_quote_is_found() -> None:
+    """A wrong page sends the reader away with a false impression of care."""
+    right, wrong, missing = citation(page=3), citation(page=4), citation(page=None)
+    over_the_turn = replace(citation("groups by 12%. Nothing else"), page_start=3, page_end=4)
+
+    assert pages_not_holding_quote([result(right), result(over_the_turn)], CHUNKS) == []
+    assert len(pages_not_holding_quote([result(wrong), result(missing)], CHUNKS)) == 2
+
+
+def test_answers_from_one_paper_must_say_so_and_refusals_use_the_fixed_sentence() -> None:
+    """Readers and programs rely on both."""
+    flagged = result(citation())
+    silent = replace(flagged, single_source=False)
+    refusal = replace(flagged, claims=(), refused=True, answer=REFUSAL, sources_used=())
+    own_words = replace(refusal, answer="No idea.")
+
+    assert too_few_sources([flagged, refusal], min_sources=2) == []
+    assert len(too_few_sources([silent, own_words], min_sources=2)) == 2

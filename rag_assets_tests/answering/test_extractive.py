@@ -1,0 +1,55 @@
+"""Which sentences the embedded answerer picks."""
+
+from rag_assets.answering.extractive import ExtractiveAnswerer
+from rag_assets.settings import AnsweringSettings
+from rag_assets_tests.answering.builders import WordEncoder, chunk, context
+
+FUSION = chunk(
+    "fusion",
+    "Reciprocal rank fusion adds reciprocal ranks of several lists. The constant k of reciprocal rank fusion is 60 in "
+    "the first paper. Many other methods of combining ranked lists have been tried by others since then.",
+)
+METRICS = chunk(
+    "metrics",
+    "The authors of reciprocal rank fusion chose a constant k of 60. Recall grows with depth in every collection "
+    "that was ever built. Precision falls with depth in nearly all of them.",
+)
+GEOLOGY = chunk("geology", "Basalt forms when lava cools quickly at the surface of the earth. Granite cools slowly.")
+QUESTION = "What is the constant k of reciprocal rank fusion?"
+
+
+def answerer(**changes: object) -> ExtractiveAnswerer:
+    return ExtractiveAnswerer(WordEncoder(), AnsweringSettings(**changes))  # type: ignore[arg-type]
+
+
+def test_the_best_sentence_of_each_of_two_papers_is_quoted() -> None:
+    """Two papers that say the same are worth more than one that says it twice."""
+    draft = answerer(max_claims=2).draft(QUESTION, [context(FUSION), context(METRICS), context(GEOLOGY)])
+
+    assert [claim.text for claim in draft.claims] == [
+        "The constant k of reciprocal rank fusion is 60 in the first paper.",
+        "The authors of reciprocal rank fusion chose a constant k of 60.",
+    ]
+    assert [claim.citations[0].chunk_id for claim in draft.claims] == [FUSION.chunk_id, METRICS.chunk_id]
+
+
+def test_a_question_the_contexts_say_nothing_about_gets_no_claims() -> None:
+    """An answer at any price is worse than a refusal."""
+    draft = answerer().draft("Which dose of metformin helps adults?", [context(FUSION), context(METRICS)])
+
+    assert draft.claims == ()
+
+
+def test_no_contexts_give_no_claims() -> None:
+    """An empty corpus must end in a refusal, not in an error."""
+    assert answerer().draft(QUESTION, []).claims == ()
+
+
+def test_rows_headings_and_generated_texts_are_not_quoted() -> None:
+    """Nobody wrote them as sentences, and a model's description is not the authors' word."""
+    table = chunk("table", "Table 1 - method: reciprocal rank fusion | constant k: 60.")
+    heading = chunk("heading", "The constant k of reciprocal rank fusion")
+
+    draft = answerer().draft(QUESTION, [context(table), context(heading)])
+
+    assert draft.claims == ()

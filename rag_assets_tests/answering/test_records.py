@@ -1,0 +1,45 @@
+"""The files answers are kept in."""
+
+from pathlib import Path
+
+import pandas as pd
+
+from rag_assets.answering.engine import QAAttempts
+from rag_assets.answering.records import append_audit, audit_row, read_results, write_results
+from rag_assets.model import Box, Citation, Claim, QAResult, Verification
+
+CITATION = Citation("smith2020", "smith2020:1", 3, 4, "Ferritin “fell”", (Box(3, 0, 0, 1, 1),), Verification.EXACT)
+RESULT = QAResult(
+    "q1", "Fall, or not?", "It fell.", (Claim("It fell.", (CITATION,)),), False, False, ("smith2020",), "m", ("c",), "f"
+)
+ATTEMPTS = QAAttempts(RESULT, 6, 1, 10, 2, ("f",))
+ADR_0004_COLUMNS = (
+    "timestamp,question,initial_k,sources_used_initial,guardrail_triggered,retry_k,final_sources_used,final_answer_len"
+)
+
+
+def test_results_come_back_as_they_were_written(tmp_path: Path) -> None:
+    """The next run compares with what it reads here."""
+    path = tmp_path / "qa.jsonl"
+
+    write_results([RESULT], path)
+
+    assert read_results(path) == [RESULT]
+    assert read_results(tmp_path / "absent.jsonl") == []
+    assert pd.read_json(path, lines=True)["question_id"].tolist() == ["q1"]
+
+
+def test_the_audit_keeps_the_columns_of_its_first_readers_in_front(tmp_path: Path) -> None:
+    """Spreadsheets made for the first eight columns must go on working."""
+    path = tmp_path / "logs" / "qa_audit.csv"
+    row = audit_row(ATTEMPTS, timestamp="2026-01-01T00:00:00+00:00", run_id="r", index_version="i", verdict="published")
+
+    append_audit(path, [row])
+    append_audit(path, [row, row])
+    append_audit(path, [])
+
+    assert path.read_text().startswith(ADR_0004_COLUMNS)
+    table = pd.read_csv(path)
+    assert len(table) == 3
+    assert table["question"].tolist() == ["Fall, or not?"] * 3
+    assert table["retry_k"].tolist() == [10] * 3

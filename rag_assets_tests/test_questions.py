@@ -1,0 +1,49 @@
+"""Reading question files."""
+
+from pathlib import Path
+
+import pytest
+
+from rag_assets.errors import InvalidQuestions, MissingInput
+from rag_assets.questions import load_questions
+
+
+def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> None:
+    """Blank lines and keys of other tools do no harm."""
+    path = tmp_path / "q.jsonl"
+    path.write_text(
+        '\ufeff{"id": "b", "question": " Why? ", "note": "mine"}\n\n'
+        '{"id": 7, "question": "How?", "paper_ids": ["x"], "key_facts": [["60", "sixty"]]}\n',
+        encoding="utf-8",
+    )
+
+    first, second = load_questions(path)
+
+    assert (first.id, first.question, first.paper_ids, first.answerable) == ("b", "Why?", None, True)
+    assert (second.id, second.paper_ids, second.key_facts) == ("7", ("x",), (("60", "sixty"),))
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ('{"id": "a"}', "line 1: question: Field required"),
+        ('{"id": "a", "question": ""}', "line 1: question: String should have at least 1 character"),
+        ("not json", "line 1: the line: Invalid JSON"),
+        ('{"id": "a", "question": "x"}\n{"id": "a", "question": "y"}', 'line 2: the id "a" occurred before'),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, content: str, problem: str) -> None:
+    """In a file of a thousand questions, "invalid JSON" alone helps nobody."""
+    path = tmp_path / "q.jsonl"
+    path.write_text(content)
+
+    with pytest.raises(InvalidQuestions) as caught:
+        load_questions(path)
+
+    assert str(caught.value).startswith(f"{path}, {problem}")
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    """With the way to make one."""
+    with pytest.raises(MissingInput, match=r"absent\.jsonl does not exist. Create it"):
+        load_questions(tmp_path / "absent.jsonl")
