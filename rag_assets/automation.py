@@ -1,7 +1,6 @@
 """When assets run by themselves: the jobs, the sensor for papers and questions, the nightly schedule.
 
-Declarative automation (the UI's automation sensor, off until switched on) uses `on_new_content`; the sensor and the
-schedule work without it.
+They need no declarative automation; that is in `assets.conditions`.
 """
 
 import json
@@ -14,17 +13,6 @@ from rag_assets.settings import AutomationSettings, Settings, load_settings
 
 EVERYTHING = "everything"
 NIGHTLY = "nightly"
-
-
-def on_new_content() -> dg.AutomationCondition[dg.AssetKey]:
-    """Run an asset when the content of what it is made from changed.
-
-    `eager()` alone would fire whenever a parent is materialized, even if the parent found nothing to do: its
-    "newly updated" is replaced by a change of the data version.
-    """
-    return dg.AutomationCondition.eager().replace(
-        "newly_updated", dg.AutomationCondition.data_version_changed()
-    )
 
 
 everything_job = dg.define_asset_job(
@@ -89,5 +77,3 @@ def _manifest(settings: Settings) -> str:
     questions = settings.question_file
     state = [questions.stat().st_size, questions.stat().st_mtime_ns] if questions.exists() else None
     return fingerprint(manifest_hash(settings.paths.papers), state)
-
-

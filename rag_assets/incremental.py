@@ -90,6 +90,11 @@ class Draft:
         self._moves.append((draft, final))
         return draft
 
+    def put(self, final: Path, content: bytes) -> None:
+        """Draft a small file, unless the published one already holds exactly `content`."""
+        if not final.exists() or final.read_bytes() != content:
+            self.path(final).write_bytes(content)
+
     def publish(self) -> None:
         """Flush each draft to disk and move it over the published one."""
         for draft, final in self._moves:
@@ -122,7 +127,7 @@ def drafting() -> Iterator[Draft]:
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a small file so that a reader sees the old or the new content, never a part."""
     with drafting() as draft:
-        draft.path(path).write_bytes(content)
+        draft.put(path, content)
         draft.publish()
 
 

@@ -3,6 +3,7 @@
 One format serves the qa asset, the smoke evaluation and batch retrieval.
 """
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from rag_assets.errors import InvalidQuestions, MissingInput
 
 MAX_QUESTION_CHARS = 4000
+MIN_PART_WORDS = 4
+_NEW_QUESTION = re.compile(
+    r"[,;]?\s+and\s+(?=(?:how|what|which|why|who|whom|whose|when|where|whether|did|does|do|is|are|was|were|has|have|can|"
+    r"could|should|will|would)\b)",
+    re.IGNORECASE,
+)
+_LIST_ITEM = re.compile(r"[,;]\s+and\s+|;\s+", re.IGNORECASE)
+_POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
 NonEmpty = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
@@ -37,6 +46,22 @@ class Question(BaseModel):
         (), description="Facts of a right answer, each a list of accepted spellings."
     )
     answerable: bool = True
+
+
+def question_parts(question: str) -> list[str]:
+    """The questions inside a compound question; the question itself when it is one.
+
+    "Why is X scaled, and who proposed Y?" is two. "What is done about X: in a, and in b?" is "What is done about X: in
+    a" and "What is done about X: in b". A part that points back ("and how was it chosen?") means nothing alone, so the
+    whole question stands for it.
+    """
+    head, colon, items = question.partition(": ")
+    if colon and _LIST_ITEM.search(items):
+        parts = [f"{head}: {item}" for item in _LIST_ITEM.split(items)]
+    else:
+        parts = _NEW_QUESTION.split(question)
+    parts = [question if _POINTS_BACK.search(part) else part.strip(" ?") + "?" for part in parts]
+    return parts if len(parts) > 1 and all(len(part.split()) >= MIN_PART_WORDS for part in parts) else [question]
 
 
 def load_questions(path: Path) -> list[Question]:

@@ -146,7 +146,13 @@ class RetrievalSettings(StageSettings):
     generated_weight: Share = Field(
         0.7, description="Factor on the score of text that a model wrote (figure descriptions)."
     )
-    neighbours: int = Field(1, ge=0, description="Passages of the same section added before and after a hit.")
+    neighbours: int = Field(1, ge=0, description="Passages of the same section added before and after a top hit.")
+    expanded_hits: int = Field(
+        5,
+        ge=0,
+        description="Top hits that bring their neighbours into the context. 0 cuts answers at the edge of a passage, "
+        "too many crowd out other hits.",
+    )
     budget_tokens: int = Field(10_000, gt=0, description="Tokens of context packed for an answerer.")
 
 
@@ -200,6 +206,10 @@ class ExecutionSettings(StageSettings):
     workers: int = Field(0, ge=0, description="Worker processes; 0 = one a core.")
     embedding_batch: int = Field(64, gt=0, description="Passages embedded between two saves.")
     index_batch: int = Field(500, gt=0, description="Passages written to an index at once.")
+
+    @property
+    def n_workers(self) -> int:
+        return self.workers or os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -277,6 +287,11 @@ class Paths:
     @property
     def qa(self) -> Path:
         return self.data / "output" / "qa.jsonl"
+
+    @property
+    def qa_meta(self) -> Path:
+        """What the published answers were made from."""
+        return self.cache / "qa_meta.json"
 
     @property
     def qa_audit(self) -> Path:

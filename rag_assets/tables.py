@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from rag_assets.errors import MissingInput
 from rag_assets.model import Block, BlockKind, Box, Cell, Chunk, Passage, Span, Zone
 
 T = TypeVar("T")
@@ -66,6 +67,7 @@ PARSED_INDEX = pa.schema(
         ("page_source", pa.string()),
         ("page_labels", pa.list_(pa.string())),
         ("n_blocks", pa.int32()),
+        ("n_source_chars", pa.int32()),
         ("n_dropped_running", pa.int32()),
         ("used_fallback", pa.bool_()),
         ("notes", pa.list_(pa.string())),
@@ -162,6 +164,13 @@ def published_or_empty(path: Path, schema: pa.Schema) -> pa.Table:
     if not path.exists():
         return schema.empty_table()
     return read_table(path).select(schema.names).cast(schema)
+
+
+def required_table(path: Path, *, asset: str) -> pa.Table:
+    """The table an upstream asset published; MissingInput names the asset when it is not there."""
+    if not path.exists():
+        raise MissingInput.table(path, asset=asset)
+    return read_table(path)
 
 
 def fingerprints_by(table: pa.Table, key: str) -> dict[str, str]:

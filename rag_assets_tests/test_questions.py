@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.errors import InvalidQuestions, MissingInput
-from rag_assets.questions import load_questions
+from rag_assets.questions import load_questions, question_parts
 
 
 def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> None:
@@ -47,3 +47,30 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """With the way to make one."""
     with pytest.raises(MissingInput, match=r"absent\.jsonl does not exist. Create it"):
         load_questions(tmp_path / "absent.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("question", "parts"),
+    [
+        (
+            "Why is BM25 scaled, and who proposed the scaling method?",
+            ["Why is BM25 scaled?", "who proposed the scaling method?"],
+        ),
+        (
+            "What is done about hyphens: those inside a code, and those at line ends?",
+            ["What is done about hyphens: those inside a code?", "What is done about hyphens: those at line ends?"],
+        ),
+        ("Which k is usual in fusion, and how was it chosen?", None),
+        ("What are precision and recall at ten?", None),
+        ("What is it and why?", None),
+    ],
+)
+def test_a_compound_question_is_taken_apart(question: str, parts: list[str] | None) -> None:
+    """But only where each part still asks something."""
+    found = question_parts(question)
+
+    if parts is None:
+        assert question in found
+        assert all(len(part.split()) >= 4 for part in found)
+    else:
+        assert found == parts

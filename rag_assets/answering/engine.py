@@ -5,13 +5,14 @@ this module knows neither indexes nor embeddings.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 from rag_assets.answering.drafts import Answerer
 from rag_assets.answering.replies import ReplyCache
 from rag_assets.answering.verification import VerifiedClaims, sources_of, verify
 from rag_assets.incremental import fingerprint
 from rag_assets.model import Chunk, Citation, Claim, Context, QAResult, Usage
+from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 
 REFUSAL = "The papers in this corpus do not contain enough information to answer this question."
@@ -26,8 +27,8 @@ class Evidence:
     chunks: Mapping[str, Chunk]
 
 
-Retrieve = Callable[[str, int], Evidence]
-"""question, k -> evidence from the k best chunks."""
+Retrieve = Callable[[Question, int], Evidence]
+"""question, k -> evidence from the k best chunks (of the papers the question names, if it names any)."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +67,13 @@ class AnswerEngine:
         self._cache = cache
         self._settings = settings
 
-    def answer(self, question_id: str, question: str) -> QAAttempts:
+    def answer(self, question: Question) -> QAAttempts:
         attempts = [self._attempt(question, self._settings.k)]
         if attempts[0].n_sources < self._settings.min_sources:
             attempts.append(self._attempt(question, self._settings.k + self._settings.retry_extra_k))
         final = attempts[-1] if attempts[-1].n_sources >= attempts[0].n_sources else attempts[0]
         return QAAttempts(
-            result=self._result(question_id, question, final, attempts),
+            result=self._result(question, final, attempts),
             initial_k=self._settings.k,
             n_sources_initial=attempts[0].n_sources,
             retry_k=attempts[1].k if len(attempts) > 1 else None,
@@ -80,27 +81,27 @@ class AnswerEngine:
             replies=tuple(attempt.reply for attempt in attempts),
         )
 
-    def _attempt(self, question: str, k: int) -> _Attempt:
+    def _attempt(self, question: Question, k: int) -> _Attempt:
         evidence = self._retrieve(question, k)
         reply = fingerprint(
-            question,
-            [asdict(context) for context in evidence.contexts],
+            question.question,
+            [asdict(replace(context, score=0.0)) for context in evidence.contexts],  # scores move with every new paper
             self._answerer.model_id,
             self._settings.fingerprint(),
         )
         draft = self._cache.get(reply)
         if draft is None:
-            draft = self._answerer.draft(question, evidence.contexts)
+            draft = self._answerer.draft(question.question, evidence.contexts)
             self._cache.put(reply, draft)
         given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in evidence.contexts}
         return _Attempt(k, reply, evidence.contexts, verify(draft, given), draft.usage)
 
-    def _result(self, question_id: str, question: str, final: _Attempt, attempts: Sequence[_Attempt]) -> QAResult:
+    def _result(self, question: Question, final: _Attempt, attempts: Sequence[_Attempt]) -> QAResult:
         claims = final.verified.claims
         is_single_source = bool(claims) and final.n_sources < self._settings.min_sources
         return QAResult(
-            question_id=question_id,
-            question=question,
+            question_id=question.id,
+            question=question.question,
             answer=_worded(claims, is_single_source) if claims else REFUSAL,
             claims=claims,
             refused=not claims,

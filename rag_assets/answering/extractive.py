@@ -2,14 +2,15 @@
 
 A sentence's relevance is the mean of its cosine with the question and of the weight of the question's words it
 holds. Words are weighted by their rarity in the contexts, and a word that occurs in none weighs most: a question
-about something the corpus never names keeps a low relevance whatever its sentences look like.
+about something the corpus never names keeps a low relevance whatever its sentences look like. A compound question
+is answered part by part.
 """
 
 import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -19,16 +20,23 @@ from py_rust_stemmers import SnowballStemmer
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.incremental import fingerprint
 from rag_assets.model import Context
+from rag_assets.questions import question_parts
 from rag_assets.sentences import sentence_spans
 from rag_assets.settings import AnsweringSettings
 
+EXTRACTIVE = "extractive"
 EXTRACTIVE_VERSION = 1
 MIN_WORDS, MAX_WORDS = 6, 90
 _NEAR_DUPLICATE = 0.97
 _SECOND_PAPER_SHARE = 0.6
 """A second paper's best sentence is used from this share of the best sentence's relevance on."""
 _FURTHER_SHARE = 0.75
-_SENTENCE = re.compile(r"^[\"“'(\[]?[A-Z0-9].*[.!?][\"”')\]]*(?:\s?\[?\d*\]?)?$", re.DOTALL)
+_STATEMENT = re.compile(r"^[\"“'(\[]?[A-Z0-9].*[.!][\"”')\]]*(?:\s?\[?\d*\]?)?$", re.DOTALL)
+_ANNOUNCEMENT = re.compile(
+    r"^(?:this|the (?:present|following)) (?:paper|note|review|article|section|chapter|work|appendix) (?:\w+ )?"
+    r"(?:introduces|describes|presents|discusses|reviews|outlines|summari[sz]es|explains|surveys|covers|lists)\b",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _STEMMER = SnowballStemmer("english")
 _QUESTION_WORDS = frozenset(
@@ -59,6 +67,14 @@ class _Candidate:
     terms: frozenset[str]
 
 
+@dataclass(frozen=True)
+class _Part:
+    """One question inside the question: the weights of its words, and every candidate's relevance to it."""
+
+    weights: Mapping[str, float]
+    relevance: NDArray[np.float32]
+
+
 class ExtractiveAnswerer:
     """Answers with verbatim sentences from two papers where two have something to say."""
 
@@ -75,11 +91,8 @@ class ExtractiveAnswerer:
         if not candidates:
             return DraftAnswer()
         vectors = self._encoder.embed_passages([candidate.text for candidate in candidates])
-        cosines = vectors @ self._encoder.embed_query(question)
-        weights = _term_weights(question, candidates)
-        overlaps = np.array([_held(candidate.terms, weights) for candidate in candidates])
-        relevance = (np.clip(cosines, 0.0, 1.0) + overlaps) / 2
-        chosen = _choose(candidates, relevance, vectors, weights, self._settings)
+        parts = [self._part(part, candidates, vectors) for part in question_parts(question)]
+        chosen = _choose(candidates, parts, vectors, self._settings)
         return DraftAnswer(
             tuple(
                 DraftClaim(candidate.text, (DraftCitation(candidate.chunk_id, candidate.text),))
@@ -87,21 +100,36 @@ class ExtractiveAnswerer:
             )
         )
 
+    def _part(self, text: str, candidates: Sequence[_Candidate], vectors: NDArray[np.float32]) -> _Part:
+        cosines = vectors @ self._encoder.embed_query(text)
+        weights = _term_weights(text, candidates)
+        overlaps = np.array([_held(candidate.terms, weights) for candidate in candidates], np.float32)
+        return _Part(weights, (np.clip(cosines, 0.0, 1.0) + overlaps) / 2)
+
 
 def _candidates(contexts: Sequence[Context]) -> list[_Candidate]:
-    """Sentences that can stand alone: authors' prose, with a beginning, an end and a sane length; each once."""
+    """Statements of the authors that can stand alone, each once."""
     found: dict[tuple[str, str], _Candidate] = {}
     for context in contexts:
         if context.is_generated:
             continue
         for start, end in sentence_spans(context.text):
             text = context.text[start:end]
-            words = _WORD.findall(text)
-            if not MIN_WORDS <= len(words) <= MAX_WORDS or " | " in text or "\n" in text or not _SENTENCE.match(text):
-                continue
-            candidate = _Candidate(text, context.paper_id, context.chunk_id, _terms(text))
-            found.setdefault((context.paper_id, text), candidate)
+            if _says_something(text):
+                candidate = _Candidate(text, context.paper_id, context.chunk_id, _terms(text))
+                found.setdefault((context.paper_id, text), candidate)
     return list(found.values())
+
+
+def _says_something(text: str) -> bool:
+    """Whether a text is one statement in prose: no row, heading or question, nor an announcement of what follows."""
+    return (
+        MIN_WORDS <= len(_WORD.findall(text)) <= MAX_WORDS
+        and " | " not in text
+        and "\n" not in text
+        and _STATEMENT.match(text) is not None
+        and _ANNOUNCEMENT.match(text) is None
+    )
 
 
 def _terms(text: str) -> frozenset[str]:
@@ -125,42 +153,63 @@ def _held(terms: frozenset[str], weights: Mapping[str, float]) -> float:
 
 def _choose(
     candidates: Sequence[_Candidate],
-    relevance: NDArray[np.float32],
+    parts: Sequence[_Part],
     vectors: NDArray[np.float32],
-    weights: Mapping[str, float],
     settings: AnsweringSettings,
 ) -> list[int]:
-    """Indexes of the chosen sentences: the best, the best of another paper, then what adds most.
-
-    What a sentence adds is its relevance, plus the weight of question words nobody chosen holds, minus its likeness
-    to what is chosen (maximal marginal relevance, Carbonell and Goldstein 1998).
-    """
-    best = int(np.argmax(relevance))
-    if relevance[best] < settings.min_relevance:
+    """Indexes of the chosen sentences: the best for each part, the best of another paper, then what adds most."""
+    selection = _Selection(candidates, parts, vectors @ vectors.T, settings.diversity)
+    for part in parts:
+        best = int(np.argmax(part.relevance))
+        if part.relevance[best] >= settings.min_relevance and best not in selection.chosen:
+            selection.chosen.append(best)
+    if not selection.chosen:
         return []
-    chosen = [best]
-    similarities = vectors @ vectors.T
+    if len(selection.papers) == 1:
+        others = selection.usable(_SECOND_PAPER_SHARE, settings.min_relevance)
+        selection.take_best([i for i in others if candidates[i].paper_id not in selection.papers])
+    while len(selection.chosen) < settings.max_claims:
+        if not selection.take_best(selection.usable(_FURTHER_SHARE, settings.min_relevance)):
+            break
+    return selection.chosen[: settings.max_claims]
 
-    def marginal(i: int) -> float:
-        covered = frozenset().union(*(candidates[j].terms for j in chosen))
-        new = _held(candidates[i].terms - covered, weights)
-        return float(relevance[i] + new - settings.diversity * similarities[i, chosen].max())
 
-    def usable(floor: float) -> list[int]:
-        floor = max(floor, settings.min_relevance)
+@dataclass
+class _Selection:
+    """Sentences chosen so far, and which could follow."""
+
+    candidates: Sequence[_Candidate]
+    parts: Sequence[_Part]
+    similarities: NDArray[np.float32]
+    diversity: float
+    chosen: list[int] = field(default_factory=list)
+
+    @property
+    def papers(self) -> set[str]:
+        return {self.candidates[i].paper_id for i in self.chosen}
+
+    def usable(self, share_of_best: float, floor: float) -> list[int]:
+        """Sentences not chosen, no near-duplicates, and relevant enough for some part of the question."""
         return [
             i
-            for i in range(len(candidates))
-            if i not in chosen and relevance[i] >= floor and similarities[i, chosen].max() < _NEAR_DUPLICATE
+            for i in range(len(self.candidates))
+            if i not in self.chosen
+            and self.similarities[i, self.chosen].max() < _NEAR_DUPLICATE
+            and any(
+                part.relevance[i] >= max(floor, share_of_best * float(part.relevance.max())) for part in self.parts
+            )
         ]
 
-    others = [
-        i
-        for i in usable(_SECOND_PAPER_SHARE * float(relevance[best]))
-        if candidates[i].paper_id != candidates[best].paper_id
-    ]
-    if others:
-        chosen.append(max(others, key=marginal))
-    while len(chosen) < settings.max_claims and (further := usable(_FURTHER_SHARE * float(relevance[best]))):
-        chosen.append(max(further, key=marginal))
-    return chosen
+    def take_best(self, usable: Sequence[int]) -> bool:
+        """Choose the sentence that adds most; whether there was one."""
+        if usable:
+            self.chosen.append(max(usable, key=self._gain))
+        return bool(usable)
+
+    def _gain(self, i: int) -> float:
+        """Its relevance, plus the weight of question words nobody chosen holds, minus its likeness to what is chosen
+        (maximal marginal relevance, Carbonell and Goldstein 1998)."""
+        covered = frozenset[str]().union(*(self.candidates[j].terms for j in self.chosen))
+        new = self.candidates[i].terms - covered
+        worth = max(float(part.relevance[i]) + _held(new, part.weights) for part in self.parts)
+        return worth - self.diversity * float(self.similarities[i, self.chosen].max())

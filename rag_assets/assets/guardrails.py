@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import dagster as dg
+import pyarrow as pa
 
 from rag_assets.assets.reporting import markdown_table
 
@@ -57,6 +58,12 @@ def advisory(name: str, promise: str, offenders: Callable[[Subject], Offenders])
 
 def specs(asset: str, audits: Iterable[Audit[Any]]) -> list[dg.AssetCheckSpec]:
     return [audit.spec(asset) for audit in audits]
+
+
+def shown(table: pa.Table, columns: Sequence[str]) -> list[dict[str, Any]]:
+    """Offending rows of a table, with the columns that help to find them."""
+    rows: list[dict[str, Any]] = table.select(list(columns)).to_pylist()
+    return rows
 
 
 def guardrails_hold(results: Iterable[dg.AssetCheckResult]) -> bool:

@@ -6,13 +6,15 @@ matplotlib is imported only then.
 
 import base64
 import io
-from collections.abc import Mapping, Sequence
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
 
-from rag_assets.incremental import UpdatePlan
-
+logger = logging.getLogger(__name__)
+_SECONDS_BETWEEN_REPORTS = 5.0
 MAX_CELL_CHARS = 300
 MAX_MARKDOWN_CHARS = 60_000
 
@@ -20,19 +22,32 @@ MAX_MARKDOWN_CHARS = 60_000
 def materialized(
     *,
     version: str,
-    plan: UpdatePlan,
+    counts: Mapping[str, int],
     n_rows: int,
     facts: Mapping[str, Any] | None = None,
     previews: Mapping[str, str] | None = None,
 ) -> dg.MaterializeResult[Any]:
     """The materialization of an asset: its data version, what changed, how much there is.
 
-    facts: numbers (plotted over time), texts and paths. previews: markdown by title.
+    counts: n_added, n_changed, n_removed, n_unchanged. facts: numbers (plotted over time), texts and paths. previews: markdown by title.
     """
-    metadata: dict[str, Any] = {"dagster/row_count": n_rows, **plan.counts()}
+    metadata: dict[str, Any] = {"dagster/row_count": n_rows, **counts}
     metadata |= {key: plain(value) for key, value in (facts or {}).items() if value is not None}
     metadata |= {key: dg.MetadataValue.md(text[:MAX_MARKDOWN_CHARS]) for key, text in (previews or {}).items()}
     return dg.MaterializeResult(data_version=dg.DataVersion(version), metadata=metadata)
+
+
+def progress(what: str, unit: str) -> Callable[[int, int], None]:
+    """A `report(done, total)` that logs how far a stage is, at most every few seconds and at its end."""
+    last = time.monotonic()
+
+    def report(done: int, total: int) -> None:
+        nonlocal last
+        if done == total or time.monotonic() - last >= _SECONDS_BETWEEN_REPORTS:
+            last = time.monotonic()
+            logger.info("%s: %d of %d %s", what, done, total, unit)
+
+    return report
 
 
 def plain(value: Any) -> Any:

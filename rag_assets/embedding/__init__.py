@@ -1,1 +1,28 @@
-"""Texts become vectors: models behind one protocol, and a content-addressed cache."""
+"""Texts to vectors: the models, and a cache that embeds no text twice.
+
+What a passage is lives in `chunking`, where vectors are searched in `indexing`. Importing this package loads no model
+and no engine.
+"""
+
+from rag_assets.embedding.audits import VectorProblem, without_unit_vector
+from rag_assets.embedding.base import Embedder, EmbedderFacts, TokenCounts, Vectors
+from rag_assets.embedding.missing_vectors import EmbeddingRun, embed_missing
+from rag_assets.embedding.providers import embedder_facts, open_embedder, open_token_counter
+from rag_assets.embedding.vector_cache import PublishedVectors, VectorCache, vector_key
+
+__all__ = [
+    "Embedder",
+    "EmbedderFacts",
+    "EmbeddingRun",
+    "PublishedVectors",
+    "TokenCounts",
+    "VectorCache",
+    "VectorProblem",
+    "Vectors",
+    "embed_missing",
+    "embedder_facts",
+    "open_embedder",
+    "open_token_counter",
+    "vector_key",
+    "without_unit_vector",
+]

@@ -1,12 +1,14 @@
 """From a question to a verified result, with the retry and the cache."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.engine import REFUSAL, SINGLE_SOURCE_NOTE, AnswerEngine, Evidence
 from rag_assets.answering.replies import ReplyCache
 from rag_assets.model import Context
+from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import chunk, evidence
 
@@ -44,7 +46,7 @@ def engine(tmp_path: Path, answerer: QuotingAnswerer, by_k: dict[int, Evidence])
 
 def test_an_answer_names_its_papers_and_pages(tmp_path: Path) -> None:
     """The answer is read without its claims by most readers."""
-    attempts = engine(tmp_path, QuotingAnswerer(), {6: evidence(SMITH, JONES)}).answer("q1", "Did ferritin fall?")
+    attempts = engine(tmp_path, QuotingAnswerer(), {6: evidence(SMITH, JONES)}).answer(Question(id="q1", question="Did ferritin fall?"))
 
     assert attempts.result.answer == f"{SMITH.text} [smith2020, p. 1] {JONES.text} [jones2021]"
     assert attempts.result.sources_used == ("smith2020", "jones2021")
@@ -55,7 +57,7 @@ def test_one_paper_triggers_one_retry_with_more_contexts(tmp_path: Path) -> None
     """The second paper is often just below the cut."""
     answerer = QuotingAnswerer()
 
-    attempts = engine(tmp_path, answerer, {6: evidence(SMITH), 10: evidence(SMITH, JONES)}).answer("q1", "Fall?")
+    attempts = engine(tmp_path, answerer, {6: evidence(SMITH), 10: evidence(SMITH, JONES)}).answer(Question(id="q1", question="Fall?"))
 
     assert (attempts.initial_k, attempts.n_sources_initial, attempts.retry_k) == (6, 1, 10)
     assert attempts.result.sources_used == ("smith2020", "jones2021")
@@ -64,7 +66,7 @@ def test_one_paper_triggers_one_retry_with_more_contexts(tmp_path: Path) -> None
 
 def test_an_answer_from_one_paper_says_so(tmp_path: Path) -> None:
     """A reader must see that nobody else found the same."""
-    attempts = engine(tmp_path, QuotingAnswerer(), {6: evidence(SMITH), 10: evidence(SMITH)}).answer("q1", "Fall?")
+    attempts = engine(tmp_path, QuotingAnswerer(), {6: evidence(SMITH), 10: evidence(SMITH)}).answer(Question(id="q1", question="Fall?"))
 
     assert attempts.result.single_source
     assert attempts.result.answer.endswith(SINGLE_SOURCE_NOTE)
@@ -74,7 +76,7 @@ def test_invented_quotes_end_in_the_fixed_refusal(tmp_path: Path) -> None:
     """Better no answer than one nobody can check."""
     by_k = {6: evidence(SMITH), 10: evidence(SMITH)}
 
-    attempts = engine(tmp_path, InventingAnswerer(), by_k).answer("q1", "Fall?")
+    attempts = engine(tmp_path, InventingAnswerer(), by_k).answer(Question(id="q1", question="Fall?"))
 
     assert attempts.result.refused
     assert attempts.result.answer == REFUSAL
@@ -84,10 +86,10 @@ def test_invented_quotes_end_in_the_fixed_refusal(tmp_path: Path) -> None:
 def test_the_same_contexts_are_never_answered_twice(tmp_path: Path) -> None:
     """Model calls cost money; a killed run must not pay again."""
     by_k = {6: evidence(SMITH, JONES)}
-    first = engine(tmp_path, QuotingAnswerer(), by_k).answer("q1", "Did ferritin fall?")
+    first = engine(tmp_path, QuotingAnswerer(), by_k).answer(Question(id="q1", question="Did ferritin fall?"))
     again = QuotingAnswerer()
 
-    second = engine(tmp_path, again, by_k).answer("q1", "Did ferritin fall?")
+    second = engine(tmp_path, again, by_k).answer(Question(id="q1", question="Did ferritin fall?"))
 
     assert again.n_calls == 0
     assert second.result == first.result
@@ -96,22 +98,34 @@ def test_the_same_contexts_are_never_answered_twice(tmp_path: Path) -> None:
 def test_a_changed_context_is_answered_anew(tmp_path: Path) -> None:
     """A reply to yesterday's text must not answer for today's."""
     answerer = QuotingAnswerer()
-    engine(tmp_path, answerer, {6: evidence(SMITH, JONES)}).answer("q1", "Did ferritin fall?")
+    engine(tmp_path, answerer, {6: evidence(SMITH, JONES)}).answer(Question(id="q1", question="Did ferritin fall?"))
     edited = chunk("smith2020", "Ferritin fell in all groups by 13% within a month.")
 
-    engine(tmp_path, answerer, {6: evidence(edited, JONES)}).answer("q1", "Did ferritin fall?")
+    engine(tmp_path, answerer, {6: evidence(edited, JONES)}).answer(Question(id="q1", question="Did ferritin fall?"))
 
     assert answerer.n_calls == 2
+
+
+def test_a_score_that_moved_is_no_reason_to_answer_anew(tmp_path: Path) -> None:
+    """Every new paper moves the scores of all others."""
+    answerer = QuotingAnswerer()
+    before = evidence(SMITH, JONES)
+    moved = Evidence(tuple(replace(item, score=0.9) for item in before.contexts), before.chunks)
+    engine(tmp_path, answerer, {6: before}).answer(Question(id="q1", question="Did ferritin fall?"))
+
+    engine(tmp_path, answerer, {6: moved}).answer(Question(id="q1", question="Did ferritin fall?"))
+
+    assert answerer.n_calls == 1
 
 
 def test_a_damaged_reply_is_written_anew(tmp_path: Path) -> None:
     """A power cut must not make a question unanswerable for ever."""
     by_k = {6: evidence(SMITH, JONES)}
-    engine(tmp_path, QuotingAnswerer(), by_k).answer("q1", "Did ferritin fall?")
+    engine(tmp_path, QuotingAnswerer(), by_k).answer(Question(id="q1", question="Did ferritin fall?"))
     [reply] = tmp_path.glob("*.json")
     reply.write_text('{"claims": [')
     answerer = QuotingAnswerer()
 
-    engine(tmp_path, answerer, by_k).answer("q1", "Did ferritin fall?")
+    engine(tmp_path, answerer, by_k).answer(Question(id="q1", question="Did ferritin fall?"))
 
     assert answerer.n_calls == 1

@@ -53,3 +53,20 @@ def test_rows_headings_and_generated_texts_are_not_quoted() -> None:
     draft = answerer().draft(QUESTION, [context(table), context(heading)])
 
     assert draft.claims == ()
+
+
+def test_each_part_of_a_compound_question_is_answered() -> None:
+    """A sentence about one half looks irrelevant to the whole."""
+    question = "What is the constant k of reciprocal rank fusion, and when does basalt form?"
+
+    draft = answerer().draft(question, [context(FUSION), context(GEOLOGY)])
+
+    assert {claim.citations[0].chunk_id for claim in draft.claims} == {FUSION.chunk_id, GEOLOGY.chunk_id}
+
+
+def test_questions_and_announcements_of_the_authors_are_not_answers() -> None:
+    """They repeat the words of the question and say nothing."""
+    asking = chunk("asking", "What is the constant k of reciprocal rank fusion?")
+    announcing = chunk("announcing", "This section discusses the constant k of reciprocal rank fusion.")
+
+    assert answerer().draft(QUESTION, [context(asking), context(announcing)]).claims == ()

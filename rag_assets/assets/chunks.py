@@ -1,0 +1,128 @@
+"""Asset `chunks`: every changed paper cut into the chunks that answers cite."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+
+from rag_assets.assets.conditions import on_new_content
+from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, shown, specs
+from rag_assets.assets.reporting import histogram, markdown_table, materialized
+from rag_assets.chunking import audits
+from rag_assets.chunking.stats import chunk_stats
+from rag_assets.chunking.updates import update_chunks
+from rag_assets.incremental import data_version, drafting
+from rag_assets.settings import ChunkingSettings, Settings
+from rag_assets.tables import (
+    CHUNKS,
+    fingerprints_by,
+    published_or_empty,
+    read_provenance,
+    required_table,
+    write_table,
+)
+from rag_assets.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
+
+
+@dataclass(frozen=True)
+class ChunksDraft:
+    """What the audits of `chunks` look at."""
+
+    chunks: pa.Table
+    blocks: pa.Table
+    settings: ChunkingSettings
+
+
+CHUNK_AUDITS: list[Audit[ChunksDraft]] = [
+    guardrail(
+        "schema_holds",
+        "chunks.parquet has the columns of its contract.",
+        lambda draft: [{"problem": problem} for problem in audits.schema_problems(draft.chunks, CHUNKS)],
+    ),
+    guardrail(
+        "ids_unique",
+        "Every chunk id occurs once.",
+        lambda draft: shown(audits.repeated_ids(draft.chunks, "chunk_id"), ["chunk_id", "text"]),
+    ),
+    guardrail(
+        "token_bounds",
+        "Every chunk has at least one token and at most chunking.max_tokens.",
+        lambda draft: shown(
+            audits.outside_token_bounds(draft.chunks, draft.settings), ["chunk_id", "n_tokens", "section_title"]
+        ),
+    ),
+    guardrail(
+        "no_back_matter",
+        "No chunk comes from the reference list or the acknowledgements.",
+        lambda draft: shown(audits.from_back_matter(draft.chunks, draft.blocks), ["chunk_id", "section_title"]),
+    ),
+    advisory(
+        "pages_known",
+        "Every chunk has a page. If many have none, ask GROBID for coordinates (teiCoordinates) or put the PDF beside.",
+        lambda draft: shown(audits.without_page(draft.chunks), ["chunk_id", "file_path"]),
+    ),
+    advisory(
+        "no_crumbs",
+        "No chunk is shorter than chunking.min_tokens and min_chars.",
+        lambda draft: shown(
+            audits.shorter_than_minimum(draft.chunks, draft.settings), ["chunk_id", "n_tokens", "text"]
+        ),
+    ),
+]
+
+
+@dg.asset(
+    group_name="chunks",
+    deps=["blocks"],
+    check_specs=specs("chunks", CHUNK_AUDITS),
+    output_required=False,
+    automation_condition=on_new_content(),
+    kinds={"parquet"},
+)
+def chunks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+    """What is read and cited: 800-1,200 tokens of one section, with their pages; `data/cache/chunks.parquet`."""
+    paths = settings.paths
+    tokenizer = resolve_tokenizer(settings.chunking.tokenizer, paths.tokenizer_pin)
+    blocks = required_table(paths.blocks, asset="blocks")
+    published = published_or_empty(paths.chunks, CHUNKS)
+    updated, plan = update_chunks(published, blocks, settings.chunking, token_counter(tokenizer.name))
+    provenance = {"settings": settings.chunking.fingerprint(), "tokenizer": tokenizer.name}
+    is_changed = not plan.is_noop or read_provenance(paths.chunks) != provenance
+    with drafting() as draft:
+        stats = chunk_stats(updated, required_table(paths.parsed_index, asset="parsed_index"), tokenizer)
+        if is_changed:
+            write_table(updated, draft.path(paths.chunks), provenance)
+        draft.put(paths.chunk_stats, json.dumps(stats, indent=2, ensure_ascii=False).encode() + b"\n")
+        results = [audit.result(ChunksDraft(updated, blocks, settings.chunking)) for audit in CHUNK_AUDITS]
+        yield from results
+        if guardrails_hold(results):
+            draft.publish()
+            yield materialized(
+                version=data_version(fingerprints_by(updated, "paper_id")),
+                counts=plan.counts(),
+                n_rows=len(updated),
+                facts=_facts(stats, tokenizer),
+                previews=_previews(updated) if is_changed else {},
+            )
+
+
+def _facts(stats: dict[str, Any], tokenizer: ResolvedTokenizer) -> dict[str, Any]:
+    tokens = stats["n_tokens"] or {}
+    return {
+        "n_papers": stats["n_papers"],
+        **{f"n_tokens_{name}": value for name, value in tokens.items()},
+        "share_missing_pages": stats["share_missing_pages"],
+        "share_fallback_used": stats["share_fallback_used"],
+        "tokenizer": f"{tokenizer.name} ({tokenizer.reason})",
+    }
+
+
+def _previews(updated: pa.Table) -> dict[str, str]:
+    first = updated.select(["chunk_id", "n_tokens", "page_start", "page_end", "section_path", "text"]).slice(0, 5)
+    return {
+        "token_histogram": histogram(updated["n_tokens"].to_pylist(), unit="tokens a chunk"),
+        "preview": markdown_table(first.to_pylist(), n_shown=5),
+    }

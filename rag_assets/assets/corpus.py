@@ -1,0 +1,138 @@
+"""Assets from files to blocks: `parsed_index` (which papers, how they were read) and `blocks` (what they say)."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+
+from rag_assets.assets.conditions import on_new_content
+from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, specs
+from rag_assets.assets.reporting import markdown_table, materialized, progress
+from rag_assets.incremental import data_version, drafting
+from rag_assets.parsing import corpus
+from rag_assets.parsing.paper_list import find_papers
+from rag_assets.parsing.store import DocumentStore
+from rag_assets.parsing.tries import ParseJob
+from rag_assets.settings import Settings
+from rag_assets.tables import (
+    BLOCKS,
+    PARSED_INDEX,
+    fingerprints_by,
+    published_or_empty,
+    required_table,
+    write_table,
+)
+
+N_PAPERS_SHOWN = 50
+
+
+@dataclass(frozen=True)
+class BlocksDraft:
+    """What the audits of `blocks` look at."""
+
+    blocks: pa.Table
+    index: pa.Table
+
+
+INDEX_AUDITS: list[Audit[pa.Table]] = [
+    guardrail("ids_unique", "Every paper_id occurs once.", lambda table: corpus.repeated_paper_ids(table).to_pylist()),
+    advisory(
+        "none_quarantined",
+        "Every file can be read. Each that cannot is listed with its reason and the remedy; the others go on.",
+        lambda table: corpus.quarantined(table).to_pylist(),
+    ),
+]
+BLOCK_AUDITS: list[Audit[BlocksDraft]] = [
+    guardrail(
+        "pages_within_document",
+        "Every page of a block is a page of its document.",
+        lambda draft: corpus.pages_outside(draft.blocks, draft.index).to_pylist(),
+    ),
+    advisory(
+        "no_text_lost",
+        "The blocks of a paper hold at least 98 % of the text of its source.",
+        lambda draft: corpus.text_lost(draft.blocks, draft.index).to_pylist(),
+    ),
+]
+
+
+@dg.asset(
+    group_name="corpus",
+    check_specs=specs("parsed_index", INDEX_AUDITS),
+    output_required=False,
+    kinds={"parquet"},
+)
+def parsed_index(
+    settings: dg.ResourceParam[Settings],
+) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+    """Every paper in the papers folder, parsed or quarantined with its reason; `data/cache/parsed_index.parquet`."""
+    paths = settings.paths
+    store = DocumentStore(paths.documents)
+    papers = find_papers(paths.papers, settings.parsed_index, settings.limits)
+    published = published_or_empty(paths.parsed_index, PARSED_INDEX)
+    job = ParseJob(settings.parsing, settings.limits, store, settings.execution.n_workers)
+    updated, plan = corpus.update_parsed_index(papers, published, job, progress("parsed_index", "papers"))
+    is_changed = not plan.is_noop or not paths.parsed_index.exists()
+    with drafting() as draft:
+        if is_changed:
+            write_table(updated, draft.path(paths.parsed_index), {"parser": corpus.PARSER_VERSION})
+        results = [audit.result(updated) for audit in INDEX_AUDITS]
+        yield from results
+        if guardrails_hold(results):
+            draft.publish()
+            store.prune(updated["fingerprint"].to_pylist())
+            yield materialized(
+                version=data_version(fingerprints_by(updated, "paper_id")),
+                counts=plan.counts(),
+                n_rows=len(updated),
+                facts=_index_facts(updated),
+                previews={"papers": _papers(updated)} if is_changed else {},
+            )
+
+
+@dg.asset(
+    group_name="corpus",
+    deps=["parsed_index"],
+    check_specs=specs("blocks", BLOCK_AUDITS),
+    output_required=False,
+    automation_condition=on_new_content(),
+    kinds={"parquet"},
+)
+def blocks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+    """Paragraphs, tables, figures, lists of every paper in reading order, with pages; `data/cache/blocks.parquet`."""
+    paths = settings.paths
+    index = required_table(paths.parsed_index, asset="parsed_index")
+    published = published_or_empty(paths.blocks, BLOCKS)
+    updated, plan = corpus.block_table(index, published, DocumentStore(paths.documents))
+    is_changed = not plan.is_noop or not paths.blocks.exists()
+    with drafting() as draft:
+        if is_changed:
+            write_table(updated, draft.path(paths.blocks), {"parser": corpus.PARSER_VERSION})
+        results = [audit.result(BlocksDraft(updated, index)) for audit in BLOCK_AUDITS]
+        yield from results
+        if guardrails_hold(results):
+            draft.publish()
+            yield materialized(
+                version=data_version(fingerprints_by(updated, "paper_id")),
+                counts=plan.counts(),
+                n_rows=len(updated),
+                facts={f"n_{kind}": count for kind, count in sorted(Counter(updated["kind"].to_pylist()).items())},
+            )
+
+
+def _index_facts(index: pa.Table) -> dict[str, Any]:
+    statuses = Counter(index["status"].to_pylist())
+    return {
+        "n_parsed": statuses["parsed"],
+        "n_quarantined": statuses["quarantined"],
+        "n_fallback_used": sum(bool(value) for value in index["used_fallback"].to_pylist()),
+        **{f"n_pages_from_{source}": n for source, n in Counter(index["page_source"].to_pylist()).items() if source},
+    }
+
+
+def _papers(index: pa.Table) -> str:
+    columns = ["paper_id", "title", "source", "page_source", "n_pages", "n_blocks", "status", "error"]
+    return markdown_table(index.select(columns).to_pylist(), n_shown=N_PAPERS_SHOWN)

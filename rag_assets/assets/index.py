@@ -1,0 +1,277 @@
+"""Assets from passages to indexes: `passages`, `embeddings`, `chroma_index`, `bm25_index`, `index_meta`."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+
+from rag_assets.assets.conditions import on_new_content
+from rag_assets.assets.guardrails import Audit, Offenders, guardrail, guardrails_hold, shown, specs
+from rag_assets.assets.reporting import histogram, materialized, progress
+from rag_assets.chunking import audits as chunking_audits
+from rag_assets.chunking.updates import ReadingWindow, update_passages
+from rag_assets.embedding.audits import VectorProblem, without_unit_vector
+from rag_assets.embedding.missing_vectors import embed_missing
+from rag_assets.embedding.providers import embedder_facts, open_embedder, open_token_counter
+from rag_assets.embedding.vector_cache import VectorCache
+from rag_assets.incremental import data_version, drafting, fingerprint
+from rag_assets.indexing.chroma import ChromaTarget, chroma_identity
+from rag_assets.indexing.manifest import IndexManifest, read_manifest
+from rag_assets.indexing.protocols import IndexIdentity, IndexTarget
+from rag_assets.indexing.rows import index_rows
+from rag_assets.indexing.tantivy_index import TantivyTarget, tantivy_identity
+from rag_assets.indexing.update import IndexDraft, draft_index
+from rag_assets.settings import Paths, Settings
+from rag_assets.tables import (
+    PASSAGES,
+    fingerprints_by,
+    passages_from,
+    published_or_empty,
+    read_provenance,
+    required_table,
+    write_table,
+)
+
+Outcome = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
+
+
+def passage_audits(max_tokens: int | None = None) -> list[Audit[pa.Table]]:
+    """What must hold of the passages; `max_tokens` is what the embedding model reads (any number for the specs)."""
+    return [
+        guardrail(
+            "fit_the_model",
+            "No passage is longer than the embedding model reads.",
+            lambda table: shown(
+                chunking_audits.longer_than_model_reads(table, max_tokens or 0), ["passage_id", "n_tokens"]
+            ),
+        ),
+        guardrail(
+            "ids_unique",
+            "Every passage id occurs once.",
+            lambda table: shown(chunking_audits.repeated_ids(table, "passage_id"), ["passage_id", "text"]),
+        ),
+    ]
+
+
+EMBEDDING_AUDITS: list[Audit[list[VectorProblem]]] = [
+    guardrail(
+        "unit_vectors",
+        "Every passage has one vector of length 1.",
+        lambda problems: [asdict(problem) for problem in problems],
+    ),
+]
+
+
+def _not_in_step(draft: IndexDraft) -> Offenders:
+    if draft.audit is None:
+        return []
+    return [
+        *({"passage_id": id_, "problem": "missing, or of another content"} for id_ in draft.audit.missing),
+        *({"passage_id": id_, "problem": "orphan: belongs to no passage"} for id_ in draft.audit.orphans),
+        *({"passage_id": id_, "problem": "a search does not find it"} for id_ in draft.audit.faulty),
+    ]
+
+
+INDEX_AUDITS: list[Audit[IndexDraft]] = [
+    guardrail(
+        "ids_equal_passages", "The index holds every passage, nothing else, and finds them; no orphans.", _not_in_step
+    ),
+]
+
+META_AUDITS: list[Audit[dict[str, Any]]] = [
+    guardrail(
+        "indexes_agree",
+        "Both indexes describe the passages and the model of this run; if not, materialize chroma_index and bm25_index.",
+        lambda meta: meta["problems"],
+    ),
+]
+
+
+@dg.asset(
+    group_name="index",
+    deps=["chunks"],
+    check_specs=specs("passages", passage_audits()),
+    output_required=False,
+    automation_condition=on_new_content(),
+    kinds={"parquet"},
+)
+def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """What is searched: runs of sentences that the embedding model reads in full; `data/cache/passages.parquet`."""
+    paths = settings.paths
+    facts = embedder_facts(settings.embedding, paths.models)
+    tokens = open_token_counter(settings.embedding, paths.models)
+    window = ReadingWindow(facts.model_id, tokens.count_tokens, facts.max_tokens)
+    chunks_table = required_table(paths.chunks, asset="chunks")
+    published = published_or_empty(paths.passages, PASSAGES)
+    updated, plan = update_passages(published, chunks_table, settings.passages, window)
+    provenance = {"settings": settings.passages.fingerprint(), "model": facts.model_id}
+    is_changed = not plan.is_noop or read_provenance(paths.passages) != provenance
+    with drafting() as draft:
+        if is_changed:
+            write_table(updated, draft.path(paths.passages), provenance)
+        results = [audit.result(updated) for audit in passage_audits(facts.max_tokens)]
+        yield from results
+        if guardrails_hold(results):
+            draft.publish()
+            lengths = updated["n_tokens"].to_pylist()
+            yield materialized(
+                version=data_version(fingerprints_by(updated, "paper_id")),
+                counts=plan.counts(),
+                n_rows=len(updated),
+                previews={"token_histogram": histogram(lengths, unit="tokens a passage")} if is_changed else {},
+            )
+
+
+@dg.asset(
+    group_name="index",
+    deps=["passages"],
+    check_specs=specs("embeddings", EMBEDDING_AUDITS),
+    output_required=False,
+    automation_condition=on_new_content(),
+    kinds={"onnx"},
+)
+def embeddings(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """One vector a passage text, kept by content; a finished batch is never computed again; `data/cache/embeddings/`."""
+    paths = settings.paths
+    items = passages_from(required_table(paths.passages, asset="passages"))
+    cache = VectorCache(paths.embeddings, embedder_facts(settings.embedding, paths.models))
+    texts = {cache.key_of(item.text): item.text for item in items}
+    embedder = open_embedder(settings.embedding, paths.models, n_threads=settings.execution.n_workers)
+    run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch)
+    results = [audit.result(without_unit_vector(cache, items)) for audit in EMBEDDING_AUDITS]
+    yield from results
+    if guardrails_hold(results):
+        published = cache.publish(texts)
+        yield materialized(
+            version=data_version(dict.fromkeys(texts, cache.facts.model_id)),
+            counts={
+                "n_added": published.n_added,
+                "n_changed": 0,
+                "n_removed": published.n_removed,
+                "n_unchanged": published.n_unchanged,
+            },
+            n_rows=len(texts),
+            facts={
+                "model": cache.facts.model_id,
+                "dimension": cache.facts.dimension,
+                "n_embedded": run.n_embedded,
+                "vectors_per_s": run.vectors_per_s,
+            },
+        )
+
+
+@dg.asset(
+    group_name="index",
+    deps=["embeddings", "passages"],
+    check_specs=specs("chroma_index", INDEX_AUDITS),
+    output_required=False,
+    automation_condition=on_new_content(),
+    kinds={"chroma"},
+)
+def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """The vectors in Chroma, cosine space, updated by difference; `data/index/chroma/`."""
+    paths = settings.paths
+    facts = embedder_facts(settings.embedding, paths.models)
+    cache = VectorCache(paths.embeddings, facts)
+    target = ChromaTarget(
+        settings.indexing, facts.model_id, lambda rows: cache.load([cache.key_of(row.text) for row in rows])
+    )
+    yield from _indexed("chroma_index", target, settings)
+
+
+@dg.asset(
+    group_name="index",
+    deps=["passages"],
+    check_specs=specs("bm25_index", INDEX_AUDITS),
+    output_required=False,
+    automation_condition=on_new_content(),
+    kinds={"tantivy"},
+)
+def bm25_index(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """The words in tantivy, stemmed, with their inner hyphens; `data/index/bm25/`."""
+    yield from _indexed("bm25_index", TantivyTarget(), settings)
+
+
+def _indexed(asset: str, target: IndexTarget, settings: Settings) -> Outcome:
+    """Draft an index beside the published one, audit it, swap it in."""
+    paths = settings.paths
+    folder = paths.chroma if asset == "chroma_index" else paths.bm25
+    rows = index_rows(required_table(paths.passages, asset="passages"), required_table(paths.chunks, asset="chunks"))
+    draft = draft_index(folder, rows, target, batch=settings.execution.index_batch, report=progress(asset, "passages"))
+    results = [audit.result(draft) for audit in INDEX_AUDITS]
+    yield from results
+    if guardrails_hold(results):
+        draft.publish()
+        yield materialized(
+            version=fingerprint(asdict(draft.manifest)), counts=draft.plan.counts(), n_rows=draft.manifest.n_passages
+        )
+
+
+@dg.asset(
+    group_name="index",
+    deps=["chroma_index", "bm25_index"],
+    check_specs=specs("index_meta", META_AUDITS),
+    output_required=False,
+    automation_condition=on_new_content(),
+    kinds={"json"},
+)
+def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """What the two indexes hold and were made with, in one place; `data/cache/index_meta.json`."""
+    paths = settings.paths
+    meta = _index_facts(settings)
+    results = [audit.result(meta) for audit in META_AUDITS]
+    yield from results
+    if guardrails_hold(results):
+        content = {key: value for key, value in meta.items() if key != "problems"}
+        is_same = paths.index_meta.exists() and json.loads(paths.index_meta.read_bytes()) == content
+        with drafting() as draft:
+            draft.put(paths.index_meta, json.dumps(content, indent=2).encode() + b"\n")
+            draft.publish()
+        yield materialized(
+            version=content["version"],
+            counts={"n_added": 0, "n_changed": int(not is_same), "n_removed": 0, "n_unchanged": int(is_same)},
+            n_rows=1,
+            facts={"n_passages": content["n_passages"], "model": content["embedding_model"]},
+        )
+
+
+def _index_facts(settings: Settings) -> dict[str, Any]:
+    """index_meta.json, with what does not fit under "problems"."""
+    paths = settings.paths
+    facts = embedder_facts(settings.embedding, paths.models)
+    table = required_table(paths.passages, asset="passages")
+    rows = index_rows(table, required_table(paths.chunks, asset="chunks"))
+    fingerprints = {row.passage_id: row.fingerprint for row in rows}
+    manifest_problem = partial(_manifest_problem, fingerprints=fingerprints)
+    problems = [
+        *manifest_problem(paths, "chroma_index", identity=chroma_identity(facts.model_id, settings.indexing)),
+        *manifest_problem(paths, "bm25_index", identity=tantivy_identity()),
+    ]
+    version = data_version(fingerprints)
+    return {
+        "version": fingerprint(version, facts.model_id, settings.indexing.fingerprint(), asdict(tantivy_identity())),
+        "passages": version,
+        "n_passages": len(rows),
+        "n_papers": len({row.paper_id for row in rows}),
+        "embedding_model": facts.model_id,
+        "dimension": facts.dimension,
+        "max_tokens": facts.max_tokens,
+        "tokenizer": read_provenance(paths.chunks).get("tokenizer"),
+        "chroma": asdict(chroma_identity(facts.model_id, settings.indexing)),
+        "bm25": asdict(tantivy_identity()),
+        "problems": problems,
+    }
+
+
+def _manifest_problem(
+    paths: Paths, asset: str, *, identity: IndexIdentity, fingerprints: dict[str, str]
+) -> list[dict[str, str]]:
+    folder = paths.chroma if asset == "chroma_index" else paths.bm25
+    wanted, found = IndexManifest.of(identity, fingerprints), read_manifest(folder)
+    if found == wanted:
+        return []
+    return [{"index": asset, "found": str(found), "wanted": str(wanted)}]

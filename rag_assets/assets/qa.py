@@ -1,0 +1,167 @@
+"""Asset `qa`: a verified answer to every question, published only when the guardrails hold."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import dagster as dg
+
+from rag_assets.answering import audits
+from rag_assets.answering.engine import place_of
+from rag_assets.answering.records import append_audit, audit_row, read_results, write_results
+from rag_assets.answering.replies import ReplyCache
+from rag_assets.answering.update import (
+    AnswerUpdate,
+    answered,
+    inputs_fingerprint,
+    is_current,
+    kept,
+    meta_of,
+    row_fingerprints,
+)
+from rag_assets.asking import answerer_fingerprint, asking
+from rag_assets.assets.conditions import on_new_content
+from rag_assets.assets.guardrails import Audit, guardrail, guardrails_hold, specs
+from rag_assets.assets.reporting import markdown_table, materialized, progress
+from rag_assets.errors import MissingInput
+from rag_assets.incremental import data_version, drafting
+from rag_assets.model import Chunk
+from rag_assets.questions import Question, load_questions
+from rag_assets.settings import Paths, Settings
+from rag_assets.tables import chunks_from, required_table, rows_of
+
+N_PREVIEWED = 12
+
+
+@dataclass(frozen=True)
+class QADraft:
+    """What the audits of `qa` look at."""
+
+    update: AnswerUpdate
+    chunks: Mapping[str, Chunk]
+    """The published chunks that are cited, by id."""
+    min_sources: int
+
+
+QA_AUDITS: list[Audit[QADraft]] = [
+    guardrail("claims_cited", "Every claim has a citation.", lambda draft: audits.uncited_claims(draft.update.results)),
+    guardrail(
+        "quotes_in_source",
+        "Every quote stands in the published chunk it cites. If not, the chunks changed under the answers: run again.",
+        lambda draft: audits.quotes_not_in_source(draft.update.results, draft.chunks),
+    ),
+    guardrail(
+        "pages_hold_quotes",
+        "The cited pages are those of the text the quote stands in.",
+        lambda draft: audits.pages_not_holding_quote(draft.update.results, draft.chunks),
+    ),
+    guardrail(
+        "enough_sources",
+        "An answer cites two papers or says that only one supports it; a refusal is the fixed sentence.",
+        lambda draft: audits.too_few_sources(draft.update.results, min_sources=draft.min_sources),
+    ),
+]
+
+
+@dg.asset(
+    group_name="answers",
+    deps=["index_meta", "chunks"],
+    check_specs=specs("qa", QA_AUDITS),
+    output_required=False,
+    automation_condition=on_new_content(),
+    kinds={"jsonl"},
+)
+def qa(
+    context: dg.AssetExecutionContext, settings: dg.ResourceParam[Settings]
+) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+    """A page-cited answer to every question of the question file; `data/output/qa.jsonl`, `data/logs/qa_audit.csv`."""
+    paths = settings.paths
+    questions = load_questions(settings.question_file)
+    index_version = _index_version(paths)
+    inputs = inputs_fingerprint(questions, index_version, answerer_fingerprint(settings))
+    update = _updated(settings, questions, inputs)
+    results = [
+        audit.result(QADraft(update, _cited_chunks(update, paths), settings.answering.min_sources))
+        for audit in QA_AUDITS
+    ]
+    yield from results
+    holds = guardrails_hold(results)
+    _log(update, paths, context.run.run_id, index_version, verdict="published" if holds else "withheld")
+    if holds:
+        _publish(update, paths, inputs)
+        yield materialized(
+            version=data_version(row_fingerprints(update.results)),
+            counts=update.plan.counts(),
+            n_rows=len(update.results),
+            facts=_facts(update),
+            previews={"answers": markdown_table(_preview(update), n_shown=N_PREVIEWED)},
+        )
+
+
+def _updated(settings: Settings, questions: list[Question], inputs: str) -> AnswerUpdate:
+    paths = settings.paths
+    published = read_results(paths.qa)
+    if is_current(paths.qa, paths.qa_meta, inputs):
+        return kept(published)
+    with asking(settings, paths.answers) as opened:
+        return answered(questions, published, opened.engine.answer, progress("qa", "questions"))
+
+
+def _publish(update: AnswerUpdate, paths: Paths, inputs: str) -> None:
+    if not update.attempts and update.plan.is_noop and paths.qa_meta.exists():
+        return
+    with drafting() as draft:
+        answers = draft.path(paths.qa)
+        write_results(update.results, answers)
+        draft.put(paths.qa_meta, meta_of(answers, inputs))
+        draft.publish()
+    ReplyCache(paths.answers).prune(update.replies)
+
+
+def _log(update: AnswerUpdate, paths: Paths, run_id: str, index_version: str, *, verdict: str) -> None:
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    append_audit(
+        paths.qa_audit,
+        [
+            audit_row(attempts, timestamp=now, run_id=run_id, index_version=index_version, verdict=verdict)
+            for attempts in update.news
+        ],
+    )
+
+
+def _index_version(paths: Paths) -> str:
+    if not paths.index_meta.exists():
+        raise MissingInput.table(paths.index_meta, asset="index_meta")
+    version: str = json.loads(paths.index_meta.read_bytes())["version"]
+    return version
+
+
+def _cited_chunks(update: AnswerUpdate, paths: Paths) -> dict[str, Chunk]:
+    cited = {c.chunk_id for result in update.results for claim in result.claims for c in claim.citations}
+    table = required_table(paths.chunks, asset="chunks")
+    return {chunk.chunk_id: chunk for chunk in chunks_from(rows_of(table, "chunk_id", cited))}
+
+
+def _facts(update: AnswerUpdate) -> dict[str, Any]:
+    results = update.results
+    return {
+        "n_refused": sum(result.refused for result in results),
+        "n_single_source": sum(result.single_source for result in results),
+        "n_claims": sum(len(result.claims) for result in results),
+        "n_retries": sum(attempts.retry_k is not None for attempts in update.attempts),
+        "n_dropped_citations": sum(attempts.n_dropped_citations for attempts in update.attempts),
+        "n_model_requests": sum(attempts.result.usage.n_requests for attempts in update.news),
+    }
+
+
+def _preview(update: AnswerUpdate) -> list[dict[str, Any]]:
+    return [
+        {
+            "question": result.question,
+            "answer": result.answer,
+            "cited": "; ".join(dict.fromkeys(place_of(c) for claim in result.claims for c in claim.citations)),
+        }
+        for result in update.results
+    ]

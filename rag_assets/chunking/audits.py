@@ -1,0 +1,74 @@
+"""What must hold of chunks and passages before they are published: each audit returns the rows that break a promise.
+
+Pure functions over tables. Which of them withholds publication is decided where the assets are.
+"""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rag_assets.model import Zone
+from rag_assets.settings import ChunkingSettings
+
+
+def repeated_ids(table: pa.Table, key: str) -> pa.Table:
+    """Rows whose `key` (chunk_id, passage_id) occurs more than once."""
+    counts = table.group_by(key).aggregate([(key, "count")])
+    repeated = counts.filter(pc.greater(counts[f"{key}_count"], 1))[key]
+    return table.filter(pc.is_in(table[key], value_set=repeated.combine_chunks()))
+
+
+def outside_token_bounds(chunks: pa.Table, settings: ChunkingSettings) -> pa.Table:
+    """Chunks without a token or with more than the maximum."""
+    n_tokens = chunks["n_tokens"]
+    return chunks.filter(pc.or_(pc.less(n_tokens, 1), pc.greater(n_tokens, settings.max_tokens)))
+
+
+def shorter_than_minimum(chunks: pa.Table, settings: ChunkingSettings) -> pa.Table:
+    """Chunks below the minimum: pieces left between units too long to share a chunk, or kept for want of better."""
+    too_few = pc.less(chunks["n_tokens"], settings.min_tokens)
+    return chunks.filter(pc.or_(too_few, pc.less(pc.utf8_length(chunks["text"]), settings.min_chars)))
+
+
+def from_back_matter(chunks: pa.Table, blocks: pa.Table) -> pa.Table:
+    """Chunks whose range in the document shares a character with a block of the back matter."""
+    back = blocks.filter(pc.equal(blocks["zone"], str(Zone.BACK)))
+    ranges: dict[str, list[tuple[int, int]]] = {}
+    for paper, start, text in zip(
+        back["paper_id"].to_pylist(), back["char_start"].to_pylist(), back["text"].to_pylist(), strict=True
+    ):
+        ranges.setdefault(paper, []).append((start, start + len(text)))
+    overlaps = [
+        any(start < back_end and back_start < end for back_start, back_end in ranges.get(paper, ()))
+        for paper, start, end in zip(
+            chunks["paper_id"].to_pylist(),
+            chunks["char_start"].to_pylist(),
+            chunks["char_end"].to_pylist(),
+            strict=True,
+        )
+    ]
+    return chunks.filter(pa.array(overlaps, pa.bool_()))
+
+
+def without_page(chunks: pa.Table) -> pa.Table:
+    """Chunks of which no page is proven."""
+    return chunks.filter(pc.is_null(chunks["page_start"]))
+
+
+def schema_problems(table: pa.Table, schema: pa.Schema) -> list[str]:
+    """One line a column that is missing, unknown, out of order or of another type."""
+    if table.schema.equals(schema, check_metadata=False):
+        return []
+    problems = [
+        f"column {field.name} is missing"
+        if field.name not in table.schema.names
+        else f"column {field.name} is {table.schema.field(field.name).type}, wanted {field.type}"
+        for field in schema
+        if field.name not in table.schema.names or table.schema.field(field.name).type != field.type
+    ]
+    problems += [f"column {name} is unknown" for name in table.schema.names if name not in schema.names]
+    return problems or [f"columns are in the order {table.schema.names}, wanted {schema.names}"]
+
+
+def longer_than_model_reads(passages: pa.Table, max_tokens: int) -> pa.Table:
+    """Passages with more tokens, special ones included, than the embedding model reads."""
+    return passages.filter(pc.greater(passages["n_tokens"], max_tokens))

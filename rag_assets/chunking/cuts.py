@@ -1,0 +1,121 @@
+"""Where a run of units is cut into chunks or passages.
+
+The cuts follow from the text around them rather than from a count since the beginning, so that an edit moves the
+cuts near it and leaves the others where they are (content-defined chunking: Muthitacharoen, Chen and Mazieres 2001,
+"A Low-bandwidth Network File System"). Every boundary has a cost, a hash of the words on its two sides plus a rank:
+ends of blocks come before ends of sentences, these before places that should stay together. The cheapest way
+through is found by dynamic programming. Boundaries that are the cheapest far and wide (local minima: Bjorner, Blass
+and Gurevich 2010, "Content-dependent chunking for differential compression, the local maximum approach") are
+landmarks that every way passes through: an edit reaches no further than to the nearest ones it leaves standing.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from math import inf
+
+_HASHED_CHARS = 48
+_LANDMARK_BONUS = 10.0
+# A size below the window outweighs any choice of boundaries; among such sizes, shortfalls are shared out evenly.
+_UNDERSIZE = 50.0
+_SHORTFALL = 200.0
+
+
+class Rank(IntEnum):
+    """How little a cut at a boundary harms; lower is better."""
+
+    BLOCK_END = 0
+    UNIT_END = 1
+    HELD_TOGETHER = 2
+    """Beside a formula, after a colon, between a caption and what it names, inside a unit that had to be cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What the choice of cuts has to know of a unit."""
+
+    size: int
+    """Tokens, with the gap before it."""
+    lead: int
+    """Tokens that a chunk beginning here repeats from before (overlap, a table's title)."""
+    cost: float
+    """Of the boundary before it, 0 to 3."""
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Sizes in tokens between which a cut is chosen."""
+
+    low: int
+    high: int
+
+
+def boundary_cost(before: str, after: str, rank: Rank) -> float:
+    """Cost of a cut between two texts: the rank plus a hash, 0 to 1, of the nearest characters on both sides."""
+    near = f"{before[-_HASHED_CHARS:]}\0{after[:_HASHED_CHARS]}"
+    digest = hashlib.blake2b(near.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return rank + int.from_bytes(digest, "big") / 2**64
+
+
+def choose_cuts(items: Sequence[Item], window: Window) -> list[tuple[int, int]]:
+    """Cut the items into runs `[first, last)` of at most `window.high` tokens, and of `window.low` where possible.
+
+    A run of one item may be longer. Items that fit one run are not cut.
+    """
+    n = len(items)
+    if sum(item.size for item in items) <= window.high:
+        return [(0, n)] if n else []
+    costs = _with_landmarks(items, 2 * window.low)
+    best, came_from = [0.0] + [inf] * n, [0] * (n + 1)
+    for first in range(n):
+        size = items[first].lead if first else 0
+        for last in range(first + 1, n + 1):
+            size += items[last - 1].size
+            if size > window.high and last > first + 1:
+                break
+            total = best[first] + _undersize_cost(size, window.low) + (costs[last] if last < n else 0.0)
+            if total < best[last]:
+                best[last], came_from[last] = total, first
+    cuts, last = [], n
+    while last:
+        cuts.append((came_from[last], last))
+        last = came_from[last]
+    return cuts[::-1]
+
+
+def _undersize_cost(size: int, low: int) -> float:
+    if size >= low:
+        return 0.0
+    shortfall = (low - size) / low
+    return _UNDERSIZE + _SHORTFALL * shortfall * shortfall
+
+
+def _with_landmarks(items: Sequence[Item], radius: int) -> list[float]:
+    """Costs of the boundaries before each item, with the bonus of those that are cheapest within `radius` tokens."""
+    return [
+        item.cost - _LANDMARK_BONUS if at > 0 and _is_landmark(items, at, radius) else item.cost
+        for at, item in enumerate(items)
+    ]
+
+
+def _is_landmark(items: Sequence[Item], at: int, radius: int) -> bool:
+    """Whether the boundary before `items[at]` costs less than every other within `radius` tokens on both sides.
+
+    Radius: from any boundary, one twice the window's lower end away can be reached in runs inside the window.
+    """
+    cost, distance = items[at].cost, 0
+    for other in range(at - 1, 0, -1):
+        distance += items[other].size
+        if distance > radius:
+            break
+        if items[other].cost <= cost:
+            return False
+    distance = 0
+    for other in range(at + 1, len(items)):
+        distance += items[other - 1].size
+        if distance > radius:
+            break
+        if items[other].cost < cost:
+            return False
+    return True

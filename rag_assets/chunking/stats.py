@@ -1,0 +1,49 @@
+"""The figures of chunk_stats.json: how many chunks, how long, how many without a page or from a fallback."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from rag_assets.tokens import ResolvedTokenizer
+
+_TOP_SECTIONS = 20
+
+
+def chunk_stats(chunks: pa.Table, parsed_index: pa.Table, tokenizer: ResolvedTokenizer) -> dict[str, Any]:
+    """JSON-ready statistics of the whole corpus, by source and by the most frequent section titles.
+
+    `chunks`: schema CHUNKS; `parsed_index`: schema PARSED_INDEX, says which papers were read from a fallback. Shares
+    are of chunks, 0 to 1; null where there are no chunks.
+    """
+    fell_back = dict(zip(parsed_index["paper_id"].to_pylist(), parsed_index["used_fallback"].to_pylist(), strict=True))
+    columns = chunks.select(["paper_id", "section_title", "source", "n_tokens", "page_start"]).to_pylist()
+    sources = sorted({row["source"] for row in columns})
+    titles = [title for title, _ in Counter(row["section_title"] for row in columns).most_common(_TOP_SECTIONS)]
+    return {
+        "tokenizer": {"name": tokenizer.name, "reason": tokenizer.reason},
+        "n_papers": len({row["paper_id"] for row in columns}),
+        **_figures(columns, fell_back),
+        "by_source": {source: _figures([r for r in columns if r["source"] == source], fell_back) for source in sources},
+        "by_section_title": {
+            title: _figures([r for r in columns if r["section_title"] == title], fell_back) for title in titles
+        },
+    }
+
+
+def _figures(rows: list[dict[str, Any]], fell_back: dict[str, bool | None]) -> dict[str, Any]:
+    if not rows:
+        return {"n_chunks": 0, "n_tokens": None, "share_fallback_used": None, "share_missing_pages": None}
+    n_tokens = np.array([row["n_tokens"] for row in rows])
+    return {
+        "n_chunks": len(rows),
+        "n_tokens": {
+            "min": int(n_tokens.min()),
+            "median": float(np.median(n_tokens)),
+            "p95": float(np.percentile(n_tokens, 95)),
+            "max": int(n_tokens.max()),
+        },
+        "share_fallback_used": sum(bool(fell_back.get(row["paper_id"])) for row in rows) / len(rows),
+        "share_missing_pages": sum(row["page_start"] is None for row in rows) / len(rows),
+    }

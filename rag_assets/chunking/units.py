@@ -1,0 +1,179 @@
+"""The smallest pieces a chunk is made of, which it never cuts: a sentence, list item, table row or code line.
+
+One strategy a block kind, in the table `STRATEGIES`; rows of tables live in `table_rows`. What to do with a unit that
+is longer than a whole chunk lives in `oversize`, which units go together in `cuts`.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from rag_assets.model import Block, BlockKind, Span, spans_between
+from rag_assets.sentences import sentence_spans
+
+PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.FOOTNOTE, BlockKind.FORMULA})
+_LINE = re.compile(r"[^\n]*\S")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A run of text that stays whole."""
+
+    text: str
+    start: int
+    """Offset in the document of what the text was made from. Captions are not in the document: their range is the
+    empty one before their block."""
+    end: int
+    spans: tuple[Span, ...]
+    """Relative to `text`."""
+    kind: BlockKind
+    block: int
+    """Index of its block in the document."""
+    gap: str = ""
+    """Text between this unit and the one before it in its block."""
+    prefix: str = ""
+    """Title that a chunk beginning with this unit repeats."""
+    is_caption: bool = False
+    is_fragment: bool = False
+    """Cut from a unit that is longer than a whole chunk."""
+
+    @property
+    def is_verbatim(self) -> bool:
+        """The text is a slice of the document."""
+        return len(self.text) == self.end - self.start
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedBlock:
+    """A block and where it stands."""
+
+    block: Block
+    index: int
+    start: int
+    """Offset in the document."""
+
+
+Strategy = Callable[[PlacedBlock], list[Unit]]
+
+
+def sentence_units(placed: PlacedBlock) -> list[Unit]:
+    """One unit a sentence."""
+    return verbatim_units(placed, sentence_spans(placed.block.text))
+
+
+def figure_units(placed: PlacedBlock) -> list[Unit]:
+    """The title's sentences, then the text's."""
+    spans = sentence_spans(placed.block.text)
+    return with_caption(placed, verbatim_units(placed, spans, placed.block.title))
+
+
+def line_units(placed: PlacedBlock) -> list[Unit]:
+    """One unit a line that is not blank, its indentation included."""
+    return verbatim_units(placed, line_spans(placed.block.text))
+
+
+def whole_unit(placed: PlacedBlock) -> list[Unit]:
+    """The block as one unit."""
+    text = placed.block.text
+    start = len(text) - len(text.lstrip())
+    return verbatim_units(placed, [(start, len(text.rstrip()))] if text.strip() else [])
+
+
+def with_caption(placed: PlacedBlock, body: Sequence[Unit]) -> list[Unit]:
+    """The sentences of a table's or figure's title before its body, unless the body begins with the same words.
+
+    A title is no part of the document's text, so it has no span: it has no offset there and proves no page.
+    """
+    title = placed.block.title
+    if not body or placed.block.text.lstrip().startswith(title):
+        return list(body)
+    units, at = [], 0
+    for start, end in sentence_spans(title):
+        units.append(
+            Unit(
+                text=title[start:end],
+                start=placed.start,
+                end=placed.start,
+                spans=(),
+                kind=placed.block.kind,
+                block=placed.index,
+                gap=title[at:start],
+                is_caption=True,
+            )
+        )
+        at = end
+    return [*units, replace(body[0], gap="\n"), *body[1:]]
+
+
+def verbatim_units(placed: PlacedBlock, spans: Sequence[tuple[int, int]], prefix: str = "") -> list[Unit]:
+    """Units that are slices of the block's text."""
+    units, at = [], 0
+    for start, end in spans:
+        units.append(
+            Unit(
+                text=placed.block.text[start:end],
+                start=placed.start + start,
+                end=placed.start + end,
+                spans=clipped_spans(placed.block.spans, start, end, placed.start),
+                kind=placed.block.kind,
+                block=placed.index,
+                gap=placed.block.text[at:start],
+                prefix=prefix,
+            )
+        )
+        at = end
+    return units
+
+
+def line_spans(text: str) -> list[tuple[int, int]]:
+    """Offsets of the lines that are not blank, without white space at their ends."""
+    return [match.span() for match in _LINE.finditer(text)]
+
+
+def clipped_spans(spans: Sequence[Span], start: int, end: int, source_offset: int) -> tuple[Span, ...]:
+    """The spans of `[start, end)` counted from `start`, with their offsets in the document.
+
+    A span keeps all its boxes even where only a part of its text is taken. Text that no span covers gets one without
+    a page.
+    """
+    clipped, at = [], start
+    for span in spans_between(spans, start, end):
+        if span.start > at:
+            clipped.append(Span(at - start, span.start - start, None, None, (), source_offset + at))
+        at = max(span.start, at)
+        until = min(span.end, end)
+        clipped.append(replace(span, start=at - start, end=until - start, source_start=source_offset + at))
+        at = until
+    if at < end:
+        clipped.append(Span(at - start, end - start, None, None, (), source_offset + at))
+    return tuple(clipped)
+
+
+def fragments(unit: Unit, pieces: Sequence[tuple[int, int]]) -> list[Unit]:
+    """The unit cut at the given offsets of its text."""
+    cut: list[Unit] = []
+    at = 0
+    for start, end in pieces:
+        if unit.is_verbatim:
+            source = (unit.start + start, unit.start + end)
+        else:  # a linearised row has no finer place than its line: the first fragment stands for all of it
+            source = (unit.end if cut else unit.start, unit.end)
+        cut.append(
+            replace(
+                unit,
+                text=unit.text[start:end],
+                start=source[0],
+                end=source[1],
+                spans=_cut_spans(unit, start, end),
+                gap=unit.text[at:start] if cut else unit.gap,
+                is_fragment=True,
+            )
+        )
+        at = end
+    return cut
+
+
+def _cut_spans(unit: Unit, start: int, end: int) -> tuple[Span, ...]:
+    if unit.is_verbatim:
+        return clipped_spans(unit.spans, start, end, unit.start)
+    return tuple(replace(span, start=0, end=end - start) for span in spans_between(unit.spans, start, end))

@@ -1,0 +1,48 @@
+"""Everything Dagster knows about this project, as lists; `build_defs` puts them together.
+
+What an asset does stands in `assets`, when it runs by itself in `automation`, what can be tuned in `settings`.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import dagster as dg
+
+from rag_assets.assets.chunks import chunks
+from rag_assets.assets.corpus import blocks, parsed_index
+from rag_assets.assets.evaluation import smoke_eval
+from rag_assets.assets.index import bm25_index, chroma_index, embeddings, index_meta, passages
+from rag_assets.assets.qa import qa
+from rag_assets.assets.run_settings import run_settings
+from rag_assets.automation import corpus_sensor, everything_job, nightly_job, nightly_schedule
+from rag_assets.settings import load_settings
+
+ASSETS = [
+    parsed_index,
+    blocks,
+    chunks,
+    passages,
+    embeddings,
+    chroma_index,
+    bm25_index,
+    index_meta,
+    qa,
+    smoke_eval,
+]
+JOBS = [everything_job, nightly_job]
+
+
+def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
+    """The project's definitions; `overrides` are settings that win over file and environment (tests, the CLI)."""
+    settings = load_settings(overrides)
+    return dg.Definitions(
+        assets=ASSETS,
+        jobs=JOBS,
+        sensors=[corpus_sensor(settings.automation)],
+        schedules=[nightly_schedule(settings.automation)],
+        resources={"settings": run_settings(overrides)},
+        executor=dg.in_process_executor,
+    )
+
+
+defs = build_defs()

@@ -1,0 +1,45 @@
+"""What must be true of the vectors before they are published. Each audit returns the offenders."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from rag_assets.embedding.vector_cache import VectorCache
+from rag_assets.model import Passage
+
+_LENGTH_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True)
+class VectorProblem:
+    """A passage and what is wrong with its vector."""
+
+    passage_id: str
+    problem: str
+
+
+def without_unit_vector(cache: VectorCache, passages: Sequence[Passage]) -> list[VectorProblem]:
+    """Passages whose vector is missing (or was refused as damaged), not finite, or not of length 1.
+
+    In the order given. Looks at unpublished vectors too; holds one shard in memory at a time.
+    """
+    keys = [cache.key_of(passage.text) for passage in passages]
+    missing = set(cache.missing(keys))
+    problems = dict.fromkeys(missing, "no vector") | _wrong_lengths(cache, sorted(set(keys) - missing))
+    return [
+        VectorProblem(passage.passage_id, problems[key])
+        for passage, key in zip(passages, keys, strict=True)
+        if key in problems
+    ]
+
+
+def _wrong_lengths(cache: VectorCache, keys: Sequence[str]) -> dict[str, str]:
+    problems: dict[str, str] = {}
+    for _, group in groupby(keys, key=lambda key: key[0]):
+        of_shard = list(group)
+        lengths = np.linalg.norm(cache.load(of_shard), axis=1)
+        for at in np.flatnonzero(~(np.abs(lengths - 1.0) <= _LENGTH_TOLERANCE)):  # NaN is not <= either
+            problems[of_shard[at]] = f"length {lengths[at]:.4f}, not 1"
+    return problems

@@ -1,0 +1,111 @@
+"""Runs an embedding model with fastembed (ONNX) so that every vector is reproducible.
+
+Where the model's files come from is the business of `local_model` and `hub_model`.
+
+One text at a time, each on one thread, several texts side by side: a quantised model takes its scales from all that
+it is given at once, so in a batch a vector would depend on its neighbours. On two cores this is also as fast as
+batches sorted by length, and faster than unsorted ones (benchmarks/embedding_speed.py).
+"""
+
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_assets.embedding.base import ModelFiles, Vectors
+from rag_assets.errors import MissingModel
+
+if TYPE_CHECKING:
+    from fastembed import TextEmbedding
+
+
+class ModelTokenizer:
+    """A model's tokenizer, for counting; needs no model."""
+
+    def __init__(self, tokenizer_file: Path) -> None:
+        from tokenizers import Tokenizer
+
+        self._tokenizer = Tokenizer.from_file(str(tokenizer_file))
+        self._tokenizer.no_truncation()
+        self._tokenizer.no_padding()
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [len(encoding.ids) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
+
+
+class FastembedEmbedder:
+    """An Embedder on fastembed. Opening it is free; the model is loaded when the first vector is asked for."""
+
+    def __init__(self, files: ModelFiles, *, n_threads: int) -> None:
+        self._files = files
+        self._n_threads = n_threads
+        self._facts = files.facts
+        self._lock = Lock()
+        self._model: TextEmbedding | None = None
+        self._tokenizer: ModelTokenizer | None = None
+
+    @property
+    def model_id(self) -> str:
+        return self._facts.model_id
+
+    @property
+    def dimension(self) -> int:
+        return self._facts.dimension
+
+    @property
+    def max_tokens(self) -> int:
+        return self._facts.max_tokens
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        with self._lock:
+            if self._tokenizer is None:
+                self._tokenizer = ModelTokenizer(self._files.tokenizer_file())
+        return self._tokenizer.count_tokens(texts)
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        model = self._loaded()
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        with ThreadPoolExecutor(self._n_threads) as pool:
+            for row, vector in enumerate(pool.map(lambda text: _only(model.passage_embed([text])), texts)):
+                vectors[row] = vector
+        return vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        return _only(self._loaded().query_embed(text))
+
+    def _loaded(self) -> "TextEmbedding":
+        with self._lock:
+            if self._model is None:
+                self._model = _load(self._files)
+        return self._model
+
+
+def _load(files: ModelFiles) -> "TextEmbedding":
+    folder = files.ready_folder()
+    from fastembed import TextEmbedding
+
+    try:
+        return TextEmbedding(
+            files.fastembed_name,
+            cache_dir=str(folder.parent),
+            threads=1,
+            specific_model_path=str(folder),
+            local_files_only=True,
+        )
+    except Exception as error:  # onnxruntime's and fastembed's loading errors share no narrower base
+        raise MissingModel(
+            f"The embedding model in {folder} cannot be loaded ({type(error).__name__}: {error}). "
+            "Delete that folder and run again: it will be made anew."
+        ) from error
+
+
+def _only(vectors: Iterable[NDArray[Any]]) -> Vectors:
+    """The one vector, scaled to length 1 (not all hub models do); one of length 0 is left for the audit to find."""
+    (vector,) = vectors
+    wide = vector.astype(np.float64)
+    length = float(np.linalg.norm(wide))
+    return (wide / length if length > 0 else wide).astype(np.float32)

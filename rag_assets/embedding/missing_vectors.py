@@ -1,0 +1,89 @@
+"""Embedding what the cache does not have yet, batch by batch, with progress in the log.
+
+The cache lives in `vector_cache`; publishing it is the caller's decision, after the audits.
+"""
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from rag_assets.embedding.base import Embedder
+from rag_assets.embedding.vector_cache import VectorCache
+
+logger = logging.getLogger(__name__)
+
+_SECONDS_BETWEEN_REPORTS = 5.0
+
+
+@dataclass(frozen=True)
+class EmbeddingRun:
+    """What `embed_missing` did."""
+
+    n_embedded: int
+    n_reused: int
+    seconds: float
+
+    @property
+    def vectors_per_s(self) -> float:
+        return self.n_embedded / self.seconds if self.seconds > 0 else 0.0
+
+
+def ignore_progress(done: int, total: int) -> None:
+    """A `report` for callers that show no progress of their own."""
+
+
+def embed_missing(
+    cache: VectorCache,
+    embedder: Embedder,
+    texts_by_key: Mapping[str, str],
+    *,
+    batch_size: int,
+    report: Callable[[int, int], None] = ignore_progress,
+) -> EmbeddingRun:
+    """Embed the texts whose vectors the cache lacks; after each batch, save it and call `report(done, total)`.
+
+    texts_by_key: the wanted texts by `cache.key_of(text)`. When none is missing the model is not even loaded. Raises
+    ValueError when cache and embedder are of different models.
+    """
+    if embedder.model_id != cache.facts.model_id:
+        raise ValueError(f"the cache is for {cache.facts.model_id}, the embedder is {embedder.model_id}")
+    # in the order of the keys, so that a batch falls into one shard or two and each is read once when published
+    missing = cache.missing(texts_by_key)
+    progress = _Progress(len(missing), embedder.model_id)
+    for start in range(0, len(missing), batch_size):
+        keys = missing[start : start + batch_size]
+        cache.add(keys, embedder.embed_passages([texts_by_key[key] for key in keys]))
+        progress.advance(len(keys))
+        report(progress.n_done, len(missing))
+    return EmbeddingRun(len(missing), len(texts_by_key) - len(missing), progress.seconds)
+
+
+class _Progress:
+    """Says every few seconds how far the run is and when it will end."""
+
+    def __init__(self, n_total: int, model_id: str) -> None:
+        self.n_done = 0
+        self._n_total = n_total
+        self._started = self._reported = time.monotonic()
+        if n_total:
+            logger.info("Embedding %d passages with %s.", n_total, model_id)
+
+    @property
+    def seconds(self) -> float:
+        return time.monotonic() - self._started
+
+    def advance(self, n_new: int) -> None:
+        self.n_done += n_new
+        is_last = self.n_done == self._n_total
+        if not is_last and time.monotonic() - self._reported < _SECONDS_BETWEEN_REPORTS:
+            return
+        self._reported = time.monotonic()
+        rate = self.n_done / max(self.seconds, 1e-6)
+        logger.info(
+            "Embedded %d of %d passages, %.0f a second, %.0f s to go.",
+            self.n_done,
+            self._n_total,
+            rate,
+            (self._n_total - self.n_done) / rate,
+        )

@@ -1,0 +1,93 @@
+"""Files of vectors: one parquet layout for shards and journal batches, and the refusal of damaged ones.
+
+Which vectors belong into which file is the business of `vector_cache`.
+"""
+
+import hashlib
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rag_assets.embedding.base import Vectors
+from rag_assets.incremental import write_atomically
+
+SUFFIX = ".parquet"
+
+
+@dataclass(frozen=True)
+class KeyedVectors:
+    """Vectors and their keys, row by row."""
+
+    keys: tuple[str, ...]
+    vectors: Vectors
+    """Shape (len(keys), dimension)."""
+
+    @classmethod
+    def empty(cls, dimension: int) -> "KeyedVectors":
+        return cls((), np.empty((0, dimension), np.float32))
+
+    def items(self) -> Iterator[tuple[str, Vectors]]:
+        return zip(self.keys, self.vectors, strict=True)
+
+    @classmethod
+    def of(cls, rows: dict[str, Vectors], dimension: int) -> "KeyedVectors":
+        """The rows sorted by key."""
+        if not rows:
+            return cls.empty(dimension)
+        keys = tuple(sorted(rows))
+        return cls(keys, np.stack([rows[key] for key in keys]))
+
+
+def write_shard(path: Path, rows: KeyedVectors) -> None:
+    """Write or replace a file; equal rows give equal bytes."""
+    write_atomically(path, _encoded(rows))
+
+
+def read_shard(path: Path, dimension: int) -> KeyedVectors | None:
+    """The file's rows, or None when it is damaged (page checksums are compared) or of another dimension."""
+    try:
+        return _decoded(path.read_bytes(), dimension)
+    except (pa.ArrowException, OSError, ValueError, KeyError):
+        return None
+
+
+def write_batch(folder: Path, rows: KeyedVectors) -> Path:
+    """Write a new file named by its content, so that a damaged one is known by its name."""
+    content = _encoded(rows)
+    path = folder / f"{_digest(content)}{SUFFIX}"
+    write_atomically(path, content)
+    return path
+
+
+def read_batch(path: Path, dimension: int) -> KeyedVectors | None:
+    """The file's rows, or None when its content does not fit its name."""
+    content = path.read_bytes()
+    return _decoded(content, dimension) if _digest(content) == path.stem else None
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]
+
+
+def _encoded(rows: KeyedVectors) -> bytes:
+    flat = pa.array(np.ascontiguousarray(rows.vectors, np.float32).ravel())
+    vectors = pa.FixedSizeListArray.from_arrays(flat, rows.vectors.shape[1])
+    table = pa.table({"key": pa.array(rows.keys, pa.string()), "vector": vectors})
+    sink = io.BytesIO()
+    # vectors neither repeat nor compress: without both attempts the files are written several times faster
+    pq.write_table(table, sink, compression="none", use_dictionary=False, write_page_checksum=True)
+    return sink.getvalue()
+
+
+def _decoded(content: bytes, dimension: int) -> KeyedVectors:
+    table = pq.read_table(io.BytesIO(content), page_checksum_verification=True)
+    column = table["vector"].combine_chunks()
+    if column.type != pa.list_(pa.float32(), dimension):
+        raise ValueError(f"vectors are {column.type}, not {dimension} numbers of 32 bits")
+    vectors = column.flatten().to_numpy().reshape(-1, dimension)
+    return KeyedVectors(tuple(table["key"].to_pylist()), vectors)

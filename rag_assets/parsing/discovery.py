@@ -1,0 +1,214 @@
+"""Which papers there are: a sweep of the papers folder, or a table that names them.
+
+Files are grouped into papers by folder and stem; nothing is opened here beyond finding out that it can be. What is
+in a file is the registry's matter. What cannot be used is not left out but handed on with its problem, so that it
+ends as a quarantined row that names the file and the remedy.
+"""
+
+import hashlib
+import os
+import re
+import stat
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_assets.errors import MissingInput
+from rag_assets.incremental import DRAFT_SUFFIX, fingerprint
+from rag_assets.parsing.registry import stem_of
+from rag_assets.settings import ParseLimits
+
+INDEX_NAME = "parsed_index.parquet"
+_IGNORED_NAMES = frozenset({"readme.md", "readme.markdown", "readme.txt", INDEX_NAME})
+_BYTES_PER_MB = 1_000_000
+_MAX_ID_CHARS = 120
+_UNSAFE = re.compile(r"[^\w .,;()\[\]{}+=~@&'!%$-]")
+"""Not in an id: path separators, what Windows forbids, control characters, and "#", which parts passage ids."""
+
+
+@dataclass(frozen=True)
+class CandidateFile:
+    """One file of a paper."""
+
+    path: Path
+    relative: str
+    """From the papers folder, with forward slashes."""
+    problem: str | None = None
+    """Why it cannot be read at all, as a phrase that can follow its name."""
+
+
+@dataclass(frozen=True)
+class PaperFiles:
+    """A paper and its files, in the order of their paths."""
+
+    paper_id: str
+    files: tuple[CandidateFile, ...]
+    problem: str | None = None
+    """Why none of the files may be used, as a whole sentence; None for a paper to be parsed."""
+
+
+def discover(papers: Path, limits: ParseLimits) -> list[PaperFiles]:
+    """Sweep `papers` with all its folders; sorted by path, the same on every machine.
+
+    Hidden files, READMEs, drafts and backups are passed over. Of two papers with the same stem in different folders
+    the first keeps the id. Raises MissingInput when the folder is not there: an unmounted disk must not read as
+    "all papers were deleted".
+    """
+    demand_folder(papers)
+    root = papers.resolve()
+    groups: dict[tuple[str, str], list[CandidateFile]] = {}
+    for relative in _sweep(papers):
+        folder, _, name = unicodedata.normalize("NFC", relative).rpartition("/")
+        stem = stem_of(name) or name
+        groups.setdefault((folder, stem), []).append(_candidate(papers, relative, root, limits))
+    return _with_unique_ids(
+        (stem, f"{folder}/{stem}" if folder else stem, tuple(files)) for (folder, stem), files in groups.items()
+    )
+
+
+def demand_folder(papers: Path) -> None:
+    """Raise MissingInput unless `papers` is a folder that can be listed."""
+    if not papers.is_dir():
+        raise MissingInput(
+            f"The papers folder {papers} does not exist. Create it and put papers in it, mount the disk it lies on, "
+            "or set data_dir in rag_assets.toml. Nothing was changed."
+        )
+    if not os.access(papers, os.R_OK | os.X_OK):
+        raise MissingInput(f"The papers folder {papers} cannot be listed. Give this user the right to read it.")
+
+
+def manifest_hash(papers: Path, listed: Iterable[Path] = ()) -> str:
+    """Fingerprint of path, size and time of change of every candidate file, and of `listed` files elsewhere.
+
+    Cheap (nothing is opened), for a sensor: equal hashes mean that nothing needs to be looked at. Raises
+    MissingInput when the folder is not there.
+    """
+    demand_folder(papers)
+    entries = [_manifest_entry(papers / relative, relative) for relative in (*_sweep(papers), INDEX_NAME)]
+    entries += [_manifest_entry(path, str(path)) for path in sorted(listed)]
+    return fingerprint(entries)
+
+
+def _manifest_entry(path: Path, name: str) -> tuple[str, int, int]:
+    try:
+        found = path.stat()
+    except OSError:
+        return name, -1, -1
+    return name, found.st_size, found.st_mtime_ns
+
+
+def _sweep(papers: Path) -> list[str]:
+    """Relative paths of all candidate files, of links to folders outside and of folders that cannot be listed."""
+    root = papers.resolve()
+    found: list[str] = []
+    unlisted: list[OSError] = []
+    for folder, subfolders, names in os.walk(papers, onerror=unlisted.append):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        linked = [name for name in subfolders if _leads_out(Path(folder, name), root)]
+        for name in (*linked, *(name for name in names if _is_candidate(name))):
+            found.append(Path(folder, name).relative_to(papers).as_posix())
+    found += [Path(error.filename).relative_to(papers).as_posix() for error in unlisted]
+    return sorted(found, key=lambda relative: relative.split("/"))
+
+
+def _is_candidate(name: str) -> bool:
+    lowered = name.lower()
+    is_passed_over = name.startswith((".", "~")) or lowered.endswith(("~", DRAFT_SUFFIX)) or lowered in _IGNORED_NAMES
+    return not is_passed_over and stem_of(name) is not None
+
+
+def _leads_out(path: Path, root: Path) -> bool:
+    return path.is_symlink() and not path.resolve().is_relative_to(root)
+
+
+def _candidate(papers: Path, relative: str, root: Path, limits: ParseLimits) -> CandidateFile:
+    path = papers / relative
+    return CandidateFile(path, _printable(relative), _problem(path, root, limits) or _unprintable(relative))
+
+
+def file_problem(path: Path, limits: ParseLimits) -> str | None:
+    """Why the file cannot be parsed whatever is in it, or None."""
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            return "is not a regular file. Put the paper itself here."
+        with path.open("rb"):
+            pass
+    except FileNotFoundError:
+        return "does not exist. Put the file there or take its name out of the list."
+    except OSError as error:
+        return f"cannot be opened ({error.strerror}). Give this user the right to read it, or remove it."
+    if not found.st_size:
+        return "is empty (0 bytes). Put the paper here again."
+    if found.st_size > limits.max_file_mb * _BYTES_PER_MB:
+        return (
+            f"has {found.st_size / _BYTES_PER_MB:.1f} MB, more than the {limits.max_file_mb:g} MB of "
+            "limits.max_file_mb. Raise the limit or split the file."
+        )
+    return None
+
+
+def _problem(path: Path, root: Path, limits: ParseLimits) -> str | None:
+    if path.is_symlink():
+        try:
+            target = path.resolve(strict=True)
+        except (OSError, RuntimeError):
+            return "is a link that leads nowhere. Put the file itself here."
+        if not target.is_relative_to(root):
+            return "is a link that leads out of the papers folder. Put the file itself here."
+    if path.is_dir():
+        return "is a folder that cannot be listed. Give this user the right to read it."
+    return file_problem(path, limits)
+
+
+def _unprintable(relative: str) -> str | None:
+    return None if _printable(relative) == relative else "has a name that is not valid UTF-8. Rename the file."
+
+
+def _printable(name: str) -> str:
+    return name.encode("utf-8", "replace").decode("utf-8")
+
+
+def _with_unique_ids(groups: Iterable[tuple[str, str, tuple[CandidateFile, ...]]]) -> list[PaperFiles]:
+    """Papers from (wanted id, id by path, files); the first of an id keeps it, the others are quarantined."""
+    papers: dict[str, PaperFiles] = {}
+    for wanted, by_path, files in groups:
+        paper_id = safe_id(wanted)
+        if paper_id not in papers:
+            papers[paper_id] = PaperFiles(paper_id, files)
+            continue
+        kept = papers[paper_id].files
+        other_id = _unused(safe_id(by_path), by_path, papers)
+        papers[other_id] = PaperFiles(other_id, files, duplicate_problem(paper_id, files, kept))
+    return list(papers.values())
+
+
+def duplicate_problem(paper_id: str, files: tuple[CandidateFile, ...], kept: tuple[CandidateFile, ...]) -> str:
+    """Why a second paper of the same id is not parsed."""
+    return (
+        f"{_names(files)}: its paper_id {paper_id} is taken by {_names(kept)}. Rename one of the two, or remove it if "
+        "both are the same paper."
+    )
+
+
+def _names(files: tuple[CandidateFile, ...]) -> str:
+    return files[0].relative if files else "a row without files"
+
+
+def _unused(paper_id: str, key: str, taken: Iterable[str]) -> str:
+    return f"{paper_id}-{_short_hash(key)}" if paper_id in taken else paper_id
+
+
+def safe_id(stem: str) -> str:
+    """A readable id without characters that file names, urls or ids here cannot have.
+
+    A stem that needed a replacement gets a short hash of the original, so two stems never share an id because of it.
+    """
+    normal = unicodedata.normalize("NFC", stem)
+    safe = _UNSAFE.sub("_", normal).strip(" .")[:_MAX_ID_CHARS]
+    return safe if safe == normal else f"{safe or 'paper'}-{_short_hash(normal)}"
+
+
+def _short_hash(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:8]

@@ -1,0 +1,174 @@
+"""The formats: one table of suffixes, sniffers and parsers, and the sniffing that never trusts a suffix alone.
+
+A new format is a row of `FORMATS` and a module of its own. Modules are imported when they are first needed: a worker
+that reads TEI does not load the PDF engine. Which of a paper's files is read first is `attempts`' matter.
+"""
+
+import importlib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from rag_assets.errors import UnreadableDocument
+from rag_assets.model import Document, Source
+from rag_assets.parsing.decoding import decoded
+from rag_assets.settings import ParseLimits, ParsingSettings
+
+Parse = Callable[[Path, str, str, ParsingSettings, ParseLimits], Document]
+Sniff = Callable[[bytes], bool]
+
+_PACKAGE = "rag_assets.parsing"
+_HEAD_BYTES = 65_536
+_BEFORE_CONTENT = b"\xef\xbb\xbf \t\r\n"
+"""A UTF-8 byte order mark and white space."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """What the registry knows of a format."""
+
+    source: Source
+    suffixes: tuple[str, ...]
+    """In lower case; the usual ones first. A JSON or XML suffix may stand for several formats."""
+    module: str
+    parse: str
+    """Name of the parse function in `module`."""
+    sniff: str | None
+    """`module:function` that knows the format by its first bytes; None: told by being text, and by the suffix."""
+    opening: bytes = b""
+    """What the content starts with, white space aside: only then is the sniffer imported and asked."""
+
+
+FORMATS = (
+    Format(Source.PDF, (".pdf",), "pdf", "parse_pdf", "pdf_file:looks_like_pdf"),
+    Format(
+        Source.TEI, (".grobid.tei.xml", ".tei.xml", ".tei", ".xml"), "tei", "parse_tei", "tei_sniffing:looks_like_tei"
+    ),
+    Format(Source.DOCLING, (".docling.json", ".json"), "docling", "parse_docling", "docling:looks_like_docling", b"{"),
+    Format(Source.ADE, (".ade.json", ".json"), "ade", "parse_ade", "ade:looks_like_ade", b"{"),
+    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown", "parse_markdown", None),
+    Format(Source.TEXT, (".txt", ".text"), "text", "parse_text", None),
+)
+_BY_SOURCE = {known.source: known for known in FORMATS}
+_SUFFIXES = sorted(
+    {suffix for known in FORMATS for suffix in known.suffixes}, key=lambda suffix: (-len(suffix), suffix)
+)
+_OTHER_FILES = (
+    (b"PK\x03\x04", "a ZIP archive or an Office file", "Export the paper as PDF."),
+    (b"\x1f\x8b", "a gzip archive", "Unpack it."),
+    (b"\xd0\xcf\x11\xe0", "an old Office file", "Export the paper as PDF."),
+    (b"%!PS", "PostScript", "Convert it to PDF."),
+    (b"{\\rtf", "RTF", "Save it as text or PDF."),
+    (b"\x89PNG", "an image", "Run text recognition over it first."),
+    (b"\xff\xd8\xff", "an image", "Run text recognition over it first."),
+)
+_ROOT_ELEMENT = re.compile(r"<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
+_MAX_NAME_CHARS = 40
+_XML_START = re.compile(r"\s*<(?:\?xml|!DOCTYPE|!--|[A-Za-z_])")
+_HTML_START = re.compile(
+    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
+)
+
+
+@dataclass(frozen=True)
+class Sniffed:
+    """What a file is by its content."""
+
+    source: Source | None
+    problem: str = ""
+    """When `source` is None: what it is instead and what to do, as a phrase that can follow its name."""
+
+
+def suffix_of(name: str) -> str | None:
+    """The longest known suffix of a file name, in lower case; None when it has none or nothing before it."""
+    lowered = name.lower()
+    return next((suffix for suffix in _SUFFIXES if lowered.endswith(suffix) and len(name) > len(suffix)), None)
+
+
+def stem_of(name: str) -> str | None:
+    """A file name without its known suffix; None for a name with an unknown one."""
+    suffix = suffix_of(name)
+    return None if suffix is None else name[: -len(suffix)]
+
+
+def expected_sources(name: str) -> tuple[Source, ...]:
+    """The formats that the suffix of a name promises."""
+    suffix = suffix_of(name)
+    return tuple(known.source for known in FORMATS if suffix in known.suffixes)
+
+
+def suffix_rank(name: str) -> int:
+    """Place of a name among those of one format: `x.tei.xml` comes before `x.xml`."""
+    suffix = suffix_of(name)
+    return min((known.suffixes.index(suffix) for known in FORMATS if suffix in known.suffixes), default=len(_SUFFIXES))
+
+
+def parser_of(source: Source) -> Parse:
+    """The parse function of a format; imports its module."""
+    known = _BY_SOURCE[source]
+    return cast(Parse, _function(known.module, known.parse))
+
+
+def sniff(path: Path) -> Sniffed:
+    """Tell the format of a file from its first bytes, its suffix only deciding between texts. Raises OSError."""
+    with path.open("rb") as file:
+        head = file.read(_HEAD_BYTES)
+    for known in FORMATS:
+        if _is_known_as(known, head):
+            return Sniffed(known.source)
+    for magic, what, remedy in _OTHER_FILES:
+        if head.startswith(magic):
+            return Sniffed(None, f"is {what}. {remedy}")
+    return _sniffed_text(path.name, head)
+
+
+def _is_known_as(known: Format, head: bytes) -> bool:
+    if known.sniff is None or not head.lstrip(_BEFORE_CONTENT).startswith(known.opening):
+        return False
+    looks_like = cast(Sniff, _function(*known.sniff.split(":")))
+    return looks_like(head)
+
+
+def _sniffed_text(name: str, head: bytes) -> Sniffed:
+    try:
+        text = decoded(head).text
+    except UnreadableDocument:
+        return Sniffed(None, "holds binary data in no known format. Convert it to PDF, TEI or text, or remove it.")
+    if _HTML_START.match(text):
+        return Sniffed(None, "is HTML. Save it as PDF, or convert it to TEI or text.")
+    expected = expected_sources(name)
+    if not expected or {Source.TEXT, Source.MARKDOWN} & set(expected):
+        return Sniffed(Source.MARKDOWN if Source.MARKDOWN in expected else Source.TEXT)
+    if Source.PDF in expected:
+        return Sniffed(None, f"is no PDF: it has no %PDF- header but holds {_kind_of(text)}. Download it again.")
+    if Source.TEI in expected:
+        return Sniffed(None, _not_tei(text))
+    return Sniffed(
+        None, f"is neither a DoclingDocument nor an ADE export but {_kind_of(text)}. Export the paper again."
+    )
+
+
+def _not_tei(text: str) -> str:
+    if not _XML_START.match(text.lstrip("\ufeff")):
+        return f"holds no XML but {_kind_of(text)}. Give it the suffix of what it is, or write it again."
+    root = _ROOT_ELEMENT.search(text)
+    if root is None:
+        return "is XML without any element. Write it again."
+    if root[2] in ("article", "pmc-articleset"):
+        return "is JATS, not TEI. Convert it to TEI (Pub2TEI does), or put the paper's PDF here."
+    return f"is XML with the root element <{root[2][:_MAX_NAME_CHARS]}>, not TEI. Convert it to TEI or remove it."
+
+
+def _kind_of(text: str) -> str:
+    start = text.lstrip("\ufeff \t\r\n")
+    if not start:
+        return "nothing but white space"
+    if start[0] in "{[":
+        return "other JSON"
+    return "XML" if _XML_START.match(start) else "plain text"
+
+
+def _function(module: str, name: str) -> object:
+    return getattr(importlib.import_module(f"{_PACKAGE}.{module}"), name)

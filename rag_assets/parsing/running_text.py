@@ -1,0 +1,103 @@
+"""Running headers, footers and page numbers: lines that recur at the edge of many pages.
+
+Only the frequency rule lives here, for every format that knows its pages; how a format finds its lines, and what
+it does with the running ones, is its own matter.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+EDGE_LINES = 3
+"""Lines at the top, and at the bottom, of a page that can be running text."""
+_PLACE_TOLERANCE = 0.03
+_FEW_PAGES = 4
+_MARGIN = 0.1
+_MIN_PAGES = 2
+_MIN_PAGES_OF_ONE_SIDE = 3
+_PAGE_NUMBER = "0"
+_DIGITS = re.compile(r"\d+")
+_ROMAN_NUMBER = re.compile(r"[ivxl]+")
+
+Edge = Literal["top", "bottom"]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedLine:
+    """A line of a page, in the order of the page from top to bottom."""
+
+    text: str
+    place: float | None = None
+    """Its vertical centre as a fraction of the page, from the top; None where the format does not know."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Occurrence:
+    page: int
+    line: int
+    place: float | None
+
+
+def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[frozenset[int]]:
+    """For each page, the indices of the lines that are running text.
+
+    A line is running when its text (digits folded, so that page numbers agree) stands at the same edge of more than
+    `share` of the pages and of two at least, or of more than `share` of the left or the right pages and of three at
+    least: books print the author on one side and the title on the other. Where places are known, a title that stands
+    lower on its page than the running headers that repeat it is kept.
+    """
+    found: list[set[int]] = [set() for _ in pages]
+    for (text, edge), occurrences in _by_text_and_edge(pages).items():
+        alike = _without_model(occurrences) if edge == "top" else occurrences
+        if (
+            len(pages) < _FEW_PAGES and text != _PAGE_NUMBER
+        ):  # too few to tell a header from a text that is simply said twice
+            alike = [o for o in alike if o.place is None or not _MARGIN < o.place < 1 - _MARGIN]
+        if _is_frequent({occurrence.page for occurrence in alike}, len(pages), share):
+            for occurrence in alike:
+                found[occurrence.page].add(occurrence.line)
+    return [frozenset(lines) for lines in found]
+
+
+def folded_line(text: str) -> str:
+    """What makes two running lines alike: case, white space and all digits folded; a lone roman number is a digit."""
+    folded = _DIGITS.sub(_PAGE_NUMBER, " ".join(text.casefold().split()))
+    return _PAGE_NUMBER if _ROMAN_NUMBER.fullmatch(folded) else folded
+
+
+def _by_text_and_edge(pages: Sequence[Sequence[PlacedLine]]) -> dict[tuple[str, Edge], list[_Occurrence]]:
+    groups: dict[tuple[str, Edge], list[_Occurrence]] = defaultdict(list)
+    for page, lines in enumerate(pages):
+        for index, edge in _edge_lines(len(lines)):
+            if key := folded_line(lines[index].text):
+                groups[key, edge].append(_Occurrence(page, index, lines[index].place))
+    return groups
+
+
+def _edge_lines(n_lines: int) -> list[tuple[int, Edge]]:
+    n_top = min(EDGE_LINES, (n_lines + 1) // 2)
+    n_bottom = min(EDGE_LINES, n_lines - n_top)
+    top: list[tuple[int, Edge]] = [(index, "top") for index in range(n_top)]
+    return top + [(index, "bottom") for index in range(n_lines - n_bottom, n_lines)]
+
+
+def _without_model(occurrences: list[_Occurrence]) -> list[_Occurrence]:
+    """The occurrences without the title that the others repeat: the first, if it stands lower than all of them."""
+    first, *others = sorted(occurrences, key=lambda occurrence: occurrence.page)
+    if first.place is None or any(other.place is None for other in others):
+        return occurrences
+    lowest = max((other.place for other in others if other.place is not None), default=1.0)
+    return others if first.place > lowest + _PLACE_TOLERANCE else occurrences
+
+
+def _is_frequent(on: set[int], n_pages: int, share: float) -> bool:
+    if len(on) >= _MIN_PAGES and len(on) > share * n_pages:
+        return True
+    for parity in (0, 1):
+        n_of_side = len(range(parity, n_pages, 2))
+        n_on = sum(page % 2 == parity for page in on)
+        if n_on >= _MIN_PAGES_OF_ONE_SIDE and n_on > share * n_of_side:
+            return True
+    return False

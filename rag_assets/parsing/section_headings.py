@@ -1,0 +1,198 @@
+"""Which lines are headings, how deep they stand, and what kind of section they open.
+
+For sources that say little or nothing about structure (ADE's regions, Docling's PDF headings, Markdown). Levels that
+a vision model guesses page by page contradict each other; numbering and the usual names of a paper's sections do not,
+so these win. TEI states its own structure and does not pass here.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from rag_assets.model import Block, BlockKind, Zone
+
+_NUMBER = re.compile(r"^\(?(\d{1,2}(?:\.\d{1,2}){0,4})[.)]?\s+(?=\S*[^\W\d_])")
+_APPENDIX = re.compile(r"^(?:appendix|appendices|annex|supplement(?:ary)?\b|supporting information)", re.IGNORECASE)
+_FRONT = re.compile(r"^(?:abstract|summary|highlights|keywords|key words|ccs concepts|acm ?reference format)$")
+_REFERENCES = re.compile(r"^(?:references?(?: list| and notes)?|literature(?: cited)?|bibliography|works cited)$")
+_CLOSING_MATTER = re.compile(
+    r"^(?:acknowledge?ments?|funding(?: (?:information|statement|sources?))?|author(?:s'?|'s)? contributions?|"
+    r"contributors|(?:conflicts? of interests?|competing interests?|declarations? of (?:competing )?interests?|"
+    r"disclosures?)(?: statement)?)$"
+)
+_TOP_LEVEL_NAMES = re.compile(
+    r"^(?:introduction|background|related works?|(?:materials?|patients|subjects|participants) and methods?|"
+    r"methods?(?: and materials?)?|methodology|experiments?|results?(?: and discussion)?|findings|discussion|"
+    r"(?:discussion and )?conclusions?|concluding remarks|limitations|future work)$"
+)
+_RUN_IN_ABSTRACT = re.compile(r"(?:Abstract|ABSTRACT|Summary|SUMMARY)\b(?! of\b)[.:\s—–-]*[A-Z]")
+_ABSTRACT_LABEL = re.compile(
+    r"(?:background|objectives?|aims?|purpose|design|setting|methods?|patients|participants|results?|findings|"
+    r"conclusions?|interpretation|funding)\b[.:]",
+    re.IGNORECASE,
+)
+_MAX_WORDS = 14
+_MAX_CAPITALS_WORDS = 10
+_ENDS_LIKE_PROSE = re.compile(r"[.,;:\-–—]$|\b(?:and|or|of|the|in|for|with|to|a|by|on)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading as found."""
+
+    text: str
+    level: int
+    """What the source says: 1 is the highest, 0 is not known."""
+
+
+@dataclass(frozen=True)
+class _Open:
+    """A section that is still open."""
+
+    heading: Heading
+    zone: Zone
+
+
+@dataclass
+class _Sections:
+    """The open sections while a document is read from top to bottom, outermost first."""
+
+    open: list[_Open] = field(default_factory=list)
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        return tuple(section.heading.text for section in self.open)
+
+    @property
+    def zone(self) -> Zone:
+        return self.open[-1].zone if self.open else Zone.BODY
+
+    def enter(self, heading: Heading, named_zone: Zone | None) -> None:
+        """Close the sections at or below the heading's level, and open its own in the zone of its name or parent.
+
+        Acknowledgements and the like have no subsections: any heading closes them.
+        """
+        while self.open and (self.open[-1].heading.level >= heading.level or self._is_in_closing_matter()):
+            self.open.pop()
+        self.open.append(_Open(heading, named_zone or self.zone))
+
+    def _is_in_closing_matter(self) -> bool:
+        return _CLOSING_MATTER.match(_bare(self.open[-1].heading.text)) is not None
+
+
+def zone_named(title: str) -> Zone | None:
+    """The zone that a section's name states: references are back matter, an abstract is front matter."""
+    bare = _bare(title)
+    if _REFERENCES.match(bare) or _CLOSING_MATTER.match(bare):
+        return Zone.BACK
+    if _FRONT.match(bare):
+        return Zone.FRONT
+    return Zone.ANNEX if _APPENDIX.match(bare) else None
+
+
+def is_section_name(title: str) -> bool:
+    """Whether `title` is one that papers use for their main sections (Methods, Results, References)."""
+    return bool(_TOP_LEVEL_NAMES.match(_bare(title))) or zone_named(title) is not None
+
+
+def heading_depth(title: str) -> int | None:
+    """Depth stated by a number before the title ("3.1 Cohort" is 2), None without a number."""
+    match = _NUMBER.match(title)
+    return match[1].count(".") + 1 if match else None
+
+
+def looks_like_heading(line: str) -> bool:
+    """Whether a line that stands alone is a heading by its own looks: a known name, a number, or capitals."""
+    words = line.split()
+    if not 0 < len(words) <= _MAX_WORDS or not any(character.isalpha() for character in line):
+        return False
+    if is_section_name(line) and not line.rstrip().endswith(":"):
+        return True
+    if _ENDS_LIKE_PROSE.search(line):
+        return False
+    if number := _NUMBER.match(line):
+        return line[number.end()].isupper()
+    n_letters = sum(character.isalpha() for character in line)
+    is_wordy = n_letters >= 5 and n_letters > 0.6 * len(line.replace(" ", ""))
+    return line.isupper() and is_wordy and len(words) <= _MAX_CAPITALS_WORDS and "," not in line
+
+
+def settled_levels(headings: Sequence[Heading]) -> list[int]:
+    """A level of 1 or more for each heading, in order, that numbering and section names agree with.
+
+    A number states the depth; a known section name without number is a main section. Where a document has two such
+    anchors at the top, every other heading after the first of them that claims the top level stands one below. A
+    heading of unknown level stands below an anchor, and beside any other heading.
+    """
+    depths = [_anchored_depth(heading.text) for heading in headings]
+    first_anchor = depths.index(1) if depths.count(1) >= 2 else len(depths)
+    levels: list[int] = []
+    for index, (heading, depth) in enumerate(zip(headings, depths, strict=True)):
+        if depth is None:
+            depth = max(heading.level or _beside(levels, depths), 2 if index > first_anchor else 1)
+        levels.append(depth)
+    return levels
+
+
+def with_sections(blocks: Sequence[Block], levels: Sequence[int]) -> list[Block]:
+    """`blocks` with section path and zone filled in; `levels` holds the level of each heading, 0 for other blocks.
+
+    A heading of level 0 is the document's title: it opens no section, so that it does not head every path. Competing
+    interests in the first half of the text (a box on page 1) are no sign that the paper's body is over.
+    """
+    sections, placed = _Sections(), []
+    n_chars, n_before = _n_chars_before_references(blocks), 0
+    for block, level in zip(blocks, levels, strict=True):
+        if block.kind is BlockKind.HEADING and level == 0:
+            placed.append(replace(block, section_path=(block.text,), zone=Zone.FRONT))
+            continue
+        if block.kind is BlockKind.HEADING:
+            zone = zone_named(block.text)
+            is_early = bool(_CLOSING_MATTER.match(_bare(block.text))) and 2 * n_before < n_chars
+            sections.enter(Heading(block.text, level), None if is_early else zone)
+        n_before += len(block.text)
+        zone = block.zone if block.zone is not Zone.BODY else sections.zone
+        placed.append(replace(block, section_path=sections.path, zone=zone))
+    return placed
+
+
+def starts_abstract(text: str) -> bool:
+    """Whether a paragraph begins with the word "Abstract" as a label."""
+    return _RUN_IN_ABSTRACT.match(text) is not None
+
+
+def with_abstract(blocks: Sequence[Block]) -> list[Block]:
+    """`blocks` with a paragraph that begins with "Abstract", and the labelled ones after it, as front matter."""
+    placed: list[Block] = []
+    is_inside = False
+    for block in blocks:
+        is_labelled = is_inside and _ABSTRACT_LABEL.match(block.text) is not None
+        is_inside = block.kind is BlockKind.PARAGRAPH and (is_labelled or starts_abstract(block.text))
+        placed.append(replace(block, zone=Zone.FRONT) if is_inside else block)
+    return placed
+
+
+def _n_chars_before_references(blocks: Sequence[Block]) -> int:
+    n_chars = 0
+    for block in blocks:
+        if block.kind is BlockKind.HEADING and _REFERENCES.match(_bare(block.text)):
+            break
+        n_chars += len(block.text)
+    return n_chars
+
+
+def _beside(levels: Sequence[int], depths: Sequence[int | None]) -> int:
+    if not levels:
+        return 1
+    return levels[-1] if depths[len(levels) - 1] is None else levels[-1] + 1
+
+
+def _anchored_depth(title: str) -> int | None:
+    depth = heading_depth(title)
+    return 1 if depth is None and is_section_name(title) else depth
+
+
+def _bare(title: str) -> str:
+    """The name without number, case and closing punctuation."""
+    without_number = re.sub(r"^(?:\d{1,2}(?:\.\d{1,2})*|[IVX]{1,4})[.)]?\s+", "", title)
+    return " ".join(without_number.casefold().split()).strip(" .:■*")

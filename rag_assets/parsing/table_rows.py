@@ -1,0 +1,113 @@
+"""From the cells of a table to the lines of its text, and which rows are its header.
+
+One line a row, cells joined with " | ", every line with its own run of boxes. Where cells come from (HTML, Docling,
+Markdown) is the business of the format modules; repeating headers and spanned values is chunking's.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from rag_assets.model import Block, BlockKind, Box, Cell, Span, Zone
+
+CELL_SEPARATOR = " | "
+_MAX_HEADER_ROWS = 4
+_MAX_HEADER_CELL_CHARS = 80
+_SAMPLE_SIZE = re.compile(r"\bn\s*=\s*[\d,]+", re.IGNORECASE)
+_SPACE_AND_BRACKETS = re.compile(r"[\s()]+")
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_MAX_LETTER_SHARE_OF_DATA = 0.34
+
+
+def table_block(
+    cells: Sequence[Cell],
+    *,
+    title: str,
+    section_path: tuple[str, ...],
+    zone: Zone,
+    table_boxes: Sequence[Box] = (),
+) -> Block:
+    """A table of `cells`; a row none of whose cells has a box takes `table_boxes`."""
+    lines, spans, start = [], [], 0
+    for row, line in zip(_rows(cells), table_lines(cells), strict=True):
+        boxes = tuple(dict.fromkeys(box for cell in row if cell.text for box in cell.boxes)) or tuple(table_boxes)
+        lines.append(line)
+        spans.append(span_over(start, start + len(line) + 1, boxes))
+        start += len(line) + 1
+    if spans:
+        spans[-1] = replace(spans[-1], end=spans[-1].end - 1)
+    return Block(
+        BlockKind.TABLE,
+        "\n".join(lines),
+        section_path=section_path,
+        zone=zone,
+        spans=tuple(spans),
+        title=title,
+        cells=tuple(cells),
+    )
+
+
+def table_lines(cells: Sequence[Cell]) -> list[str]:
+    """One line a row that has cells of its own: their texts joined, empty ones included."""
+    return [CELL_SEPARATOR.join(cell.text for cell in row).strip() for row in _rows(cells)]
+
+
+def span_over(start: int, end: int, boxes: Sequence[Box]) -> Span:
+    """A run whose pages are those of its boxes; without boxes its pages are unknown."""
+    pages = [box.page for box in boxes]
+    return Span(start, end, min(pages, default=None), max(pages, default=None), tuple(boxes))
+
+
+def without_empty_rows(cells: Sequence[Cell]) -> list[Cell]:
+    """`cells` in reading order, rows without any text taken out and the others numbered anew."""
+    kept_rows = sorted({cell.row for cell in cells if cell.text})
+    new_row = {row: index for index, row in enumerate(kept_rows)}
+    kept = []
+    for cell in sorted(cells, key=lambda cell: (cell.row, cell.col)):
+        if cell.row in new_row:
+            covered = sum(1 for row in kept_rows if cell.row <= row < cell.row + cell.row_span)
+            kept.append(replace(cell, row=new_row[cell.row], row_span=covered))
+    return kept
+
+
+def with_inferred_header(cells: Sequence[Cell]) -> list[Cell]:
+    """`cells` with the header rows marked, if the source marked none.
+
+    The first row is a header unless it holds data (numbers) beside its first cell. A further row belongs to the
+    header when it holds no data either and its first cell is empty or covered from above, or it stands below merged
+    headings.
+    """
+    rows = _rows(cells)
+    if len(rows) < 2 or any(cell.is_header for cell in cells):
+        return list(cells)
+    n_header = 0
+    while n_header < min(_MAX_HEADER_ROWS, len(rows) - 1) and _continues_header(rows, n_header):
+        n_header += 1
+    return [replace(cell, is_header=cell.row < n_header) for cell in cells]
+
+
+def _continues_header(rows: Sequence[Sequence[Cell]], index: int) -> bool:
+    row = rows[index]
+    if any(_is_data(cell.text) for cell in row if cell.col > 0) or not any(cell.text for cell in row):
+        return False
+    if index == 0:
+        return True
+    if any(len(cell.text) > _MAX_HEADER_CELL_CHARS for cell in row):
+        return False
+    starts_empty = not row[0].text or row[0].col > 0
+    return starts_empty or any(cell.col_span > 1 for cell in rows[index - 1])
+
+
+def _is_data(text: str) -> bool:
+    """Whether a cell holds a value rather than a name: mostly digits and signs, and not a year."""
+    bare = _SPACE_AND_BRACKETS.sub("", _SAMPLE_SIZE.sub("", text))
+    if not any(character.isdigit() for character in bare) or _YEAR.fullmatch(bare):
+        return False
+    return sum(character.isalpha() for character in bare) < _MAX_LETTER_SHARE_OF_DATA * len(bare)
+
+
+def _rows(cells: Sequence[Cell]) -> list[list[Cell]]:
+    rows: dict[int, list[Cell]] = {}
+    for cell in cells:
+        rows.setdefault(cell.row, []).append(cell)
+    return [sorted(rows[row], key=lambda cell: cell.col) for row in sorted(rows)]

@@ -1,0 +1,47 @@
+"""Telling TEI from other XML by the first bytes of a file, without parsing it.
+
+Imports nothing heavy, so that a registry can ask about every file of a folder.
+"""
+
+import codecs
+import re
+
+TEI_ROOTS = frozenset({"TEI", "tei", "TEI.2", "teiCorpus", "teiCorpus.2"})
+"""Root elements of TEI P5, GROBID's training files and TEI P4; `article` (JATS) is none of them."""
+
+_BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+_PROLOG = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL)
+_ROOT = re.compile(r"<(?:[\w.-]+:)?([\w.-]+)")
+
+
+def looks_like_tei(head: bytes) -> bool:
+    """Whether `head`, the first bytes of a file (some thousand are enough), starts a TEI document.
+
+    Namespace, prefix, BOM, UTF-16 with or without BOM, comments and a DOCTYPE before the root do not matter.
+    """
+    return _root_name(_decoded(head)) in TEI_ROOTS
+
+
+def _decoded(head: bytes) -> str:
+    for mark, encoding in _BYTE_ORDER_MARKS:
+        if head.startswith(mark):
+            return head[len(mark) :].decode(encoding, "ignore")
+    if head.startswith(b"<\x00"):
+        return head.decode("utf-16-le", "ignore")
+    if head.startswith(b"\x00<"):
+        return head.decode("utf-16-be", "ignore")
+    return head.decode("latin-1")
+
+
+def _root_name(text: str) -> str | None:
+    at = 0
+    while match := _PROLOG.match(text, at):
+        at = match.end()
+    root = _ROOT.match(text, at)
+    return root.group(1) if root else None

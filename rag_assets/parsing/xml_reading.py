@@ -1,0 +1,111 @@
+"""Reading XML that nobody vouches for.
+
+Nothing outside the file is ever opened: no DTD, entity, XInclude or network access. Nothing inside it is expanded:
+an entity stays a node of the tree, which `entity_text` turns into safe text. Size, depth and libxml2's own bounds on
+amplification hold. What the elements mean lives with each format (`tei.py`).
+"""
+
+import html
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from lxml import etree
+
+from rag_assets.errors import DocumentLimit, UnreadableDocument
+from rag_assets.settings import ParseLimits
+
+_BYTES_PER_MB = 1_000_000
+_LIMIT_MESSAGES = re.compile(
+    r"excessive depth|huge|too long|too big|too large|amplification|entity.*(?:loop|recurs)|maximum", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class XmlTree:
+    """A parsed XML file."""
+
+    root: etree._Element
+    notes: tuple[str, ...] = ()
+    """What had to be repaired to read it; empty for a well-formed file."""
+
+
+def read_xml(path: Path, limits: ParseLimits) -> XmlTree:
+    """Parse the file at `path`, in recovery mode if it is not well-formed.
+
+    Raises DocumentLimit when the file passes a limit of size, depth or expansion, UnreadableDocument when it cannot
+    be opened or holds no XML element.
+    """
+    content = _bytes_of(path, limits)
+    try:
+        tree = XmlTree(etree.fromstring(content, _parser()))
+    except etree.XMLSyntaxError as error:
+        tree = _recovered(path, content, error)
+    _check_depth(path, tree.root, limits.max_depth)
+    return tree
+
+
+def entity_text(entity: etree._Entity) -> str:
+    """What an unexpanded entity reads as: the character of an HTML name (`&nbsp;`), else the reference as written."""
+    reference = entity.text or ""
+    return html.unescape(reference)
+
+
+def _parser() -> etree.XMLParser:
+    """A strict parser; attribute_defaults, DTDs, entities and the network stay off."""
+    return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+
+
+def _recovering_parser() -> etree.XMLParser:
+    return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=True)
+
+
+def _bytes_of(path: Path, limits: ParseLimits) -> bytes:
+    try:
+        n_bytes = path.stat().st_size
+        if n_bytes > limits.max_file_mb * _BYTES_PER_MB:
+            raise DocumentLimit(
+                f"{path} has {n_bytes / _BYTES_PER_MB:.1f} MB, more than limits.max_file_mb = "
+                f"{limits.max_file_mb:g}. Split the file or raise the limit."
+            )
+        content = path.read_bytes()
+    except OSError as error:
+        raise UnreadableDocument(f"{path} cannot be read ({error.strerror}). Check that it is there.") from error
+    if not content.strip():
+        raise UnreadableDocument(f"{path} is empty, XML was wanted. Write the file again.")
+    return content
+
+
+def _recovered(path: Path, content: bytes, error: etree.XMLSyntaxError) -> XmlTree:
+    """A second attempt that skips over errors, unless the first one ended at a limit."""
+    problem = _first_line(error.msg)
+    if _LIMIT_MESSAGES.search(problem):
+        raise DocumentLimit(
+            f"{path} passed a safety limit of the XML parser ({problem}). "
+            "Remove the nesting or the entities from the file."
+        ) from error
+    try:
+        root = etree.fromstring(content, _recovering_parser())
+    except etree.XMLSyntaxError:
+        root = None
+    if root is None:
+        raise UnreadableDocument(
+            f"{path} holds no readable XML ({problem}). Write the file again, or remove it."
+        ) from error
+    return XmlTree(root, (f"The XML is not well-formed ({problem}); it was read in recovery mode.",))
+
+
+def _check_depth(path: Path, root: etree._Element, max_depth: int) -> None:
+    """Walk the tree level by level, so that a deep one costs no stack."""
+    depth, level = 1, [root]
+    while level := [child for element in level for child in element]:
+        depth += 1
+        if depth > max_depth:
+            raise DocumentLimit(
+                f"{path} nests elements deeper than limits.max_depth = {max_depth}. Flatten it or raise the limit."
+            )
+
+
+def _first_line(message: str | None) -> str:
+    lines = (message or "").strip().splitlines()
+    return lines[0][:200] if lines else "no reason given"

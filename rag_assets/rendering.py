@@ -1,0 +1,130 @@
+"""What the command line shows: records as tables or JSON on stdout, everything else on stderr."""
+
+import json
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from rag_assets.answering.engine import place_of
+from rag_assets.model import QAResult
+from rag_assets.runs import RunReport
+from rag_assets.settings import Settings
+
+COUNTS = ("n_added", "n_changed", "n_removed", "n_unchanged")
+_SHOWN_QUOTE_CHARS = 200
+
+
+def out() -> Console:
+    """Data goes here."""
+    return Console(soft_wrap=False)
+
+
+def err() -> Console:
+    """Progress, warnings and errors go here."""
+    return Console(stderr=True, highlight=False)
+
+
+def print_json(records: Any) -> None:
+    """Records as JSON on stdout, without colours and wrapping."""
+    print(json.dumps(records, ensure_ascii=False, indent=2))  # noqa: T201 - stdout is this function's purpose
+
+
+def print_table(rows: Sequence[Mapping[str, Any]], *, title: str) -> None:
+    """Records as a table; its columns are the keys of the first record."""
+    table = Table(title=title, title_justify="left", header_style="bold")
+    for column in rows[0] if rows else ():
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*("" if value is None else str(value) for value in row.values()))
+    out().print(table)
+
+
+def print_run(report: RunReport) -> None:
+    """What every asset of a run did, and what stopped it."""
+    rows = [
+        {
+            "asset": asset.asset,
+            "rows": asset.facts.get("dagster/row_count"),
+            **{count.removeprefix("n_"): asset.facts.get(count) for count in COUNTS},
+            "seconds": f"{asset.seconds:.1f}",
+        }
+        for asset in report.assets
+    ]
+    print_table(rows, title=f"Run {report.run_id[:8]}")
+    for check in report.broken:
+        colour = "red" if check.is_blocking else "yellow"
+        err().print(f"[{colour}]{check.asset} · {check.check}[/]: {check.promise} ({check.n_offenders} rows)")
+        if check.is_blocking:
+            err().print(check.offenders, markup=False)
+    for message in report.errors:
+        err().print(f"[red]{message.split(':')[0]}[/]:{message.partition(':')[2]}", markup=True)
+
+
+def print_answers(results: Sequence[QAResult]) -> None:
+    """Questions, answers and where each claim stands."""
+    table = Table(show_lines=True, header_style="bold")
+    for column in ("question", "answer", "cited from"):
+        table.add_column(column, overflow="fold", ratio=2 if column != "answer" else 5)
+    for result in results:
+        cited = [place_of(citation) for claim in result.claims for citation in claim.citations]
+        answer = "\n".join(claim.text for claim in result.claims) or result.answer
+        table.add_row(f"{result.question_id}  {result.question}", answer, "\n".join(dict.fromkeys(cited)))
+    out().print(table)
+
+
+def print_places(settings: Settings) -> None:
+    """Where everything lies, and how to look at it."""
+    paths = settings.paths
+    err().print(
+        f"\nAnswers   {paths.qa}\nAudit     {paths.qa_audit}\nChunks    {paths.chunks}\n"
+        f"Indexes   {paths.chroma} and {paths.bm25}\nLineage, chunk statistics and plots: make ui, then open the "
+        "address it prints.",
+        markup=False,
+    )
+
+
+def print_facts(facts: Mapping[str, Any], *, title: str) -> None:
+    """One fact a line."""
+    table = Table(title=title, title_justify="left", show_header=False)
+    for name, value in facts.items():
+        table.add_row(name, str(value))
+    out().print(table)
+
+
+def print_hits(record: Mapping[str, Any]) -> None:
+    """The hits of one question, best passage each."""
+    rows = [
+        {
+            "rank": hit["rank"],
+            "score": f"{hit['score']:.3f}",
+            "paper": hit["paper_id"],
+            "pages": _pages(hit["page_start"], hit["page_end"]),
+            "best passage": hit["passage"],
+        }
+        for hit in record["hits"]
+    ]
+    print_table(rows, title=str(record["question"]))
+
+
+def record_of(value: Any) -> Any:
+    """A dataclass as a JSON-ready mapping."""
+    return asdict(value)
+
+
+def print_answer(result: QAResult) -> None:
+    """One answer with the quotes it rests on."""
+    console = out()
+    console.print(result.answer, markup=False, highlight=False)
+    for number, citation in enumerate((c for claim in result.claims for c in claim.citations), start=1):
+        quote = textwrap.shorten(citation.quote, _SHOWN_QUOTE_CHARS, placeholder="…")
+        console.print(f"  [{number}] {place_of(citation)} ({citation.verification}): “{quote}”", markup=False)
+
+
+def _pages(first: int | None, last: int | None) -> str:
+    if first is None:
+        return ""
+    return str(first) if first == last else f"{first}-{last}"

@@ -1,0 +1,56 @@
+"""What a data folder holds, for `status` and `index stats`: facts read from the published files."""
+
+import json
+from collections import Counter
+from typing import Any
+
+from rag_assets.answering.records import read_results
+from rag_assets.errors import MissingInput
+from rag_assets.evaluation.history import read_history
+from rag_assets.settings import Settings
+from rag_assets.tables import PARSED_INDEX, published_or_empty, read_table
+
+
+def status_facts(settings: Settings) -> dict[str, Any]:
+    """How much there is at each stage; None for what was never made."""
+    paths = settings.paths
+    index = published_or_empty(paths.parsed_index, PARSED_INDEX)
+    statuses = Counter(index["status"].to_pylist())
+    stats = json.loads(paths.chunk_stats.read_bytes()) if paths.chunk_stats.exists() else {}
+    answers = read_results(paths.qa)
+    history = read_history(paths.evaluation / "history.jsonl")
+    return {
+        "papers_parsed": statuses["parsed"],
+        "papers_quarantined": statuses["quarantined"],
+        "chunks": stats.get("n_chunks"),
+        "share_missing_pages": stats.get("share_missing_pages"),
+        "tokenizer": stats.get("tokenizer", {}).get("name"),
+        "passages": len(read_table(paths.passages)) if paths.passages.exists() else None,
+        "index_version": json.loads(paths.index_meta.read_bytes())["version"] if paths.index_meta.exists() else None,
+        "answers": len(answers),
+        "answers_refused": sum(answer.refused for answer in answers),
+        "last_evaluation": history[-1]["metrics"] if history else None,
+    }
+
+
+def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
+    """Every paper that could not be read, with the reason."""
+    index = published_or_empty(settings.paths.parsed_index, PARSED_INDEX)
+    return [
+        {"paper_id": row["paper_id"], "file": row["file_path"], "reason": row["error"]}
+        for row in index.select(["paper_id", "file_path", "status", "error"]).to_pylist()
+        if row["status"] == "quarantined"
+    ]
+
+
+def index_facts(settings: Settings) -> dict[str, Any]:
+    """index_meta.json and the sizes of the two indexes in bytes. Raises MissingInput before the first build."""
+    paths = settings.paths
+    if not paths.index_meta.exists():
+        raise MissingInput.table(paths.index_meta, asset="index_meta")
+    meta: dict[str, Any] = json.loads(paths.index_meta.read_bytes())
+    sizes = {
+        f"{folder.name}_bytes": sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+        for folder in (paths.chroma, paths.bm25)
+    }
+    return meta | sizes

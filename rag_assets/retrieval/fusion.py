@@ -1,0 +1,107 @@
+"""Two rankings become one. Pure arrays: where candidates come from is `search`'s business.
+
+NaN stands for "the index did not return this passage", in scores and in ranks alike.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rag_assets.settings import RetrievalSettings
+
+Scores = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CandidateScores:
+    """What the two indexes say of n candidate passages; every array has shape (n,)."""
+
+    dense: Scores
+    """Cosine, NaN where it is not known."""
+    dense_rank: Scores
+    """0-based rank in the vector index's own list, NaN where the passage is not in it."""
+    lexical: Scores
+    """BM25, NaN where the passage is not in the lexical index's list."""
+    lexical_rank: Scores
+
+
+def fused(candidates: CandidateScores, settings: RetrievalSettings) -> Scores:
+    """Score the candidates with the fusion that `settings` name; shape (n,), higher is better."""
+    dense_rank, lexical_rank = candidates.dense_rank, candidates.lexical_rank
+    if settings.fusion == "rrf":
+        return reciprocal_rank(dense_rank, lexical_rank, k=settings.rrf_k)
+    if settings.fusion == "rank_blend":
+        return rank_blend(
+            dense_rank,
+            lexical_rank,
+            dense_weight=settings.rank_weight_dense,
+            lexical_weight=settings.rank_weight_lexical,
+        )
+    return min_max_blend(candidates.dense, candidates.lexical, dense_weight=settings.dense_weight)
+
+
+def min_max_blend(dense: Scores, lexical: Scores, *, dense_weight: float) -> Scores:
+    """Blend two score arrays after stretching each to 0-1 over its own candidates.
+
+    dense: cosine, shape (n,), -1 to 1; NaN (not known) counts as the lowest that is. lexical: BM25, shape (n,), 0 or
+    more; NaN (not found by words) counts as 0. Candidates that all score alike tell nothing apart: they all get 1,
+    or 0 if none was found. Returns shape (n,), 0 to 1, higher is better. Raises ValueError when the shapes differ.
+    Source: Bruch, Gai and Ingber 2023, "An Analysis of Fusion Functions for Hybrid Retrieval".
+    """
+    _demand_same_shape(dense, lexical)
+    known = dense[~np.isnan(dense)]
+    stretched_dense = _stretched(np.nan_to_num(dense, nan=known.min())) if known.size else np.zeros_like(dense)
+    stretched_lexical = _stretched(np.nan_to_num(lexical, nan=0.0))
+    return dense_weight * stretched_dense + (1.0 - dense_weight) * stretched_lexical
+
+
+def reciprocal_rank(dense_rank: Scores, lexical_rank: Scores, *, k: int) -> Scores:
+    """Sum of 1 / (k + rank) over the lists, ranks counted from 1; a list without the passage adds nothing.
+
+    Ranks as given are 0-based, shape (n,). Returns shape (n,), above 0. Raises ValueError when the shapes differ.
+    Source: Cormack, Clarke and Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
+    Learning Methods".
+    """
+    _demand_same_shape(dense_rank, lexical_rank)
+    return np.nan_to_num(1.0 / (k + 1 + dense_rank)) + np.nan_to_num(1.0 / (k + 1 + lexical_rank))
+
+
+def rank_blend(dense_rank: Scores, lexical_rank: Scores, *, dense_weight: float, lexical_weight: float) -> Scores:
+    """`dense_weight * -dense_rank + lexical_weight * -lexical_rank` with 0-based ranks (ADR 0004).
+
+    A passage that a list does not have is ranked just behind the last one it has. Returns shape (n,), 0 or less.
+    Raises ValueError when the shapes differ.
+    """
+    _demand_same_shape(dense_rank, lexical_rank)
+    return -dense_weight * _behind_last(dense_rank) - lexical_weight * _behind_last(lexical_rank)
+
+
+def weighted_down(scores: Scores, factors: Scores) -> Scores:
+    """Multiply each score's height above the floor with its factor (0-1); shape (n,).
+
+    The floor is 0, or the lowest score where scores are negative: there, a factor on the score itself would raise it.
+    """
+    if scores.size == 0:
+        return scores
+    floor = min(0.0, float(scores.min()))
+    return floor + (scores - floor) * factors
+
+
+def _stretched(scores: Scores) -> Scores:
+    if scores.size == 0:
+        return scores
+    low, high = scores.min(), scores.max()
+    if high > low:
+        return np.asarray((scores - low) / (high - low), np.float64)
+    return np.full_like(scores, 1.0 if high > 0 else 0.0)
+
+
+def _behind_last(ranks: Scores) -> Scores:
+    n_ranked = np.count_nonzero(~np.isnan(ranks))
+    return np.nan_to_num(ranks, nan=float(n_ranked))
+
+
+def _demand_same_shape(one: Scores, other: Scores) -> None:
+    if one.shape != other.shape:
+        raise ValueError(f"scores of {one.shape} and {other.shape} candidates cannot be fused")

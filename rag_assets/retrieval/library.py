@@ -1,0 +1,76 @@
+"""The chunks and passages of the published corpus in memory: what a passage id means, and what stands beside it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from rag_assets.errors import MissingInput, StaleIndex
+from rag_assets.indexing.rows import index_rows
+from rag_assets.model import Chunk, Passage
+
+
+@dataclass(frozen=True)
+class Library:
+    """All chunks by id, and all passages in reading order."""
+
+    chunks: Mapping[str, Chunk]
+    passages: Sequence[Passage]
+    """Sorted by paper, chunk and place in the chunk."""
+    places: Mapping[str, int]
+    """Index in `passages` by passage id."""
+    fingerprints: Mapping[str, str]
+    """Fingerprint by passage id; what an index must describe to fit."""
+
+    @classmethod
+    def of(cls, chunks: Sequence[Chunk], passages: Sequence[Passage], fingerprints: Mapping[str, str]) -> Self:
+        """Raises KeyError when a passage belongs to none of the chunks."""
+        by_id = {chunk.chunk_id: chunk for chunk in chunks}
+        ordered = sorted(passages, key=lambda one: (one.paper_id, by_id[one.chunk_id].ordinal, _nth(one)))
+        return cls(by_id, ordered, {one.passage_id: place for place, one in enumerate(ordered)}, fingerprints)
+
+    @classmethod
+    def load(cls, chunks_file: Path, passages_file: Path) -> Self:
+        """Read the published tables. Raises MissingInput when one is absent, StaleIndex when they do not fit."""
+        from rag_assets import tables
+
+        for path, asset in ((chunks_file, "chunks"), (passages_file, "passages")):
+            if not path.exists():
+                raise MissingInput.table(path, asset=asset)
+        passages, chunks = tables.read_table(passages_file), tables.read_table(chunks_file)
+        try:
+            return cls.of(
+                tables.chunks_from(chunks),
+                tables.passages_from(passages),
+                {row.passage_id: row.fingerprint for row in index_rows(passages, chunks)},
+            )
+        except KeyError as error:
+            raise StaleIndex(
+                f"{passages_file} has passages of chunk {error}, which {chunks_file} does not have. "
+                "Materialize `passages` and what follows it."
+            ) from error
+
+    def passage(self, passage_id: str) -> Passage:
+        return self.passages[self.places[passage_id]]
+
+    def chunk_of(self, passage: Passage) -> Chunk:
+        return self.chunks[passage.chunk_id]
+
+    def neighbours(self, passage: Passage, reach: int) -> list[Passage]:
+        """Passages of the same section up to `reach` places away, the nearest first."""
+        place = self.places[passage.passage_id]
+        found = []
+        for distance in range(1, reach + 1):
+            for at in (place - distance, place + distance):
+                if 0 <= at < len(self.passages) and self._share_section(passage, self.passages[at]):
+                    found.append(self.passages[at])
+        return found
+
+    def _share_section(self, one: Passage, other: Passage) -> bool:
+        return one.paper_id == other.paper_id and self.chunk_of(one).section_id == self.chunk_of(other).section_id
+
+
+def _nth(passage: Passage) -> int:
+    """Place of a passage in its chunk: the number behind `#`."""
+    _, _, nth = passage.passage_id[len(passage.chunk_id) :].partition("#")
+    return int(nth or 0)

@@ -1,0 +1,83 @@
+"""Opening what a search needs from the data folder, once, and deciding what can be done without.
+
+An index that is missing, damaged or describes other passages or another model is left out with a warning; the other
+one answers alone. Nothing on disk is changed.
+"""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from rag_assets.errors import MissingInput, MissingModel
+from rag_assets.indexing.manifest import IndexManifest, read_manifest
+from rag_assets.indexing.protocols import IndexIdentity, LexicalIndex, VectorStore
+from rag_assets.retrieval.library import Library
+from rag_assets.retrieval.search import DenseSearch, Searcher
+from rag_assets.settings import Settings
+from rag_assets.tokens import resolve_tokenizer, token_counter
+
+logger = logging.getLogger(__name__)
+
+Index = TypeVar("Index", VectorStore, LexicalIndex)
+
+
+def open_searcher(settings: Settings) -> Searcher:
+    """Open chunks, passages and indexes below `settings.data_dir`; the model is loaded by the first question.
+
+    Raises MissingInput when a table or both indexes are missing or do not fit, StaleIndex when the tables do not fit
+    each other.
+    """
+    from rag_assets.indexing.tantivy_index import TantivyIndex, tantivy_identity
+
+    paths = settings.paths
+    library = Library.load(paths.chunks, paths.passages)
+    dense = _dense_search(settings, library)
+    words = _opened(paths.bm25, tantivy_identity(), library, TantivyIndex.open)
+    if dense is None and words is None:
+        raise MissingInput(
+            f"Neither {paths.chroma} nor {paths.bm25} is an index of the passages in {paths.passages}. "
+            "Materialize both: rag-assets run --select chroma_index,bm25_index"
+        )
+    counter = token_counter(resolve_tokenizer(settings.chunking.tokenizer, paths.tokenizer_pin).name)
+    return Searcher(library, dense, words, settings.retrieval, counter)
+
+
+def _dense_search(settings: Settings, library: Library) -> DenseSearch | None:
+    from rag_assets.embedding.providers import embedder_facts, open_embedder
+    from rag_assets.indexing.chroma import ChromaStore, chroma_identity
+
+    paths = settings.paths
+    try:
+        model_id = embedder_facts(settings.embedding, paths.models).model_id
+    except MissingModel as error:
+        logger.warning("Searching by words alone: %s", error)
+        return None
+    store = _opened(paths.chroma, chroma_identity(model_id, settings.indexing), library, ChromaStore.open)
+    if store is None:
+        return None
+    return DenseSearch(store, open_embedder(settings.embedding, paths.models, n_threads=1))
+
+
+def _opened(
+    folder: Path, identity: IndexIdentity, library: Library, open_index: Callable[[Path], Index]
+) -> Index | None:
+    """The index in `folder`, or None with a warning that says why it cannot be used."""
+    wanted = IndexManifest.of(identity, library.fingerprints)
+    found = read_manifest(folder)
+    if found != wanted:
+        logger.warning("%s is not used: it %s. Materialize it again.", folder, _misfit(found, wanted))
+        return None
+    try:
+        return open_index(folder)
+    except Exception as error:
+        logger.warning("%s is not used: it cannot be opened (%s). Materialize it again.", folder, error)
+        return None
+
+
+def _misfit(found: IndexManifest | None, wanted: IndexManifest) -> str:
+    if found is None:
+        return "is missing or unfinished"
+    if found.identity != wanted.identity:
+        return f"was built with {found.identity}, this run asks for {wanted.identity}"
+    return f"describes other passages ({found.n_passages}) than the published ones ({wanted.n_passages})"

@@ -1,0 +1,148 @@
+"""A question becomes ranked passages and hits.
+
+Candidates come from both indexes, are fused, and a chunk scores as its best passage. Opening what is searched lives in
+`opening`, what an answerer gets to read in `packing`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+
+from rag_assets.embedding.base import Embedder
+from rag_assets.indexing.protocols import LexicalIndex, Scored, VectorStore
+from rag_assets.model import Context, Hit, Passage
+from rag_assets.retrieval.fusion import CandidateScores, Scores, fused, weighted_down
+from rag_assets.retrieval.library import Library
+from rag_assets.retrieval.packing import PassageSizes, pack_contexts
+from rag_assets.settings import RetrievalSettings
+from rag_assets.tokens import TokenCounter
+
+
+@dataclass(frozen=True, slots=True)
+class RankedPassage:
+    """A candidate passage; a ranking lists them best first, equal scores by passage_id."""
+
+    passage: Passage
+    score: float
+    dense_score: float | None
+    lexical_score: float | None
+
+
+@dataclass(frozen=True)
+class DenseSearch:
+    """The vector index and the model that its vectors come from."""
+
+    store: VectorStore
+    embedder: Embedder
+
+
+class Searcher:
+    """Everything a question needs, opened once; close it, or use it as a context manager."""
+
+    def __init__(
+        self,
+        library: Library,
+        dense: DenseSearch | None,
+        words: LexicalIndex | None,
+        settings: RetrievalSettings,
+        counter: TokenCounter,
+    ) -> None:
+        self.library = library
+        self._dense = dense
+        self._words = words
+        self._settings = settings
+        self._sizes = PassageSizes(counter)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._dense is not None:
+            self._dense.store.close()
+        if self._words is not None:
+            self._words.close()
+
+    def rank(self, question: str, paper_ids: Sequence[str] | None = None) -> list[RankedPassage]:
+        """All candidate passages, best first. Empty for a blank question and for an empty `paper_ids`."""
+        if not question.strip():
+            return []
+        ids, candidates = self._candidates(question, paper_ids)
+        passages = [self.library.passage(id_) for id_ in ids]
+        scores = weighted_down(fused(candidates, self._settings), self._trust(passages))
+        ranked = [
+            RankedPassage(passage, float(score), _known(dense), _known(lexical))
+            for passage, score, dense, lexical in zip(
+                passages, scores, candidates.dense, candidates.lexical, strict=True
+            )
+        ]
+        return sorted(ranked, key=lambda one: (-one.score, one.passage.passage_id))
+
+    def retrieve(self, question: str, k: int, paper_ids: Sequence[str] | None = None) -> list[Hit]:
+        """The best `k` chunks for a question."""
+        return self.hits(self.rank(question, paper_ids), k)
+
+    def hits(self, ranking: Sequence[RankedPassage], k: int) -> list[Hit]:
+        """The best `k` chunks of a ranking, each scored by its best passage."""
+        best: dict[str, RankedPassage] = {}
+        for one in ranking:
+            best.setdefault(one.passage.chunk_id, one)
+        return [
+            Hit(
+                rank=rank,
+                score=one.score,
+                chunk=self.library.chunk_of(one.passage),
+                passage=one.passage,
+                dense_score=one.dense_score,
+                lexical_score=one.lexical_score,
+            )
+            for rank, one in enumerate(list(best.values())[:k], start=1)
+        ]
+
+    def contexts(self, ranking: Sequence[RankedPassage], budget_tokens: int | None = None) -> list[Context]:
+        """The best of a ranking packed into the token budget (default: the settings'); see `pack_contexts`."""
+        scored = [(one.passage, one.score) for one in ranking]
+        budget = self._settings.budget_tokens if budget_tokens is None else budget_tokens
+        return pack_contexts(scored, self.library, self._sizes, self._settings, budget_tokens=budget)
+
+    def _candidates(self, question: str, paper_ids: Sequence[str] | None) -> tuple[list[str], CandidateScores]:
+        limit = self._settings.candidates
+        by_words = self._words.search(question, limit, paper_ids) if self._words else []
+        nearest: list[Scored] = []
+        cosines: dict[str, float] = {}
+        if self._dense:
+            vector = self._dense.embedder.embed_query(question)
+            nearest = self._dense.store.search(vector, limit, paper_ids)
+            cosines = dict(nearest)
+            unknown = [hit.passage_id for hit in by_words if hit.passage_id not in cosines]
+            cosines |= self._dense.store.cosines(vector, unknown)
+        ids = sorted({hit.passage_id for hit in (*nearest, *by_words)})
+        return ids, CandidateScores(
+            dense=_in_order(ids, cosines),
+            dense_rank=_in_order(ids, _ranks(nearest)),
+            lexical=_in_order(ids, dict(by_words)),
+            lexical_rank=_in_order(ids, _ranks(by_words)),
+        )
+
+    def _trust(self, passages: Sequence[Passage]) -> Scores:
+        weight = self._settings.generated_weight
+        return np.array([weight if self.library.chunk_of(one).is_generated else 1.0 for one in passages])
+
+
+def _ranks(hits: Sequence[Scored]) -> dict[str, float]:
+    return {hit.passage_id: float(rank) for rank, hit in enumerate(hits)}
+
+
+def _in_order(ids: Sequence[str], values: dict[str, float]) -> Scores:
+    return np.array([values.get(id_, np.nan) for id_ in ids], np.float64)
+
+
+def _known(score: float) -> float | None:
+    return None if np.isnan(score) else float(score)

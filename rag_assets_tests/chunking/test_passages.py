@@ -1,0 +1,106 @@
+import random
+
+from rag_assets.chunking import cut_passages
+from rag_assets.model import Block, BlockKind, Chunk, Passage
+from rag_assets.settings import ChunkingSettings, PassageSettings
+from rag_assets_tests.chunking.papers import chunked, document_text, paragraph, paragraphs, sentence, words_and_two
+
+
+def passages_of(chunks: list[Chunk], target: int = 20, max_tokens: int = 24) -> list[Passage]:
+    return cut_passages(chunks, PassageSettings(target_tokens=target), words_and_two, max_tokens)
+
+
+def test_a_chunk_that_the_model_reads_in_full_is_its_own_passage() -> None:
+    """Then the two have one id, and a reader of the index needs no table to go from one to the other."""
+    chunks = chunked([paragraph("Ferritin fell in all groups of the trial.", "A", page=2)])
+
+    (passage,) = passages_of(chunks)
+
+    assert passage.passage_id == passage.chunk_id == chunks[0].chunk_id
+    assert (passage.text, passage.n_tokens) == (chunks[0].text, 10)
+    assert (passage.page_start, passage.page_end) == (2, 2)
+
+
+def test_passages_are_numbered_and_made_of_whole_sentences() -> None:
+    """Half a sentence has a vector of something else."""
+    rng = random.Random(1)
+    chunks = chunked([paragraph(" ".join(sentence(rng, 7) for _ in range(6)), "A")])
+
+    passages = passages_of(chunks)
+
+    assert [passage.passage_id for passage in passages] == [f"{chunks[0].chunk_id}#{n}" for n in range(len(passages))]
+    assert len(passages) > 1
+    assert all(passage.text.endswith(".") and passage.n_tokens <= 20 for passage in passages)
+
+
+def test_what_a_chunk_repeats_is_in_the_passages_of_the_chunk_before_only() -> None:
+    """The same sentence twice in the index takes two places of the few that are read."""
+    blocks = paragraphs(random.Random(2), 4_000, "A")
+    chunks = chunked(blocks, ChunkingSettings())
+
+    passages = passages_of(chunks, target=200, max_tokens=256)
+
+    text = document_text(blocks)
+    assert sum(len(chunk.text) for chunk in chunks) > len(text)
+    assert "".join(" ".join(passage.text for passage in passages).split()) == "".join(text.split())
+    assert all(passage.text == text[passage.char_start : passage.char_end] for passage in passages)
+
+
+def test_a_sentence_longer_than_the_model_reads_is_split_between_words() -> None:
+    """What the model does not read cannot be found."""
+    text = " ".join(f"word{n}" for n in range(45)) + "."
+
+    passages = passages_of(chunked([paragraph(text, "A")]))
+
+    assert [passage.n_tokens for passage in passages] == [24, 24, 3]
+    assert " ".join(passage.text for passage in passages) == text
+
+
+def test_a_sentence_between_the_target_and_what_the_model_reads_stays_whole() -> None:
+    """The target is a wish, the model's limit is not."""
+    rng = random.Random(3)
+    chunks = chunked([paragraph(f"{sentence(rng, 5)} {sentence(rng, 21)} {sentence(rng, 5)}", "A")])
+
+    assert [passage.n_tokens for passage in passages_of(chunks)] == [7, 23, 7]
+
+
+def test_every_passage_of_a_table_names_the_table() -> None:
+    """ "Group: B | Ferritin: 15" alone is found for the wrong table."""
+    text = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(40))])
+    block = Block(BlockKind.TABLE, text, ("A",), title="Table 1.")
+    chunks = chunked([block], ChunkingSettings(target_tokens=100, max_tokens=120, overlap_tokens=0))
+
+    passages = passages_of(chunks)
+
+    assert len(chunks) > 1
+    assert all(passage.text.startswith("Table 1.\nGroup: G") for passage in passages)
+    rows = [line for passage in passages for line in passage.text.split("\n")[1:]]
+    assert rows == [f"Group: G{n} | Ferritin: {n}" for n in range(40)]
+
+
+def test_a_long_title_is_searched_in_full_once_and_repeated_in_short() -> None:
+    """Notes below a table are often longer than what a model reads, and answer questions of their own."""
+    title = "Table 1. Iron. " + " ".join(sentence(random.Random(n), 8) for n in range(5))
+    text = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(12))])
+    chunks = chunked([Block(BlockKind.TABLE, text, ("A",), title=title)], ChunkingSettings())
+
+    passages = passages_of(chunks)
+
+    found = "\n".join(passage.text for passage in passages)
+    assert all(found.count(word) == 1 for word in title.split()[8:] if word.startswith("x"))
+    assert all(passage.text.startswith("Table 1.") for passage in passages if "Group:" in passage.text)
+
+
+def test_list_items_are_not_cut() -> None:
+    """An item is one thing even when it has two sentences."""
+    items = "\n".join(f"- Item {n} is short. It has two sentences." for n in range(5))
+
+    passages = passages_of(chunked([Block(BlockKind.LIST, items, ("A",))]))
+
+    assert "\n".join(passage.text for passage in passages) == items
+    assert all(passage.text.startswith("- Item") for passage in passages)
+
+
+def test_no_chunks_give_no_passages() -> None:
+    """A corpus may be empty."""
+    assert passages_of([]) == []

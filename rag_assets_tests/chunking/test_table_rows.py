@@ -1,0 +1,136 @@
+from rag_assets.model import Block, BlockKind, Cell, Span
+from rag_assets_tests.chunking.papers import box, chunked, document_text, paragraph
+
+
+def table(lines: list[str], cells: tuple[Cell, ...] = (), title: str = "Table 1. Iron by group.") -> Block:
+    text = "\n".join(lines)
+    return Block(BlockKind.TABLE, text, ("Results",), spans=(Span(0, len(text), 5, 5),), title=title, cells=cells)
+
+
+def test_every_row_names_its_columns() -> None:
+    """A row of bare numbers is found by no question and understood by no reader."""
+    block = table(["Group | Ferritin | Dose", "A | 12 | 3", "B | 15 | 4"])
+
+    (chunk,) = chunked([block])
+
+    assert chunk.text == (
+        "Table 1. Iron by group.\nGroup: A | Ferritin: 12 | Dose: 3\nGroup: B | Ferritin: 15 | Dose: 4"
+    )
+    assert chunk.chunk_type == "table"
+
+
+def test_a_chunk_that_begins_inside_a_table_repeats_its_title() -> None:
+    """Rows of the second page of a table are worthless without knowing which table they are from."""
+    block = table(["Group | Ferritin | Dose", *(f"G{n} | {n} | {2 * n}" for n in range(40))])
+
+    chunks = chunked([block])
+
+    assert len(chunks) > 1
+    assert all(chunk.text.startswith("Table 1. Iron by group.\nGroup: G") for chunk in chunks)
+    assert [line for chunk in chunks for line in chunk.text.split("\n")[1:]] == [
+        f"Group: G{n} | Ferritin: {n} | Dose: {2 * n}" for n in range(40)
+    ]
+
+
+def test_the_repeated_title_proves_no_page_and_the_rows_prove_theirs() -> None:
+    """The page of a chunk is that of its rows, not "unknown" because a title was put before them."""
+    block = table(["Group | Ferritin", *(f"Group {n} | {n}" for n in range(40))])
+
+    chunks = chunked([paragraph("Iron fell in all groups.", "Other"), block])
+
+    title = chunks[-1].spans[0]
+    assert (title.source_start, title.page_start, title.boxes) == (None, None, ())
+    assert (chunks[-1].page_start, chunks[-1].page_end) == (5, 5)
+
+
+def test_a_rows_span_has_its_own_cells_boxes_and_place() -> None:
+    """A highlighted citation must show the row, not the whole table or the one above."""
+    rows = ["Group | Ferritin", "A | 12", "B | 15"]
+    cells = tuple(
+        Cell(r, c, text, is_header=r == 0, boxes=(box(5 + r, 0.1 * c),))
+        for r, row in enumerate(rows)
+        for c, text in enumerate(row.split(" | "))
+    )
+    blocks = [table(rows, cells)]
+
+    (chunk,) = chunked(blocks)
+
+    found = {chunk.text[span.start : span.end]: span for span in chunk.spans}
+    row = found["Group: B | Ferritin: 15"]
+    assert row.boxes == (box(7, 0.0), box(7, 0.1))
+    assert (row.page_start, row.page_end) == (7, 7)
+    assert row.source_start is not None
+    assert document_text(blocks)[row.source_start :] == "B | 15"
+
+
+def test_merged_cells_count_for_every_row_and_column_they_cover() -> None:
+    """ "Iron | week 1" and "Iron | week 8" are two columns, and both rows below "Men" are men's."""
+    cells = (
+        Cell(0, 0, "Sex", row_span=2),
+        Cell(0, 1, "Age", row_span=2),
+        Cell(0, 2, "Ferritin", col_span=2),
+        Cell(1, 2, "week 1"),
+        Cell(1, 3, "week 8"),
+        Cell(2, 0, "Men", row_span=2),
+        Cell(2, 1, "40"),
+        Cell(2, 2, "12"),
+        Cell(2, 3, "15"),
+        Cell(3, 1, "60"),
+        Cell(3, 2, "13"),
+        Cell(3, 3, "16"),
+    )
+    block = table(["Sex | Age | Ferritin", "week 1 | week 8", "Men | 40 | 12 | 15", "60 | 13 | 16"], cells, title="")
+
+    (chunk,) = chunked([block])
+
+    assert chunk.text == (
+        "Sex: Men | Age: 40 | Ferritin week 1: 12 | Ferritin week 8: 15\n"
+        "Sex: Men | Age: 60 | Ferritin week 1: 13 | Ferritin week 8: 16"
+    )
+
+
+def test_a_table_without_a_header_keeps_its_lines() -> None:
+    """Taking the first row of values for a header would label every other row wrongly."""
+    lines = ["Age | 45 | 12", "Weight | 80 | 3", "Height | 178 | 9"]
+
+    (chunk,) = chunked([table(lines)])
+
+    assert chunk.text == "\n".join(["Table 1. Iron by group.", *lines])
+
+
+def test_ragged_rows_and_rows_of_one_cell_are_kept() -> None:
+    """Most tables of papers have a section line or a row that ends early."""
+    block = table(["Group | Ferritin | Dose", "Women", "A | 12", "B | 15 | 4 | late"], title="")
+
+    (chunk,) = chunked([block])
+
+    assert chunk.text == "Women\nGroup: A | Ferritin: 12\nGroup: B | Ferritin: 15 | Dose: 4 | late"
+
+
+def test_years_and_confidence_intervals_are_column_names() -> None:
+    """Headers hold digits too; only values do not."""
+    block = table(["Country | 2019 | 95% CI", "Chile | 12 | [3, 4]"], title="")
+
+    (chunk,) = chunked([block])
+
+    assert chunk.text == "Country: Chile | 2019: 12 | 95% CI: [3, 4]"
+
+
+def test_cells_that_do_not_go_with_the_lines_are_not_used() -> None:
+    """Offsets come from the lines; cells of another shape would point at the wrong ones."""
+    lines = ["Group | Ferritin", "A | 12", "B | 15"]
+
+    (chunk,) = chunked([table(lines, (Cell(0, 0, "Group", is_header=True), Cell(1, 0, "A")), title="")])
+
+    assert chunk.text == "\n".join(lines)
+
+
+def test_a_row_longer_than_a_chunk_is_cut_between_words() -> None:
+    """A cell may hold a whole paragraph; the bound holds all the same."""
+    long = " ".join(f"word{n}" for n in range(150))
+    block = table(["Group | Finding | Dose", f"A | {long} | 3"])
+
+    chunks = chunked([block])
+
+    assert all(chunk.n_tokens <= 50 for chunk in chunks)
+    assert " ".join(" ".join(chunk.text.split("\n")[1:]) for chunk in chunks) == f"Group: A | Finding: {long} | Dose: 3"

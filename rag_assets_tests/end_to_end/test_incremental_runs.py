@@ -1,0 +1,190 @@
+"""What each change of the corpus, the settings and the questions recomputes, and that nothing is left behind."""
+
+import pyarrow.compute as pc
+import pytest
+
+from rag_assets.indexing.chroma import ChromaStore
+from rag_assets.indexing.tantivy_index import TantivyIndex
+from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, World
+
+ASSETS = {
+    "parsed_index",
+    "blocks",
+    "chunks",
+    "passages",
+    "embeddings",
+    "chroma_index",
+    "bm25_index",
+    "index_meta",
+    "qa",
+    "smoke_eval",
+}
+INDEX_ASSETS = ("embeddings", "chroma_index", "bm25_index")
+
+
+def assert_nothing_is_left_behind(world: World) -> None:
+    """The papers of every store are those in the folder, and both indexes hold exactly the passages."""
+    papers = {path.name.removesuffix(".tei.xml") for path in world.paths.papers.iterdir()}
+    for path in (world.paths.parsed_index, world.paths.blocks, world.paths.chunks, world.paths.passages):
+        assert set(world.table(path)["paper_id"].to_pylist()) == papers, path.name
+    passages = set(world.table(world.paths.passages)["passage_id"].to_pylist())
+    for opened in (ChromaStore.open(world.paths.chroma), TantivyIndex.open(world.paths.bm25)):
+        assert set(opened.fingerprints()) == passages
+        opened.close()
+    vectors = [world.table(file) for file in world.paths.embeddings.rglob("*.parquet")]
+    assert sum(len(table) for table in vectors) == len(set(world.table(world.paths.passages)["text"].to_pylist()))
+
+
+def test_a_second_run_changes_no_byte_and_finds_nothing_to_do(built: World, world: World) -> None:
+    """Whoever leaves the nightly schedule on pays for this every night."""
+    folders = (world.paths.cache, world.paths.data / "index", world.paths.qa, world.paths.evaluation)
+    before = world.bytes_of(*folders)
+
+    outcome = world.run()
+
+    assert outcome.is_success
+    assert world.bytes_of(*folders) == before
+    assert outcome.counts.keys() == ASSETS
+    assert {asset: counts[:3] for asset, counts in outcome.counts.items()} == dict.fromkeys(ASSETS, (0, 0, 0))
+    assert world.run().versions == outcome.versions
+
+
+def test_an_edited_sentence_recomputes_its_chunk_and_nothing_else(world: World) -> None:
+    """With ten thousand papers, everything else must stay as it is."""
+    before = world.table(world.paths.chunks)
+    world.write_paper("ferritin", TOPICS["ferritin"][0], TOPICS["ferritin"][1].replace("12%", "13%"))
+
+    outcome = world.run()
+
+    for asset in ("parsed_index", "blocks", "chunks", "passages"):
+        assert outcome.counts[asset] == (0, 1, 0, 2), asset
+    after = world.table(world.paths.chunks)
+    old, new = set(before["chunk_id"].to_pylist()), set(after["chunk_id"].to_pylist())
+    assert len(new - old) == 1, "one chunk holds the sentence"
+    n_new = outcome.counts["embeddings"][0]
+    assert 1 <= n_new < outcome.facts["embeddings"]["dagster/row_count"] / 4
+    assert outcome.facts["embeddings"]["n_embedded"] == n_new
+    assert outcome.counts["qa"] == (0, 1, 0, 2), "only the question about ferritin has another answer"
+    assert "13%" in world.answers()["q1"]["answer"]
+    assert_nothing_is_left_behind(world)
+
+
+def test_a_deleted_paper_is_gone_everywhere(world: World) -> None:
+    """A citation of a withdrawn paper is worse than none."""
+    (world.paths.papers / "basalt.tei.xml").unlink()
+
+    outcome = world.run()
+
+    for asset in ("parsed_index", "blocks", "chunks", "passages"):
+        assert outcome.counts[asset] == (0, 0, 1, 2), asset
+    for asset in INDEX_ASSETS:
+        added, changed, removed, _ = outcome.counts[asset]
+        assert (added, changed) == (0, 0), asset
+        assert removed > 0, asset
+    assert outcome.facts["embeddings"]["n_embedded"] == 0
+    assert world.answers()["q2"]["refused"]
+    assert_nothing_is_left_behind(world)
+
+
+def test_an_added_paper_leaves_the_others_alone(world: World) -> None:
+    """The usual night: one new paper."""
+    world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
+
+    outcome = world.run()
+
+    for asset in ("parsed_index", "blocks", "chunks", "passages"):
+        assert outcome.counts[asset] == (1, 0, 0, 3), asset
+    for asset in INDEX_ASSETS:
+        added, changed, removed, unchanged = outcome.counts[asset]
+        assert added > 0, asset
+        assert (changed, removed) == (0, 0), asset
+        assert unchanged > added, asset
+    assert_nothing_is_left_behind(world)
+
+
+def test_another_chunk_size_recomputes_from_the_chunks_on(world: World) -> None:
+    """Parsing is the expensive part for PDFs and must not be repeated."""
+    outcome = world.run(chunking={"target_tokens": 200, "max_tokens": 240, "overlap_tokens": 40})
+
+    assert outcome.counts["parsed_index"] == (0, 0, 0, 3)
+    assert outcome.counts["blocks"] == (0, 0, 0, 3)
+    assert outcome.counts["chunks"] == (0, 3, 0, 0)
+    assert pc.max(world.table(world.paths.chunks)["n_tokens"]).as_py() <= 240
+    assert_nothing_is_left_behind(world)
+
+
+def test_another_question_file_recomputes_answers_only(world: World) -> None:
+    """Questions are tried out all day; none of the stages before may notice."""
+    changed = {"id": "q2", "question": "What happens to basalt when it is buried?"}
+    added = {"id": "q4", "question": "What kept ferritin stable in runners?"}
+    world.write_questions([QUESTIONS[0], changed, added])
+
+    outcome = world.run()
+
+    before_answers = ASSETS - {"qa", "smoke_eval"}
+    assert {asset: outcome.counts[asset][:3] for asset in before_answers} == dict.fromkeys(before_answers, (0, 0, 0))
+    assert outcome.counts["qa"] == (1, 1, 1, 1)
+    assert list(world.answers()) == ["q1", "q2", "q4"]
+
+
+def test_an_unchanged_answer_is_reused_though_the_index_changed(world: World) -> None:
+    """With a model behind it, every needless answer costs money."""
+    basalt_only = world.answers()["q2"]["fingerprint"]
+    reply = world.paths.answers / f"{basalt_only}.json"
+    before = reply.stat().st_mtime_ns
+    world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
+
+    outcome = world.run()
+
+    assert outcome.counts["bm25_index"][0] > 0, "an index that did not change would prove nothing"
+    assert world.answers()["q2"]["fingerprint"] == basalt_only
+    assert reply.stat().st_mtime_ns == before
+
+
+def test_a_missing_index_is_survived_by_the_other(world: World) -> None:
+    """Half a search is better than none, and the log says so."""
+    from rag_assets.asking import ask
+    from rag_assets.settings import load_settings
+
+    settings = load_settings({"data_dir": str(world.paths.data)})
+    for folder in (world.paths.chroma, world.paths.bm25):
+        hidden = folder.rename(folder.with_name("hidden"))
+        assert not ask(settings, QUESTIONS[0]["question"]).refused, folder.name
+        hidden.rename(folder)
+
+
+def test_an_empty_corpus_runs_to_its_end(world: World) -> None:
+    """The first run of many users is on an empty folder."""
+    for path in world.paths.papers.iterdir():
+        path.unlink()
+
+    outcome = world.run()
+
+    assert outcome.failures == {}
+    assert len(world.table(world.paths.chunks)) == 0
+    assert all(answer["refused"] for answer in world.answers().values())
+
+
+def test_a_missing_papers_folder_deletes_nothing(world: World) -> None:
+    """An unmounted disk must not read as "all papers were deleted"."""
+    before = world.bytes_of(world.paths.cache, world.paths.qa)
+    world.paths.papers.rename(world.paths.data / "unmounted")
+
+    outcome = world.run()
+
+    assert "does not exist" in outcome.failures["parsed_index"]
+    assert world.bytes_of(world.paths.cache, world.paths.qa) == before
+
+
+@pytest.mark.parametrize("content", ["not a paper at all", "<TEI xmlns='http://www.tei-c.org/ns/1.0'><text>"])
+def test_a_bad_file_is_quarantined_and_the_rest_goes_on(world: World, content: str) -> None:
+    """One broken upload must not stop the nightly run."""
+    (world.paths.papers / "broken.tei.xml").write_text(content)
+
+    outcome = world.run()
+
+    assert outcome.is_success
+    rows = {row["paper_id"]: row for row in world.table(world.paths.parsed_index).to_pylist()}
+    assert rows["broken"]["status"] == "quarantined"
+    assert "broken.tei.xml" in rows["broken"]["error"]
+    assert outcome.counts["chunks"] == (0, 0, 0, 3)

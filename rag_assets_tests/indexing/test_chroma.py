@@ -1,0 +1,155 @@
+"""The vector store on disk."""
+
+import socket
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_assets.indexing.chroma import COLLECTION, ChromaStore, ChromaTarget
+from rag_assets.indexing.update import update_index
+from rag_assets.settings import IndexingSettings
+from rag_assets_tests.indexing.folders import snapshot
+from rag_assets_tests.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
+
+TARGET = ChromaTarget(IndexingSettings(hnsw_m=8, hnsw_ef_search=60), "test-model", vectors_of)
+ROWS = [
+    row("a#0", "ferritin fell in all groups", paper_id="smith2020", page=3),
+    row("a#1", "ferritin rose in one group", paper_id="smith2020"),
+    row("b", "the bridge carries two lanes", paper_id="jones2021", page=1),
+]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    update_index(tmp_path / "chroma", ROWS, TARGET, batch=2)
+    return tmp_path / "chroma"
+
+
+def test_the_nearest_passage_comes_first_with_its_cosine(folder: Path) -> None:
+    """Fusion stretches and blends these numbers: a distance taken for a cosine would turn the ranking round."""
+    question = bag_of_words("ferritin fell")
+
+    store = ChromaStore.open(folder)
+    found = store.search(question, 3)
+    store.close()
+
+    assert [hit.passage_id for hit in found] == ["a#0", "a#1", "b"]
+    wanted = [float(bag_of_words(one.text) @ question) for one in ROWS]
+    assert np.allclose([hit.score for hit in found], wanted, atol=1e-5)
+
+
+def test_a_paper_filter_lets_no_other_paper_through(folder: Path) -> None:
+    """A question about two papers must not be answered from a third."""
+    store = ChromaStore.open(folder)
+
+    found = store.search(bag_of_words("ferritin fell"), 3, ["jones2021"])
+    none = store.search(bag_of_words("ferritin fell"), 3, [])
+    store.close()
+
+    assert [hit.passage_id for hit in found] == ["b"]
+    assert none == []
+
+
+def test_cosines_of_named_passages_are_exact(folder: Path) -> None:
+    """A passage found by words alone needs its true cosine; an unknown id must not stop the others."""
+    question = bag_of_words("two lanes")
+
+    store = ChromaStore.open(folder)
+    cosines = store.cosines(question, ["b", "unknown"])
+    store.close()
+
+    assert cosines == {"b": pytest.approx(float(bag_of_words(ROWS[2].text) @ question), abs=1e-5)}
+
+
+def test_metadata_and_graph_settings_reach_the_database(folder: Path) -> None:
+    """Other readers of the database rely on the names of ADR 0004; a page nobody knows must stay unknown."""
+    import chromadb
+
+    with chromadb.PersistentClient(str(folder), chromadb.Settings(anonymized_telemetry=False)) as client:
+        collection = client.get_collection(COLLECTION, embedding_function=None)
+        kept = collection.get(["a#0", "a#1"], include=["metadatas"])["metadatas"]
+        hnsw = collection.configuration_json["hnsw"]
+
+    assert kept is not None
+    assert kept[0] == {
+        "chunk_id": "a",
+        "paper_id": "smith2020",
+        "section": "Methods",
+        "page_start": 3,
+        "page_end": 3,
+        "fingerprint": ROWS[0].fingerprint,
+    }
+    assert "page_start" not in kept[1]
+    assert (hnsw["space"], hnsw["max_neighbors"], hnsw["ef_search"]) == ("cosine", 8, 60)
+
+
+def test_reading_changes_no_byte(folder: Path) -> None:
+    """A second run must leave the data folder as it was, and a backup must not see a change where there is none."""
+    before = snapshot(folder)
+
+    store = ChromaStore.open(folder)
+    store.fingerprints()
+    store.search(bag_of_words("ferritin"), 2)
+    store.cosines(bag_of_words("ferritin"), ["b"])
+    store.close()
+
+    assert snapshot(folder) == before
+
+
+def test_a_store_opened_after_an_update_shows_the_new_passages(folder: Path) -> None:
+    """Chroma keeps clients by path: a stale one would answer from the folder that was replaced."""
+    old = ChromaStore.open(folder)
+    update_index(folder, [*ROWS, row("d", "a new sentence")], TARGET, batch=2)
+
+    new = ChromaStore.open(folder)
+    found = set(new.fingerprints())
+    new.close()
+    still_answers = old.search(bag_of_words("ferritin fell"), 1)
+    old.close()
+
+    assert found == {"a#0", "a#1", "b", "d"}
+    assert still_answers[0].passage_id == "a#0"
+
+
+def test_nothing_is_sent_or_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Telemetry or a downloaded embedding function would leave the machine behind the user's back."""
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the network was used")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+
+    update_index(tmp_path / "chroma", ROWS, TARGET, batch=2)
+    store = ChromaStore.open(tmp_path / "chroma")
+    found = store.search(bag_of_words("ferritin"), 1)
+    store.close()
+
+    assert found
+
+
+def test_a_deleted_passage_leaves_nothing_in_the_files(tmp_path: Path) -> None:
+    """Who deletes a paper may have to: free pages of a database would keep it readable."""
+    rows = [*numbered_rows(30), row("secret#0", "withdrawn text", paper_id="withdrawn1999")]
+    update_index(tmp_path / "chroma", rows, TARGET, batch=10)
+    assert _holds(tmp_path, b"withdrawn1999"), "else the test proves nothing"
+
+    update_index(tmp_path / "chroma", rows[:-1], TARGET, batch=10)
+
+    assert not _holds(tmp_path, b"withdrawn1999")
+
+
+def test_a_wrong_vector_is_a_fault(folder: Path) -> None:
+    """The audit must tell an index of another model from the wanted one."""
+    other = ChromaTarget(TARGET.settings, TARGET.model_id, lambda rows: -vectors_of(rows))
+
+    writer = other.write(folder)
+    faults = writer.faults(ROWS)
+    writer.close()
+
+    assert faults == ["a#0", "a#1", "b"]
+
+
+def _holds(folder: Path, needle: bytes) -> bool:
+    return any(needle in path.read_bytes() for path in folder.rglob("*") if path.is_file())

@@ -1,0 +1,141 @@
+"""The lexical index on disk."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rank_bm25 import BM25Okapi
+
+from rag_assets.indexing.tantivy_index import Analyser, TantivyIndex, TantivyTarget
+from rag_assets.indexing.update import update_index
+from rag_assets_tests.indexing.folders import snapshot
+from rag_assets_tests.indexing.rows import row
+
+TEXTS = {
+    "kinase": "The inhibitor BMS-986158 binds the kinase in tumour cells and slows their growth.",
+    "trial": "A trial of the vaccine against SARS-CoV-2 enrolled four hundred nurses in two hospitals.",
+    "virus": "The virus spread between hospitals; nurses wore masks, and the masks were changed hourly.",
+    "bridge": "Steel bridges carry their loads through trusses, and welded joints tire under the loads.",
+    "river": "The river below the bridge floods each spring and leaves silt on the fields of the valley.",
+    "soil": "Silt and clay hold water; sand drains it, so that fields on sand dry out after each flood.",
+    "cells": "Tumour cells grow without the signals that healthy cells wait for, and ignore those to stop.",
+}
+PAPERS = {"kinase": "oncology", "cells": "oncology"}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> TantivyIndex:
+    folder = tmp_path_factory.mktemp("words") / "bm25"
+    rows = [row(id_, text, paper_id=PAPERS.get(id_, "other")) for id_, text in TEXTS.items()]
+    update_index(folder, rows, TantivyTarget(), batch=3)
+    return TantivyIndex.open(folder)
+
+
+def ids(index: TantivyIndex, question: str, papers: Sequence[str] | None = None) -> list[str]:
+    return [hit.passage_id for hit in index.search(question, 10, papers)]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which tumour cells grow without signals?",
+        "nurses in hospitals and their masks",
+        "loads that a bridge carries",
+        "BMS-986158",
+        "Do fields flood when the river rises in spring?",
+        "vaccine trial of SARS-CoV-2 in hospitals",
+    ],
+)
+def test_the_ranking_is_that_of_the_reference(index: TantivyIndex, question: str) -> None:
+    """rank-bm25 is the published formula; a ranking that departs from it is no BM25 any more."""
+    analyser = Analyser()
+    reference = BM25Okapi([analyser.terms(text) for text in TEXTS.values()], k1=1.2, b=0.75)
+    terms = analyser.terms(question)
+    scores = reference.get_scores(terms)
+    shares_word = np.array([bool(set(terms) & set(analyser.terms(text))) for text in TEXTS.values()])
+    wanted = [list(TEXTS)[at] for at in np.argsort(-scores, kind="stable") if shares_word[at]]
+
+    assert ids(index, question) == wanted
+
+
+@pytest.mark.parametrize("question", ["BMS-986158", "bms 986158", "986158"])
+def test_a_hyphenated_name_is_found_whole_and_by_its_parts(index: TantivyIndex, question: str) -> None:
+    """Compounds, genes and viruses are written with and without the hyphen."""
+    assert ids(index, question)[0] == "kinase"
+
+
+def test_a_whole_hyphenated_name_outweighs_its_parts(tmp_path: Path) -> None:
+    """IL-6 is not IL-1 in paragraph 6."""
+    rows = [row("other", "IL-1 and table 6 and IL-1 again"), row("named", "IL-6 rose and table 2 shows it again")]
+    update_index(tmp_path / "bm25", rows, TantivyTarget(), batch=10)
+
+    found = TantivyIndex.open(tmp_path / "bm25").search("IL-6", 2)
+
+    assert [hit.passage_id for hit in found] == ["named", "other"]
+
+
+@pytest.mark.parametrize("question", ["", "   ", "the of and is", "?!*", '+-"(', "🦠"])
+def test_a_question_without_words_finds_nothing(index: TantivyIndex, question: str) -> None:
+    """An error here would stop a whole batch of questions for one empty line."""
+    assert index.search(question, 5) == []
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
+@given(noise=st.text(max_size=30))
+def test_no_question_is_syntax(index: TantivyIndex, noise: str) -> None:
+    """Users write colons, quotes, brackets and AND; a query language would fail on them, or obey."""
+    found = index.search(f"{noise} masks", 5)
+
+    assert "virus" in {hit.passage_id for hit in found}
+
+
+def test_a_paper_filter_keeps_the_scores(index: TantivyIndex) -> None:
+    """Filtering must narrow the choice, not move the ranking."""
+    everywhere = dict(index.search("tumour cells", 10))
+
+    filtered = index.search("tumour cells", 10, ["oncology"])
+
+    assert {hit.passage_id for hit in filtered} == {"kinase", "cells"}
+    assert all(hit.score == pytest.approx(everywhere[hit.passage_id]) for hit in filtered)
+    assert index.search("tumour cells", 10, []) == []
+
+
+def test_equal_scores_are_ordered_by_id_even_at_the_cut(tmp_path: Path) -> None:
+    """The same corpus indexed in another order must give the same answers."""
+    rows = [row(f"p{n:02d}", "the same words here") for n in range(60)]
+    update_index(tmp_path / "one", rows, TantivyTarget(), batch=60)
+    update_index(tmp_path / "two", rows[::-1], TantivyTarget(), batch=7)
+
+    found = [TantivyIndex.open(tmp_path / name).search("same words", 5) for name in ("one", "two")]
+
+    assert [hit.passage_id for hit in found[0]] == ["p00", "p01", "p02", "p03", "p04"]
+    assert [hit.passage_id for hit in found[0]] == [hit.passage_id for hit in found[1]]
+
+
+def test_deleted_passages_leave_neither_words_nor_statistics(tmp_path: Path) -> None:
+    """A deleted paper that still weighs on scores makes answers depend on the history of the index."""
+    kept = [row(id_, text) for id_, text in TEXTS.items()]
+    withdrawn = [row(f"w{n}", f"masks masks number{n} Xylophagous") for n in range(20)]
+    update_index(tmp_path / "edited", [*kept, *withdrawn], TantivyTarget(), batch=10)
+    update_index(tmp_path / "edited", kept, TantivyTarget(), batch=10)
+    update_index(tmp_path / "fresh", kept, TantivyTarget(), batch=10)
+
+    edited, fresh = (TantivyIndex.open(tmp_path / name).search("masks of nurses", 5) for name in ("edited", "fresh"))
+
+    assert edited == fresh
+    assert not any(b"xylophag" in path.read_bytes() for path in (tmp_path / "edited").iterdir())
+
+
+def test_reading_changes_no_byte(tmp_path: Path) -> None:
+    """A second run must leave the data folder as it was."""
+    update_index(tmp_path / "bm25", [row("a", "words")], TantivyTarget(), batch=1)
+    before = snapshot(tmp_path)
+
+    index = TantivyIndex.open(tmp_path / "bm25")
+    index.search("words", 1)
+    index.fingerprints()
+
+    assert snapshot(tmp_path) == before

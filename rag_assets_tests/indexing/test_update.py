@@ -1,0 +1,227 @@
+"""Both indexes are updated by difference, audited, and published whole."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rag_assets.errors import GuardrailBroken
+from rag_assets.indexing.chroma import ChromaTarget
+from rag_assets.indexing.manifest import is_current, read_manifest
+from rag_assets.indexing.protocols import IndexRow, IndexTarget, Vectors
+from rag_assets.indexing.tantivy_index import TantivyTarget
+from rag_assets.indexing.update import draft_index, update_index
+from rag_assets.settings import IndexingSettings
+from rag_assets_tests.indexing.folders import snapshot
+from rag_assets_tests.indexing.rows import numbered_rows, row, vectors_of
+
+CHROMA = ChromaTarget(IndexingSettings(), "test-model", vectors_of)
+TARGETS = [pytest.param(CHROMA, id="chroma"), pytest.param(TantivyTarget(), id="tantivy")]
+both_indexes = pytest.mark.parametrize("target", TARGETS)
+
+
+def held(folder: Path, target: IndexTarget) -> dict[str, str]:
+    reader = target.read(folder)
+    fingerprints = reader.fingerprints()
+    reader.close()
+    return fingerprints
+
+
+def wanted(rows: Sequence[IndexRow]) -> dict[str, str]:
+    return {one.passage_id: one.fingerprint for one in rows}
+
+
+@both_indexes
+def test_only_the_difference_is_planned_and_the_index_ends_as_wanted(tmp_path: Path, target: IndexTarget) -> None:
+    """A missed change answers from a text that is gone; a missed removal from a paper that was withdrawn."""
+    rows = numbered_rows(30)
+    update_index(tmp_path / "index", rows, target, batch=7)
+    edited = [*rows[5:], row(rows[4].passage_id, "an edited text"), row("new", "a new text")]
+
+    plan = update_index(tmp_path / "index", edited, target, batch=7)
+
+    assert plan.counts() == {"n_added": 1, "n_changed": 1, "n_removed": 4, "n_unchanged": 25}
+    assert held(tmp_path / "index", target) == wanted(edited)
+
+
+@both_indexes
+def test_an_unchanged_index_is_not_touched(tmp_path: Path, target: IndexTarget) -> None:
+    """The nightly run over an unchanged corpus must cost nothing and change no byte."""
+    rows = numbered_rows(10)
+    update_index(tmp_path / "index", rows, target, batch=5)
+    before = snapshot(tmp_path)
+
+    plan = update_index(tmp_path / "index", rows[::-1], target, batch=5)
+
+    assert plan.is_noop
+    assert len(plan.unchanged) == 10
+    assert snapshot(tmp_path) == before
+
+
+@both_indexes
+def test_an_index_of_no_passages_is_valid(tmp_path: Path, target: IndexTarget) -> None:
+    """A corpus of which every paper was quarantined still materializes."""
+    update_index(tmp_path / "index", [], target, batch=5)
+
+    assert is_current(tmp_path / "index", target, {})
+    assert held(tmp_path / "index", target) == {}
+
+
+@both_indexes
+def test_progress_is_reported_after_each_batch(tmp_path: Path, target: IndexTarget) -> None:
+    """An hour without a sign of life gets killed."""
+    seen: list[tuple[int, int]] = []
+
+    update_index(tmp_path / "index", numbered_rows(12), target, batch=5, report=lambda *at: seen.append(at))
+
+    assert seen == [(5, 12), (10, 12), (12, 12)]
+
+
+def test_another_model_replaces_the_whole_index(tmp_path: Path) -> None:
+    """Vectors of two models in one graph compare apples with pears, silently."""
+    rows = numbered_rows(10)
+    update_index(tmp_path / "index", rows, CHROMA, batch=5)
+    other = ChromaTarget(CHROMA.settings, "other-model", lambda some: -vectors_of(some))
+
+    plan = update_index(tmp_path / "index", rows, other, batch=5)
+
+    assert len(plan.added) == 10
+    manifest = read_manifest(tmp_path / "index")
+    assert manifest is not None
+    assert manifest.identity.model_id == "other-model"
+    writer = other.write(tmp_path / "index")
+    assert writer.faults(rows) == []
+    writer.close()
+
+
+@both_indexes
+def test_a_draft_is_not_seen_before_it_is_published(tmp_path: Path, target: IndexTarget) -> None:
+    """Readers must see the last good index until the audit of the next one is through."""
+    rows = numbered_rows(10)
+    update_index(tmp_path / "index", rows, target, batch=5)
+    before = snapshot(tmp_path / "index")
+
+    draft = draft_index(tmp_path / "index", rows[2:], target, batch=5)
+
+    assert draft.audit is not None
+    assert draft.audit.holds
+    assert snapshot(tmp_path / "index") == before
+    draft.publish()
+    assert held(tmp_path / "index", target) == wanted(rows[2:])
+
+
+def test_a_draft_that_fails_its_audit_is_withheld(tmp_path: Path) -> None:
+    """A bad index in the place of the last good one is worse than no update."""
+    rows = numbered_rows(10)
+    update_index(tmp_path / "index", rows, CHROMA, batch=5)
+    before = snapshot(tmp_path / "index")
+    calls = iter(range(1000))
+
+    def inconstant(some: Sequence[IndexRow]) -> Vectors:
+        return vectors_of([replace(one, text=f"{one.text} {next(calls)}") for one in some])
+
+    target = ChromaTarget(CHROMA.settings, CHROMA.model_id, inconstant)
+    with pytest.raises(GuardrailBroken, match="was not replaced: its draft does not fit the passages"):
+        update_index(tmp_path / "index", numbered_rows(20), target, batch=5)
+
+    assert snapshot(tmp_path / "index") == before
+    assert not (tmp_path / "index.draft").exists()
+
+
+def test_a_damaged_published_index_is_built_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A broken disk or a meddling hand must cost a rebuild, not an intervention."""
+    rows = numbered_rows(10)
+    target = TantivyTarget()
+    update_index(tmp_path / "index", rows, target, batch=5)
+    (tmp_path / "index" / "meta.json").write_text("{")
+
+    update_index(tmp_path / "index", [*rows, row("new", "text")], target, batch=5)
+
+    assert len(held(tmp_path / "index", target)) == 11
+    assert "is built anew" in caplog.text
+
+
+def test_a_deleted_database_is_noticed(tmp_path: Path) -> None:
+    """The manifest alone must not vouch for files that are gone."""
+    rows = numbered_rows(4)
+    update_index(tmp_path / "index", rows, CHROMA, batch=5)
+    (tmp_path / "index" / "chroma.sqlite3").unlink()
+
+    update_index(tmp_path / "index", rows, CHROMA, batch=5)
+
+    assert held(tmp_path / "index", CHROMA) == wanted(rows)
+
+
+_KILLED_RUN = """
+import os, signal, sys
+from pathlib import Path
+from rag_assets_tests.indexing.rows import numbered_rows
+from rag_assets_tests.indexing.test_update import TARGETS
+from rag_assets.indexing import update
+from rag_assets.indexing.update import update_index
+
+folder, nth, stop = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+
+def die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+def report(done, total):
+    if stop == str(done):
+        die()
+
+if stop in ("write_manifest", "replace_folder", "mark_draft"):
+    setattr(update, stop, die)
+if stop == "between the renames":
+    Path.rename = lambda self, target, rename=Path.rename: die() if self.suffix == ".draft" else rename(self, target)
+update_index(folder, numbered_rows(40, start=10), TARGETS[nth].values[0], batch=10, report=report)
+"""
+
+
+@pytest.mark.parametrize("stop", ["20", "write_manifest", "replace_folder", "between the renames", "mark_draft"])
+@pytest.mark.parametrize("nth", [0, 1], ids=["chroma", "tantivy"])
+def test_a_killed_run_is_completed_by_the_next(tmp_path: Path, nth: int, stop: str) -> None:
+    """Power cuts and out-of-memory kills must neither lose the last good index nor leave half of a new one."""
+    target: IndexTarget = TARGETS[nth].values[0]  # type: ignore[assignment]
+    folder = tmp_path / "index"
+    update_index(folder, numbered_rows(20), target, batch=10)
+
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED_RUN, str(folder), str(nth), stop], capture_output=True, env=dict(os.environ)
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    update_index(folder, numbered_rows(40, start=10), target, batch=10)
+
+    assert held(folder, target) == wanted(numbered_rows(40, start=10))
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
+
+
+@pytest.mark.parametrize("nth", [0, 1], ids=["chroma", "tantivy"])
+def test_finished_batches_are_not_repeated_after_a_kill(tmp_path: Path, nth: int) -> None:
+    """Millions of vectors written twice double the time to recover."""
+    target: IndexTarget = TARGETS[nth].values[0]  # type: ignore[assignment]
+    folder = tmp_path / "index"
+    subprocess.run([sys.executable, "-c", _KILLED_RUN, str(folder), str(nth), "30"], capture_output=True)
+    seen: list[tuple[int, int]] = []
+
+    plan = update_index(folder, numbered_rows(40, start=10), target, batch=10, report=lambda *at: seen.append(at))
+
+    assert seen == [(10, 10)]
+    assert len(plan.added) == 40, "what changed for readers is all forty"
+
+
+def test_a_draft_for_another_model_is_discarded(tmp_path: Path) -> None:
+    """A draft half of one model and half of another would pass for whole."""
+    folder = tmp_path / "index"
+    subprocess.run([sys.executable, "-c", _KILLED_RUN, str(folder), "0", "30"], capture_output=True)
+    assert (tmp_path / "index.draft").exists()
+    seen: list[tuple[int, int]] = []
+
+    other = ChromaTarget(CHROMA.settings, "other-model", vectors_of)
+    update_index(folder, numbered_rows(40, start=10), other, batch=20, report=lambda *at: seen.append(at))
+
+    assert seen == [(20, 40), (40, 40)]

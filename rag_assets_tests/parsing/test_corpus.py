@@ -1,0 +1,268 @@
+"""The update of parsed index and blocks: only what changed is parsed, and nothing is lost without a word."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from rag_assets import tables
+from rag_assets.errors import InvalidSettings
+from rag_assets.incremental import UpdatePlan
+from rag_assets.parsing.corpus import (
+    block_table,
+    documents_of,
+    pages_outside,
+    quarantined,
+    repeated_paper_ids,
+    text_lost,
+    update_parsed_index,
+)
+from rag_assets.parsing.discovery import discover
+from rag_assets.parsing.store import DocumentStore
+from rag_assets.parsing.tries import ParseJob
+from rag_assets.settings import ParseLimits, ParsingSettings
+
+TEXT = "Ferritin in Mountain Sheep\n\nIron is scarce at altitude, and {} follows it.\n"
+TEI = (
+    '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titleStmt><title>{}</title></titleStmt>'
+    "</fileDesc></teiHeader><text><body><div><head>Results</head><p>Ferritin fell in all groups of sheep.</p></div>"
+    "</body></text></TEI>"
+)
+EMPTY_TEI = '<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/><text><body/></text></TEI>'
+
+
+@dataclass
+class Corpus:
+    """A papers folder with the last index made of it."""
+
+    papers: Path
+    documents: Path
+    index: pa.Table
+    settings: ParsingSettings = field(default_factory=ParsingSettings)
+    limits: ParseLimits = field(default_factory=ParseLimits)
+    n_reported: int = 0
+
+    def put(self, **texts: str) -> None:
+        for name, text in texts.items():
+            (self.papers / name.replace("__", ".")).write_text(text, "utf-8")
+
+    def update(self) -> UpdatePlan:
+        self.n_reported = 0
+        papers = discover(self.papers, self.limits)
+        self.index, plan = update_parsed_index(papers, self.index, self.job(), self.count)
+        return plan
+
+    def job(self) -> ParseJob:
+        return ParseJob(self.settings, self.limits, DocumentStore(self.documents), n_workers=1)
+
+    def count(self, n_done: int, n_total: int) -> None:
+        self.n_reported += 1
+
+    def row(self, paper_id: str) -> dict[str, object]:
+        (row,) = (row for row in self.index.to_pylist() if row["paper_id"] == paper_id)
+        return dict(row)
+
+    def blocks(self) -> pa.Table:
+        return block_table(self.index, tables.BLOCKS.empty_table(), DocumentStore(self.documents))[0]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Corpus:
+    papers = tmp_path / "papers"
+    papers.mkdir()
+    return Corpus(papers, tmp_path / "documents", tables.PARSED_INDEX.empty_table())
+
+
+def test_only_what_changed_is_parsed(corpus: Corpus) -> None:
+    """Parsing 10,000 papers again for one edit costs a night, and moves nothing."""
+    corpus.put(a__txt=TEXT.format("ferritin"), b__txt=TEXT.format("copper"), c__txt=TEXT.format("zinc"))
+    first = corpus.update()
+    before = corpus.index
+
+    second = corpus.update()
+    assert second.is_noop
+    assert corpus.n_reported == 0
+    assert corpus.index.equals(before)
+
+    corpus.put(b__txt=TEXT.format("selenium"), d__txt=TEXT.format("iodine"))
+    (corpus.papers / "c.txt").unlink()
+    third = corpus.update()
+
+    assert first.added == ("a", "b", "c")
+    assert (third.added, third.changed, third.removed, third.unchanged) == (("d",), ("b",), ("c",), ("a",))
+    assert corpus.n_reported == 2
+    assert corpus.index["paper_id"].to_pylist() == ["a", "b", "d"]
+    assert "selenium" in " ".join(
+        document.text for document in documents_of(corpus.index, DocumentStore(corpus.documents))
+    )
+
+
+def test_a_row_names_all_files_of_the_paper_relative_to_the_folder(corpus: Corpus) -> None:
+    """A path of one machine in the index breaks it on the next."""
+    corpus.put(a__tei__xml=TEI.format("Sheep"), a__txt=TEXT.format("x"))
+
+    corpus.update()
+
+    row = corpus.row("a")
+    assert row["source"] == "tei"
+    assert row["title"] == "Sheep"
+    assert (row["file_path"], row["linked_paths"]) == ("a.tei.xml", ["a.txt"])
+    assert (row["parsed_xml_path"], row["parsed_txt_path"], row["pdf_path"]) == ("a.tei.xml", "a.txt", None)
+    assert (row["status"], row["error"], row["used_fallback"], row["notes"]) == ("parsed", None, False, [])
+    assert str(corpus.papers) not in str(corpus.index.to_pylist())
+
+
+def test_text_stands_in_for_a_tei_that_cannot_be_used_and_the_row_says_so(corpus: Corpus) -> None:
+    """A silent fallback hides that half of the corpus lost its pages."""
+    corpus.put(
+        a__xml="<svg/>",
+        a__txt=TEXT.format("x"),
+        b__tei__xml=EMPTY_TEI,
+        b__txt=TEXT.format("y"),
+        c__xml="",
+        c__txt="Iron.",
+    )
+
+    corpus.update()
+
+    rows = [corpus.row(paper_id) for paper_id in "abc"]
+    assert [row["source"] for row in rows] == ["text"] * 3
+    assert [row["used_fallback"] for row in rows] == [True] * 3
+    assert rows[0]["notes"] == ["a.xml is XML with the root element <svg>, not TEI. Convert it to TEI or remove it."]
+    assert "b.tei.xml" in str(rows[1]["notes"])
+    assert "c.xml is empty (0 bytes)" in str(rows[2]["notes"])
+    assert str(corpus.papers) not in str(rows), "a reason must read the same on every machine"
+
+
+def test_without_the_text_fallback_such_papers_are_quarantined(corpus: Corpus) -> None:
+    """Who switches the fallback off wants to see what is missing, not a worse text."""
+    corpus.settings = ParsingSettings(use_text_txt=False)
+    corpus.put(a__xml="<svg/>", a__txt=TEXT.format("x"), b__tei__xml=TEI.format("B"))
+
+    corpus.update()
+
+    assert corpus.row("b")["status"] == "parsed"
+    row = corpus.row("a")
+    assert row["status"] == "quarantined"
+    assert "parsing.use_text_txt is off" in str(row["error"])
+    assert quarantined(corpus.index)["paper_id"].to_pylist() == ["a"]
+
+
+def test_the_order_of_sources_is_a_setting_and_a_typo_in_it_is_named(corpus: Corpus) -> None:
+    """A misspelt format would silently never be read."""
+    corpus.put(a__tei__xml=TEI.format("Sheep"), a__txt=TEXT.format("x"))
+
+    corpus.settings = ParsingSettings(source_order=("text", "tei"))
+    corpus.update()
+    assert corpus.row("a")["source"] == "text"
+
+    corpus.settings = ParsingSettings(source_order=("tie",))
+    with pytest.raises(InvalidSettings, match=r"parsing\.source_order names tie; known are tei, text"):
+        corpus.update()
+
+
+def test_a_quarantined_paper_is_tried_again_when_a_limit_is_raised_and_only_then(corpus: Corpus) -> None:
+    """Tried every night it costs the limit every night; never tried again, raising the limit does nothing."""
+    corpus.limits = ParseLimits(max_pages=1)
+    corpus.put(a__txt="Iron is scarce.\fSheep know.", b__txt=TEXT.format("x"))
+    corpus.update()
+    assert "limits.max_pages" in str(corpus.row("a")["error"])
+
+    again = corpus.update()
+    assert again.is_noop
+    assert corpus.n_reported == 0
+
+    corpus.limits = ParseLimits(max_pages=2)
+    raised = corpus.update()
+
+    assert (raised.changed, raised.unchanged) == (("a",), ("b",))
+    assert corpus.row("a")["n_pages"] == 2
+
+
+def test_a_changed_setting_parses_everything_anew(corpus: Corpus) -> None:
+    """Blocks made with other settings than the run's are a mix nobody can explain."""
+    corpus.put(a__txt=TEXT.format("x"))
+    corpus.update()
+
+    corpus.settings = ParsingSettings(running_header_share=0.4)
+
+    assert corpus.update().changed == ("a",)
+
+
+def test_a_run_that_was_killed_before_it_published_repeats_no_finished_file(corpus: Corpus) -> None:
+    """A night's work must not be lost to a restart; nor a paper that timed out be given its time again."""
+    corpus.put(a__txt=TEXT.format("x"), b__xml=EMPTY_TEI)
+    corpus.update()
+    finished, kept = corpus.index, {path: path.stat().st_mtime_ns for path in corpus.documents.rglob("*.*")}
+    corpus.index = tables.PARSED_INDEX.empty_table()
+
+    corpus.update()
+
+    assert corpus.index.equals(finished)
+    assert {path: path.stat().st_mtime_ns for path in corpus.documents.rglob("*.*")} == kept
+    assert len(kept) == 2
+
+
+def test_a_document_lost_from_the_cache_is_parsed_again(corpus: Corpus) -> None:
+    """Whoever empties the cache folder must not be left with an index that leads nowhere."""
+    corpus.put(a__txt=TEXT.format("x"))
+    corpus.update()
+    before = corpus.index
+    next(corpus.documents.rglob("*.gz")).unlink()
+
+    plan = corpus.update()
+
+    assert plan.is_noop
+    assert corpus.index.equals(before)
+    assert corpus.blocks().num_rows == 2
+
+
+def test_blocks_follow_the_index_paper_by_paper(corpus: Corpus) -> None:
+    """Blocks of a deleted or quarantined paper would go on being cited."""
+    corpus.put(a__txt=TEXT.format("x"), b__txt=TEXT.format("y"), c__txt=TEXT.format("z"))
+    corpus.update()
+    blocks = corpus.blocks()
+    corpus.put(b__txt="Only one line about sheep.", c__txt="\0\0\0binary\0\0")
+    corpus.update()
+
+    updated, plan = block_table(corpus.index, blocks, DocumentStore(corpus.documents))
+
+    assert (plan.changed, plan.removed, plan.unchanged) == (("b",), ("c",), ("a",))
+    assert updated["paper_id"].to_pylist() == ["a", "a", "b"]
+    assert updated["ordinal"].to_pylist() == [0, 1, 0]
+    assert updated.schema.equals(tables.BLOCKS)
+    assert updated.equals(corpus.blocks())
+
+
+def test_a_paper_without_pages_gets_them_from_its_pdf(corpus: Corpus) -> None:
+    """Without them a quote is cited without a page although the PDF lies beside the text."""
+    corpus.put(a__tei__xml=TEI.format("Sheep"), a__txt="x")
+    (corpus.papers / "a.pdf").write_bytes(b"%PDF-1.4\nbroken")
+
+    corpus.update()
+
+    row = corpus.row("a")
+    assert (row["source"], row["page_source"], row["pdf_path"]) == ("tei", "none", "a.pdf")
+    assert "No pages could be taken from the PDF: a.pdf" in str(row["notes"])
+    assert row["used_fallback"] is False
+
+
+def test_audits_name_the_rows_that_break_a_promise(corpus: Corpus) -> None:
+    """They decide whether an index is published: an audit that sees nothing guards nothing."""
+    corpus.put(a__txt="Iron is scarce.\n\n\fSheep know.\n", b__txt=TEXT.format("x"))
+    corpus.update()
+    index, blocks = corpus.index, corpus.blocks()
+    assert [
+        audit.num_rows for audit in (repeated_paper_ids(index), pages_outside(blocks, index), text_lost(blocks, index))
+    ] == [0] * 3
+
+    twice = pa.concat_tables([index, index.slice(1)])
+    one_page = index.set_column(index.schema.get_field_index("n_pages"), "n_pages", pa.array([1, None], pa.int32()))
+    shortened = blocks.filter(pa.array([True, True, True, False]))
+
+    assert repeated_paper_ids(twice).to_pylist() == [{"paper_id": "b", "n_rows": 2}]
+    (outside,) = pages_outside(blocks, one_page).to_pylist()
+    assert (outside["paper_id"], outside["page_end"], outside["n_pages"]) == ("a", 2, 1)
+    assert text_lost(shortened, index)["paper_id"].to_pylist() == ["b"]
+    assert text_lost(blocks.slice(0, 0), index)["n_block_chars"].to_pylist() == [0, 0]

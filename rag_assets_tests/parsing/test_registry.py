@@ -1,0 +1,78 @@
+"""Telling formats apart by content."""
+
+from pathlib import Path
+
+import pytest
+
+from rag_assets.model import Source
+from rag_assets.parsing.registry import FORMATS, parser_of, sniff, stem_of
+
+TEI = b'<?xml version="1.0"?>\n<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/></TEI>'
+PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "source"),
+    [
+        ("x.tei.xml", TEI, Source.TEI),
+        ("x.pdf", TEI, Source.TEI),
+        ("x.txt", TEI, Source.TEI),
+        ("x.xml", PDF, Source.PDF),
+        ("x.txt", b"A paper about <b>sheep</b>.", Source.TEXT),
+        ("x.txt", b"{sheep} and goats", Source.TEXT),
+        ("x", b"A paper about sheep.", Source.TEXT),
+        ("x.md", b"# Sheep", Source.MARKDOWN),
+        ("x.json", b'{"schema_name": "DoclingDocument", "version": "1.0.0"}', Source.DOCLING),
+        ("x.json", b'{"markdown": "# Sheep", "chunks": [], "grounding": {}}', Source.ADE),
+    ],
+)
+def test_content_decides_and_the_suffix_only_between_texts(
+    tmp_path: Path, name: str, content: bytes, source: Source
+) -> None:
+    """Files come out of mail and archives under any name; a PDF read as XML is a paper lost."""
+    (tmp_path / name).write_bytes(content)
+
+    assert sniff(tmp_path / name).source is source
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "start_of_problem"),
+    [
+        ("x.xml", b"<?xml version='1.0'?><article><front/></article>", "is JATS, not TEI. Convert it"),
+        ("x.xml", b"<svg/>", "is XML with the root element <svg>, not TEI."),
+        ("x.xml", b"<!-- nothing -->", "is XML without any element."),
+        ("x.xml", b"A paper about sheep.", "holds no XML but plain text."),
+        ("x.txt", b"<!DOCTYPE html><html><body>", "is HTML. Save it as PDF"),
+        ("x.xml", b"<html><body>", "is HTML."),
+        ("x.pdf", b"404 not found", "is no PDF: it has no %PDF- header but holds plain text."),
+        ("x.json", b'{"title": "Sheep"}', "is neither a DoclingDocument nor an ADE export but other JSON."),
+        ("x.pdf", b"PK\x03\x04...", "is a ZIP archive or an Office file. Export the paper as PDF."),
+        ("x.txt", bytes(range(256)), "holds binary data in no known format."),
+    ],
+)
+def test_unknown_content_is_named_with_what_to_do(
+    tmp_path: Path, name: str, content: bytes, start_of_problem: str
+) -> None:
+    """ "Cannot parse" sends the user to a debugger; "is JATS" sends them to a converter."""
+    (tmp_path / name).write_bytes(content)
+
+    sniffed = sniff(tmp_path / name)
+
+    assert sniffed.source is None
+    assert sniffed.problem.startswith(start_of_problem)
+
+
+def test_every_format_of_the_table_has_its_parser() -> None:
+    """A misspelt name in the table would be found by the first user with such a file."""
+    parsers = {known.source: parser_of(known.source).__name__ for known in FORMATS}
+
+    assert parsers == {source: f"parse_{source}" for source in Source}
+
+
+def test_the_longest_suffix_is_cut_off() -> None:
+    """ "lund.tei" and "lund" would be two papers."""
+    stems = [
+        stem_of(name) for name in ("lund.grobid.tei.xml", "lund.tei.xml", "a.b.JSON", "x.ade.json", ".pdf", "x.doc")
+    ]
+
+    assert stems == ["lund", "lund", "a.b", "x", None, None]

@@ -1,0 +1,73 @@
+"""Parsed documents on disk."""
+
+from pathlib import Path
+
+import pytest
+
+from rag_assets.errors import MissingInput
+from rag_assets.model import Block, BlockKind, Box, Cell, Document, PageSource, Source, Span, Zone
+from rag_assets.parsing.store import DocumentStore
+from rag_assets.parsing.worker_process import Failure
+
+BOX = Box(1, 0.1, 0.2, 0.3, 0.4)
+DOCUMENT = Document(
+    paper_id="sheep",
+    title="Größe",
+    source=Source.TEI,
+    file_path="a/sheep.tei.xml",
+    blocks=(
+        Block(BlockKind.PARAGRAPH, "Iron – 5 µg.", ("1 Results",), Zone.ANNEX, (Span(0, 12, 1, 2, (BOX,), None, 0.5),)),
+        Block(
+            BlockKind.TABLE, "a | b", cells=(Cell(0, 0, "a", 1, 2, is_header=True, boxes=(BOX,)),), is_generated=True
+        ),
+    ),
+    n_pages=2,
+    page_source=PageSource.COORDS,
+    page_labels=("ii", None),
+    n_source_chars=17,
+    notes=("mended",),
+)
+FIRST, SECOND = "aa" + "0" * 30, "bb" + "0" * 30
+
+
+def test_a_document_comes_back_as_it_was_and_equal_ones_are_equal_bytes(tmp_path: Path) -> None:
+    """A field that is lost here is lost in every answer; changing bytes make a second run look like a change."""
+    here, there = DocumentStore(tmp_path / "here"), DocumentStore(tmp_path / "there")
+
+    here.put(FIRST, DOCUMENT)
+    there.put(FIRST, DOCUMENT)
+
+    assert here.get(FIRST) == DOCUMENT
+    (one,), (other,) = (sorted(store.folder.rglob("*.gz")) for store in (here, there))
+    assert one.relative_to(here.folder).as_posix() == f"aa/{FIRST}.json.gz"
+    assert one.read_bytes() == other.read_bytes()
+    assert one.read_bytes()[4:8] == bytes(4), "gzip's header must not tell when it was written"
+
+
+def test_pruning_keeps_what_is_used_and_nothing_else(tmp_path: Path) -> None:
+    """Without it the cache grows with every edit; with too much of it every paper is parsed again."""
+    store = DocumentStore(tmp_path)
+    store.put(FIRST, DOCUMENT)
+    store.put(SECOND, DOCUMENT)
+    store.put_failure(SECOND, Failure("is broken.", is_worker_lost=True))
+    assert store.failure(SECOND) == Failure("is broken.", is_worker_lost=True)
+
+    n_gone = store.prune({FIRST})
+
+    assert n_gone == 2
+    assert store.has(FIRST)
+    assert not store.has(SECOND)
+    assert store.failure(SECOND) is None
+
+
+def test_a_missing_or_damaged_document_names_the_remedy(tmp_path: Path) -> None:
+    """A bare decompression error at night tells nobody which file to delete."""
+    store = DocumentStore(tmp_path)
+    store.put(FIRST, DOCUMENT)
+    path = next(tmp_path.rglob("*.gz"))
+    path.write_bytes(path.read_bytes()[:-20])
+
+    with pytest.raises(MissingInput, match=r"cannot be read as a parsed document\. Delete it, then materialize"):
+        store.get(FIRST)
+    with pytest.raises(MissingInput, match="Materialize `parsed_index` first"):
+        store.get(SECOND)
