@@ -4,10 +4,10 @@ They need no declarative automation; that is in `assets.conditions`.
 """
 
 import json
+from typing import NamedTuple
 
 import dagster as dg
 
-from rag_assets.incremental import fingerprint
 from rag_assets.parsing.discovery import manifest_hash
 from rag_assets.settings import AutomationSettings, Settings, load_settings
 
@@ -51,15 +51,22 @@ def look_for_changes(settings: Settings, cursor: str | None) -> dg.SensorResult:
     """
     if not settings.paths.papers.is_dir():
         return dg.SensorResult(skip_reason=f"{settings.paths.papers} is not there; mounted?", cursor=cursor)
-    seen = json.loads(cursor) if cursor else {"manifest": None, "n_changes": 0}
+    seen = _Seen(**json.loads(cursor)) if cursor else _Seen(None, 0)
     manifest = _manifest(settings)
-    if manifest == seen["manifest"]:
+    if manifest == seen.manifest:
         return dg.SensorResult(skip_reason="No paper and no question changed.", cursor=cursor)
-    n_changes = seen["n_changes"] + 1
+    n_changes = seen.n_changes + 1
     return dg.SensorResult(
         run_requests=[dg.RunRequest(run_key=f"{n_changes}-{manifest}", tags={"rag_assets/manifest": manifest})],
-        cursor=json.dumps({"manifest": manifest, "n_changes": n_changes}),
+        cursor=json.dumps(_Seen(manifest, n_changes)._asdict()),
     )
+
+
+class _Seen(NamedTuple):
+    """What the last sweep found; the sensor's cursor."""
+
+    manifest: str | None
+    n_changes: int
 
 
 def nightly_schedule(settings: AutomationSettings) -> dg.ScheduleDefinition:
@@ -74,6 +81,5 @@ def nightly_schedule(settings: AutomationSettings) -> dg.ScheduleDefinition:
 
 
 def _manifest(settings: Settings) -> str:
-    questions = settings.question_file
-    state = [questions.stat().st_size, questions.stat().st_mtime_ns] if questions.exists() else None
-    return fingerprint(manifest_hash(settings.paths.papers), state)
+    beside = [settings.question_file, *([settings.parsed_index] if settings.parsed_index else [])]
+    return manifest_hash(settings.paths.papers, listed=beside)

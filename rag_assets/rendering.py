@@ -2,20 +2,23 @@
 
 import json
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 
 from rag_assets.answering.engine import place_of
 from rag_assets.model import QAResult
-from rag_assets.runs import RunReport
 from rag_assets.settings import Settings
+
+if TYPE_CHECKING:  # runs import Dagster, which most commands do without
+    from rag_assets.runs import RunReport
 
 COUNTS = ("n_added", "n_changed", "n_removed", "n_unchanged")
 _SHOWN_QUOTE_CHARS = 200
+_COUNTED_EVERY = 100
 
 
 def out() -> Console:
@@ -43,7 +46,7 @@ def print_table(rows: Sequence[Mapping[str, Any]], *, title: str) -> None:
     out().print(table)
 
 
-def print_run(report: RunReport) -> None:
+def print_run(report: "RunReport") -> None:
     """What every asset of a run did, and what stopped it."""
     rows = [
         {
@@ -108,6 +111,16 @@ def print_hits(record: Mapping[str, Any]) -> None:
         for hit in record["hits"]
     ]
     print_table(rows, title=str(record["question"]))
+
+
+def counting(what: str) -> Callable[[int, int], None]:
+    """A `report(done, total)` that counts on stderr every hundred and at the end."""
+
+    def report(done: int, total: int) -> None:
+        if done == total or done % _COUNTED_EVERY == 0:
+            err().print(f"{done} of {total} {what}", markup=False)
+
+    return report
 
 
 def record_of(value: Any) -> Any:

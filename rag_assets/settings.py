@@ -75,14 +75,14 @@ class ChunkingSettings(StageSettings):
     """What a chunk, the unit that is read and cited, looks like."""
 
     target_tokens: int = Field(1000, gt=0, description="Wanted size. A cut is chosen between 2 x target - max and max.")
-    max_tokens: int = Field(1200, gt=0, description="No chunk is longer, unless one row or sentence alone is.")
+    max_tokens: int = Field(1200, gt=0, description="No chunk is longer; a longer sentence or row is cut.")
     overlap_tokens: int = Field(
         150,
         ge=0,
         description="Whole sentences up to this many tokens are repeated from the chunk before. "
         "Too high repeats text in the answers, 0 loses what straddles a cut.",
     )
-    min_tokens: int = Field(30, ge=0, description="Shorter sections are packed with their neighbours or left out.")
+    min_tokens: int = Field(30, ge=0, description="Shorter sections are left out, unless they make up most of a paper.")
     min_chars: int = Field(80, ge=0, description="As min_tokens, in characters.")
     include_front: bool = Field(False, description="Chunk the abstract even if it is shorter than the minimum.")
     context_tokens: int = Field(60, ge=0, description="Length of context_before and context_after.")

@@ -57,7 +57,7 @@ def _launchpad_schema() -> dict[str, dg.Field]:
         is_group = isinstance(info.annotation, type) and issubclass(info.annotation, StageSettings)
         described = info.description or (info.annotation.__doc__ if is_group and info.annotation else None)
         fields[name] = dg.Field(
-            dg.Permissive({}) if is_group else dg.StringSource, is_required=False, description=described
+            dict if is_group else dg.StringSource, is_required=False, description=described
         )
     return fields
 

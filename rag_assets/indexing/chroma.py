@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 COLLECTION = "passages"
 DATABASE_FILE = "chroma.sqlite3"
 _MOST_IDS_A_CALL = 5000
+# What is not saved to the graph's files yet would be replayed, and written, by whoever reads next.
+_OPERATIONS_BETWEEN_SAVES = 1
 _VECTOR_ERROR = 1e-4
 _TOLERATED_UNFOUND = 0.1
 
@@ -126,11 +128,19 @@ class ChromaWriter(ChromaStore):
         return wrong or (unfound if len(unfound) > _TOLERATED_UNFOUND * len(ids) else [])
 
     def close(self) -> None:
-        """Close; after deletions also wipe what SQLite leaves of the rows in its free pages."""
+        """Close; after deletions, wipe what is left of them first: in Chroma's log and in SQLite's free pages."""
+        if self._has_deleted:
+            self._rewrite_one()
         super().close()
         if self._has_deleted:
             with closing(sqlite3.connect(self._database)) as connection:
                 connection.execute("VACUUM")
+
+    def _rewrite_one(self) -> None:
+        """Write one row once more as it is: Chroma keeps the last entry of its log, which would name the deleted."""
+        kept = self._collection.get(limit=1, include=["embeddings", "metadatas"])
+        if kept["ids"]:
+            self._collection.upsert(ids=kept["ids"], embeddings=kept["embeddings"], metadatas=kept["metadatas"])
 
     def _is_found(self, vector: Vectors) -> bool:
         nearest = self.search(vector, 1)
@@ -172,6 +182,7 @@ class ChromaTarget:
                         "max_neighbors": self.settings.hnsw_m,
                         "ef_construction": self.settings.hnsw_ef_construction,
                         "ef_search": self.settings.hnsw_ef_search,
+                        "sync_threshold": _OPERATIONS_BETWEEN_SAVES,
                     }
                 },
                 get_or_create=True,

@@ -130,7 +130,7 @@ def _boxed(table: HtmlTable, ade: AdeFile) -> tuple[Cell, ...]:
     ]
     positions = [ade.cell_positions.get(cell_id) for cell_id in table.cell_ids]
     stated = [position for position in positions if position is not None]
-    if len(stated) < len(cells) or len({(row, col) for row, col, _, _ in stated}) < len(cells):
+    if not cells or len(stated) < len(cells) or len({(row, col) for row, col, _, _ in stated}) < len(cells):
         return tuple(cells)
     first_row, first_col = min(row for row, *_ in stated), min(col for _, col, *_ in stated)
     return tuple(

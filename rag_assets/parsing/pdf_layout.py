@@ -12,7 +12,8 @@ from statistics import median
 
 import numpy as np
 
-from rag_assets.parsing.pdf_text import Frame, Layer, Segment
+from rag_assets.parsing.pdf_glyphs import Frame
+from rag_assets.parsing.pdf_text import Layer, Segment
 
 _MAX_CUTS = 3
 """Four columns, or a column inside a column, is the most that is looked for."""

@@ -114,7 +114,7 @@ def joined_parts(parts: Sequence[Part], vocabulary: Vocabulary) -> tuple[str, tu
         text = _glued(text, piece, vocabulary) if text else piece
         starts.append(len(text) - len(piece))
     text = text.removesuffix(_SOFT_HYPHEN)
-    ends = [*starts[1:], len(text)]
+    ends = [*starts[1:], len(text)][: len(parts)]
     return text, tuple(
         Span(start, end, part.box.page, part.box.page, (part.box,))
         for part, start, end in zip(parts, starts, ends, strict=True)

@@ -1,5 +1,7 @@
 import random
 
+import pytest
+
 from rag_assets.chunking import cut_passages
 from rag_assets.model import Block, BlockKind, Chunk, Passage
 from rag_assets.settings import ChunkingSettings, PassageSettings
@@ -78,16 +80,19 @@ def test_every_passage_of_a_table_names_the_table() -> None:
     assert rows == [f"Group: G{n} | Ferritin: {n}" for n in range(40)]
 
 
-def test_a_long_title_is_searched_in_full_once_and_repeated_in_short() -> None:
+@pytest.mark.parametrize("max_tokens", [1200, 120])
+def test_a_long_title_is_searched_in_full_once_and_repeated_in_short(max_tokens: int) -> None:
     """Notes below a table are often longer than what a model reads, and answer questions of their own."""
     title = "Table 1. Iron. " + " ".join(sentence(random.Random(n), 8) for n in range(5))
-    text = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(12))])
-    chunks = chunked([Block(BlockKind.TABLE, text, ("A",), title=title)], ChunkingSettings())
+    text = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(40))])
+    settings = ChunkingSettings(target_tokens=max_tokens - 20, max_tokens=max_tokens, overlap_tokens=0)
+    chunks = chunked([Block(BlockKind.TABLE, text, ("A",), title=title)], settings)
 
     passages = passages_of(chunks)
 
     found = "\n".join(passage.text for passage in passages)
-    assert all(found.count(word) == 1 for word in title.split()[8:] if word.startswith("x"))
+    assert (len(chunks) > 1) == (max_tokens == 120)
+    assert [found.count(word) for word in title.split() if word.startswith("x")] == [1] * 5
     assert all(passage.text.startswith("Table 1.") for passage in passages if "Group:" in passage.text)
 
 

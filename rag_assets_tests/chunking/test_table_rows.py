@@ -107,6 +107,15 @@ def test_ragged_rows_and_rows_of_one_cell_are_kept() -> None:
     assert chunk.text == "Women\nGroup: A | Ferritin: 12\nGroup: B | Ferritin: 15 | Dose: 4 | late"
 
 
+def test_a_row_of_words_below_a_complete_header_is_no_header() -> None:
+    """In a table of words every row looks like a header; the first row of findings would be lost in labels."""
+    block = table(["Group | Drug | Outcome", "A | iron | fell", "B | none | rose"], title="")
+
+    (chunk,) = chunked([block])
+
+    assert chunk.text == "Group: A | Drug: iron | Outcome: fell\nGroup: B | Drug: none | Outcome: rose"
+
+
 def test_years_and_confidence_intervals_are_column_names() -> None:
     """Headers hold digits too; only values do not."""
     block = table(["Country | 2019 | 95% CI", "Chile | 12 | [3, 4]"], title="")

@@ -84,17 +84,19 @@ def test_metadata_and_graph_settings_reach_the_database(folder: Path) -> None:
     assert (hnsw["space"], hnsw["max_neighbors"], hnsw["ef_search"]) == ("cosine", 8, 60)
 
 
-def test_reading_changes_no_byte(folder: Path) -> None:
+@pytest.mark.parametrize("n_passages", [1, 2, 5, 51])
+def test_reading_changes_no_byte(tmp_path: Path, n_passages: int) -> None:
     """A second run must leave the data folder as it was, and a backup must not see a change where there is none."""
-    before = snapshot(folder)
+    update_index(tmp_path / "chroma", numbered_rows(n_passages), TARGET, batch=10)
+    before = snapshot(tmp_path)
 
-    store = ChromaStore.open(folder)
+    store = ChromaStore.open(tmp_path / "chroma")
     store.fingerprints()
     store.search(bag_of_words("ferritin"), 2)
-    store.cosines(bag_of_words("ferritin"), ["b"])
+    store.cosines(bag_of_words("ferritin"), ["c0000#0"])
     store.close()
 
-    assert snapshot(folder) == before
+    assert snapshot(tmp_path) == before
 
 
 def test_a_store_opened_after_an_update_shows_the_new_passages(folder: Path) -> None:

@@ -113,6 +113,13 @@ def test_stated_positions_win_over_the_html_grid(tmp_path: Path) -> None:
     assert [(cell.row, cell.col) for cell in table.cells] == [(0, 0), (0, 1), (1, 1)]
 
 
+def test_a_table_without_cells_is_passed_over(tmp_path: Path) -> None:
+    """ADE writes empty tables for frames it could not read."""
+    document = parsed(tmp_path, v1_file([v1_chunk("table", "<table></table>"), v1_chunk("text", PROSE)]))
+
+    assert [block.text for block in document.blocks] == [PROSE]
+
+
 def test_title_and_notes_of_a_table_are_taken_out_of_its_rows(tmp_path: Path) -> None:
     """A title read as a row is repeated nowhere, and a note reads as the value of the first column."""
     html = (
@@ -124,6 +131,19 @@ def test_title_and_notes_of_a_table_are_taken_out_of_its_rows(tmp_path: Path) ->
 
     assert (table.title, table.text) == ("Table 2: Ferritin by arm", "Arm | Ferritin\nIron | 21.4")
     assert (note.kind, note.text) == (BlockKind.FOOTNOTE, "NA=not applicable.")
+
+
+def test_a_merged_first_row_is_the_title(tmp_path: Path) -> None:
+    """Read as a header, it would hide the real one below it."""
+    html = (
+        '<table><tr><td colspan="2">Table 3: Women by arm</td></tr><tr><td>Arm</td><td>n</td></tr>'
+        "<tr><td>Iron</td><td>12</td></tr></table>"
+    )
+
+    (table,) = parsed(tmp_path, v1_file([v1_chunk("table", html)])).blocks
+
+    assert (table.title, table.text) == ("Table 3: Women by arm", "Arm | n\nIron | 12")
+    assert [cell.is_header for cell in table.cells] == [True, True, False, False]
 
 
 def test_a_paragraph_that_titles_a_table_is_not_repeated(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """The update of parsed index and blocks: only what changed is parsed, and nothing is lost without a word."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
@@ -194,14 +194,16 @@ def test_a_run_that_was_killed_before_it_published_repeats_no_finished_file(corp
     """A night's work must not be lost to a restart; nor a paper that timed out be given its time again."""
     corpus.put(a__txt=TEXT.format("x"), b__xml=EMPTY_TEI)
     corpus.update()
-    finished, kept = corpus.index, {path: path.stat().st_mtime_ns for path in corpus.documents.rglob("*.*")}
+    store, kept_as = DocumentStore(corpus.documents), str(corpus.row("a")["fingerprint"])
+    store.put(kept_as, replace(store.get(kept_as), title="from the cache"))
+    failure = next(corpus.documents.rglob("*.failure.json"))
+    failure.write_text('{"reason": "failed in the run before.", "is_worker_lost": false}', "utf-8")
     corpus.index = tables.PARSED_INDEX.empty_table()
 
     corpus.update()
 
-    assert corpus.index.equals(finished)
-    assert {path: path.stat().st_mtime_ns for path in corpus.documents.rglob("*.*")} == kept
-    assert len(kept) == 2
+    assert corpus.row("a")["title"] == "from the cache"
+    assert corpus.row("b")["error"] == "b.xml failed in the run before."
 
 
 def test_a_document_lost_from_the_cache_is_parsed_again(corpus: Corpus) -> None:

@@ -1,0 +1,217 @@
+"""A guardrail that breaks publishes nothing, stops what follows, and says why.
+
+Most are broken by damaging what an earlier run published, as a bug, a hand edit or a bad disk would; the rest by
+replacing the one domain function whose mistakes they are there to catch.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from rag_assets.answering import engine
+from rag_assets.embedding.vector_cache import VectorCache
+from rag_assets.indexing.chroma import ChromaWriter
+from rag_assets.indexing.tantivy_index import TantivyWriter
+from rag_assets.model import Citation, Claim
+from rag_assets_tests.end_to_end.world import World
+
+ORDER = ["parsed_index", "blocks", "chunks", "passages", "embeddings", "chroma_index", "index_meta", "qa", "smoke_eval"]
+
+
+def damage(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]], *, repeat: bool = False) -> None:
+    """Change the first row of a published table, or add it a second time, and leave all fingerprints as they are."""
+    table = pq.read_table(path)
+    rows = table.to_pylist()
+    rows = [*rows, rows[0]] if repeat else [change(rows[0]), *rows[1:]]
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), path)
+
+
+def assert_withheld(world: World, check: str, *, published: dict[str, str], reason: str) -> None:
+    """The check failed with a readable reason, nothing was published, nothing after it ran."""
+    outcome = world.run()
+
+    assert not outcome.is_success
+    assert list(outcome.broken) == [check]
+    assert reason in outcome.broken[check]
+    asset = check.partition(".")[0]
+    assert list(outcome.failures) == [asset]
+    assert not {*ORDER[ORDER.index(asset) :]} & outcome.counts.keys(), "neither it nor its children were materialized"
+    assert world.bytes_of(world.paths.qa) == published
+
+
+def same(row: dict[str, Any]) -> dict[str, Any]:
+    return row
+
+
+@pytest.mark.parametrize(
+    ("check", "table", "change", "reason"),
+    [
+        ("blocks.pages_within_document", "blocks", lambda row: row | {"page_start": 2, "page_end": 99}, "99"),
+        ("chunks.token_bounds", "chunks", lambda row: row | {"n_tokens": 4321}, "4321"),
+        ("passages.fit_the_model", "passages", lambda row: row | {"n_tokens": 999}, "999"),
+    ],
+)
+def test_a_damaged_row_is_not_published_again(
+    world: World, check: str, table: str, change: Callable[[dict[str, Any]], dict[str, Any]], reason: str
+) -> None:
+    """Rows of unchanged papers are taken over; they are audited all the same."""
+    published = world.bytes_of(world.paths.qa)
+    damage(getattr(world.paths, table), change)
+
+    assert_withheld(world, check, published=published, reason=reason)
+
+
+@pytest.mark.parametrize(
+    ("check", "table", "column"),
+    [
+        ("parsed_index.ids_unique", "parsed_index", "paper_id"),
+        ("chunks.ids_unique", "chunks", "chunk_id"),
+        ("passages.ids_unique", "passages", "passage_id"),
+    ],
+)
+def test_a_repeated_id_is_not_published(world: World, check: str, table: str, column: str) -> None:
+    """Two rows of one id overwrite each other in both indexes."""
+    published = world.bytes_of(world.paths.qa)
+    path: Path = getattr(world.paths, table)
+    id_ = pq.read_table(path)[column][0].as_py()
+    damage(path, same, repeat=True)
+
+    assert_withheld(world, check, published=published, reason=id_)
+
+
+def test_a_chunk_of_the_back_matter_is_not_published(world: World) -> None:
+    """Reference lists match every question about their topics."""
+    published = world.bytes_of(world.paths.qa)
+    table = pq.read_table(world.paths.blocks)
+    rows = table.to_pylist()
+    paragraph = next(row for row in rows if row["kind"] == "paragraph")
+    paragraph["zone"] = "back"
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), world.paths.blocks)
+
+    assert_withheld(world, "chunks.no_back_matter", published=published, reason=paragraph["paper_id"])
+
+
+def test_a_vector_that_is_not_of_length_one_is_not_published(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its cosine with everything would be wrong."""
+    published = world.bytes_of(world.paths.qa)
+    world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
+    add = VectorCache.add
+    monkeypatch.setattr(VectorCache, "add", lambda self, keys, vectors: add(self, keys, np.float32(3) * vectors))
+
+    assert_withheld(world, "embeddings.unit_vectors", published=published, reason="length 3.0000, not 1")
+
+
+@pytest.mark.parametrize(
+    ("asset", "writer"), [("chroma_index", ChromaWriter), ("bm25_index", TantivyWriter)], ids=["vectors", "words"]
+)
+def test_an_index_that_lost_a_passage_is_not_published(
+    world: World, monkeypatch: pytest.MonkeyPatch, asset: str, writer: Any
+) -> None:
+    """What is not indexed is never found, and nobody would notice."""
+    folder = world.paths.chroma if asset == "chroma_index" else world.paths.bm25
+    published = world.bytes_of(world.paths.qa, folder / "manifest.json")
+    world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
+    upsert = writer.upsert
+    monkeypatch.setattr(writer, "upsert", lambda self, rows: upsert(self, rows[1:]))
+
+    outcome = world.run()
+
+    assert "missing" in outcome.broken[f"{asset}.ids_equal_passages"]
+    assert not {asset, "index_meta", "qa", "smoke_eval"} & outcome.counts.keys()
+    assert world.bytes_of(world.paths.qa, folder / "manifest.json") == published, "the last good index stays"
+    monkeypatch.undo()
+    assert world.run().is_success, "nothing stands in the way of the next run"
+
+
+def test_an_index_of_other_passages_stops_the_answers(world: World) -> None:
+    """Somebody put an old index back."""
+    published = world.bytes_of(world.paths.qa)
+    world.paths.index_meta.unlink()
+    manifest = world.paths.chroma / "manifest.json"
+
+    from rag_assets.assets import index as index_assets
+
+    old = json.loads(manifest.read_text()) | {"passages": "0" * 32}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(index_assets.IndexDraft, "publish", lambda _self: manifest.write_text(json.dumps(old)))
+
+        assert_withheld(world, "index_meta.indexes_agree", published=published, reason="chroma_index")
+
+
+def sabotage_answers(monkeypatch: pytest.MonkeyPatch, change: Callable[[Claim], Claim]) -> None:
+    """Let the engine's own verification pass everything through, changed."""
+    verify = engine.verify
+
+    def careless(*arguments: Any) -> Any:
+        verified = verify(*arguments)
+        return replace(verified, claims=tuple(change(claim) for claim in verified.claims))
+
+    monkeypatch.setattr(engine, "verify", careless)
+
+
+def with_citation(claim: Claim, **changes: Any) -> Claim:
+    first: Citation = claim.citations[0]
+    return replace(claim, citations=(replace(first, **changes),))
+
+
+@pytest.mark.parametrize(
+    ("check", "change", "reason"),
+    [
+        ("qa.claims_cited", lambda claim: replace(claim, citations=()), "Ferritin"),
+        ("qa.quotes_in_source", lambda claim: with_citation(claim, quote="Ferritin doubled in all"), "doubled"),
+        ("qa.pages_hold_quotes", lambda claim: with_citation(claim, page_start=7, page_end=7), "7"),
+    ],
+)
+def test_an_answer_that_breaks_a_promise_is_withheld(
+    world: World, monkeypatch: pytest.MonkeyPatch, check: str, change: Callable[[Claim], Claim], reason: str
+) -> None:
+    """The audits must not rely on the verification they audit."""
+    published = world.bytes_of(world.paths.qa)
+    n_logged = len(world.paths.qa_audit.read_text().splitlines())
+    world.paths.qa_meta.unlink()
+    sabotage_answers(monkeypatch, change)
+
+    outcome = world.run()
+
+    assert check in outcome.broken
+    assert reason in outcome.broken[check]
+    assert not {"qa", "smoke_eval"} & outcome.counts.keys()
+    assert world.bytes_of(world.paths.qa) == published
+    logged = world.paths.qa_audit.read_text().splitlines()[n_logged:]
+    assert logged
+    assert all(line.endswith("withheld") for line in logged)
+
+
+def test_an_answer_from_one_paper_that_does_not_say_so_is_withheld(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Guardrail of sources: two papers, a flag, or the fixed refusal."""
+    published = world.bytes_of(world.paths.qa)
+    world.paths.qa_meta.unlink()
+    build = engine.AnswerEngine._result
+    monkeypatch.setattr(
+        engine.AnswerEngine, "_result", lambda *arguments: replace(build(*arguments), single_source=False)
+    )
+
+    assert_withheld(world, "qa.enough_sources", published=published, reason="basalt")
+
+
+def test_a_metric_below_its_floor_fails_the_evaluation(world: World) -> None:
+    """The nightly run must turn red when answers get worse."""
+    before = world.bytes_of(world.paths.evaluation / "latest.json")
+    world.write_questions([{"id": "q1", "question": "How much did ferritin fall?", "key_facts": [["99%"]]}])
+
+    outcome = world.run(evaluation={"floors": {"key_fact_recall": 0.9}})
+
+    assert "key_fact_recall" in outcome.broken["smoke_eval.above_floors"]
+    assert "smoke_eval" not in outcome.counts
+    assert world.bytes_of(world.paths.evaluation / "latest.json") == before
+    history = (world.paths.evaluation / "history.jsonl").read_text().splitlines()
+    assert [json.loads(line)["accepted"] for line in history] == [True, False]

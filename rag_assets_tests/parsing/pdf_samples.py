@@ -1,0 +1,56 @@
+"""Small PDF files written for the tests, with text of our own, in layouts that papers have."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.lib.utils import ImageReader
+from reportlab.pdfgen.canvas import Canvas
+
+WIDTH, HEIGHT = 600.0, 800.0
+BODY_SIZE, LEADING = 10.0, 12.0
+Draw = Callable[[Canvas], None]
+
+
+def write_pdf(path: Path, pages: Sequence[Draw], encryption: StandardEncryption | None = None) -> Path:
+    """A PDF of 600 x 800 points with one page a drawing function."""
+    canvas = Canvas(str(path), pagesize=(WIDTH, HEIGHT), encrypt=encryption, invariant=1)
+    for draw in pages:
+        draw(canvas)
+        canvas.showPage()
+    canvas.save()
+    return path
+
+
+def lines(
+    canvas: Canvas,
+    text: Sequence[str],
+    *,
+    left: float = 60,
+    top: float = 100,
+    font: str = "Helvetica",
+    size: float = 10,
+) -> float:
+    """Draw lines from `top` (points from the top of the page) downwards; returns the top of the next line."""
+    canvas.setFont(font, size)
+    for line in text:
+        canvas.drawString(left, HEIGHT - top, line)
+        top += size * LEADING / BODY_SIZE
+    return top
+
+
+def heading(canvas: Canvas, text: str, *, left: float = 60, top: float, size: float = 14) -> float:
+    return lines(canvas, [text], left=left, top=top + 10, font="Helvetica-Bold", size=size) + 8
+
+
+def prose(topic: str, n_lines: int) -> list[str]:
+    """Lines of one paragraph that say something different on each, as wide as a column of 230 points."""
+    filled = [f"the {topic} number {index} was measured in the field and" for index in range(1, n_lines)]
+    return [filled[0].capitalize(), *filled[1:], f"the {topic} number {n_lines} ended the series."]
+
+
+def picture(canvas: Canvas) -> None:
+    """A page that is one image, as a scanner makes it."""
+    from PIL import Image
+
+    canvas.drawImage(ImageReader(Image.new("L", (60, 80), color=200)), 0, 0, WIDTH, HEIGHT)
