@@ -153,7 +153,9 @@ def retrieve(
         tokens = budget or settings.retrieval.budget_tokens
         with open_searcher(settings) as searcher:
             if questions is not None and out is not None:
-                retrieve_batch(questions, out, searcher, k=k, budget_tokens=tokens, report=rendering.counting("questions"))
+                retrieve_batch(
+                    questions, out, searcher, k=k, budget_tokens=tokens, report=rendering.counting("questions")
+                )
             elif question is not None:
                 record = hits_of(Question(id="retrieve", question=question), searcher, k=k, budget_tokens=tokens)
                 show = rendering.print_json if json_ else rendering.print_hits

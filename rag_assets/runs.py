@@ -13,7 +13,9 @@ from rag_assets.definitions import build_defs
 from rag_assets.errors import InvalidSettings
 
 HOME_VARIABLE = "DAGSTER_HOME"
-_INSTANCE_CONFIG = "telemetry:\n  enabled: false\n\nconcurrency:\n  runs:\n    max_concurrent_runs: 1\n"
+_INSTANCE_CONFIG = (
+    "telemetry:\n  enabled: false\n\nnux:\n  enabled: false\n\nconcurrency:\n  runs:\n    max_concurrent_runs: 1\n"
+)
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def chunks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult
                 counts=plan.counts(),
                 n_rows=len(updated),
                 facts=_facts(stats, tokenizer),
-                previews=_previews(updated) if is_changed else {},
+                previews=_previews(updated),
             )
 
 
@@ -123,6 +123,6 @@ def _facts(stats: dict[str, Any], tokenizer: ResolvedTokenizer) -> dict[str, Any
 def _previews(updated: pa.Table) -> dict[str, str]:
     first = updated.select(["chunk_id", "n_tokens", "page_start", "page_end", "section_path", "text"]).slice(0, 5)
     return {
-        "token_histogram": histogram(updated["n_tokens"].to_pylist(), unit="tokens a chunk"),
+        "token_histogram": histogram(updated["n_tokens"].to_pylist(), unit="tokens"),
         "preview": markdown_table(first.to_pylist(), n_shown=5),
     }

@@ -89,7 +89,7 @@ def parsed_index(
                 counts=plan.counts(),
                 n_rows=len(updated),
                 facts=_index_facts(updated),
-                previews={"papers": _papers(updated)} if is_changed else {},
+                previews={"papers": _papers(updated)},
             )
 
 

@@ -1,4 +1,4 @@
-"""Asset `smoke_eval`: how good retrieval and answers are on questions with known answers, against floors and history."""
+"""Asset `smoke_eval`: retrieval and answers on questions with known answers, against floors and their own history."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +10,7 @@ import dagster as dg
 from rag_assets.answering.records import read_results
 from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, specs
-from rag_assets.assets.reporting import line_chart, markdown_table, materialized
+from rag_assets.assets.reporting import history_table, markdown_table, materialized
 from rag_assets.errors import MissingInput
 from rag_assets.evaluation.history import append_history, below_floor, fallen, read_history
 from rag_assets.evaluation.metrics import METRICS, evaluate
@@ -21,6 +21,7 @@ from rag_assets.settings import Floors, Settings
 
 HISTORY, LATEST = "history.jsonl", "latest.json"
 N_FAILURES_SHOWN = 30
+N_RUNS_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -77,14 +78,16 @@ def smoke_eval(
         append_history(folder / HISTORY, {**latest, "accepted": holds, "run_id": context.run.run_id})
     if holds:
         with drafting() as draft:
-            draft.put(folder / LATEST, json.dumps(latest, indent=2, ensure_ascii=False, sort_keys=True).encode() + b"\n")
+            draft.put(
+                folder / LATEST, json.dumps(latest, indent=2, ensure_ascii=False, sort_keys=True).encode() + b"\n"
+            )
             draft.publish()
         yield materialized(
             version=fingerprint(latest["inputs"]),
             counts={"n_added": int(is_new), "n_changed": 0, "n_removed": 0, "n_unchanged": int(not is_new)},
             n_rows=latest["n_questions"],
             facts={**latest["metrics"], "n_failures": len(latest["failures"])},
-            previews=_previews(latest, [*earlier, latest]) if is_new else {},
+            previews=_previews(latest, [*earlier, latest]),
         )
 
 
@@ -121,10 +124,7 @@ def _evaluate(settings: Settings, questions: Sequence[Question]) -> dict[str, An
 
 
 def _previews(latest: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    series = {name: [entry["metrics"].get(name) for entry in history] for name in METRICS}
-    metrics = [{"metric": name, "value": value} for name, value in latest["metrics"].items()]
     return {
-        "history": line_chart(series, unit="evaluation"),
-        "metrics": markdown_table(metrics, n_shown=len(metrics)),
+        "history": history_table(history, METRICS, n_shown=N_RUNS_SHOWN),
         "failures": markdown_table(latest["failures"], n_shown=N_FAILURES_SHOWN),
     }

@@ -85,7 +85,7 @@ INDEX_AUDITS: list[Audit[IndexDraft]] = [
 META_AUDITS: list[Audit[dict[str, Any]]] = [
     guardrail(
         "indexes_agree",
-        "Both indexes describe the passages and the model of this run; if not, materialize chroma_index and bm25_index.",
+        "Both indexes describe the passages and the model of this run; if not, materialize chroma_index, bm25_index.",
         lambda meta: meta["problems"],
     ),
 ]
@@ -122,7 +122,7 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
                 version=data_version(fingerprints_by(updated, "paper_id")),
                 counts=plan.counts(),
                 n_rows=len(updated),
-                previews={"token_histogram": histogram(lengths, unit="tokens a passage")} if is_changed else {},
+                previews={"token_histogram": histogram(lengths, unit="tokens")},
             )
 
 
@@ -135,7 +135,7 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
     kinds={"onnx"},
 )
 def embeddings(settings: dg.ResourceParam[Settings]) -> Outcome:
-    """One vector a passage text, kept by content; a finished batch is never computed again; `data/cache/embeddings/`."""
+    """One vector a passage, kept by content; a finished batch is never repeated; `data/cache/embeddings/`."""
     paths = settings.paths
     items = passages_from(required_table(paths.passages, asset="passages"))
     cache = VectorCache(paths.embeddings, embedder_facts(settings.embedding, paths.models))

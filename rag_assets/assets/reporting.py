@@ -1,13 +1,13 @@
 """What an asset says about itself in the Dagster UI: one place for keys, casts, caps, tables and charts.
 
-Key names are fixed so that the Plots tab draws them over time. Charts are drawn only when something changed, and
-matplotlib is imported only then.
+Key names are fixed so that the Plots tab draws them over time. Every materialization carries everything, because the
+UI shows the latest one: whatever is drawn here must be cheap.
 """
 
-import base64
-import io
 import logging
+import math
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -15,6 +15,8 @@ import dagster as dg
 
 logger = logging.getLogger(__name__)
 _SECONDS_BETWEEN_REPORTS = 5.0
+_N_DECIMALS = 4
+_MOST_BINS, _BAR_CHARS = 20, 28
 MAX_CELL_CHARS = 300
 MAX_MARKDOWN_CHARS = 60_000
 
@@ -29,7 +31,8 @@ def materialized(
 ) -> dg.MaterializeResult[Any]:
     """The materialization of an asset: its data version, what changed, how much there is.
 
-    counts: n_added, n_changed, n_removed, n_unchanged. facts: numbers (plotted over time), texts and paths. previews: markdown by title.
+    counts: n_added, n_changed, n_removed, n_unchanged. facts: numbers (plotted over time), texts and paths. previews:
+    markdown by title.
     """
     metadata: dict[str, Any] = {"dagster/row_count": n_rows, **counts}
     metadata |= {key: plain(value) for key, value in (facts or {}).items() if value is not None}
@@ -52,7 +55,8 @@ def progress(what: str, unit: str) -> Callable[[int, int], None]:
 
 def plain(value: Any) -> Any:
     """A Dagster metadata value: numpy scalars, which fail a step after its work is done, become Python numbers."""
-    return value.item() if hasattr(value, "item") else value
+    value = value.item() if hasattr(value, "item") else value
+    return round(value, _N_DECIMALS) if isinstance(value, float) else value
 
 
 def markdown_table(rows: Sequence[Mapping[str, Any]], *, n_shown: int) -> str:
@@ -68,37 +72,36 @@ def markdown_table(rows: Sequence[Mapping[str, Any]], *, n_shown: int) -> str:
 
 
 def histogram(values: Sequence[int], *, unit: str) -> str:
-    """A histogram as a markdown image; text when there is nothing to draw."""
+    """A histogram as a block of text: it costs nothing, so an unchanged run can show it, too."""
     if not values:
         return "*nothing to draw*"
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6, 2.4), layout="constrained")
-    axes = figure.subplots()
-    axes.hist(values, bins=min(30, max(5, len(set(values)))), color="#4f43dd")
-    axes.set_xlabel(unit)
-    axes.set_ylabel("count")
-    return _image(figure)
-
-
-def line_chart(series: Mapping[str, Sequence[float | None]], *, unit: str) -> str:
-    """One line a series over its positions, 0 to 1, as a markdown image."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 3), layout="constrained")
-    axes = figure.subplots()
-    for name, values in series.items():
-        axes.plot([float("nan") if value is None else value for value in values], marker=".", label=name)
-    axes.set_ylim(-0.02, 1.05)
-    axes.set_xlabel(unit)
-    axes.legend(fontsize=6, ncols=3, loc="lower left")
-    return _image(figure)
+    low, high = min(values), max(values)
+    width = max(1, math.ceil((high - low + 1) / _MOST_BINS))
+    bins = Counter((value - low) // width for value in values)
+    scale = _BAR_CHARS / max(bins.values())
+    rows = []
+    for number in range((high - low) // width + 1):
+        first = low + number * width
+        label = f"{first:>6}-{min(first + width - 1, high):<6}"
+        rows.append(f"{label} {bins[number]:>6}  {'█' * math.ceil(bins[number] * scale)}")
+    return "\n".join(["```text", f"{unit:<13}  count", *rows, "```"])
 
 
-def _image(figure: Any) -> str:
-    buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=80)
-    return f"![chart](data:image/png;base64,{base64.b64encode(buffer.getvalue()).decode()})"
+def history_table(history: Sequence[Mapping[str, Any]], metrics: Sequence[str], *, n_shown: int) -> str:
+    """Metrics over the last evaluations, newest last; the Plots tab draws the same numbers."""
+    shown = history[-n_shown:]
+    rows = [
+        {
+            "metric": name,
+            **{f"-{len(shown) - at - 1}": _short(entry["metrics"].get(name)) for at, entry in enumerate(shown)},
+        }
+        for name in metrics
+    ]
+    return markdown_table(rows, n_shown=len(rows))
+
+
+def _short(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
 
 
 def _cell(value: Any) -> str:

@@ -56,9 +56,7 @@ def _launchpad_schema() -> dict[str, dg.Field]:
     for name, info in Settings.model_fields.items():
         is_group = isinstance(info.annotation, type) and issubclass(info.annotation, StageSettings)
         described = info.description or (info.annotation.__doc__ if is_group and info.annotation else None)
-        fields[name] = dg.Field(
-            dict if is_group else dg.StringSource, is_required=False, description=described
-        )
+        fields[name] = dg.Field(dict if is_group else dg.StringSource, is_required=False, description=described)
     return fields
 
 

@@ -27,8 +27,10 @@ _MIN_ROW_OVERLAP = 0.5
 _CELL_GAP_EMS = 1.3
 _LARGER_TEXT = 1.4
 _SIDE_GAP_EMS = 2.0
+_MAX_TITLE_LINES = 40
 _MARKER = re.compile(r"[•▪◦●■□○‣⁃·–—*-]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivxIVX]{1,5})[.)]?|\[\d{1,3}\]")
 _CURRENCY = re.compile(r"[$€£¥]")
+_NUMBER = re.compile(r"[-−–+(<≈~]?\d[\d.,]*[)%*]*")
 _CLOSING = re.compile(r"[)%]+")
 
 
@@ -84,8 +86,10 @@ def _regions(segments: list[Segment], cuts_left: int) -> Iterator[list[Segment]]
         return
     for band in bands:
         if band.is_in_columns:
-            yield from _regions([s for s in band.segments if _centre(s) < gutter], cuts_left - 1)
-            yield from _regions([s for s in band.segments if _centre(s) >= gutter], cuts_left - 1)
+            left = [s for s in band.segments if _centre(s) < gutter]
+            right = [s for s in band.segments if _centre(s) >= gutter]
+            for side in (right, left) if _is_right_to_left(band.segments) else (left, right):
+                yield from _regions(side, cuts_left - 1)
         else:
             yield band.segments
 
@@ -229,9 +233,11 @@ def _lines_of(segments: Sequence[Segment], frame: Frame) -> Iterator[Line]:
 
 def _beside_larger_text(segments: Sequence[Segment]) -> set[Segment]:
     """What stands to the right of a title in small print (licence, DOI): a column of its own, not cells of a row."""
+    usual = median(s.size for s in segments)
+    large_ones = [s for s in segments if s.size >= _LARGER_TEXT * usual][:_MAX_TITLE_LINES]
     pairs = [
         (small, large)
-        for large in segments
+        for large in large_ones
         for small in segments
         if large.size >= _LARGER_TEXT * small.size
         and small.left - large.right > _SIDE_GAP_EMS * small.size
@@ -278,6 +284,8 @@ def _cells(row: Sequence[Segment]) -> list[list[Segment]]:
 
 
 def _belong_together(cell: Sequence[Segment], segment: Segment) -> bool:
+    if _NUMBER.fullmatch(segment.text) and _NUMBER.fullmatch(cell[-1].text):
+        return False
     if _CURRENCY.fullmatch(segment.text):  # the sign of an amount starts its cell, however near the last one is
         return False
     gap = max(segment.left - max(s.right for s in cell), min(s.left for s in cell) - segment.right)

@@ -17,7 +17,7 @@ from rag_assets.parsing.pdf_glyphs import SKEWED, Frame, Geometry, Glyph, Style,
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
-MAX_CHARS_PER_PAGE = 200_000
+MAX_CHARS_PER_PAGE = 60_000
 """A dense printed page has some 10,000 characters; a file with more than this on one page is a trap or a plot."""
 _WIDE_GAP_EMS = 1.0
 _MIN_OVERLAP = 0.35

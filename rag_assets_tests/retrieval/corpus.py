@@ -1,0 +1,148 @@
+"""A small published corpus: chunks, passages and both indexes, in the layout of the data folder."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from rag_assets import tables
+from rag_assets.incremental import fingerprint
+from rag_assets.indexing.chroma import ChromaStore, ChromaTarget
+from rag_assets.indexing.protocols import IndexRow, Vectors
+from rag_assets.indexing.rows import index_rows
+from rag_assets.indexing.tantivy_index import TantivyIndex, TantivyTarget
+from rag_assets.indexing.update import update_index
+from rag_assets.model import Chunk, Passage
+from rag_assets.retrieval.library import Library
+from rag_assets.retrieval.search import DenseSearch, Searcher
+from rag_assets.settings import IndexingSettings, RetrievalSettings
+from rag_assets_tests.indexing.rows import DIMENSION, bag_of_words
+
+
+class HashedWords:
+    """An embedder that tells texts apart by their words and needs no model."""
+
+    model_id = "hashed-words"
+    dimension = DIMENSION
+    max_tokens = 256
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [len(text.split()) + 2 for text in texts]
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        return np.stack([bag_of_words(text) for text in texts])
+
+    def embed_query(self, text: str) -> Vectors:
+        return bag_of_words(text)
+
+
+class WordCounter:
+    """One token a word."""
+
+    name = "words"
+
+    def count(self, text: str) -> int:
+        return len(text.split())
+
+    def count_all(self, texts: Sequence[str]) -> list[int]:
+        return [self.count(text) for text in texts]
+
+
+def chunk_of(
+    chunk_id: str, text: str, *, paper_id: str = "smith2020", section: str = "Results", ordinal: int = 0
+) -> Chunk:
+    """A chunk; "(drawn by a model)" in its text makes it a generated one."""
+    return Chunk(
+        paper_id=paper_id,
+        section_id=section.lower(),
+        section_title=section,
+        chunk_id=chunk_id,
+        text=text,
+        n_tokens=len(text.split()),
+        page_start=2,
+        page_end=3,
+        file_path=f"{paper_id}.tei.xml",
+        source="tei",
+        ordinal=ordinal,
+        section_path=section,
+        chunk_type="paragraph",
+        split_sequence=None,
+        is_continuation=False,
+        context_before="",
+        context_after="",
+        char_start=ordinal * 10_000,
+        char_end=ordinal * 10_000 + len(text),
+        is_generated="(drawn by a model)" in text,
+        spans=(),
+        fingerprint=fingerprint(text),
+    )
+
+
+def sentences_as_passages(chunk: Chunk) -> list[Passage]:
+    """One passage a sentence; page 2 for the first, 3 for the others."""
+    found = list(re.finditer(r"[^.]+\.", chunk.text))
+    return [
+        Passage(
+            passage_id=chunk.chunk_id if len(found) == 1 else f"{chunk.chunk_id}#{nth}",
+            chunk_id=chunk.chunk_id,
+            paper_id=chunk.paper_id,
+            text=match.group().strip(),
+            n_tokens=len(match.group().split()),
+            char_start=chunk.char_start + match.start(),
+            char_end=chunk.char_start + match.end(),
+            page_start=2 if nth == 0 else 3,
+            page_end=2 if nth == 0 else 3,
+        )
+        for nth, match in enumerate(found)
+    ]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Chunks cut into passages."""
+
+    chunks: Sequence[Chunk]
+
+    @property
+    def passages(self) -> list[Passage]:
+        return [passage for chunk in self.chunks for passage in sentences_as_passages(chunk)]
+
+    @property
+    def chunk_table(self) -> pa.Table:
+        return tables.to_table([tables.chunk_row(chunk) for chunk in self.chunks], tables.CHUNKS)
+
+    @property
+    def passage_table(self) -> pa.Table:
+        rows = [tables.passage_row(passage, fingerprint(passage.text)) for passage in self.passages]
+        return tables.to_table(rows, tables.PASSAGES)
+
+    @property
+    def rows(self) -> list[IndexRow]:
+        return index_rows(self.passage_table, self.chunk_table)
+
+    @property
+    def library(self) -> Library:
+        return Library.of(self.chunks, self.passages, {row.passage_id: row.fingerprint for row in self.rows})
+
+    def write_tables(self, chunks_file: Path, passages_file: Path) -> None:
+        chunks_file.parent.mkdir(parents=True, exist_ok=True)
+        tables.write_table(self.chunk_table, chunks_file, {})
+        tables.write_table(self.passage_table, passages_file, {})
+
+    def index(self, folder: Path, model_id: str = HashedWords.model_id) -> None:
+        """Both indexes below `folder`, in `chroma` and `bm25`."""
+        embedder = HashedWords()
+        target = ChromaTarget(
+            IndexingSettings(), model_id, lambda rows: embedder.embed_passages([row.text for row in rows])
+        )
+        update_index(folder / "chroma", self.rows, target, batch=100)
+        update_index(folder / "bm25", self.rows, TantivyTarget(), batch=100)
+
+    def searcher(self, folder: Path, settings: RetrievalSettings, indexes: str = "both") -> Searcher:
+        """A searcher over what `index` wrote; `indexes`: both, words or vectors."""
+        dense = None if indexes == "words" else DenseSearch(ChromaStore.open(folder / "chroma"), HashedWords())
+        words = None if indexes == "vectors" else TantivyIndex.open(folder / "bm25")
+        return Searcher(self.library, dense, words, settings, WordCounter())

@@ -1,0 +1,137 @@
+"""Ranked passages become contexts within a budget."""
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_assets.model import Context, Passage
+from rag_assets.retrieval.packing import PassageSizes, pack_contexts
+from rag_assets.settings import RetrievalSettings
+from rag_assets_tests.retrieval.corpus import Corpus, WordCounter, chunk_of
+
+LETTERS = "One a b. Two c d. Three e f. Four g h. Five i j."
+CORPUS = Corpus(
+    [
+        chunk_of("x", LETTERS, paper_id="p1"),
+        chunk_of("y", "Six k l. Seven m n.", paper_id="p1", ordinal=1),
+        chunk_of("z", "Eight o p. Nine q r.", paper_id="p1", section="Methods", ordinal=2),
+        chunk_of("w", "Ten s t. Eleven u v.", paper_id="p2"),
+    ]
+)
+LIBRARY = CORPUS.library
+NO_NEIGHBOURS = RetrievalSettings(expanded_hits=0)
+
+
+def packed(ids: Sequence[str], budget: int, settings: RetrievalSettings = NO_NEIGHBOURS) -> list[Context]:
+    ranking = [(LIBRARY.passage(id_), 1.0 - at / 100) for at, id_ in enumerate(ids)]
+    return pack_contexts(ranking, LIBRARY, PassageSizes(WordCounter()), settings, budget_tokens=budget)
+
+
+def test_passages_that_follow_each_other_become_one_context() -> None:
+    """An answer over two passages is quoted in one piece, or not at all."""
+    contexts = packed(["x#2", "w#0", "x#1"], 100)
+
+    assert [context.text for context in contexts] == ["Two c d. Three e f.", "Ten s t."]
+    assert [(context.chunk_id, context.n_tokens) for context in contexts] == [("x", 6), ("w", 3)]
+    assert contexts[0].score == 1.0
+
+
+def test_passages_of_two_chunks_stay_apart() -> None:
+    """A context is cited through its one chunk."""
+    assert [context.text for context in packed(["x#4", "y#0"], 100)] == ["Five i j.", "Six k l."]
+
+
+def test_pages_are_those_of_the_first_and_the_last_passage() -> None:
+    """A page range that is too narrow cites a page the quote is not on."""
+    context = packed(["x#0", "x#1"], 100)[0]
+
+    assert (context.page_start, context.page_end) == (2, 3)
+
+
+def test_top_hits_bring_their_neighbours_of_the_same_section() -> None:
+    """An answer often runs over the edge of the passage that was found; another section is another matter."""
+    settings = RetrievalSettings(expanded_hits=1, neighbours=1)
+
+    contexts = packed(["y#1", "w#0"], 100, settings)
+
+    assert [context.text for context in contexts] == ["Six k l. Seven m n.", "Ten s t."]
+    assert [context.text for context in packed(["y#0"], 100, settings)] == ["Six k l. Seven m n.", "Five i j."]
+
+
+def test_a_passage_that_does_not_fit_is_passed_over() -> None:
+    """Cutting it would cite half a sentence; stopping would waste the rest of the budget."""
+    corpus = Corpus([chunk_of("long", "One two three four five six."), chunk_of("short", "Seven eight.", ordinal=1)])
+    ranking = [(passage, 1.0) for passage in corpus.passages]
+
+    contexts = pack_contexts(ranking, corpus.library, PassageSizes(WordCounter()), NO_NEIGHBOURS, budget_tokens=5)
+
+    assert [context.text for context in contexts] == ["Seven eight."]
+
+
+@given(
+    ids=st.lists(st.sampled_from(sorted(LIBRARY.places)), unique=True),
+    budget=st.integers(0, 40),
+    expanded=st.integers(0, 4),
+)
+def test_the_budget_is_never_exceeded_and_nothing_is_packed_twice(ids: list[str], budget: int, expanded: int) -> None:
+    """Past the budget a model refuses the request, or forgets its beginning; repeats waste it."""
+    contexts = packed(ids, budget, RetrievalSettings(expanded_hits=expanded, neighbours=2))
+
+    words = [word for context in contexts for word in context.text.split()]
+    assert sum(context.n_tokens for context in contexts) == len(words) <= budget
+    assert len(words) == len(set(words))
+    assert [context.score for context in contexts] == sorted((one.score for one in contexts), reverse=True)
+
+
+def test_separators_between_passages_count_too() -> None:
+    """A counter that counts white space must not push a context over the budget."""
+
+    class CharacterCounter(WordCounter):
+        def count(self, text: str) -> int:
+            return len(text)
+
+    ranking = [(LIBRARY.passage(id_), 1.0) for id_ in ("x#0", "x#1", "x#2")]
+    n_without_spaces = sum(len(passage.text) for passage, _ in ranking)
+
+    contexts = pack_contexts(
+        ranking, LIBRARY, PassageSizes(CharacterCounter()), NO_NEIGHBOURS, budget_tokens=n_without_spaces
+    )
+
+    assert [context.text for context in contexts] == ["One a b. Two c d."]
+
+
+def test_a_stretch_of_a_paper_is_packed_once() -> None:
+    """Two chunks may repeat a stretch; paying for it twice leaves less room for evidence."""
+    first, second = chunk_of("a", "Alpha beta gamma."), chunk_of("b", "Alpha beta gamma.")
+    corpus = Corpus([first, second])
+    ranking = [(passage, 1.0) for passage in corpus.passages]
+
+    contexts = pack_contexts(ranking, corpus.library, PassageSizes(WordCounter()), NO_NEIGHBOURS, budget_tokens=100)
+
+    assert [context.chunk_id for context in contexts] == ["a"]
+
+
+def test_a_repeated_table_title_stands_once_above_its_rows() -> None:
+    """Rows without their title cannot be understood, and a title between rows cannot be quoted."""
+    chunk = chunk_of("t", "Table 1. Doses\nA | 5 mg\nB | 7 mg\nC | 9 mg")
+    passages = [
+        _passage("t#0", "Table 1. Doses\nA | 5 mg", 0),
+        _passage("t#1", "Table 1. Doses\nB | 7 mg", 30),
+        _passage("t#2", "Table 1. Doses\nC | 9 mg", 50),
+    ]
+    library = Corpus([chunk]).library.of([chunk], passages, {})
+
+    contexts = pack_contexts(
+        [(passages[1], 1.0), (passages[2], 0.9)],
+        library,
+        PassageSizes(WordCounter()),
+        NO_NEIGHBOURS,
+        budget_tokens=100,
+    )
+
+    assert [context.text for context in contexts] == ["Table 1. Doses\nB | 7 mg\nC | 9 mg"]
+
+
+def _passage(passage_id: str, text: str, start: int) -> Passage:
+    return Passage(passage_id, "t", "smith2020", text, 5, start, start + 10, None, None)

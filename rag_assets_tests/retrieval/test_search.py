@@ -1,0 +1,109 @@
+"""A question becomes ranked hits, over real indexes."""
+
+from pathlib import Path
+
+import pytest
+
+from rag_assets.retrieval.search import Searcher
+from rag_assets.settings import RetrievalSettings
+from rag_assets_tests.indexing.rows import bag_of_words
+from rag_assets_tests.retrieval.corpus import Corpus, chunk_of
+
+CORPUS = Corpus(
+    [
+        chunk_of("iron", "Ferritin fell in all groups. Iron stores recovered later. The diet was kept."),
+        chunk_of("bridge", "Steel bridges carry loads. Welded joints tire under load.", paper_id="jones2021"),
+        chunk_of("river", "The river floods each spring. Silt settles on the fields.", paper_id="jones2021", ordinal=1),
+        chunk_of("figure", "A curve of ferritin over weeks (drawn by a model).", paper_id="smith2020", ordinal=1),
+    ]
+)
+SETTINGS = RetrievalSettings(candidates=4)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("index")
+    CORPUS.index(folder)
+    return folder
+
+
+def chunk_ids(searcher: Searcher, question: str, k: int = 10) -> list[str]:
+    with searcher:
+        return [hit.chunk.chunk_id for hit in searcher.retrieve(question, k)]
+
+
+@pytest.mark.parametrize("fusion", ["convex", "rrf", "rank_blend"])
+@pytest.mark.parametrize("indexes", ["both", "words", "vectors"])
+def test_the_passage_that_answers_comes_first(folder: Path, fusion: str, indexes: str) -> None:
+    """Whatever the settings and whichever index is left, an easy question must find its paper."""
+    settings = RetrievalSettings.model_validate({"fusion": fusion, "candidates": 4})
+
+    assert chunk_ids(CORPUS.searcher(folder, settings, indexes), "Which joints tire under load?", 2)[0] == "bridge"
+
+
+def test_a_chunk_is_scored_by_its_best_passage(folder: Path) -> None:
+    """Averages would bury a chunk whose one sentence is the answer."""
+    with CORPUS.searcher(folder, SETTINGS) as searcher:
+        ranking = searcher.rank("Silt settles on the fields.")
+        hits = searcher.hits(ranking, 10)
+
+    assert hits[0].passage.text == "Silt settles on the fields."
+    assert hits[0].score == ranking[0].score
+    assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
+    assert len({hit.chunk.chunk_id for hit in hits}) == len(hits)
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_a_passage_found_by_words_gets_its_true_cosine(folder: Path) -> None:
+    """Without it, a passage just below the cut of the vectors would count as unlike the question."""
+    question = "Silt joints diet recovered"
+    with CORPUS.searcher(folder, RetrievalSettings(candidates=1, dense_weight=0.0)) as searcher:
+        ranking = searcher.rank(question)
+    with CORPUS.searcher(folder, RetrievalSettings(candidates=8)) as searcher:
+        by_words = [one for one in searcher.rank(question) if one.lexical_score is not None]
+
+    assert all(one.dense_score is not None for one in (*ranking, *by_words))
+    for one in (*ranking, *by_words):
+        assert one.dense_score == pytest.approx(
+            float(bag_of_words(one.passage.text) @ bag_of_words(question)), abs=1e-4
+        )
+
+
+@pytest.mark.parametrize("fusion", ["convex", "rrf", "rank_blend"])
+def test_text_that_a_model_wrote_weighs_less(folder: Path, fusion: str) -> None:
+    """A described figure must not outrank the sentence the authors wrote."""
+    question = "A curve of ferritin over weeks"
+    full = RetrievalSettings.model_validate({"fusion": fusion, "generated_weight": 1.0})
+    none = RetrievalSettings.model_validate({"fusion": fusion, "generated_weight": 0.0})
+
+    assert chunk_ids(CORPUS.searcher(folder, full), question)[0] == "figure"
+    assert chunk_ids(CORPUS.searcher(folder, none), question)[0] != "figure"
+
+
+def test_a_paper_filter_holds_in_both_indexes(folder: Path) -> None:
+    """One index that ignores the filter is enough to answer from the wrong paper."""
+    with CORPUS.searcher(folder, SETTINGS) as searcher:
+        filtered = searcher.retrieve("ferritin fell", 10, ["jones2021"])
+        none = searcher.retrieve("ferritin fell", 10, [])
+
+    assert {hit.chunk.paper_id for hit in filtered} == {"jones2021"}
+    assert none == []
+
+
+@pytest.mark.parametrize("question", ["", "  \n"])
+def test_a_blank_question_finds_nothing(folder: Path, question: str) -> None:
+    """An embedding model gives a vector for nothing too, and nearest passages to it."""
+    assert chunk_ids(CORPUS.searcher(folder, SETTINGS), question) == []
+
+
+def test_equal_scores_are_ordered_by_id(tmp_path: Path) -> None:
+    """Two runs over the same corpus must cite the same chunks."""
+    texts = [chunk_of(f"c{n}", "The same sentence.", paper_id=f"p{n}") for n in range(9)]
+    Corpus(texts).index(tmp_path / "one")
+    Corpus(texts[::-1]).index(tmp_path / "two")
+
+    found = [
+        chunk_ids(Corpus(texts).searcher(tmp_path / name, SETTINGS), "same sentence", 4) for name in ("one", "two")
+    ]
+
+    assert found[0] == found[1] == sorted(found[0])
