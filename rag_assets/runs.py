@@ -1,6 +1,7 @@
 """Runs started from the command line: the same jobs, the same Dagster instance and the same history as the UI."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from rag_assets.definitions import build_defs
 from rag_assets.errors import InvalidSettings
 
 HOME_VARIABLE = "DAGSTER_HOME"
+_BARE = re.compile(r"^(\+?)([\w/]+)(\+?)$")
 _INSTANCE_CONFIG = (
     "telemetry:\n  enabled: false\n\nnux:\n  enabled: false\n\nconcurrency:\n  runs:\n    max_concurrent_runs: 1\n"
 )
@@ -96,13 +98,18 @@ def _selected(definitions: dg.Definitions, selection: str) -> list[dg.AssetKey]:
     try:
         chosen: set[dg.AssetKey] = set()
         for part in selection.split(","):
-            chosen |= dg.AssetSelection.from_string(part.strip()).resolve(graph)
+            chosen |= dg.AssetSelection.from_string(_spelled_out(part.strip())).resolve(graph)
     except (dg.DagsterInvalidAssetSelectionError, dg.DagsterInvalidSubsetError) as error:
         raise InvalidSettings(str(error)) from error
     if not chosen:
         known = ", ".join(sorted(key.to_user_string() for key in graph.get_all_asset_keys()))
         raise InvalidSettings(f'The selection "{selection}" names no asset. Assets: {known}. Example: "chunks+"')
     return sorted(chosen)
+
+
+def _spelled_out(selection: str) -> str:
+    """`+chunks` as `+key:chunks`: only so does Dagster read a plus as "all of them", as in its UI, not as one step."""
+    return _BARE.sub(r'\1key:"\2"\3', selection)
 
 
 def _asset_reports(result: dg.ExecuteInProcessResult) -> list[AssetReport]:

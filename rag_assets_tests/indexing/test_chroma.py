@@ -136,10 +136,12 @@ def test_a_deleted_passage_leaves_nothing_in_the_files(tmp_path: Path) -> None:
     rows = [*numbered_rows(30), row("secret#0", "withdrawn text", paper_id="withdrawn1999")]
     update_index(tmp_path / "chroma", rows, TARGET, batch=10)
     assert _holds(tmp_path, b"withdrawn1999"), "else the test proves nothing"
+    assert _holds(tmp_path, b"secret#0"), "else the test proves nothing"
 
     update_index(tmp_path / "chroma", rows[:-1], TARGET, batch=10)
 
     assert not _holds(tmp_path, b"withdrawn1999")
+    assert not _holds(tmp_path, b"secret#0")
 
 
 def test_a_wrong_vector_is_a_fault(folder: Path) -> None:

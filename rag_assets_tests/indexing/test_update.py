@@ -165,6 +165,7 @@ from rag_assets.indexing import update
 from rag_assets.indexing.update import update_index
 
 folder, nth, stop = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+first = 0 if nth == 1 and stop == "mark_draft" else 10
 
 def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -177,7 +178,7 @@ if stop in ("write_manifest", "replace_folder", "mark_draft"):
     setattr(update, stop, die)
 if stop == "between the renames":
     Path.rename = lambda self, target, rename=Path.rename: die() if self.suffix == ".draft" else rename(self, target)
-update_index(folder, numbered_rows(40, start=10), TARGETS[nth].values[0], batch=10, report=report)
+update_index(folder, numbered_rows(50 - first, start=first), TARGETS[nth].values[0], batch=10, report=report)
 """
 
 
@@ -195,8 +196,9 @@ def test_a_killed_run_is_completed_by_the_next(tmp_path: Path, stop: str) -> Non
     update_index(folder, numbered_rows(20), CHROMA, batch=10)
 
     run_until_killed(folder, 0, stop)
-    update_index(folder, numbered_rows(40, start=10), CHROMA, batch=10)
+    plan = update_index(folder, numbered_rows(40, start=10), CHROMA, batch=10)
 
+    assert plan.counts() == {"n_added": 30, "n_changed": 0, "n_removed": 10, "n_unchanged": 10}
     assert held(folder, CHROMA) == wanted(numbered_rows(40, start=10))
     assert [path.name for path in tmp_path.iterdir()] == ["index"]
 
@@ -215,10 +217,24 @@ def test_finished_batches_are_not_repeated_after_a_kill(tmp_path: Path, nth: int
     assert len(plan.added) == 40, "what changed for readers is all forty"
 
 
-def test_a_draft_for_another_model_is_discarded(tmp_path: Path) -> None:
+def test_a_copy_that_was_killed_is_not_resumed(tmp_path: Path) -> None:
+    """Half a copied graph under a whole database finds half of the passages."""
+    folder = tmp_path / "index"
+    update_index(folder, numbered_rows(20), TantivyTarget(), batch=10)
+    run_until_killed(folder, 1, "mark_draft")
+    (tmp_path / "index.draft").mkdir(exist_ok=True)
+    (tmp_path / "index.draft" / "half a file").touch()
+
+    update_index(folder, numbered_rows(30), TantivyTarget(), batch=10)
+
+    assert not (folder / "half a file").exists()
+
+
+@pytest.mark.parametrize("stop", ["30", "replace_folder"])
+def test_a_draft_for_another_model_is_discarded(tmp_path: Path, stop: str) -> None:
     """A draft half of one model and half of another would pass for whole."""
     folder = tmp_path / "index"
-    run_until_killed(folder, 0, "30")
+    run_until_killed(folder, 0, stop)
     assert (tmp_path / "index.draft").exists()
     seen: list[tuple[int, int]] = []
 

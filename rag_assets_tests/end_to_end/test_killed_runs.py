@@ -1,0 +1,296 @@
+"""A run that is killed without warning: the next one finishes the work, repeats no finished batch and ends the same.
+
+The killed runs are real processes. When to kill is read from the files of the stage, many small batches leave time
+for it, and a run that was faster than the test is started again on a fresh copy.
+"""
+
+import json
+import logging
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from filelock import FileLock
+
+from rag_assets.assets.run_settings import LOCK_NAME
+from rag_assets.incremental import DRAFT_SUFFIX
+from rag_assets.indexing.chroma import ChromaStore
+from rag_assets.indexing.tantivy_index import TantivyIndex
+from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, Outcome, World
+
+COMMAND = [sys.executable, "-c", "from rag_assets.cli import app; app(prog_name='rag-assets')", "run"]
+ROCKS = ("andesite", "chalk", "gneiss", "marble")
+SMALL_BATCHES = {"embedding_batch": 2, "index_batch": 1}
+TOKENIZER = {"tokenizer": "wordpiece"}
+DEADLINE_S = 120.0
+N_TRIES = 5
+
+
+@pytest.fixture(scope="session")
+def undisturbed(built: World, tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Seven papers and as many questions, materialized in one run of usual batches. Not to be changed."""
+    world = World(tmp_path_factory.mktemp("undisturbed"))
+    papers = {**TOPICS, **{rock: (f"The weathering of {rock}", f"{rock} turns red in wet sand.") for rock in ROCKS}}
+    for paper_id, (title, fact) in papers.items():
+        world.write_paper(paper_id, title, fact)
+    world.write_questions(
+        [
+            *QUESTIONS,
+            *({"id": rock, "question": f"What happens to {rock} in wet sand?", "paper_ids": [rock]} for rock in ROCKS),
+        ]
+    )
+    shutil.copytree(built.paths.models, world.paths.models)
+    outcome = world.run(chunking=TOKENIZER)
+    assert outcome.is_success, outcome.failures or outcome.broken
+    return world
+
+
+def test_a_run_killed_while_embedding_goes_on_with_the_next_batch(
+    undisturbed: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Ten thousand papers are hours of embedding; a power cut must cost one batch of them."""
+
+    world = killed_world(
+        undisturbed,
+        tmp_path,
+        unmake_everything,
+        is_midway=lambda world: len(journal(world)) >= 2,
+        is_over=lambda world: bool(list(world.paths.embeddings.glob("*/*.parquet"))),
+    )
+    n_kept = sum(pq.read_metadata(batch).num_rows for batch in journal(world))
+
+    outcome = finished(world, caplog)
+
+    n_wanted = outcome.facts["embeddings"]["dagster/row_count"]
+    assert 2 * SMALL_BATCHES["embedding_batch"] <= n_kept < n_wanted
+    assert outcome.facts["embeddings"]["n_embedded"] == n_wanted - n_kept, "only what the kill left undone"
+    assert_same_end(world, undisturbed)
+
+
+def test_a_run_killed_while_indexing_goes_on_in_its_draft(
+    undisturbed: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The draft is what makes the kill harmless: no search ever opens it, and the next run need not start over."""
+
+    def unmade(world: World) -> None:
+        shutil.rmtree(world.paths.chroma)
+        shutil.rmtree(world.paths.data / "output")
+
+    def n_drafted(world: World) -> int:
+        return len(fingerprints_of_draft(world.paths.chroma, world.paths.data.parent / "looked at"))
+
+    world = killed_world(
+        undisturbed,
+        tmp_path,
+        unmade,
+        is_midway=lambda world: n_written(world.paths.chroma) >= 2,
+        is_over=lambda world: world.paths.chroma.exists() or n_drafted(world) == n_passages(world),
+    )
+    n_kept = n_drafted(world)
+
+    outcome = finished(world, caplog)
+
+    assert n_kept >= 2, "a draft without finished batches would prove nothing"
+    n_todo = n_passages(world) - n_kept
+    assert f"chroma_index: {n_todo} of {n_todo} passages" in caplog.messages
+    assert outcome.counts["chroma_index"] == (n_passages(world), 0, 0, 0), "none of them was published before"
+    assert_same_end(world, undisturbed)
+
+
+def test_a_run_killed_while_answering_asks_no_question_twice(
+    undisturbed: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With a model behind the answers, every question asked again is paid for again."""
+
+    def unmade(world: World) -> None:
+        shutil.rmtree(world.paths.data / "output")
+        shutil.rmtree(world.paths.answers)
+        world.paths.qa_meta.unlink()
+
+    world = killed_world(
+        undisturbed,
+        tmp_path,
+        unmade,
+        is_midway=lambda world: len(replies(world)) >= 2,
+        is_over=lambda world: world.paths.qa.exists() or len(replies(world)) == len(replies(undisturbed)),
+    )
+    kept = replies(world)
+
+    finished(world, caplog)
+
+    assert len(kept) >= 2
+    now = replies(world)
+    assert {path: now[path] for path in kept} == kept, "a reply that is asked for again is written again"
+    assert now.keys() == replies(undisturbed).keys()
+    assert_same_end(world, undisturbed)
+
+
+def test_two_runs_over_one_data_folder_wait_for_each_other(undisturbed: World, tmp_path: Path) -> None:
+    """The nightly run and an impatient user; Chroma and the journal have room for one writer."""
+    world = undisturbed.copy_to(tmp_path)
+    unmake_everything(world)
+    logs = [tmp_path / f"{name}.log" for name in ("first", "second")]
+
+    with FileLock(world.paths.data / LOCK_NAME):  # both must wait here, so that they surely meet
+        runs = [started(world, log) for log in logs]
+        try:
+            wait_until(lambda: all("Another run is writing" in log.read_text() for log in logs), runs)
+        except BaseException:
+            end(runs)
+            raise
+    codes = [run.wait(DEADLINE_S) for run in runs]
+
+    assert codes == [0, 0], [log.read_text() for log in logs]
+    counts = sorted(asset_counts(tmp_path / f"{name}.out", "parsed_index") for name in ("first", "second"))
+    n_papers = len(list(world.paths.papers.iterdir()))
+    assert counts == [(0, n_papers), (n_papers, 0)], "one did everything, the other found nothing to do"
+    assert_same_end(world, undisturbed)
+
+
+def killed_world(
+    undisturbed: World,
+    root: Path,
+    unmade: Callable[[World], None],
+    *,
+    is_midway: Callable[[World], bool],
+    is_over: Callable[[World], bool],
+) -> World:
+    """A world in which a run was killed in the middle of a stage.
+
+    unmade: removes from a finished world what the run shall make. is_midway: whether enough of the stage is done for
+    a kill. is_over: whether, looking at what the kill left, the stage was finished after all.
+    """
+    for number in range(N_TRIES):
+        world = undisturbed.copy_to(root / f"try{number}")
+        unmade(world)
+        run = started(world, root / f"try{number}.log")
+        try:
+            wait_until(lambda: is_midway(world), [run])  # noqa: B023 - called before the next round
+        finally:
+            end([run])
+        if not is_over(world):
+            return world
+    pytest.fail(f"{N_TRIES} runs were all finished before they could be killed")
+
+
+def unmake_everything(world: World) -> None:
+    """Leave papers and questions, and the model that was built once for all tests."""
+    for folder in ("index", "output", "logs"):
+        shutil.rmtree(world.paths.data / folder)
+    for path in world.paths.cache.iterdir():
+        if path.is_file():
+            path.unlink()
+        elif path != world.paths.models:
+            shutil.rmtree(path)
+
+
+def started(world: World, log: Path) -> subprocess.Popen[bytes]:
+    """`rag-assets run --json` on that world; stderr goes into `log`, stdout into a file .out beside it."""
+    environment = {
+        **os.environ,
+        "DAGSTER_HOME": str(world.paths.data.parent / "home"),
+        "RAG_ASSETS_DATA_DIR": str(world.paths.data),
+        "RAG_ASSETS_CHUNKING__TOKENIZER": TOKENIZER["tokenizer"],
+        "RAG_ASSETS_EVALUATION__FLOORS": json.dumps(dict.fromkeys(("page_accuracy", "key_fact_recall"), 0)),
+        **{f"RAG_ASSETS_EXECUTION__{name.upper()}": str(value) for name, value in SMALL_BATCHES.items()},
+    }
+    with log.open("wb") as err, log.with_suffix(".out").open("wb") as out:
+        return subprocess.Popen([*COMMAND, "--json"], env=environment, stdout=out, stderr=err, start_new_session=True)
+
+
+def wait_until(happened: Callable[[], bool], runs: list[subprocess.Popen[bytes]]) -> None:
+    """Look until it happened; a run that ends before has nothing more to show."""
+    deadline = time.monotonic() + DEADLINE_S
+    while not happened():
+        if any(run.poll() is not None for run in runs):
+            return
+        assert time.monotonic() < deadline, "the runs never came as far as this test needs them"
+        time.sleep(0.002)
+
+
+def end(runs: list[subprocess.Popen[bytes]]) -> None:
+    """Kill the runs and the workers they started, without a chance to tidy up."""
+    for run in runs:
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
+        run.wait(DEADLINE_S)
+
+
+def finished(world: World, caplog: pytest.LogCaptureFixture) -> Outcome:
+    """The run after the kill."""
+    with caplog.at_level(logging.INFO, "rag_assets"):
+        outcome = world.run(chunking=TOKENIZER, execution=SMALL_BATCHES)
+    assert outcome.is_success, outcome.failures or outcome.broken
+    return outcome
+
+
+def assert_same_end(world: World, undisturbed: World) -> None:
+    """Every file a run publishes is the same byte for byte, the indexes hold the same, and nothing is left over."""
+    assert published(world) == published(undisturbed)
+    for opener, folder in ((ChromaStore.open, "chroma"), (TantivyIndex.open, "bm25")):
+        entries = [fingerprints_by(opener, getattr(one.paths, folder)) for one in (world, undisturbed)]
+        assert entries[0] == entries[1], folder
+    left_over = [
+        path for path in world.paths.data.rglob("*") if DRAFT_SUFFIX in path.suffixes or "pending" in path.name
+    ]
+    assert left_over == []
+
+
+def published(world: World) -> dict[str, str]:
+    paths = world.paths
+    tables = [paths.parsed_index, paths.blocks, paths.chunks, paths.passages, paths.chunk_stats, paths.index_meta]
+    return world.bytes_of(*tables, paths.embeddings, paths.answers, paths.qa, paths.qa_meta)
+
+
+def fingerprints_by(opener: Callable[[Path], ChromaStore | TantivyIndex], folder: Path) -> dict[str, str]:
+    opened = opener(folder)
+    try:
+        return opened.fingerprints()
+    finally:
+        opened.close()
+
+
+def fingerprints_of_draft(folder: Path, copy: Path) -> dict[str, str]:
+    """What the draft of an index holds, read from a copy: to open it is to change it."""
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(folder.with_name(folder.name + DRAFT_SUFFIX), copy)
+    return fingerprints_by(ChromaStore.open, copy)
+
+
+def n_written(folder: Path) -> int:
+    """Vectors in the draft of a Chroma index that somebody else is writing just now."""
+    database = folder.with_name(folder.name + DRAFT_SUFFIX) / "chroma.sqlite3"
+    try:
+        with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
+            return int(connection.execute("SELECT COUNT(*) FROM embeddings").fetchone()[0])
+    except sqlite3.OperationalError:  # not there yet, without tables yet, or locked for a moment
+        return 0
+
+
+def journal(world: World) -> list[Path]:
+    """Finished batches of vectors that are not published yet."""
+    return list(world.paths.embeddings.glob("*/pending/*.parquet"))
+
+
+def replies(world: World) -> dict[str, int]:
+    """Finished replies and when they were written."""
+    return {path.name: path.stat().st_mtime_ns for path in world.paths.answers.glob("*.json")}
+
+
+def n_passages(world: World) -> int:
+    return pq.read_metadata(world.paths.passages).num_rows
+
+
+def asset_counts(report: Path, asset: str) -> tuple[int, int]:
+    """Added and unchanged of one asset in the JSON report of a run."""
+    facts = {one["asset"]: one["facts"] for one in json.loads(report.read_text())["assets"]}
+    return facts[asset]["n_added"], facts[asset]["n_unchanged"]
