@@ -34,7 +34,7 @@ from rag_assets.indexing.protocols import IndexRow, Scored
 from rag_assets.indexing.tantivy_index import TantivyIndex, TantivyTarget
 from rag_assets.indexing.update import update_index
 from rag_assets.model import Block, BlockKind, Chunk, Document, Passage, Source
-from rag_assets.parsing.text import parse_text
+from rag_assets.parsing.text.document import parse_text
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.search import DenseSearch, Searcher
 from rag_assets.settings import Settings
@@ -62,8 +62,8 @@ CONTENDERS = (
     Contender("convex, vectors 0.5", {"dense_weight": 0.5}),
     Contender("reciprocal rank, k 60", {"fusion": "rrf"}),
     Contender("rank blend, 1.0 and 0.5", {"fusion": "rank_blend"}),
-    Contender("convex 0.4, no neighbours", {"dense_weight": 0.4, "expanded_hits": 0}),
-    Contender("convex 0.4, every hit with neighbours", {"dense_weight": 0.4, "expanded_hits": 1000}),
+    Contender("convex 0.5, no neighbours", {"dense_weight": 0.5, "expanded_hits": 0}),
+    Contender("convex 0.5, every hit with neighbours", {"dense_weight": 0.5, "expanded_hits": 1000}),
 )
 
 

@@ -157,7 +157,7 @@ def retrieve(
                     questions, out, searcher, k=k, budget_tokens=tokens, report=rendering.counting("questions")
                 )
             elif question is not None:
-                record = hits_of(Question(id="retrieve", question=question), searcher, k=k, budget_tokens=tokens)
+                record = hits_of(Question(id=question, question=question), searcher, k=k, budget_tokens=tokens)
                 show = rendering.print_json if json_ else rendering.print_hits
                 show(record)
 

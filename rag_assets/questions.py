@@ -39,7 +39,8 @@ class Question(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore", coerce_numbers_to_str=True)
 
     id: NonEmpty
-    question: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_QUESTION_CHARS)]
+    question: Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_QUESTION_CHARS)]
+    """May be blank: then nothing is found, and the others go on."""
     paper_ids: tuple[str, ...] | None = Field(None, description="Only these papers are searched.")
     expected: tuple[ExpectedPaper, ...] = ()
     key_facts: tuple[tuple[NonEmpty, ...], ...] = Field(

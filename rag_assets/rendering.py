@@ -110,7 +110,7 @@ def print_hits(record: Mapping[str, Any]) -> None:
         }
         for hit in record["hits"]
     ]
-    print_table(rows, title=str(record["question"]))
+    print_table(rows, title=str(record["id"]))
 
 
 def counting(what: str) -> Callable[[int, int], None]:

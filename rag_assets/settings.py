@@ -109,9 +109,9 @@ class PassageSettings(StageSettings):
     target_tokens: int = Field(
         160,
         gt=0,
-        description="Size in the embedding model's own tokens; capped at what the model reads. Against 200, on "
-        "COVID-QA: answer in the first chunk .678 (.659), in five .896 (.894), in 6,000 tokens .943 (.939); Cranfield "
-        "nDCG@10 .409 (.415) (benchmarks/retrieval_quality.py). Too small cuts answers, too large blurs vectors.",
+        description="Size in the embedding model's own tokens; capped at what the model reads. 160 (200): answer in "
+        "the first chunk of COVID-QA .678 (.659), in five .896 (.894), in 6,000 tokens .943 (.939); Cranfield nDCG@10 "
+        ".409 (.415), see benchmarks/retrieval_quality.py. Too small cuts answers, too large blurs vectors.",
     )
 
 

@@ -27,7 +27,7 @@ def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> No
     ("content", "problem"),
     [
         ('{"id": "a"}', "line 1: question: Field required"),
-        ('{"id": "a", "question": ""}', "line 1: question: String should have at least 1 character"),
+        ('{"id": "", "question": "x"}', "line 1: id: String should have at least 1 character"),
         ("not json", "line 1: the line: Invalid JSON"),
         ('{"id": "a", "question": "x"}\n{"id": "a", "question": "y"}', 'line 2: the id "a" occurred before'),
     ],

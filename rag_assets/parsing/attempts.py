@@ -146,7 +146,7 @@ def _demand_text(document: Document) -> None:
 
 def _aligned(document: Document, pdf: CandidateFile, limits: ParseLimits) -> tuple[Document, list[str]]:
     """The document with pages from the PDF, or as it was and the reason."""
-    from rag_assets.parsing.alignment import align_to_pdf
+    from rag_assets.parsing.alignment.pages import align_to_pdf
 
     align: Callable[[Document, Path, ParseLimits], Document] = align_to_pdf
     try:

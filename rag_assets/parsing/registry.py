@@ -13,7 +13,7 @@ from typing import cast
 
 from rag_assets.errors import UnreadableDocument
 from rag_assets.model import Document, Source
-from rag_assets.parsing.decoding import decoded
+from rag_assets.parsing.files.decoding import decoded
 from rag_assets.settings import ParseLimits, ParsingSettings
 
 Parse = Callable[[Path, str, str, ParsingSettings, ParseLimits], Document]
@@ -42,14 +42,25 @@ class Format:
 
 
 FORMATS = (
-    Format(Source.PDF, (".pdf",), "pdf", "parse_pdf", "pdf_file:looks_like_pdf"),
+    Format(Source.PDF, (".pdf",), "pdf.document", "parse_pdf", "pdf.file:looks_like_pdf"),
     Format(
-        Source.TEI, (".grobid.tei.xml", ".tei.xml", ".tei", ".xml"), "tei", "parse_tei", "tei_sniffing:looks_like_tei"
+        Source.TEI,
+        (".grobid.tei.xml", ".tei.xml", ".tei", ".xml"),
+        "tei.document",
+        "parse_tei",
+        "tei.sniffing:looks_like_tei",
     ),
-    Format(Source.DOCLING, (".docling.json", ".json"), "docling", "parse_docling", "docling:looks_like_docling", b"{"),
-    Format(Source.ADE, (".ade.json", ".json"), "ade", "parse_ade", "ade:looks_like_ade", b"{"),
-    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown", "parse_markdown", None),
-    Format(Source.TEXT, (".txt", ".text"), "text", "parse_text", None),
+    Format(
+        Source.DOCLING,
+        (".docling.json", ".json"),
+        "docling.document",
+        "parse_docling",
+        "docling.document:looks_like_docling",
+        b"{",
+    ),
+    Format(Source.ADE, (".ade.json", ".json"), "ade.document", "parse_ade", "ade.document:looks_like_ade", b"{"),
+    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document", "parse_markdown", None),
+    Format(Source.TEXT, (".txt", ".text"), "text.document", "parse_text", None),
 )
 _BY_SOURCE = {known.source: known for known in FORMATS}
 _SUFFIXES = sorted(

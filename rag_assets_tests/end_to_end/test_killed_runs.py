@@ -25,7 +25,7 @@ from rag_assets.assets.run_settings import LOCK_NAME
 from rag_assets.incremental import DRAFT_SUFFIX
 from rag_assets.indexing.chroma import ChromaStore
 from rag_assets.indexing.tantivy_index import TantivyIndex
-from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, Outcome, World
+from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, Outcome, World
 
 COMMAND = [sys.executable, "-c", "from rag_assets.cli import app; app(prog_name='rag-assets')", "run"]
 ROCKS = ("andesite", "chalk", "gneiss", "marble")
@@ -39,18 +39,24 @@ N_TRIES = 5
 def undisturbed(built: World, tmp_path_factory: pytest.TempPathFactory) -> World:
     """Seven papers and as many questions, materialized in one run of usual batches. Not to be changed."""
     world = World(tmp_path_factory.mktemp("undisturbed"))
-    papers = {**TOPICS, **{rock: (f"The weathering of {rock}", f"{rock} turns red in wet sand.") for rock in ROCKS}}
+    papers = {
+        **TOPICS,
+        **{
+            rock: (f"The weathering of {rock}", f"{rock.title()} turns red when it lies in wet sand.") for rock in ROCKS
+        },
+    }
     for paper_id, (title, fact) in papers.items():
         world.write_paper(paper_id, title, fact)
     world.write_questions(
         [
             *QUESTIONS,
-            *({"id": rock, "question": f"What happens to {rock} in wet sand?", "paper_ids": [rock]} for rock in ROCKS),
+            *({"id": rock, "question": f"When does {rock} turn red?", "paper_ids": [rock]} for rock in ROCKS),
         ]
     )
     shutil.copytree(built.paths.models, world.paths.models)
     outcome = world.run(chunking=TOKENIZER)
     assert outcome.is_success, outcome.failures or outcome.broken
+    assert [name for name, answer in world.answers().items() if answer["refused"]] == ["q3"]
     return world
 
 
@@ -200,7 +206,7 @@ def started(world: World, log: Path) -> subprocess.Popen[bytes]:
         "DAGSTER_HOME": str(world.paths.data.parent / "home"),
         "RAG_ASSETS_DATA_DIR": str(world.paths.data),
         "RAG_ASSETS_CHUNKING__TOKENIZER": TOKENIZER["tokenizer"],
-        "RAG_ASSETS_EVALUATION__FLOORS": json.dumps(dict.fromkeys(("page_accuracy", "key_fact_recall"), 0)),
+        "RAG_ASSETS_EVALUATION__FLOORS": json.dumps(FLOORS_OFF["evaluation"]["floors"]),
         **{f"RAG_ASSETS_EXECUTION__{name.upper()}": str(value) for name, value in SMALL_BATCHES.items()},
     }
     with log.open("wb") as err, log.with_suffix(".out").open("wb") as out:

@@ -1,0 +1,220 @@
+"""A paper as LandingAI's ADE exported it (JSON): regions become blocks with pages and boxes.
+
+The three JSON families are brought to one form in `shapes`, noise is sifted out in `noise`, tables are read
+in `tables` and all other regions in `text`; this module finds the title, joins what ADE cut, and gives every
+block its section.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import median
+
+from rag_assets.errors import DocumentLimit, UnreadableDocument
+from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Span, Zone
+from rag_assets.parsing.ade.noise import Sifted, sifted
+from rag_assets.parsing.ade.shapes import AdeFile, Region, family_of, read_ade
+from rag_assets.parsing.ade.tables import is_table_title, table_blocks
+from rag_assets.parsing.ade.text import Draft, text_drafts
+from rag_assets.parsing.conventions.hyphenation import mended, words_of
+from rag_assets.parsing.files.json_objects import load_json_object
+from rag_assets.parsing.markdown.parts import plain_line
+from rag_assets.parsing.conventions.section_headings import (
+    Heading,
+    is_section_name,
+    settled_levels,
+    starts_abstract,
+    with_abstract,
+    with_sections,
+)
+from rag_assets.settings import ParseLimits, ParsingSettings
+
+_FIRST_FIELD_MARKDOWN = re.compile(rb'\{\s*(?:"(?:data|result)"\s*:\s*\{\s*)?"markdown"\s*:')
+_ENDS_SENTENCE = re.compile(r"(?:[.!?:;]|(?<![\d.])[.!?][\"'”’)\]]*[\s\d⁰¹²³⁴⁵⁶⁷⁸⁹,–-]{1,14})[\"'”’)\]]*$")
+_ENDS_OPEN = re.compile(r"\b(?:and|or|of|the|in|for|with|to|a|by|on|from|is|are|was|were|as|than|between)$")
+_ENDS_IN_ADDRESS = re.compile(r"(?:\b10\.\d{4,}/|https?://|www\.|\S@)\S*$")
+_INTERRUPTIONS = frozenset({BlockKind.TABLE, BlockKind.FIGURE, BlockKind.FOOTNOTE})
+_MAX_INTERRUPTIONS = 4
+_MIN_TITLE_CHARS, _MAX_TITLE_CHARS, _MIN_TITLE_WORDS = 15, 250, 3
+_LOWEST_TITLE_TOP = 0.6
+_MIN_TITLE_SIZE = 1.5
+
+
+def looks_like_ade(head: bytes) -> bool:
+    """Whether the first 64 KB of a file may be ADE's JSON; `is_ade` says so for certain once it is parsed.
+
+    The names that tell may come later than these 64 KB, after a long `markdown` field: a file that starts with that
+    field is let through.
+    """
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if not start.startswith(b"{"):
+        return False
+    if b'"grounding"' in head and any(name in head for name in (b'"chunks"', b'"structure"', b'"chunk_type"')):
+        return True
+    return _FIRST_FIELD_MARKDOWN.match(start) is not None
+
+
+def is_ade(parsed: object) -> bool:
+    """Whether a parsed JSON value is an ADE export of any family."""
+    return isinstance(parsed, dict) and family_of(parsed) is not None
+
+
+def parse_ade(path: Path, paper_id: str, file_path: str, settings: ParsingSettings, limits: ParseLimits) -> Document:
+    """Read an ADE export. Raises UnreadableDocument when it is none or holds no text, DocumentLimit when too big."""
+    ade = read_ade(load_json_object(path, limits), path, limits)
+    title = _title_region(ade)
+    sift = sifted(ade.regions, title, settings.running_header_share, ade.n_pages)
+    try:
+        drafts = _drafts(sift, ade, title)
+    except RecursionError as error:
+        raise DocumentLimit(f"{path}: Markdown nested too deep to read. Parse the paper again.") from error
+    if not drafts:
+        raise UnreadableDocument(f"{path}: ADE found no text on its {ade.n_pages or 0} pages. Check the original file.")
+    blocks = _with_sections(drafts)
+    return Document(
+        paper_id=paper_id,
+        title=next((draft.block.text for draft in drafts if draft.is_title), ""),
+        source=Source.ADE,
+        file_path=file_path,
+        blocks=tuple(blocks),
+        n_pages=ade.n_pages,
+        page_source=PageSource.PARSER if any(block.page_start for block in blocks) else PageSource.NONE,
+        page_labels=sift.page_labels,
+        n_source_chars=sum(len(plain_line(region.text)) for region in sift.kept) - _n_chars_of_back(blocks),
+        n_dropped_running=sift.n_dropped,
+        notes=_notes(ade),
+    )
+
+
+def _drafts(sift: Sifted, ade: AdeFile, title: Region | None) -> list[Draft]:
+    words = words_of(region.text for region in sift.kept)
+    drafts: list[Draft] = []
+    for region in sift.kept:
+        if region.kind == "table":
+            found = [Draft(replace(block, title=mended(block.title, words))) for block in table_blocks(region, ade)]
+        else:
+            found = list(text_drafts(region, ade.family, words))
+        if region is title and found:
+            found[0] = Draft(replace(found[0].block, kind=BlockKind.HEADING), is_title=True)
+        drafts.extend(found)
+    return _with_joined_paragraphs(_with_titles_in_tables(drafts), words)
+
+
+def _title_region(ade: AdeFile) -> Region | None:
+    """The region of page 1 that is set in the largest type, measured as area a character.
+
+    A text that ends like a sentence is a title only if its type is clearly larger than usual on the page.
+    """
+    texts = [region for region in ade.regions if region.kind in ("text", "title") and _is_on_first_page(region)]
+    candidates = [region for region in texts if _may_be_title(region)]
+    if not candidates:
+        return None
+    usual = median(_area_of_character(region) for region in texts)
+    largest = max(candidates, key=_area_of_character)
+    is_prose = plain_line(largest.text).endswith(".")
+    return None if is_prose and _area_of_character(largest) < _MIN_TITLE_SIZE * usual else largest
+
+
+def _is_on_first_page(region: Region) -> bool:
+    return region.page_start == 1 and bool(region.boxes) and len(plain_line(region.text)) >= _MIN_TITLE_CHARS
+
+
+def _may_be_title(region: Region) -> bool:
+    text = plain_line(region.text)
+    first_line = next(line for line in region.text.split("\n") if line.strip()).strip("#* ")
+    return (
+        region.boxes[0].top <= _LOWEST_TITLE_TOP
+        and len(text) <= _MAX_TITLE_CHARS
+        and text[-1] not in ",;:-–"
+        and sum(word[0].isalpha() for word in text.split()) >= _MIN_TITLE_WORDS
+        and not is_section_name(first_line)
+        and not starts_abstract(text)
+    )
+
+
+def _area_of_character(region: Region) -> float:
+    area = sum((box.right - box.left) * (box.bottom - box.top) for box in region.boxes)
+    return area / len(plain_line(region.text))
+
+
+def _with_titles_in_tables(drafts: Sequence[Draft]) -> list[Draft]:
+    """A paragraph "Table 2. ..." right before or after a table that has no title becomes its title."""
+    titled: list[Draft] = []
+    for draft in drafts:
+        before = titled[-1].block if titled else None
+        if before and _is_untitled_table(draft.block) and _is_table_title(before):
+            titled[-1] = replace(draft, block=replace(draft.block, title=before.text))
+        elif before and _is_untitled_table(before) and _is_table_title(draft.block):
+            titled[-1] = replace(titled[-1], block=replace(before, title=draft.block.text))
+        else:
+            titled.append(draft)
+    return titled
+
+
+def _is_untitled_table(block: Block) -> bool:
+    return block.kind is BlockKind.TABLE and not block.title
+
+
+def _is_table_title(block: Block) -> bool:
+    return block.kind in (BlockKind.PARAGRAPH, BlockKind.HEADING) and is_table_title(block.text)
+
+
+def _with_joined_paragraphs(drafts: Sequence[Draft], words: frozenset[str]) -> list[Draft]:
+    """A paragraph that ADE cut at the end of a column or page, in one piece; what stood between follows it."""
+    joined: list[Draft] = []
+    for draft in drafts:
+        at = _open_paragraph(joined)
+        if at is not None and draft.block.kind is BlockKind.PARAGRAPH and _continues(joined[at].block, draft.block):
+            joined[at] = replace(joined[at], block=_merged(joined[at].block, draft.block, words))
+        else:
+            joined.append(draft)
+    return joined
+
+
+def _open_paragraph(drafts: Sequence[Draft]) -> int | None:
+    """Index of the last paragraph, if nothing but a few tables, figures and notes stands after it."""
+    for back in range(1, min(len(drafts), _MAX_INTERRUPTIONS + 1) + 1):
+        kind = drafts[-back].block.kind
+        if kind is BlockKind.PARAGRAPH:
+            return len(drafts) - back
+        if kind not in _INTERRUPTIONS:
+            return None
+    return None
+
+
+def _continues(first: Block, second: Block) -> bool:
+    if _ENDS_OPEN.search(first.text):
+        return True
+    if _ENDS_IN_ADDRESS.search(first.text):
+        return False
+    return second.text[:1].islower() and not _ENDS_SENTENCE.search(first.text)
+
+
+def _merged(first: Block, second: Block, words: frozenset[str]) -> Block:
+    text = mended(f"{first.text} {second.text}", words)
+    start = len(text) - len(second.text)  # a mended word loses characters before this place or at it, never after
+    before = (*first.spans[:-1], replace(first.spans[-1], end=start))
+    return replace(first, text=text, spans=(*before, *_moved(second.spans, start)))
+
+
+def _moved(spans: Sequence[Span], by: int) -> Iterator[Span]:
+    return (replace(span, start=span.start + by, end=span.end + by) for span in spans)
+
+
+def _with_sections(drafts: Sequence[Draft]) -> list[Block]:
+    is_heading = [draft.block.kind is BlockKind.HEADING and not draft.is_title for draft in drafts]
+    headings = [Heading(d.block.text, d.level) for d, heading in zip(drafts, is_heading, strict=True) if heading]
+    settled = iter(settled_levels(headings))
+    levels = [next(settled) if heading else 0 for heading in is_heading]
+    return with_abstract(with_sections([draft.block for draft in drafts], levels))
+
+
+def _n_chars_of_back(blocks: Sequence[Block]) -> int:
+    return sum(len(block.text) for block in blocks if block.zone is Zone.BACK)
+
+
+def _notes(ade: AdeFile) -> tuple[str, ...]:
+    if not ade.failed_pages:
+        return ()
+    return (f"ADE could not read page {', '.join(map(str, ade.failed_pages))}",)

@@ -1,0 +1,67 @@
+"""PDF, HTML and DOCX through docling's own converter, an optional dependency (`rag_assets[docling]`).
+
+docling finds layout and tables with models that it fetches at its first PDF; HTML and DOCX need none. Its document is
+read in `docling`. Written against the documented API of docling 2 (`DocumentConverter.convert`, `export_to_dict`);
+tests run it against a stand-in with that API, since docling itself brings torch along.
+"""
+
+import importlib
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from rag_assets.errors import MissingExtra, UnreadableDocument
+from rag_assets.model import Document
+from rag_assets.parsing.docling.document import document_of
+from rag_assets.parsing.files.size_limit import demand_size
+from rag_assets.settings import ParseLimits, ParsingSettings
+
+_WORD_FOLDER = b"word/"
+_HTML_STARTS = (b"<!doctype html", b"<html")
+
+
+def looks_like_html(head: bytes) -> bool:
+    """Whether the first 64 KB of a file are those of an HTML page (comments and an XML declaration may precede)."""
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    while start.startswith((b"<!--", b"<?xml")):
+        _, mark, start = start.partition(b"-->" if start.startswith(b"<!--") else b"?>")
+        start = start.lstrip() if mark else b""
+    return start.startswith(_HTML_STARTS)
+
+
+def looks_like_docx(head: bytes) -> bool:
+    """Whether the first 64 KB of a file are those of a Word document (a ZIP archive with a `word` folder)."""
+    return head.startswith(b"PK\x03\x04") and _WORD_FOLDER in head
+
+
+def parse_with_docling(
+    path: Path,
+    paper_id: str,
+    file_path: str,
+    settings: ParsingSettings,  # noqa: ARG001 - every format takes the same arguments
+    limits: ParseLimits,
+) -> Document:
+    """Convert a file with docling and read the result.
+
+    Raises MissingExtra when docling is not installed, UnreadableDocument with docling's reason when it cannot convert
+    the file, DocumentLimit when the file is too big or has too many pages.
+    """
+    demand_size(path, limits)
+    result = _converted(path, limits)
+    document = document_of(result.document.export_to_dict(), path, paper_id, file_path, limits)
+    is_partial = getattr(result.status, "value", result.status) == "partial_success"
+    note = "converted with docling, in part only" if is_partial else "converted with docling"
+    return replace(document, notes=(*document.notes, note))
+
+
+def _converted(path: Path, limits: ParseLimits) -> Any:
+    """docling's ConversionResult of the file."""
+    try:
+        converter = importlib.import_module("docling.document_converter").DocumentConverter()
+    except ImportError as error:
+        raise MissingExtra.named("docling", purpose=f"Reading {path.name}") from error
+    try:
+        return converter.convert(path, max_num_pages=limits.max_pages)
+    except Exception as error:  # its backends let the errors of a dozen libraries through
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        raise UnreadableDocument(f"{path}: docling could not convert it ({reason}). Check the file.") from error

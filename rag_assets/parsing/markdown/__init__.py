@@ -1,0 +1,1 @@
+"""Markdown, whole files (`document`) and the pieces that other formats hold (`parts`)."""

@@ -1,0 +1,202 @@
+"""From groups of lines to the blocks of a document: kinds, captions, lists, and paragraphs across columns and pages.
+
+Brings together what `headings`, `paragraphs` and `sections` decide, each for itself. The groups come in
+reading order, running headers already gone.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from rag_assets.model import Block, BlockKind, Span, Zone
+from rag_assets.parsing.pdf.blocks import GroupKind, LineGroup
+from rag_assets.parsing.pdf.headings import BodyStyle, HeadingLevels, caption_kind, is_heading
+from rag_assets.parsing.pdf.paragraphs import Part, Vocabulary, goes_on, is_unfinished, joined_parts
+from rag_assets.parsing.pdf.sections import Outline, SectionStack, zones_of
+
+_CELL_SEPARATOR = " | "
+_FOOTNOTE_SIZE = 0.93
+_FOOTNOTE_TOP = 0.5
+_FOOTNOTE_MARK = re.compile(r"(?:\d{1,3}|[*∗†‡§¶#]+)[\s.)]*\S")
+_SIZE_TOLERANCE = 0.06
+_FULL_LINE_EMS = 2.0
+_FLOATING = (BlockKind.FIGURE, BlockKind.TABLE, BlockKind.FOOTNOTE)
+_MAX_FLOATS_PASSED = 12
+
+
+@dataclass
+class _Draft:
+    """A block while its groups are gathered."""
+
+    kind: BlockKind
+    groups: list[LineGroup]
+    caption: list[LineGroup] = field(default_factory=list)
+    items: list[list[LineGroup]] = field(default_factory=list)
+    """The groups of each item of a list."""
+
+    @property
+    def last_line_text(self) -> str:
+        return self.groups[-1].lines[-1].text
+
+
+def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None) -> tuple[Block, ...]:
+    """The blocks of a document from its groups in reading order; `title` is the group that is its title, if any."""
+    body = BodyStyle.of(groups)
+    vocabulary = Vocabulary.of(line.text for group in groups for line in group.lines)
+    drafts = _with_lists(_with_paragraphs_joined(_with_captions(list(_drafts(groups, body, title)))))
+    levels = HeadingLevels.of([d.groups[0] for d in drafts if d.kind is BlockKind.HEADING and d.groups[0] is not title])
+    texts = [_text_and_spans(draft, vocabulary) for draft in drafts]
+    depths = [
+        levels.level(d.groups[0]) if d.kind is BlockKind.HEADING and d.groups[0] is not title else 0 for d in drafts
+    ]
+    outline = [
+        Outline(text, draft.groups[0].page, depth)
+        for draft, (text, _), depth in zip(drafts, texts, depths, strict=True)
+    ]
+    sections = SectionStack()
+    blocks = []
+    for draft, (text, spans), entry, zone in zip(drafts, texts, outline, zones_of(outline), strict=True):
+        is_title = draft.groups[0] is title
+        path = (text,) if is_title else sections.enter(entry.level, text) if entry.level else sections.path
+        caption = joined_parts([_part(group) for group in draft.caption], vocabulary)[0]
+        blocks.append(Block(draft.kind, text, path, Zone.FRONT if is_title else zone, spans, caption))
+    return tuple(block for block in blocks if block.text)
+
+
+def _drafts(groups: Iterable[LineGroup], body: BodyStyle, title: LineGroup | None) -> Iterator[_Draft]:
+    above: _Draft | None = None
+    for group in groups:
+        kind = BlockKind.HEADING if group is title else _kind_of(group, body, above)
+        above = _Draft(kind, [group])
+        yield above
+
+
+def _kind_of(group: LineGroup, body: BodyStyle, above: _Draft | None) -> BlockKind:
+    if group.kind is GroupKind.ROWS:
+        return BlockKind.TABLE
+    if is_heading(group, body):
+        return BlockKind.HEADING
+    if group.is_aside or _is_footnote(group, body, above):
+        return BlockKind.FOOTNOTE
+    if caption_kind(group) == "figure":
+        return BlockKind.FIGURE
+    return BlockKind.LIST if group.kind is GroupKind.ITEM else BlockKind.PARAGRAPH
+
+
+def _is_footnote(group: LineGroup, body: BodyStyle, above: _Draft | None) -> bool:
+    """Small text with a mark, under larger text or another footnote in the lower part of the same column."""
+    first = group.lines[0]
+    if above is None or group.size > _FOOTNOTE_SIZE * body.size or first.top < _FOOTNOTE_TOP * first.frame.height:
+        return False
+    last = above.groups[-1].lines[-1]
+    if last.column != first.column or last.frame.page != first.frame.page:
+        return False
+    if above.kind is BlockKind.FOOTNOTE:
+        return True
+    return above.groups[-1].size > _FOOTNOTE_SIZE * body.size and bool(_FOOTNOTE_MARK.match(first.text))
+
+
+def _with_captions(drafts: list[_Draft]) -> list[_Draft]:
+    """Give each table the caption directly before it, or else directly after it, on its page."""
+    taken: set[int] = set()
+    for index, draft in enumerate(drafts):
+        if draft.kind is not BlockKind.TABLE:
+            continue
+        for neighbours in ((index - 1,), (index - 2, index - 1), (index + 1,)):
+            if not taken.intersection(neighbours) and _is_caption_of(drafts, neighbours, draft):
+                draft.caption = [drafts[neighbour].groups[0] for neighbour in neighbours]
+                taken.update(neighbours)
+                break
+    return [draft for index, draft in enumerate(drafts) if index not in taken]
+
+
+def _is_caption_of(drafts: Sequence[_Draft], places: Sequence[int], table: _Draft) -> bool:
+    """Whether the drafts at `places` are a table's caption: its label and text, or the label and then the text."""
+    if min(places) < 0 or max(places) >= len(drafts):
+        return False
+    groups = [drafts[place].groups[0] for place in places]
+    if any(g.page != table.groups[0].page or g.kind is GroupKind.ROWS for g in groups):
+        return False
+    if len(groups) == 2 and (len(groups[0].plain_text.split()) > 2 or len(groups[1].lines) > 3):
+        return False
+    return caption_kind(groups[0]) == "table"
+
+
+def _with_paragraphs_joined(drafts: Sequence[_Draft]) -> list[_Draft]:
+    """Put the pieces of a paragraph together where its sentence goes on after a column, a page or a float."""
+    joined: list[_Draft] = []
+    for draft in drafts:
+        earlier = _open_paragraph(joined) if draft.kind is BlockKind.PARAGRAPH else None
+        if earlier is not None and _continues(earlier, draft.groups[0]):
+            earlier.groups.extend(draft.groups)
+        else:
+            joined.append(draft)
+    return joined
+
+
+def _open_paragraph(drafts: Sequence[_Draft]) -> _Draft | None:
+    """The last piece of prose, if only floats stand after it."""
+    for draft in reversed(drafts[-_MAX_FLOATS_PASSED:]):
+        if draft.kind in (BlockKind.PARAGRAPH, BlockKind.LIST):
+            return draft
+        if draft.kind not in _FLOATING:
+            return None
+    return None
+
+
+def _continues(earlier: _Draft, group: LineGroup) -> bool:
+    above = earlier.groups[-1]
+    if abs(above.size - group.size) > _SIZE_TOLERANCE * max(above.size, group.size):
+        return False
+    last, first = above.lines[-1], group.lines[0]
+    if goes_on(last.text, first.text):
+        return True
+    changes_column = last.column != first.column or last.frame.page != first.frame.page
+    is_full = last.column.right - last.right <= _FULL_LINE_EMS * last.size and len(above.lines) > 1
+    is_flush = first.left - first.column.left <= 0.5 * first.size
+    return changes_column and is_full and is_flush and len(group.lines) > 1 and is_unfinished(last.text)
+
+
+def _with_lists(drafts: Iterable[_Draft]) -> list[_Draft]:
+    """Neighbouring items make one list."""
+    merged: list[_Draft] = []
+    for draft in drafts:
+        if draft.kind is not BlockKind.LIST:
+            merged.append(draft)
+        elif merged and merged[-1].kind is BlockKind.LIST:
+            merged[-1].items.append(draft.groups)
+            merged[-1].groups = [*merged[-1].groups, *draft.groups]
+        else:
+            merged.append(replace(draft, items=[draft.groups]))
+    return merged
+
+
+def _part(group: LineGroup) -> Part:
+    return Part(tuple(line.text for line in group.lines), group.box())
+
+
+def _text_and_spans(draft: _Draft, vocabulary: Vocabulary) -> tuple[str, tuple[Span, ...]]:
+    if draft.kind is BlockKind.TABLE:
+        return _table(draft)
+    if draft.kind is BlockKind.LIST:
+        return _on_lines([joined_parts([_part(g) for g in item], vocabulary) for item in draft.items])
+    return joined_parts([_part(group) for group in draft.groups], vocabulary)
+
+
+def _on_lines(pieces: Sequence[tuple[str, tuple[Span, ...]]]) -> tuple[str, tuple[Span, ...]]:
+    """Texts on lines of their own; a line break belongs to the span before it."""
+    spans: list[Span] = []
+    at = 0
+    for text, own in pieces:
+        if spans:
+            spans[-1] = replace(spans[-1], end=at)
+        spans.extend(replace(span, start=span.start + at, end=span.end + at) for span in own)
+        at += len(text) + 1
+    return "\n".join(text for text, _ in pieces), tuple(spans)
+
+
+def _table(draft: _Draft) -> tuple[str, tuple[Span, ...]]:
+    rows = [_CELL_SEPARATOR.join(line.cells) for line in draft.groups[0].lines]
+    text = "\n".join(rows)
+    boxes = [group.box() for group in (*draft.caption, draft.groups[0])]
+    return text, (Span(0, len(text), boxes[-1].page, boxes[-1].page, tuple(boxes)),)

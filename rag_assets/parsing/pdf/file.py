@@ -1,0 +1,92 @@
+"""Opening PDF files with PDFium: what cannot be opened, and why, in words a reader can act on.
+
+The only module that opens and closes a PDF and knows PDFium's error codes. Reading the text of a page is
+`text`'s business. PDFium is not thread safe: one thread a process.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rag_assets.errors import DocumentLimit, UnreadableDocument
+from rag_assets.settings import ParseLimits
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument
+
+_HEADER_WINDOW = 1024
+"""A PDF may start with other bytes; readers look for its header in the first 1024 (PDF 1.7, appendix H.3.4.1)."""
+_BYTES_PER_MB = 1_000_000
+
+
+def looks_like_pdf(head: bytes) -> bool:
+    """Whether the first bytes of a file (1024 are enough) hold a PDF header."""
+    return b"%PDF-" in head[:_HEADER_WINDOW]
+
+
+@contextmanager
+def opened_pdf(path: Path, limits: ParseLimits) -> Iterator["PdfDocument"]:
+    """The PDF at `path`, open while the block runs, with at least one and at most `limits.max_pages` pages.
+
+    Raises UnreadableDocument (not a PDF, encrypted, broken, without pages) and DocumentLimit.
+    """
+    _demand_pdf(path, limits)
+    from pypdfium2 import PdfDocument, PdfiumError
+
+    try:
+        pdf = PdfDocument(path)
+    except PdfiumError as error:
+        raise UnreadableDocument(f"{path}: {_reason(error.err_code)}") from error
+    try:
+        if len(pdf) > limits.max_pages:
+            raise DocumentLimit(
+                f"{path} has {len(pdf)} pages, more than the {limits.max_pages} of limits.max_pages. "
+                "Split the file, or raise the limit in rag_assets.toml."
+            )
+        yield pdf
+    finally:
+        pdf.close()
+
+
+def _demand_pdf(path: Path, limits: ParseLimits) -> None:
+    try:
+        size_mb = path.stat().st_size / _BYTES_PER_MB
+        with path.open("rb") as file:
+            head = file.read(_HEADER_WINDOW)
+    except OSError as error:
+        raise UnreadableDocument(
+            f"{path}: cannot be read ({error.strerror}). Check the file and its rights."
+        ) from error
+    if size_mb > limits.max_file_mb:
+        raise DocumentLimit(
+            f"{path} has {size_mb:.1f} MB, more than the {limits.max_file_mb:g} of limits.max_file_mb. "
+            "Split the file, or raise the limit in rag_assets.toml."
+        )
+    if not head:
+        raise UnreadableDocument(f"{path}: is empty (0 bytes). Fetch the file again.")
+    if not looks_like_pdf(head):
+        raise UnreadableDocument(f"{path}: {_what_it_is(head)}. Give it the right name or replace it by the PDF.")
+
+
+def _what_it_is(head: bytes) -> str:
+    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start[:9].lower() == b"<!doctype" or start[:5].lower() == b"<html":
+        return "is a web page with the name of a PDF"
+    if start.startswith(b"<"):
+        return "is XML with the name of a PDF"
+    return f"is not a PDF: no %PDF- header in the first {_HEADER_WINDOW} bytes"
+
+
+def _reason(code: int | None) -> str:
+    from pypdfium2 import raw
+
+    reasons = {
+        raw.FPDF_ERR_PASSWORD: "is encrypted and needs a password; remove it (for example with: qpdf --decrypt "
+        "--password=... in.pdf out.pdf) and put the open file in its place.",
+        raw.FPDF_ERR_SECURITY: "is encrypted with a method PDFium does not know; remove the encryption "
+        "and put the open file in its place.",
+        raw.FPDF_ERR_SUCCESS: "has no pages. Fetch or export the file again.",
+    }
+    broken = "is broken: PDFium finds no readable structure in it (cut off or damaged). Fetch the file again."
+    return reasons.get(code, broken) if code is not None else broken

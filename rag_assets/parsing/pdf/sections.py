@@ -1,0 +1,126 @@
+"""Zones and section paths: what is abstract, body, reference list or appendix, and which section a block is in.
+
+Works on the texts and levels of the headings alone; what makes a group of lines a heading is `headings`'
+business.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from rag_assets.model import Zone
+from rag_assets.parsing.pdf.section_names import is_top_level_name, number_of, without_number
+
+_ABSTRACT = re.compile(r"(?:abstract|summary)[.:]?", re.IGNORECASE)
+_ABSTRACT_RUN_IN = re.compile(r"abstract\s*[—–:.-]|abstract\s+(?=[A-Z])|ABSTRACT\b", re.IGNORECASE)
+_STILL_FRONT = re.compile(
+    r"(?:key\s?words?|index terms|ccs concepts|acm reference format|highlights|article info|a r t i c l e.*|"
+    r"a b s t r a c t|abstract|author summary|plain language summary|graphical abstract)\b.*",
+    re.IGNORECASE,
+)
+_REFERENCES = re.compile(
+    r"(?:references?(?: and notes)?|bibliography|literature cited|works cited|reference list|literature)[.:]?",
+    re.IGNORECASE,
+)
+_THANKS = re.compile(
+    r"acknowledge?ments?(?:\s+and\s+.*)?[.:]?|funding(?: statement)?|competing interests?|conflicts? of interests?|"
+    r"author contributions?|declaration of competing interest",
+    re.IGNORECASE,
+)
+_ANNEX = re.compile(r"(?:appendix|appendices|annex|supplement(?:ary|al)\b|supporting information)", re.IGNORECASE)
+_LETTERED = re.compile(r"[A-Z](?:\.\d+)*$")
+_FRONT_PAGES = 3
+_MAX_FRONT_CHARS = 6000
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What the zones are decided from: one entry a block."""
+
+    text: str
+    page: int
+    level: int
+    """Level of a heading; 0 for everything else."""
+
+
+def zones_of(entries: Sequence[Outline]) -> list[Zone]:
+    """The zone of each block. A part is only front matter when an abstract or an introduction shows where it ends."""
+    front_end = _front_end(entries)
+    zones: list[Zone] = []
+    tail = Zone.BODY
+    for index, entry in enumerate(entries):
+        if index < front_end:
+            zones.append(Zone.FRONT)
+            continue
+        if entry.level:
+            tail = _zone_after(entry, tail, is_late=index * 3 > len(entries))
+        zones.append(tail)
+    return zones
+
+
+def _front_end(entries: Sequence[Outline]) -> int:
+    """Index of the first block after the front matter; 0 when nothing shows where it ends."""
+    abstract = next((i for i, e in enumerate(entries) if e.page <= _FRONT_PAGES and _is_abstract(e)), None)
+    start = 0 if abstract is None else abstract + 1
+    n_chars = 0
+    for index in range(start, len(entries)):
+        entry = entries[index]
+        if entry.page > _FRONT_PAGES or n_chars > _MAX_FRONT_CHARS:
+            break
+        if entry.level and _ends_front(entry, has_abstract=abstract is not None):
+            return index
+        n_chars += len(entry.text)
+    if abstract is None:
+        return 0
+    is_heading = entries[abstract].level > 0
+    return min(abstract + 1 + is_heading, len(entries))  # the abstract and what stands before it
+
+
+def _is_abstract(entry: Outline) -> bool:
+    if entry.level:
+        return bool(_ABSTRACT.fullmatch(entry.text.strip()))
+    return bool(_ABSTRACT_RUN_IN.match(entry.text))
+
+
+def _ends_front(entry: Outline, *, has_abstract: bool) -> bool:
+    text = entry.text.strip()
+    if without_number(text).lower().startswith("introduction"):
+        return True
+    if not has_abstract or _STILL_FRONT.fullmatch(text):
+        return False
+    return number_of(text) is not None or is_top_level_name(text) or entry.level == 1
+
+
+def _zone_after(entry: Outline, zone: Zone, *, is_late: bool) -> Zone:
+    """The zone that a heading opens, in the zone before it."""
+    text = entry.text.strip()
+    name = without_number(text)
+    if _ANNEX.match(name):
+        return Zone.ANNEX
+    if _REFERENCES.fullmatch(name) and is_late:
+        return Zone.BACK
+    if _THANKS.fullmatch(name):
+        return Zone.BACK
+    if zone is Zone.BACK and (number := number_of(text)):
+        return Zone.ANNEX if _LETTERED.match(number) else Zone.BODY
+    if zone is Zone.BACK and is_top_level_name(text):
+        return Zone.BODY
+    return zone
+
+
+@dataclass
+class SectionStack:
+    """The sections that are open while a document is read from front to back."""
+
+    _open: list[tuple[int, str]] = field(default_factory=list)
+
+    def enter(self, level: int, title: str) -> tuple[str, ...]:
+        """Open a section, closing those of its level and below; the path to it, its own title last."""
+        while self._open and self._open[-1][0] >= level:
+            self._open.pop()
+        self._open.append((level, title))
+        return self.path
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        return tuple(title for _, title in self._open)

@@ -1,0 +1,4 @@
+"""TEI XML, as GROBID and scholarly editors write it.
+
+Way in: `document`.
+"""

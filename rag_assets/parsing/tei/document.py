@@ -1,0 +1,94 @@
+"""TEI files: GROBID's full texts and training files, and TEI written by people.
+
+Entry of the format. The steps live apart: `structure` reads the tree into drafts of blocks, `paging`
+gives them pages and their place in the reading order; this module joins them into a Document.
+
+What becomes what: the abstract is FRONT, the body BODY, appendices ANNEX, acknowledgements and statements BACK; the
+reference list is left out. A heading reads as printed ("3.1 Methods") and is the last title of its section path. A
+figure's text is its caption; a table's caption is its title.
+"""
+
+from pathlib import Path
+
+from lxml import etree
+
+from rag_assets.errors import DocumentLimit, UnreadableDocument
+from rag_assets.model import Document, Source
+from rag_assets.parsing.tei.coverage import n_text_chars
+from rag_assets.parsing.tei.drafts import Collected
+from rag_assets.parsing.tei.elements import name_of
+from rag_assets.parsing.tei.paging import with_pages
+from rag_assets.parsing.tei.sniffing import TEI_ROOTS, looks_like_tei
+from rag_assets.parsing.tei.structure import collect
+from rag_assets.parsing.files.xml_trees import XmlTree, read_xml
+from rag_assets.settings import ParseLimits, ParsingSettings
+
+__all__ = ["looks_like_tei", "parse_tei"]
+
+
+def parse_tei(
+    path: Path,
+    paper_id: str,
+    file_path: str,
+    settings: ParsingSettings,  # noqa: ARG001 - every format is called alike; TEI has nothing to set
+    limits: ParseLimits,
+) -> Document:
+    """Read the TEI file at `path` into a Document.
+
+    `n_pages` counts the facsimile's surfaces or the page breaks (text before the first break is a page of its own
+    if there is a paragraph of it, since a break marks the start of a page); without either it is the largest page
+    that coordinates prove. Page labels are the breaks' `@n`.
+
+    Raises UnreadableDocument when the file is no XML, not TEI or without text, DocumentLimit when it passes a limit.
+    """
+    tree = read_xml(path, limits)
+    collected = _collected(path, tree, limits)
+    paging = with_pages(tree.root, collected)
+    if not paging.blocks:
+        raise UnreadableDocument(
+            f"{path} is TEI without text: no abstract, no body, no annex. "
+            + "".join(f"{note} " for note in tree.notes)
+            + "Make it again from its PDF, or remove it."
+        )
+    if paging.n_pages is not None and paging.n_pages > limits.max_pages:
+        raise DocumentLimit(
+            f"{path} has {paging.n_pages} pages, more than limits.max_pages = {limits.max_pages}. "
+            "Split the file or raise the limit."
+        )
+    return Document(
+        paper_id=paper_id,
+        title=_title(tree.root),
+        source=Source.TEI,
+        file_path=file_path,
+        blocks=paging.blocks,
+        n_pages=paging.n_pages,
+        page_source=paging.page_source,
+        page_labels=paging.page_labels,
+        n_source_chars=n_text_chars(tree.root),
+        n_dropped_running=collected.n_running,
+        notes=tree.notes,
+    )
+
+
+def _collected(path: Path, tree: XmlTree, limits: ParseLimits) -> Collected:
+    name = name_of(tree.root)
+    if name not in TEI_ROOTS:
+        raise UnreadableDocument(
+            f"{path} is XML with the root element <{name}>, not TEI. Convert it to TEI, or remove it."
+        )
+    try:
+        return collect(tree.root)
+    except RecursionError as error:
+        raise DocumentLimit(
+            f"{path} nests elements too deep to be read. Set limits.max_depth = {limits.max_depth} lower to see where."
+        ) from error
+
+
+def _title(root: etree._Element) -> str:
+    """The main title of the file's own description, else the title page's."""
+    titles = [*root.iterfind(".//{*}teiHeader/{*}fileDesc/{*}titleStmt/{*}title"), *root.iter("{*}docTitle")]
+    main = [title for title in titles if title.get("type") == "main"]
+    for title in (*main, *titles):
+        if text := " ".join("".join(str(part) for part in title.itertext()).split()):
+            return text
+    return ""

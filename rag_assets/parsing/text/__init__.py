@@ -1,0 +1,4 @@
+"""Plain text.
+
+Way in: `document`.
+"""

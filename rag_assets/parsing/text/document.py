@@ -1,0 +1,228 @@
+"""A plain text file becomes a Document: paragraphs, the headings that are beyond doubt, abstract and references.
+
+How lines become paragraphs is `lines`' matter, what a heading looks like `conventions.section_headings`'. Pages are known
+only from form feeds, which a PDF-to-text program writes: they are the parser's pages. Structure is found
+conservatively: taking a sentence for a heading harms a section title, taking the body for references loses it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_assets.errors import DocumentLimit, UnreadableDocument
+from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Span, Zone
+from rag_assets.parsing.files.decoding import decoded
+from rag_assets.parsing.conventions.running_text import PlacedLine, running_lines
+from rag_assets.parsing.conventions.section_headings import heading_depth, is_section_name, looks_like_heading, zone_named
+from rag_assets.parsing.text.lines import Line, Paragraph, lines_of, paragraphs_of
+from rag_assets.settings import ParseLimits, ParsingSettings
+
+_MAX_HEADING_CHARS = 90
+_TITLE_PARAGRAPHS = 10
+_TITLE_CHARS = range(8, 300)
+_MIN_LETTER_SHARE = 0.6
+_NO_TITLE = re.compile(
+    r"https?://|www\.|doi\b|(?:\S+ )?pre-?proof$|[\w .]{1,25}:\s*\S+$|arxiv:|©|copyright", re.IGNORECASE
+)
+_ABSTRACT_RUN_IN = re.compile(r"(?:abstract|summary)\s?[:.—–]\s?\S", re.IGNORECASE)
+_FRONT_PARAGRAPHS = 30
+"""An abstract that begins later is not this paper's abstract."""
+_MAX_FRONT_SECTION = 4
+_MAX_BACK_SECTION = 4
+"""Paragraphs of an abstract, or of acknowledgements: after more of them the next heading was not recognised."""
+_REFERENCES = re.compile(r"\W*(?:\d+\W+)?(?:references?|literature|bibliography|works cited)\b", re.IGNORECASE)
+_YEAR = re.compile(r"\b(?:1[89]|20)\d\d|https?:|\bdoi\b|et al\b")
+_PROSE_CHARS = 300
+_CHARS_PER_YEAR = 400
+"""An entry of a reference list has a year, a link or an "et al." at least this often; prose does not."""
+_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2})*")
+_MAX_NUMBER_GAP = 2
+
+
+def parse_text(path: Path, paper_id: str, file_path: str, settings: ParsingSettings, limits: ParseLimits) -> Document:
+    """Read a text file of any common encoding, one paragraph a line, hard-wrapped or parted by blank lines.
+
+    Pages are those between form feeds (page source `parser`), null when there are none. Raises UnreadableDocument
+    for binary content and DocumentLimit for more than `limits.max_pages` pages.
+    """
+    try:
+        source = decoded(path.read_bytes())
+    except UnreadableDocument as error:
+        raise UnreadableDocument(f"{path} {error}") from error
+    pages = lines_of(source.text)
+    if len(pages) > limits.max_pages:
+        raise DocumentLimit(
+            f"{path} has {len(pages)} pages, more than the {limits.max_pages} of limits.max_pages. Split the file."
+        )
+    kept, n_running = _without_running_lines(pages, settings.running_header_share)
+    paragraphs = paragraphs_of(kept)
+    title_at = _title_index(paragraphs)
+    placed = _placed(paragraphs, title_at)
+    is_paged = pages[0][0].page is not None
+    return Document(
+        paper_id=paper_id,
+        title="" if title_at is None else paragraphs[title_at].text,
+        source=Source.TEXT,
+        file_path=file_path,
+        blocks=tuple(map(_block, placed)),
+        n_pages=len(pages) if is_paged else None,
+        page_source=PageSource.PARSER if is_paged else PageSource.NONE,
+        n_source_chars=sum(place.paragraph.n_source_chars for place in placed if place.zone is not Zone.BACK),
+        n_dropped_running=n_running,
+        notes=source.notes,
+    )
+
+
+def _without_running_lines(pages: Sequence[Sequence[Line]], share: float) -> tuple[list[list[Line]], int]:
+    filled = [[index for index, line in enumerate(page) if line.text] for page in pages]
+    running = running_lines(
+        [[PlacedLine(page[index].text) for index in indices] for page, indices in zip(pages, filled, strict=True)],
+        share,
+    )
+    dropped = [{indices[at] for at in found} for indices, found in zip(filled, running, strict=True)]
+    kept = [
+        [line for index, line in enumerate(page) if index not in gone]
+        for page, gone in zip(pages, dropped, strict=True)
+    ]
+    return kept, sum(map(len, dropped))
+
+
+def _title_index(paragraphs: Sequence[Paragraph]) -> int | None:
+    for index, paragraph in enumerate(paragraphs[:_TITLE_PARAGRAPHS]):
+        text = paragraph.text
+        n_letters = sum(character.isalpha() for character in text)
+        if len(text) not in _TITLE_CHARS or n_letters < _MIN_LETTER_SHARE * len(text) or " " not in text:
+            continue
+        if not _NO_TITLE.match(text) and not is_section_name(text):
+            return index
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A paragraph and where in the paper it stands."""
+
+    paragraph: Paragraph
+    kind: BlockKind
+    section_path: tuple[str, ...]
+    zone: Zone
+
+
+def _placed(paragraphs: Sequence[Paragraph], title_at: int | None) -> list[_Placed]:
+    reader = _Reader(_front_end(paragraphs, title_at), title_at)
+    return [reader.place(paragraph, index) for index, paragraph in enumerate(paragraphs)]
+
+
+def _front_end(paragraphs: Sequence[Paragraph], title_at: int | None) -> int:
+    """How many paragraphs stand before the abstract's end, or make up title and what stands above it."""
+    for index, paragraph in enumerate(paragraphs[:_FRONT_PARAGRAPHS]):
+        if _ABSTRACT_RUN_IN.match(paragraph.text):
+            return index + 1
+        if len(paragraph.text) <= _MAX_HEADING_CHARS and zone_named(paragraph.text) is Zone.FRONT:
+            return index
+    return 0 if title_at is None else title_at + 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Section:
+    title: str
+    level: int
+    zone: Zone
+
+
+class _Reader:
+    """Reads the paragraphs from top to bottom and keeps track of the open sections."""
+
+    def __init__(self, n_front: int, title_at: int | None) -> None:
+        self._n_front = n_front
+        self._title_at = title_at
+        self._open: tuple[_Section, ...] = ()
+        """The open sections, outermost first."""
+        self._before: tuple[_Section, ...] = ()
+        """Those that were open before the front or back matter: they go on when it turns out to have ended."""
+        self._n_since_heading = 0
+        self._is_in_references = False
+        self._number: tuple[int, ...] = ()
+
+    def place(self, paragraph: Paragraph, index: int) -> _Placed:
+        if index != self._title_at and self._is_heading(paragraph):
+            self._enter(paragraph.text)
+            return _Placed(paragraph, BlockKind.HEADING, self._path, self._zone)
+        self._n_since_heading += 1
+        self._leave_if_over(paragraph)
+        zone = Zone.FRONT if index < self._n_front else self._zone
+        return _Placed(paragraph, BlockKind.PARAGRAPH, self._path, zone)
+
+    @property
+    def _path(self) -> tuple[str, ...]:
+        return tuple(section.title for section in self._open)
+
+    @property
+    def _zone(self) -> Zone:
+        return self._open[-1].zone if self._open else Zone.BODY
+
+    def _is_heading(self, paragraph: Paragraph) -> bool:
+        text = paragraph.text
+        if paragraph.n_lines != 1 or len(text) > _MAX_HEADING_CHARS or not looks_like_heading(text):
+            return False
+        if is_section_name(text):
+            return True
+        if self._is_in_references:
+            return False
+        depth = heading_depth(text)
+        return depth is None or _follows(self._number, _number_of(text))
+
+    def _enter(self, title: str) -> None:
+        depth = heading_depth(title)
+        if depth is not None:
+            self._number = _number_of(title)
+        level = depth or 1
+        outer = tuple(section for section in self._open if section.level < level)
+        zone = zone_named(title) or (outer[-1].zone if outer else Zone.BODY)
+        if self._zone in (Zone.BODY, Zone.ANNEX):
+            self._before = self._open
+        self._open = (*outer, _Section(title, level, zone))
+        self._n_since_heading = 0
+        self._is_in_references = zone is Zone.BACK and bool(_REFERENCES.match(title))
+
+    def _leave_if_over(self, paragraph: Paragraph) -> None:
+        """Front and back matter end where the next heading was missed: when it gets too long, or reads like prose."""
+        if self._is_in_references:
+            is_over = _is_prose(paragraph.text)
+        elif self._zone is Zone.BACK:
+            is_over = self._n_since_heading > _MAX_BACK_SECTION
+        else:
+            is_over = self._zone is Zone.FRONT and self._n_since_heading > _MAX_FRONT_SECTION
+        if is_over:
+            self._open = self._before
+            self._is_in_references = False
+
+
+def _is_prose(text: str) -> bool:
+    return len(text) >= _PROSE_CHARS and len(_YEAR.findall(text)) * _CHARS_PER_YEAR < len(text)
+
+
+def _number_of(title: str) -> tuple[int, ...]:
+    number = _NUMBER.search(title)
+    return tuple(int(part) for part in number[0].split(".")) if number else ()
+
+
+def _follows(before: tuple[int, ...], number: tuple[int, ...]) -> bool:
+    """Whether a heading of that number can come after the last one: no list item or year is taken for a section."""
+    if number[: len(before)] == before:
+        return all(part <= 1 for part in number[len(before) :]) and len(number) > len(before)
+    shared = 0
+    while shared < min(len(before), len(number)) and before[shared] == number[shared]:
+        shared += 1
+    if shared == len(number) or shared == len(before):
+        return False
+    gap = number[shared] - before[shared]
+    return 0 < gap <= _MAX_NUMBER_GAP and all(part <= 1 for part in number[shared + 1 :])
+
+
+def _block(placed: _Placed) -> Block:
+    paragraph = placed.paragraph
+    ends = [offset for offset, _ in paragraph.pages[1:]] + [len(paragraph.text)]
+    spans = tuple(Span(start, end, page, page) for (start, page), end in zip(paragraph.pages, ends, strict=True))
+    return Block(placed.kind, paragraph.text, placed.section_path, placed.zone, spans)

@@ -1,0 +1,163 @@
+"""Lines of a plain text into paragraphs: which line ends are the author's and which are only where a line was full.
+
+Knows nothing of titles, sections or references; that is `text`'s matter.
+"""
+
+import itertools
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rag_assets.parsing.conventions.section_headings import is_section_name
+
+_LINE_BREAK = re.compile(r"\r\n|[\n\r\x0b\x85\u2028\u2029]")
+_MAX_WRAPPED = 200
+"""A longer line was not broken to fit a page: it is a paragraph of its own."""
+_FULL_SHARE = 0.8
+_FULL_SHARE_AFTER_SENTENCE = 0.92
+_MIN_LINES_FOR_OWN_WIDTH = 4
+_USUAL_WIDTH = 80
+_ENTRY = re.compile(r"(?:[•▪◦‣*–—-]|\(?\d{1,3}[.)]|\[\d{1,3}\])\s")
+_ENDS_SENTENCE = re.compile(r"[.!?:;][\"'”’)\]]*$")
+_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_BROKEN_WORD = re.compile(r"([^\W\d_]+)[-\u00ad\u2010]$")
+_SOFT_HYPHEN = "\u00ad"
+_NOT_A_SECOND_HALF = frozenset({"and", "or", "to", "nor", "und", "oder", "et", "ou"})
+"""After a hyphen at a line end these stand by themselves: "short-" + "and long-term"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line without the white space around it."""
+
+    text: str
+    page: int | None
+    """1-based; None in a text without form feeds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Lines put together again."""
+
+    text: str
+    pages: tuple[tuple[int, int | None], ...]
+    """(offset in `text`, page) where each page begins; the first offset is 0."""
+    n_lines: int
+    n_source_chars: int
+    """Characters of its lines before they were joined, a line end counted as one."""
+
+
+def lines_of(text: str) -> list[list[Line]]:
+    """The lines of each page; a form feed begins a new page. Empty lines are kept, they part paragraphs."""
+    pages = text.split("\f")
+    if len(pages) > 1 and not pages[-1].strip():
+        pages.pop()
+    numbers = range(1, len(pages) + 1) if "\f" in text else [None]
+    return [
+        [Line(" ".join(line.split()), number) for line in _LINE_BREAK.split(page)]
+        for number, page in zip(numbers, pages, strict=True)
+    ]
+
+
+def paragraphs_of(pages: Sequence[Sequence[Line]]) -> list[Paragraph]:
+    """Put the lines of each page together to paragraphs, and paragraphs that run over the turn of a page."""
+    grouped = [_groups(page) for page in pages]
+    usual_width = _width([line for page in grouped for group in page for line in group], _USUAL_WIDTH)
+    runs: list[list[Line]] = []
+    for page in grouped:
+        on_page = [run for group in page for run in _runs(group, usual_width)]
+        if runs and on_page and _runs_on(runs[-1], on_page[0]):
+            runs[-1].extend(on_page.pop(0))
+        runs.extend(on_page)
+    words = _Words.of(line.text for run in runs for line in run)
+    return [_joined(run, words) for run in runs]
+
+
+def _groups(lines: Sequence[Line]) -> list[list[Line]]:
+    """Lines between empty lines."""
+    groups: list[list[Line]] = [[]]
+    for line in lines:
+        if line.text:
+            groups[-1].append(line)
+        elif groups[-1]:
+            groups.append([])
+    return [group for group in groups if group]
+
+
+def _runs(group: Sequence[Line], usual_width: int) -> list[list[Line]]:
+    """Lines of a group that belong to one paragraph."""
+    width = _width(group, usual_width) if len(group) >= _MIN_LINES_FOR_OWN_WIDTH else usual_width
+    runs = [[group[0]]]
+    for before, line in itertools.pairwise(group):
+        if _continues(before.text, line.text, width):
+            runs[-1].append(line)
+        else:
+            runs.append([line])
+    return runs
+
+
+def _width(lines: Sequence[Line], usual: int) -> int:
+    """How long a full line is: nine of ten wrapped lines are no longer."""
+    lengths = sorted(len(line.text) for line in lines if len(line.text) <= _MAX_WRAPPED)
+    return lengths[len(lengths) * 9 // 10] if lengths else usual
+
+
+def _continues(before: str, line: str, width: int) -> bool:
+    """Whether the break between two lines is only there because the first was full."""
+    if len(before) > _MAX_WRAPPED or is_section_name(before) or is_section_name(line):
+        return False
+    ends_sentence = bool(_ENDS_SENTENCE.search(before))
+    if _ENTRY.match(line) and ends_sentence:
+        return False
+    if line[0].islower() or _BROKEN_WORD.search(before):
+        return True
+    share = _FULL_SHARE_AFTER_SENTENCE if ends_sentence else _FULL_SHARE
+    return len(before) + 1 + len(line.split(" ", 1)[0]) > share * width
+
+
+def _runs_on(before: Sequence[Line], after: Sequence[Line]) -> bool:
+    """Whether a paragraph at the end of a page goes on at the top of the next."""
+    last, first = before[-1].text, after[0].text
+    return not _ENDS_SENTENCE.search(last) and not is_section_name(last) and first[0].islower()
+
+
+@dataclass(frozen=True)
+class _Words:
+    """How often each word, in lower case, stands in the text away from line ends."""
+
+    counts: Counter[str]
+
+    @classmethod
+    def of(cls, lines: Iterable[str]) -> "_Words":
+        return cls(Counter(word.lower() for line in lines for word in _WORD.findall(line)))
+
+    def has_hyphen(self, left: str, right: str) -> bool:
+        """Whether `left-right` keeps its hyphen: the text writes it so elsewhere more often than in one word."""
+        left, right = left.lower(), right.lower()
+        return self.counts[f"{left}-{right}"] > self.counts[left + right]
+
+
+def _joined(run: Sequence[Line], words: _Words) -> Paragraph:
+    text, pages = run[0].text, [(0, run[0].page)]
+    for line in run[1:]:
+        text = _with_hyphen_mended(text, line.text, words)
+        if line.page != pages[-1][1]:
+            pages.append((len(text), line.page))
+        text += line.text
+    return Paragraph(text, tuple(pages), len(run), sum(len(line.text) + 1 for line in run) - 1)
+
+
+def _with_hyphen_mended(text: str, following: str, words: _Words) -> str:
+    """`text` made ready for the next line: a space, or no space and perhaps no hyphen where a word was broken."""
+    broken = _BROKEN_WORD.search(text)
+    if not broken:
+        return text + " "
+    if text.endswith(_SOFT_HYPHEN):
+        return text[:-1]
+    rest = _WORD.match(following)
+    if rest and rest[0] in _NOT_A_SECOND_HALF:
+        return text + " "
+    if rest is None or not following[0].islower():
+        return text  # "COVID-" + "19", "SARS-" + "CoV": the hyphen is the name's
+    return text if words.has_hyphen(broken[1], rest[0]) else text[:-1]

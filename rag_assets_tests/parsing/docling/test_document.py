@@ -1,0 +1,338 @@
+"""A DoclingDocument becomes blocks in the order of its body tree, with the pages its `prov` states."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_assets.errors import DocumentLimit, UnreadableDocument
+from rag_assets.model import Block, BlockKind, Box, Document, PageSource, Zone
+from rag_assets.parsing.docling.document import is_docling, looks_like_docling, parse_docling
+from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets_tests.corpora import corpus_path
+
+Json = dict[str, Any]
+
+
+class DoclingWriter:
+    """Builds the JSON of a DoclingDocument with one page of 200 x 400 units."""
+
+    def __init__(self, mimetype: str = "application/pdf", n_pages: int = 2) -> None:
+        self.json: Json = {
+            "schema_name": "DoclingDocument",
+            "version": "1.10.0",
+            "name": "paper",
+            "origin": {"mimetype": mimetype, "filename": "paper"},
+            "body": {"self_ref": "#/body", "children": [], "content_layer": "body", "label": "unspecified"},
+            "groups": [],
+            "texts": [],
+            "tables": [],
+            "pictures": [],
+            "pages": {
+                str(number): {"page_no": number, "size": {"width": 200.0, "height": 400.0}}
+                for number in range(1, n_pages + 1)
+            },
+        }
+
+    def add(self, collection: str, parent: Json | None = None, **fields: Any) -> Json:
+        items = self.json[collection]
+        ref = f"#/{collection}/{len(items)}"
+        item = {"self_ref": ref, "children": [], "content_layer": "body", "prov": [], **fields}
+        items.append(item)
+        (self.json["body"] if parent is None else parent)["children"].append({"$ref": ref})
+        return item
+
+    def text(self, label: str, text: str, parent: Json | None = None, **fields: Any) -> Json:
+        return self.add("texts", parent, **({"label": label, "text": text, "orig": text} | fields))
+
+    def parsed(self, tmp_path: Path, limits: ParseLimits | None = None) -> Document:
+        path = tmp_path / "paper.json"
+        path.write_text(json.dumps(self.json), "utf-8")
+        return parse_docling(path, "paper", "paper.json", ParsingSettings(), limits or ParseLimits())
+
+
+def prov(page: int, left: float, top: float, right: float, bottom: float, chars: tuple[int, int] = (0, 0)) -> Json:
+    """A place with its origin at the bottom left, as docling writes PDFs."""
+    box = {"l": left, "t": top, "r": right, "b": bottom, "coord_origin": "BOTTOMLEFT"}
+    return {"page_no": page, "bbox": box, "charspan": list(chars)}
+
+
+def cell(row: int, col: int, text: str, **fields: Any) -> Json:
+    place = {"start_row_offset_idx": row, "start_col_offset_idx": col, "row_span": 1, "col_span": 1}
+    return place | {"text": text, "column_header": False} | fields
+
+
+def texts(blocks: tuple[Block, ...]) -> list[str]:
+    return [block.text for block in blocks]
+
+
+def test_boxes_from_either_corner_become_fractions_from_the_top(tmp_path: Path) -> None:
+    """Measured from the wrong corner, the highlight lies at the other end of the page."""
+    writer = DoclingWriter()
+    writer.text("text", "From the bottom.", prov=[prov(2, 20, 380, 100, 360)])
+    top_left = {"l": 20, "t": 20, "r": 100, "b": 40, "coord_origin": "TOPLEFT"}
+    writer.text("text", "From the top.", prov=[{"page_no": 2, "bbox": top_left, "charspan": [0, 9]}])
+
+    document = writer.parsed(tmp_path)
+
+    assert [block.boxes for block in document.blocks] == [(Box(2, 0.1, 0.05, 0.5, 0.1),)] * 2
+    assert (document.n_pages, document.page_source) == (2, PageSource.PARSER)
+
+
+def test_a_paragraph_over_two_pages_is_cut_where_docling_says(tmp_path: Path) -> None:
+    """A quote from its second half is on the second page only."""
+    writer = DoclingWriter()
+    places = [prov(1, 0, 40, 200, 0, (0, 12)), prov(2, 0, 400, 200, 360, (13, 25))]
+    writer.text("text", "Ferritin was low in women.", prov=places)
+
+    block = writer.parsed(tmp_path).blocks[0]
+
+    assert [(span.page_start, block.text[span.start : span.end]) for span in block.spans] == [
+        (1, "Ferritin was "),
+        (2, "low in women."),
+    ]
+
+
+def test_the_body_tree_gives_the_order(tmp_path: Path) -> None:
+    """The arrays are in the order of recognition, not of reading."""
+    writer = DoclingWriter()
+    writer.text("text", "second")
+    writer.text("text", "first")
+    writer.json["body"]["children"].reverse()
+
+    assert texts(writer.parsed(tmp_path).blocks) == ["first", "second"]
+
+
+def test_page_furniture_is_left_out_and_counted(tmp_path: Path) -> None:
+    """Headers, footers and reviewers' comments are not the paper."""
+    writer = DoclingWriter()
+    writer.text("page_header", "Journal of Iron", content_layer="furniture")
+    writer.text("page_footer", "Page 3")
+    writer.text("text", "A reviewer's note.", content_layer="notes")
+    writer.text("text", "Ferritin fell.")
+
+    document = writer.parsed(tmp_path)
+
+    assert texts(document.blocks) == ["Ferritin fell."]
+    assert document.n_dropped_running == 3
+
+
+def test_lists_are_one_block_with_their_nesting(tmp_path: Path) -> None:
+    """An item apart from its list is a line without context."""
+    writer = DoclingWriter()
+    outer = writer.add("groups", label="list")
+    first = writer.text("list_item", "iron", outer, enumerated=True, marker="1.")
+    inner = writer.add("groups", first, label="list")
+    writer.text("list_item", "daily", inner, enumerated=False, marker="·")
+    formatted = writer.text("list_item", "", outer, enumerated=True, marker="2.")
+    runs = writer.add("groups", formatted, label="inline")
+    writer.text("text", "zinc", runs)
+    writer.text("text", ", weekly", runs)
+
+    (block,) = writer.parsed(tmp_path).blocks
+
+    assert (block.kind, block.text) == (BlockKind.LIST, "1. iron\n  · daily\n2. zinc, weekly")
+    assert len(block.spans) == 3
+
+
+def test_formatted_runs_are_one_paragraph(tmp_path: Path) -> None:
+    """Cut at every bold word, a sentence is in no chunk whole."""
+    writer = DoclingWriter()
+    group = writer.add("groups", label="inline")
+    writer.text("text", "Ferritin", group)
+    writer.text("text", "fell", group, formatting={"bold": True})
+    writer.text("text", "to 10", group)
+    writer.text("text", "9", group, formatting={"script": "super"})
+    writer.text("text", ".", group)
+
+    assert texts(writer.parsed(tmp_path).blocks) == ["Ferritin fell to 10⁹."]
+
+
+def test_a_table_has_title_cells_boxes_and_notes(tmp_path: Path) -> None:
+    """The caption is its title and not said twice; each cell is cited where it stands."""
+    writer = DoclingWriter()
+    caption = writer.text("caption", "Table 1. Ferritin")
+    note = writer.text("footnote", "in µg/l")
+    bbox = {"l": 20, "t": 40, "r": 40, "b": 80, "coord_origin": "TOPLEFT"}
+    cells = [
+        cell(0, 0, "Arm", column_header=True),
+        cell(0, 1, "Ferritin", column_header=True, col_span=2),
+        cell(1, 0, "Iron"),
+        cell(1, 1, "21.4", bbox=bbox),
+        cell(1, 2, "20.1"),
+    ]
+    writer.add(
+        "tables",
+        label="table",
+        prov=[prov(1, 0, 400, 200, 200)],
+        captions=[{"$ref": caption["self_ref"]}],
+        footnotes=[{"$ref": note["self_ref"]}],
+        data={"table_cells": cells},
+    )
+
+    table, footnote = writer.parsed(tmp_path).blocks
+
+    assert (table.title, table.text) == ("Table 1. Ferritin", "Arm | Ferritin\nIron | 21.4 | 20.1")
+    assert table.cells[3].boxes == (Box(1, 0.1, 0.1, 0.2, 0.2),)
+    assert [header.is_header for header in table.cells] == [True, True, False, False, False]
+    assert table.cells[1].col_span == 2
+    assert (footnote.kind, footnote.text) == (BlockKind.FOOTNOTE, "in µg/l")
+
+
+def test_a_description_is_told_from_the_caption(tmp_path: Path) -> None:
+    """The caption is the authors', the description a model's; newer files state it twice."""
+    writer = DoclingWriter()
+    caption = writer.text("caption", "Figure 1. Ferritin by arm")
+    picture = writer.add(
+        "pictures",
+        label="picture",
+        captions=[{"$ref": caption["self_ref"]}],
+        annotations=[{"kind": "description", "text": "Two bars.", "provenance": "a-model"}],
+        meta={"description": {"text": "Two bars.", "created_by": "a-model"}},
+    )
+    writer.text("text", "0 10 20", picture)
+
+    document = writer.parsed(tmp_path)
+
+    assert [(block.kind, block.text, block.is_generated) for block in document.blocks] == [
+        (BlockKind.FIGURE, "Figure 1. Ferritin by arm", False),
+        (BlockKind.FIGURE, "Two bars.", True),
+    ]
+    assert document.notes == ("1 texts inside pictures left out",)
+
+
+def test_code_formulas_footnotes_and_checkboxes_keep_their_kind(tmp_path: Path) -> None:
+    """Each kind is cut by its own rule."""
+    writer = DoclingWriter()
+    writer.text("code", "x = 1\ny = 2", code_language="Python")
+    writer.text("formula", "", orig="E = mc 2")
+    writer.text("footnote", "1 See above.")
+    writer.text("checkbox_selected", "Yes")
+
+    blocks = writer.parsed(tmp_path).blocks
+
+    assert [(block.kind, block.text, block.title) for block in blocks] == [
+        (BlockKind.CODE, "x = 1\ny = 2", "Python"),
+        (BlockKind.FORMULA, "E = mc 2", ""),
+        (BlockKind.FOOTNOTE, "1 See above.", ""),
+        (BlockKind.PARAGRAPH, "[x] Yes", ""),
+    ]
+
+
+def test_sections_follow_stated_levels_and_flat_ones_are_put_in_order(tmp_path: Path) -> None:
+    """From a PDF docling gives every heading level 1; numbers and names say more."""
+    writer = DoclingWriter()
+    for heading in ("1 Introduction", "2 Methods", "2.1 Women", "Learning Curve", "References"):
+        writer.text("section_header", heading, level=1)
+        writer.text("text", f"Text of {heading}.")
+
+    document = writer.parsed(tmp_path)
+
+    assert [block.section_path for block in document.blocks if block.kind is BlockKind.PARAGRAPH] == [
+        ("1 Introduction",),
+        ("2 Methods",),
+        ("2 Methods", "2.1 Women"),
+        ("2 Methods", "Learning Curve"),
+        ("References",),
+    ]
+    assert document.blocks[-1].zone is Zone.BACK
+
+
+def test_the_title_heads_no_path(tmp_path: Path) -> None:
+    """It would make all sections of a paper look alike."""
+    writer = DoclingWriter("text/html", n_pages=0)
+    title = writer.text("title", "Iron in pregnancy")
+    header = writer.text("section_header", "Results", title, level=1)
+    writer.text("text", "Ferritin fell.", header)
+
+    document = writer.parsed(tmp_path)
+
+    assert document.title == "Iron in pregnancy"
+    assert document.blocks[-1].section_path == ("Results",)
+
+
+def test_sources_without_pages_get_none(tmp_path: Path) -> None:
+    """The sheets of a workbook are no pages, though docling numbers them."""
+    writer = DoclingWriter("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+    data = {"table_cells": [cell(0, 0, "Arm"), cell(1, 0, "Iron")]}
+    writer.add("tables", label="table", prov=[prov(1, 0, 400, 200, 0)], data=data)
+
+    document = writer.parsed(tmp_path)
+
+    assert (document.blocks[0].page_start, document.n_pages, document.page_source) == (None, None, PageSource.NONE)
+
+
+def test_references_in_a_circle_or_into_nothing_are_passed_over(tmp_path: Path) -> None:
+    """A hostile file must not send the reader round for ever."""
+    writer = DoclingWriter()
+    group = writer.add("groups", label="section")
+    group["children"] += [{"$ref": "#/groups/0"}, {"$ref": "#/texts/99"}, {"$ref": "#/body"}, {"$ref": "x"}, 7]
+    items = writer.add("groups", label="list")
+    items["children"] += [{"$ref": items["self_ref"]}]
+    item = writer.text("list_item", "iron", items)
+    item["children"] += [{"$ref": item["self_ref"]}]
+    writer.text("text", "Ferritin fell.")
+
+    assert texts(writer.parsed(tmp_path).blocks) == ["- iron", "Ferritin fell."]
+
+
+def test_items_nested_beyond_the_limit_are_refused(tmp_path: Path) -> None:
+    """The tree is flat in the file and deep in its references: JSON depth alone does not bound it."""
+    writer = DoclingWriter()
+    parent = None
+    for _ in range(3000):
+        parent = writer.add("groups", parent, label="section")
+    writer.text("text", "deep", parent)
+
+    with pytest.raises(DocumentLimit, match=r"limits\.max_depth \(200\)"):
+        writer.parsed(tmp_path)
+
+
+@pytest.mark.parametrize("content", ['{"schema_name": "Other"}', '{"chunks": []}'])
+def test_what_is_no_docling_document_is_refused(tmp_path: Path, content: str) -> None:
+    """The reason is what a person acts on."""
+    path = tmp_path / "paper.json"
+    path.write_text(content, "utf-8")
+
+    with pytest.raises(UnreadableDocument, match="no DoclingDocument"):
+        parse_docling(path, "paper", "paper.json", ParsingSettings(), ParseLimits())
+
+
+def test_a_document_without_text_is_refused(tmp_path: Path) -> None:
+    """A scan without text recognition looks like this."""
+    with pytest.raises(UnreadableDocument, match="holds no text"):
+        DoclingWriter().parsed(tmp_path)
+
+
+def test_fields_of_the_wrong_type_do_not_crash(tmp_path: Path) -> None:
+    """A field that is not what the schema says reads as missing."""
+    writer = DoclingWriter()
+    writer.text("text", "Ferritin fell.", prov=[{"page_no": "1", "bbox": None}, 3])
+    writer.text("section_header", "Results", level="2")
+    writer.json["tables"].append({"self_ref": "#/tables/0", "data": {"table_cells": [{"text": 1}, 5]}})
+    writer.json["body"]["children"].append({"$ref": "#/tables/0"})
+    writer.json["texts"].append(None)
+
+    assert texts(writer.parsed(tmp_path).blocks) == ["Ferritin fell.", "Results"]
+
+
+def test_a_docling_document_is_known_by_its_first_bytes() -> None:
+    """A file is read by what it holds, whatever its name."""
+    head = json.dumps(DoclingWriter().json).encode()
+
+    assert looks_like_docling(head)
+    assert is_docling(json.loads(head))
+    assert not looks_like_docling(b'{"markdown": "about DoclingDocument", "chunks": []}')
+
+
+def test_real_documents_are_read_with_pages_only_where_they_have_them() -> None:
+    """Forty documents from fifteen formats, converted by docling itself."""
+    folder = corpus_path("docling")
+
+    for path in sorted(folder.glob("*/*.json")):
+        document = parse_docling(path, path.stem, path.name, ParsingSettings(), ParseLimits())
+        is_paged = path.parent.name in ("pdf", "ocr", "pptx")
+
+        assert all((block.page_start is not None) == is_paged for block in document.blocks), path.name
+        assert all(span.end <= len(block.text) for block in document.blocks for span in block.spans), path.name

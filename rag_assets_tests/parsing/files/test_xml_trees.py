@@ -1,0 +1,155 @@
+"""Reading XML that nobody vouches for."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from rag_assets.errors import DocumentLimit, UnreadableDocument
+from rag_assets.parsing.files.xml_trees import read_xml
+from rag_assets.settings import ParseLimits
+from rag_assets_tests.corpora import corpus_path
+
+LIMITS = ParseLimits()
+
+
+def written(folder: Path, content: bytes) -> Path:
+    path = folder / "file.xml"
+    path.write_bytes(content)
+    return path
+
+
+def text_of(path: Path) -> str:
+    return "".join(str(part) for part in read_xml(path, LIMITS).root.itertext(tag="a"))
+
+
+def test_an_external_entity_brings_no_word_of_the_other_file(tmp_path: Path) -> None:
+    """A parsed paper that quotes /etc/passwd would put it into the index and into answers."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text("do not read me")
+    content = f'<!DOCTYPE a [<!ENTITY x SYSTEM "{secret.as_uri()}">]><a>before &x; after</a>'
+
+    tree = read_xml(written(tmp_path, content.encode()), LIMITS)
+
+    assert "do not read me" not in "".join(str(part) for part in tree.root.itertext())
+    assert tree.root.text == "before "
+
+
+def test_a_parameter_entity_and_an_external_dtd_are_not_loaded(tmp_path: Path) -> None:
+    """An external DTD is a way out to the network, and its defaults would add text nobody sees in the file."""
+    (tmp_path / "outer.dtd").write_text('<!ENTITY greeting "from outside"><!ATTLIST a b CDATA "from outside">')
+    content = b'<!DOCTYPE a SYSTEM "outer.dtd" [<!ENTITY % p SYSTEM "outer.dtd"> %p;]><a>&greeting;</a>'
+
+    root = read_xml(written(tmp_path, content), LIMITS).root
+
+    assert "from outside" not in "".join(str(part) for part in root.itertext())
+    assert root.get("b") is None
+
+
+def test_an_xinclude_stays_an_element(tmp_path: Path) -> None:
+    """An include is one more way to read a file that is not the paper."""
+    (tmp_path / "other.xml").write_text("<b>included words</b>")
+    content = b'<a xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="other.xml"/></a>'
+
+    root = read_xml(written(tmp_path, content), LIMITS).root
+
+    assert "included words" not in "".join(str(part) for part in root.itertext())
+
+
+@pytest.mark.parametrize("element", ['<a b="&l11;"/>', "<a>&l11;</a>", "<a>x&l11;y</a>"])
+def test_an_entity_bomb_costs_neither_time_nor_memory(tmp_path: Path, element: str) -> None:
+    """A billion laughs would take the worker down, and every paper after it."""
+    levels = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
+    bomb = f'<!DOCTYPE a [<!ENTITY l0 "ha">{levels}]>{element}'
+    start = time.perf_counter()
+
+    with pytest.raises(DocumentLimit, match="safety limit"):
+        read_xml(written(tmp_path, bomb.encode()), LIMITS)
+
+    assert time.perf_counter() - start < 2
+
+
+def test_too_deep_a_nesting_is_refused(tmp_path: Path) -> None:
+    """The walk over the tree is recursive; without the limit a hostile file would end the process."""
+    limits = ParseLimits(max_depth=50)
+
+    with pytest.raises(DocumentLimit, match="max_depth = 50"):
+        read_xml(written(tmp_path, b"<a>" * 60 + b"</a>" * 60), limits)
+    with pytest.raises(DocumentLimit):
+        read_xml(written(tmp_path, b"<a>" * 100_000), limits)
+
+
+def test_too_big_a_file_is_not_even_opened(tmp_path: Path) -> None:
+    """One giant file would take the memory of all workers."""
+    path = written(tmp_path, b"<a>" + b"x" * 2000 + b"</a>")
+
+    with pytest.raises(DocumentLimit) as caught:
+        read_xml(path, ParseLimits(max_file_mb=0.001))
+
+    assert str(caught.value) == (
+        f"{path} has 0.0 MB, more than limits.max_file_mb = 0.001. Split the file or raise the limit."
+    )
+
+
+@pytest.mark.parametrize("content", [b"", b"  \n ", b"plain words", b"\x00\x01\x02", b"%PDF-1.4"])
+def test_what_is_no_xml_is_refused_with_the_file_named(tmp_path: Path, content: bytes) -> None:
+    """The quarantine table shows this sentence; without the name nobody finds the file."""
+    path = written(tmp_path, content)
+
+    with pytest.raises(UnreadableDocument, match=r"file\.xml"):
+        read_xml(path, LIMITS)
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    """A file may vanish between the sweep and the parse; the others go on."""
+    with pytest.raises(UnreadableDocument, match="cannot be read"):
+        read_xml(tmp_path / "gone.xml", LIMITS)
+
+
+def test_a_slip_in_the_markup_is_repaired_and_noted(tmp_path: Path) -> None:
+    """One in four of GROBID's training files is not well-formed; a silent repair could hide lost text."""
+    path = written(tmp_path, b'<a xml:id="0"><b>one</b> two caf\xc3\xa9 <c>three</a>')
+
+    tree = read_xml(path, LIMITS)
+
+    assert "".join(str(part) for part in tree.root.itertext()) == "one two café three"
+    assert len(tree.notes) == 1
+    assert "recovery mode" in tree.notes[0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<a>façade</a>".encode("utf-16"),
+        '<?xml version="1.0" encoding="ISO-8859-1"?><a>façade</a>'.encode("latin-1"),
+        "\ufeff<a>façade</a>".encode(),
+    ],
+)
+def test_the_declared_encoding_counts(tmp_path: Path, content: bytes) -> None:
+    """Mojibake is in no vocabulary: the words would never be found."""
+    assert text_of(written(tmp_path, content)) == "façade"
+
+
+def n_chars_or_refusal(path: Path) -> int | str:
+    try:
+        return sum(len(str(part)) for part in read_xml(path, LIMITS).root.itertext())
+    except UnreadableDocument as refusal:
+        return str(refusal)
+
+
+def test_nasty_files_end_in_a_tree_or_a_clear_refusal() -> None:
+    """A crash or a hang in one file stops the corpus."""
+    files = [path for path in sorted(corpus_path("bad/xml").rglob("*")) if path.is_file()]
+    start = time.perf_counter()
+    n_read = 0
+
+    for path in files:
+        n_chars = n_chars_or_refusal(path)
+        if isinstance(n_chars, str):
+            assert str(path) in n_chars
+        else:
+            n_read += 1
+            assert n_chars <= path.stat().st_size + 100, path
+
+    assert 100 < n_read < len(files)
+    assert time.perf_counter() - start < 10

@@ -1,0 +1,176 @@
+"""A Markdown file becomes plain text blocks under its headings."""
+
+from pathlib import Path
+
+import pytest
+
+from rag_assets.errors import DocumentLimit, UnreadableDocument
+from rag_assets.model import BlockKind, Document, PageSource, Zone
+from rag_assets.parsing.markdown.document import looks_like_markdown, parse_markdown
+from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets_tests.corpora import corpus_path
+
+
+def parsed(tmp_path: Path, text: str | bytes, limits: ParseLimits | None = None) -> Document:
+    path = tmp_path / "paper.md"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return parse_markdown(path, "paper", "paper.md", ParsingSettings(), limits or ParseLimits())
+
+
+def test_headings_make_the_section_tree_without_the_title(tmp_path: Path) -> None:
+    """A title at the head of every path would make all sections of a paper look alike."""
+    text = "# Iron in pregnancy\n\n## Methods\n\n### Women\n\nForty women.\n\nResults\n-------\n\nFerritin fell.\n"
+
+    document = parsed(tmp_path, text)
+
+    assert document.title == "Iron in pregnancy"
+    assert [(b.text, b.section_path) for b in document.blocks if b.kind is BlockKind.PARAGRAPH] == [
+        ("Forty women.", ("Methods", "Women")),
+        ("Ferritin fell.", ("Results",)),
+    ]
+
+
+def test_several_first_level_headings_are_sections(tmp_path: Path) -> None:
+    """Notes often use `#` for every section; the first one is then no roof over the others."""
+    document = parsed(tmp_path, "# One\n\na\n\n# Two\n\nb\n")
+
+    assert [block.section_path for block in document.blocks] == [("One",), ("One",), ("Two",), ("Two",)]
+
+
+def test_inline_marks_are_removed_and_links_keep_their_text(tmp_path: Path) -> None:
+    """A quote with asterisks in it is found in no PDF."""
+    text = (
+        "Iron *fell* in **all** `groups` of [the trial](http://x.org/y), see ![the chart](c.png) and 10<sup>9</sup>\\*."
+    )
+
+    block = parsed(tmp_path, text).blocks[0]
+
+    assert block.text == "Iron fell in all groups of the trial, see the chart and 10⁹*."
+
+
+def test_a_table_has_cells_with_its_header_marked(tmp_path: Path) -> None:
+    """Rows are read with their headers, so these must be known."""
+    table = parsed(tmp_path, "| Arm | n |\n|---|---|\n| *Iron* | 12 \\| 13 |\n").blocks[0]
+
+    assert (table.kind, table.text) == (BlockKind.TABLE, "Arm | n\nIron | 12 | 13")
+    assert [(cell.row, cell.col, cell.is_header) for cell in table.cells] == [
+        (0, 0, True),
+        (0, 1, True),
+        (1, 0, False),
+        (1, 1, False),
+    ]
+
+
+def test_code_keeps_its_lines_and_names_its_language(tmp_path: Path) -> None:
+    """Joined to one line, Python no longer means anything."""
+    block = parsed(tmp_path, "```python linenums\ndef f():\n    return 1\n```\n").blocks[0]
+
+    assert (block.kind, block.title, block.text) == (BlockKind.CODE, "python", "def f():\n    return 1")
+
+
+def test_a_list_has_one_item_a_line_with_nested_items_indented(tmp_path: Path) -> None:
+    """Chunks are cut between items, so an item must be a line."""
+    block = parsed(tmp_path, "- iron\n  tablets\n  1. daily\n  2. weekly\n- zinc\n").blocks[0]
+
+    assert block.text == "- iron tablets\n  1. daily\n  2. weekly\n- zinc"
+
+
+def test_quotes_html_and_footnotes_keep_their_text(tmp_path: Path) -> None:
+    """What is not a plain paragraph is text all the same."""
+    text = (
+        "> Colds are common.\n\n<div>Raw <b>words</b><script>run()</script></div>\n\n"
+        "Iron[^1] fell.\n\n[^1]: ferritin\n    in serum\n"
+    )
+
+    blocks = parsed(tmp_path, text).blocks
+
+    assert [(block.kind, block.text) for block in blocks] == [
+        (BlockKind.PARAGRAPH, "Colds are common."),
+        (BlockKind.PARAGRAPH, "Raw words"),
+        (BlockKind.PARAGRAPH, "Iron[1] fell."),
+        (BlockKind.FOOTNOTE, "[1] ferritin in serum"),
+    ]
+
+
+def test_an_html_table_has_cells(tmp_path: Path) -> None:
+    """Exports write merged tables as HTML inside Markdown."""
+    table = parsed(
+        tmp_path, '<table><tr><td colspan="2">Ferritin</td></tr><tr><td>a</td><td>1</td></tr></table>'
+    ).blocks[0]
+
+    assert (table.kind, table.cells[0].col_span) == (BlockKind.TABLE, 2)
+
+
+def test_an_image_is_a_figure_with_its_alternative_text(tmp_path: Path) -> None:
+    """It is all that a text has of the image."""
+    block = parsed(tmp_path, "![Ferritin by arm](f.png)\n").blocks[0]
+
+    assert (block.kind, block.text) == (BlockKind.FIGURE, "Ferritin by arm")
+
+
+def test_front_matter_is_skipped_but_may_give_the_title(tmp_path: Path) -> None:
+    """Tags and dates are no text of the paper."""
+    document = parsed(tmp_path, '---\ntitle: "Iron in pregnancy"\ntags: [x]\n---\nFerritin fell.\n')
+
+    assert (document.title, document.text) == ("Iron in pregnancy", "Ferritin fell.")
+
+
+def test_the_reference_list_is_back_matter(tmp_path: Path) -> None:
+    """References match every question about their subject."""
+    document = parsed(tmp_path, "# T\n\n## Results\n\nx\n\n## References\n\n1. Smith 2001\n2. Jones 2002\n")
+
+    assert [block.zone for block in document.blocks][-2:] == [Zone.BACK, Zone.BACK]
+
+
+def test_there_are_no_pages(tmp_path: Path) -> None:
+    """A page is never invented."""
+    document = parsed(tmp_path, "Ferritin fell.\n")
+
+    assert (document.blocks[0].page_start, document.n_pages, document.page_source) == (None, None, PageSource.NONE)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+def test_the_encoding_is_found(tmp_path: Path, encoding: str) -> None:
+    """A byte order mark in front of `#` would hide the title."""
+    document = parsed(tmp_path, "# Übersicht\r\n\r\nEisen für Frauen, größer als üblich – ja.\r\n".encode(encoding))
+
+    assert document.title == "Übersicht"
+    assert "größer" in document.text
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"), [(b"", "no text"), (b"---\na: 1\n---\n", "no text"), (b"\x00\x01\x02\x00" * 99, "binary")]
+)
+def test_what_holds_no_text_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
+    """An empty document would look like a paper that says nothing."""
+    with pytest.raises(UnreadableDocument, match=problem):
+        parsed(tmp_path, content)
+
+
+def test_a_file_above_the_size_limit_is_refused(tmp_path: Path) -> None:
+    """The limit is checked before the file is read."""
+    with pytest.raises(DocumentLimit, match=r"limits\.max_file_mb"):
+        parsed(tmp_path, "x" * 2000, ParseLimits(max_file_mb=0.001))
+
+
+def test_deep_nesting_does_not_crash(tmp_path: Path) -> None:
+    """Ten thousand quotation marks are one bad file, not the end of the run."""
+    document = parsed(tmp_path, ">" * 10_000 + " deep\n\nshallow\n")
+
+    assert "shallow" in document.text
+
+
+def test_markdown_is_told_from_plain_text() -> None:
+    """The suffix decides first; this is the second opinion."""
+    assert looks_like_markdown(b"intro\n\n## Methods\n")
+    assert not looks_like_markdown(b"Ferritin fell in all groups.\nThat is all.\n")
+
+
+def test_real_exports_are_read() -> None:
+    """Markdown that a converter wrote for 40 documents of 14 formats."""
+    folder = corpus_path("docling")
+
+    for path in sorted(folder.glob("*/*.md")):
+        document = parse_markdown(path, path.stem, path.name, ParsingSettings(), ParseLimits())
+
+        assert document.blocks, path.name

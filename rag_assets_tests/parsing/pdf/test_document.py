@@ -1,0 +1,249 @@
+"""PDF files read without a model: text, order, structure, pages and boxes."""
+
+from pathlib import Path
+
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_assets.model import Block, BlockKind, Box, Document, PageSource, Source, Zone
+from rag_assets.parsing.pdf.document import parse_pdf
+from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets_tests.corpora import corpus_path
+from rag_assets_tests.parsing.pdf.samples import HEIGHT, WIDTH, heading, lines, prose, write_pdf
+
+
+def parse(path: Path) -> Document:
+    return parse_pdf(path, path.stem, path.name, ParsingSettings(), ParseLimits())
+
+
+def block_with(document: Document, text: str) -> Block:
+    [found] = [block for block in document.blocks if text in block.text]
+    return found
+
+
+def test_two_columns_are_read_one_after_the_other(tmp_path: Path) -> None:
+    """Read across, every sentence of a two-column paper is cut in half."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, ["A wide introduction that runs over both of the columns of this page from left to right."] * 2)
+        lines(canvas, prose("glacier", 12), left=60, top=160)
+        lines(canvas, prose("desert", 12), left=320, top=160)
+        lines(
+            canvas,
+            ["A wide closing remark that runs over both of the columns of this page from left to right."],
+            top=330,
+        )
+
+    text = parse(write_pdf(tmp_path / "paper.pdf", [draw])).text
+
+    places = [text.index(part) for part in ("introduction", "glacier number 12", "desert number 1 ", "closing")]
+    assert places == sorted(places)
+
+
+def test_words_cut_at_line_ends_are_joined_and_compounds_keep_their_hyphen(tmp_path: Path) -> None:
+    """A word in two halves is found by no search; "longterm" is found by none either."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(
+            canvas,
+            [
+                "The long-term results show that the meas-",
+                "urement of the long-",
+                "term trend was right, and that the meth-",
+                "ods of COVID-",
+                "19 trials were sound for short-",
+                "and long-term outcomes of the patients.",
+            ],
+        )
+
+    [block] = parse(write_pdf(tmp_path / "paper.pdf", [draw])).blocks
+
+    assert block.text == (
+        "The long-term results show that the measurement of the long-term trend was right, and that the methods of "
+        "COVID-19 trials were sound for short- and long-term outcomes of the patients."
+    )
+
+
+def test_a_paragraph_over_a_page_end_is_one_block_with_a_span_a_page(tmp_path: Path) -> None:
+    """A quote from its second half must be cited with the second page."""
+
+    def first(canvas: Canvas) -> None:
+        lines(canvas, ["The first page ends in the middle of a sentence that", "goes on where the reader"], top=700)
+
+    def second(canvas: Canvas) -> None:
+        lines(canvas, ["turns the page and finds the rest of it here."], top=80)
+
+    [block] = parse(write_pdf(tmp_path / "paper.pdf", [first, second])).blocks
+
+    assert block.text.endswith("where the reader turns the page and finds the rest of it here.")
+    assert [(span.page_start, block.text[span.start : span.end].strip()[:5]) for span in block.spans] == [
+        (1, "The f"),
+        (2, "turns"),
+    ]
+
+
+def test_running_headers_and_page_numbers_are_dropped_and_counted(tmp_path: Path) -> None:
+    """What stands on every page says nothing about any of them, and cuts the sentences that cross a page end."""
+
+    def page(number: int) -> None:
+        def draw(canvas: Canvas) -> None:
+            lines(canvas, [f"Journal of Tests, vol. {number}"], top=30)
+            lines(canvas, prose("river" if number % 2 else "lake", 5), top=100)
+            lines(canvas, [f"Page {number} of 4"], top=780, left=280)
+
+        return draw
+
+    document = parse(write_pdf(tmp_path / "paper.pdf", [page(number) for number in range(1, 5)]))
+
+    assert "Journal of Tests" not in document.text
+    assert "Page 2" not in document.text
+    assert document.n_dropped_running == 8
+    assert document.n_source_chars == pytest.approx(len(document.text), abs=12)
+
+
+def test_headings_make_the_section_paths_and_zones_of_a_paper(tmp_path: Path) -> None:
+    """Sections become chunk boundaries, and what is in the reference list must not answer questions."""
+
+    def first(canvas: Canvas) -> None:
+        top = heading(canvas, "Ferritin in Small Rivers", top=50, size=20)
+        top = lines(canvas, ["Ada Author and Bert Writer, Institute of Tests"], top=top + 10)
+        top = heading(canvas, "Abstract", top=top)
+        top = lines(canvas, prose("summary", 4), top=top)
+        top = heading(canvas, "1 Introduction", top=top)
+        top = lines(canvas, prose("reason", 4), top=top)
+        top = heading(canvas, "2 Methods", top=top)
+        top = heading(canvas, "2.1 Samples", top=top, size=12)
+        lines(canvas, prose("sample", 4), top=top)
+
+    def second(canvas: Canvas) -> None:
+        top = heading(canvas, "References", top=50)
+        top = lines(canvas, ["[1] Author, A. (2019). On rivers. Journal of Tests 1, 1-2."], top=top)
+        top = heading(canvas, "Appendix A Details", top=top)
+        lines(canvas, prose("detail", 4), top=top)
+
+    document = parse(write_pdf(tmp_path / "paper.pdf", [first, second]))
+
+    assert document.title == "Ferritin in Small Rivers"
+    placed = {word: block_with(document, f"{word} number 1 ") for word in ("summary", "reason", "sample", "detail")}
+    assert [(block.zone, block.section_path) for block in placed.values()] == [
+        (Zone.FRONT, ("Abstract",)),
+        (Zone.BODY, ("1 Introduction",)),
+        (Zone.BODY, ("2 Methods", "2.1 Samples")),
+        (Zone.ANNEX, ("Appendix A Details",)),
+    ]
+    assert block_with(document, "On rivers").zone is Zone.BACK
+    assert block_with(document, "2.1 Samples").kind is BlockKind.HEADING
+
+
+def test_a_table_keeps_its_rows_and_its_caption(tmp_path: Path) -> None:
+    """Cells glued into prose can be neither read nor quoted."""
+
+    def draw(canvas: Canvas) -> None:
+        top = lines(canvas, prose("value", 4))
+        lines(canvas, ["Table 1: Levels by year"], top=top + 20)
+        for row, cells in enumerate([("Year", "Ferritin", "Iron"), ("2019", "$ 12.5", "33"), ("2020", "$ 14.0", "31")]):
+            for column, cell in enumerate(cells):
+                lines(canvas, [cell], left=60 + 90 * column, top=top + 40 + 14 * row)
+
+    document = parse(write_pdf(tmp_path / "paper.pdf", [draw]))
+
+    [table] = [block for block in document.blocks if block.kind is BlockKind.TABLE]
+    assert table.text == "Year | Ferritin | Iron\n2019 | $ 12.5 | 33\n2020 | $ 14.0 | 31"
+    assert table.title == "Table 1: Levels by year"
+
+
+def test_bullets_make_a_list_and_figure_captions_stay_captions(tmp_path: Path) -> None:
+    """Chunking cuts lists between items; a caption inside a sentence would tear it apart."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, ["• one item that is long enough to", "  go on in a second line", "• another item"])
+        lines(canvas, ["Figure 2. A river in spring."], top=200)
+
+    blocks = parse(write_pdf(tmp_path / "paper.pdf", [draw])).blocks
+
+    assert [(block.kind, block.text) for block in blocks] == [
+        (BlockKind.LIST, "• one item that is long enough to go on in a second line\n• another item"),
+        (BlockKind.FIGURE, "Figure 2. A river in spring."),
+    ]
+
+
+@pytest.mark.parametrize("rotation", [0, 90, 180, 270])
+def test_boxes_are_fractions_of_the_page_as_it_is_shown(tmp_path: Path, rotation: int) -> None:
+    """A box in the wrong corner sends the reader of a citation to the wrong place of the page."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, ["words near the corner"], left=60, top=80)
+
+    path = write_pdf(tmp_path / "paper.pdf", [draw])
+    path.write_bytes(path.read_bytes().replace(b"/Rotate 0", b"/Rotate %d" % rotation))
+
+    [block] = parse(path).blocks
+
+    [box] = block.boxes
+    left, top = {0: (60, 70), 90: (None, 60), 180: (None, None), 270: (70, None)}[rotation]
+    width, height = (WIDTH, HEIGHT) if rotation % 180 == 0 else (HEIGHT, WIDTH)
+    assert 0 <= box.left < box.right <= 1
+    assert 0 <= box.top < box.bottom <= 1
+    assert left is None or box.left == pytest.approx(left / width, abs=0.01)
+    assert top is None or box.top == pytest.approx(top / height, abs=0.01)
+    is_upright = box.right - box.left > box.bottom - box.top
+    assert is_upright is (rotation % 180 == 0)
+
+
+def test_boxes_count_from_the_crop_box(tmp_path: Path) -> None:
+    """What is cropped away is not shown, so the page starts at the crop box; text outside it is not read."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.setCropBox((50, 100, 550, 700), name="crop")
+        lines(canvas, ["inside the crop box"], left=100, top=200)
+        lines(canvas, ["cropped away"], left=100, top=50)
+
+    document = parse(write_pdf(tmp_path / "paper.pdf", [draw]))
+
+    [block] = document.blocks
+    [box] = block.boxes
+    assert block.text == "inside the crop box"
+    assert box.left == pytest.approx(50 / 500, abs=0.01)
+    assert box.top == pytest.approx(90 / 600, abs=0.02)
+
+
+def test_text_at_an_angle_does_not_cut_the_prose(tmp_path: Path) -> None:
+    """The stamp in the margin of a preprint stands between no two lines."""
+
+    def draw(canvas: Canvas) -> None:
+        canvas.saveState()
+        canvas.translate(30, 300)
+        canvas.rotate(90)
+        canvas.drawString(0, 0, "stamp in the margin")
+        canvas.restoreState()
+        lines(canvas, prose("leaf", 6), top=400)
+
+    document = parse(write_pdf(tmp_path / "paper.pdf", [draw]))
+
+    assert [block.kind for block in document.blocks] == [BlockKind.PARAGRAPH, BlockKind.FOOTNOTE]
+    stamp: Box = document.blocks[1].boxes[0]
+    assert stamp.bottom - stamp.top > stamp.right - stamp.left
+    assert stamp.right < 0.06
+
+
+def test_a_parsed_pdf_says_what_proves_its_pages(tmp_path: Path) -> None:
+    """Downstream checks hold pages against the number of pages, and trust them by their source."""
+    path = write_pdf(tmp_path / "paper.pdf", [lambda canvas: lines(canvas, ["one"]) and None] * 3)
+
+    document = parse(path)
+
+    assert (document.source, document.page_source, document.n_pages) == (Source.PDF, PageSource.PARSER, 3)
+    assert (document.paper_id, document.file_path) == ("paper", "paper.pdf")
+
+
+def test_spans_cover_every_block_of_a_real_report() -> None:
+    """A gap between spans is text that cannot be cited; a page beyond the document cannot be opened."""
+    document = parse(corpus_path("pdf_pages/financebench") / "ULTABEAUTY_2023Q4_EARNINGS.pdf")
+
+    assert document.n_pages == 9
+    for block in document.blocks:
+        edges = [0, *(span.end for span in block.spans)]
+        assert [span.start for span in block.spans] == edges[:-1]
+        assert edges[-1] == len(block.text)
+        assert all(1 <= (span.page_start or 0) <= 9 for span in block.spans)
+    assert any("Total assets | " in block.text for block in document.blocks if block.kind is BlockKind.TABLE)
