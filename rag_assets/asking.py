@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rag_assets.answering.engine import AnswerEngine, Evidence
+from rag_assets.answering.engine import AnswerEngine, Evidence, Retrieve
 from rag_assets.answering.extractive import EXTRACTIVE, EXTRACTIVE_VERSION, ExtractiveAnswerer
 from rag_assets.answering.replies import ReplyCache
+from rag_assets.embedding.base import Embedder
 from rag_assets.embedding.providers import embedder_facts, open_embedder
 from rag_assets.errors import InvalidSettings
 from rag_assets.incremental import fingerprint
@@ -25,10 +26,12 @@ from rag_assets.settings import Settings
 
 @dataclass(frozen=True)
 class Asking:
-    """An open index and an answer engine over it."""
+    """An open index, an answer engine over it, and the parts they are made of."""
 
     searcher: Searcher
     engine: AnswerEngine
+    retrieve: Retrieve
+    encoder: Embedder
 
 
 @contextmanager
@@ -52,7 +55,8 @@ def asking(settings: Settings, replies: Path) -> Iterator[Asking]:
             return Evidence(tuple(contexts), {context.chunk_id: chunks[context.chunk_id] for context in contexts})
 
         answerer = ExtractiveAnswerer(embedder, settings.answering)
-        yield Asking(searcher, AnswerEngine(answerer, evidence, ReplyCache(replies), settings.answering))
+        engine = AnswerEngine(answerer, evidence, ReplyCache(replies), settings.answering)
+        yield Asking(searcher, engine, evidence, embedder)
 
 
 def _ranked_by_parts(searcher: Searcher, question: Question) -> list[RankedPassage]:

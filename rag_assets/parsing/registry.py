@@ -1,6 +1,6 @@
 """The formats: one table of suffixes, sniffers and parsers, and the sniffing that never trusts a suffix alone.
 
-A new format is a row of `FORMATS` and a module of its own. Modules are imported when they are first needed: a worker
+A new format is a row of `FORMATS` and a package of its own. Modules are imported when they are first needed: a worker
 that reads TEI does not load the PDF engine. Which of a paper's files is read first is `attempts`' matter.
 """
 

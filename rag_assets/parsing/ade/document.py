@@ -1,8 +1,8 @@
 """A paper as LandingAI's ADE exported it (JSON): regions become blocks with pages and boxes.
 
-The three JSON families are brought to one form in `shapes`, noise is sifted out in `noise`, tables are read
-in `tables` and all other regions in `text`; this module finds the title, joins what ADE cut, and gives every
-block its section.
+The three JSON families are brought to one form in `shapes`, noise is sifted out in `noise`, tables are read in
+`tables` and all other regions in `text`; this module finds the title, joins what ADE cut, and gives every block its
+section.
 """
 
 import re
@@ -18,8 +18,6 @@ from rag_assets.parsing.ade.shapes import AdeFile, Region, family_of, read_ade
 from rag_assets.parsing.ade.tables import is_table_title, table_blocks
 from rag_assets.parsing.ade.text import Draft, text_drafts
 from rag_assets.parsing.conventions.hyphenation import mended, words_of
-from rag_assets.parsing.files.json_objects import load_json_object
-from rag_assets.parsing.markdown.parts import plain_line
 from rag_assets.parsing.conventions.section_headings import (
     Heading,
     is_section_name,
@@ -28,6 +26,8 @@ from rag_assets.parsing.conventions.section_headings import (
     with_abstract,
     with_sections,
 )
+from rag_assets.parsing.files.json_objects import load_json_object
+from rag_assets.parsing.markdown.parts import plain_line
 from rag_assets.settings import ParseLimits, ParsingSettings
 
 _FIRST_FIELD_MARKDOWN = re.compile(rb'\{\s*(?:"(?:data|result)"\s*:\s*\{\s*)?"markdown"\s*:')

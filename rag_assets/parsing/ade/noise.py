@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.parsing.ade.shapes import Region
-from rag_assets.parsing.markdown.parts import plain_line
 from rag_assets.parsing.conventions.running_text import PlacedLine, folded_line, running_lines
+from rag_assets.parsing.markdown.parts import plain_line
 
 _NOISE_KINDS = frozenset(
     {"marginalia", "logo", "page_header", "page_footer", "page_number", "scan_code", "attestation", "error"}

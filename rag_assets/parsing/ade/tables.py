@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from rag_assets.model import Block, BlockKind, Box, Cell, Zone
 from rag_assets.parsing.ade.shapes import AdeFile, Region
 from rag_assets.parsing.conventions.html_tables import HtmlTable, split_tables
-from rag_assets.parsing.markdown.parts import markdown_parts, plain_line
 from rag_assets.parsing.conventions.table_rows import span_over, table_block, with_inferred_header, without_empty_rows
+from rag_assets.parsing.markdown.parts import markdown_parts, plain_line
 
 _TITLE = re.compile(
     r"(?:supplementary |extended data )?(?:table|tab\.)\s+(?:[A-Z]\.?)?(?:\d+(?:\.\d+)?[a-z]?|[IVX]+)(?!\w)",

@@ -1,8 +1,8 @@
 """The text regions of ADE as drafts of blocks: headings, paragraphs, lists, captions, and what a model wrote.
 
-ADE marks few headings, so lines are judged by their looks (`conventions.section_headings`). Descriptions of figures stand between
-`<::` and `::>`, or fill a figure region; they are the model's words, a caption beside them is the authors'. Tables
-are read in `tables`, sections are found in `ade`.
+ADE marks few headings, so lines are judged by their looks (`conventions.section_headings`). Descriptions of figures
+stand between `<::` and `::>`, or fill a figure region; they are the model's words, a caption beside them is the
+authors'. Tables are read in `tables`, sections are found in `document`.
 """
 
 import re
@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from rag_assets.model import Block, BlockKind, Span, Zone
 from rag_assets.parsing.ade.shapes import Family, Region
 from rag_assets.parsing.conventions.hyphenation import mended
-from rag_assets.parsing.markdown.parts import MarkdownPart, markdown_parts, plain_line
 from rag_assets.parsing.conventions.section_headings import looks_like_heading
 from rag_assets.parsing.conventions.table_rows import table_block
+from rag_assets.parsing.markdown.parts import MarkdownPart, markdown_parts, plain_line
 
 _GENERATED = re.compile(r"<::(.*?)(?:::>|\Z)", re.DOTALL)
 _TRANSCRIPTION = re.compile(r"<::\s*transcription of the content\s*:[^<>]*::>(.*?)(?:<::\s*>|\Z)", re.DOTALL)

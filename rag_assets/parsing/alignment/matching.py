@@ -2,7 +2,7 @@
 
 Works on lists of words alone. A seed is a run of words that occurs once in the block and once in the part of the PDF
 that is searched. Seeds are chained in ascending order (the longest increasing subsequence) and extended word by word.
-What pages follow from that is `alignment`'s business.
+What pages follow from that is `pages`' business.
 """
 
 from bisect import bisect_left

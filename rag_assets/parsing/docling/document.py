@@ -12,9 +12,6 @@ from typing import Any
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.model import Block, Document, PageSource, Source, Zone
-from rag_assets.parsing.docling.pages import Pages
-from rag_assets.parsing.docling.tree import Draft, Reading
-from rag_assets.parsing.files.json_objects import load_json_object, mapping, sequence, text_field
 from rag_assets.parsing.conventions.section_headings import (
     Heading,
     heading_depth,
@@ -23,6 +20,9 @@ from rag_assets.parsing.conventions.section_headings import (
     with_abstract,
     with_sections,
 )
+from rag_assets.parsing.docling.pages import Pages
+from rag_assets.parsing.docling.tree import Draft, Reading
+from rag_assets.parsing.files.json_objects import load_json_object, mapping, sequence, text_field
 from rag_assets.settings import ParseLimits, ParsingSettings
 
 _SCHEMA = re.compile(rb'"schema_name"\s*:\s*"DoclingDocument"')

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from rag_assets.model import Box, Span
-from rag_assets.parsing.files.json_objects import mapping, number, sequence, text_field, whole_number
 from rag_assets.parsing.conventions.table_rows import span_over
+from rag_assets.parsing.files.json_objects import mapping, number, sequence, text_field, whole_number
 
 _SHEETS = ("spreadsheet", "ms-excel", "text/csv")
 _MAX_TAIL_CHARS = 2

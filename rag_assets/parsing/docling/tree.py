@@ -1,7 +1,7 @@
 """The body tree of a DoclingDocument walked in reading order: items become drafts of blocks.
 
 Lists become one block with a line an item, inline groups one paragraph; captions go to their tables and figures.
-Pages are worked out in `pages`, tables and pictures in `floats`, sections in `docling`.
+Pages are worked out in `pages`, tables and pictures in `floats`, sections in `document`.
 """
 
 import re
@@ -12,11 +12,11 @@ from typing import Any
 
 from rag_assets.errors import DocumentLimit
 from rag_assets.model import Block, BlockKind, Box, Zone
+from rag_assets.parsing.conventions.html_tables import lowered, raised
+from rag_assets.parsing.conventions.table_rows import span_over
 from rag_assets.parsing.docling.floats import picture_blocks, table_blocks
 from rag_assets.parsing.docling.pages import Pages
-from rag_assets.parsing.conventions.html_tables import lowered, raised
 from rag_assets.parsing.files.json_objects import mapping, sequence, text_field, whole_number
-from rag_assets.parsing.conventions.table_rows import span_over
 
 Item = Mapping[str, Any]
 _FURNITURE = frozenset({"page_header", "page_footer"})

@@ -2,7 +2,7 @@
 
 Nothing outside the file is ever opened: no DTD, entity, XInclude or network access. Nothing inside it is expanded:
 an entity stays a node of the tree, which `entity_text` turns into safe text. Size, depth and libxml2's own bounds on
-amplification hold. What the elements mean lives with each format (`tei.py`).
+amplification hold. What the elements mean lives with each format (`tei`).
 """
 
 import html

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Span, Zone
+from rag_assets.parsing.conventions.section_headings import is_section_name, with_abstract, with_sections
+from rag_assets.parsing.conventions.table_rows import table_block
 from rag_assets.parsing.files.decoding import decoded
 from rag_assets.parsing.files.size_limit import demand_size
 from rag_assets.parsing.markdown.parts import MarkdownPart, markdown_parts
-from rag_assets.parsing.conventions.section_headings import is_section_name, with_abstract, with_sections
-from rag_assets.parsing.conventions.table_rows import table_block
 from rag_assets.settings import ParseLimits, ParsingSettings
 
 _FRONT_MATTER = re.compile(

@@ -1,7 +1,7 @@
 """From groups of lines to the blocks of a document: kinds, captions, lists, and paragraphs across columns and pages.
 
-Brings together what `headings`, `paragraphs` and `sections` decide, each for itself. The groups come in
-reading order, running headers already gone.
+Brings together what `headings`, `paragraphs` and `sections` decide, each for itself. The groups come in reading order,
+running headers already gone.
 """
 
 import re

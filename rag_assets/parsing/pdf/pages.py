@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_assets.errors import DocumentLimit
+from rag_assets.parsing.conventions.running_text import PlacedLine, running_lines
 from rag_assets.parsing.pdf.layout import Line, lines_in_reading_order
 from rag_assets.parsing.pdf.text import PageText, read_page
-from rag_assets.parsing.conventions.running_text import PlacedLine, running_lines
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument

@@ -1,7 +1,6 @@
 """Zones and section paths: what is abstract, body, reference list or appendix, and which section a block is in.
 
-Works on the texts and levels of the headings alone; what makes a group of lines a heading is `headings`'
-business.
+Works on the texts and levels of the headings alone; what makes a group of lines a heading is `headings`' business.
 """
 
 import re

@@ -3,8 +3,8 @@
 from lxml import etree
 
 from rag_assets.model import Zone
-from rag_assets.parsing.tei.elements import SECTIONS, heading_of, is_unread, name_of, reading_of, zone_in_back, zone_of
 from rag_assets.parsing.files.xml_trees import entity_text
+from rag_assets.parsing.tei.elements import SECTIONS, heading_of, is_unread, name_of, reading_of, zone_in_back, zone_of
 
 
 def n_text_chars(root: etree._Element) -> int:

@@ -1,7 +1,7 @@
 """TEI files: GROBID's full texts and training files, and TEI written by people.
 
-Entry of the format. The steps live apart: `structure` reads the tree into drafts of blocks, `paging`
-gives them pages and their place in the reading order; this module joins them into a Document.
+Entry of the format. The steps live apart: `structure` reads the tree into drafts of blocks, `paging` gives them pages
+and their place in the reading order; this module joins them into a Document.
 
 What becomes what: the abstract is FRONT, the body BODY, appendices ANNEX, acknowledgements and statements BACK; the
 reference list is left out. A heading reads as printed ("3.1 Methods") and is the last title of its section path. A
@@ -14,13 +14,13 @@ from lxml import etree
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.model import Document, Source
+from rag_assets.parsing.files.xml_trees import XmlTree, read_xml
 from rag_assets.parsing.tei.coverage import n_text_chars
 from rag_assets.parsing.tei.drafts import Collected
 from rag_assets.parsing.tei.elements import name_of
 from rag_assets.parsing.tei.paging import with_pages
 from rag_assets.parsing.tei.sniffing import TEI_ROOTS, looks_like_tei
 from rag_assets.parsing.tei.structure import collect
-from rag_assets.parsing.files.xml_trees import XmlTree, read_xml
 from rag_assets.settings import ParseLimits, ParsingSettings
 
 __all__ = ["looks_like_tei", "parse_tei"]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from lxml import etree
 
+from rag_assets.parsing.files.xml_trees import entity_text
 from rag_assets.parsing.tei.coords import areas_of
 from rag_assets.parsing.tei.elements import (
     RUNNING,
@@ -18,7 +19,6 @@ from rag_assets.parsing.tei.elements import (
     reading_of,
 )
 from rag_assets.parsing.tei.text import TextRun
-from rag_assets.parsing.files.xml_trees import entity_text
 
 SetAside = Callable[[etree._Element], None]
 """Takes a note or a figure out of the text it stands in."""

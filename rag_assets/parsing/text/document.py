@@ -1,7 +1,7 @@
 """A plain text file becomes a Document: paragraphs, the headings that are beyond doubt, abstract and references.
 
-How lines become paragraphs is `lines`' matter, what a heading looks like `conventions.section_headings`'. Pages are known
-only from form feeds, which a PDF-to-text program writes: they are the parser's pages. Structure is found
+How lines become paragraphs is `lines`' matter, what a heading looks like that of `conventions.section_headings`. Pages
+are known only from form feeds, which a PDF-to-text program writes: they are the parser's pages. Structure is found
 conservatively: taking a sentence for a heading harms a section title, taking the body for references loses it.
 """
 
@@ -12,9 +12,14 @@ from pathlib import Path
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Span, Zone
-from rag_assets.parsing.files.decoding import decoded
 from rag_assets.parsing.conventions.running_text import PlacedLine, running_lines
-from rag_assets.parsing.conventions.section_headings import heading_depth, is_section_name, looks_like_heading, zone_named
+from rag_assets.parsing.conventions.section_headings import (
+    heading_depth,
+    is_section_name,
+    looks_like_heading,
+    zone_named,
+)
+from rag_assets.parsing.files.decoding import decoded
 from rag_assets.parsing.text.lines import Line, Paragraph, lines_of, paragraphs_of
 from rag_assets.settings import ParseLimits, ParsingSettings
 

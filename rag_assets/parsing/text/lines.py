@@ -1,6 +1,6 @@
 """Lines of a plain text into paragraphs: which line ends are the author's and which are only where a line was full.
 
-Knows nothing of titles, sections or references; that is `text`'s matter.
+Knows nothing of titles, sections or references; that is `document`'s matter.
 """
 
 import itertools

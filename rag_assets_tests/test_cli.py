@@ -1,0 +1,429 @@
+"""The command line as its users meet it: what goes to stdout and stderr, which code it ends with, what it leaves."""
+
+import json
+import logging
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from rag_assets.cli import app
+from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, World
+
+ASSETS = {"parsed_index", "blocks", "chunks", "passages", "embeddings", "chroma_index", "bm25_index", "index_meta"}
+HIT_KEYS = ["rank", "score", "paper_id", "chunk_id", "page_start", "page_end", "text", "passage"]
+CONTEXT_KEYS = ["paper_id", "chunk_id", "page_start", "page_end", "n_tokens", "text"]
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """rag-assets over one folder with data and Dagster history."""
+
+    root: Path
+
+    @property
+    def data(self) -> Path:
+        return self.root / "data"
+
+    def __call__(self, *arguments: str, env: Mapping[str, str] | None = None, answer: str | None = None) -> Result:
+        """Run a command; `answer` is what the user types."""
+        environment = {
+            "DAGSTER_HOME": str(self.root / "home"),
+            "RAG_ASSETS_DATA_DIR": str(self.data),
+            "RAG_ASSETS_CHUNKING__TOKENIZER": "wordpiece",
+            "RAG_ASSETS_EVALUATION": json.dumps(FLOORS_OFF["evaluation"]),
+            **(env or {}),
+        }
+        return CliRunner().invoke(app, list(arguments), env=environment, input=answer)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[CommandLine, Result]:
+    """Three papers and three questions, made by one `rag-assets run`, and what it printed. Not to be changed."""
+    root = tmp_path_factory.mktemp("made")
+    world = World(root)
+    for paper_id, (title, fact) in TOPICS.items():
+        world.write_paper(paper_id, title, fact)
+    world.write_questions(QUESTIONS)
+    rag_assets = CommandLine(root)
+    return rag_assets, rag_assets("run", "--show-answers")
+
+
+@pytest.fixture
+def read_only(made: tuple[CommandLine, Result]) -> CommandLine:
+    """The command line over the finished folder, for commands that write nothing there."""
+    return made[0]
+
+
+@pytest.fixture
+def rag_assets(made: tuple[CommandLine, Result], tmp_path: Path) -> CommandLine:
+    """The command line over a copy of the finished folder."""
+    shutil.copytree(made[0].data, tmp_path / "data")
+    return CommandLine(tmp_path)
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> CommandLine:
+    """The command line over a folder where nothing was made."""
+    (tmp_path / "data" / "papers").mkdir(parents=True)
+    return CommandLine(tmp_path)
+
+
+def commands(group: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command of the app with the words that call it."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*above, name))
+        else:
+            yield (*above, name), command
+
+
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_shows_an_example_and_explains_every_option(words: tuple[str, ...], empty: CommandLine) -> None:
+    """Help is the only documentation most users open."""
+    undocumented = [p.name for p in COMMANDS[words].params if not (getattr(p, "help", None) or "").strip()]
+
+    shown = empty(*words, "--help")
+
+    assert undocumented == []
+    assert shown.exit_code == 0
+    assert f"Example: rag-assets {' '.join(words)}" in shown.stdout
+
+
+def test_a_run_prints_what_it_did_on_stdout_and_how_it_went_on_stderr(made: tuple[CommandLine, Result]) -> None:
+    """A log line in the middle of piped data breaks whoever reads it."""
+    _, result = made
+
+    assert result.exit_code == 0, result.stderr
+    for asset in {*ASSETS, "qa", "smoke_eval"}:
+        assert asset in result.stdout
+    assert "Ferritin fell by 12%" in " ".join(result.stdout.replace("│", " ").split())
+    assert "3 of 3 papers" in result.stderr
+    assert "3 of 3 papers" not in result.stdout
+    assert "qa.jsonl" in result.stderr, "it says where everything lies"
+
+
+def test_a_run_from_the_command_line_is_in_the_history_of_the_ui(read_only: CommandLine) -> None:
+    """Whoever opens the UI after a run must find it, with what it materialized."""
+    with dg.DagsterInstance.from_config(str(read_only.root / "home")) as instance:
+        (run,) = instance.get_runs()
+        materialized = {
+            event.asset_key.to_user_string()
+            for event in (record.dagster_event for record in instance.all_logs(run.run_id))
+            if event and event.is_step_materialization and event.asset_key
+        }
+
+    assert run.job_name == "everything"
+    assert run.status is dg.DagsterRunStatus.SUCCESS
+    assert materialized == {*ASSETS, "qa", "smoke_eval"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "assets"),
+    [
+        (["run", "--select", "chunks"], {"chunks"}),
+        (
+            ["run", "--select", "chroma_index,bm25_index+"],
+            {"chroma_index", "bm25_index", "index_meta", "qa", "smoke_eval"},
+        ),
+        (["chunk"], {"parsed_index", "blocks", "chunks"}),
+        (["index", "build"], ASSETS),
+        (["qa"], {*ASSETS, "qa"}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_each_step_materializes_what_it_names(rag_assets: CommandLine, arguments: list[str], assets: set[str]) -> None:
+    """Three commands for three steps, and a selection for everything else."""
+    result = rag_assets(*arguments, "--json")
+
+    report = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert report["is_success"]
+    assert {one["asset"] for one in report["assets"]} == assets
+
+
+def test_settings_of_one_run_reach_it(rag_assets: CommandLine) -> None:
+    """--set wins over file and environment."""
+    result = rag_assets("chunk", "--set", "chunking.max_tokens=240", "--set", "chunking.target_tokens=200", "--json")
+
+    facts = {one["asset"]: one["facts"] for one in json.loads(result.stdout)["assets"]}
+    assert facts["chunks"]["n_changed"] == 3
+    assert facts["chunks"]["n_tokens_max"] <= 240
+
+
+@pytest.mark.parametrize("command", ["run", "chunk", "index build", "qa", "index stats", "ask", "retrieve"])
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("chunking.max_tokens", "write it as key=value"),
+        ("chunking.max_tokens=many", "chunking.max_tokens: Input should be a valid integer"),
+        ("chunking.max_token=600", "chunking.max_token: Extra inputs are not permitted"),
+        ("chunk.max_tokens=600", "chunk: Extra inputs are not permitted"),
+        ("chunking=600", "chunking: Input should be a valid dictionary"),
+    ],
+)
+def test_a_wrong_setting_is_refused_before_anything_runs(
+    empty: CommandLine, command: str, value: str, problem: str
+) -> None:
+    """A typo that is passed over in silence is found after a night of embedding."""
+    if command == "index stats":
+        pytest.skip("it takes no settings")
+    question = ["Why?"] if command in {"ask", "retrieve"} else []
+
+    result = empty(*command.split(), *question, "--set", value)
+
+    assert_our_error(result, problem)
+    assert not (empty.data / "cache").exists()
+
+
+def test_a_group_and_its_field_cannot_both_be_set(empty: CommandLine) -> None:
+    """The second would have to be put into a number."""
+    result = empty("chunk", "--set", "chunking=600", "--set", "chunking.max_tokens=600")
+
+    assert_our_error(result, "chunking")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["run", "--select", "chunkz"], 'The selection "chunkz" names no asset'),
+        (["run", "--select", "chunks++("], "chunks++("),
+        (["run", "--data", "nowhere"], "papers"),
+        (["index", "stats"], "rag-assets run --select index_meta"),
+        (["ask", "Why?"], "rag-assets run --select"),
+        (["retrieve", "Why?"], "rag-assets run --select"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_done_is_said_in_one_message(
+    empty: CommandLine, monkeypatch: pytest.MonkeyPatch, arguments: list[str], problem: str
+) -> None:
+    """A traceback says neither which file is meant nor what to do."""
+    monkeypatch.chdir(empty.root)
+
+    assert_our_error(empty(*arguments), problem)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["retrieve"],
+        ["retrieve", "Why?", "--questions", "q.jsonl", "--out", "hits.jsonl"],
+        ["retrieve", "--questions", "q.jsonl"],
+        ["retrieve", "Why?", "--out", "hits.jsonl"],
+        ["retrieve", "Why?", "-k", "0"],
+        ["retrieve", "Why?", "--budget", "0"],
+        ["ask"],
+        ["run", "--sellect", "chunks"],
+        ["chunks"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_ends_with_two(empty: CommandLine, arguments: list[str]) -> None:
+    """Scripts tell a wrong call from a failed run by the code."""
+    result = empty(*arguments)
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "Usage: " in result.stderr
+
+
+def test_questions_of_another_file_are_answered(rag_assets: CommandLine) -> None:
+    """Step 3 on one's own questions."""
+    mine = rag_assets.root / "mine.jsonl"
+    mine.write_text('{"id": "m1", "question": "Where does basalt take up water?"}\n')
+
+    result = rag_assets("qa", "--questions", str(mine))
+
+    assert result.exit_code == 0, result.stderr
+    (row,) = [json.loads(line) for line in (rag_assets.data / "output" / "qa.jsonl").read_text().splitlines()]
+    assert (row["question_id"], row["refused"]) == ("m1", False)
+    assert "basalt, p. 2" in " ".join(result.stdout.split())
+
+
+def test_text_in_brackets_is_shown_as_it_is(rag_assets: CommandLine) -> None:
+    """Questions and papers are full of brackets that a terminal library would take for colours."""
+    mine = rag_assets.root / "mine.jsonl"
+    mine.write_text('{"id": "m[/b]1", "question": "Where does [bold] basalt take up water?"}\n')
+
+    result = rag_assets("qa", "--questions", str(mine))
+
+    assert result.exit_code == 0, result.exception
+    assert "m[/b]1" in result.stdout
+    assert "[bold]" in result.stdout
+
+
+def test_one_question_brings_its_hits_as_json(read_only: CommandLine) -> None:
+    """The format other programs read, from one call."""
+    result = read_only("retrieve", "How much did ferritin fall in runners?", "-k", "2", "--json")
+
+    assert result.exit_code == 0, result.stderr
+    record = json.loads(result.stdout)
+    assert [list(hit) for hit in record["hits"]] == [HIT_KEYS] * 2
+    assert record["hits"][0]["paper_id"] == "ferritin"
+    assert "12%" in record["hits"][0]["passage"]
+
+
+def test_one_question_brings_its_hits_as_a_table(read_only: CommandLine) -> None:
+    """And for people."""
+    result = read_only("retrieve", "How much did ferritin fall in runners?", "-k", "2")
+
+    assert result.exit_code == 0, result.stderr
+    assert "Ferritin fell" in " ".join(result.stdout.split())
+
+
+def test_a_file_of_questions_brings_a_file_of_hits(read_only: CommandLine, tmp_path: Path) -> None:
+    """The exact format, the filter and the budget are what evaluations of retrieval build on."""
+    questions, out = tmp_path / "questions.jsonl", tmp_path / "made" / "hits.jsonl"
+    rows = [
+        {"id": "all", "question": "Who trained for a month?"},
+        {"id": "one", "question": "Who trained for a month?", "paper_ids": ["basalt"]},
+        {"id": "none", "question": "Who trained for a month?", "paper_ids": []},
+    ]
+    questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    result = read_only("retrieve", "--questions", str(questions), "--out", str(out), "-k", "3", "--budget", "150")
+
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == ""
+    assert "3 of 3 questions" in result.stderr
+    records = {record["id"]: record for record in map(json.loads, out.read_text().splitlines())}
+    assert list(records) == ["all", "one", "none"]
+    for record in records.values():
+        assert_retrieval_record(record, budget=150)
+    assert len(records["all"]["hits"]) == 3
+    assert {hit["paper_id"] for hit in records["one"]["hits"]} == {"basalt"}
+    assert records["none"]["hits"] == records["none"]["context"] == []
+
+
+def test_a_question_is_answered_with_quotes_and_places(read_only: CommandLine) -> None:
+    """The answer alone is what every chatbot gives."""
+    question = "How much did ferritin fall in runners within a month?"
+
+    shown, record = read_only("ask", question), read_only("ask", question, "--json")
+
+    assert "ferritin, p. 2 (exact)" in shown.stdout
+    answer = json.loads(record.stdout)
+    assert "12%" in answer["answer"]
+    citation = answer["claims"][0]["citations"][0]
+    assert (citation["paper_id"], citation["page_start"], citation["page_end"]) == ("ferritin", 2, 2)
+
+
+def test_status_tells_what_is_there(rag_assets: CommandLine) -> None:
+    """The first command after "why is my paper not cited?"."""
+    (rag_assets.data / "papers" / "broken.tei.xml").write_text("not a paper")
+    rag_assets("chunk")
+
+    shown, record = rag_assets("status"), rag_assets("status", "--json")
+
+    facts = json.loads(record.stdout)
+    assert (facts["papers_parsed"], facts["papers_quarantined"], facts["answers"]) == (3, 1, 3)
+    (quarantined,) = facts["quarantined"]
+    assert quarantined["file"] == "broken.tei.xml"
+    assert "broken" in shown.stdout
+
+
+def test_status_of_an_empty_folder_is_no_error(empty: CommandLine) -> None:
+    """It is what one asks first."""
+    result = empty("status", "--json")
+
+    assert result.exit_code == 0
+    facts = json.loads(result.stdout)
+    assert (facts["papers_parsed"], facts["chunks"], facts["index_version"]) == (0, None, None)
+
+
+def test_index_stats_name_the_model_and_the_sizes(read_only: CommandLine) -> None:
+    """What an index was made with decides which questions it can answer."""
+    shown, record = read_only("index", "stats"), read_only("index", "stats", "--json")
+
+    facts = json.loads(record.stdout)
+    assert facts["n_papers"] == 3
+    assert facts["dimension"] == 384
+    assert facts["chroma_bytes"] > 0
+    assert facts["bm25_bytes"] > 0
+    assert facts["embedding_model"][:20] in shown.stdout
+
+
+def test_clear_deletes_what_was_made_and_nothing_else(rag_assets: CommandLine) -> None:
+    """Papers, questions and the audit log cannot be made again."""
+    result = rag_assets("clear", "--yes")
+
+    assert result.exit_code == 0
+    assert {path.name for path in rag_assets.data.iterdir() if path.is_dir()} == {"papers", "questions", "logs"}
+    assert len(list((rag_assets.data / "papers").iterdir())) == 3
+    assert (rag_assets.data / "logs" / "qa_audit.csv").exists()
+
+
+def test_clear_asks_first(rag_assets: CommandLine) -> None:
+    """Hours of embedding are one word away."""
+    before = sorted(rag_assets.data.rglob("*"))
+
+    result = rag_assets("clear", answer="n\n")
+
+    assert result.exit_code == 1
+    assert sorted(rag_assets.data.rglob("*")) == before
+
+
+def test_the_data_option_wins_over_the_environment(read_only: CommandLine, empty: CommandLine) -> None:
+    """Both say where the data are; the nearer one is meant."""
+    from_environment = empty("status", "--json", env={"RAG_ASSETS_DATA_DIR": str(read_only.data)})
+    from_option = empty("status", "--json", "--data", str(read_only.data))
+
+    assert json.loads(empty("status", "--json").stdout)["papers_parsed"] == 0
+    assert json.loads(from_environment.stdout)["papers_parsed"] == 3
+    assert json.loads(from_option.stdout)["papers_parsed"] == 3
+
+
+def test_a_broken_guardrail_ends_with_one_and_names_the_promise(rag_assets: CommandLine) -> None:
+    """The nightly log must say which promise broke, not only that something did."""
+    questions = rag_assets.data / "questions" / "smoke.jsonl"
+    questions.write_text('{"id": "q1", "question": "Where does basalt take up water?", "key_facts": [["99%"]]}\n')
+
+    result = rag_assets("run", "--set", "evaluation.floors.key_fact_recall=0.9")
+
+    assert result.exit_code == 1
+    assert "smoke_eval · above_floors" in result.stderr
+    assert "key_fact_recall" in result.stderr
+    assert "Traceback" not in result.stderr
+
+
+def test_a_command_leaves_logging_as_it_was(read_only: CommandLine) -> None:
+    """Whoever calls a command from Python keeps their own log."""
+    logger = logging.getLogger("rag_assets")
+    before = (list(logger.handlers), logger.propagate, logger.level)
+
+    read_only("status")
+
+    assert (list(logger.handlers), logger.propagate, logger.level) == before
+
+
+def assert_our_error(result: Result, problem: str) -> None:
+    """Exit code 1 and one readable message on stderr; nothing on stdout, no traceback."""
+    assert result.exit_code == 1, result.exception
+    assert isinstance(result.exception, SystemExit)
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    assert problem in " ".join(result.stderr.split())
+
+
+def assert_retrieval_record(record: dict[str, Any], *, budget: int) -> None:
+    """One line of the batch format, key by key."""
+    assert list(record) == ["id", "hits", "context"]
+    assert [hit["rank"] for hit in record["hits"]] == list(range(1, len(record["hits"]) + 1))
+    assert [hit["score"] for hit in record["hits"]] == sorted((hit["score"] for hit in record["hits"]), reverse=True)
+    for hit in record["hits"]:
+        assert list(hit) == HIT_KEYS
+        assert hit["passage"] in hit["text"]
+        assert 1 <= hit["page_start"] <= hit["page_end"] <= 3
+    for context in record["context"]:
+        assert list(context) == CONTEXT_KEYS
+    assert sum(context["n_tokens"] for context in record["context"]) <= budget
