@@ -3,6 +3,7 @@
 # make ui     the Dagster UI over the same data and the same run history
 
 PYTHON ?= python3
+PORT ?= 3000
 VENV := .venv
 BIN := $(VENV)/bin
 export DAGSTER_HOME := $(CURDIR)/.dagster
@@ -18,14 +19,15 @@ test: $(VENV)/installed-dev
 	@$(BIN)/python -m pytest
 
 ui: $(VENV)/installed
-	@$(BIN)/dagster dev --workspace workspace.yaml
+	@$(BIN)/dagster-daemon run --workspace workspace.yaml & daemon=$$!; trap "kill $$daemon" EXIT INT TERM; \
+	    $(BIN)/dagster-webserver --workspace workspace.yaml --port $(PORT)
 
 check: $(VENV)/installed-dev
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports
-	@$(BIN)/dagster definitions validate --workspace workspace.yaml
+	@$(BIN)/python -m rag_assets_tests.loadable_definitions workspace.yaml
 
 $(VENV)/installed: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rag_assets needs Python 3.11 or newer: make PYTHON=python3.12 run")'
