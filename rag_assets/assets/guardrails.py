@@ -16,6 +16,7 @@ from rag_assets.assets.reporting import markdown_table
 Subject = TypeVar("Subject")
 Offenders = Sequence[Mapping[str, Any]]
 N_SHOWN = 20
+MAX_TEXT_CHARS = 500
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,9 @@ class Audit(Generic[Subject]):
             "n_offenders": dg.MetadataValue.int(len(offenders)),
         }
         if offenders:
+            metadata["first_offender"] = dg.MetadataValue.text(
+                "; ".join(f"{k}: {v}" for k, v in offenders[0].items())[:MAX_TEXT_CHARS]
+            )
             metadata["offenders"] = dg.MetadataValue.md(markdown_table(offenders, n_shown=N_SHOWN))
         return dg.AssetCheckResult(
             check_name=self.name, passed=not offenders, severity=self.severity, metadata=metadata

@@ -12,6 +12,7 @@ from rag_assets.retrieval.library import Library
 from rag_assets.settings import RetrievalSettings
 from rag_assets.tokens import TokenCounter
 
+GENERATED_BEGINS, GENERATED_ENDS = "<AI_GENERATED>", "</AI_GENERATED>"
 _MOST_REPEATED_SHARE = 0.5
 
 
@@ -87,7 +88,7 @@ def _contexts(chosen: Mapping[str, float], library: Library, counter: TokenCount
         _runs(sorted(library.places[id_] for id_ in chosen), library),
         key=lambda run: min(order[passage.passage_id] for passage in run),
     )
-    texts = [_text_of(run, library.chunk_of(run[0])) for run in runs]
+    texts = [_labelled(_text_of(run, library.chunk_of(run[0])), library.chunk_of(run[0])) for run in runs]
     return [
         Context(
             paper_id=run[0].paper_id,
@@ -102,6 +103,13 @@ def _contexts(chosen: Mapping[str, float], library: Library, counter: TokenCount
         )
         for run, text, n_tokens in zip(runs, texts, counter.count_all(texts), strict=True)
     ]
+
+
+def _labelled(text: str, chunk: Chunk) -> str:
+    """Text that a model wrote (a figure's description) is said to be so, to whoever reads the context."""
+    if not chunk.is_generated:
+        return text
+    return f"{GENERATED_BEGINS}\n{text.replace(GENERATED_ENDS, '')}\n{GENERATED_ENDS}"
 
 
 def _runs(places: Sequence[int], library: Library) -> Iterator[list[Passage]]:
