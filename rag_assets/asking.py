@@ -6,22 +6,24 @@ is retrieved is decided in `retrieval`, what becomes of it in `answering`.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from rag_assets.answering.engine import AnswerEngine, Evidence, Retrieve
+from rag_assets.answering.engine import ENGINE_VERSION, AnswerEngine, Evidence, Retrieve
 from rag_assets.answering.extractive import EXTRACTIVE, EXTRACTIVE_VERSION, ExtractiveAnswerer
 from rag_assets.answering.replies import ReplyCache
 from rag_assets.embedding.base import Embedder
 from rag_assets.embedding.providers import embedder_facts, open_embedder
-from rag_assets.errors import InvalidSettings
-from rag_assets.incremental import fingerprint
+from rag_assets.errors import InvalidQuestions, InvalidSettings
+from rag_assets.incremental import data_version, fingerprint
+from rag_assets.indexing.manifest import is_intact, read_manifest
 from rag_assets.model import QAResult
-from rag_assets.questions import Question, question_parts
+from rag_assets.questions import MAX_QUESTION_CHARS, Question
 from rag_assets.retrieval.opening import open_searcher
-from rag_assets.retrieval.search import RankedPassage, Searcher
+from rag_assets.retrieval.search import SEARCH_VERSION, Searcher
 from rag_assets.settings import Settings
+from rag_assets.tables import fingerprints_by, read_columns
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,7 @@ def asking(settings: Settings, replies: Path) -> Iterator[Asking]:
         embedder = open_embedder(settings.embedding, settings.paths.models, n_threads=settings.execution.n_workers)
 
         def evidence(question: Question, k: int) -> Evidence:
-            ranking = _ranked_by_parts(searcher, question)
+            ranking = searcher.rank(question.question, question.paper_ids)
             best = {hit.chunk.chunk_id for hit in searcher.hits(ranking, k)}
             contexts = searcher.contexts([one for one in ranking if one.passage.chunk_id in best])
             chunks = searcher.library.chunks
@@ -59,17 +61,6 @@ def asking(settings: Settings, replies: Path) -> Iterator[Asking]:
         yield Asking(searcher, engine, evidence, embedder)
 
 
-def _ranked_by_parts(searcher: Searcher, question: Question) -> list[RankedPassage]:
-    """The ranking of a question; for a compound one, each passage with its best score over the question's parts."""
-    best: dict[str, RankedPassage] = {}
-    for part in question_parts(question.question):
-        for one in searcher.rank(part, question.paper_ids):
-            known = best.get(one.passage.passage_id)
-            if known is None or one.score > known.score:
-                best[one.passage.passage_id] = one
-    return sorted(best.values(), key=lambda one: (-one.score, one.passage.passage_id))
-
-
 def answerer_fingerprint(settings: Settings) -> str:
     """Changes with anything but the index that an answer follows from; opens no model."""
     return fingerprint(
@@ -77,10 +68,34 @@ def answerer_fingerprint(settings: Settings) -> str:
         settings.answering.fingerprint(),
         embedder_facts(settings.embedding, settings.paths.models).model_id,
         EXTRACTIVE_VERSION,
+        ENGINE_VERSION,
+        SEARCH_VERSION,
     )
 
 
-def ask(settings: Settings, question: str) -> QAResult:
+def search_state(settings: Settings) -> str:
+    """Changes with anything on disk that a search result follows from, and with an index that is missing or damaged:
+    what was answered with one index must be answered again when both are there."""
+    paths = settings.paths
+    chunks = read_columns(paths.chunks, ["paper_id", "fingerprint"], asset="chunks")
+    return fingerprint(
+        data_version(fingerprints_by(chunks, "paper_id")),
+        [
+            asdict(manifest) if (manifest := read_manifest(folder)) and is_intact(folder) else None
+            for folder in (paths.chroma, paths.bm25)
+        ],
+    )
+
+
+def asked(text: str) -> Question:
+    """A question that comes from no file. Raises InvalidQuestions when it is blank or too long."""
+    if not 0 < len(text.strip()) <= MAX_QUESTION_CHARS:
+        raise InvalidQuestions(f"A question has 1 to {MAX_QUESTION_CHARS} characters, this one {len(text.strip())}.")
+    return Question(id=text, question=text)
+
+
+def ask(settings: Settings, text: str) -> QAResult:
     """Answer one question from the published index; nothing is written to the data folder."""
+    question = asked(text)
     with TemporaryDirectory() as replies, asking(settings, Path(replies)) as opened:
-        return opened.engine.answer(Question(id="ask", question=question)).result
+        return opened.engine.answer(question).result

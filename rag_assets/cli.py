@@ -16,7 +16,6 @@ from rich.logging import RichHandler
 
 from rag_assets import rendering
 from rag_assets.errors import InvalidSettings, RagAssetsError
-from rag_assets.questions import Question
 from rag_assets.settings import Settings, load_settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -54,8 +53,7 @@ def run(
     Example: rag-assets run --select "chunks+"
     """
     with reported():
-        settings = _settings(data, set_)
-        _materialize(select, data, set_, json_)
+        settings = _materialize(select, data, set_, json_)
         if show_answers:
             from rag_assets.answering.records import read_results
 
@@ -114,8 +112,7 @@ def qa(
     """
     with reported():
         values = [*(set_ or []), *([f"questions={questions}"] if questions else [])]
-        settings = _settings(data, values)
-        _materialize(UP_TO_QA, data, values, json_)
+        settings = _materialize(UP_TO_QA, data, values, json_)
         if not json_:
             from rag_assets.answering.records import read_results
 
@@ -146,6 +143,7 @@ def retrieve(
     if (questions is None) != (out is None):
         raise typer.BadParameter("--questions and --out go together.")
     with reported():
+        from rag_assets.asking import asked
         from rag_assets.retrieval.batch import hits_of, retrieve_batch
         from rag_assets.retrieval.opening import open_searcher
 
@@ -157,7 +155,7 @@ def retrieve(
                     questions, out, searcher, k=k, budget_tokens=tokens, report=rendering.counting("questions")
                 )
             elif question is not None:
-                record = hits_of(Question(id=question, question=question), searcher, k=k, budget_tokens=tokens)
+                record = hits_of(asked(question), searcher, k=k, budget_tokens=tokens)
                 show = rendering.print_json if json_ else rendering.print_hits
                 show(record)
 
@@ -222,16 +220,20 @@ def clear(
 
 @contextmanager
 def reported() -> Iterator[None]:
-    """Our errors become one message and exit code 1; progress of the domain packages goes to stderr."""
+    """Our errors become one message and exit code 1; meanwhile, progress of the domain packages goes to stderr."""
     handler = RichHandler(console=rendering.err(), show_path=False, show_level=False, log_time_format="%H:%M:%S")
     logger = logging.getLogger("rag_assets")
+    before = (logger.handlers, logger.propagate, logger.level)
     logger.handlers, logger.propagate = [handler], False
     logger.setLevel(logging.INFO)
     try:
         yield
     except RagAssetsError as error:
-        rendering.err().print(f"Error: {error}", style="red", markup=False)
+        rendering.err().print(f"Error: {error}", style="red", soft_wrap=True)
         raise typer.Exit(1) from error
+    finally:
+        logger.handlers, logger.propagate = before[:2]
+        logger.setLevel(before[2])
 
 
 def _settings(data: Path | None, values: list[str] | None) -> Settings:
@@ -249,11 +251,15 @@ def _overrides(data: Path | None, values: list[str] | None) -> dict[str, Any]:
         target = overrides
         for group in groups:
             target = target.setdefault(group, {})
+            if not isinstance(target, dict):
+                raise InvalidSettings(f'--set {item}: "{group}" already has a value; set either it or its fields.')
         target[field] = value
     return overrides
 
 
-def _materialize(select: str | None, data: Path | None, values: list[str] | None, json_: bool) -> None:
+def _materialize(select: str | None, data: Path | None, values: list[str] | None, json_: bool) -> Settings:
+    """Run, report, and exit with 1 if the run failed; the settings it ran with. Wrong ones are refused before it."""
+    settings = _settings(data, values)
     from rag_assets.runs import materialize
 
     report = materialize(select, _overrides(data, values))
@@ -263,3 +269,4 @@ def _materialize(select: str | None, data: Path | None, values: list[str] | None
         rendering.print_run(report)
     if not report.is_success:
         raise typer.Exit(1)
+    return settings

@@ -32,7 +32,7 @@ class MissingInput(RagAssetsError):
 
     @classmethod
     def table(cls, path: Path, *, asset: str) -> Self:
-        return cls(f"{path} does not exist. Materialize `{asset}` first: rag-assets run --select {asset}")
+        return cls(f"{path} does not exist. Materialize `{asset}` first: rag-assets run --select +{asset}")
 
 
 class MissingExtra(RagAssetsError):

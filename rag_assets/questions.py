@@ -14,8 +14,8 @@ from rag_assets.errors import InvalidQuestions, MissingInput
 MAX_QUESTION_CHARS = 4000
 MIN_PART_WORDS = 4
 _NEW_QUESTION = re.compile(
-    r"[,;]?\s+and\s+(?=(?:how|what|which|why|who|whom|whose|when|where|whether|did|does|do|is|are|was|were|has|have|can|"
-    r"could|should|will|would)\b)",
+    r"[,;]?\s+and\s+(?=(?:how|what|which|why|who|whom|whose|when|where|whether)\b)"
+    r"|[,;]\s+and\s+(?=(?:did|does|do|is|are|was|were|has|have|can|could|should|will|would)\b)",
     re.IGNORECASE,
 )
 _LIST_ITEM = re.compile(r"[,;]\s+and\s+|;\s+", re.IGNORECASE)
@@ -79,7 +79,7 @@ def load_questions(path: Path) -> list[Question]:
     questions: list[Question] = []
     seen: set[str] = set()
     try:
-        lines = path.read_text("utf-8-sig").splitlines()
+        lines = path.read_text("utf-8-sig").split("\n")
     except UnicodeDecodeError as error:
         raise InvalidQuestions(f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error
     for number, line in enumerate(lines, start=1):

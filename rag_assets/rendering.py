@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from rag_assets.answering.engine import place_of
 from rag_assets.model import QAResult
@@ -23,12 +24,12 @@ _COUNTED_EVERY = 100
 
 def out() -> Console:
     """Data goes here."""
-    return Console(soft_wrap=False)
+    return Console(markup=False)
 
 
 def err() -> Console:
     """Progress, warnings and errors go here."""
-    return Console(stderr=True, highlight=False)
+    return Console(stderr=True, highlight=False, markup=False)
 
 
 def print_json(records: Any) -> None:
@@ -37,9 +38,12 @@ def print_json(records: Any) -> None:
 
 
 def print_table(rows: Sequence[Mapping[str, Any]], *, title: str) -> None:
-    """Records as a table; its columns are the keys of the first record."""
+    """Records as a table; its columns are the keys of the first record. Without records, stderr says so."""
+    if not rows:
+        err().print(f"{title}: none")
+        return
     table = Table(title=title, title_justify="left", header_style="bold")
-    for column in rows[0] if rows else ():
+    for column in rows[0]:
         table.add_column(column, overflow="fold")
     for row in rows:
         table.add_row(*("" if value is None else str(value) for value in row.values()))
@@ -60,11 +64,13 @@ def print_run(report: "RunReport") -> None:
     print_table(rows, title=f"Run {report.run_id[:8]}")
     for check in report.broken:
         colour = "red" if check.is_blocking else "yellow"
-        err().print(f"[{colour}]{check.asset} · {check.check}[/]: {check.promise} ({check.n_offenders} rows)")
+        promise = f": {check.promise} ({check.n_offenders} rows)"
+        err().print(Text.assemble((f"{check.asset} · {check.check}", colour), promise), soft_wrap=True)
         if check.is_blocking:
-            err().print(check.offenders, markup=False)
+            err().print(check.offenders, soft_wrap=True)
     for message in report.errors:
-        err().print(f"[red]{message.split(':')[0]}[/]:{message.partition(':')[2]}", markup=True)
+        place, colon, problem = message.partition(":")
+        err().print(Text.assemble((place, "red"), colon, problem), soft_wrap=True)
 
 
 def print_answers(results: Sequence[QAResult]) -> None:
@@ -86,7 +92,7 @@ def print_places(settings: Settings) -> None:
         f"\nAnswers   {paths.qa}\nAudit     {paths.qa_audit}\nChunks    {paths.chunks}\n"
         f"Indexes   {paths.chroma} and {paths.bm25}\nLineage, chunk statistics and plots: make ui, then open the "
         "address it prints.",
-        markup=False,
+        soft_wrap=True,
     )
 
 
@@ -118,7 +124,7 @@ def counting(what: str) -> Callable[[int, int], None]:
 
     def report(done: int, total: int) -> None:
         if done == total or done % _COUNTED_EVERY == 0:
-            err().print(f"{done} of {total} {what}", markup=False)
+            err().print(f"{done} of {total} {what}")
 
     return report
 
@@ -131,10 +137,10 @@ def record_of(value: Any) -> Any:
 def print_answer(result: QAResult) -> None:
     """One answer with the quotes it rests on."""
     console = out()
-    console.print(result.answer, markup=False, highlight=False)
+    console.print(result.answer, highlight=False)
     for number, citation in enumerate((c for claim in result.claims for c in claim.citations), start=1):
         quote = textwrap.shorten(citation.quote, _SHOWN_QUOTE_CHARS, placeholder="…")
-        console.print(f"  [{number}] {place_of(citation)} ({citation.verification}): “{quote}”", markup=False)
+        console.print(f"  [{number}] {place_of(citation)} ({citation.verification}): “{quote}”")
 
 
 def _pages(first: int | None, last: int | None) -> str:

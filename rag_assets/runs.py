@@ -2,18 +2,23 @@
 
 import os
 import re
-from collections.abc import Mapping
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import dagster as dg
+from filelock import FileLock, Timeout
 
 from rag_assets.automation import EVERYTHING
 from rag_assets.definitions import build_defs
 from rag_assets.errors import InvalidSettings
 
 HOME_VARIABLE = "DAGSTER_HOME"
+_ALIVE_FOLDER = "command_line_runs"
 _BARE = re.compile(r"^(\+?)([\w/]+)(\+?)$")
 _INSTANCE_CONFIG = (
     "telemetry:\n  enabled: false\n\nnux:\n  enabled: false\n\nconcurrency:\n  runs:\n    max_concurrent_runs: 1\n"
@@ -71,12 +76,13 @@ def materialize(selection: str | None, settings: Mapping[str, Any]) -> RunReport
     settings: values that win over file and environment, as a launchpad would give them. Raises InvalidSettings when
     the selection names no asset.
     """
-    dagster_home()
+    home = dagster_home()
     definitions = build_defs()
     keys = _selected(definitions, selection) if selection else None
-    with dg.DagsterInstance.get() as instance:
+    with dg.DagsterInstance.get() as instance, _recorded_as_alive(home / _ALIVE_FOLDER, instance) as run_id:
         result = definitions.resolve_job_def(EVERYTHING).execute_in_process(
             instance=instance,
+            run_id=run_id,
             asset_selection=keys,
             raise_on_error=False,
             run_config={
@@ -93,14 +99,42 @@ def materialize(selection: str | None, settings: Mapping[str, Any]) -> RunReport
     )
 
 
+@contextmanager
+def _recorded_as_alive(folder: Path, instance: dg.DagsterInstance) -> Iterator[str]:
+    """The id of a new run, with a file that stays locked while this process lives; ends the runs of dead ones first."""
+    folder.mkdir(exist_ok=True)
+    _end_dead_runs(folder, instance)
+    run_id = str(uuid4())
+    lock = FileLock(folder / f"{run_id}.lock")
+    with lock:
+        yield run_id
+        Path(lock.lock_file).unlink(missing_ok=True)
+
+
+def _end_dead_runs(folder: Path, instance: dg.DagsterInstance) -> None:
+    """A killed run stays "started" in the history; the UI, which lets one run at a time start, would wait for it."""
+    for file in folder.glob("*.lock"):
+        try:
+            with FileLock(file, timeout=0):
+                run = instance.get_run_by_id(file.stem)
+                if run and not run.is_finished:
+                    instance.report_run_failed(
+                        run, "The process of this run was killed; the next run goes on from there."
+                    )
+                file.unlink(missing_ok=True)
+        except Timeout:
+            continue
+
+
 def _selected(definitions: dg.Definitions, selection: str) -> list[dg.AssetKey]:
     graph = definitions.resolve_asset_graph()
     try:
         chosen: set[dg.AssetKey] = set()
-        for part in selection.split(","):
-            chosen |= dg.AssetSelection.from_string(_spelled_out(part.strip())).resolve(graph)
-    except (dg.DagsterInvalidAssetSelectionError, dg.DagsterInvalidSubsetError) as error:
-        raise InvalidSettings(str(error)) from error
+        with warnings.catch_warnings(action="ignore", category=dg.BetaWarning):  # Dagster's own, about its own call
+            for part in selection.split(","):
+                chosen |= dg.AssetSelection.from_string(_spelled_out(part.strip())).resolve(graph)
+    except dg.DagsterError as error:
+        raise InvalidSettings(f'The selection "{selection}" cannot be used: {error}. Example: "chunks+"') from error
     if not chosen:
         known = ", ".join(sorted(key.to_user_string() for key in graph.get_all_asset_keys()))
         raise InvalidSettings(f'The selection "{selection}" names no asset. Assets: {known}. Example: "chunks+"')
@@ -147,15 +181,17 @@ def _broken_checks(result: dg.ExecuteInProcessResult) -> list[CheckReport]:
 
 
 def _errors(result: dg.ExecuteInProcessResult) -> list[str]:
-    """The messages of failed steps; a failed guardrail is reported as a check, not here."""
-    messages = []
+    """The messages of failed steps, or of a run that failed before any; a failed guardrail is reported as a check."""
+    messages: list[str] = []
     for event in result.all_events:
-        if not event.is_step_failure or event.step_failure_data.error is None:
+        error = event.step_failure_data.error if event.is_step_failure else None
+        if event.is_run_failure and not messages:
+            error = event.job_failure_data.error
+        if error is None:
             continue
-        error = event.step_failure_data.error
         cause = error.cause or error
         if cause.cls_name != "DagsterAssetCheckFailedError":
-            messages.append(f"{event.step_key}: {cause.message.strip()}")
+            messages.append(f"{event.step_key or 'run'}: {cause.message.strip()}")
     return messages
 
 

@@ -25,6 +25,7 @@ from pydantic_settings import (
 
 from rag_assets.errors import InvalidSettings
 from rag_assets.incremental import fingerprint
+from rag_assets.model import Source
 
 ENV_PREFIX = "RAG_ASSETS_"
 CONFIG_FILE_VARIABLE = f"{ENV_PREFIX}CONFIG"
@@ -58,8 +59,9 @@ class ParsingSettings(StageSettings):
         True,
         description="Read `x.txt` when `x.tei.xml` is missing, invalid or empty. Off: quarantine.",
     )
-    source_order: tuple[str, ...] = Field(
-        ("tei", "ade", "docling", "pdf", "markdown", "text"),
+    source_order: tuple[Source, ...] = Field(
+        (Source.TEI, Source.ADE, Source.DOCLING, Source.PDF, Source.MARKDOWN, Source.TEXT),
+        min_length=1,
         description="Which file of a paper is parsed when it has several, best first; the others are linked.",
     )
     running_header_share: float = Field(

@@ -173,6 +173,13 @@ def required_table(path: Path, *, asset: str) -> pa.Table:
     return read_table(path)
 
 
+def read_columns(path: Path, columns: Sequence[str], *, asset: str) -> pa.Table:
+    """Some columns of the table an upstream asset published; MissingInput as `required_table`."""
+    if not path.exists():
+        raise MissingInput.table(path, asset=asset)
+    return pq.read_table(path, columns=list(columns), memory_map=False)
+
+
 def fingerprints_by(table: pa.Table, key: str) -> dict[str, str]:
     """key -> fingerprint of a table in which all rows of a key share one fingerprint."""
     return dict(zip(table[key].to_pylist(), table["fingerprint"].to_pylist(), strict=True))

@@ -104,10 +104,11 @@ def test_the_nightly_schedule_is_on_and_asks_for_the_nightly_job_in_its_time_zon
     )
     schedule = definitions.resolve_schedule_def("nightly_schedule")
 
-    with dg.instance_for_test() as instance:
-        context = dg.build_schedule_context(
-            instance=instance, scheduled_execution_time=datetime(2026, 1, 1, 2, 30, tzinfo=UTC)
-        )
+    due = datetime(2026, 1, 1, 2, 30, tzinfo=UTC)
+    with (
+        dg.instance_for_test() as instance,
+        dg.build_schedule_context(instance=instance, scheduled_execution_time=due) as context,
+    ):
         tick = schedule.evaluate_tick(context)
 
     assert len(tick.run_requests or []) == 1

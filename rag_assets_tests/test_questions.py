@@ -62,6 +62,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
         ),
         ("Which k is usual in fusion, and how was it chosen?", None),
         ("What are precision and recall at ten?", None),
+        ("Which methods were tested and were found to work well?", None),
         ("What is it and why?", None),
     ],
 )

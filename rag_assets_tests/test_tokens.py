@@ -52,6 +52,6 @@ def test_a_pinned_tokenizer_that_cannot_be_had_is_an_error_not_a_flip(tmp_path: 
 
     with pytest.raises(InvalidSettings, match=r"tokenizer\.json pins cl100k_base, but tiktoken cannot load it"):
         resolve_tokenizer("auto", pin)
-    with pytest.raises(InvalidSettings, match="chunking.tokenizer asks for cl100k_base"):
+    with pytest.raises(InvalidSettings, match=r"chunking\.tokenizer asks for cl100k_base"):
         resolve_tokenizer("cl100k_base", pin)
     assert resolve_tokenizer("wordpiece", pin).name == "wordpiece"

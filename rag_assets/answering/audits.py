@@ -1,6 +1,6 @@
 """What must hold for a set of results before it is published; each audit returns the rows that break it.
 
-The audits trust nothing the engine did: quotes and pages are looked up again in the published chunks and blocks.
+The audits trust nothing the engine did: quotes and pages are looked up again in the published chunks.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -15,6 +15,9 @@ from rag_assets.model import Chunk, Citation, Claim, Context, QAResult, Usage
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 
+ENGINE_VERSION = 1
+"""Part of what published answers are recognised by: raise it, as those of search and answerer, when the code makes
+another answer of the same contexts."""
 REFUSAL = "The papers in this corpus do not contain enough information to answer this question."
 SINGLE_SOURCE_NOTE = "Only one paper of the corpus supports this answer."
 

@@ -165,9 +165,10 @@ def _choose(
             selection.chosen.append(best)
     if not selection.chosen:
         return []
-    if len(selection.papers) == 1:
+    while len(selection.papers) < settings.min_sources:
         others = selection.usable(_SECOND_PAPER_SHARE, settings.min_relevance)
-        selection.take_best([i for i in others if candidates[i].paper_id not in selection.papers])
+        if not selection.take_best([i for i in others if candidates[i].paper_id not in selection.papers]):
+            break
     while len(selection.chosen) < settings.max_claims:
         if not selection.take_best(selection.usable(_FURTHER_SHARE, settings.min_relevance)):
             break
@@ -195,9 +196,7 @@ class _Selection:
             for i in range(len(self.candidates))
             if i not in self.chosen
             and self.similarities[i, self.chosen].max() < _NEAR_DUPLICATE
-            and any(
-                part.relevance[i] >= max(floor, share_of_best * float(part.relevance.max())) for part in self.parts
-            )
+            and any(part.relevance[i] >= max(floor, share_of_best * float(part.relevance.max())) for part in self.parts)
         ]
 
     def take_best(self, usable: Sequence[int]) -> bool:

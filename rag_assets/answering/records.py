@@ -6,16 +6,18 @@ The first eight columns of the audit are those of ADR 0004, in its order; the re
 import csv
 import io
 import json
+import logging
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.answering.engine import QAAttempts
 from rag_assets.incremental import write_atomically
 from rag_assets.model import QAResult
 
+logger = logging.getLogger(__name__)
 AUDIT_COLUMNS = (
     "timestamp",
     "question",
@@ -40,10 +42,14 @@ _RESULT = TypeAdapter(QAResult)
 
 
 def read_results(path: Path) -> list[QAResult]:
-    """The rows of qa.jsonl in order; none when it does not exist yet."""
+    """The rows of qa.jsonl in order; none when it does not exist yet, or is damaged: then all are written anew."""
     if not path.exists():
         return []
-    return [_RESULT.validate_json(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    try:  # only a line feed ends a record: quotes may hold any of the other line separators of Unicode
+        return [_RESULT.validate_json(line) for line in path.read_bytes().split(b"\n") if line.strip()]
+    except ValidationError:
+        logger.warning("%s is damaged and counts as not there.", path)
+        return []
 
 
 def write_results(results: Sequence[QAResult], path: Path) -> None:

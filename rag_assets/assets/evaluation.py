@@ -8,12 +8,13 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.answering.records import read_results
+from rag_assets.asking import search_state
 from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, specs
 from rag_assets.assets.reporting import history_table, markdown_table, materialized
 from rag_assets.errors import MissingInput
 from rag_assets.evaluation.history import append_history, below_floor, fallen, read_history
-from rag_assets.evaluation.metrics import METRICS, evaluate
+from rag_assets.evaluation.metrics import METRICS, METRICS_VERSION, evaluate
 from rag_assets.incremental import drafting, file_sha256, fingerprint
 from rag_assets.questions import Question, load_questions
 from rag_assets.retrieval.opening import open_searcher
@@ -42,8 +43,9 @@ EVALUATION_AUDITS: list[Audit[EvaluationDraft]] = [
     ),
     guardrail(
         "not_fallen",
-        "No metric falls more than evaluation.floors.max_drop below the median of its last five accepted runs.",
-        lambda draft: fallen(draft.latest["metrics"], draft.history, max_drop=draft.floors.max_drop),
+        "No metric falls more than evaluation.floors.max_drop below the median of its last five accepted runs on the "
+        "same questions. If the new level is right, delete data/output/eval/history.jsonl.",
+        lambda draft: fallen(draft.latest, draft.history, max_drop=draft.floors.max_drop),
     ),
     advisory(
         "questions_right",
@@ -97,21 +99,22 @@ def _evaluated(settings: Settings, history: Sequence[Mapping[str, Any]]) -> tupl
     if not paths.qa.exists():
         raise MissingInput.table(paths.qa, asset="qa")
     questions = load_questions(settings.question_file)
+    asked = fingerprint([question.model_dump(mode="json") for question in questions], settings.evaluation.k)
     inputs = fingerprint(
-        file_sha256(paths.qa),
-        [question.model_dump(mode="json") for question in questions],
-        settings.evaluation.k,
-        settings.retrieval.fingerprint(),
-        json.loads(paths.index_meta.read_bytes())["version"],
+        asked, file_sha256(paths.qa), settings.retrieval.fingerprint(), search_state(settings), METRICS_VERSION
     )
     if history and history[-1]["inputs"] == inputs:
         return {key: value for key, value in history[-1].items() if key not in {"accepted", "run_id"}}, False
-    evaluation = _evaluate(settings, questions)
-    return {"inputs": inputs, **evaluation}, True
+    return {"inputs": inputs, "questions": asked, **_evaluate(settings, questions)}, True
 
 
 def _evaluate(settings: Settings, questions: Sequence[Question]) -> dict[str, Any]:
     results = {result.question_id: result for result in read_results(settings.paths.qa)}
+    if unanswered := [question.id for question in questions if question.id not in results]:
+        raise MissingInput(
+            f"{settings.paths.qa} has no answer to {', '.join(unanswered)} of {settings.question_file}. "
+            "Materialize `qa` first: rag-assets run --select +qa"
+        )
     k = settings.evaluation.k
     with open_searcher(settings) as searcher:
         hits = {question.id: searcher.retrieve(question.question, k, question.paper_ids) for question in questions}

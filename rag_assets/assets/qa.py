@@ -21,7 +21,7 @@ from rag_assets.answering.update import (
     meta_of,
     row_fingerprints,
 )
-from rag_assets.asking import answerer_fingerprint, asking
+from rag_assets.asking import answerer_fingerprint, asking, search_state
 from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.guardrails import Audit, guardrail, guardrails_hold, specs
 from rag_assets.assets.reporting import markdown_table, materialized, progress
@@ -80,7 +80,7 @@ def qa(
     paths = settings.paths
     questions = load_questions(settings.question_file)
     index_version = _index_version(paths)
-    inputs = inputs_fingerprint(questions, index_version, answerer_fingerprint(settings))
+    inputs = inputs_fingerprint(questions, index_version, search_state(settings), answerer_fingerprint(settings))
     update = _updated(settings, questions, inputs)
     results = [
         audit.result(QADraft(update, _cited_chunks(update, paths), settings.answering.min_sources))

@@ -17,6 +17,7 @@ logger = logging.getLogger(__name__)
 _SECONDS_BETWEEN_REPORTS = 5.0
 _N_DECIMALS = 4
 _MOST_BINS, _BAR_CHARS = 20, 28
+_ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "[": "\\[", "<": "&lt;"})
 MAX_CELL_CHARS = 300
 MAX_MARKDOWN_CHARS = 60_000
 
@@ -105,6 +106,7 @@ def _short(value: float | None) -> str:
 
 
 def _cell(value: Any) -> str:
-    text = "" if value is None else str(value)
+    """Text of papers is not ours: neither a bar nor a line end may break the table, no link or image may work."""
+    text = "" if value is None else " ".join(str(value).split())
     text = text if len(text) <= MAX_CELL_CHARS else text[: MAX_CELL_CHARS - 1] + "…"
-    return text.replace("\n", " ").replace("|", "\\|").replace("<", "&lt;")
+    return text.translate(_ESCAPED)

@@ -16,7 +16,7 @@ def read_history(path: Path) -> list[dict[str, Any]]:
     """All earlier evaluations, oldest first; none when the file does not exist yet."""
     if not path.exists():
         return []
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
 
 
 def append_history(path: Path, entry: Mapping[str, Any]) -> None:
@@ -34,13 +34,12 @@ def below_floor(metrics: Mapping[str, float | None], floors: Floors) -> list[dic
     ]
 
 
-def fallen(
-    metrics: Mapping[str, float | None], history: Sequence[Mapping[str, Any]], *, max_drop: float
-) -> list[dict[str, Any]]:
-    """Metrics more than `max_drop` below the median of their last five accepted values."""
+def fallen(latest: Mapping[str, Any], history: Sequence[Mapping[str, Any]], *, max_drop: float) -> list[dict[str, Any]]:
+    """Metrics more than `max_drop` below the median of their last five accepted values on the same questions."""
     offenders = []
-    for name, value in metrics.items():
-        past = [entry["metrics"][name] for entry in history if entry["accepted"] and _has(entry, name)][-N_RECENT:]
+    comparable = [entry for entry in history if entry["accepted"] and entry["questions"] == latest["questions"]]
+    for name, value in latest["metrics"].items():
+        past = [entry["metrics"][name] for entry in comparable if _has(entry, name)][-N_RECENT:]
         if value is not None and past and value < median(past) - max_drop:
             offenders.append({"metric": name, "value": value, "median_of_last_runs": median(past)})
     return offenders

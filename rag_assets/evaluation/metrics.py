@@ -13,6 +13,8 @@ from rag_assets.matching import Folded
 from rag_assets.model import Citation, Hit, QAResult
 from rag_assets.questions import ExpectedPaper, Question
 
+METRICS_VERSION = 1
+"""Part of what an evaluation is recognised by: raise it when a metric computes something else."""
 METRICS = (
     "paper_recall_at_k",
     "paper_mrr",

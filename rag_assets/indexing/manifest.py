@@ -38,14 +38,24 @@ def read_manifest(folder: Path) -> IndexManifest | None:
 
 
 def write_manifest(folder: Path, manifest: IndexManifest) -> None:
-    write_atomically(folder / MANIFEST_FILE, json.dumps(asdict(manifest), indent=2).encode() + b"\n")
+    """Declare the index in `folder` whole, as it stands: its files and their sizes are written down with it."""
     (folder / _DRAFT_FILE).unlink(missing_ok=True)
+    content = asdict(manifest) | {"files": _sizes(folder)}
+    write_atomically(folder / MANIFEST_FILE, json.dumps(content, indent=2).encode() + b"\n")
+
+
+def is_intact(folder: Path) -> bool:
+    """Whether the index in `folder` has a manifest and exactly the files of it, none of them cut or grown."""
+    try:
+        files: dict[str, int] = json.loads((folder / MANIFEST_FILE).read_bytes())["files"]
+    except (OSError, ValueError, TypeError, KeyError):
+        return False
+    return files == _sizes(folder)
 
 
 def is_current(folder: Path, target: IndexTarget, fingerprints: Mapping[str, str]) -> bool:
     """Whether the index in `folder` is the wanted one and holds exactly these passages."""
-    wanted = IndexManifest.of(target.identity, fingerprints)
-    return read_manifest(folder) == wanted and (folder / target.marker).is_file()
+    return read_manifest(folder) == IndexManifest.of(target.identity, fingerprints) and is_intact(folder)
 
 
 def mark_draft(folder: Path, identity: IndexIdentity) -> None:
@@ -62,3 +72,12 @@ def is_resumable(folder: Path, identity: IndexIdentity) -> bool:
         return IndexIdentity(**json.loads((folder / _DRAFT_FILE).read_bytes())) == identity
     except (OSError, ValueError, TypeError):
         return False
+
+
+def _sizes(folder: Path) -> dict[str, int]:
+    """Size in bytes of every file of an index, by its path in the folder."""
+    return {
+        path.relative_to(folder).as_posix(): path.stat().st_size
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != MANIFEST_FILE and not path.name.endswith(".lock")
+    }

@@ -8,13 +8,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rag_assets.errors import InvalidSettings, UnreadableDocument
+from rag_assets.errors import UnreadableDocument
 from rag_assets.incremental import file_sha256
 from rag_assets.model import BlockKind, Document, PageSource, Source, Zone
 from rag_assets.parsing.discovery import CandidateFile
-from rag_assets.parsing.registry import expected_sources, parser_of, sniff, suffix_rank
+from rag_assets.parsing.registry import Format, expected_sources, parser_of, sniff, suffix_rank
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.settings import ParseLimits, ParsingSettings
+
+PageWork = Callable[[Document, Path, ParsingSettings, ParseLimits], Document]
 
 
 @dataclass(frozen=True)
@@ -22,9 +24,13 @@ class Candidate:
     """A file of a paper and what it holds."""
 
     file: CandidateFile
-    source: Source | None
+    format: Format | None
     """None when it cannot be parsed, for the reason in `problem`."""
     problem: str = ""
+
+    @property
+    def source(self) -> Source | None:
+        return self.format.source if self.format else None
 
 
 @dataclass(frozen=True)
@@ -42,7 +48,7 @@ class Attempt:
     fingerprint: str
     """Under which the document is kept when nothing failed ..."""
     fingerprint_after_failure: str
-    """... and when something did, which other limits might save."""
+    """... and when something did, which other limits or another extra might save."""
     settings: ParsingSettings
     limits: ParseLimits
     documents: Path
@@ -60,12 +66,9 @@ class Parsed:
 
 
 def candidates(files: Sequence[CandidateFile], settings: ParsingSettings) -> list[Candidate]:
-    """The files of a paper, best first by `settings.source_order`; what cannot be parsed stands where it was due.
-
-    Raises InvalidSettings for an unknown name in `settings.source_order`.
-    """
-    order = _order(settings)
-    found = [_candidate(file, settings, order) for file in files]
+    """The files of a paper, best first by `settings.source_order`; what cannot be parsed stands where it was due."""
+    order = settings.source_order
+    found = [_candidate(file, settings) for file in files]
 
     def rank(candidate: Candidate) -> tuple[int, int, str]:
         sources = (candidate.source,) if candidate.source else expected_sources(candidate.file.path.name)
@@ -75,29 +78,21 @@ def candidates(files: Sequence[CandidateFile], settings: ParsingSettings) -> lis
     return sorted(found, key=rank)
 
 
-def _order(settings: ParsingSettings) -> list[Source]:
-    unknown = [name for name in settings.source_order if name not in list(Source)]
-    if unknown:
-        raise InvalidSettings(
-            f"parsing.source_order names {', '.join(unknown)}; known are {', '.join(Source)}. Mend rag_assets.toml."
-        )
-    return [Source(name) for name in settings.source_order]
-
-
-def _candidate(file: CandidateFile, settings: ParsingSettings, order: Sequence[Source]) -> Candidate:
+def _candidate(file: CandidateFile, settings: ParsingSettings) -> Candidate:
     if file.problem:
         return Candidate(file, None, file.problem)
     try:
         sniffed = sniff(file.path)
     except OSError as error:
         return Candidate(file, None, f"cannot be read ({error.strerror}). Check that the file is still there.")
-    if sniffed.source is None:
+    if sniffed.format is None:
         return Candidate(file, None, sniffed.problem)
-    if sniffed.source not in order:
-        return Candidate(file, None, f"is {sniffed.source}, which parsing.source_order leaves out. Add it there.")
-    if sniffed.source is Source.TEXT and not settings.use_text_txt:
+    source = sniffed.format.source
+    if source not in settings.source_order:
+        return Candidate(file, None, f"is {source}, which parsing.source_order leaves out. Add it there.")
+    if source is Source.TEXT and not settings.use_text_txt:
         return Candidate(file, None, "is text, and parsing.use_text_txt is off. Switch it on, or provide TEI or PDF.")
-    return Candidate(file, sniffed.source)
+    return Candidate(file, sniffed.format)
 
 
 def sentence(file: CandidateFile, reason: str) -> str:
@@ -108,16 +103,16 @@ def sentence(file: CandidateFile, reason: str) -> str:
 
 def parse_attempt(attempt: Attempt) -> Parsed:
     """Parse the file, give it pages, and keep the document. Raises UnreadableDocument."""
-    file, source = attempt.candidate.file, attempt.candidate.source
-    if source is None:
+    file, known = attempt.candidate.file, attempt.candidate.format
+    if known is None:
         raise UnreadableDocument(attempt.candidate.problem)
-    document = parser_of(source)(file.path, attempt.paper_id, file.relative, attempt.settings, attempt.limits)
+    document = parser_of(known)(file.path, attempt.paper_id, file.relative, attempt.settings, attempt.limits)
     _demand_text(document)
     if file_sha256(file.path) != attempt.sha256:
         raise UnreadableDocument("changed while it was read. Run again when it is complete.")
     notes = list(attempt.earlier)
-    if attempt.pdf and document.page_source is PageSource.NONE:
-        document, problem = _aligned(document, attempt.pdf, attempt.limits)
+    if attempt.pdf and (page_work := _page_work(document)):
+        document, problem = _with_pages(document, page_work, attempt.pdf, attempt)
         notes += problem
     document = replace(document, notes=(*notes, *document.notes))
     fingerprint = attempt.fingerprint_after_failure if notes else attempt.fingerprint
@@ -144,12 +139,22 @@ def _demand_text(document: Document) -> None:
         raise UnreadableDocument("holds no text besides headings and back matter. Replace it with the full paper.")
 
 
-def _aligned(document: Document, pdf: CandidateFile, limits: ParseLimits) -> tuple[Document, list[str]]:
-    """The document with pages from the PDF, or as it was and the reason."""
-    from rag_assets.parsing.alignment.pages import align_to_pdf
+def _page_work(document: Document) -> PageWork | None:
+    """What the paper's PDF can do for the pages of a document: all of them, what is not proved, or nothing."""
+    from rag_assets.parsing.alignment.document import align_to_pdf, fill_from_pdf
+    from rag_assets.parsing.alignment.gaps import has_gaps
 
-    align: Callable[[Document, Path, ParseLimits], Document] = align_to_pdf
+    if document.page_source is PageSource.NONE:
+        return align_to_pdf
+    is_partial = document.page_source is PageSource.COORDS and any(has_gaps(block.spans) for block in document.blocks)
+    return fill_from_pdf if is_partial else None
+
+
+def _with_pages(
+    document: Document, page_work: PageWork, pdf: CandidateFile, attempt: Attempt
+) -> tuple[Document, list[str]]:
+    """The document with pages from the PDF, or as it was and the reason."""
     try:
-        return align(document, pdf.path, limits), []
+        return page_work(document, pdf.path, attempt.settings, attempt.limits), []
     except UnreadableDocument as error:
         return document, [without_pages(pdf, str(error))]

@@ -15,16 +15,17 @@ from rag_assets import tables
 from rag_assets.incremental import UpdatePlan, file_sha256, fingerprint, plan_update
 from rag_assets.model import Document, Source, Zone
 from rag_assets.parsing.discovery import PaperFiles
-from rag_assets.parsing.registry import expected_sources
+from rag_assets.parsing.registry import expected_sources, installed_extras
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.parsing.tries import Outcome, PaperToParse, ParseJob, Report, ignore_progress, parse_papers
 
-PARSER_VERSION = 1
+PARSER_VERSION = 2
 """Part of every fingerprint: raise it when a parser makes something else of the same file."""
 PARSED = "parsed"
 QUARANTINED = "quarantined"
 _HASHING_THREADS = 4
 _LEAST_KEPT_SHARE = 0.98
+_NEGLIGIBLE_LOSS_CHARS = 20
 
 
 def update_parsed_index(
@@ -97,7 +98,8 @@ def pages_outside(blocks: pa.Table, index: pa.Table) -> pa.Table:
 def text_lost(blocks: pa.Table, index: pa.Table) -> pa.Table:
     """(paper_id, n_source_chars, n_block_chars) of papers whose blocks hold less than 98 % of the source's text.
 
-    Back matter counts on neither side; a table's or figure's caption counts with its text.
+    Back matter counts on neither side; a table's or figure's caption counts with its text. In a paper of a few words a
+    hyphen that was mended is 2 % already, so a few characters are never a loss.
     """
     read = blocks.filter(pc.not_equal(blocks["zone"], str(Zone.BACK))).select(["paper_id", "text", "title"])
     n_chars = pc.add(pc.add(pc.utf8_length(read["text"]), pc.utf8_length(read["title"])), 1)
@@ -105,17 +107,22 @@ def text_lost(blocks: pa.Table, index: pa.Table) -> pa.Table:
     parsed = index.filter(pc.equal(index["status"], PARSED)).select(["paper_id", "n_source_chars"])
     joined = parsed.join(by_paper.rename_columns(["paper_id", "n_block_chars"]), "paper_id")
     n_kept = pc.fill_null(joined["n_block_chars"], 0)
-    is_lost = pc.less(n_kept, pc.multiply(joined["n_source_chars"], _LEAST_KEPT_SHARE))
+    n_lost = pc.subtract(joined["n_source_chars"], n_kept)
+    is_lost = pc.and_(
+        pc.less(n_kept, pc.multiply(joined["n_source_chars"], _LEAST_KEPT_SHARE)),
+        pc.greater(n_lost, _NEGLIGIBLE_LOSS_CHARS),
+    )
     return joined.set_column(2, "n_block_chars", n_kept).filter(is_lost).sort_by("paper_id")
 
 
 def _fingerprinted(papers: Sequence[PaperFiles], job: ParseJob) -> Iterator[PaperToParse]:
     """Files are hashed whole every time: size and time of change would miss an edit that keeps both."""
+    extras = installed_extras()
     with ThreadPoolExecutor(_HASHING_THREADS) as pool:
         for paper, digests in zip(papers, pool.map(_digests, papers), strict=True):
             files = [(file.relative, digests.get(file.relative) or file.problem) for file in paper.files]
             whole = fingerprint(PARSER_VERSION, job.settings.fingerprint(), paper.paper_id, paper.problem, files)
-            yield PaperToParse(paper, digests, whole, fingerprint(whole, job.limits.fingerprint()))
+            yield PaperToParse(paper, digests, whole, fingerprint(whole, job.limits.fingerprint(), extras))
 
 
 def _digests(paper: PaperFiles) -> dict[str, str]:

@@ -6,6 +6,7 @@ ends as a quarantined row that names the file and the remedy.
 """
 
 import hashlib
+import logging
 import os
 import re
 import stat
@@ -16,13 +17,16 @@ from pathlib import Path
 
 from rag_assets.errors import MissingInput
 from rag_assets.incremental import DRAFT_SUFFIX, fingerprint
-from rag_assets.parsing.registry import stem_of
+from rag_assets.parsing.registry import known_suffixes, stem_of
 from rag_assets.settings import ParseLimits
+
+logger = logging.getLogger(__name__)
 
 INDEX_NAME = "parsed_index.parquet"
 _IGNORED_NAMES = frozenset({"readme.md", "readme.markdown", "readme.txt", INDEX_NAME})
 _BYTES_PER_MB = 1_000_000
 _MAX_ID_CHARS = 120
+_MAX_NAMED = 5
 _UNSAFE = re.compile(r"[^\w .,;()\[\]{}+=~@&'!%$-]")
 """Not in an id: path separators, what Windows forbids, control characters, and "#", which parts passage ids."""
 
@@ -51,14 +55,16 @@ class PaperFiles:
 def discover(papers: Path, limits: ParseLimits) -> list[PaperFiles]:
     """Sweep `papers` with all its folders; sorted by path, the same on every machine.
 
-    Hidden files, READMEs, drafts and backups are passed over. Of two papers with the same stem in different folders
-    the first keeps the id. Raises MissingInput when the folder is not there: an unmounted disk must not read as
-    "all papers were deleted".
+    Hidden files, READMEs, drafts and backups are passed over; files of unknown suffix too, but the log names them. Of
+    two papers with the same stem in different folders the first keeps the id. Raises MissingInput when the folder is
+    not there: an unmounted disk must not read as "all papers were deleted".
     """
     demand_folder(papers)
     root = papers.resolve()
     groups: dict[tuple[str, str], list[CandidateFile]] = {}
-    for relative in _sweep(papers):
+    swept = _sweep(papers)
+    _tell_of(swept.unknown, papers)
+    for relative in swept.candidates:
         folder, _, name = unicodedata.normalize("NFC", relative).rpartition("/")
         stem = stem_of(name) or name
         groups.setdefault((folder, stem), []).append(_candidate(papers, relative, root, limits))
@@ -85,7 +91,7 @@ def manifest_hash(papers: Path, listed: Iterable[Path] = ()) -> str:
     MissingInput when the folder is not there.
     """
     demand_folder(papers)
-    entries = [_manifest_entry(papers / relative, relative) for relative in (*_sweep(papers), INDEX_NAME)]
+    entries = [_manifest_entry(papers / relative, relative) for relative in (*_sweep(papers).candidates, INDEX_NAME)]
     entries += [_manifest_entry(path, str(path)) for path in sorted(listed)]
     return fingerprint(entries)
 
@@ -98,24 +104,51 @@ def _manifest_entry(path: Path, name: str) -> tuple[str, int, int]:
     return name, found.st_size, found.st_mtime_ns
 
 
-def _sweep(papers: Path) -> list[str]:
-    """Relative paths of all candidate files, of links to folders outside and of folders that cannot be listed."""
+@dataclass(frozen=True)
+class _Swept:
+    """Relative paths in a folder, sorted."""
+
+    candidates: list[str]
+    """Files of known suffixes, links to folders outside and folders that cannot be listed."""
+    unknown: list[str]
+    """Files that a user may have meant to be papers, but of no known suffix."""
+
+
+def _sweep(papers: Path) -> _Swept:
     root = papers.resolve()
     found: list[str] = []
+    unknown: list[str] = []
     unlisted: list[OSError] = []
     for folder, subfolders, names in os.walk(papers, onerror=unlisted.append):
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
         linked = [name for name in subfolders if _leads_out(Path(folder, name), root)]
-        for name in (*linked, *(name for name in names if _is_candidate(name))):
-            found.append(Path(folder, name).relative_to(papers).as_posix())
+        within = Path(folder).relative_to(papers)
+        meant = [name for name in names if not _is_passed_over(name)]
+        found += [(within / name).as_posix() for name in (*linked, *(name for name in meant if stem_of(name)))]
+        unknown += [(within / name).as_posix() for name in meant if not stem_of(name)]
     found += [Path(error.filename).relative_to(papers).as_posix() for error in unlisted]
-    return sorted(found, key=lambda relative: relative.split("/"))
+    return _Swept(sorted(found, key=_by_folder), sorted(unknown, key=_by_folder))
 
 
-def _is_candidate(name: str) -> bool:
+def _by_folder(relative: str) -> list[str]:
+    return relative.split("/")
+
+
+def _is_passed_over(name: str) -> bool:
     lowered = name.lower()
-    is_passed_over = name.startswith((".", "~")) or lowered.endswith(("~", DRAFT_SUFFIX)) or lowered in _IGNORED_NAMES
-    return not is_passed_over and stem_of(name) is not None
+    return name.startswith((".", "~")) or lowered.endswith(("~", DRAFT_SUFFIX)) or lowered in _IGNORED_NAMES
+
+
+def _tell_of(unknown: list[str], papers: Path) -> None:
+    if unknown:
+        more = f" and {len(unknown) - _MAX_NAMED} more" if len(unknown) > _MAX_NAMED else ""
+        logger.warning(
+            "Passed over in %s, of no known suffix: %s%s. Known are %s.",
+            papers,
+            ", ".join(map(_printable, unknown[:_MAX_NAMED])),
+            more,
+            ", ".join(known_suffixes()),
+        )
 
 
 def _leads_out(path: Path, root: Path) -> bool:

@@ -5,6 +5,7 @@ that reads TEI does not load the PDF engine. Which of a paper's files is read fi
 """
 
 import importlib
+import importlib.util
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -39,6 +40,10 @@ class Format:
     """`module:function` that knows the format by its first bytes; None: told by being text, and by the suffix."""
     opening: bytes = b""
     """What the content starts with, white space aside: only then is the sniffer imported and asked."""
+    needs_suffix: bool = False
+    """The content alone is not enough: a web page named .pdf is a failed download, not a paper."""
+    extra: str | None = None
+    """The optional dependency, and the package, without which its files cannot be read."""
 
 
 FORMATS = (
@@ -58,11 +63,30 @@ FORMATS = (
         "docling.document:looks_like_docling",
         b"{",
     ),
+    Format(
+        Source.DOCLING,
+        (".html", ".htm"),
+        "docling.convert",
+        "parse_with_docling",
+        "docling.convert:looks_like_html",
+        b"<",
+        needs_suffix=True,
+        extra="docling",
+    ),
+    Format(
+        Source.DOCLING,
+        (".docx",),
+        "docling.convert",
+        "parse_with_docling",
+        "docling.convert:looks_like_docx",
+        b"PK",
+        needs_suffix=True,
+        extra="docling",
+    ),
     Format(Source.ADE, (".ade.json", ".json"), "ade.document", "parse_ade", "ade.document:looks_like_ade", b"{"),
     Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document", "parse_markdown", None),
     Format(Source.TEXT, (".txt", ".text"), "text.document", "parse_text", None),
 )
-_BY_SOURCE = {known.source: known for known in FORMATS}
 _SUFFIXES = sorted(
     {suffix for known in FORMATS for suffix in known.suffixes}, key=lambda suffix: (-len(suffix), suffix)
 )
@@ -77,25 +101,29 @@ _OTHER_FILES = (
 )
 _ROOT_ELEMENT = re.compile(r"<([A-Za-z_][\w.-]*:)?([A-Za-z_][\w.-]*)")
 _MAX_NAME_CHARS = 40
+_AS_TEXT = "unnamed.txt"
+"""How a text without a known suffix is read."""
 _XML_START = re.compile(r"\s*<(?:\?xml|!DOCTYPE|!--|[A-Za-z_])")
-_HTML_START = re.compile(
-    r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html)\b", re.IGNORECASE | re.DOTALL
-)
 
 
 @dataclass(frozen=True)
 class Sniffed:
     """What a file is by its content."""
 
-    source: Source | None
+    format: Format | None
     problem: str = ""
-    """When `source` is None: what it is instead and what to do, as a phrase that can follow its name."""
+    """When `format` is None: what it is instead and what to do, as a phrase that can follow its name."""
 
 
 def suffix_of(name: str) -> str | None:
     """The longest known suffix of a file name, in lower case; None when it has none or nothing before it."""
     lowered = name.lower()
     return next((suffix for suffix in _SUFFIXES if lowered.endswith(suffix) and len(name) > len(suffix)), None)
+
+
+def known_suffixes() -> list[str]:
+    """The suffixes of all formats, sorted."""
+    return sorted(_SUFFIXES)
 
 
 def stem_of(name: str) -> str | None:
@@ -105,9 +133,8 @@ def stem_of(name: str) -> str | None:
 
 
 def expected_sources(name: str) -> tuple[Source, ...]:
-    """The formats that the suffix of a name promises."""
-    suffix = suffix_of(name)
-    return tuple(known.source for known in FORMATS if suffix in known.suffixes)
+    """The sources that the suffix of a name promises."""
+    return tuple(known.source for known in _expected(name))
 
 
 def suffix_rank(name: str) -> int:
@@ -116,10 +143,14 @@ def suffix_rank(name: str) -> int:
     return min((known.suffixes.index(suffix) for known in FORMATS if suffix in known.suffixes), default=len(_SUFFIXES))
 
 
-def parser_of(source: Source) -> Parse:
+def parser_of(known: Format) -> Parse:
     """The parse function of a format; imports its module."""
-    known = _BY_SOURCE[source]
     return cast(Parse, _function(known.module, known.parse))
+
+
+def installed_extras() -> list[str]:
+    """The optional dependencies of formats that are installed; what failed for want of one is tried again with it."""
+    return sorted({known.extra for known in FORMATS if known.extra and importlib.util.find_spec(known.extra)})
 
 
 def sniff(path: Path) -> Sniffed:
@@ -127,19 +158,31 @@ def sniff(path: Path) -> Sniffed:
     with path.open("rb") as file:
         head = file.read(_HEAD_BYTES)
     for known in FORMATS:
-        if _is_known_as(known, head):
-            return Sniffed(known.source)
+        if _looks_like(known, head):
+            return _known(known, path.name)
     for magic, what, remedy in _OTHER_FILES:
         if head.startswith(magic):
             return Sniffed(None, f"is {what}. {remedy}")
     return _sniffed_text(path.name, head)
 
 
-def _is_known_as(known: Format, head: bytes) -> bool:
+def _expected(name: str) -> list[Format]:
+    suffix = suffix_of(name)
+    return [known for known in FORMATS if suffix in known.suffixes]
+
+
+def _looks_like(known: Format, head: bytes) -> bool:
     if known.sniff is None or not head.lstrip(_BEFORE_CONTENT).startswith(known.opening):
         return False
     looks_like = cast(Sniff, _function(*known.sniff.split(":")))
     return looks_like(head)
+
+
+def _known(known: Format, name: str) -> Sniffed:
+    if known.needs_suffix and suffix_of(name) not in known.suffixes:
+        wanted = known.suffixes[0]
+        return Sniffed(None, f"is a {wanted} file by content. Name it so if it is the paper, or get the paper again.")
+    return Sniffed(known)
 
 
 def _sniffed_text(name: str, head: bytes) -> Sniffed:
@@ -147,15 +190,17 @@ def _sniffed_text(name: str, head: bytes) -> Sniffed:
         text = decoded(head).text
     except UnreadableDocument:
         return Sniffed(None, "holds binary data in no known format. Convert it to PDF, TEI or text, or remove it.")
-    if _HTML_START.match(text):
-        return Sniffed(None, "is HTML. Save it as PDF, or convert it to TEI or text.")
-    expected = expected_sources(name)
-    if not expected or {Source.TEXT, Source.MARKDOWN} & set(expected):
-        return Sniffed(Source.MARKDOWN if Source.MARKDOWN in expected else Source.TEXT)
+    formats = _expected(name) or _expected(_AS_TEXT)
+    if plain := next((known for known in formats if known.sniff is None), None):
+        return Sniffed(plain)
+    expected = {known.source for known in formats}
     if Source.PDF in expected:
         return Sniffed(None, f"is no PDF: it has no %PDF- header but holds {_kind_of(text)}. Download it again.")
     if Source.TEI in expected:
         return Sniffed(None, _not_tei(text))
+    if any(known.needs_suffix for known in formats):
+        suffix = suffix_of(name)
+        return Sniffed(None, f"is no {suffix} file: it holds {_kind_of(text)}. Save the paper as {suffix} again.")
     return Sniffed(
         None, f"is neither a DoclingDocument nor an ADE export but {_kind_of(text)}. Export the paper again."
     )

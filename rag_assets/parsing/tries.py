@@ -53,7 +53,7 @@ class PaperToParse:
     """relative path -> SHA-256 of each file that can be read."""
     fingerprint: str
     fingerprint_after_failure: str
-    """The same with the limits in it, so that what failed is tried again when a limit is raised."""
+    """The same with the limits and the installed extras in it: what failed is tried again when these change."""
 
     @property
     def paper_id(self) -> str:

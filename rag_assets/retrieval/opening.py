@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from rag_assets.errors import MissingInput, MissingModel
-from rag_assets.indexing.manifest import IndexManifest, read_manifest
+from rag_assets.indexing.manifest import IndexManifest, is_intact, read_manifest
 from rag_assets.indexing.protocols import IndexIdentity, LexicalIndex, VectorStore
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.search import DenseSearch, Searcher
@@ -65,7 +65,7 @@ def _opened(
     """The index in `folder`, or None with a warning that says why it cannot be used."""
     wanted = IndexManifest.of(identity, library.fingerprints)
     found = read_manifest(folder)
-    if found != wanted:
+    if found != wanted or not is_intact(folder):
         logger.warning("%s is not used: it %s. Materialize it again.", folder, _misfit(found, wanted))
         return None
     try:
@@ -78,6 +78,8 @@ def _opened(
 def _misfit(found: IndexManifest | None, wanted: IndexManifest) -> str:
     if found is None:
         return "is missing or unfinished"
+    if found == wanted:
+        return "is damaged"
     if found.identity != wanted.identity:
         return f"was built with {found.identity}, this run asks for {wanted.identity}"
     return f"describes other passages ({found.n_passages}) than the published ones ({wanted.n_passages})"

@@ -14,11 +14,15 @@ import numpy as np
 from rag_assets.embedding.base import Embedder
 from rag_assets.indexing.protocols import LexicalIndex, Scored, VectorStore
 from rag_assets.model import Context, Hit, Passage
+from rag_assets.questions import question_parts
 from rag_assets.retrieval.fusion import CandidateScores, Scores, fused, weighted_down
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.settings import RetrievalSettings
 from rag_assets.tokens import TokenCounter
+
+SEARCH_VERSION = 1
+"""Part of what published answers are recognised by: raise it when the code finds or packs something else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +75,30 @@ class Searcher:
             self._words.close()
 
     def rank(self, question: str, paper_ids: Sequence[str] | None = None) -> list[RankedPassage]:
-        """All candidate passages, best first. Empty for a blank question and for an empty `paper_ids`."""
+        """All candidate passages, best first. Empty for a blank question and for an empty `paper_ids`.
+
+        A compound question is searched part by part; a passage keeps its best score.
+        """
+        best: dict[str, RankedPassage] = {}
+        for part in question_parts(question):
+            for one in self._rank_part(part, paper_ids):
+                known = best.get(one.passage.passage_id)
+                if known is None or one.score > known.score:
+                    best[one.passage.passage_id] = one
+        return sorted(best.values(), key=lambda one: (-one.score, one.passage.passage_id))
+
+    def _rank_part(self, question: str, paper_ids: Sequence[str] | None) -> list[RankedPassage]:
         if not question.strip():
             return []
         ids, candidates = self._candidates(question, paper_ids)
         passages = [self.library.passage(id_) for id_ in ids]
         scores = weighted_down(fused(candidates, self._settings), self._trust(passages))
-        ranked = [
+        return [
             RankedPassage(passage, float(score), _known(dense), _known(lexical))
             for passage, score, dense, lexical in zip(
                 passages, scores, candidates.dense, candidates.lexical, strict=True
             )
         ]
-        return sorted(ranked, key=lambda one: (-one.score, one.passage.passage_id))
 
     def retrieve(self, question: str, k: int, paper_ids: Sequence[str] | None = None) -> list[Hit]:
         """The best `k` chunks for a question."""

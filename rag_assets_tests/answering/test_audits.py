@@ -24,7 +24,9 @@ def citation(quote: str = "Ferritin fell in all groups", page: int | None = 3) -
 
 
 def result(*citations: Citation) -> QAResult:
-    return QAResult("q1", "Fall?", "It fell.", (Claim("It fell.", citations),), False, True, ("smith2020",), "m", (), "f")
+    return QAResult(
+        "q1", "Fall?", "It fell.", (Claim("It fell.", citations),), False, True, ("smith2020",), "m", (), "f"
+    )
 
 
 def test_a_claim_without_citation_is_found() -> None:

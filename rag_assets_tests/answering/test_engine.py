@@ -46,7 +46,9 @@ def engine(tmp_path: Path, answerer: QuotingAnswerer, by_k: dict[int, Evidence])
 
 def test_an_answer_names_its_papers_and_pages(tmp_path: Path) -> None:
     """The answer is read without its claims by most readers."""
-    attempts = engine(tmp_path, QuotingAnswerer(), {6: evidence(SMITH, JONES)}).answer(Question(id="q1", question="Did ferritin fall?"))
+    attempts = engine(tmp_path, QuotingAnswerer(), {6: evidence(SMITH, JONES)}).answer(
+        Question(id="q1", question="Did ferritin fall?")
+    )
 
     assert attempts.result.answer == f"{SMITH.text} [smith2020, p. 1] {JONES.text} [jones2021]"
     assert attempts.result.sources_used == ("smith2020", "jones2021")
@@ -57,7 +59,9 @@ def test_one_paper_triggers_one_retry_with_more_contexts(tmp_path: Path) -> None
     """The second paper is often just below the cut."""
     answerer = QuotingAnswerer()
 
-    attempts = engine(tmp_path, answerer, {6: evidence(SMITH), 10: evidence(SMITH, JONES)}).answer(Question(id="q1", question="Fall?"))
+    attempts = engine(tmp_path, answerer, {6: evidence(SMITH), 10: evidence(SMITH, JONES)}).answer(
+        Question(id="q1", question="Fall?")
+    )
 
     assert (attempts.initial_k, attempts.n_sources_initial, attempts.retry_k) == (6, 1, 10)
     assert attempts.result.sources_used == ("smith2020", "jones2021")
@@ -66,7 +70,9 @@ def test_one_paper_triggers_one_retry_with_more_contexts(tmp_path: Path) -> None
 
 def test_an_answer_from_one_paper_says_so(tmp_path: Path) -> None:
     """A reader must see that nobody else found the same."""
-    attempts = engine(tmp_path, QuotingAnswerer(), {6: evidence(SMITH), 10: evidence(SMITH)}).answer(Question(id="q1", question="Fall?"))
+    attempts = engine(tmp_path, QuotingAnswerer(), {6: evidence(SMITH), 10: evidence(SMITH)}).answer(
+        Question(id="q1", question="Fall?")
+    )
 
     assert attempts.result.single_source
     assert attempts.result.answer.endswith(SINGLE_SOURCE_NOTE)

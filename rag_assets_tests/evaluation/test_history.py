@@ -1,9 +1,14 @@
 """Floors and falls."""
 
 from pathlib import Path
+from typing import Any
 
 from rag_assets.evaluation.history import append_history, below_floor, fallen, read_history
 from rag_assets.settings import Floors
+
+
+def entry(paper_mrr: float, *, accepted: bool = True, questions: str = "demo") -> dict[str, Any]:
+    return {"accepted": accepted, "questions": questions, "metrics": {"paper_mrr": paper_mrr}}
 
 
 def test_a_metric_below_its_floor_is_named_with_both_numbers() -> None:
@@ -16,14 +21,21 @@ def test_a_metric_below_its_floor_is_named_with_both_numbers() -> None:
 
 def test_a_fall_is_judged_against_the_median_of_accepted_runs() -> None:
     """One lucky or one broken run must not move the bar."""
-    history = [{"accepted": True, "metrics": {"paper_mrr": value}} for value in (0.2, 0.9, 0.9, 1.0, 0.9, 0.9)]
-    history += [{"accepted": False, "metrics": {"paper_mrr": 0.1}}] * 5
+    history = [entry(value) for value in (0.2, 0.9, 0.9, 1.0, 0.9, 0.9)]
+    history += [entry(0.1, accepted=False)] * 5
 
-    assert fallen({"paper_mrr": 0.85}, history, max_drop=0.1) == []
-    assert fallen({"paper_mrr": 0.7}, history, max_drop=0.1) == [
+    assert fallen(entry(0.85), history, max_drop=0.1) == []
+    assert fallen(entry(0.7), history, max_drop=0.1) == [
         {"metric": "paper_mrr", "value": 0.7, "median_of_last_runs": 0.9}
     ]
-    assert fallen({"paper_mrr": 0.1}, [], max_drop=0.1) == []
+    assert fallen(entry(0.1), [], max_drop=0.1) == []
+
+
+def test_other_questions_have_another_past() -> None:
+    """Who swaps the demo for papers of their own would be red for ever."""
+    history = [entry(0.9)] * 5
+
+    assert fallen(entry(0.1, questions="mine"), history, max_drop=0.1) == []
 
 
 def test_the_history_grows_by_one_line_an_evaluation(tmp_path: Path) -> None:

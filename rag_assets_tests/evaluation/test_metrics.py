@@ -94,5 +94,5 @@ def test_a_claim_without_citation_lowers_the_coverage() -> None:
     ],
 )
 def test_a_fact_is_matched_as_whole_words(answer: str, spelling: str, holds: bool) -> None:
-    """"60" inside "160" is not the fact."""
+    """ "60" inside "160" is not the fact."""
     assert holds_fact(answer, [spelling]) is holds

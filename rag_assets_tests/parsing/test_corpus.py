@@ -1,5 +1,6 @@
 """The update of parsed index and blocks: only what changed is parsed, and nothing is lost without a word."""
 
+import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from rag_assets import tables
 from rag_assets.errors import InvalidSettings
 from rag_assets.incremental import UpdatePlan
+from rag_assets.model import Source
 from rag_assets.parsing.corpus import (
     block_table,
     documents_of,
@@ -21,7 +23,7 @@ from rag_assets.parsing.corpus import (
 from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.parsing.tries import ParseJob
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.settings import ParseLimits, ParsingSettings, load_settings
 
 TEXT = "Ferritin in Mountain Sheep\n\nIron is scarce at altitude, and {} follows it.\n"
 TEI = (
@@ -153,13 +155,37 @@ def test_the_order_of_sources_is_a_setting_and_a_typo_in_it_is_named(corpus: Cor
     """A misspelt format would silently never be read."""
     corpus.put(a__tei__xml=TEI.format("Sheep"), a__txt=TEXT.format("x"))
 
-    corpus.settings = ParsingSettings(source_order=("text", "tei"))
+    corpus.settings = ParsingSettings(source_order=(Source.TEXT, Source.TEI))
     corpus.update()
     assert corpus.row("a")["source"] == "text"
 
-    corpus.settings = ParsingSettings(source_order=("tie",))
-    with pytest.raises(InvalidSettings, match=r"parsing\.source_order names tie; known are tei, text"):
-        corpus.update()
+    with pytest.raises(InvalidSettings, match=r"parsing\.source_order\.0: Input should be 'tei', 'text'"):
+        load_settings({"parsing": {"source_order": ["tie"]}})
+
+
+def test_a_file_that_needs_an_extra_names_it_and_is_read_once_it_is_there(
+    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A crash would stop the other papers; a reason that stays after the install would never be tried again."""
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if not Path(entry, "docling").exists()])
+    corpus.put(a__html="<html><body><p>Ferritin fell.</p></body></html>", b__txt=TEXT.format("x"))
+
+    corpus.update()
+    again = corpus.update()
+
+    assert corpus.row("b")["status"] == "parsed"
+    assert corpus.row("a")["error"] == (
+        "a.html needs an optional dependency. Install it with: pip install 'rag_assets[docling]'"
+    )
+    assert again.is_noop
+
+    package = tmp_path / "site" / "docling"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    once_there = corpus.update()
+
+    assert once_there.changed == ("a",)
 
 
 def test_a_quarantined_paper_is_tried_again_when_a_limit_is_raised_and_only_then(corpus: Corpus) -> None:

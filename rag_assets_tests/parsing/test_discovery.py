@@ -56,6 +56,16 @@ def test_the_files_of_a_paper_are_found_together(papers: Path) -> None:
     assert all(paper.problem is None for paper in found)
 
 
+def test_a_file_of_unknown_suffix_is_named_in_the_log(papers: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A paper dropped in as .odt would be missed in silence."""
+    put(papers, "a.odt", "sub/b.rtf", "c.txt", ".hidden.odt", "README.md")
+
+    discover(papers, LIMITS)
+
+    [told] = caplog.messages
+    assert "of no known suffix: a.odt, sub/b.rtf. Known are .ade.json, .docling.json, .docx" in told
+
+
 def test_what_is_no_paper_is_passed_over(papers: Path) -> None:
     """A half-written draft or a note of the user would be parsed, embedded and cited."""
     put(

@@ -24,6 +24,9 @@ PDF = b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n"
         ("x.md", b"# Sheep", Source.MARKDOWN),
         ("x.json", b'{"schema_name": "DoclingDocument", "version": "1.0.0"}', Source.DOCLING),
         ("x.json", b'{"markdown": "# Sheep", "chunks": [], "grounding": {}}', Source.ADE),
+        ("x.htm", b"<!-- saved --><html><body>Sheep</body></html>", Source.DOCLING),
+        ("x.docx", b"PK\x03\x04..word/document.xml", Source.DOCLING),
+        ("x.html", TEI, Source.TEI),
     ],
 )
 def test_content_decides_and_the_suffix_only_between_texts(
@@ -32,7 +35,9 @@ def test_content_decides_and_the_suffix_only_between_texts(
     """Files come out of mail and archives under any name; a PDF read as XML is a paper lost."""
     (tmp_path / name).write_bytes(content)
 
-    assert sniff(tmp_path / name).source is source
+    found = sniff(tmp_path / name).format
+    assert found is not None
+    assert found.source is source
 
 
 @pytest.mark.parametrize(
@@ -42,8 +47,10 @@ def test_content_decides_and_the_suffix_only_between_texts(
         ("x.xml", b"<svg/>", "is XML with the root element <svg>, not TEI."),
         ("x.xml", b"<!-- nothing -->", "is XML without any element."),
         ("x.xml", b"A paper about sheep.", "holds no XML but plain text."),
-        ("x.txt", b"<!DOCTYPE html><html><body>", "is HTML. Save it as PDF"),
-        ("x.xml", b"<html><body>", "is HTML."),
+        ("x.txt", b"<!DOCTYPE html><html><body>", "is a .html file by content. Name it so if it is the paper"),
+        ("x.pdf", b"<html><body>404", "is a .html file by content."),
+        ("x.pdf", b"PK\x03\x04..word/document.xml", "is a .docx file by content."),
+        ("x.html", b"A paper about sheep.", "is no .html file: it holds plain text. Save the paper as .html again."),
         ("x.pdf", b"404 not found", "is no PDF: it has no %PDF- header but holds plain text."),
         ("x.json", b'{"title": "Sheep"}', "is neither a DoclingDocument nor an ADE export but other JSON."),
         ("x.pdf", b"PK\x03\x04...", "is a ZIP archive or an Office file. Export the paper as PDF."),
@@ -58,15 +65,25 @@ def test_unknown_content_is_named_with_what_to_do(
 
     sniffed = sniff(tmp_path / name)
 
-    assert sniffed.source is None
+    assert sniffed.format is None
     assert sniffed.problem.startswith(start_of_problem)
 
 
 def test_every_format_of_the_table_has_its_parser() -> None:
     """A misspelt name in the table would be found by the first user with such a file."""
-    parsers = {known.source: parser_of(known.source).__name__ for known in FORMATS}
+    parsers = {known.suffixes[0]: parser_of(known).__name__ for known in FORMATS}
 
-    assert parsers == {source: f"parse_{source}" for source in Source}
+    assert parsers == {
+        ".pdf": "parse_pdf",
+        ".grobid.tei.xml": "parse_tei",
+        ".docling.json": "parse_docling",
+        ".html": "parse_with_docling",
+        ".docx": "parse_with_docling",
+        ".ade.json": "parse_ade",
+        ".md": "parse_markdown",
+        ".txt": "parse_text",
+    }
+    assert {known.source for known in FORMATS} == set(Source)
 
 
 def test_the_longest_suffix_is_cut_off() -> None:

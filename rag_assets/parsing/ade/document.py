@@ -17,15 +17,15 @@ from rag_assets.parsing.ade.noise import Sifted, sifted
 from rag_assets.parsing.ade.shapes import AdeFile, Region, family_of, read_ade
 from rag_assets.parsing.ade.tables import is_table_title, table_blocks
 from rag_assets.parsing.ade.text import Draft, text_drafts
-from rag_assets.parsing.conventions.hyphenation import mended, words_of
+from rag_assets.parsing.conventions.hyphenation import Vocabulary, mended
 from rag_assets.parsing.conventions.section_headings import (
     Heading,
-    is_section_name,
     settled_levels,
     starts_abstract,
     with_abstract,
     with_sections,
 )
+from rag_assets.parsing.conventions.section_names import is_section_name
 from rag_assets.parsing.files.json_objects import load_json_object
 from rag_assets.parsing.markdown.parts import plain_line
 from rag_assets.settings import ParseLimits, ParsingSettings
@@ -88,17 +88,19 @@ def parse_ade(path: Path, paper_id: str, file_path: str, settings: ParsingSettin
 
 
 def _drafts(sift: Sifted, ade: AdeFile, title: Region | None) -> list[Draft]:
-    words = words_of(region.text for region in sift.kept)
+    vocabulary = Vocabulary.of_texts(region.text for region in sift.kept)
     drafts: list[Draft] = []
     for region in sift.kept:
         if region.kind == "table":
-            found = [Draft(replace(block, title=mended(block.title, words))) for block in table_blocks(region, ade)]
+            found = [
+                Draft(replace(block, title=mended(block.title, vocabulary))) for block in table_blocks(region, ade)
+            ]
         else:
-            found = list(text_drafts(region, ade.family, words))
+            found = list(text_drafts(region, ade.family, vocabulary))
         if region is title and found:
             found[0] = Draft(replace(found[0].block, kind=BlockKind.HEADING), is_title=True)
         drafts.extend(found)
-    return _with_joined_paragraphs(_with_titles_in_tables(drafts), words)
+    return _with_joined_paragraphs(_with_titles_in_tables(drafts), vocabulary)
 
 
 def _title_region(ade: AdeFile) -> Region | None:
@@ -160,13 +162,13 @@ def _is_table_title(block: Block) -> bool:
     return block.kind in (BlockKind.PARAGRAPH, BlockKind.HEADING) and is_table_title(block.text)
 
 
-def _with_joined_paragraphs(drafts: Sequence[Draft], words: frozenset[str]) -> list[Draft]:
+def _with_joined_paragraphs(drafts: Sequence[Draft], vocabulary: Vocabulary) -> list[Draft]:
     """A paragraph that ADE cut at the end of a column or page, in one piece; what stood between follows it."""
     joined: list[Draft] = []
     for draft in drafts:
         at = _open_paragraph(joined)
         if at is not None and draft.block.kind is BlockKind.PARAGRAPH and _continues(joined[at].block, draft.block):
-            joined[at] = replace(joined[at], block=_merged(joined[at].block, draft.block, words))
+            joined[at] = replace(joined[at], block=_merged(joined[at].block, draft.block, vocabulary))
         else:
             joined.append(draft)
     return joined
@@ -191,8 +193,8 @@ def _continues(first: Block, second: Block) -> bool:
     return second.text[:1].islower() and not _ENDS_SENTENCE.search(first.text)
 
 
-def _merged(first: Block, second: Block, words: frozenset[str]) -> Block:
-    text = mended(f"{first.text} {second.text}", words)
+def _merged(first: Block, second: Block, vocabulary: Vocabulary) -> Block:
+    text = mended(f"{first.text} {second.text}", vocabulary)
     start = len(text) - len(second.text)  # a mended word loses characters before this place or at it, never after
     before = (*first.spans[:-1], replace(first.spans[-1], end=start))
     return replace(first, text=text, spans=(*before, *_moved(second.spans, start)))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from rag_assets.model import Block, BlockKind, Span, Zone
 from rag_assets.parsing.ade.shapes import Family, Region
-from rag_assets.parsing.conventions.hyphenation import mended
+from rag_assets.parsing.conventions.hyphenation import Vocabulary, mended
 from rag_assets.parsing.conventions.section_headings import looks_like_heading
 from rag_assets.parsing.conventions.table_rows import table_block
 from rag_assets.parsing.markdown.parts import MarkdownPart, markdown_parts, plain_line
@@ -44,18 +44,18 @@ class Draft:
     is_title: bool = False
 
 
-def text_drafts(region: Region, family: Family, words: frozenset[str]) -> Iterator[Draft]:
-    """The blocks of a region that is no table; `words` are those of the document, to mend cut words."""
+def text_drafts(region: Region, family: Family, vocabulary: Vocabulary) -> Iterator[Draft]:
+    """The blocks of a region that is no table; `vocabulary` is that of the document, to mend cut words."""
     text = _TRANSCRIPTION.sub(r"<::\1::>", region.text)
     if region.kind == "figure":
-        yield from _figure_drafts(region, text, family, words)
+        yield from _figure_drafts(region, text, family, vocabulary)
         return
     for index, piece in enumerate(_GENERATED.split(text)):
         if index % 2:
             yield from _described(" ".join(_plain_lines(_NAME_OF_KIND.sub("", piece))), "", region)
         else:
             for part in markdown_parts(_marked(piece), "ade"):
-                yield from _part_drafts(part, region, words)
+                yield from _part_drafts(part, region, vocabulary)
 
 
 def _marked(text: str) -> str:
@@ -69,28 +69,30 @@ def run_of(region: Region, length: int) -> Span:
     return Span(0, length, region.page_start, region.page_end, region.boxes)
 
 
-def _part_drafts(part: MarkdownPart, region: Region, words: frozenset[str]) -> Iterator[Draft]:
+def _part_drafts(part: MarkdownPart, region: Region, vocabulary: Vocabulary) -> Iterator[Draft]:
     match part.kind:
         case BlockKind.HEADING:
             level = 0 if part.level == _BOLD_LEVEL else part.level
-            yield _draft(BlockKind.HEADING, part.text.replace("\n", " "), region, words, level)
+            yield _draft(BlockKind.HEADING, part.text.replace("\n", " "), region, vocabulary, level)
         case BlockKind.TABLE:
             table = table_block(part.cells, title=part.title, section_path=(), zone=Zone.BODY, table_boxes=region.boxes)
             yield Draft(table)
         case BlockKind.LIST if "\n" not in part.text:
-            yield _draft(BlockKind.PARAGRAPH, part.text, region, words)
+            yield _draft(BlockKind.PARAGRAPH, part.text, region, vocabulary)
         case BlockKind.LIST | BlockKind.CODE:
-            yield _draft(part.kind, "\n".join(mended(line, words) for line in part.text.split("\n")), region, words)
+            yield _draft(
+                part.kind, "\n".join(mended(line, vocabulary) for line in part.text.split("\n")), region, vocabulary
+            )
         case _ if part.text:
-            yield from _paragraph_drafts(part.text.split("\n"), region, words)
+            yield from _paragraph_drafts(part.text.split("\n"), region, vocabulary)
 
 
-def _paragraph_drafts(lines: Sequence[str], region: Region, words: frozenset[str]) -> Iterator[Draft]:
+def _paragraph_drafts(lines: Sequence[str], region: Region, vocabulary: Vocabulary) -> Iterator[Draft]:
     if _starts_with_heading(lines):
-        yield _draft(BlockKind.HEADING, lines[0], region, words)
+        yield _draft(BlockKind.HEADING, lines[0], region, vocabulary)
         lines = lines[1:]
     if text := " ".join(lines):
-        yield _draft(_kind_of(text), text, region, words)
+        yield _draft(_kind_of(text), text, region, vocabulary)
 
 
 def _kind_of(text: str) -> BlockKind:
@@ -119,7 +121,7 @@ def _is_short_above(first: str, rest: Sequence[str]) -> bool:
     )
 
 
-def _figure_drafts(region: Region, text: str, family: Family, words: frozenset[str]) -> Iterator[Draft]:
+def _figure_drafts(region: Region, text: str, family: Family, vocabulary: Vocabulary) -> Iterator[Draft]:
     """What the model wrote about a figure; beside it what it read there: captions, and labels of its panels."""
     pieces = _GENERATED.split(text)
     if family != "v1" or len(pieces) == 1:
@@ -133,9 +135,9 @@ def _figure_drafts(region: Region, text: str, family: Family, words: frozenset[s
     described = " ".join(line for line in written if line not in captions)
     yield from _described(described, "" if has_own_block else label, region)
     if label and has_own_block:
-        yield _draft(BlockKind.FIGURE, label, region, words)
+        yield _draft(BlockKind.FIGURE, label, region, vocabulary)
     for caption in captions:
-        yield _draft(BlockKind.FIGURE, caption, region, words)
+        yield _draft(BlockKind.FIGURE, caption, region, vocabulary)
 
 
 def _described(text: str, label: str, region: Region) -> Iterator[Draft]:
@@ -148,6 +150,6 @@ def _plain_lines(text: str) -> list[str]:
     return [line for line in map(plain_line, text.split("\n")) if line]
 
 
-def _draft(kind: BlockKind, text: str, region: Region, words: frozenset[str], level: int = 0) -> Draft:
-    whole = text if "\n" in text else mended(text, words)
+def _draft(kind: BlockKind, text: str, region: Region, vocabulary: Vocabulary, level: int = 0) -> Draft:
+    whole = text if "\n" in text else mended(text, vocabulary)
     return Draft(Block(kind, whole, spans=(run_of(region, len(whole)),)), level)

@@ -1,4 +1,4 @@
-"""Pages for a document without them, from the PDF of the same paper.
+"""Pages for a document without them, or with some, from the PDF of the same paper.
 
-Way in: `pages`.
+Way in: `document`.
 """

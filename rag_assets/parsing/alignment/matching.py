@@ -2,12 +2,13 @@
 
 Works on lists of words alone. A seed is a run of words that occurs once in the block and once in the part of the PDF
 that is searched. Seeds are chained in ascending order (the longest increasing subsequence) and extended word by word.
-What pages follow from that is `pages`' business.
+Which of these places a block is given is `placing`'s business.
 """
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 _RESYNC = 3
 """Words that may be missing or added on either side before two words agree again."""
@@ -154,3 +155,9 @@ def occurrences(phrase: Sequence[str], words: Sequence[str], start: int, end: in
         for index in range(start, end - len(wanted) + 1)
         if words[index] == first and tuple(words[index : index + len(wanted)]) == wanted
     ]
+
+
+def open_runs(mapping: Mapping1to1, n_words: int) -> list[tuple[int, int]]:
+    """The runs [start, end) of words that were not found."""
+    edges = [-1, *sorted(mapping), n_words]
+    return [(before + 1, after) for before, after in pairwise(edges) if after - before > 1]

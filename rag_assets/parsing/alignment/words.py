@@ -55,11 +55,11 @@ class PdfWords:
         return self.lines[index].frame.page
 
 
-def pdf_words(path: Path, limits: ParseLimits) -> PdfWords:
+def pdf_words(path: Path, settings: ParsingSettings, limits: ParseLimits) -> PdfWords:
     """Read the words of the PDF at `path`. Raises UnreadableDocument when it cannot be opened."""
     with opened_pdf(path, limits) as pdf:
         pages, page_lines = read_pages(pdf, path)
-    kept, _ = without_running_text(page_lines, ParsingSettings().running_header_share)
+    kept, _ = without_running_text(page_lines, settings.running_header_share)
     lines = [line for page in kept for layer in (page.upright, *page.asides) for line in layer if line.text]
     words, at_lines = _words_of(lines)
     firsts = [index == 0 or at_lines[index] != at_lines[index - 1] for index in range(len(at_lines))]

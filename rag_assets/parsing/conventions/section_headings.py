@@ -1,8 +1,8 @@
-"""Which lines are headings, how deep they stand, and what kind of section they open.
+"""Which lines are headings, how deep they stand, and which section each block is in.
 
 For sources that say little or nothing about structure (ADE's regions, Docling's PDF headings, Markdown). Levels that
 a vision model guesses page by page contradict each other; numbering and the usual names of a paper's sections do not,
-so these win. TEI states its own structure and does not pass here.
+so these win (`section_names`). TEI states its own structure and does not pass here.
 """
 
 import re
@@ -10,21 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_assets.model import Block, BlockKind, Zone
+from rag_assets.parsing.conventions.section_names import (
+    is_section_name,
+    names_closing_matter,
+    names_references,
+    zone_named,
+)
 
 _NUMBER = re.compile(r"^\(?(\d{1,2}(?:\.\d{1,2}){0,4})[.)]?\s+(?=\S*[^\W\d_])")
-_APPENDIX = re.compile(r"^(?:appendix|appendices|annex|supplement(?:ary)?\b|supporting information)", re.IGNORECASE)
-_FRONT = re.compile(r"^(?:abstract|summary|highlights|keywords|key words|ccs concepts|acm ?reference format)$")
-_REFERENCES = re.compile(r"^(?:references?(?: list| and notes)?|literature(?: cited)?|bibliography|works cited)$")
-_CLOSING_MATTER = re.compile(
-    r"^(?:acknowledge?ments?|funding(?: (?:information|statement|sources?))?|author(?:s'?|'s)? contributions?|"
-    r"contributors|(?:conflicts? of interests?|competing interests?|declarations? of (?:competing )?interests?|"
-    r"disclosures?)(?: statement)?)$"
-)
-_TOP_LEVEL_NAMES = re.compile(
-    r"^(?:introduction|background|related works?|(?:materials?|patients|subjects|participants) and methods?|"
-    r"methods?(?: and materials?)?|methodology|experiments?|results?(?: and discussion)?|findings|discussion|"
-    r"(?:discussion and )?conclusions?|concluding remarks|limitations|future work)$"
-)
 _RUN_IN_ABSTRACT = re.compile(r"(?:Abstract|ABSTRACT|Summary|SUMMARY)\b(?! of\b)[.:\s—–-]*[A-Z]")
 _ABSTRACT_LABEL = re.compile(
     r"(?:background|objectives?|aims?|purpose|design|setting|methods?|patients|participants|results?|findings|"
@@ -77,22 +70,7 @@ class _Sections:
         self.open.append(_Open(heading, named_zone or self.zone))
 
     def _is_in_closing_matter(self) -> bool:
-        return _CLOSING_MATTER.match(_bare(self.open[-1].heading.text)) is not None
-
-
-def zone_named(title: str) -> Zone | None:
-    """The zone that a section's name states: references are back matter, an abstract is front matter."""
-    bare = _bare(title)
-    if _REFERENCES.match(bare) or _CLOSING_MATTER.match(bare):
-        return Zone.BACK
-    if _FRONT.match(bare):
-        return Zone.FRONT
-    return Zone.ANNEX if _APPENDIX.match(bare) else None
-
-
-def is_section_name(title: str) -> bool:
-    """Whether `title` is one that papers use for their main sections (Methods, Results, References)."""
-    return bool(_TOP_LEVEL_NAMES.match(_bare(title))) or zone_named(title) is not None
+        return names_closing_matter(self.open[-1].heading.text)
 
 
 def heading_depth(title: str) -> int | None:
@@ -148,7 +126,7 @@ def with_sections(blocks: Sequence[Block], levels: Sequence[int]) -> list[Block]
             continue
         if block.kind is BlockKind.HEADING:
             zone = zone_named(block.text)
-            is_early = bool(_CLOSING_MATTER.match(_bare(block.text))) and 2 * n_before < n_chars
+            is_early = names_closing_matter(block.text) and 2 * n_before < n_chars
             sections.enter(Heading(block.text, level), None if is_early else zone)
         n_before += len(block.text)
         zone = block.zone if block.zone is not Zone.BODY else sections.zone
@@ -175,7 +153,7 @@ def with_abstract(blocks: Sequence[Block]) -> list[Block]:
 def _n_chars_before_references(blocks: Sequence[Block]) -> int:
     n_chars = 0
     for block in blocks:
-        if block.kind is BlockKind.HEADING and _REFERENCES.match(_bare(block.text)):
+        if block.kind is BlockKind.HEADING and names_references(block.text):
             break
         n_chars += len(block.text)
     return n_chars
@@ -190,9 +168,3 @@ def _beside(levels: Sequence[int], depths: Sequence[int | None]) -> int:
 def _anchored_depth(title: str) -> int | None:
     depth = heading_depth(title)
     return 1 if depth is None and is_section_name(title) else depth
-
-
-def _bare(title: str) -> str:
-    """The name without number, case and closing punctuation."""
-    without_number = re.sub(r"^(?:\d{1,2}(?:\.\d{1,2})*|[IVX]{1,4})[.)]?\s+", "", title)
-    return " ".join(without_number.casefold().split()).strip(" .:■*")

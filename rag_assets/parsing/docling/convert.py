@@ -59,7 +59,7 @@ def _converted(path: Path, limits: ParseLimits) -> Any:
     try:
         converter = importlib.import_module("docling.document_converter").DocumentConverter()
     except ImportError as error:
-        raise MissingExtra.named("docling", purpose=f"Reading {path.name}") from error
+        raise MissingExtra.named("docling", purpose=str(path)) from error
     try:
         return converter.convert(path, max_num_pages=limits.max_pages)
     except Exception as error:  # its backends let the errors of a dozen libraries through

@@ -15,11 +15,11 @@ from rag_assets.model import Block, Document, PageSource, Source, Zone
 from rag_assets.parsing.conventions.section_headings import (
     Heading,
     heading_depth,
-    is_section_name,
     settled_levels,
     with_abstract,
     with_sections,
 )
+from rag_assets.parsing.conventions.section_names import is_section_name
 from rag_assets.parsing.docling.pages import Pages
 from rag_assets.parsing.docling.tree import Draft, Reading
 from rag_assets.parsing.files.json_objects import load_json_object, mapping, sequence, text_field

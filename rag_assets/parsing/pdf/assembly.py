@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_assets.model import Block, BlockKind, Span, Zone
+from rag_assets.parsing.conventions.hyphenation import Vocabulary
 from rag_assets.parsing.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.pdf.headings import BodyStyle, HeadingLevels, caption_kind, is_heading
-from rag_assets.parsing.pdf.paragraphs import Part, Vocabulary, goes_on, is_unfinished, joined_parts
+from rag_assets.parsing.pdf.paragraphs import Part, goes_on, is_unfinished, joined_parts
 from rag_assets.parsing.pdf.sections import Outline, SectionStack, zones_of
 
 _CELL_SEPARATOR = " | "

@@ -14,8 +14,8 @@ from itertools import groupby, pairwise
 from statistics import median
 
 from rag_assets.model import Box
+from rag_assets.parsing.conventions.section_names import is_plain_section_name
 from rag_assets.parsing.pdf.layout import Line
-from rag_assets.parsing.pdf.section_names import is_top_level_name
 
 _EXTRA_LEADING = 0.35
 _INDENT_EMS = 0.7
@@ -213,7 +213,7 @@ def _begins_group(current: Sequence[Line], line: Line, below: Line | None, usual
     gap = line.top - above.bottom
     if not _alike(above, line) or gap > usual_gap + _EXTRA_LEADING * line.height or gap < -line.height:
         return True
-    if _BULLET.match(line.text) or (len(current) == 1 and is_top_level_name(above.text)):
+    if _BULLET.match(line.text) or (len(current) == 1 and is_plain_section_name(above.text)):
         return True
     has_ended = bool(_ENDS_SENTENCE.search(above.text))
     if has_ended and (_ENUMERATOR.match(line.text) or _leaves_room(above, line)):

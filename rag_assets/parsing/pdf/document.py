@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 
 from rag_assets.errors import UnreadableDocument
 from rag_assets.model import Document, PageSource, Source, Zone
+from rag_assets.parsing.conventions.hyphenation import Vocabulary
 from rag_assets.parsing.pdf.assembly import blocks_of
 from rag_assets.parsing.pdf.blocks import LineGroup, as_aside, line_groups
 from rag_assets.parsing.pdf.file import looks_like_pdf, opened_pdf
 from rag_assets.parsing.pdf.headings import BodyStyle
 from rag_assets.parsing.pdf.pages import PageLines, read_pages, without_running_text
-from rag_assets.parsing.pdf.paragraphs import Vocabulary, joined
+from rag_assets.parsing.pdf.paragraphs import joined
 from rag_assets.parsing.pdf.text import MAX_CHARS_PER_PAGE, PageText
 from rag_assets.parsing.pdf.title import is_printed_on, sane_title, title_group
 from rag_assets.settings import ParseLimits, ParsingSettings

@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rag_assets.parsing.conventions.section_names import is_plain_section_name
 from rag_assets.parsing.pdf.blocks import GroupKind, LineGroup
-from rag_assets.parsing.pdf.section_names import DECIMAL, ROMAN, is_top_level_name, number_of
+from rag_assets.parsing.pdf.numbering import DECIMAL, ROMAN, number_of
 
 _LARGER = 1.1
 _NOT_SMALLER = 0.94
@@ -79,7 +80,7 @@ def is_heading(group: LineGroup, body: BodyStyle) -> bool:
     text = group.plain_text.strip()
     if not _may_be_heading(group, text, body):
         return False
-    if is_top_level_name(text):
+    if is_plain_section_name(text):
         return True
     if number_of(text) is not None:
         is_deep = "." in (number_of(text) or "").strip(".")
@@ -90,7 +91,7 @@ def is_heading(group: LineGroup, body: BodyStyle) -> bool:
 def _may_be_heading(group: LineGroup, text: str, body: BodyStyle) -> bool:
     if group.kind is GroupKind.ROWS or group.is_aside or len(group.lines) > _MAX_LINES:
         return False
-    smallest = _SMALL_CAPITALS if _is_caps(text) and (number_of(text) or is_top_level_name(text)) else _NOT_SMALLER
+    smallest = _SMALL_CAPITALS if _is_caps(text) and (number_of(text) or is_plain_section_name(text)) else _NOT_SMALLER
     if group.size < smallest * body.size or len(text.split()) > _MAX_WORDS or text.endswith(","):
         return False
     n_letters = sum(character.isalpha() for character in text)
@@ -162,7 +163,7 @@ class HeadingLevels:
             level = self._numbered_level(text, number)
             self._level_of_style.setdefault(style, level)
             return level
-        if is_top_level_name(text):
+        if is_plain_section_name(text):
             return 1
         if self._level_of_style:
             return self._level_of_style.get(style, self._among_numbered(style))

@@ -8,7 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rag_assets.model import Zone
-from rag_assets.parsing.pdf.section_names import is_top_level_name, number_of, without_number
+from rag_assets.parsing.conventions.section_names import (
+    is_plain_section_name,
+    names_closing_matter,
+    names_references,
+    zone_named,
+)
+from rag_assets.parsing.pdf.numbering import number_of, without_number
 
 _ABSTRACT = re.compile(r"(?:abstract|summary)[.:]?", re.IGNORECASE)
 _ABSTRACT_RUN_IN = re.compile(r"abstract\s*[—–:.-]|abstract\s+(?=[A-Z])|ABSTRACT\b", re.IGNORECASE)
@@ -17,16 +23,6 @@ _STILL_FRONT = re.compile(
     r"a b s t r a c t|abstract|author summary|plain language summary|graphical abstract)\b.*",
     re.IGNORECASE,
 )
-_REFERENCES = re.compile(
-    r"(?:references?(?: and notes)?|bibliography|literature cited|works cited|reference list|literature)[.:]?",
-    re.IGNORECASE,
-)
-_THANKS = re.compile(
-    r"acknowledge?ments?(?:\s+and\s+.*)?[.:]?|funding(?: statement)?|competing interests?|conflicts? of interests?|"
-    r"author contributions?|declaration of competing interest",
-    re.IGNORECASE,
-)
-_ANNEX = re.compile(r"(?:appendix|appendices|annex|supplement(?:ary|al)\b|supporting information)", re.IGNORECASE)
 _LETTERED = re.compile(r"[A-Z](?:\.\d+)*$")
 _FRONT_PAGES = 3
 _MAX_FRONT_CHARS = 6000
@@ -87,22 +83,19 @@ def _ends_front(entry: Outline, *, has_abstract: bool) -> bool:
         return True
     if not has_abstract or _STILL_FRONT.fullmatch(text):
         return False
-    return number_of(text) is not None or is_top_level_name(text) or entry.level == 1
+    return number_of(text) is not None or is_plain_section_name(text) or entry.level == 1
 
 
 def _zone_after(entry: Outline, zone: Zone, *, is_late: bool) -> Zone:
     """The zone that a heading opens, in the zone before it."""
     text = entry.text.strip()
-    name = without_number(text)
-    if _ANNEX.match(name):
+    if zone_named(text) is Zone.ANNEX:
         return Zone.ANNEX
-    if _REFERENCES.fullmatch(name) and is_late:
-        return Zone.BACK
-    if _THANKS.fullmatch(name):
+    if names_closing_matter(text) or (names_references(text) and is_late):
         return Zone.BACK
     if zone is Zone.BACK and (number := number_of(text)):
         return Zone.ANNEX if _LETTERED.match(number) else Zone.BODY
-    if zone is Zone.BACK and is_top_level_name(text):
+    if zone is Zone.BACK and is_plain_section_name(text):
         return Zone.BODY
     return zone
 

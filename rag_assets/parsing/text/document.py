@@ -13,12 +13,8 @@ from pathlib import Path
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Span, Zone
 from rag_assets.parsing.conventions.running_text import PlacedLine, running_lines
-from rag_assets.parsing.conventions.section_headings import (
-    heading_depth,
-    is_section_name,
-    looks_like_heading,
-    zone_named,
-)
+from rag_assets.parsing.conventions.section_headings import heading_depth, looks_like_heading
+from rag_assets.parsing.conventions.section_names import is_section_name, zone_named
 from rag_assets.parsing.files.decoding import decoded
 from rag_assets.parsing.text.lines import Line, Paragraph, lines_of, paragraphs_of
 from rag_assets.settings import ParseLimits, ParsingSettings

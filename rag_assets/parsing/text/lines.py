@@ -5,11 +5,11 @@ Knows nothing of titles, sections or references; that is `document`'s matter.
 
 import itertools
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_assets.parsing.conventions.section_headings import is_section_name
+from rag_assets.parsing.conventions.hyphenation import Vocabulary, ends_in_broken_word, glued
+from rag_assets.parsing.conventions.section_names import is_section_name
 
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\x0b\x85\u2028\u2029]")
 _MAX_WRAPPED = 200
@@ -20,11 +20,6 @@ _MIN_LINES_FOR_OWN_WIDTH = 4
 _USUAL_WIDTH = 80
 _ENTRY = re.compile(r"(?:[•▪◦‣*–—-]|\(?\d{1,3}[.)]|\[\d{1,3}\])\s")
 _ENDS_SENTENCE = re.compile(r"[.!?:;][\"'”’)\]]*$")
-_WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_BROKEN_WORD = re.compile(r"([^\W\d_]+)[-\u00ad\u2010]$")
-_SOFT_HYPHEN = "\u00ad"
-_NOT_A_SECOND_HALF = frozenset({"and", "or", "to", "nor", "und", "oder", "et", "ou"})
-"""After a hyphen at a line end these stand by themselves: "short-" + "and long-term"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +65,8 @@ def paragraphs_of(pages: Sequence[Sequence[Line]]) -> list[Paragraph]:
         if runs and on_page and _runs_on(runs[-1], on_page[0]):
             runs[-1].extend(on_page.pop(0))
         runs.extend(on_page)
-    words = _Words.of(line.text for run in runs for line in run)
-    return [_joined(run, words) for run in runs]
+    vocabulary = Vocabulary.of(line.text for run in runs for line in run)
+    return [_joined(run, vocabulary) for run in runs]
 
 
 def _groups(lines: Sequence[Line]) -> list[list[Line]]:
@@ -110,7 +105,7 @@ def _continues(before: str, line: str, width: int) -> bool:
     ends_sentence = bool(_ENDS_SENTENCE.search(before))
     if _ENTRY.match(line) and ends_sentence:
         return False
-    if line[0].islower() or _BROKEN_WORD.search(before):
+    if line[0].islower() or ends_in_broken_word(before):
         return True
     share = _FULL_SHARE_AFTER_SENTENCE if ends_sentence else _FULL_SHARE
     return len(before) + 1 + len(line.split(" ", 1)[0]) > share * width
@@ -122,42 +117,10 @@ def _runs_on(before: Sequence[Line], after: Sequence[Line]) -> bool:
     return not _ENDS_SENTENCE.search(last) and not is_section_name(last) and first[0].islower()
 
 
-@dataclass(frozen=True)
-class _Words:
-    """How often each word, in lower case, stands in the text away from line ends."""
-
-    counts: Counter[str]
-
-    @classmethod
-    def of(cls, lines: Iterable[str]) -> "_Words":
-        return cls(Counter(word.lower() for line in lines for word in _WORD.findall(line)))
-
-    def has_hyphen(self, left: str, right: str) -> bool:
-        """Whether `left-right` keeps its hyphen: the text writes it so elsewhere more often than in one word."""
-        left, right = left.lower(), right.lower()
-        return self.counts[f"{left}-{right}"] > self.counts[left + right]
-
-
-def _joined(run: Sequence[Line], words: _Words) -> Paragraph:
+def _joined(run: Sequence[Line], vocabulary: Vocabulary) -> Paragraph:
     text, pages = run[0].text, [(0, run[0].page)]
     for line in run[1:]:
-        text = _with_hyphen_mended(text, line.text, words)
+        text = glued(text, line.text, vocabulary)
         if line.page != pages[-1][1]:
-            pages.append((len(text), line.page))
-        text += line.text
+            pages.append((len(text) - len(line.text), line.page))
     return Paragraph(text, tuple(pages), len(run), sum(len(line.text) + 1 for line in run) - 1)
-
-
-def _with_hyphen_mended(text: str, following: str, words: _Words) -> str:
-    """`text` made ready for the next line: a space, or no space and perhaps no hyphen where a word was broken."""
-    broken = _BROKEN_WORD.search(text)
-    if not broken:
-        return text + " "
-    if text.endswith(_SOFT_HYPHEN):
-        return text[:-1]
-    rest = _WORD.match(following)
-    if rest and rest[0] in _NOT_A_SECOND_HALF:
-        return text + " "
-    if rest is None or not following[0].islower():
-        return text  # "COVID-" + "19", "SARS-" + "CoV": the hyphen is the name's
-    return text if words.has_hyphen(broken[1], rest[0]) else text[:-1]

@@ -6,6 +6,7 @@ far as these files need it.
 
 import sys
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -61,18 +62,20 @@ class DocumentConverter:
 
 
 @pytest.fixture
-def _docling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _docling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     package = tmp_path / "site" / "docling"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")
     (package / "document_converter.py").write_text(_STAND_IN)
-    _forget_docling(monkeypatch)
+    _forget_docling()
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    yield
+    _forget_docling()
 
 
-def _forget_docling(monkeypatch: pytest.MonkeyPatch) -> None:
+def _forget_docling() -> None:
     for name in ("docling", "docling.document_converter"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
+        sys.modules.pop(name, None)
 
 
 def page(tmp_path: Path, content: str) -> Path:
@@ -114,7 +117,7 @@ def test_a_failed_conversion_quarantines_the_file_with_its_reason(tmp_path: Path
 
 def test_without_docling_the_install_command_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An ImportError with a traceback tells nobody what to type."""
-    _forget_docling(monkeypatch)
+    _forget_docling()
     monkeypatch.setitem(sys.modules, "docling", None)
     path = page(tmp_path, "<html></html>")
 
@@ -122,7 +125,7 @@ def test_without_docling_the_install_command_is_named(tmp_path: Path, monkeypatc
         parse_with_docling(path, "paper", "paper.html", ParsingSettings(), ParseLimits())
 
     assert str(refusal.value) == (
-        "Reading paper.html needs an optional dependency. Install it with: pip install 'rag_assets[docling]'"
+        f"{path} needs an optional dependency. Install it with: pip install 'rag_assets[docling]'"
     )
 
 

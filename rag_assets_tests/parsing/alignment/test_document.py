@@ -8,8 +8,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.errors import UnreadableDocument
 from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Span
-from rag_assets.parsing.alignment.pages import align_to_pdf
-from rag_assets.settings import ParseLimits
+from rag_assets.parsing.alignment.document import align_to_pdf, fill_from_pdf
+from rag_assets.settings import ParseLimits, ParsingSettings
 from rag_assets_tests.parsing.pdf.samples import lines, picture, prose, write_pdf
 
 REPEATED = ["This very sentence stands on two pages of the paper."]
@@ -56,7 +56,7 @@ def test_blocks_get_the_pages_their_words_stand_on(pdf: Path) -> None:
         " ".join(prose("forest", 8)),
     )
 
-    aligned = align_to_pdf(document, pdf, ParseLimits())
+    aligned = align_to_pdf(document, pdf, ParsingSettings(), ParseLimits())
 
     assert [(block.page_start, block.page_end) for block in aligned.blocks] == [(1, 1), (1, 1), (2, 2), (3, 3)]
     assert (aligned.page_source, aligned.n_pages, aligned.notes) == (PageSource.ALIGNED, 3, ())
@@ -73,7 +73,7 @@ def test_a_paragraph_over_a_page_end_is_cut_where_the_page_turns(pdf: Path) -> N
         "word of it."
     )
 
-    [block] = align_to_pdf(document_of(text), pdf, ParseLimits()).blocks
+    [block] = align_to_pdf(document_of(text), pdf, ParsingSettings(), ParseLimits()).blocks
 
     assert [(span.page_start, span.page_end, text[span.start : span.end]) for span in block.spans] == [
         (1, 1, text[: text.index("go on")]),
@@ -83,12 +83,18 @@ def test_a_paragraph_over_a_page_end_is_cut_where_the_page_turns(pdf: Path) -> N
 
 def test_a_text_on_two_pages_gets_one_only_from_its_neighbours(pdf: Path) -> None:
     """Choosing one of two pages would be right half of the time."""
-    alone = align_to_pdf(document_of(" ".join(prose("desert", 8)), *REPEATED), pdf, ParseLimits())
+    alone = align_to_pdf(document_of(" ".join(prose("desert", 8)), *REPEATED), pdf, ParsingSettings(), ParseLimits())
     between = align_to_pdf(
-        document_of(" ".join(prose("glacier", 8)), *REPEATED, " ".join(prose("desert", 8))), pdf, ParseLimits()
+        document_of(" ".join(prose("glacier", 8)), *REPEATED, " ".join(prose("desert", 8))),
+        pdf,
+        ParsingSettings(),
+        ParseLimits(),
     )
     unplaced = align_to_pdf(
-        document_of(" ".join(prose("forest", 8)), *REPEATED, " ".join(prose("glacier", 8))), pdf, ParseLimits()
+        document_of(" ".join(prose("forest", 8)), *REPEATED, " ".join(prose("glacier", 8))),
+        pdf,
+        ParsingSettings(),
+        ParseLimits(),
     )
 
     assert alone.blocks[1].page_start == 3, "only the page after the desert is left"
@@ -101,7 +107,7 @@ def test_what_is_not_in_the_pdf_has_no_page_and_is_named(pdf: Path) -> None:
     foreign = "Nothing of what is said in these words was ever printed anywhere."
     document = document_of(" ".join(prose("glacier", 8)), foreign, " ".join(prose("desert", 8)))
 
-    aligned = align_to_pdf(document, pdf, ParseLimits())
+    aligned = align_to_pdf(document, pdf, ParsingSettings(), ParseLimits())
 
     assert aligned.blocks[1].spans == (Span(0, len(foreign), None, None),)
     assert aligned.notes == (
@@ -115,7 +121,7 @@ def test_a_long_stretch_from_elsewhere_has_no_page_of_its_own(pdf: Path) -> None
     foreign = "foreign words that nobody printed anywhere in this little paper of three pages"
     text = f"{' '.join(prose('glacier', 8)[:4])} {foreign} {' '.join(prose('glacier', 8)[4:])}"
 
-    [block] = align_to_pdf(document_of(text), pdf, ParseLimits()).blocks
+    [block] = align_to_pdf(document_of(text), pdf, ParsingSettings(), ParseLimits()).blocks
 
     assert [(span.page_start, text[span.start : span.end].strip()) for span in block.spans][1] == (None, foreign)
 
@@ -124,7 +130,7 @@ def test_the_pdf_of_another_paper_changes_nothing(pdf: Path) -> None:
     """Pages of another paper would all be wrong."""
     document = document_of("Words about something else entirely, with no run in common with it.", "And more of them.")
 
-    aligned = align_to_pdf(document, pdf, ParseLimits())
+    aligned = align_to_pdf(document, pdf, ParsingSettings(), ParseLimits())
 
     assert replace(aligned, notes=()) == document
     assert aligned.notes[0].startswith("No pages from paper.pdf: only ")
@@ -137,9 +143,83 @@ def test_a_scan_gives_no_pages_and_a_broken_pdf_is_refused(tmp_path: Path) -> No
     broken = tmp_path / "broken.pdf"
     broken.write_bytes(b"%PDF-1.4 and no more")
 
-    aligned = align_to_pdf(document, scan, ParseLimits())
+    aligned = align_to_pdf(document, scan, ParsingSettings(), ParseLimits())
 
     assert aligned.blocks == document.blocks
     assert aligned.notes == ("No pages from scan.pdf: it has no text layer. Run OCR on it first.",)
     with pytest.raises(UnreadableDocument, match="is broken"):
-        align_to_pdf(document, broken, ParseLimits())
+        align_to_pdf(document, broken, ParsingSettings(), ParseLimits())
+
+
+def partly_placed(*blocks: tuple[str, tuple[tuple[int, int | None, int | None], ...]]) -> Document:
+    """A document as TEI with coordinates on references alone gives it: (text, runs of (end, first page, last page))."""
+    made = []
+    for text, runs in blocks:
+        starts = [0, *(end for end, _, _ in runs)]
+        spans = tuple(Span(start, *run) for start, run in zip(starts, runs, strict=False))
+        made.append(Block(BlockKind.PARAGRAPH, text, spans=spans))
+    return Document("paper", "A title", Source.TEI, "paper.tei.xml", tuple(made), 3, PageSource.COORDS)
+
+
+def pages_of(block: Block) -> list[tuple[str, int | None, int | None]]:
+    return [(block.text[span.start : span.end], span.page_start, span.page_end) for span in block.spans]
+
+
+def test_only_what_is_not_proved_gets_its_page_from_the_pdf(pdf: Path) -> None:
+    """Coordinates on references alone leave half of a paper on "page 4 to 5"; the PDF beside it knows better."""
+    crossing = (
+        "The crossing paragraph begins on the first page and its measurements go on over here until the very last "
+        "word of it."
+    )
+    desert = " ".join(prose("desert", 8))
+    document = partly_placed((crossing, ((12, 1, 1), (len(crossing), 1, 2))), (desert, ((len(desert), None, None),)))
+
+    found = fill_from_pdf(document, pdf, ParsingSettings(), ParseLimits())
+
+    assert pages_of(found.blocks[0]) == [
+        (crossing[:12], 1, 1),
+        (crossing[12 : crossing.index("go on")], 1, 1),
+        (crossing[crossing.index("go on") :], 2, 2),
+    ]
+    assert pages_of(found.blocks[1]) == [(desert, 2, 2)]
+    assert found.page_source is PageSource.COORDS
+    assert [span.page_confidence is None for block in found.blocks for span in block.spans] == [
+        True,
+        False,
+        False,
+        False,
+    ]
+    assert found.notes == (
+        f"{len(crossing) - 12 + len(desert)} characters without one proven page have it from paper.pdf.",
+    )
+
+
+def test_a_proven_page_stands_against_the_pdf(pdf: Path) -> None:
+    """Alignment is a guess, if a good one; coordinates are not."""
+    desert, forest, glacier = (" ".join(prose(subject, 8)) for subject in ("desert", "forest", "glacier"))
+    document = partly_placed(
+        (forest, ((len(forest), 3, 3),)),
+        (glacier, ((len(glacier) - 20, 1, 1), (len(glacier), 2, 3))),
+        (desert, ((40, 1, 1), (len(desert), None, None))),
+    )
+
+    found = fill_from_pdf(document, pdf, ParsingSettings(), ParseLimits())
+
+    assert found.blocks[1].spans == document.blocks[1].spans, "the PDF says page 1, which is neither 2 nor 3"
+    assert pages_of(found.blocks[2]) == [(desert[:40], 1, 1), (desert[40:], 2, 2)]
+    assert "40 characters of 1 blocks on another page than is proved; the proven pages stand." in found.notes[-1]
+
+
+def test_a_pdf_of_another_version_fills_nothing(pdf: Path) -> None:
+    """A preprint has other page ends than the article: every page it gave would be wrong."""
+    desert, forest = " ".join(prose("desert", 8)), " ".join(prose("forest", 8))
+    shifted = partly_placed((desert, ((len(desert), 1, 1),)), (forest, ((len(forest), None, None),)))
+    longer = replace(shifted, n_pages=7)
+
+    kept = [fill_from_pdf(document, pdf, ParsingSettings(), ParseLimits()) for document in (shifted, longer)]
+
+    assert [document.blocks for document in kept] == [shifted.blocks, longer.blocks]
+    assert kept[0].notes[0].startswith("No pages added from paper.pdf: it puts ")
+    assert kept[1].notes == (
+        "No pages added from paper.pdf: it has 3 pages, the document 7. It is probably another version.",
+    )

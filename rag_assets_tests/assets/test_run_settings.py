@@ -1,0 +1,97 @@
+"""The settings of a run: which of four sources wins, and that one run at a time writes a data folder."""
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from filelock import FileLock, Timeout
+
+from rag_assets.assets.run_settings import LOCK_NAME, run_settings
+from rag_assets.errors import InvalidSettings
+from rag_assets.settings import Settings
+
+
+def settings_of_a_run(*, overrides: Mapping[str, Any], launchpad: Mapping[str, Any]) -> Settings:
+    """What an asset is handed when a run starts with this launchpad."""
+    resource = run_settings(overrides)
+    with dg.build_resources({"settings": resource}, resource_config={"settings": {"config": dict(launchpad)}}) as built:
+        settings: Settings = built.settings
+        return settings
+
+
+def test_the_launchpad_wins_field_by_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever changes one field for one run must not lose the others to their defaults."""
+    (tmp_path / "rag_assets.toml").write_text("[chunking]\nmin_tokens = 1\ntarget_tokens = 901\n[answering]\nk = 5\n")
+    monkeypatch.setenv("RAG_ASSETS_CONFIG", str(tmp_path / "rag_assets.toml"))
+    monkeypatch.setenv("RAG_ASSETS_CHUNKING__TARGET_TOKENS", "902")
+    monkeypatch.setenv("RAG_ASSETS_CHUNKING__MIN_CHARS", "2")
+    overrides = {"data_dir": str(tmp_path / "a"), "chunking": {"overlap_tokens": 103, "context_tokens": 3}}
+
+    settings = settings_of_a_run(
+        overrides=overrides,
+        launchpad={"data_dir": str(tmp_path / "b"), "chunking": {"context_tokens": 4}, "questions": "q.jsonl"},
+    )
+
+    chunking = settings.chunking
+    assert (chunking.context_tokens, chunking.overlap_tokens) == (4, 103), "launchpad, overrides"
+    assert (chunking.target_tokens, chunking.min_chars) == (902, 2), "environment"
+    assert (chunking.min_tokens, settings.answering.k) == (1, 5), "file"
+    assert settings.data_dir == tmp_path / "b"
+    assert settings.questions == Path("q.jsonl")
+
+
+def test_groups_within_groups_are_merged_too(tmp_path: Path) -> None:
+    """The floors stand two levels deep."""
+    settings = settings_of_a_run(
+        overrides={"data_dir": str(tmp_path), "evaluation": {"k": 3, "floors": {"mrr": 0.1, "ndcg": 0.2}}},
+        launchpad={"evaluation": {"floors": {"mrr": 0.3}}},
+    )
+
+    assert settings.evaluation.k == 3
+    assert (settings.evaluation.floors.mrr, settings.evaluation.floors.ndcg) == (0.3, 0.2)
+
+
+def test_a_wrong_value_in_the_launchpad_is_named(tmp_path: Path) -> None:
+    """The launchpad itself only knows that a group is a mapping."""
+    with pytest.raises(dg.DagsterResourceFunctionError) as caught:
+        settings_of_a_run(overrides={"data_dir": str(tmp_path)}, launchpad={"chunking": {"max_token": 1}})
+
+    assert isinstance(caught.value.__cause__, InvalidSettings)
+    assert "chunking.max_token: Extra inputs are not permitted" in str(caught.value.__cause__)
+
+
+def test_the_launchpad_offers_every_group_of_settings() -> None:
+    """What is not offered is refused by Dagster as an unknown entry."""
+    schema = run_settings().config_schema.config_type
+
+    assert set(schema.fields) == set(Settings.model_fields)
+    assert all(field.description for name, field in schema.fields.items())
+
+
+def test_the_data_folder_is_locked_while_a_run_has_its_settings(tmp_path: Path) -> None:
+    """Two writers leave an index that fits neither."""
+    lock = FileLock(tmp_path / "data" / LOCK_NAME)
+    resource = run_settings({"data_dir": str(tmp_path / "data")})
+
+    with dg.build_resources({"settings": resource}), pytest.raises(Timeout):
+        lock.acquire(timeout=0)
+
+    with lock.acquire(timeout=0):
+        assert lock.is_locked, "free again after the run"
+
+
+def test_a_second_run_says_that_it_waits_and_then_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A run that seems to hang gets killed."""
+    lock = FileLock(tmp_path / LOCK_NAME, thread_local=False)
+    lock.acquire(timeout=0)
+    release = threading.Timer(0.3, lock.release)
+    release.start()
+
+    settings = settings_of_a_run(overrides={"data_dir": str(tmp_path)}, launchpad={})
+
+    release.join()
+    assert settings.data_dir == tmp_path
+    assert f"Another run is writing {tmp_path}; waiting for it." in caplog.messages

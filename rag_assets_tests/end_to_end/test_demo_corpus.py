@@ -1,0 +1,218 @@
+"""The committed demo corpus through the whole pipeline, judged from its source files.
+
+What a source says on which page is computed here anew, with lxml and form feeds alone, so that an error of the
+parsers, the chunks or the citations cannot hide itself.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lxml import etree
+
+from rag_assets.questions import load_questions
+from rag_assets_tests.end_to_end.world import World
+
+DEMO = Path(__file__).parents[2] / "data"
+TEI = "{http://www.tei-c.org/ns/1.0}"
+PAPERS = {
+    "bm25_review": "coords",
+    "hnsw_graphs": "coords",
+    "chunking_passages": "coords",
+    "rank_fusion": "pb",
+    "tei_page_coordinates": "pb",
+    "retrieval_metrics": "pb",
+    "citation_verification": "parser",
+    "dense_encoders": "none",
+    "learned_sparse_withdrawn": "none",
+}
+UNANSWERABLE = {"q14", "q15", "q16"}
+LEAST_QUESTIONS_RIGHT = 12
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The finished demo corpus."""
+
+    world: World
+    answers: Mapping[str, Mapping[str, Any]]
+    papers: Mapping[str, Mapping[str, Any]]
+
+    @property
+    def citations(self) -> list[Mapping[str, Any]]:
+        claims = (claim for answer in self.answers.values() for claim in answer["claims"])
+        return [citation for claim in claims for citation in claim["citations"]]
+
+    def source(self, paper_id: str) -> Path:
+        """The file a paper was read from."""
+        return self.world.paths.papers / str(self.papers[paper_id]["file_path"])
+
+
+@pytest.fixture(scope="session")
+def demo(built: World, tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """Everything materialized once, with the floors the project ships. Not to be changed."""
+    world = World(tmp_path_factory.mktemp("demo"))
+    for name in ("papers", "questions"):
+        shutil.copytree(DEMO / name, world.paths.data / name, dirs_exist_ok=True)
+    shutil.copytree(built.paths.models, world.paths.models)
+    outcome = world.run(chunking={"tokenizer": "wordpiece"}, evaluation={})
+    assert outcome.is_success, outcome.failures or outcome.broken
+    papers = {row["paper_id"]: row for row in world.table(world.paths.parsed_index).to_pylist()}
+    return Demo(world, world.answers(), papers)
+
+
+def test_every_paper_is_read_and_its_pages_are_proven_as_its_file_allows(demo: Demo) -> None:
+    """The demo shows each shape of file once; a shape that is not read is not shown."""
+    assert {paper_id: row["page_source"] for paper_id, row in demo.papers.items()} == PAPERS
+    assert {row["status"] for row in demo.papers.values()} == {"parsed"}
+
+
+def test_the_broken_tei_file_is_read_through_the_text_beside_it(demo: Demo) -> None:
+    """And the fallback is on record: a reader of the text file has no headings, tables or boxes."""
+    row = demo.papers["citation_verification"]
+
+    assert row["file_path"] == "evaluation/citation_verification.txt"
+    assert row["used_fallback"]
+    assert any("citation_verification.tei.xml" in note for note in row["notes"])
+    assert [paper_id for paper_id, other in demo.papers.items() if other["used_fallback"]] == ["citation_verification"]
+
+
+def test_most_answers_hold_the_facts_they_must(demo: Demo) -> None:
+    """These are the first answers anyone sees of this project."""
+    questions = [
+        question for question in load_questions(demo.world.paths.questions / "smoke.jsonl") if question.answerable
+    ]
+
+    wrong = [
+        question.id
+        for question in questions
+        if not all(
+            any(plain(spelling) in plain(demo.answers[question.id]["answer"]) for spelling in fact)
+            for fact in question.key_facts
+        )
+    ]
+
+    assert len(questions) == 13
+    assert len(questions) - len(wrong) >= LEAST_QUESTIONS_RIGHT, wrong
+
+
+def test_what_the_corpus_does_not_say_is_refused_and_nothing_else(demo: Demo) -> None:
+    """An invented dose of metformin is worse than no answer."""
+    assert {id_ for id_, answer in demo.answers.items() if answer["refused"]} == UNANSWERABLE
+
+
+def test_every_quote_stands_in_its_source_file(demo: Demo) -> None:
+    """The promise of the whole project, checked without any of its code."""
+    strays = [c for c in demo.citations if plain(c["quote"]) not in plain(text_of(demo.source(c["paper_id"])))]
+
+    assert len(demo.citations) >= 20
+    assert strays == []
+
+
+@pytest.mark.parametrize("page_source", ["pb", "parser"])
+def test_every_quote_stands_on_its_page_in_files_with_page_breaks(demo: Demo, page_source: str) -> None:
+    """Off by one is the usual error, and no reader trusts the second citation after a wrong first one."""
+    cited = [c for c in demo.citations if PAPERS[c["paper_id"]] == page_source]
+
+    wrong = [
+        c for c in cited if (c["page_start"], c["page_end"]) != broken_pages(demo.source(c["paper_id"]), c["quote"])
+    ]
+
+    assert cited
+    assert wrong == []
+
+
+def test_every_quote_stands_on_a_page_of_its_paragraph_in_files_with_coordinates(demo: Demo) -> None:
+    """A paragraph's coordinates name the pages it covers, and its quote can stand on no other."""
+    cited = [c for c in demo.citations if PAPERS[c["paper_id"]] == "coords"]
+
+    wrong = [
+        c
+        for c in cited
+        if not {c["page_start"], c["page_end"]} <= coordinate_pages(demo.source(c["paper_id"]), c["quote"])
+    ]
+
+    assert cited
+    assert wrong == []
+
+
+def test_no_page_is_claimed_where_nothing_proves_one(demo: Demo) -> None:
+    """An invented page is found out by the first reader who turns to it."""
+    cited = [c for c in demo.citations if PAPERS[c["paper_id"]] == "none"]
+
+    assert cited
+    assert {(c["page_start"], c["page_end"], len(c["boxes"])) for c in cited} == {(None, None, 0)}
+
+
+def test_the_floors_of_the_smoke_evaluation_hold(demo: Demo) -> None:
+    """The nightly run starts green."""
+    latest = json.loads((demo.world.paths.evaluation / "latest.json").read_text())
+
+    assert latest["n_questions"] == 16
+    assert latest["metrics"]["refusal_accuracy"] == 1.0
+    assert latest["metrics"]["citation_coverage"] == 1.0
+
+
+def plain(text: str) -> str:
+    """White space folded."""
+    return re.sub(r"\s+", " ", text).strip()
+
+
+def text_of(file: Path) -> str:
+    """All text of a source file, markup and word division at line ends taken out."""
+    return "".join(pages_of(file)) if file.suffix == ".xml" else rejoined(" ".join(pages_of(file)))
+
+
+def pages_of(file: Path) -> list[str]:
+    """Text of each page: up to each `pb` of a TEI file (what precedes the first is page 1, too), or each form feed."""
+    if file.suffix == ".txt":
+        return file.read_text("utf-8").split("\f")
+    pages = [""]
+    root = etree.parse(file, etree.XMLParser(resolve_entities=False)).getroot()
+    n_breaks = 0
+    for event, element in etree.iterwalk(root, events=("start", "end", "comment")):
+        if event == "comment":
+            pages[-1] += element.tail or ""
+        elif event == "start":
+            if element.tag == f"{TEI}pb":
+                n_breaks += 1
+                pages += [""] if n_breaks > 1 else []
+            pages[-1] += element.text or ""
+        else:
+            pages[-1] += element.tail or ""
+    return pages
+
+
+def broken_pages(file: Path, quote: str) -> tuple[int, int]:
+    """First and last page of a quote in a file with page breaks."""
+    pages = [rejoined(page) if file.suffix == ".txt" else page for page in pages_of(file)]
+    wanted = plain(quote)
+    on_one = [(number, number) for number, page in enumerate(pages, start=1) if wanted in plain(page)]
+    over_two = [
+        (number, number + 1)
+        for number, (page, following) in enumerate(pairwise(pages), start=1)
+        if wanted in plain(page + following)
+    ]
+    return [*on_one, *over_two][0]
+
+
+def rejoined(text: str) -> str:
+    """Lines of a paragraph in one, words divided at a line end whole again."""
+    return re.sub(r"(\w)-\n(?=[a-z])", r"\1", text)
+
+
+def coordinate_pages(file: Path, quote: str) -> set[int]:
+    """Pages of the coordinates of the smallest element that holds a quote, and of what is inside it."""
+    root = etree.parse(file, etree.XMLParser(resolve_entities=False)).getroot()
+    holding = [e for e in root.iter(f"{TEI}*") if plain(quote) in plain("".join(e.itertext()))]
+    while holding:
+        coords = [e.get("coords") for e in holding.pop().iter(f"{TEI}*") if e.get("coords")]
+        if coords:
+            return {int(box.split(",")[0]) for boxes in coords for box in boxes.split(";")}
+    return set()

@@ -1,0 +1,145 @@
+"""Runs from Python: which assets a selection means, where the history goes, what a report says."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from filelock import FileLock
+
+from rag_assets.assets.run_settings import LOCK_NAME
+from rag_assets.errors import InvalidSettings
+from rag_assets.runs import dagster_home, materialize
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty data folder, and a Dagster home beside it."""
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home"))
+    (tmp_path / "data" / "papers").mkdir(parents=True)
+    return tmp_path / "data"
+
+
+@pytest.mark.parametrize(
+    ("selection", "assets"),
+    [
+        ("parsed_index", {"parsed_index"}),
+        ("+chunks", {"parsed_index", "blocks", "chunks"}),
+        ("group:corpus", {"parsed_index", "blocks"}),
+        ("parsed_index, blocks", {"parsed_index", "blocks"}),
+        ("+key:chunks and group:corpus", {"parsed_index", "blocks"}),
+    ],
+)
+def test_a_selection_means_what_it_means_in_the_ui(data: Path, selection: str, assets: set[str]) -> None:
+    """One language for both; a plus is everything above, not one step."""
+    report = materialize(selection, {"data_dir": str(data), "chunking": {"tokenizer": "wordpiece"}})
+
+    assert report.is_success
+    assert {asset.asset for asset in report.assets} == assets
+    assert all(asset.seconds > 0 for asset in report.assets)
+
+
+@pytest.mark.parametrize(
+    ("selection", "problem"),
+    [
+        ("chunkz", 'The selection "chunkz"'),
+        ("group:nothing", "names no asset. Assets: blocks, bm25_index, chroma_index, chunks,"),
+        ("blocks,", "cannot be used"),
+        ("++(", "cannot be used"),
+    ],
+)
+def test_a_selection_without_assets_starts_no_run(data: Path, selection: str, problem: str) -> None:
+    """A run of nothing that ends well looks like a run of everything."""
+    with pytest.raises(InvalidSettings) as caught:
+        materialize(selection, {"data_dir": str(data)})
+
+    assert problem in str(caught.value)
+    assert "Example:" in str(caught.value)
+    with dg.DagsterInstance.get() as instance:
+        assert instance.get_runs_count() == 0
+
+
+def test_what_stopped_a_run_is_in_its_report(data: Path) -> None:
+    """The message of the step, not that of the machinery around it."""
+    report = materialize("blocks", {"data_dir": str(data)})
+
+    (message,) = report.errors
+    assert not report.is_success
+    assert report.assets == ()
+    assert message.startswith("blocks: ")
+    assert "parsed_index.parquet does not exist. Materialize `parsed_index` first" in message
+
+
+def test_what_stopped_a_run_before_its_first_step_is_in_its_report(data: Path) -> None:
+    """A red run without a word sends its owner to the event log."""
+    (data / "file").touch()
+
+    report = materialize("parsed_index", {"data_dir": str(data / "file")})
+
+    (message,) = report.errors
+    assert message.startswith("run: ")
+    assert str(data / "file") in message
+
+
+def test_a_killed_run_is_ended_in_the_history_by_the_next(data: Path, tmp_path: Path) -> None:
+    """Left as "started", it would keep the nightly run of the UI waiting for good: one run at a time may start."""
+    code = f"from rag_assets.runs import materialize; materialize('parsed_index', {{'data_dir': {str(data)!r}}})"
+    with FileLock(data / LOCK_NAME):  # so that the run is surely under way, and stays so
+        run = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
+        assert run.stderr
+        try:
+            assert any("Another run is writing" in line for line in run.stderr)
+            with dg.DagsterInstance.get() as instance:
+                (begun,) = instance.get_runs()
+            materialize("parsed_index", {"data_dir": str(other_data(tmp_path))})
+            status_alive = status_of(begun.run_id)
+        finally:
+            run.kill()
+            run.communicate()
+    status_killed = status_of(begun.run_id)
+
+    materialize("parsed_index", {"data_dir": str(data)})
+
+    assert status_alive is dg.DagsterRunStatus.STARTED, "a run that is alive is left alone"
+    assert status_killed is dg.DagsterRunStatus.STARTED, "nobody else ends it"
+    assert status_of(begun.run_id) is dg.DagsterRunStatus.FAILURE
+
+
+def other_data(root: Path) -> Path:
+    (root / "other" / "papers").mkdir(parents=True)
+    return root / "other"
+
+
+def status_of(run_id: str) -> dg.DagsterRunStatus:
+    with dg.DagsterInstance.get() as instance:
+        run = instance.get_run_by_id(run_id)
+    assert run
+    return run.status
+
+
+def test_the_history_is_kept_without_telemetry_and_with_one_run_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a home, Dagster forgets every run; with its defaults, it calls home."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("DAGSTER_HOME", "")
+
+    home = dagster_home()
+
+    assert home == tmp_path / ".dagster"
+    assert os.environ["DAGSTER_HOME"] == str(home)
+    with dg.DagsterInstance.get() as instance:
+        assert instance.telemetry_enabled is False
+        assert instance.get_concurrency_config().run_queue_config.max_concurrent_runs == 1
+
+
+def test_a_home_that_is_set_up_already_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody has moved the history to Postgres there."""
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
+    (tmp_path / "dagster.yaml").write_text("telemetry:\n  enabled: true\n")
+
+    dagster_home()
+
+    assert (tmp_path / "dagster.yaml").read_text() == "telemetry:\n  enabled: true\n"
