@@ -29,7 +29,7 @@ DataOption = Annotated[
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="A setting for this run, e.g. chunking.max_tokens=600; repeatable."
+        "--set", metavar="KEY=VALUE", help="A setting for this run, e.g. chunking.max_tokens=1100; repeatable."
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print records as JSON.")]
@@ -246,7 +246,7 @@ def _overrides(data: Path | None, values: list[str] | None) -> dict[str, Any]:
     for item in values or []:
         name, equals, value = item.partition("=")
         if not equals:
-            raise InvalidSettings(f'--set {item}: write it as key=value, for example "chunking.max_tokens=600".')
+            raise InvalidSettings(f'--set {item}: write it as key=value, for example "chunking.max_tokens=1100".')
         *groups, field = name.strip().split(".")
         target = overrides
         for group in groups:

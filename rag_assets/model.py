@@ -314,6 +314,8 @@ class QAResult:
     """The answer rests on one paper even after the retry with more contexts; its text says so."""
     sources_used: tuple[str, ...]
     """Distinct papers cited, in order of first citation."""
+    unanswered: tuple[str, ...]
+    """Parts of a compound question that the answer says nothing about; its text names them."""
     model: str
     contexts: tuple[str, ...]
     """Chunk ids of the contexts given, in order."""

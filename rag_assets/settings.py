@@ -1,7 +1,7 @@
 """Every tunable in one typed tree, and where its values come from.
 
 Precedence, lowest first: the defaults here, `rag_assets.toml`, the environment and `.env`
-(`RAG_ASSETS_CHUNKING__MAX_TOKENS=600`), the Dagster launchpad. Data only: nothing here builds, opens or reads
+(`RAG_ASSETS_CHUNKING__MAX_TOKENS=1100`), the Dagster launchpad. Data only: nothing here builds, opens or reads
 anything but the settings themselves.
 
 A class is a recompute boundary: it holds everything that changes one stage's result and nothing else, and its

@@ -1,4 +1,5 @@
-"""Checks a qa.jsonl from outside: the contract's fields, a citation for every claim, two papers or a stated reason.
+"""Checks a qa.jsonl from outside: the contract's fields, a citation for every claim, two papers or a stated reason for
+each answer, and two papers for at least half of them.
 
 Needs nothing but Python, so that it judges the file as any reader would see it:
     python -m rag_assets_tests.nightly_answers data/output/qa.jsonl
@@ -17,6 +18,7 @@ FIELDS = {
     "refused": bool,
     "single_source": bool,
     "sources_used": list,
+    "unanswered": list,
     "model": str,
     "contexts": list,
     "fingerprint": str,

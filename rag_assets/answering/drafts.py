@@ -32,6 +32,8 @@ class DraftAnswer:
     """An answerer's proposal; without claims it is a refusal."""
 
     claims: tuple[DraftClaim, ...] = ()
+    unanswered: tuple[str, ...] = ()
+    """Parts of a compound question that no claim answers."""
     usage: Usage = field(default_factory=Usage)
 
 

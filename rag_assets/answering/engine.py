@@ -19,6 +19,7 @@ ENGINE_VERSION = 1
 """Part of what published answers are recognised by: raise it, as those of search and answerer, when the code makes
 another answer of the same contexts."""
 REFUSAL = "The papers in this corpus do not contain enough information to answer this question."
+UNANSWERED_NOTE = "The papers in this corpus do not answer: {part}"
 SINGLE_SOURCE_NOTE = "Only one paper of the corpus supports this answer."
 
 
@@ -54,6 +55,7 @@ class _Attempt:
     reply: str
     contexts: tuple[Context, ...]
     verified: VerifiedClaims
+    unanswered: tuple[str, ...]
     usage: Usage
 
     @property
@@ -97,7 +99,7 @@ class AnswerEngine:
             draft = self._answerer.draft(question.question, evidence.contexts)
             self._cache.put(reply, draft)
         given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in evidence.contexts}
-        return _Attempt(k, reply, evidence.contexts, verify(draft, given), draft.usage)
+        return _Attempt(k, reply, evidence.contexts, verify(draft, given), draft.unanswered, draft.usage)
 
     def _result(self, question: Question, final: _Attempt, attempts: Sequence[_Attempt]) -> QAResult:
         claims = final.verified.claims
@@ -105,11 +107,12 @@ class AnswerEngine:
         return QAResult(
             question_id=question.id,
             question=question.question,
-            answer=_worded(claims, is_single_source) if claims else REFUSAL,
+            answer=_worded(claims, _notes(final.unanswered, is_single_source)) if claims else REFUSAL,
             claims=claims,
             refused=not claims,
             single_source=is_single_source,
             sources_used=sources_of(claims),
+            unanswered=final.unanswered if claims else (),
             model=self._answerer.model_id,
             contexts=tuple(dict.fromkeys(context.chunk_id for context in final.contexts)),
             fingerprint=final.reply,
@@ -125,12 +128,18 @@ def place_of(citation: Citation) -> str:
     return f"{citation.paper_id}, p. {first}" if first == last else f"{citation.paper_id}, pp. {first}-{last}"
 
 
-def _worded(claims: Sequence[Claim], is_single_source: bool) -> str:
+def _worded(claims: Sequence[Claim], notes: Sequence[str]) -> str:
+    """The claims with the places they come from, then what a reader must know about them."""
     sentences = [
         f"{claim.text} [{'; '.join(dict.fromkeys(place_of(citation) for citation in claim.citations))}]"
         for claim in claims
     ]
-    return " ".join([*sentences, SINGLE_SOURCE_NOTE] if is_single_source else sentences)
+    return " ".join([*sentences, *notes])
+
+
+def _notes(unanswered: Sequence[str], is_single_source: bool) -> list[str]:
+    notes = [UNANSWERED_NOTE.format(part=part) for part in unanswered]
+    return [*notes, SINGLE_SOURCE_NOTE] if is_single_source else notes
 
 
 def _summed(usages: Sequence[Usage]) -> Usage:

@@ -37,6 +37,11 @@ _ANNOUNCEMENT = re.compile(
     r"(?:introduces|describes|presents|discusses|reviews|outlines|summari[sz]es|explains|surveys|covers|lists)\b",
     re.IGNORECASE,
 )
+_LEANS_BACK = re.compile(
+    r"^(?:(?:in|for|with|by|of) )?(?:this|these|those|they|their|it|its|such|he|she)\b", re.IGNORECASE
+)
+_LEANING_DISCOUNT = 0.9
+"""A sentence that begins by pointing at the one before it reads badly alone."""
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _STEMMER = SnowballStemmer("english")
 _QUESTION_WORDS = frozenset(
@@ -91,20 +96,26 @@ class ExtractiveAnswerer:
         if not candidates:
             return DraftAnswer()
         vectors = self._encoder.embed_passages([candidate.text for candidate in candidates])
-        parts = [self._part(part, candidates, vectors) for part in question_parts(question)]
+        texts = question_parts(question)
+        parts = [self._part(part, candidates, vectors) for part in texts]
         chosen = _choose(candidates, parts, vectors, self._settings)
+        floor = self._settings.min_relevance
         return DraftAnswer(
-            tuple(
+            claims=tuple(
                 DraftClaim(candidate.text, (DraftCitation(candidate.chunk_id, candidate.text),))
                 for candidate in (candidates[i] for i in chosen)
-            )
+            ),
+            unanswered=tuple(
+                text for text, part in zip(texts, parts, strict=True) if chosen and part.relevance.max() < floor
+            ),
         )
 
     def _part(self, text: str, candidates: Sequence[_Candidate], vectors: NDArray[np.float32]) -> _Part:
         cosines = vectors @ self._encoder.embed_query(text)
         weights = _term_weights(text, candidates)
         overlaps = np.array([_held(candidate.terms, weights) for candidate in candidates], np.float32)
-        return _Part(weights, (np.clip(cosines, 0.0, 1.0) + overlaps) / 2)
+        standing = np.array([_LEANING_DISCOUNT if _LEANS_BACK.match(c.text) else 1.0 for c in candidates], np.float32)
+        return _Part(weights, standing * (np.clip(cosines, 0.0, 1.0) + overlaps) / 2)
 
 
 def _candidates(contexts: Sequence[Context]) -> list[_Candidate]:

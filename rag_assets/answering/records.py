@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.answering.engine import QAAttempts
-from rag_assets.incremental import write_atomically
+from rag_assets.incremental import fingerprint, write_atomically
 from rag_assets.model import QAResult
 
 logger = logging.getLogger(__name__)
@@ -36,6 +36,8 @@ AUDIT_COLUMNS = (
     "n_dropped_citations",
     "question_id",
     "outcome",
+    "n_unanswered",
+    "fingerprint",
     "verdict",
 )
 _RESULT = TypeAdapter(QAResult)
@@ -80,13 +82,26 @@ def audit_row(
         "cost_usd": result.usage.cost_usd,
         "n_dropped_citations": attempts.n_dropped_citations,
         "question_id": result.question_id,
+        "n_unanswered": len(result.unanswered),
+        "fingerprint": result_fingerprint(result),
         "outcome": "refused" if result.refused else "single_source" if result.single_source else "answered",
         "verdict": verdict,
     }
 
 
+def result_fingerprint(result: QAResult) -> str:
+    """Changes with anything in a row of qa.jsonl."""
+    return fingerprint(asdict(result))
+
+
 def append_audit(path: Path, rows: Sequence[dict[str, object]]) -> None:
-    """Add rows to the audit; a reader, or a kill, sees all of them or none."""
+    """Add rows to the audit; a reader, or a kill, sees all of them or none.
+
+    A row that says what the last row on its question says is left out: a run that was killed between the audit and
+    the publication says it again.
+    """
+    last = _last_said(path)
+    rows = [row for row in rows if last.get(str(row["question_id"])) != (row["fingerprint"], row["verdict"])]
     if not rows:
         return
     text = io.StringIO()
@@ -96,3 +111,11 @@ def append_audit(path: Path, rows: Sequence[dict[str, object]]) -> None:
     writer.writerows(rows)
     earlier = path.read_bytes() if path.exists() else b""
     write_atomically(path, earlier + text.getvalue().encode("utf-8"))
+
+
+def _last_said(path: Path) -> dict[str, tuple[str, str]]:
+    """question_id -> fingerprint and verdict of its last row."""
+    if not path.exists():
+        return {}
+    with path.open(encoding="utf-8", newline="") as file:
+        return {row["question_id"]: (row["fingerprint"], row["verdict"]) for row in csv.DictReader(file)}

@@ -6,10 +6,11 @@ settings and the answerer. While it is the same and the file is as it was writte
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.answering.engine import QAAttempts
+from rag_assets.answering.records import result_fingerprint
 from rag_assets.incremental import UpdatePlan, file_sha256, fingerprint, plan_update
 from rag_assets.model import QAResult
 from rag_assets.questions import Question
@@ -78,4 +79,4 @@ def answered(
 
 def row_fingerprints(results: Sequence[QAResult]) -> dict[str, str]:
     """question_id -> fingerprint of the whole row."""
-    return {result.question_id: fingerprint(asdict(result)) for result in results}
+    return {result.question_id: result_fingerprint(result) for result in results}

@@ -25,7 +25,7 @@ def citation(quote: str = "Ferritin fell in all groups", page: int | None = 3) -
 
 def result(*citations: Citation) -> QAResult:
     return QAResult(
-        "q1", "Fall?", "It fell.", (Claim("It fell.", citations),), False, True, ("smith2020",), "m", (), "f"
+        "q1", "Fall?", "It fell.", (Claim("It fell.", citations),), False, True, ("smith2020",), (), "m", (), "f"
     )
 
 

@@ -78,6 +78,21 @@ def test_an_answer_from_one_paper_says_so(tmp_path: Path) -> None:
     assert attempts.result.answer.endswith(SINGLE_SOURCE_NOTE)
 
 
+def test_what_is_not_answered_is_said_in_the_answer(tmp_path: Path) -> None:
+    """Readers read the answer, not its fields."""
+
+    class HalfAnswerer(QuotingAnswerer):
+        def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+            return replace(super().draft(question, contexts), unanswered=("and why?",))
+
+    result = (
+        engine(tmp_path, HalfAnswerer(), {6: evidence(SMITH, JONES)}).answer(Question(id="q", question="Q?")).result
+    )
+
+    assert result.unanswered == ("and why?",)
+    assert result.answer.endswith("The papers in this corpus do not answer: and why?")
+
+
 def test_invented_quotes_end_in_the_fixed_refusal(tmp_path: Path) -> None:
     """Better no answer than one nobody can check."""
     by_k = {6: evidence(SMITH), 10: evidence(SMITH)}

@@ -64,6 +64,27 @@ def test_each_part_of_a_compound_question_is_answered() -> None:
     assert {claim.citations[0].chunk_id for claim in draft.claims} == {FUSION.chunk_id, GEOLOGY.chunk_id}
 
 
+def test_a_part_nobody_answers_is_named() -> None:
+    """Half an answer that looks whole misleads more than a refusal."""
+    question = "What is the constant k of reciprocal rank fusion, and what dose of metformin helps adults?"
+
+    draft = answerer().draft(question, [context(FUSION), context(METRICS)])
+
+    assert draft.claims
+    assert draft.unanswered == ("what dose of metformin helps adults?",)
+    assert answerer().draft(QUESTION, [context(FUSION), context(METRICS)]).unanswered == ()
+
+
+def test_a_sentence_that_stands_alone_is_preferred_to_one_that_points_back() -> None:
+    """Nobody can tell what "it" is in a quote."""
+    leaning = chunk("leaning", "Its constant k of reciprocal rank fusion was set to sixty by them.")
+    standing = chunk("standing", "The constant k of reciprocal rank fusion was set to sixty by them.")
+
+    draft = answerer(max_claims=1).draft(QUESTION, [context(leaning), context(standing)])
+
+    assert draft.claims[0].citations[0].chunk_id == standing.chunk_id
+
+
 def test_questions_and_announcements_of_the_authors_are_not_answers() -> None:
     """They repeat the words of the question and say nothing."""
     asking = chunk("asking", "What is the constant k of reciprocal rank fusion?")

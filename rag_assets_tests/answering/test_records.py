@@ -1,5 +1,6 @@
 """The files answers are kept in."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +11,17 @@ from rag_assets.model import Box, Citation, Claim, QAResult, Verification
 
 CITATION = Citation("smith2020", "smith2020:1", 3, 4, "Ferritin “fell”", (Box(3, 0, 0, 1, 1),), Verification.EXACT)
 RESULT = QAResult(
-    "q1", "Fall, or not?", "It fell.", (Claim("It fell.", (CITATION,)),), False, False, ("smith2020",), "m", ("c",), "f"
+    "q1",
+    "Fall, or not?",
+    "It fell.",
+    (Claim("It fell.", (CITATION,)),),
+    False,
+    False,
+    ("smith2020",),
+    (),
+    "m",
+    ("c",),
+    "f",
 )
 ATTEMPTS = QAAttempts(RESULT, 6, 1, 10, 2, ("f",))
 ADR_0004_COLUMNS = (
@@ -29,13 +40,45 @@ def test_results_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert pd.read_json(path, lines=True)["question_id"].tolist() == ["q1"]
 
 
+def test_line_separators_inside_a_quote_end_no_record(tmp_path: Path) -> None:
+    """One such quote made every later run fail on its own output."""
+    path = tmp_path / "qa.jsonl"
+    odd = replace(RESULT, answer="one\u2028two\u0085three")
+
+    write_results([odd, RESULT], path)
+
+    assert read_results(path) == [odd, RESULT]
+
+
+def test_damaged_answers_count_as_not_there(tmp_path: Path) -> None:
+    """They are written anew; an error here would stop every later run."""
+    path = tmp_path / "qa.jsonl"
+    path.write_text('{"question_id": "q1", "ques')
+
+    assert read_results(path) == []
+
+
+def test_a_row_that_a_killed_run_wrote_already_is_not_repeated(tmp_path: Path) -> None:
+    """The audit counts guardrail events; a crash must not double them."""
+    path = tmp_path / "qa_audit.csv"
+    row = audit_row(ATTEMPTS, timestamp="t", run_id="r", index_version="i", verdict="published")
+    append_audit(path, [row])
+
+    append_audit(path, [row | {"timestamp": "later", "run_id": "next"}])
+    append_audit(path, [row | {"verdict": "withheld"}])
+
+    assert pd.read_csv(path)["verdict"].tolist() == ["published", "withheld"]
+
+
 def test_the_audit_keeps_the_columns_of_its_first_readers_in_front(tmp_path: Path) -> None:
     """Spreadsheets made for the first eight columns must go on working."""
     path = tmp_path / "logs" / "qa_audit.csv"
     row = audit_row(ATTEMPTS, timestamp="2026-01-01T00:00:00+00:00", run_id="r", index_version="i", verdict="published")
 
+    other = row | {"fingerprint": "another answer"}
     append_audit(path, [row])
-    append_audit(path, [row, row])
+    append_audit(path, [other])
+    append_audit(path, [row])
     append_audit(path, [])
 
     assert path.read_text().startswith(ADR_0004_COLUMNS)

@@ -30,7 +30,7 @@ def hit(rank: int, paper_id: str, page: int | None) -> Hit:
 def result(question_id: str, answer: str, page: int | None = 2, *, refused: bool = False) -> QAResult:
     citation = Citation("fusion", "fusion:1", page, page, "quote", (), Verification.EXACT)
     claims = () if refused else (Claim(answer, (citation,)),)
-    return QAResult(question_id, "?", answer, claims, refused, False, (), "m", (), "f")
+    return QAResult(question_id, "?", answer, claims, refused, False, (), (), "m", (), "f")
 
 
 def test_rankings_are_scored_by_hand_computed_values() -> None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
 from rag_assets import tables
@@ -294,3 +295,15 @@ def test_audits_name_the_rows_that_break_a_promise(corpus: Corpus) -> None:
     assert (outside["paper_id"], outside["page_end"], outside["n_pages"]) == ("a", 2, 1)
     assert text_lost(shortened, index)["paper_id"].to_pylist() == ["b"]
     assert text_lost(blocks.slice(0, 0), index)["n_block_chars"].to_pylist() == [0, 0]
+
+
+def test_a_mended_hyphen_in_a_few_words_is_no_lost_text(corpus: Corpus) -> None:
+    """An audit that cries wolf over two characters is not read when a table is missing."""
+    corpus.put(tiny__txt="A diag-\nnosis of iron-\ndeficiency.", long__txt=TEXT.format("ferritin " * 40))
+    corpus.update()
+    blocks = corpus.blocks()
+
+    assert text_lost(blocks, corpus.index).to_pylist() == []
+    assert text_lost(blocks.filter(pc.not_equal(blocks["ordinal"], 1)), corpus.index)["paper_id"].to_pylist() == [
+        "long"
+    ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from rag_assets.errors import UnreadableDocument
 
-_BYTE_ORDER_MARKS = (
+BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -35,7 +35,7 @@ def decoded(content: bytes) -> Decoded:
 
     Raises UnreadableDocument for bytes that are no text.
     """
-    for mark, encoding in _BYTE_ORDER_MARKS:
+    for mark, encoding in BYTE_ORDER_MARKS:
         if content.startswith(mark):
             return _replaced(content[len(mark) :], encoding)
     if encoding_without_mark := _utf16_without_mark(content[:_SAMPLE_BYTES]):

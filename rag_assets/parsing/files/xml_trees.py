@@ -13,9 +13,9 @@ from pathlib import Path
 from lxml import etree
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
+from rag_assets.parsing.files.size_limit import demand_size
 from rag_assets.settings import ParseLimits
 
-_BYTES_PER_MB = 1_000_000
 _LIMIT_MESSAGES = re.compile(
     r"excessive depth|huge|too long|too big|too large|amplification|entity.*(?:loop|recurs)|maximum", re.IGNORECASE
 )
@@ -62,12 +62,7 @@ def _recovering_parser() -> etree.XMLParser:
 
 def _bytes_of(path: Path, limits: ParseLimits) -> bytes:
     try:
-        n_bytes = path.stat().st_size
-        if n_bytes > limits.max_file_mb * _BYTES_PER_MB:
-            raise DocumentLimit(
-                f"{path} has {n_bytes / _BYTES_PER_MB:.1f} MB, more than limits.max_file_mb = "
-                f"{limits.max_file_mb:g}. Split the file or raise the limit."
-            )
+        demand_size(path, limits)
         content = path.read_bytes()
     except OSError as error:
         raise UnreadableDocument(f"{path} cannot be read ({error.strerror}). Check that it is there.") from error

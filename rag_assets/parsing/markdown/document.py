@@ -21,16 +21,6 @@ _FRONT_MATTER = re.compile(
     r"\A(?:---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)|\+\+\+[ \t]*\n.*?\n\+\+\+[ \t]*(?:\n|\Z))", re.DOTALL
 )
 _FRONT_MATTER_TITLE = re.compile(r"^title[ \t]*[:=][ \t]*[\"']?(.+?)[\"']?[ \t]*$", re.MULTILINE)
-_SIGN = re.compile(
-    rb"^(?:#{1,6} +\S|[-*+] +\S|\d{1,9}[.)] +\S|```|~~~|> ?\S|\|.*\|[ \t]*$|(?:=|-){3,}[ \t]*$)"
-    rb"|\[[^\]\n]+\]\([^)\n]+\)",
-    re.MULTILINE,
-)
-
-
-def looks_like_markdown(head: bytes) -> bool:
-    """Whether the first 64 KB of a text hold a sign of Markdown. Plain text can too: ask the suffix first."""
-    return b"\0" not in head and _SIGN.search(head.replace(b"\r\n", b"\n")) is not None
 
 
 def parse_markdown(

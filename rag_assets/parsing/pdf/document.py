@@ -14,7 +14,7 @@ from rag_assets.model import Document, PageSource, Source, Zone
 from rag_assets.parsing.conventions.hyphenation import Vocabulary
 from rag_assets.parsing.pdf.assembly import blocks_of
 from rag_assets.parsing.pdf.blocks import LineGroup, as_aside, line_groups
-from rag_assets.parsing.pdf.file import looks_like_pdf, opened_pdf
+from rag_assets.parsing.pdf.file import opened_pdf
 from rag_assets.parsing.pdf.headings import BodyStyle
 from rag_assets.parsing.pdf.pages import PageLines, read_pages, without_running_text
 from rag_assets.parsing.pdf.paragraphs import joined
@@ -24,8 +24,6 @@ from rag_assets.settings import ParseLimits, ParsingSettings
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
-
-__all__ = ["looks_like_pdf", "parse_pdf"]
 
 _GARBLED_SHARE = 0.1
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
+from rag_assets.parsing.files.size_limit import demand_size
 from rag_assets.settings import ParseLimits
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 _HEADER_WINDOW = 1024
 """A PDF may start with other bytes; readers look for its header in the first 1024 (PDF 1.7, appendix H.3.4.1)."""
-_BYTES_PER_MB = 1_000_000
 
 
 def looks_like_pdf(head: bytes) -> bool:
@@ -51,18 +51,13 @@ def opened_pdf(path: Path, limits: ParseLimits) -> Iterator["PdfDocument"]:
 
 def _demand_pdf(path: Path, limits: ParseLimits) -> None:
     try:
-        size_mb = path.stat().st_size / _BYTES_PER_MB
+        demand_size(path, limits)
         with path.open("rb") as file:
             head = file.read(_HEADER_WINDOW)
     except OSError as error:
         raise UnreadableDocument(
             f"{path}: cannot be read ({error.strerror}). Check the file and its rights."
         ) from error
-    if size_mb > limits.max_file_mb:
-        raise DocumentLimit(
-            f"{path} has {size_mb:.1f} MB, more than the {limits.max_file_mb:g} of limits.max_file_mb. "
-            "Split the file, or raise the limit in rag_assets.toml."
-        )
     if not head:
         raise UnreadableDocument(f"{path}: is empty (0 bytes). Fetch the file again.")
     if not looks_like_pdf(head):

@@ -19,11 +19,9 @@ from rag_assets.parsing.tei.coverage import n_text_chars
 from rag_assets.parsing.tei.drafts import Collected
 from rag_assets.parsing.tei.elements import name_of
 from rag_assets.parsing.tei.paging import with_pages
-from rag_assets.parsing.tei.sniffing import TEI_ROOTS, looks_like_tei
+from rag_assets.parsing.tei.sniffing import TEI_ROOTS
 from rag_assets.parsing.tei.structure import collect
 from rag_assets.settings import ParseLimits, ParsingSettings
-
-__all__ = ["looks_like_tei", "parse_tei"]
 
 
 def parse_tei(

@@ -3,19 +3,13 @@
 Imports nothing heavy, so that a registry can ask about every file of a folder.
 """
 
-import codecs
 import re
+
+from rag_assets.parsing.files.decoding import BYTE_ORDER_MARKS
 
 TEI_ROOTS = frozenset({"TEI", "tei", "TEI.2", "teiCorpus", "teiCorpus.2"})
 """Root elements of TEI P5, GROBID's training files and TEI P4; `article` (JATS) is none of them."""
 
-_BYTE_ORDER_MARKS = (
-    (codecs.BOM_UTF8, "utf-8"),
-    (codecs.BOM_UTF32_LE, "utf-32-le"),
-    (codecs.BOM_UTF32_BE, "utf-32-be"),
-    (codecs.BOM_UTF16_LE, "utf-16-le"),
-    (codecs.BOM_UTF16_BE, "utf-16-be"),
-)
 _PROLOG = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL)
 _ROOT = re.compile(r"<(?:[\w.-]+:)?([\w.-]+)")
 
@@ -29,7 +23,7 @@ def looks_like_tei(head: bytes) -> bool:
 
 
 def _decoded(head: bytes) -> str:
-    for mark, encoding in _BYTE_ORDER_MARKS:
+    for mark, encoding in BYTE_ORDER_MARKS:
         if head.startswith(mark):
             return head[len(mark) :].decode(encoding, "ignore")
     if head.startswith(b"<\x00"):

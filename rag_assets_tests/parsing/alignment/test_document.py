@@ -9,7 +9,9 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_assets.errors import UnreadableDocument
 from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Span
 from rag_assets.parsing.alignment.document import align_to_pdf, fill_from_pdf
+from rag_assets.parsing.tei.document import parse_tei
 from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets_tests.corpora import corpus_path
 from rag_assets_tests.parsing.pdf.samples import lines, picture, prose, write_pdf
 
 REPEATED = ["This very sentence stands on two pages of the paper."]
@@ -223,3 +225,23 @@ def test_a_pdf_of_another_version_fills_nothing(pdf: Path) -> None:
     assert kept[1].notes == (
         "No pages added from paper.pdf: it has 3 pages, the document 7. It is probably another version.",
     )
+
+
+def test_coordinates_on_references_alone_are_completed_from_a_real_pdf() -> None:
+    """Half of this paper is on "page 1 to 2" by its coordinates, although its PDF lies beside it."""
+    tei = corpus_path("tei/grobid_pairs") / "MrGG14__hir-22-351.tei.xml"
+    document = parse_tei(tei, "hir", tei.name, ParsingSettings(), ParseLimits())
+
+    found = fill_from_pdf(document, tei.with_name("MrGG14__hir-22-351.pdf"), ParsingSettings(), ParseLimits())
+
+    assert share_on_one_page(document) < 0.55
+    assert share_on_one_page(found) > 0.95
+    for before, after in zip(document.blocks, found.blocks, strict=True):
+        proved = {span for span in before.spans if span.page_start is not None and span.page_start == span.page_end}
+        assert proved <= set(after.spans)
+
+
+def share_on_one_page(document: Document) -> float:
+    spans = [span for block in document.blocks for span in block.spans]
+    n_sure = sum(span.end - span.start for span in spans if span.page_start and span.page_start == span.page_end)
+    return n_sure / sum(span.end - span.start for span in spans)

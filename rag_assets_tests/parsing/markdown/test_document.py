@@ -6,7 +6,7 @@ import pytest
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.model import BlockKind, Document, PageSource, Zone
-from rag_assets.parsing.markdown.document import looks_like_markdown, parse_markdown
+from rag_assets.parsing.markdown.document import parse_markdown
 from rag_assets.settings import ParseLimits, ParsingSettings
 from rag_assets_tests.corpora import corpus_path
 
@@ -158,12 +158,6 @@ def test_deep_nesting_does_not_crash(tmp_path: Path) -> None:
     document = parsed(tmp_path, ">" * 10_000 + " deep\n\nshallow\n")
 
     assert "shallow" in document.text
-
-
-def test_markdown_is_told_from_plain_text() -> None:
-    """The suffix decides first; this is the second opinion."""
-    assert looks_like_markdown(b"intro\n\n## Methods\n")
-    assert not looks_like_markdown(b"Ferritin fell in all groups.\nThat is all.\n")
 
 
 def test_real_exports_are_read() -> None:

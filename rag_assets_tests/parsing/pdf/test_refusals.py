@@ -8,7 +8,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.model import Document
-from rag_assets.parsing.pdf.document import looks_like_pdf, parse_pdf
+from rag_assets.parsing.pdf.document import parse_pdf
+from rag_assets.parsing.pdf.file import looks_like_pdf
 from rag_assets.settings import ParseLimits, ParsingSettings
 from rag_assets_tests.corpora import corpus_path
 from rag_assets_tests.parsing.pdf.samples import lines, picture, prose, write_pdf
@@ -92,7 +93,7 @@ def test_limits_are_checked_before_any_page_is_read(tmp_path: Path) -> None:
 
     with pytest.raises(DocumentLimit, match=r"has 4 pages, more than the 3 of limits\.max_pages"):
         parse(path, ParseLimits(max_pages=3))
-    with pytest.raises(DocumentLimit, match=r"more than the 0\.001 of limits\.max_file_mb"):
+    with pytest.raises(DocumentLimit, match=r"more than the 0\.001 MB of limits\.max_file_mb"):
         parse(path, ParseLimits(max_file_mb=0.001))
 
 
