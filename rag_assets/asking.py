@@ -91,6 +91,8 @@ def asked(text: str) -> Question:
     """A question that comes from no file. Raises InvalidQuestions when it is blank or too long."""
     if not 0 < len(text.strip()) <= MAX_QUESTION_CHARS:
         raise InvalidQuestions(f"A question has 1 to {MAX_QUESTION_CHARS} characters, this one {len(text.strip())}.")
+    if not text.isprintable():
+        raise InvalidQuestions("The question holds characters that are no text. Write it in UTF-8, on one line.")
     return Question(id=text, question=text)
 
 

@@ -4,11 +4,14 @@ They need no declarative automation; that is in `assets.conditions`.
 """
 
 import json
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import dagster as dg
 
-from rag_assets.parsing.discovery import manifest_hash
+from rag_assets.errors import MissingInput
+from rag_assets.parsing.discovery import manifest_hash, manifest_of
+from rag_assets.parsing.paper_list import find_papers
 from rag_assets.settings import AutomationSettings, Settings, load_settings
 
 EVERYTHING = "everything"
@@ -27,18 +30,21 @@ nightly_job = dg.define_asset_job(
 )
 
 
-def corpus_sensor(settings: AutomationSettings) -> dg.SensorDefinition:
-    """The sensor that looks for new, changed and deleted papers and questions, on from the start."""
+def corpus_sensor(overrides: Mapping[str, Any] | None) -> dg.SensorDefinition:
+    """The sensor that looks for new, changed and deleted papers and questions, on from the start.
+
+    Settings are read at every sweep, so that it looks where the next run will look.
+    """
 
     @dg.sensor(
         name="corpus_sensor",
         job=everything_job,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        minimum_interval_seconds=settings.sweep_interval_s,
+        minimum_interval_seconds=load_settings(overrides).automation.sweep_interval_s,
         description="Asks for one run when papers or questions are added, changed or deleted.",
     )
     def sweep(context: dg.SensorEvaluationContext) -> dg.SensorResult:
-        return look_for_changes(load_settings(), context.cursor)
+        return look_for_changes(load_settings(overrides), context.cursor)
 
     return sweep
 
@@ -49,10 +55,11 @@ def look_for_changes(settings: Settings, cursor: str | None) -> dg.SensorResult:
     The run key holds a counter besides the manifest's hash: a corpus that is changed and changed back shows a
     manifest Dagster has seen before, and must run again all the same.
     """
-    if not settings.paths.papers.is_dir():
-        return dg.SensorResult(skip_reason=f"{settings.paths.papers} is not there; mounted?", cursor=cursor)
+    try:
+        manifest = _manifest(settings)
+    except MissingInput as error:
+        return dg.SensorResult(skip_reason=str(error), cursor=cursor)
     seen = _Seen(**json.loads(cursor)) if cursor else _Seen(None, 0)
-    manifest = _manifest(settings)
     if manifest == seen.manifest:
         return dg.SensorResult(skip_reason="No paper and no question changed.", cursor=cursor)
     n_changes = seen.n_changes + 1
@@ -81,5 +88,9 @@ def nightly_schedule(settings: AutomationSettings) -> dg.ScheduleDefinition:
 
 
 def _manifest(settings: Settings) -> str:
-    beside = [settings.question_file, *([settings.parsed_index] if settings.parsed_index else [])]
-    return manifest_hash(settings.paths.papers, listed=beside)
+    """State of the papers and the questions. A list of papers may name files anywhere, so those are looked at."""
+    if settings.parsed_index is None:
+        return manifest_hash(settings.paths.papers, listed=[settings.question_file])
+    papers = find_papers(settings.paths.papers, settings.parsed_index, settings.limits)
+    listed = [file.path for paper in papers for file in paper.files]
+    return manifest_of([settings.question_file, settings.parsed_index, *listed])

@@ -16,6 +16,7 @@ from rich.logging import RichHandler
 
 from rag_assets import rendering
 from rag_assets.errors import InvalidSettings, RagAssetsError
+from rag_assets.incremental import only_writer
 from rag_assets.settings import Settings, load_settings
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
@@ -213,8 +214,9 @@ def clear(
         folders = [folder for folder in (paths.cache, paths.chroma.parent, paths.qa.parent) if folder.exists()]
         if folders and not yes:
             typer.confirm(f"Delete {', '.join(str(folder) for folder in folders)}?", abort=True, err=True)
-        for folder in folders:
-            shutil.rmtree(folder)
+        with only_writer(paths.data, patience_s=0):
+            for folder in folders:
+                shutil.rmtree(folder)
         rendering.err().print(f"Deleted {len(folders)} folders.")
 
 

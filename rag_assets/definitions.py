@@ -33,12 +33,12 @@ JOBS = [everything_job, nightly_job]
 
 
 def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
-    """The project's definitions; `overrides` are settings that win over file and environment (tests, the CLI)."""
+    """The project's definitions; `overrides` are settings that win over file and environment."""
     settings = load_settings(overrides)
     return dg.Definitions(
         assets=ASSETS,
         jobs=JOBS,
-        sensors=[corpus_sensor(settings.automation)],
+        sensors=[corpus_sensor(overrides)],
         schedules=[nightly_schedule(settings.automation)],
         resources={"settings": run_settings(overrides)},
         executor=dg.in_process_executor,

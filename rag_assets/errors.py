@@ -9,7 +9,8 @@ RagAssetsError
 ├── UnreadableDocument   one document cannot be used; the corpus goes on without it (quarantine)
 │   └── DocumentLimit    ... because it passed a size, depth, page, memory or time limit
 ├── InvalidQuestions     a question file has a line that cannot be used
-└── GuardrailBroken      an audit failed and nothing was published (raised by the command line only)
+├── BusyDataFolder       another run is writing the data folder
+└── GuardrailBroken      an audit failed and nothing was published
 
 A message says which file, what was found against what was wanted, and what to do. Classes carry nothing but
 their message, so that they survive the trip back from a worker process.
@@ -50,13 +51,6 @@ class MissingModel(RagAssetsError):
 class StaleIndex(RagAssetsError):
     """Something on disk describes other passages, or another model, than this run asks for."""
 
-    @classmethod
-    def at(cls, path: Path, *, found: str, wanted: str) -> Self:
-        return cls(
-            f"{path} was built with {found}, this run asks for {wanted}. Materialize `embeddings` and what "
-            "follows it, or set the setting back in rag_assets.toml."
-        )
-
 
 class UnreadableDocument(RagAssetsError):
     """One document cannot be used; it is quarantined with this reason and the corpus goes on without it."""
@@ -75,6 +69,14 @@ class InvalidQuestions(RagAssetsError):
             f"{path}, line {line}: {problem}. Each line is a JSON object with at least "
             '"id" and "question"; mend the line and run again.'
         )
+
+
+class BusyDataFolder(RagAssetsError):
+    """Another run is writing the data folder."""
+
+    @classmethod
+    def at(cls, data_dir: Path) -> Self:
+        return cls(f"Another run is writing {data_dir}. Wait for it, or end it in the Dagster UI, then try again.")
 
 
 class GuardrailBroken(RagAssetsError):

@@ -6,6 +6,7 @@ a question); Dagster's data versions are made from the same fingerprints.
 
 import hashlib
 import json
+import logging
 import os
 import shutil
 from collections.abc import Iterator, Mapping
@@ -14,6 +15,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
+
+from rag_assets.errors import BusyDataFolder
+
+logger = logging.getLogger(__name__)
+LOCK_NAME = ".write.lock"
 DRAFT_SUFFIX = ".draft"
 _REPLACED_SUFFIX = ".replaced"
 
@@ -131,6 +138,14 @@ def write_atomically(path: Path, content: bytes) -> None:
         draft.publish()
 
 
+def read_json(path: Path) -> Any:
+    """The content of a JSON file that was made here; None when it is absent or damaged, so that it is made anew."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
 def replace_folder(draft: Path, final: Path) -> None:
     """Put the folder `draft` in the place of `final`; `recover_folder` mends a kill between the two moves."""
     replaced = final.with_name(final.name + _REPLACED_SUFFIX)
@@ -151,6 +166,29 @@ def recover_folder(final: Path) -> None:
             shutil.rmtree(replaced)
         else:
             replaced.rename(final)
+
+
+@contextmanager
+def only_writer(data_dir: Path, *, patience_s: float) -> Iterator[None]:
+    """Hold the right to write a data folder, waiting up to `patience_s` for whoever has it.
+
+    The lock is the operating system's, so a killed process holds nothing. Raises BusyDataFolder.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(data_dir / LOCK_NAME)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        if patience_s > 0:
+            logger.warning("Another run is writing %s; waiting for it.", data_dir)
+        try:
+            lock.acquire(timeout=patience_s)
+        except Timeout as error:
+            raise BusyDataFolder.at(data_dir) from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _flush(path: Path) -> None:

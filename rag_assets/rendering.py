@@ -1,6 +1,7 @@
 """What the command line shows: records as tables or JSON on stdout, everything else on stderr."""
 
 import json
+import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
@@ -19,17 +20,23 @@ if TYPE_CHECKING:  # runs import Dagster, which most commands do without
 
 COUNTS = ("n_added", "n_changed", "n_removed", "n_unchanged")
 _SHOWN_QUOTE_CHARS = 200
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _COUNTED_EVERY = 100
 
 
 def out() -> Console:
     """Data goes here."""
-    return Console(markup=False)
+    return Console(markup=False, emoji=False, highlight=False)
 
 
 def err() -> Console:
     """Progress, warnings and errors go here."""
-    return Console(stderr=True, highlight=False, markup=False)
+    return Console(stderr=True, highlight=False, markup=False, emoji=False)
+
+
+def legible(text: str) -> str:
+    """Text of papers without control characters: they are nobody's words, and a terminal would obey them."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def print_json(records: Any) -> None:
@@ -46,7 +53,7 @@ def print_table(rows: Sequence[Mapping[str, Any]], *, title: str) -> None:
     for column in rows[0]:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*("" if value is None else str(value) for value in row.values()))
+        table.add_row(*("" if value is None else legible(str(value)) for value in row.values()))
     out().print(table)
 
 
@@ -74,14 +81,12 @@ def print_run(report: "RunReport") -> None:
 
 
 def print_answers(results: Sequence[QAResult]) -> None:
-    """Questions, answers and where each claim stands."""
+    """Questions and answers; each claim ends with the place it is cited from."""
     table = Table(show_lines=True, header_style="bold")
-    for column in ("question", "answer", "cited from"):
-        table.add_column(column, overflow="fold", ratio=2 if column != "answer" else 5)
+    table.add_column("question", overflow="fold", ratio=2)
+    table.add_column("answer [paper, page]", overflow="fold", ratio=5)
     for result in results:
-        cited = [place_of(citation) for claim in result.claims for citation in claim.citations]
-        answer = "\n".join(claim.text for claim in result.claims) or result.answer
-        table.add_row(f"{result.question_id}  {result.question}", answer, "\n".join(dict.fromkeys(cited)))
+        table.add_row(legible(f"{result.question_id}  {result.question}"), legible(result.answer))
     out().print(table)
 
 
@@ -137,10 +142,10 @@ def record_of(value: Any) -> Any:
 def print_answer(result: QAResult) -> None:
     """One answer with the quotes it rests on."""
     console = out()
-    console.print(result.answer, highlight=False)
+    console.print(legible(result.answer))
     for number, citation in enumerate((c for claim in result.claims for c in claim.citations), start=1):
         quote = textwrap.shorten(citation.quote, _SHOWN_QUOTE_CHARS, placeholder="…")
-        console.print(f"  [{number}] {place_of(citation)} ({citation.verification}): “{quote}”")
+        console.print(legible(f"  [{number}] {place_of(citation)} ({citation.verification}): “{quote}”"))
 
 
 def _pages(first: int | None, last: int | None) -> str:

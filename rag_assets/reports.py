@@ -1,12 +1,12 @@
 """What a data folder holds, for `status` and `index stats`: facts read from the published files."""
 
-import json
 from collections import Counter
 from typing import Any
 
 from rag_assets.answering.records import read_results
 from rag_assets.errors import MissingInput
 from rag_assets.evaluation.history import read_history
+from rag_assets.incremental import read_json
 from rag_assets.settings import Settings
 from rag_assets.tables import PARSED_INDEX, published_or_empty, read_table
 
@@ -16,7 +16,7 @@ def status_facts(settings: Settings) -> dict[str, Any]:
     paths = settings.paths
     index = published_or_empty(paths.parsed_index, PARSED_INDEX)
     statuses = Counter(index["status"].to_pylist())
-    stats = json.loads(paths.chunk_stats.read_bytes()) if paths.chunk_stats.exists() else {}
+    stats = read_json(paths.chunk_stats) or {}
     answers = read_results(paths.qa)
     history = read_history(paths.evaluation / "history.jsonl")
     return {
@@ -26,7 +26,7 @@ def status_facts(settings: Settings) -> dict[str, Any]:
         "share_missing_pages": stats.get("share_missing_pages"),
         "tokenizer": stats.get("tokenizer", {}).get("name"),
         "passages": len(read_table(paths.passages)) if paths.passages.exists() else None,
-        "index_version": json.loads(paths.index_meta.read_bytes())["version"] if paths.index_meta.exists() else None,
+        "index_version": (read_json(paths.index_meta) or {}).get("version"),
         "answers": len(answers),
         "answers_refused": sum(answer.refused for answer in answers),
         "last_evaluation": history[-1]["metrics"] if history else None,
@@ -46,9 +46,9 @@ def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
 def index_facts(settings: Settings) -> dict[str, Any]:
     """index_meta.json and the sizes of the two indexes in bytes. Raises MissingInput before the first build."""
     paths = settings.paths
-    if not paths.index_meta.exists():
+    meta: dict[str, Any] | None = read_json(paths.index_meta)
+    if meta is None:
         raise MissingInput.table(paths.index_meta, asset="index_meta")
-    meta: dict[str, Any] = json.loads(paths.index_meta.read_bytes())
     sizes = {
         f"{folder.name}_bytes": sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
         for folder in (paths.chroma, paths.bm25)

@@ -19,7 +19,7 @@ from rag_assets.errors import InvalidSettings
 
 HOME_VARIABLE = "DAGSTER_HOME"
 _ALIVE_FOLDER = "command_line_runs"
-_BARE = re.compile(r"^(\+?)([\w/]+)(\+?)$")
+_BARE_NAME = re.compile(r'(?<![\w:"])(?!(?:and|or|not)\b)\w+(?![\w:"(])')
 _INSTANCE_CONFIG = (
     "telemetry:\n  enabled: false\n\nnux:\n  enabled: false\n\nconcurrency:\n  runs:\n    max_concurrent_runs: 1\n"
 )
@@ -128,6 +128,7 @@ def _end_dead_runs(folder: Path, instance: dg.DagsterInstance) -> None:
 
 def _selected(definitions: dg.Definitions, selection: str) -> list[dg.AssetKey]:
     graph = definitions.resolve_asset_graph()
+    names = {key.to_user_string() for key in graph.get_all_asset_keys()}
     try:
         chosen: set[dg.AssetKey] = set()
         with warnings.catch_warnings(action="ignore", category=dg.BetaWarning):  # Dagster's own, about its own call
@@ -136,14 +137,15 @@ def _selected(definitions: dg.Definitions, selection: str) -> list[dg.AssetKey]:
     except dg.DagsterError as error:
         raise InvalidSettings(f'The selection "{selection}" cannot be used: {error}. Example: "chunks+"') from error
     if not chosen:
-        known = ", ".join(sorted(key.to_user_string() for key in graph.get_all_asset_keys()))
-        raise InvalidSettings(f'The selection "{selection}" names no asset. Assets: {known}. Example: "chunks+"')
+        raise InvalidSettings(
+            f'The selection "{selection}" names no asset. Assets: {", ".join(sorted(names))}. Example: "chunks+"'
+        )
     return sorted(chosen)
 
 
 def _spelled_out(selection: str) -> str:
-    """`+chunks` as `+key:chunks`: only so does Dagster read a plus as "all of them", as in its UI, not as one step."""
-    return _BARE.sub(r'\1key:"\2"\3', selection)
+    """`+chunks` as `+key:"chunks"`: only so does Dagster read a plus as in its UI, as "all of them"."""
+    return _BARE_NAME.sub(r'key:"\g<0>"', selection)
 
 
 def _asset_reports(result: dg.ExecuteInProcessResult) -> list[AssetReport]:

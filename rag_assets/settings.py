@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tomllib import TOMLDecodeError
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -20,6 +21,7 @@ from pydantic_settings import (
     DotEnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     TomlConfigSettingsSource,
 )
 
@@ -28,6 +30,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.model import Source
 
 ENV_PREFIX = "RAG_ASSETS_"
+CONFIG_FILE = "rag_assets.toml"
 CONFIG_FILE_VARIABLE = f"{ENV_PREFIX}CONFIG"
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
@@ -357,7 +360,7 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - replaced below
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - named by pydantic-settings
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        toml = TomlConfigSettingsSource(settings_cls, Path(os.environ.get(CONFIG_FILE_VARIABLE, "rag_assets.toml")))
+        toml = TomlConfigSettingsSource(settings_cls, Path(os.environ.get(CONFIG_FILE_VARIABLE, CONFIG_FILE)))
         return init_settings, env_settings, _OwnDotEnv(settings_cls, Path(".env")), toml
 
 
@@ -379,8 +382,16 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
             f"The environment sets {', '.join(unknown)}, which name no setting. Known: "
             f"{', '.join(ENV_PREFIX + name.upper() for name in Settings.model_fields)} (and __FIELD behind a group)."
         )
+    config = os.environ.get(CONFIG_FILE_VARIABLE)
+    if config and not Path(config).is_file():
+        raise InvalidSettings(f"{CONFIG_FILE_VARIABLE} names {config}, which is no file. Mend it or unset it.")
     try:
         return Settings(**dict(overrides or {}))
+    except (SettingsError, TOMLDecodeError) as error:
+        raise InvalidSettings(
+            f"Settings cannot be read: {error}. Look into {config or CONFIG_FILE}, the environment and .env; a list "
+            "or a group in the environment is written as JSON."
+        ) from error
     except ValidationError as error:
         problems = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
         raise InvalidSettings(

@@ -113,7 +113,7 @@ def resolve_tokenizer(setting: Literal["auto", "cl100k_base", "wordpiece"], pin:
         _demand_cl100k("chunking.tokenizer asks for cl100k_base")
         return ResolvedTokenizer("cl100k_base", "chosen in the settings")
     if pin.exists():
-        pinned = ResolvedTokenizer(**json.loads(pin.read_text("utf-8")))
+        pinned = _pinned(pin)
         if pinned.name == "cl100k_base":
             _demand_cl100k(f"{pin} pins cl100k_base")
         return pinned
@@ -126,6 +126,16 @@ def resolve_tokenizer(setting: Literal["auto", "cl100k_base", "wordpiece"], pin:
         logger.warning("%s: counting tokens with the packaged WordPiece tokenizer.", chosen.reason)
     write_atomically(pin, json.dumps({"name": chosen.name, "reason": chosen.reason}, indent=2).encode() + b"\n")
     return chosen
+
+
+def _pinned(pin: Path) -> ResolvedTokenizer:
+    try:
+        return ResolvedTokenizer(**json.loads(pin.read_bytes()))
+    except (ValueError, TypeError) as error:
+        raise InvalidSettings(
+            f"{pin} is damaged. Name the tokenizer the chunks were cut with in chunking.tokenizer (it stands in "
+            "chunk_stats.json), or delete the file and rebuild."
+        ) from error
 
 
 def _demand_cl100k(who: str) -> None:

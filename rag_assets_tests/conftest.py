@@ -1,7 +1,6 @@
 """What every test may rely on: no network, no settings but the test's own."""
 
 import socket
-from pathlib import Path
 
 import pytest
 
@@ -24,9 +23,11 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
     """Neither the developer's environment nor a rag_assets.toml beside the project reaches a test."""
     for name in ("RAG_ASSETS_DATA_DIR", "RAG_ASSETS_CONFIG", "DAGSTER_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("RAG_ASSETS_CONFIG", str(tmp_path / "absent.toml"))
+    config = tmp_path_factory.mktemp("settings") / "none.toml"
+    config.touch()
+    monkeypatch.setenv("RAG_ASSETS_CONFIG", str(config))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")

@@ -193,11 +193,11 @@ def test_a_group_and_its_field_cannot_both_be_set(empty: CommandLine) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["run", "--select", "chunkz"], 'The selection "chunkz" names no asset'),
+        (["run", "--select", "chunkz"], 'The selection "chunkz" cannot be used'),
         (["run", "--select", "chunks++("], "chunks++("),
         (["run", "--data", "nowhere", "--select", "parsed_index"], "parsed_index"),
         (["run", "--data", "a file"], "run: FileExistsError"),
-        (["index", "stats"], "rag-assets run --select index_meta"),
+        (["index", "stats"], "rag-assets run --select +index_meta"),
         (["ask", "Why?"], "rag-assets run --select"),
         (["ask", " "], "A question has 1 to 4000 characters, this one 0."),
         (["retrieve", "Why?"], "rag-assets run --select"),

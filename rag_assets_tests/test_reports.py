@@ -86,5 +86,5 @@ def test_an_index_that_was_never_built_names_the_remedy(settings: Settings) -> N
 
     assert str(caught.value) == (
         f"{settings.paths.index_meta} does not exist. Materialize `index_meta` first: "
-        "rag-assets run --select index_meta"
+        "rag-assets run --select +index_meta"
     )

@@ -9,8 +9,8 @@ import dagster as dg
 import pytest
 from filelock import FileLock
 
-from rag_assets.assets.run_settings import LOCK_NAME
 from rag_assets.errors import InvalidSettings
+from rag_assets.incremental import LOCK_NAME
 from rag_assets.runs import dagster_home, materialize
 
 

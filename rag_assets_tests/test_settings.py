@@ -63,6 +63,33 @@ def test_a_variable_that_names_no_setting_is_refused(monkeypatch: pytest.MonkeyP
         load_settings()
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "message"),
+    [
+        ("RAG_ASSETS_CONFIG", "nowhere.toml", "RAG_ASSETS_CONFIG names nowhere.toml, which is no file"),
+        ("RAG_ASSETS_CHUNKING", "{bad", "Settings cannot be read"),
+    ],
+)
+def test_settings_that_cannot_be_read_are_named(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str, message: str
+) -> None:
+    """A typo in the name of the file would run on the defaults; a traceback names no remedy."""
+    monkeypatch.setenv(variable, value)
+
+    with pytest.raises(InvalidSettings, match=message):
+        load_settings()
+
+
+def test_a_malformed_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The user wants to know which file, and where in it."""
+    config = tmp_path / "mine.toml"
+    config.write_text("[chunking\n")
+    monkeypatch.setenv("RAG_ASSETS_CONFIG", str(config))
+
+    with pytest.raises(InvalidSettings, match=r"line 1.*mine\.toml"):
+        load_settings()
+
+
 def test_every_field_of_a_stage_is_in_its_fingerprint() -> None:
     """A field the fingerprint forgets is a setting whose change recomputes nothing."""
     base = ChunkingSettings()

@@ -5,13 +5,13 @@ settings and the answerer. While it is the same and the file is as it was writte
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.answering.engine import QAAttempts
 from rag_assets.answering.records import result_fingerprint
-from rag_assets.incremental import UpdatePlan, file_sha256, fingerprint, plan_update
+from rag_assets.incremental import UpdatePlan, file_sha256, fingerprint, plan_update, read_json
 from rag_assets.model import QAResult
 from rag_assets.questions import Question
 
@@ -45,10 +45,7 @@ def inputs_fingerprint(questions: Sequence[Question], *made_with: str) -> str:
 
 def is_current(qa: Path, meta: Path, inputs: str) -> bool:
     """Whether the published answers were made from `inputs` and are still as they were written."""
-    if not qa.exists() or not meta.exists():
-        return False
-    made_from: Mapping[str, str] = json.loads(meta.read_text("utf-8"))
-    return made_from.get("inputs") == inputs and made_from.get("sha256") == file_sha256(qa)
+    return qa.exists() and read_json(meta) == {"inputs": inputs, "sha256": file_sha256(qa)}
 
 
 def meta_of(qa: Path, inputs: str) -> bytes:

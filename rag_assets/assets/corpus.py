@@ -37,7 +37,7 @@ class BlocksDraft:
     index: pa.Table
 
 
-INDEX_AUDITS: list[Audit[pa.Table]] = [
+PARSED_INDEX_AUDITS: list[Audit[pa.Table]] = [
     guardrail("ids_unique", "Every paper_id occurs once.", lambda table: corpus.repeated_paper_ids(table).to_pylist()),
     advisory(
         "none_quarantined",
@@ -61,7 +61,7 @@ BLOCK_AUDITS: list[Audit[BlocksDraft]] = [
 
 @dg.asset(
     group_name="corpus",
-    check_specs=specs("parsed_index", INDEX_AUDITS),
+    check_specs=specs("parsed_index", PARSED_INDEX_AUDITS),
     output_required=False,
     kinds={"parquet"},
 )
@@ -79,7 +79,7 @@ def parsed_index(
     with drafting() as draft:
         if is_changed:
             write_table(updated, draft.path(paths.parsed_index), {"parser": corpus.PARSER_VERSION})
-        results = [audit.result(updated) for audit in INDEX_AUDITS]
+        results = [audit.result(updated) for audit in PARSED_INDEX_AUDITS]
         yield from results
         if guardrails_hold(results):
             draft.publish()

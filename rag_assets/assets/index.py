@@ -18,7 +18,7 @@ from rag_assets.embedding.audits import VectorProblem, without_unit_vector
 from rag_assets.embedding.missing_vectors import embed_missing
 from rag_assets.embedding.providers import embedder_facts, open_embedder, open_token_counter
 from rag_assets.embedding.vector_cache import VectorCache
-from rag_assets.incremental import data_version, drafting, fingerprint
+from rag_assets.incremental import data_version, drafting, fingerprint, read_json
 from rag_assets.indexing.chroma import ChromaTarget, chroma_identity
 from rag_assets.indexing.manifest import IndexManifest, read_manifest
 from rag_assets.indexing.protocols import IndexIdentity, IndexTarget
@@ -227,7 +227,7 @@ def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
     yield from results
     if guardrails_hold(results):
         content = {key: value for key, value in meta.items() if key != "problems"}
-        is_same = paths.index_meta.exists() and json.loads(paths.index_meta.read_bytes()) == content
+        is_same = read_json(paths.index_meta) == content
         with drafting() as draft:
             draft.put(paths.index_meta, json.dumps(content, indent=2).encode() + b"\n")
             draft.publish()

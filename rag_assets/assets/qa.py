@@ -1,6 +1,5 @@
 """Asset `qa`: a verified answer to every question, published only when the guardrails hold."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -26,7 +25,7 @@ from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.guardrails import Audit, guardrail, guardrails_hold, specs
 from rag_assets.assets.reporting import markdown_table, materialized, progress
 from rag_assets.errors import MissingInput
-from rag_assets.incremental import data_version, drafting
+from rag_assets.incremental import data_version, drafting, read_json
 from rag_assets.model import Chunk
 from rag_assets.questions import Question, load_questions
 from rag_assets.settings import Paths, Settings
@@ -132,9 +131,10 @@ def _log(update: AnswerUpdate, paths: Paths, run_id: str, index_version: str, *,
 
 
 def _index_version(paths: Paths) -> str:
-    if not paths.index_meta.exists():
+    meta = read_json(paths.index_meta)
+    if meta is None:
         raise MissingInput.table(paths.index_meta, asset="index_meta")
-    version: str = json.loads(paths.index_meta.read_bytes())["version"]
+    version: str = meta["version"]
     return version
 
 

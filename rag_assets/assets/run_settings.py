@@ -1,53 +1,29 @@
 """The resource every asset takes: the settings of this run, and with them the right to write the data folder."""
 
-import logging
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import dagster as dg
-from filelock import FileLock, Timeout
 
-from rag_assets.errors import RagAssetsError
+from rag_assets.incremental import only_writer
 from rag_assets.settings import Settings, StageSettings, load_settings
 
-logger = logging.getLogger(__name__)
-LOCK_NAME = ".write.lock"
 _PATIENCE_S = 6 * 3600
 
 
 def run_settings(overrides: Mapping[str, Any] | None = None) -> dg.ResourceDefinition:
     """Settings with the launchpad's values on top of `overrides`, file and environment.
 
-    One run at a time writes a data folder, whoever started it: the lock is the operating system's, so a killed run
-    holds nothing.
+    One run at a time writes a data folder, whoever started it.
     """
 
     @dg.resource(config_schema=_launchpad_schema(), description="Settings; what is given here wins for this run.")
     def settings(context: dg.InitResourceContext) -> Iterator[Settings]:
         loaded = load_settings(_merged(overrides or {}, context.resource_config or {}))
-        loaded.data_dir.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(loaded.data_dir / LOCK_NAME)
-        try:
-            lock.acquire(timeout=0)
-        except Timeout:
-            logger.warning("Another run is writing %s; waiting for it.", loaded.data_dir)
-            _wait(lock)
-        try:
+        with only_writer(loaded.data_dir, patience_s=_PATIENCE_S):
             yield loaded
-        finally:
-            lock.release()
 
     return settings
-
-
-def _wait(lock: FileLock) -> None:
-    try:
-        lock.acquire(timeout=_PATIENCE_S)
-    except Timeout as error:
-        raise RagAssetsError(
-            f"{lock.lock_file} has been held by another run for {_PATIENCE_S // 3600} hours. End that run in the "
-            "Dagster UI, then start this one again."
-        ) from error
 
 
 def _launchpad_schema() -> dict[str, dg.Field]:

@@ -96,6 +96,11 @@ def manifest_hash(papers: Path, listed: Iterable[Path] = ()) -> str:
     return fingerprint(entries)
 
 
+def manifest_of(files: Iterable[Path]) -> str:
+    """The same for files that are listed one by one."""
+    return fingerprint([_manifest_entry(path, str(path)) for path in sorted(files)])
+
+
 def _manifest_entry(path: Path, name: str) -> tuple[str, int, int]:
     try:
         found = path.stat()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from rag_assets.errors import MissingInput
 from rag_assets.incremental import drafting
 from rag_assets.model import Context, Hit
 from rag_assets.questions import Question, load_questions
@@ -29,6 +30,8 @@ def retrieve_batch(
     The results appear whole or not at all. Raises MissingInput for an absent file and InvalidQuestions, before
     anything is searched, for a line that cannot be used.
     """
+    if results_file.is_dir():
+        raise MissingInput(f"{results_file} is a folder. Name the file that the results go into.")
     questions = load_questions(questions_file)
     with drafting() as draft:
         with draft.path(results_file).open("w", encoding="utf-8") as out:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -49,6 +50,10 @@ class Library:
                 f"{passages_file} has passages of chunk {error}, which {chunks_file} does not have. "
                 "Materialize `passages` and what follows it."
             ) from error
+
+    @cached_property
+    def papers(self) -> frozenset[str]:
+        return frozenset(passage.paper_id for passage in self.passages)
 
     def passage(self, passage_id: str) -> Passage:
         return self.passages[self.places[passage_id]]

@@ -4,6 +4,7 @@ Candidates come from both indexes, are fused, and a chunk scores as its best pas
 `opening`, what an answerer gets to read in `packing`.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -21,6 +22,7 @@ from rag_assets.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.settings import RetrievalSettings
 from rag_assets.tokens import TokenCounter
 
+logger = logging.getLogger(__name__)
 SEARCH_VERSION = 1
 """Part of what published answers are recognised by: raise it when the code finds or packs something else."""
 
@@ -79,6 +81,8 @@ class Searcher:
 
         A compound question is searched part by part; a passage keeps its best score.
         """
+        if unknown := set(paper_ids or ()) - self.library.papers:
+            logger.warning("paper_ids names papers that are not in the corpus: %s", ", ".join(sorted(unknown)))
         best: dict[str, RankedPassage] = {}
         for part in question_parts(question):
             for one in self._rank_part(part, paper_ids):

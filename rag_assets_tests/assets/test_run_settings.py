@@ -9,8 +9,9 @@ import dagster as dg
 import pytest
 from filelock import FileLock, Timeout
 
-from rag_assets.assets.run_settings import LOCK_NAME, run_settings
+from rag_assets.assets.run_settings import run_settings
 from rag_assets.errors import InvalidSettings
+from rag_assets.incremental import LOCK_NAME
 from rag_assets.settings import Settings
 
 

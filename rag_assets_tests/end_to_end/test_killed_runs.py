@@ -21,8 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
-from rag_assets.assets.run_settings import LOCK_NAME
-from rag_assets.incremental import DRAFT_SUFFIX
+from rag_assets.incremental import DRAFT_SUFFIX, LOCK_NAME
 from rag_assets.indexing.chroma import ChromaStore
 from rag_assets.indexing.tantivy_index import TantivyIndex
 from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, Outcome, World

@@ -112,8 +112,8 @@ def _filler(title: str, numbers: Iterable[int]) -> list[str]:
     """Sentences that differ between papers and from each other."""
     words = ("careful", "early", "later", "open", "repeated", "small", "large", "careless", "distant", "recent", "old")
     return [
-        f"The {words[n % len(words)]} observation number {n} on {title.lower()} was written down by {words[-n % 7]} hands "
-        f"and compared with {n * 7 + 3} other records of the same kind."
+        f"The {words[n % len(words)]} observation number {n} on {title.lower()} was written down by {words[-n % 7]} "
+        f"hands and compared with {n * 7 + 3} other records of the same kind."
         for n in numbers
     ]
 

@@ -25,6 +25,7 @@ from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.parsing.tries import ParseJob
 from rag_assets.settings import ParseLimits, ParsingSettings, load_settings
+from rag_assets_tests.parsing.pdf.samples import lines, prose, write_pdf
 
 TEXT = "Ferritin in Mountain Sheep\n\nIron is scarce at altitude, and {} follows it.\n"
 TEI = (
@@ -187,6 +188,30 @@ def test_a_file_that_needs_an_extra_names_it_and_is_read_once_it_is_there(
     once_there = corpus.update()
 
     assert once_there.changed == ("a",)
+
+
+def test_coordinates_on_a_part_of_a_tei_are_completed_from_its_pdf(corpus: Corpus) -> None:
+    """Whoever asked GROBID for the coordinates of headings alone has the rest in the PDF beside it."""
+    subjects = ("glacier", "desert")
+    placed, open_ended = (" ".join(prose(subject, 8)) for subject in subjects)
+    surfaces = "".join(f'<surface n="{n}" ulx="0" uly="0" lrx="612" lry="792"/>' for n in (1, 2))
+    corpus.put(
+        a__tei__xml=f'<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/><facsimile>{surfaces}</facsimile><text><body>'
+        f'<div><p coords="1,72,60,400,120">{placed}</p><p>{open_ended}</p></div></body></text></TEI>'
+    )
+    corpus.update()
+    alone = corpus.blocks()
+
+    write_pdf(corpus.papers / "a.pdf", [lambda canvas, s=s: lines(canvas, prose(s, 8), top=60) for s in subjects])
+    corpus.update()
+    beside = corpus.blocks()
+
+    assert alone["page_start"].to_pylist()[0] == 1
+    assert (alone["page_start"].to_pylist()[1], alone["page_end"].to_pylist()[1]) != (2, 2)
+    assert beside["page_start"].to_pylist() == beside["page_end"].to_pylist() == [1, 2]
+    row = corpus.row("a")
+    assert (row["page_source"], row["source"], row["pdf_path"]) == ("coords", "tei", "a.pdf")
+    assert "without one proven page have it from a.pdf" in str(row["notes"])
 
 
 def test_a_quarantined_paper_is_tried_again_when_a_limit_is_raised_and_only_then(corpus: Corpus) -> None:

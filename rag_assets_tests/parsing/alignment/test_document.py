@@ -1,5 +1,6 @@
 """Pages for a document without pages, from the PDF of the same paper."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_assets.errors import UnreadableDocument
 from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Span
 from rag_assets.parsing.alignment.document import align_to_pdf, fill_from_pdf
+from rag_assets.parsing.alignment.words import pdf_words
 from rag_assets.parsing.tei.document import parse_tei
 from rag_assets.settings import ParseLimits, ParsingSettings
 from rag_assets_tests.corpora import corpus_path
@@ -210,6 +212,41 @@ def test_a_proven_page_stands_against_the_pdf(pdf: Path) -> None:
     assert found.blocks[1].spans == document.blocks[1].spans, "the PDF says page 1, which is neither 2 nor 3"
     assert pages_of(found.blocks[2]) == [(desert[:40], 1, 1), (desert[40:], 2, 2)]
     assert "40 characters of 1 blocks on another page than is proved; the proven pages stand." in found.notes[-1]
+
+
+def test_a_filled_run_has_a_box_around_its_own_words(pdf: Path) -> None:
+    """A box around the proven words as well shows the reader more than is meant."""
+    desert = " ".join(prose("desert", 8))
+    second_line = len(prose("desert", 8)[0]) + 1
+    whole = partly_placed((desert, ((len(desert), None, None),)))
+    partly = partly_placed((desert, ((second_line, 2, 2), (len(desert), None, None))))
+
+    [everything], [_, filled] = (
+        fill_from_pdf(document, pdf, ParsingSettings(), ParseLimits()).blocks[0].spans for document in (whole, partly)
+    )
+
+    assert filled.boxes[0].top > everything.boxes[0].top + 0.01
+    assert filled.boxes[0].bottom == everything.boxes[0].bottom
+
+
+def test_what_recurs_on_few_enough_pages_is_text(tmp_path: Path) -> None:
+    """The share that makes a running header is one setting, for a PDF that is read and for one that is aligned to."""
+
+    def page(subject: str) -> Callable[[Canvas], None]:
+        def draw(canvas: Canvas) -> None:
+            top = lines(canvas, ["Journal of Mountain Sheep"], top=30)
+            lines(canvas, prose(subject, 8), top=top + 40)
+
+        return draw
+
+    path = write_pdf(tmp_path / "paper.pdf", [page(subject) for subject in ("glacier", "desert", "forest", "tundra")])
+
+    without, with_headers = (
+        pdf_words(path, ParsingSettings(running_header_share=share), ParseLimits()).words for share in (0.5, 1.0)
+    )
+
+    assert "journal" not in without
+    assert with_headers.count("journal") == 4
 
 
 def test_a_pdf_of_another_version_fills_nothing(pdf: Path) -> None:
