@@ -193,7 +193,7 @@ def test_a_group_and_its_field_cannot_both_be_set(empty: CommandLine) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["run", "--select", "chunkz"], 'The selection "chunkz" cannot be used'),
+        (["run", "--select", "chunkz"], 'The selection "chunkz" names no asset'),
         (["run", "--select", "chunks++("], "chunks++("),
         (["run", "--data", "nowhere", "--select", "parsed_index"], "parsed_index"),
         (["run", "--data", "a file"], "run: FileExistsError"),

@@ -1,7 +1,8 @@
 """A table becomes one unit a row, each readable by itself: "Group: A | Ferritin (ng/mL): 12".
 
 Header rows are those the source marks, or else those that look like one (most sources mark none). Their words are
-repeated in every row, so they make no unit of their own. A table without a header keeps its lines as they are.
+repeated in every row, so they make no unit of their own. A table without a header keeps its lines as they are; so does
+one whose source tells no cells apart (a PDF), where a label might land on the wrong column.
 """
 
 import re
@@ -46,8 +47,8 @@ def row_units(placed: PlacedBlock) -> list[Unit]:
     """The caption's sentences, then the rows, each with its own cells' boxes."""
     text, title = placed.block.text, placed.block.title
     lines = _all_lines(text)
-    grid = _grid(placed.block.cells or _cells_of(text, lines), len(lines))
-    n_header = _n_header_rows(grid)
+    grid = _grid(placed.block.cells, len(lines))
+    n_header = _n_header_rows(grid) if placed.block.cells else 0
     if n_header == 0:
         return with_caption(placed, verbatim_units(placed, line_spans(text), title))
     labels = _labels(grid, n_header)
@@ -78,15 +79,6 @@ def _all_lines(text: str) -> list[tuple[int, int]]:
         lines.append((at, at + len(line)))
         at += len(line) + 1
     return lines
-
-
-def _cells_of(text: str, lines: Sequence[tuple[int, int]]) -> tuple[Cell, ...]:
-    """Cells read from the lines, for a table that has no others."""
-    return tuple(
-        Cell(row, col, part)
-        for row, (start, end) in enumerate(lines)
-        for col, part in enumerate(text[start:end].split(CELL_SEPARATOR)[:_MOST_COLUMNS])
-    )
 
 
 def _grid(cells: Sequence[Cell], n_lines: int) -> Grid:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from rag_assets.chunking import chunk_paper
-from rag_assets.model import BLOCK_SEPARATOR, Block, BlockKind, Box, Chunk, Span, Zone
+from rag_assets.model import BLOCK_SEPARATOR, Block, BlockKind, Box, Cell, Chunk, Span, Zone
 from rag_assets.settings import ChunkingSettings
 from rag_assets.tables import BLOCKS, block_rows, to_table
 
@@ -83,3 +83,10 @@ def blocks_table(papers: dict[str, Sequence[Block]]) -> pa.Table:
         }
         rows += block_rows(blocks, common, starts)
     return to_table(rows, BLOCKS)
+
+
+def cells_of(text: str) -> tuple[Cell, ...]:
+    """The cells of a table whose text has a row a line and " | " between the cells; none is marked as a header."""
+    return tuple(
+        Cell(row, col, part) for row, line in enumerate(text.split("\n")) for col, part in enumerate(line.split(" | "))
+    )

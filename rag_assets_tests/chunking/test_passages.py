@@ -5,7 +5,15 @@ import pytest
 from rag_assets.chunking import cut_passages
 from rag_assets.model import Block, BlockKind, Chunk, Passage
 from rag_assets.settings import ChunkingSettings, PassageSettings
-from rag_assets_tests.chunking.papers import chunked, document_text, paragraph, paragraphs, sentence, words_and_two
+from rag_assets_tests.chunking.papers import (
+    cells_of,
+    chunked,
+    document_text,
+    paragraph,
+    paragraphs,
+    sentence,
+    words_and_two,
+)
 
 
 def passages_of(chunks: list[Chunk], target: int = 20, max_tokens: int = 24) -> list[Passage]:
@@ -69,7 +77,7 @@ def test_a_sentence_between_the_target_and_what_the_model_reads_stays_whole() ->
 def test_every_passage_of_a_table_names_the_table() -> None:
     """ "Group: B | Ferritin: 15" alone is found for the wrong table."""
     text = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(40))])
-    block = Block(BlockKind.TABLE, text, ("A",), title="Table 1.")
+    block = Block(BlockKind.TABLE, text, ("A",), title="Table 1.", cells=cells_of(text))
     chunks = chunked([block], ChunkingSettings(target_tokens=100, max_tokens=120, overlap_tokens=0))
 
     passages = passages_of(chunks)
@@ -86,7 +94,7 @@ def test_a_long_title_is_searched_in_full_once_and_repeated_in_short(max_tokens:
     title = "Table 1. Iron. " + " ".join(sentence(random.Random(n), 8) for n in range(5))
     text = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(40))])
     settings = ChunkingSettings(target_tokens=max_tokens - 20, max_tokens=max_tokens, overlap_tokens=0)
-    chunks = chunked([Block(BlockKind.TABLE, text, ("A",), title=title)], settings)
+    chunks = chunked([Block(BlockKind.TABLE, text, ("A",), title=title, cells=cells_of(text))], settings)
 
     passages = passages_of(chunks)
 

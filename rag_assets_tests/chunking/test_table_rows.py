@@ -1,10 +1,20 @@
 from rag_assets.model import Block, BlockKind, Cell, Span
-from rag_assets_tests.chunking.papers import box, chunked, document_text, paragraph
+from rag_assets_tests.chunking.papers import box, cells_of, chunked, document_text, paragraph
 
 
 def table(lines: list[str], cells: tuple[Cell, ...] = (), title: str = "Table 1. Iron by group.") -> Block:
     text = "\n".join(lines)
-    return Block(BlockKind.TABLE, text, ("Results",), spans=(Span(0, len(text), 5, 5),), title=title, cells=cells)
+    spans = (Span(0, len(text), 5, 5),)
+    return Block(BlockKind.TABLE, text, ("Results",), spans=spans, title=title, cells=cells or cells_of(text))
+
+
+def test_rows_without_cells_are_kept_as_they_are() -> None:
+    """A PDF tells no columns apart: a label put to the wrong number would be an invented fact."""
+    text = "Group | Ferritin | Dose\nA | 12\nB | 15 | 4"
+
+    (chunk,) = chunked([Block(BlockKind.TABLE, text, ("Results",), title="Table 1.")])
+
+    assert chunk.text == f"Table 1.\n{text}"
 
 
 def test_every_row_names_its_columns() -> None:

@@ -104,7 +104,9 @@ def test_an_added_paper_leaves_the_others_alone(world: World) -> None:
 
 def test_another_chunk_size_recomputes_from_the_chunks_on(world: World) -> None:
     """Parsing is the expensive part for PDFs and must not be repeated."""
-    outcome = world.run(chunking={"target_tokens": 200, "max_tokens": 240, "overlap_tokens": 40})
+    outcome = world.run(
+        chunking={"target_tokens": 200, "max_tokens": 240, "overlap_tokens": 40, "tokenizer": "wordpiece"}
+    )
 
     assert outcome.counts["parsed_index"] == (0, 0, 0, 3)
     assert outcome.counts["blocks"] == (0, 0, 0, 3)
