@@ -12,6 +12,7 @@ import dagster as dg
 from rag_assets.errors import MissingInput
 from rag_assets.parsing.discovery import manifest_hash, manifest_of
 from rag_assets.parsing.paper_list import find_papers
+from rag_assets.run_liveness import end_dead_runs
 from rag_assets.settings import AutomationSettings, Settings, load_settings
 
 EVERYTHING = "everything"
@@ -44,6 +45,7 @@ def corpus_sensor(overrides: Mapping[str, Any] | None) -> dg.SensorDefinition:
         description="Asks for one run when papers or questions are added, changed or deleted.",
     )
     def sweep(context: dg.SensorEvaluationContext) -> dg.SensorResult:
+        end_dead_runs(context.instance)
         return look_for_changes(load_settings(overrides), context.cursor)
 
     return sweep

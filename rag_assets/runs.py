@@ -3,22 +3,19 @@
 import os
 import re
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import dagster as dg
-from filelock import FileLock, Timeout
 
 from rag_assets.automation import EVERYTHING
 from rag_assets.definitions import build_defs
 from rag_assets.errors import InvalidSettings
+from rag_assets.run_liveness import recorded_as_alive
 
 HOME_VARIABLE = "DAGSTER_HOME"
-_ALIVE_FOLDER = "command_line_runs"
 _BARE_NAME = re.compile(r'(?<![\w:"])(?!(?:and|or|not)\b)\w+(?![\w:"(])')
 _INSTANCE_CONFIG = (
     "telemetry:\n  enabled: false\n\nnux:\n  enabled: false\n\nconcurrency:\n  runs:\n    max_concurrent_runs: 1\n"
@@ -76,10 +73,10 @@ def materialize(selection: str | None, settings: Mapping[str, Any]) -> RunReport
     settings: values that win over file and environment, as a launchpad would give them. Raises InvalidSettings when
     the selection names no asset.
     """
-    home = dagster_home()
+    dagster_home()
     definitions = build_defs()
     keys = _selected(definitions, selection) if selection else None
-    with dg.DagsterInstance.get() as instance, _recorded_as_alive(home / _ALIVE_FOLDER, instance) as run_id:
+    with dg.DagsterInstance.get() as instance, recorded_as_alive(instance) as run_id:
         result = definitions.resolve_job_def(EVERYTHING).execute_in_process(
             instance=instance,
             run_id=run_id,
@@ -97,33 +94,6 @@ def materialize(selection: str | None, settings: Mapping[str, Any]) -> RunReport
         broken=tuple(_broken_checks(result)),
         errors=tuple(_errors(result)),
     )
-
-
-@contextmanager
-def _recorded_as_alive(folder: Path, instance: dg.DagsterInstance) -> Iterator[str]:
-    """The id of a new run, with a file that stays locked while this process lives; ends the runs of dead ones first."""
-    folder.mkdir(exist_ok=True)
-    _end_dead_runs(folder, instance)
-    run_id = str(uuid4())
-    lock = FileLock(folder / f"{run_id}.lock")
-    with lock:
-        yield run_id
-        Path(lock.lock_file).unlink(missing_ok=True)
-
-
-def _end_dead_runs(folder: Path, instance: dg.DagsterInstance) -> None:
-    """A killed run stays "started" in the history; the UI, which lets one run at a time start, would wait for it."""
-    for file in folder.glob("*.lock"):
-        try:
-            with FileLock(file, timeout=0):
-                run = instance.get_run_by_id(file.stem)
-                if run and not run.is_finished:
-                    instance.report_run_failed(
-                        run, "The process of this run was killed; the next run goes on from there."
-                    )
-                file.unlink(missing_ok=True)
-        except Timeout:
-            continue
 
 
 def _selected(definitions: dg.Definitions, selection: str) -> list[dg.AssetKey]:

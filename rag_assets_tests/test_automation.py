@@ -180,3 +180,21 @@ def test_every_asset_below_the_corpus_runs_by_itself_when_its_inputs_change(tmp_
     without = {key.to_user_string() for key in graph.get_all_asset_keys() if not graph.get(key).automation_condition}
 
     assert without == {"parsed_index"}, "only the sensor knows of new files"
+
+
+def test_a_sweep_ends_the_run_of_a_killed_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The UI lets one run at a time start and would wait for the dead one for ever."""
+    monkeypatch.setenv("RAG_ASSETS_DATA_DIR", str(tmp_path / "data"))
+    definitions = build_defs()
+    sensor = definitions.resolve_sensor_def("corpus_sensor")
+    with dg.instance_for_test() as instance:
+        job = definitions.resolve_job_def("everything")
+        run = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
+        folder = Path(instance.root_directory) / "command_line_runs"
+        folder.mkdir()
+        (folder / f"{run.run_id}.lock").touch()
+
+        sensor.evaluate_tick(dg.build_sensor_context(instance=instance, definitions=definitions))
+
+        assert instance.get_run_by_id(run.run_id).status is dg.DagsterRunStatus.FAILURE
+        assert not list(folder.iterdir())

@@ -1,0 +1,48 @@
+"""Telling runs of the command line that live from those whose process was killed.
+
+A killed run stays "started" in Dagster's history, and an instance that lets one run at a time start would wait for it
+for ever. Each run from the command line therefore holds a lock of the operating system while it lives; the next one,
+and the sensor, end the runs whose lock nobody holds.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import dagster as dg
+from filelock import FileLock, Timeout
+
+_FOLDER = "command_line_runs"
+
+
+@contextmanager
+def recorded_as_alive(instance: dg.DagsterInstance) -> Iterator[str]:
+    """The id of a new run, locked while this process lives; ends the runs of dead processes first."""
+    end_dead_runs(instance)
+    folder = _folder(instance)
+    folder.mkdir(exist_ok=True)
+    run_id = str(uuid4())
+    lock = FileLock(folder / f"{run_id}.lock")
+    with lock:
+        yield run_id
+        Path(lock.lock_file).unlink(missing_ok=True)
+
+
+def end_dead_runs(instance: dg.DagsterInstance) -> None:
+    """Mark as failed what a killed process left "started"."""
+    for file in _folder(instance).glob("*.lock"):
+        try:
+            with FileLock(file, timeout=0):
+                run = instance.get_run_by_id(file.stem)
+                if run and not run.is_finished:
+                    instance.report_run_failed(
+                        run, "The process of this run was killed; the next run goes on from there."
+                    )
+                file.unlink(missing_ok=True)
+        except Timeout:
+            continue
+
+
+def _folder(instance: dg.DagsterInstance) -> Path:
+    return Path(instance.root_directory) / _FOLDER
