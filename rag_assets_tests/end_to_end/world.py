@@ -29,8 +29,9 @@ QUESTIONS = [
     {"id": "q2", "question": "Where does basalt take up water?", "paper_ids": ["basalt"], "key_facts": [["cracks"]]},
     {"id": "q3", "question": "Who composed the opera about the queen?", "paper_ids": ["iron"], "answerable": False},
 ]
-SETTINGS = {
-    "chunking": {"tokenizer": "wordpiece"},  # the same on every machine, whatever can be fetched there
+TOKENIZER = {"chunking": {"tokenizer": "wordpiece"}}
+"""The same on every machine, whatever can be fetched there."""
+FLOORS_OFF = {
     "evaluation": {
         "floors": {"page_accuracy": 0, "key_fact_recall": 0, "refusal_accuracy": 0, "max_drop": 1, "recall_at_k": 0}
     },
@@ -79,7 +80,7 @@ class World:
 
     def run(self, **settings: Any) -> Outcome:
         """Everything, with these settings for this run."""
-        definitions = build_defs(overrides={"data_dir": str(self.paths.data), **SETTINGS, **settings})
+        definitions = build_defs(overrides={"data_dir": str(self.paths.data), **TOKENIZER, **FLOORS_OFF, **settings})
         result = definitions.resolve_job_def("everything").execute_in_process(
             instance=self.instance,
             raise_on_error=False,
