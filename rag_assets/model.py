@@ -333,6 +333,11 @@ def last_page(spans: Sequence[Span]) -> int | None:
     return spans[-1].page_end if spans else None
 
 
+def span_at(spans: Sequence[Span], offset: int) -> Span | None:
+    """The run that holds the character at `offset`; None where no run does (a repeated title, a caption)."""
+    return next((span for span in spans if span.start <= offset < span.end), None)
+
+
 def all_boxes(spans: Sequence[Span]) -> tuple[Box, ...]:
     """Boxes of all runs in order, each once."""
     return tuple(dict.fromkeys(box for span in spans for box in span.boxes))

@@ -59,16 +59,17 @@ def _keeps_source_rule(result: QAResult, min_sources: int) -> bool:
 
 
 def _places(citation: Citation, chunks: Mapping[str, Chunk]) -> Iterator[tuple[int | None, int | None]]:
-    """Pages of every place the quote stands at in its chunk, read off the chunk's spans character by character."""
+    """First and last page of every place the quote stands at in its chunk, each read off the character it is for."""
     chunk = chunks.get(citation.chunk_id)
     if chunk is None:
         return
     start = chunk.text.find(citation.quote)
     while start >= 0:
-        end = start + len(citation.quote)
-        first = next((span for span in chunk.spans if span.end > start), None)
-        last = next((span for span in reversed(chunk.spans) if span.start < end), None)
-        yield (first.page_start if first else None, last.page_end if last else None)
+        last = start + len(citation.quote) - 1
+        yield (
+            next((span.page_start for span in chunk.spans if start in range(span.start, span.end)), None),
+            next((span.page_end for span in chunk.spans if last in range(span.start, span.end)), None),
+        )
         start = chunk.text.find(citation.quote, start + 1)
 
 

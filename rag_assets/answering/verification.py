@@ -15,8 +15,7 @@ from rag_assets.model import (
     Claim,
     Verification,
     all_boxes,
-    first_page,
-    last_page,
+    span_at,
     spans_between,
 )
 
@@ -71,13 +70,13 @@ def _verified(proposed: DraftCitation, given: Mapping[str, Chunk]) -> Citation |
     if chunk is None or place is None:
         return None
     start, end, verification = place
-    spans = spans_between(chunk.spans, start, end)
+    first, last = span_at(chunk.spans, start), span_at(chunk.spans, end - 1)
     return Citation(
         paper_id=chunk.paper_id,
         chunk_id=chunk.chunk_id,
-        page_start=first_page(spans),
-        page_end=last_page(spans),
+        page_start=first.page_start if first else None,
+        page_end=last.page_end if last else None,
         quote=chunk.text[start:end],
-        boxes=all_boxes(spans),
+        boxes=all_boxes(spans_between(chunk.spans, start, end)),
         verification=verification,
     )

@@ -52,6 +52,19 @@ def test_a_page_other_than_that_of_the_quote_is_found() -> None:
     assert len(pages_not_holding_quote([result(wrong), result(missing)], CHUNKS)) == 2
 
 
+def test_a_quote_without_a_proven_page_is_no_offence_and_a_page_for_it_is() -> None:
+    """The engine and the audit must agree on captions, or one table stops all answers."""
+    caption = "Table 1. Ferritin by group of runners."
+    source = chunk(
+        "smith2020", f"{caption}\n{TEXT}", spans=(Span(len(caption) + 1, len(caption) + 1 + len(TEXT), 3, 3),)
+    )
+    of_caption = replace(citation(caption, None), chunk_id=source.chunk_id)
+
+    assert pages_not_holding_quote([result(of_caption)], {source.chunk_id: source}) == []
+    guessed = replace(of_caption, page_start=3, page_end=3)
+    assert len(pages_not_holding_quote([result(guessed)], {source.chunk_id: source})) == 1
+
+
 def test_answers_from_one_paper_must_say_so_and_refusals_use_the_fixed_sentence() -> None:
     """Readers and programs rely on both."""
     flagged = result(citation())

@@ -39,6 +39,18 @@ def test_a_quote_that_runs_over_a_page_turn_names_both_pages() -> None:
     assert (claim.citations[0].page_start, claim.citations[0].page_end) == (3, 4)
 
 
+def test_a_quote_of_text_without_a_proven_page_has_no_page() -> None:
+    """A caption above the rows of a table is not proven by the rows; a guess would be an invented page."""
+    caption = "Table 1. Ferritin by group of runners.\n"
+    source = chunk("smith2020", caption + TEXT, spans=(Span(len(caption), len(caption + TEXT), 3, 3),))
+
+    [of_caption] = verify(draft(source.chunk_id, caption.strip()), {source.chunk_id: source}).claims
+    [across] = verify(draft(source.chunk_id, "runners.\nFerritin fell in all"), {source.chunk_id: source}).claims
+
+    assert (of_caption.citations[0].page_start, of_caption.citations[0].page_end) == (None, None)
+    assert (across.citations[0].page_start, across.citations[0].page_end) == (None, 3)
+
+
 def test_a_quote_typeset_differently_is_kept_as_the_source_has_it() -> None:
     """Models retype quotes; what is published must be what the paper says."""
     source = chunk("smith2020", "The “ﬁnal” re-\nsult was clear to everyone.")
