@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+from filelock import FileLock
 
 from rag_assets.automation import EVERYTHING
 from rag_assets.definitions import build_defs
@@ -73,10 +74,10 @@ def materialize(selection: str | None, settings: Mapping[str, Any]) -> RunReport
     settings: values that win over file and environment, as a launchpad would give them. Raises InvalidSettings when
     the selection names no asset.
     """
-    dagster_home()
+    home = dagster_home()
     definitions = build_defs()
     keys = _selected(definitions, selection) if selection else None
-    with dg.DagsterInstance.get() as instance, recorded_as_alive(instance) as run_id:
+    with _opened_instance(home) as instance, recorded_as_alive(instance) as run_id:
         result = definitions.resolve_job_def(EVERYTHING).execute_in_process(
             instance=instance,
             run_id=run_id,
@@ -94,6 +95,14 @@ def materialize(selection: str | None, settings: Mapping[str, Any]) -> RunReport
         broken=tuple(_broken_checks(result)),
         errors=tuple(_errors(result)),
     )
+
+
+def _opened_instance(home: Path) -> dg.DagsterInstance:
+    """The instance. Dagster makes its tables at the first opening, and two processes that do so at once collide."""
+    with FileLock(home / "opening.lock"):
+        instance = dg.DagsterInstance.get()
+        instance.get_run_ids(limit=1)
+    return instance
 
 
 def _selected(definitions: dg.Definitions, selection: str) -> list[dg.AssetKey]:
