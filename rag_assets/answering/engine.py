@@ -19,7 +19,7 @@ ENGINE_VERSION = 1
 """Part of what published answers are recognised by: raise it, as those of search and answerer, when the code makes
 another answer of the same contexts."""
 REFUSAL = "The papers in this corpus do not contain enough information to answer this question."
-UNANSWERED_NOTE = "The papers in this corpus do not answer: {part}"
+UNANSWERED_NOTE = "Nothing was found that answers: {part}"
 SINGLE_SOURCE_NOTE = "Only one paper of the corpus supports this answer."
 
 

@@ -29,7 +29,6 @@ class VerifiedClaims:
 
     claims: tuple[Claim, ...]
     n_dropped_citations: int
-    n_dropped_claims: int
 
 
 def verify(draft: DraftAnswer, given: Mapping[str, Chunk]) -> VerifiedClaims:
@@ -45,7 +44,7 @@ def verify(draft: DraftAnswer, given: Mapping[str, Chunk]) -> VerifiedClaims:
         n_kept += len(citations)
         if citations and proposed.text.strip():
             claims.append(Claim(proposed.text.strip(), tuple(dict.fromkeys(citations))))
-    return VerifiedClaims(tuple(claims), n_citations - n_kept, len(draft.claims) - len(claims))
+    return VerifiedClaims(tuple(claims), n_citations - n_kept)
 
 
 def locate(quote: str, text: str) -> tuple[int, int, Verification] | None:

@@ -77,8 +77,8 @@ def test_a_part_nobody_answers_is_named() -> None:
 
 def test_a_sentence_that_stands_alone_is_preferred_to_one_that_points_back() -> None:
     """Nobody can tell what "it" is in a quote."""
-    leaning = chunk("leaning", "Its constant k of reciprocal rank fusion was set to sixty by them.")
-    standing = chunk("standing", "The constant k of reciprocal rank fusion was set to sixty by them.")
+    leaning = chunk("leaning", "Its constant k of reciprocal rank fusion is sixty in practice for them.")
+    standing = chunk("standing", "One constant k of reciprocal rank fusion was sixty in practice for them.")
 
     draft = answerer(max_claims=1).draft(QUESTION, [context(leaning), context(standing)])
 

@@ -35,10 +35,6 @@ class _Draft:
     items: list[list[LineGroup]] = field(default_factory=list)
     """The groups of each item of a list."""
 
-    @property
-    def last_line_text(self) -> str:
-        return self.groups[-1].lines[-1].text
-
 
 def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None) -> tuple[Block, ...]:
     """The blocks of a document from its groups in reading order; `title` is the group that is its title, if any."""
