@@ -19,7 +19,8 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.extractive import ExtractiveAnswerer, SentenceEncoder
+from rag_assets.answering.encoders import SentenceEncoder
+from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.asking import asking
 from rag_assets.model import Context
 from rag_assets.questions import Question

@@ -80,6 +80,9 @@ class RememberedEmbedder:
         self.max_tokens = embedder.max_tokens
         self.count_tokens = embedder.count_tokens
         self.embed_passages = embedder.embed_passages
+        self.request_sizes = embedder.request_sizes
+        self.usage = embedder.usage
+        self.close = embedder.close
 
     def embed_query(self, text: str) -> Vectors:
         if text not in self._vectors:

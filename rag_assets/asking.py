@@ -5,25 +5,34 @@ is retrieved is decided in `retrieval`, what becomes of it in `answering`.
 """
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 
+from rag_assets.answering.drafts import Answerer
 from rag_assets.answering.engine import ENGINE_VERSION, AnswerEngine, Evidence, Retrieve
 from rag_assets.answering.extractive import EXTRACTIVE, EXTRACTIVE_VERSION, ExtractiveAnswerer
+from rag_assets.answering.hosted_identity import hosted_answerer_id
 from rag_assets.answering.replies import ReplyCache
+from rag_assets.answering.support import EmbeddedSupport, SupportScorer
 from rag_assets.embedding.base import Embedder
 from rag_assets.embedding.providers import embedder_facts, open_embedder
-from rag_assets.errors import InvalidQuestions, InvalidSettings
+from rag_assets.errors import InvalidQuestions
+from rag_assets.hosted.access import PROVIDERS, ModelName, require_access
+from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.prices import require_price
 from rag_assets.incremental import data_version, fingerprint
 from rag_assets.indexing.manifest import is_intact, read_manifest
 from rag_assets.model import QAResult
 from rag_assets.questions import MAX_QUESTION_CHARS, Question
 from rag_assets.retrieval.opening import open_searcher
 from rag_assets.retrieval.search import SEARCH_VERSION, Searcher
-from rag_assets.settings import Settings
+from rag_assets.settings import EmbeddingSettings, ProviderLimits, Settings
 from rag_assets.tables import fingerprints_by, read_columns
+
+NO_JUDGE = "none"
 
 
 @dataclass(frozen=True)
@@ -34,31 +43,98 @@ class Asking:
     engine: AnswerEngine
     retrieve: Retrieve
     encoder: Embedder
+    budget: RunBudget
+    n_at_once: int
+    """Questions that may be answered side by side."""
 
 
 @contextmanager
 def asking(settings: Settings, replies: Path) -> Iterator[Asking]:
     """Open what questions need; `replies` is the folder of cached drafts.
 
-    Raises InvalidSettings for an answerer that does not exist, and what `open_searcher` raises.
+    Raises InvalidSettings for a model that does not exist, MissingKey before anything is opened, and what
+    `open_searcher` raises.
     """
-    if settings.answering.answerer != EXTRACTIVE:
-        raise InvalidSettings(
-            f'answering.answerer = "{settings.answering.answerer}" does not exist. It can be: {EXTRACTIVE}.'
-        )
+    require_models(settings)
+    budget = RunBudget(settings.model_access)
+    searching = Lock()  # indexes and tokenizers are not made for several threads; searches take milliseconds
     with open_searcher(settings) as searcher:
-        embedder = open_embedder(settings.embedding, settings.paths.models, n_threads=settings.execution.n_workers)
+        encoder = open_embedder(
+            _sentence_model(settings), settings.paths.models, n_threads=settings.execution.n_workers
+        )
 
         def evidence(question: Question, k: int) -> Evidence:
-            ranking = searcher.rank(question.question, question.paper_ids)
-            best = {hit.chunk.chunk_id for hit in searcher.hits(ranking, k)}
-            contexts = searcher.contexts([one for one in ranking if one.passage.chunk_id in best])
+            with searching:
+                ranking = searcher.rank(question.question, question.paper_ids)
+                best = {hit.chunk.chunk_id for hit in searcher.hits(ranking, k)}
+                contexts = searcher.contexts([one for one in ranking if one.passage.chunk_id in best])
             chunks = searcher.library.chunks
             return Evidence(tuple(contexts), {context.chunk_id: chunks[context.chunk_id] for context in contexts})
 
-        answerer = ExtractiveAnswerer(embedder, settings.answering)
-        engine = AnswerEngine(answerer, evidence, ReplyCache(replies), settings.answering)
-        yield Asking(searcher, engine, evidence, embedder)
+        with _open_models(settings, encoder, budget) as (answerer, scorer):
+            engine = AnswerEngine(answerer, evidence, ReplyCache(replies), scorer, settings.answering)
+            yield Asking(searcher, engine, evidence, encoder, budget, _n_at_once(settings))
+
+
+def require_models(settings: Settings) -> None:
+    """Check, before any work is done, that the models answers need exist and can be asked.
+
+    Raises InvalidSettings, MissingKey.
+    """
+    for name in _hosted_models(settings).values():
+        access = require_access(name.provider)
+        if settings.model_access.budget_usd is not None:
+            require_price(name, access)
+
+
+def _hosted_models(settings: Settings) -> dict[str, ModelName]:
+    """The models behind an API that answers need, by the setting that names them."""
+    named = {"answering.model": settings.answering.model, "judging.model": settings.judging.model}
+    return {
+        setting: ModelName.parse(model, setting=setting)
+        for setting, model in named.items()
+        if model not in {EXTRACTIVE, NO_JUDGE}
+    }
+
+
+@contextmanager
+def _open_models(settings: Settings, encoder: Embedder, budget: RunBudget) -> Iterator[tuple[Answerer, SupportScorer]]:
+    """Who writes and who scores; models of one provider share a connection, and with it the provider's limits."""
+    hosted = _hosted_models(settings)
+    answerer: Answerer = ExtractiveAnswerer(encoder, settings.answering)
+    scorer: SupportScorer = EmbeddedSupport(encoder)
+    if not hosted:
+        yield answerer, scorer
+        return
+    from rag_assets.answering.hosted_answerer import HostedAnswerer
+    from rag_assets.answering.judge import open_judge
+    from rag_assets.hosted.connection import open_connection
+
+    with ExitStack() as stack:
+        connections = {
+            provider: stack.enter_context(open_connection(require_access(provider), settings.model_access, budget))
+            for provider in {name.provider for name in hosted.values()}
+        }
+        if writer := hosted.get("answering.model"):
+            answerer = HostedAnswerer(writer, connections[writer.provider], settings.answering)
+        if judge := hosted.get("judging.model"):
+            scorer = open_judge(judge, connections[judge.provider], scorer, settings.paths.verdicts)
+        yield answerer, scorer
+
+
+def _n_at_once(settings: Settings) -> int:
+    if settings.answering.model == EXTRACTIVE:
+        return 1
+    provider = _hosted_models(settings)["answering.model"].provider
+    limits: ProviderLimits = getattr(settings.model_access, provider)
+    return limits.max_concurrent
+
+
+def _sentence_model(settings: Settings) -> EmbeddingSettings:
+    """The model that compares sentences: that of the index where it runs here, else the embedded one, so that scoring
+    costs no request."""
+    is_hosted = settings.embedding.model.partition(":")[0] in PROVIDERS
+    return EmbeddingSettings() if is_hosted else settings.embedding
 
 
 def answerer_fingerprint(settings: Settings) -> str:
@@ -66,11 +142,19 @@ def answerer_fingerprint(settings: Settings) -> str:
     return fingerprint(
         settings.retrieval.fingerprint(),
         settings.answering.fingerprint(),
+        settings.judging.fingerprint(),
+        _answerer_id(settings),
         embedder_facts(settings.embedding, settings.paths.models).model_id,
-        EXTRACTIVE_VERSION,
         ENGINE_VERSION,
         SEARCH_VERSION,
     )
+
+
+def _answerer_id(settings: Settings) -> str:
+    if settings.answering.model == EXTRACTIVE:
+        return f"{EXTRACTIVE}-{EXTRACTIVE_VERSION}"
+    name = _hosted_models(settings)["answering.model"]
+    return hosted_answerer_id(name, require_access(name.provider))
 
 
 def search_state(settings: Settings) -> str:

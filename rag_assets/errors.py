@@ -5,6 +5,13 @@ RagAssetsError
 ├── MissingInput         a folder, file or upstream table that must exist does not
 ├── MissingExtra         an optional dependency is not installed
 ├── MissingModel         the weights of an embedding model cannot be had or are not the expected ones
+├── MissingKey           a model behind an API is asked for, and the variable with its key is not set
+├── ModelFault           a model behind an API did not answer one request
+│   ├── ModelUnavailable     ... for now: rate limit, server error, time-out, broken connection
+│   ├── RequestRejected      ... and never will answer this one
+│   │   └── ContextTooLong       ... because it is longer than the model reads
+│   └── AccessDenied         ... nor any other: key refused, quota used up, no such model
+├── BudgetExhausted      a run has spent what it may
 ├── StaleIndex           something on disk describes other passages or another model than asked for
 ├── UnreadableDocument   one document cannot be used; the corpus goes on without it (quarantine)
 │   └── DocumentLimit    ... because it passed a size, depth, page, memory or time limit
@@ -16,6 +23,7 @@ A message says which file, what was found against what was wanted, and what to d
 their message, so that they survive the trip back from a worker process.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
 
@@ -46,6 +54,44 @@ class MissingExtra(RagAssetsError):
 
 class MissingModel(RagAssetsError):
     """The weights of an embedding model cannot be had, or are not the expected ones."""
+
+
+class MissingKey(RagAssetsError):
+    """A model behind an API is asked for, and the variable that holds its key is not set."""
+
+    @classmethod
+    def of(cls, provider: str, variables: Sequence[str]) -> Self:
+        return cls(
+            f"Models of {provider} need a key. Set {' or '.join(variables)} in the environment or in .env, "
+            'or go back to answering.model = "extractive" and a local embedding.model, which need none.'
+        )
+
+
+class ModelFault(RagAssetsError):
+    """A model behind an API did not answer one request."""
+
+
+class ModelUnavailable(ModelFault):
+    """It does not answer for now: rate limit, server error, time-out, broken connection. Worth another try."""
+
+    retry_after_s: float | None = None
+    """Seconds the provider asked to wait, where it said so."""
+
+
+class RequestRejected(ModelFault):
+    """It will never answer this request."""
+
+
+class ContextTooLong(RequestRejected):
+    """The request is longer than the model reads."""
+
+
+class AccessDenied(ModelFault):
+    """It will answer no request: the key is refused, the quota used up, or there is no such model."""
+
+
+class BudgetExhausted(RagAssetsError):
+    """A run has spent the requests, tokens or money it may."""
 
 
 class StaleIndex(RagAssetsError):

@@ -268,6 +268,8 @@ class Verification(StrEnum):
     """Character for character."""
     NORMALIZED = "normalized"
     """After folding white space, hyphenation, ligatures, quotes and dashes."""
+    APPROXIMATE = "approximate"
+    """Nearly: whoever quoted left out or tidied a word. The quote given is the source's own words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,6 +283,24 @@ class Citation:
     quote: str
     boxes: tuple[Box, ...]
     verification: Verification
+    is_generated: bool = False
+    """The quote stands in text that a model wrote (a figure's description), not the paper's authors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How well the quotes of a claim carry it; every figure is 0 to 1, higher is better."""
+
+    score: float
+    """Mean of those below that apply."""
+    similarity: float
+    """Cosine of the claim and the nearest sentence of its quotes, by the embedded model; negative counts as 0."""
+    numbers: float | None
+    """Share of the claim's numbers that its quotes (or the question) hold; None when it has none."""
+    entities: float | None
+    """Share of the claim's names and symbols that its quotes hold; None when it has none."""
+    judged: float | None = None
+    """What a model said that was asked to judge; None when none was asked. Not part of `score`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,6 +309,8 @@ class Claim:
 
     text: str
     citations: tuple[Citation, ...]
+    support: Support | None = None
+    """None in rows written before claims were scored."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,9 +318,11 @@ class Usage:
     """What an answer cost. All zero for an answerer that calls no model."""
 
     n_requests: int = 0
+    """Requests that were answered; those that failed are in the run's total only."""
     n_input_tokens: int = 0
     n_output_tokens: int = 0
-    cost_usd: float = 0.0
+    cost_usd: float | None = 0.0
+    """None when the price of the model is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,3 +370,14 @@ def all_boxes(spans: Sequence[Span]) -> tuple[Box, ...]:
 def spans_between(spans: Sequence[Span], start: int, end: int) -> tuple[Span, ...]:
     """The runs that share at least one character with `[start, end)`, uncut."""
     return tuple(span for span in spans if span.start < end and start < span.end)
+
+
+def summed(usages: Sequence[Usage]) -> Usage:
+    """All of them together; the money is None as soon as one price is not known."""
+    costs = [usage.cost_usd for usage in usages]
+    return Usage(
+        n_requests=sum(usage.n_requests for usage in usages),
+        n_input_tokens=sum(usage.n_input_tokens for usage in usages),
+        n_output_tokens=sum(usage.n_output_tokens for usage in usages),
+        cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
+    )

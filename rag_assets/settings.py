@@ -15,7 +15,9 @@ from pathlib import Path
 from tomllib import TOMLDecodeError
 from typing import Annotated, Any, Literal, Self
 
+from dotenv import dotenv_values
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
     DotEnvSettingsSource,
@@ -32,6 +34,9 @@ from rag_assets.model import Source
 ENV_PREFIX = "RAG_ASSETS_"
 CONFIG_FILE = "rag_assets.toml"
 CONFIG_FILE_VARIABLE = f"{ENV_PREFIX}CONFIG"
+ANSWER_MODEL_VARIABLE = f"{ENV_PREFIX}ANSWER_MODEL"
+EMBEDDING_VARIABLES = ("EMBED_PROVIDER", "EMBED_MODEL")
+DOTENV_FILE = Path(".env")
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
@@ -126,8 +131,28 @@ class EmbeddingSettings(StageSettings):
     model: str = Field(
         "local:all-MiniLM-L6-v2-int8",
         description="provider:model. local: built from the packaged weights (all-MiniLM-L6-v2-int8 or "
-        "all-MiniLM-L6-v2); fastembed: any model fastembed knows, fetched from its hub.",
+        "all-MiniLM-L6-v2); fastembed: any model fastembed knows, fetched from its hub; google, openai, ollama: a "
+        "model behind an API, e.g. google:gemini-embedding-001, openai:text-embedding-3-small, "
+        "ollama:nomic-embed-text. EMBED_PROVIDER and EMBED_MODEL are short names for its two halves.",
     )
+    dimensions: int | None = Field(
+        None,
+        gt=0,
+        description="Length of a vector. Empty: as the model has it. Google's and OpenAI's own models are asked for "
+        "shorter vectors; of a model behind an API that is not known here it must be given.",
+    )
+    max_tokens: int | None = Field(
+        None,
+        ge=16,
+        description="Tokens that a model behind an API reads. Empty: as known of the model. Too high: the end of a "
+        "long passage is not in its vector, or the provider rejects it.",
+    )
+    query_prefix: str | None = Field(
+        None,
+        description="Put before a question, for a model that is not known here (fastembed, openai, ollama). Empty: "
+        "what the model's card asks for.",
+    )
+    passage_prefix: str | None = Field(None, description="Put before a passage, as query_prefix before a question.")
 
 
 class IndexingSettings(StageSettings):
@@ -169,7 +194,18 @@ class RetrievalSettings(StageSettings):
 class AnsweringSettings(StageSettings):
     """How contexts become an answer."""
 
-    answerer: str = Field("extractive", description="Who writes the answer; extractive needs no model.")
+    model: str = Field(
+        "extractive",
+        description="Who writes the answer. extractive: sentences of the papers, no model is called. Otherwise "
+        "provider:model, e.g. google:gemini-2.5-flash, anthropic:claude-sonnet-5-5, openai:gpt-5-mini, "
+        "ollama:llama3.2. RAG_ASSETS_ANSWER_MODEL is a short name for it.",
+    )
+    max_output_tokens: int = Field(
+        8192,
+        gt=0,
+        description="Most tokens a model may write for one answer, its reasoning included. Too low cuts replies off "
+        "in the middle; the complete claims of such a reply are kept.",
+    )
     k: int = Field(6, gt=0, description="Chunks retrieved for a question.")
     retry_extra_k: int = Field(4, gt=0, description="Chunks added for the one retry when too few papers are cited.")
     min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
@@ -182,6 +218,16 @@ class AnsweringSettings(StageSettings):
         "(benchmarks/refusal_threshold.py).",
     )
     diversity: Share = Field(0.3, description="How much a sentence loses for repeating one already chosen (MMR).")
+
+
+class JudgingSettings(StageSettings):
+    """Whether a second model judges the claims; apart from `answering`, so that no answer is asked for again."""
+
+    model: str = Field(
+        "none",
+        description="A model that says how well the quotes support each claim, as provider:model; recorded beside the "
+        "embedded score. One more request an answer. none: no model is asked.",
+    )
 
 
 class Floors(StageSettings):
@@ -210,6 +256,39 @@ class AutomationSettings(StageSettings):
     nightly_cron: str = Field("0 2 * * *", description="When the nightly job runs.")
     timezone: str = Field("UTC", description="IANA name of the time zone of nightly_cron.")
     sweep_interval_s: int = Field(60, ge=30, description="Seconds between two looks at the papers folder.")
+
+
+class ProviderLimits(StageSettings):
+    """How fast one provider is asked."""
+
+    max_concurrent: int = Field(4, gt=0, description="Requests under way at once.")
+    requests_per_minute: int = Field(60, gt=0, description="Requests begun in a minute, evenly spaced.")
+
+
+class ModelAccessSettings(StageSettings):
+    """How models behind an API are called, and what a run may spend; changes no result, so part of no fingerprint."""
+
+    timeout_s: float = Field(120.0, gt=0, description="Seconds one request may take before it counts as failed.")
+    max_attempts: int = Field(
+        5, gt=0, description="Times a request is sent before it is given up: rate limits, server errors, time-outs."
+    )
+    max_wait_s: float = Field(
+        60.0, ge=0, description="Longest wait between two attempts; a provider that asks for more is not asked again."
+    )
+    budget_requests: int | None = Field(None, gt=0, description="Most requests of one run; empty: no limit.")
+    budget_tokens: int | None = Field(
+        None,
+        gt=0,
+        description="Most tokens of one run, read and written. Checked before each request, so a run may pass it by "
+        "what is under way then.",
+    )
+    budget_usd: float | None = Field(
+        None, gt=0, description="Most US dollars of one run, as budget_tokens; only for models whose price is known."
+    )
+    google: ProviderLimits = ProviderLimits()
+    anthropic: ProviderLimits = ProviderLimits()
+    openai: ProviderLimits = ProviderLimits()
+    ollama: ProviderLimits = ProviderLimits(max_concurrent=1, requests_per_minute=600)
 
 
 class ExecutionSettings(StageSettings):
@@ -285,6 +364,16 @@ class Paths:
         return self.cache / "answers"
 
     @property
+    def verdicts(self) -> Path:
+        """What a judging model said of claims, by claims and quotes."""
+        return self.cache / "verdicts"
+
+    @property
+    def query_vectors(self) -> Path:
+        """Vectors of questions by model and text, kept for models that cost money."""
+        return self.cache / "query_vectors"
+
+    @property
     def chroma(self) -> Path:
         return self.data / "index" / "chroma"
 
@@ -308,6 +397,11 @@ class Paths:
     @property
     def qa_audit(self) -> Path:
         return self.data / "logs" / "qa_audit.csv"
+
+    @property
+    def raw_replies(self) -> Path:
+        """What models wrote that could not be understood as asked for, by the reply's fingerprint."""
+        return self.data / "logs" / "replies"
 
     @property
     def evaluation(self) -> Path:
@@ -339,6 +433,8 @@ class Settings(BaseSettings):
     indexing: IndexingSettings = IndexingSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     answering: AnsweringSettings = AnsweringSettings()
+    judging: JudgingSettings = JudgingSettings()
+    model_access: ModelAccessSettings = ModelAccessSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     automation: AutomationSettings = AutomationSettings()
     execution: ExecutionSettings = ExecutionSettings()
@@ -361,7 +457,36 @@ class Settings(BaseSettings):
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - named by pydantic-settings
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         toml = TomlConfigSettingsSource(settings_cls, Path(os.environ.get(CONFIG_FILE_VARIABLE, CONFIG_FILE)))
-        return init_settings, env_settings, _OwnDotEnv(settings_cls, Path(".env")), toml
+        dotenv = _OwnDotEnv(settings_cls, DOTENV_FILE)
+        return init_settings, env_settings, dotenv, _ShortNames(settings_cls), toml
+
+
+class _ShortNames(PydanticBaseSettingsSource):
+    """Settings that the environment or `.env` may name as ADR 0004 does; the full names win over them."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002 - not used
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        variables = environment()
+        if model := variables.get(ANSWER_MODEL_VARIABLE):
+            found["answering"] = {"model": model}
+        provider, embedder = (variables.get(name) for name in EMBEDDING_VARIABLES)
+        if bool(provider) != bool(embedder):
+            raise InvalidSettings(f"Set both {' and '.join(EMBEDDING_VARIABLES)}, or neither (environment or .env).")
+        if provider:
+            found["embedding"] = {"model": f"{provider}:{embedder}"}
+        return found
+
+
+def environment() -> dict[str, str]:
+    """The variables of `.env` and, over them, those of the environment; where keys are looked up, too.
+
+    Nothing of `.env` is put into the environment: what is in it is seen by nobody who does not ask.
+    """
+    written = dotenv_values(DOTENV_FILE) if DOTENV_FILE.is_file() else {}
+    return {name: value for name, value in written.items() if value} | dict(os.environ)
 
 
 class _OwnDotEnv(DotEnvSettingsSource):
@@ -369,7 +494,12 @@ class _OwnDotEnv(DotEnvSettingsSource):
 
     def _read_env_files(self) -> Mapping[str, str | None]:
         prefix = self.env_prefix.lower()
-        return {name: value for name, value in super()._read_env_files().items() if name.lower().startswith(prefix)}
+        short = ANSWER_MODEL_VARIABLE.lower()
+        return {
+            name: value
+            for name, value in super()._read_env_files().items()
+            if name.lower().startswith(prefix) and name.lower() != short
+        }
 
 
 def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
@@ -406,6 +536,6 @@ def _unknown_variables() -> list[str]:
         name
         for name in os.environ
         if name.startswith(ENV_PREFIX)
-        and name != CONFIG_FILE_VARIABLE
+        and name not in {CONFIG_FILE_VARIABLE, ANSWER_MODEL_VARIABLE}
         and name.removeprefix(ENV_PREFIX).split("__")[0] not in known
     )

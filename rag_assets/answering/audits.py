@@ -6,8 +6,9 @@ The audits trust nothing the engine did: quotes and pages are looked up again in
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rag_assets.answering.engine import REFUSAL
-from rag_assets.answering.verification import locate, sources_of
+from rag_assets.answering.drafts import REFUSAL
+from rag_assets.answering.numbers import contradictions
+from rag_assets.answering.verification import MIN_QUOTE_CHARS, sources_of
 from rag_assets.model import Chunk, Citation, QAResult
 
 Offender = dict[str, Any]
@@ -23,13 +24,31 @@ def uncited_claims(results: Sequence[QAResult]) -> list[Offender]:
 
 
 def quotes_not_in_source(results: Sequence[QAResult], chunks: Mapping[str, Chunk]) -> list[Offender]:
-    """Citations whose chunk does not exist, belongs to another paper, or does not hold the quote."""
+    """Citations whose chunk does not exist, belongs to another paper, or does not hold the quote as it is.
+
+    Whatever a model wrote, the quote published is the source's own words: so much must hold of approximate ones too.
+    """
     return [
         _offender(result, citation)
         for result, citation in _citations(results)
         if (chunk := chunks.get(citation.chunk_id)) is None
         or chunk.paper_id != citation.paper_id
-        or locate(citation.quote, chunk.text) is None
+        or citation.quote not in chunk.text
+        or len(citation.quote) < MIN_QUOTE_CHARS
+    ]
+
+
+def claims_that_contradict(results: Sequence[QAResult]) -> list[Offender]:
+    """Claims with a number that their own quotes contradict."""
+    return [
+        {
+            "question_id": result.question_id,
+            "claim": claim.text,
+            "numbers": [number.written for number in contradicting],
+        }
+        for result in results
+        for claim in result.claims
+        if (contradicting := contradictions(claim.text, [one.quote for one in claim.citations], result.question))
     ]
 
 

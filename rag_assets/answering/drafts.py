@@ -6,9 +6,15 @@ really stands there, and on which page, is decided in `verification`, never by t
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 from rag_assets.model import Context, Usage
+
+REFUSAL = "The papers in this corpus do not contain enough information to answer this question."
+"""The one sentence that says so; a model is told to write it, and every refusal is published as it."""
+INSUFFICIENT = "[INSUFFICIENT DATA]"
+"""Begins a model's sentence about a part of the question that the sources do not answer; never replaced by anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +33,21 @@ class DraftClaim:
     citations: tuple[DraftCitation, ...]
 
 
+class Reading(StrEnum):
+    """How a reply was understood."""
+
+    STRUCTURED = "structured"
+    """It was as asked for at once (always so without a model)."""
+    REPAIRED = "repaired"
+    """The model was shown what was wrong and mended it."""
+    TOLERANT = "tolerant"
+    """It stayed malformed, and what could be read of it was."""
+    UNREADABLE = "unreadable"
+    """Nothing could be read; the reply is in the audit folder."""
+    WITHHELD = "withheld"
+    """The provider refused to answer (a content filter)."""
+
+
 @dataclass(frozen=True, slots=True)
 class DraftAnswer:
     """An answerer's proposal; without claims it is a refusal."""
@@ -35,6 +56,13 @@ class DraftAnswer:
     unanswered: tuple[str, ...] = ()
     """Parts of a compound question that no claim answers."""
     usage: Usage = field(default_factory=Usage)
+    reading: Reading = Reading.STRUCTURED
+    n_hallucinated: int = 0
+    """Citations that named a source that was not given; they are not among the claims."""
+    seconds: float = 0.0
+    """How long the model took, waiting for a place in the queue and between retries included."""
+    raw_reply: str = ""
+    """What the model wrote, where it was not understood as asked for."""
 
 
 class Answerer(Protocol):

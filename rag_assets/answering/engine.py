@@ -7,18 +7,18 @@ this module knows neither indexes nor embeddings.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from rag_assets.answering.drafts import Answerer
+from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, Answerer, DraftAnswer
 from rag_assets.answering.replies import ReplyCache
+from rag_assets.answering.support import SupportScorer, scored
 from rag_assets.answering.verification import VerifiedClaims, sources_of, verify
 from rag_assets.incremental import fingerprint
-from rag_assets.model import Chunk, Citation, Claim, Context, QAResult, Usage
+from rag_assets.model import Chunk, Citation, Claim, Context, QAResult, summed
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 
-ENGINE_VERSION = 1
+ENGINE_VERSION = 2
 """Part of what published answers are recognised by: raise it, as those of search and answerer, when the code makes
 another answer of the same contexts."""
-REFUSAL = "The papers in this corpus do not contain enough information to answer this question."
 UNANSWERED_NOTE = "Nothing was found that answers: {part}"
 SINGLE_SOURCE_NOTE = "Only one paper of the corpus supports this answer."
 
@@ -36,6 +36,17 @@ Retrieve = Callable[[Question, int], Evidence]
 
 
 @dataclass(frozen=True)
+class UsedDraft:
+    """A draft that went into a result."""
+
+    fingerprint: str
+    """Of the question, the contexts, the answerer and its settings: what the draft is cached under."""
+    draft: DraftAnswer
+    is_cached: bool
+    """It was made in an earlier run, or a run that was killed."""
+
+
+@dataclass(frozen=True)
 class QAAttempts:
     """A result and how it came about; one row of the audit."""
 
@@ -44,19 +55,27 @@ class QAAttempts:
     n_sources_initial: int
     retry_k: int | None
     """k of the retry; None when the first attempt cited enough papers or there was nothing to say."""
-    n_dropped_citations: int
-    replies: tuple[str, ...]
-    """Fingerprints of the drafts that were used."""
+    verified: VerifiedClaims
+    """Of the attempt that became the result."""
+    drafts: tuple[UsedDraft, ...]
+    """Of all attempts."""
+
+    @property
+    def final_draft(self) -> DraftAnswer:
+        """The one that became the result."""
+        return next(used.draft for used in self.drafts if used.fingerprint == self.result.fingerprint)
+
+    @property
+    def n_cached(self) -> int:
+        return sum(used.is_cached for used in self.drafts)
 
 
 @dataclass(frozen=True)
 class _Attempt:
     k: int
-    reply: str
     contexts: tuple[Context, ...]
+    used: UsedDraft
     verified: VerifiedClaims
-    unanswered: tuple[str, ...]
-    usage: Usage
 
     @property
     def n_sources(self) -> int:
@@ -64,15 +83,24 @@ class _Attempt:
 
 
 class AnswerEngine:
-    """Answers questions one at a time; drafts are taken from the cache where it has them."""
+    """Answers questions, from any thread; drafts are taken from the cache where it has them."""
 
-    def __init__(self, answerer: Answerer, retrieve: Retrieve, cache: ReplyCache, settings: AnsweringSettings) -> None:
+    def __init__(
+        self,
+        answerer: Answerer,
+        retrieve: Retrieve,
+        cache: ReplyCache,
+        scorer: SupportScorer,
+        settings: AnsweringSettings,
+    ) -> None:
         self._answerer = answerer
         self._retrieve = retrieve
         self._cache = cache
+        self._scorer = scorer
         self._settings = settings
 
     def answer(self, question: Question) -> QAAttempts:
+        """Raises what the answerer raises; drafts made until then are in the cache."""
         attempts = [self._attempt(question, self._settings.k)]
         if attempts[0].n_sources < self._settings.min_sources:
             attempts.append(self._attempt(question, self._settings.k + self._settings.retry_extra_k))
@@ -82,41 +110,48 @@ class AnswerEngine:
             initial_k=self._settings.k,
             n_sources_initial=attempts[0].n_sources,
             retry_k=attempts[1].k if len(attempts) > 1 else None,
-            n_dropped_citations=final.verified.n_dropped_citations,
-            replies=tuple(attempt.reply for attempt in attempts),
+            verified=final.verified,
+            drafts=tuple(attempt.used for attempt in attempts),
         )
 
     def _attempt(self, question: Question, k: int) -> _Attempt:
         evidence = self._retrieve(question, k)
-        reply = fingerprint(
-            question.question,
-            [asdict(replace(context, score=0.0)) for context in evidence.contexts],  # scores move with every new paper
+        used = self._drafted(question.question, evidence.contexts)
+        given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in evidence.contexts}
+        return _Attempt(k, evidence.contexts, used, verify(used.draft, given, question.question))
+
+    def _drafted(self, question: str, contexts: tuple[Context, ...]) -> UsedDraft:
+        key = fingerprint(
+            question,
+            [asdict(replace(context, score=0.0)) for context in contexts],  # scores move with every new paper
             self._answerer.model_id,
             self._settings.fingerprint(),
         )
-        draft = self._cache.get(reply)
-        if draft is None:
-            draft = self._answerer.draft(question.question, evidence.contexts)
-            self._cache.put(reply, draft)
-        given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in evidence.contexts}
-        return _Attempt(k, reply, evidence.contexts, verify(draft, given), draft.unanswered, draft.usage)
+        with self._cache.held(key):  # two questions with the same words are asked once
+            cached = self._cache.get(key)
+            if cached is not None:
+                return UsedDraft(key, cached, is_cached=True)
+            draft = self._answerer.draft(question, contexts)
+            self._cache.put(key, draft)
+            return UsedDraft(key, draft, is_cached=False)
 
     def _result(self, question: Question, final: _Attempt, attempts: Sequence[_Attempt]) -> QAResult:
-        claims = final.verified.claims
+        claims = scored(final.verified.claims, question.question, self._scorer)
+        unanswered = final.used.draft.unanswered
         is_single_source = bool(claims) and final.n_sources < self._settings.min_sources
         return QAResult(
             question_id=question.id,
             question=question.question,
-            answer=_worded(claims, _notes(final.unanswered, is_single_source)) if claims else REFUSAL,
+            answer=_worded(claims, _notes(unanswered, is_single_source)) if claims else REFUSAL,
             claims=claims,
             refused=not claims,
             single_source=is_single_source,
             sources_used=sources_of(claims),
-            unanswered=final.unanswered if claims else (),
+            unanswered=unanswered,
             model=self._answerer.model_id,
             contexts=tuple(dict.fromkeys(context.chunk_id for context in final.contexts)),
-            fingerprint=final.reply,
-            usage=_summed([attempt.usage for attempt in attempts]),
+            fingerprint=final.used.fingerprint,
+            usage=summed([attempt.used.draft.usage for attempt in attempts]),
         )
 
 
@@ -138,14 +173,5 @@ def _worded(claims: Sequence[Claim], notes: Sequence[str]) -> str:
 
 
 def _notes(unanswered: Sequence[str], is_single_source: bool) -> list[str]:
-    notes = [UNANSWERED_NOTE.format(part=part) for part in unanswered]
+    notes = [part if part.startswith(INSUFFICIENT) else UNANSWERED_NOTE.format(part=part) for part in unanswered]
     return [*notes, SINGLE_SOURCE_NOTE] if is_single_source else notes
-
-
-def _summed(usages: Sequence[Usage]) -> Usage:
-    return Usage(
-        n_requests=sum(usage.n_requests for usage in usages),
-        n_input_tokens=sum(usage.n_input_tokens for usage in usages),
-        n_output_tokens=sum(usage.n_output_tokens for usage in usages),
-        cost_usd=sum(usage.cost_usd for usage in usages),
-    )

@@ -11,13 +11,13 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from py_rust_stemmers import SnowballStemmer
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
+from rag_assets.answering.encoders import SentenceEncoder
 from rag_assets.incremental import fingerprint
 from rag_assets.model import Context
 from rag_assets.questions import question_parts
@@ -51,17 +51,6 @@ _QUESTION_WORDS = frozenset(
     "then there these they this those to two under up use used uses using was were what when where which while who "
     "whom whose why will with would you your".split()
 )
-
-
-class SentenceEncoder(Protocol):
-    """The part of an embedding model that is needed here; unit vectors."""
-
-    @property
-    def model_id(self) -> str: ...
-
-    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
-
-    def embed_query(self, text: str) -> NDArray[np.float32]: ...
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.answering.engine import QAAttempts
-from rag_assets.incremental import fingerprint, write_atomically
+from rag_assets.answering.update import AnswerUpdate, LeftQuestion, result_fingerprint
+from rag_assets.incremental import write_atomically
 from rag_assets.model import QAResult
 
 logger = logging.getLogger(__name__)
@@ -39,6 +40,12 @@ AUDIT_COLUMNS = (
     "n_unanswered",
     "fingerprint",
     "verdict",
+    "n_requests",
+    "n_cached_drafts",
+    "model_seconds",
+    "reading",
+    "n_hallucinated_citations",
+    "n_contradicted_claims",
 )
 _RESULT = TypeAdapter(QAResult)
 
@@ -80,18 +87,41 @@ def audit_row(
         "n_input_tokens": result.usage.n_input_tokens,
         "n_output_tokens": result.usage.n_output_tokens,
         "cost_usd": result.usage.cost_usd,
-        "n_dropped_citations": attempts.n_dropped_citations,
+        "n_dropped_citations": attempts.verified.n_dropped_citations,
         "question_id": result.question_id,
         "n_unanswered": len(result.unanswered),
         "fingerprint": result_fingerprint(result),
         "outcome": "refused" if result.refused else "single_source" if result.single_source else "answered",
         "verdict": verdict,
+        "n_requests": result.usage.n_requests,
+        "n_cached_drafts": attempts.n_cached,
+        "model_seconds": round(sum(used.draft.seconds for used in attempts.drafts), 3),
+        "reading": attempts.final_draft.reading.value,
+        "n_hallucinated_citations": sum(used.draft.n_hallucinated for used in attempts.drafts),
+        "n_contradicted_claims": attempts.verified.n_contradicted_claims,
     }
 
 
-def result_fingerprint(result: QAResult) -> str:
-    """Changes with anything in a row of qa.jsonl."""
-    return fingerprint(asdict(result))
+def left_row(left: LeftQuestion, *, timestamp: str, run_id: str, index_version: str) -> dict[str, object]:
+    """The row of a question that was not answered this time; its verdict says why."""
+    return {
+        "timestamp": timestamp,
+        "question": left.question.question,
+        "run_id": run_id,
+        "index_version": index_version,
+        "question_id": left.question.id,
+        "outcome": "left",
+        "fingerprint": "",
+        "verdict": left.reason,
+    }
+
+
+def keep_raw_replies(folder: Path, update: AnswerUpdate) -> None:
+    """Write what models wrote and nobody understood as asked for below `folder`, for a reader to judge."""
+    for attempts in update.attempts:
+        for used in attempts.drafts:
+            if used.draft.raw_reply:
+                write_atomically(folder / f"{used.fingerprint}.txt", used.draft.raw_reply.encode("utf-8", "replace"))
 
 
 def append_audit(path: Path, rows: Sequence[dict[str, object]]) -> None:
@@ -106,16 +136,19 @@ def append_audit(path: Path, rows: Sequence[dict[str, object]]) -> None:
         return
     text = io.StringIO()
     writer = csv.DictWriter(text, AUDIT_COLUMNS, lineterminator="\n")
-    if not path.exists():
-        writer.writeheader()
+    writer.writeheader()
+    writer.writerows(_earlier_rows(path))  # an older audit has fewer columns; its rows keep theirs
     writer.writerows(rows)
-    earlier = path.read_bytes() if path.exists() else b""
-    write_atomically(path, earlier + text.getvalue().encode("utf-8"))
+    write_atomically(path, text.getvalue().encode("utf-8"))
 
 
 def _last_said(path: Path) -> dict[str, tuple[str, str]]:
     """question_id -> fingerprint and verdict of its last row."""
+    return {row["question_id"]: (row["fingerprint"], row["verdict"]) for row in _earlier_rows(path)}
+
+
+def _earlier_rows(path: Path) -> list[dict[str, str]]:
     if not path.exists():
-        return {}
+        return []
     with path.open(encoding="utf-8", newline="") as file:
-        return {row["question_id"]: (row["fingerprint"], row["verdict"]) for row in csv.DictReader(file)}
+        return list(csv.DictReader(file))

@@ -5,8 +5,11 @@ for one prompt. Verification is not cached, it runs on every draft that is used.
 """
 
 import logging
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Lock
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -22,6 +25,13 @@ class ReplyCache:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._locks: defaultdict[str, Lock] = defaultdict(Lock)
+
+    @contextmanager
+    def held(self, fingerprint: str) -> Iterator[None]:
+        """While one thread makes a draft, others that want the same wait for it."""
+        with self._locks[fingerprint]:
+            yield
 
     def get(self, fingerprint: str) -> DraftAnswer | None:
         path = self._path(fingerprint)

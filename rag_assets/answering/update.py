@@ -5,15 +5,29 @@ settings and the answerer. While it is the same and the file is as it was writte
 """
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from threading import Lock
 
+from rag_assets.answering.audits import pages_not_holding_quote, quotes_not_in_source
 from rag_assets.answering.engine import QAAttempts
-from rag_assets.answering.records import result_fingerprint
+from rag_assets.errors import AccessDenied, BudgetExhausted, ContextTooLong, ModelFault, RagAssetsError
 from rag_assets.incremental import UpdatePlan, file_sha256, fingerprint, plan_update, read_json
-from rag_assets.model import QAResult
+from rag_assets.model import Chunk, QAResult
 from rag_assets.questions import Question
+
+_MOST_FAILURES_IN_A_ROW = 3
+"""So many questions that a provider does not answer, and the others are not tried."""
+
+
+@dataclass(frozen=True)
+class LeftQuestion:
+    """A question that was not answered this time, and why; the next run asks it again."""
+
+    question: Question
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -25,6 +39,8 @@ class AnswerUpdate:
     attempts: tuple[QAAttempts, ...]
     """How each row came about; empty when nothing had to be done."""
     plan: UpdatePlan
+    left: tuple[LeftQuestion, ...] = ()
+    """Questions without an answer to what is asked now."""
 
     @property
     def news(self) -> list[QAAttempts]:
@@ -35,7 +51,7 @@ class AnswerUpdate:
     @property
     def replies(self) -> set[str]:
         """Fingerprints of the drafts in use."""
-        return {reply for attempts in self.attempts for reply in attempts.replies}
+        return {used.fingerprint for attempts in self.attempts for used in attempts.drafts}
 
 
 def inputs_fingerprint(questions: Sequence[Question], *made_with: str) -> str:
@@ -43,14 +59,23 @@ def inputs_fingerprint(questions: Sequence[Question], *made_with: str) -> str:
     return fingerprint([question.model_dump(mode="json") for question in questions], list(made_with))
 
 
+def unanswered_rows(update: AnswerUpdate) -> list[dict[str, str]]:
+    """The questions that were left, with the reason."""
+    return [
+        {"question_id": left.question.id, "question": left.question.question, "why": left.reason}
+        for left in update.left
+    ]
+
+
 def is_current(qa: Path, meta: Path, inputs: str) -> bool:
     """Whether the published answers were made from `inputs` and are still as they were written."""
     return qa.exists() and read_json(meta) == {"inputs": inputs, "sha256": file_sha256(qa)}
 
 
-def meta_of(qa: Path, inputs: str) -> bytes:
-    """What `is_current` compares with, for the answers in the file `qa`."""
-    return json.dumps({"inputs": inputs, "sha256": file_sha256(qa)}, indent=2).encode() + b"\n"
+def meta_of(qa: Path, inputs: str, update: AnswerUpdate) -> bytes:
+    """What `is_current` compares with, for the answers in the file `qa`; while questions are left, nothing is equal."""
+    meta = {"inputs": inputs, "sha256": file_sha256(qa)} | ({"n_left": len(update.left)} if update.left else {})
+    return json.dumps(meta, indent=2).encode() + b"\n"
 
 
 def kept(published: Sequence[QAResult]) -> AnswerUpdate:
@@ -63,17 +88,74 @@ def answered(
     questions: Sequence[Question],
     published: Sequence[QAResult],
     answer: Callable[[Question], QAAttempts],
+    *,
+    chunks: Mapping[str, Chunk],
+    n_at_once: int,
     report: Callable[[int, int], None],
 ) -> AnswerUpdate:
-    """Answer every question; replies that are cached cost nothing. report: called with (done, total)."""
-    attempts = []
-    for done, question in enumerate(questions, start=1):
-        attempts.append(answer(question))
-        report(done, len(questions))
-    results = tuple(item.result for item in attempts)
-    return AnswerUpdate(results, tuple(attempts), plan_update(row_fingerprints(published), row_fingerprints(results)))
+    """Answer every question, `n_at_once` side by side; replies that are cached cost nothing.
+
+    chunks: the published ones by id. report: called with (done, total). A question whose request fails for good is
+    left and the others go on; when the budget is spent, access denied or nothing answers any more, all that remain
+    are left. A left question keeps its published row while it asks the same and its quotes still stand. Raises the
+    fault when no question at all was answered.
+    """
+    run = _Run(len(questions), report)
+    with ThreadPoolExecutor(n_at_once) as pool:
+        outcomes = list(pool.map(lambda question: run.outcome(question, answer), questions))
+    attempts = [outcome for outcome in outcomes if isinstance(outcome, QAAttempts)]
+    if run.stopped_by is not None and not attempts:
+        raise run.stopped_by
+    rows = {attempt.result.question_id: attempt.result for attempt in attempts}
+    left = tuple(outcome for outcome in outcomes if isinstance(outcome, LeftQuestion))
+    asked_before = {(result.question_id, result.question): result for result in published}
+    for item in left:
+        earlier = asked_before.get((item.question.id, item.question.question))
+        if earlier and not quotes_not_in_source([earlier], chunks) and not pages_not_holding_quote([earlier], chunks):
+            rows[item.question.id] = earlier
+    results = tuple(rows[question.id] for question in questions if question.id in rows)
+    plan = plan_update(row_fingerprints(published), row_fingerprints(results))
+    return AnswerUpdate(results, tuple(attempts), plan, left)
+
+
+class _Run:
+    """What the threads that answer questions share: progress, and whether to go on."""
+
+    def __init__(self, n_questions: int, report: Callable[[int, int], None]) -> None:
+        self.stopped_by: RagAssetsError | None = None
+        self._n_questions = n_questions
+        self._report = report
+        self._lock = Lock()
+        self._n_done = 0
+        self._n_failures_in_a_row = 0
+
+    def outcome(self, question: Question, answer: Callable[[Question], QAAttempts]) -> QAAttempts | LeftQuestion:
+        if self.stopped_by is not None:
+            return LeftQuestion(question, str(self.stopped_by))
+        try:
+            attempts = answer(question)
+        except (ModelFault, BudgetExhausted) as fault:
+            self._count_failure(fault)
+            return LeftQuestion(question, str(fault))
+        with self._lock:
+            self._n_failures_in_a_row = 0
+            self._n_done += 1
+            self._report(self._n_done, self._n_questions)
+        return attempts
+
+    def _count_failure(self, fault: RagAssetsError) -> None:
+        with self._lock:
+            self._n_failures_in_a_row += not isinstance(fault, ContextTooLong)  # that is about its question only
+            is_last = self._n_failures_in_a_row >= min(_MOST_FAILURES_IN_A_ROW, self._n_questions)
+            if is_last or isinstance(fault, (AccessDenied, BudgetExhausted)):
+                self.stopped_by = self.stopped_by or fault
 
 
 def row_fingerprints(results: Sequence[QAResult]) -> dict[str, str]:
     """question_id -> fingerprint of the whole row."""
     return {result.question_id: result_fingerprint(result) for result in results}
+
+
+def result_fingerprint(result: QAResult) -> str:
+    """Changes with anything in a row of qa.jsonl."""
+    return fingerprint(asdict(result))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -15,6 +16,7 @@ from rag_assets.assets.reporting import histogram, materialized, progress
 from rag_assets.chunking import audits as chunking_audits
 from rag_assets.chunking.updates import ReadingWindow, update_passages
 from rag_assets.embedding.audits import VectorProblem, without_unit_vector
+from rag_assets.embedding.base import Embedder
 from rag_assets.embedding.missing_vectors import embed_missing
 from rag_assets.embedding.providers import embedder_facts, open_embedder, open_token_counter
 from rag_assets.embedding.vector_cache import VectorCache
@@ -104,11 +106,11 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
     paths = settings.paths
     facts = embedder_facts(settings.embedding, paths.models)
     tokens = open_token_counter(settings.embedding, paths.models)
-    window = ReadingWindow(facts.model_id, tokens.count_tokens, facts.max_tokens)
+    window = ReadingWindow(facts.tokenizer_id, tokens.count_tokens, facts.max_tokens)
     chunks_table = required_table(paths.chunks, asset="chunks")
     published = published_or_empty(paths.passages, PASSAGES)
     updated, plan = update_passages(published, chunks_table, settings.passages, window)
-    provenance = {"settings": settings.passages.fingerprint(), "model": facts.model_id}
+    provenance = {"settings": settings.passages.fingerprint(), "tokenizer": facts.tokenizer_id}
     is_changed = not plan.is_noop or read_provenance(paths.passages) != provenance
     with drafting() as draft:
         if is_changed:
@@ -135,13 +137,17 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
     kinds={"onnx"},
 )
 def embeddings(settings: dg.ResourceParam[Settings]) -> Outcome:
-    """One vector a passage, kept by content; a finished batch is never repeated; `data/cache/embeddings/`."""
+    """One vector a passage, kept by content; a finished batch is never repeated; `data/cache/embeddings/`.
+
+    The tokens of Google's models are estimated: its API reports none for embeddings.
+    """
     paths = settings.paths
     items = passages_from(required_table(paths.passages, asset="passages"))
     cache = VectorCache(paths.embeddings, embedder_facts(settings.embedding, paths.models))
     texts = {cache.key_of(item.text): item.text for item in items}
-    embedder = open_embedder(settings.embedding, paths.models, n_threads=settings.execution.n_workers)
-    run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch)
+    with closing(_embedder(settings)) as embedder:
+        run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch)
+        usage = embedder.usage()
     results = [audit.result(without_unit_vector(cache, items)) for audit in EMBEDDING_AUDITS]
     yield from results
     if guardrails_hold(results):
@@ -160,8 +166,21 @@ def embeddings(settings: dg.ResourceParam[Settings]) -> Outcome:
                 "dimension": cache.facts.dimension,
                 "n_embedded": run.n_embedded,
                 "vectors_per_s": run.vectors_per_s,
+                "seconds": run.seconds,
+                "n_model_requests": usage.n_requests,
+                "n_tokens": usage.n_input_tokens,
+                "cost_usd": usage.cost_usd,
             },
         )
+
+
+def _embedder(settings: Settings) -> Embedder:
+    return open_embedder(
+        settings.embedding,
+        settings.paths.models,
+        n_threads=settings.execution.n_workers,
+        access=settings.model_access,
+    )
 
 
 @dg.asset(

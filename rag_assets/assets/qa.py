@@ -3,13 +3,21 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from statistics import fmean
 from typing import Any
 
 import dagster as dg
 
 from rag_assets.answering import audits
 from rag_assets.answering.engine import place_of
-from rag_assets.answering.records import append_audit, audit_row, read_results, write_results
+from rag_assets.answering.records import (
+    append_audit,
+    audit_row,
+    keep_raw_replies,
+    left_row,
+    read_results,
+    write_results,
+)
 from rag_assets.answering.replies import ReplyCache
 from rag_assets.answering.update import (
     AnswerUpdate,
@@ -19,14 +27,15 @@ from rag_assets.answering.update import (
     kept,
     meta_of,
     row_fingerprints,
+    unanswered_rows,
 )
 from rag_assets.asking import answerer_fingerprint, asking, search_state
 from rag_assets.assets.conditions import on_new_content
-from rag_assets.assets.guardrails import Audit, guardrail, guardrails_hold, specs
+from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, specs
 from rag_assets.assets.reporting import markdown_table, materialized, progress
 from rag_assets.errors import MissingInput
 from rag_assets.incremental import data_version, drafting, read_json
-from rag_assets.model import Chunk
+from rag_assets.model import Chunk, Usage
 from rag_assets.questions import Question, load_questions
 from rag_assets.settings import Paths, Settings
 from rag_assets.tables import chunks_from, required_table, rows_of
@@ -61,6 +70,11 @@ QA_AUDITS: list[Audit[QADraft]] = [
         "An answer cites two papers or says that only one supports it; a refusal is the fixed sentence.",
         lambda draft: audits.too_few_sources(draft.update.results, min_sources=draft.min_sources),
     ),
+    advisory(
+        "all_answered",
+        "Every question was answered this time. What was left is asked by the next run, and only that.",
+        lambda draft: unanswered_rows(draft.update),
+    ),
 ]
 
 
@@ -80,7 +94,7 @@ def qa(
     questions = load_questions(settings.question_file)
     index_version = _index_version(paths)
     inputs = inputs_fingerprint(questions, index_version, search_state(settings), answerer_fingerprint(settings))
-    update = _updated(settings, questions, inputs)
+    update, spent = _updated(settings, questions, inputs)
     results = [
         audit.result(QADraft(update, _cited_chunks(update, paths), settings.answering.min_sources))
         for audit in QA_AUDITS
@@ -94,18 +108,27 @@ def qa(
             version=data_version(row_fingerprints(update.results)),
             counts=update.plan.counts(),
             n_rows=len(update.results),
-            facts=_facts(update),
+            facts=_facts(update, spent),
             previews={"answers": markdown_table(_preview(update), n_shown=N_PREVIEWED)},
         )
 
 
-def _updated(settings: Settings, questions: list[Question], inputs: str) -> AnswerUpdate:
+def _updated(settings: Settings, questions: list[Question], inputs: str) -> tuple[AnswerUpdate, Usage]:
+    """The rows as they should be, and what this run spent on models."""
     paths = settings.paths
     published = read_results(paths.qa)
     if is_current(paths.qa, paths.qa_meta, inputs):
-        return kept(published)
+        return kept(published), Usage()
     with asking(settings, paths.answers) as opened:
-        return answered(questions, published, opened.engine.answer, progress("qa", "questions"))
+        update = answered(
+            questions,
+            published,
+            opened.engine.answer,
+            chunks=opened.searcher.library.chunks,
+            n_at_once=opened.n_at_once,
+            report=progress("qa", "questions"),
+        )
+        return update, opened.budget.spent
 
 
 def _publish(update: AnswerUpdate, paths: Paths, inputs: str) -> None:
@@ -114,20 +137,26 @@ def _publish(update: AnswerUpdate, paths: Paths, inputs: str) -> None:
     with drafting() as draft:
         answers = draft.path(paths.qa)
         write_results(update.results, answers)
-        draft.put(paths.qa_meta, meta_of(answers, inputs))
+        draft.put(paths.qa_meta, meta_of(answers, inputs, update))
         draft.publish()
-    ReplyCache(paths.answers).prune(update.replies)
+    if not update.left:  # what was left may have drafts that the next run needs
+        ReplyCache(paths.answers).prune(update.replies)
 
 
 def _log(update: AnswerUpdate, paths: Paths, run_id: str, index_version: str, *, verdict: str) -> None:
-    now = datetime.now(UTC).isoformat(timespec="seconds")
+    facts = {
+        "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
+        "run_id": run_id,
+        "index_version": index_version,
+    }
     append_audit(
         paths.qa_audit,
         [
-            audit_row(attempts, timestamp=now, run_id=run_id, index_version=index_version, verdict=verdict)
-            for attempts in update.news
+            *(audit_row(attempts, **facts, verdict=verdict) for attempts in update.news),
+            *(left_row(left, **facts) for left in update.left),
         ],
     )
+    keep_raw_replies(paths.raw_replies, update)
 
 
 def _index_version(paths: Paths) -> str:
@@ -144,15 +173,26 @@ def _cited_chunks(update: AnswerUpdate, paths: Paths) -> dict[str, Chunk]:
     return {chunk.chunk_id: chunk for chunk in chunks_from(rows_of(table, "chunk_id", cited))}
 
 
-def _facts(update: AnswerUpdate) -> dict[str, Any]:
+def _facts(update: AnswerUpdate, spent: Usage) -> dict[str, Any]:
     results = update.results
+    supports = [claim.support.score for result in results for claim in result.claims if claim.support]
+    made = [used.draft for attempts in update.attempts for used in attempts.drafts if not used.is_cached]
     return {
         "n_refused": sum(result.refused for result in results),
         "n_single_source": sum(result.single_source for result in results),
         "n_claims": sum(len(result.claims) for result in results),
         "n_retries": sum(attempts.retry_k is not None for attempts in update.attempts),
-        "n_dropped_citations": sum(attempts.n_dropped_citations for attempts in update.attempts),
-        "n_model_requests": sum(attempts.result.usage.n_requests for attempts in update.news),
+        "n_left": len(update.left),
+        "n_dropped_citations": sum(attempts.verified.n_dropped_citations for attempts in update.attempts),
+        "n_hallucinated_citations": sum(draft.n_hallucinated for draft in made),
+        "n_contradicted_claims": sum(attempts.verified.n_contradicted_claims for attempts in update.attempts),
+        "mean_support": fmean(supports) if supports else None,
+        "n_cached_drafts": sum(attempts.n_cached for attempts in update.attempts),
+        "n_model_requests": spent.n_requests,
+        "n_input_tokens": spent.n_input_tokens,
+        "n_output_tokens": spent.n_output_tokens,
+        "cost_usd": spent.cost_usd,
+        "model_seconds": sum(draft.seconds for draft in made),
     }
 
 

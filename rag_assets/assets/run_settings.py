@@ -1,14 +1,17 @@
 """The resource every asset takes: the settings of this run, and with them the right to write the data folder."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import dagster as dg
 
+from rag_assets.asking import require_models
+from rag_assets.embedding.providers import require_embedder
 from rag_assets.incremental import only_writer
 from rag_assets.settings import Settings, StageSettings, load_settings
 
 _PATIENCE_S = 6 * 3600
+_USE_EMBEDDINGS = {"passages", "embeddings", "chroma_index", "index_meta", "qa", "smoke_eval"}
 
 
 def run_settings(overrides: Mapping[str, Any] | None = None) -> dg.ResourceDefinition:
@@ -20,10 +23,25 @@ def run_settings(overrides: Mapping[str, Any] | None = None) -> dg.ResourceDefin
     @dg.resource(config_schema=_launchpad_schema(), description="Settings; what is given here wins for this run.")
     def settings(context: dg.InitResourceContext) -> Iterator[Settings]:
         loaded = load_settings(_merged(overrides or {}, context.resource_config or {}))
+        _require_models(loaded, _selected(context))
         with only_writer(loaded.data_dir, patience_s=_PATIENCE_S):
             yield loaded
 
     return settings
+
+
+def _require_models(settings: Settings, assets: Collection[str] | None) -> None:
+    """A missing key must end the run before its first asset, not after an hour of embedding."""
+    if assets is None or "qa" in assets:
+        require_models(settings)
+    if assets is None or _USE_EMBEDDINGS & set(assets):
+        require_embedder(settings.embedding, settings.paths.models)
+
+
+def _selected(context: dg.InitResourceContext) -> Collection[str] | None:
+    """The assets of this run; None is all of them."""
+    selection = context.run.asset_selection if context.run else None
+    return None if selection is None else {key.to_user_string() for key in selection}
 
 
 def _launchpad_schema() -> dict[str, dg.Field]:

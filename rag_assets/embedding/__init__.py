@@ -1,13 +1,13 @@
 """Texts to vectors: the models, and a cache that embeds no text twice.
 
-What a passage is lives in `chunking`, where vectors are searched in `indexing`. Importing this package loads no model
-and no engine.
+What a passage is lives in `chunking`, where vectors are searched in `indexing`. Importing this package loads no model,
+no engine and no SDK.
 """
 
 from rag_assets.embedding.audits import VectorProblem, without_unit_vector
 from rag_assets.embedding.base import Embedder, EmbedderFacts, TokenCounts, Vectors
 from rag_assets.embedding.missing_vectors import EmbeddingRun, embed_missing
-from rag_assets.embedding.providers import embedder_facts, open_embedder, open_token_counter
+from rag_assets.embedding.providers import embedder_facts, open_embedder, open_token_counter, require_embedder
 from rag_assets.embedding.vector_cache import PublishedVectors, VectorCache, vector_key
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "embedder_facts",
     "open_embedder",
     "open_token_counter",
+    "require_embedder",
     "vector_key",
     "without_unit_vector",
 ]

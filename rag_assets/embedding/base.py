@@ -1,16 +1,19 @@
 """What an embedding model is to the rest of the house.
 
-The models themselves live in `local_model` and `hub_model`, the engine that runs them in `fastembed_embedder`, the
-choice between them in `providers`.
+Models that run here live in `local_model` and `hub_model`, the engine that runs them in `fastembed_embedder`; models
+behind an API in `hosted_models` and `hosted_embedder`; the choice between them in `providers`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from rag_assets.embedding.prefixes import Prefixes
+from rag_assets.model import Usage
 
 Vectors = NDArray[np.float32]
 
@@ -20,12 +23,15 @@ class EmbedderFacts:
     """What must be known of a model before it is loaded."""
 
     model_id: str
-    """Identity of the vectors: whatever changes a vector (provider, weights, quantisation, builder) changes it.
-    Letters, digits, dots and dashes only, so that it can name a folder."""
+    """Identity of the vectors: whatever changes a vector (provider, weights, quantisation, builder, prefixes) changes
+    it. Letters, digits, dots and dashes only, so that it can name a folder."""
     dimension: int
     """Length of a vector."""
     max_tokens: int
-    """Tokens the model reads, special tokens included; what follows them is not in the vector."""
+    """Tokens of a passage that the model reads, special tokens included, the prefix of passages not; what follows
+    them is not in the vector."""
+    tokenizer_id: str
+    """Names the tokenizer that counts: where it and `max_tokens` stay, another model needs no other passages."""
 
 
 class TokenCounts(Protocol):
@@ -56,12 +62,29 @@ class Embedder(TokenCounts, Protocol):
         """The unit vector of a question, shape (dimension,)."""
         ...
 
+    def request_sizes(self, texts: Sequence[str]) -> list[int]:
+        """How many of `texts`, in order, `embed_passages` handles at once; who saves after each pays for none twice."""
+        ...
+
+    def usage(self) -> Usage:
+        """What this embedder has asked of a model behind an API so far; nothing for a model that runs here."""
+        ...
+
+    def close(self) -> None:
+        """Let go of connections; left open, one keeps the process from ending. May be called at any time, again too."""
+        ...
+
 
 class ModelFiles(Protocol):
     """A model fastembed can run, wherever its files come from."""
 
     @property
     def facts(self) -> EmbedderFacts: ...
+
+    @property
+    def prefixes(self) -> Prefixes:
+        """What the model expects before a question and before a passage."""
+        ...
 
     @property
     def fastembed_name(self) -> str:
@@ -75,3 +98,10 @@ class ModelFiles(Protocol):
     def ready_folder(self) -> Path:
         """The folder fastembed loads; built or fetched first when it is not there. Raises MissingModel."""
         ...
+
+
+def unit(vector: NDArray[Any]) -> Vectors:
+    """The vector scaled to length 1 (not all models do); one of length 0 is left for the audit to find."""
+    wide = vector.astype(np.float64)
+    length = float(np.linalg.norm(wide))
+    return (wide / length if length > 0 else wide).astype(np.float32)

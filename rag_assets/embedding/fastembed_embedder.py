@@ -7,6 +7,7 @@ it is given at once, so in a batch a vector would depend on its neighbours. On t
 batches sorted by length, and faster than unsorted ones (benchmarks/embedding_speed.py).
 """
 
+import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.embedding.base import ModelFiles, Vectors
+from rag_assets.embedding.base import ModelFiles, Vectors, unit
 from rag_assets.errors import MissingModel
+from rag_assets.model import Usage
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
@@ -67,15 +69,24 @@ class FastembedEmbedder:
         return self._tokenizer.count_tokens(texts)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        model = self._loaded()
+        model, prefix = self._loaded(), self._files.prefixes.passage
         vectors = np.empty((len(texts), self.dimension), np.float32)
         with ThreadPoolExecutor(self._n_threads) as pool:
-            for row, vector in enumerate(pool.map(lambda text: _only(model.passage_embed([text])), texts)):
+            for row, vector in enumerate(pool.map(lambda text: _only(model.passage_embed([prefix + text])), texts)):
                 vectors[row] = vector
         return vectors
 
     def embed_query(self, text: str) -> Vectors:
-        return _only(self._loaded().query_embed(text))
+        return _only(self._loaded().query_embed(self._files.prefixes.query + text))
+
+    def request_sizes(self, texts: Sequence[str]) -> list[int]:
+        return [len(texts)]
+
+    def usage(self) -> Usage:
+        return Usage()
+
+    def close(self) -> None:
+        """Nothing is held open."""
 
     def _loaded(self) -> "TextEmbedding":
         with self._lock:
@@ -89,13 +100,14 @@ def _load(files: ModelFiles) -> "TextEmbedding":
     from fastembed import TextEmbedding
 
     try:
-        return TextEmbedding(
-            files.fastembed_name,
-            cache_dir=str(folder.parent),
-            threads=1,
-            specific_model_path=str(folder),
-            local_files_only=True,
-        )
+        with warnings.catch_warnings(action="ignore"):  # some models have no use for threads, and say so
+            return TextEmbedding(
+                files.fastembed_name,
+                cache_dir=str(folder.parent),
+                threads=1,
+                specific_model_path=str(folder),
+                local_files_only=True,
+            )
     except Exception as error:  # onnxruntime's and fastembed's loading errors share no narrower base
         raise MissingModel(
             f"The embedding model in {folder} cannot be loaded ({type(error).__name__}: {error}). "
@@ -104,8 +116,5 @@ def _load(files: ModelFiles) -> "TextEmbedding":
 
 
 def _only(vectors: Iterable[NDArray[Any]]) -> Vectors:
-    """The one vector, scaled to length 1 (not all hub models do); one of length 0 is left for the audit to find."""
     (vector,) = vectors
-    wide = vector.astype(np.float64)
-    length = float(np.linalg.norm(wide))
-    return (wide / length if length > 0 else wide).astype(np.float32)
+    return unit(vector)

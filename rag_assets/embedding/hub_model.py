@@ -8,9 +8,10 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding.base import EmbedderFacts
+from rag_assets.embedding.prefixes import NO_PREFIXES, Prefixes
 from rag_assets.errors import InvalidSettings, MissingModel
 from rag_assets.incremental import file_sha256, fingerprint
 
@@ -24,18 +25,24 @@ class HubModel:
 
     fastembed_name: str
     models_folder: Path
+    prefixes: Prefixes
 
     @cached_property
     def facts(self) -> EmbedderFacts:
-        from fastembed.common.preprocessor_utils import load_tokenizer
-
-        truncation = load_tokenizer(model_dir=self._folder)[0].truncation or {}
         files = [self._description.model_file, *self._description.additional_files, "tokenizer.json"]
         content = fingerprint({name: file_sha256(self._folder / name) for name in files})
+        model_id = f"fastembed-{re.sub(r'[^A-Za-z0-9.]+', '-', self.fastembed_name)}-{content[:12]}"
+        if self.prefixes != NO_PREFIXES:
+            model_id += f"-p{fingerprint(self.prefixes.query, self.prefixes.passage)[:8]}"
+        tokenizer = self._tokenizer()
+        max_tokens = int(tokenizer.truncation["max_length"])
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
         return EmbedderFacts(
-            model_id=f"fastembed-{re.sub(r'[^A-Za-z0-9.]+', '-', self.fastembed_name)}-{content[:12]}",
+            model_id=model_id,
             dimension=int(self._description.dim or 0),
-            max_tokens=int(truncation["max_length"]),
+            max_tokens=max_tokens - len(tokenizer.encode(self.prefixes.passage, add_special_tokens=False).ids),
+            tokenizer_id=f"tokenizer-{file_sha256(self.tokenizer_file())[:12]}",
         )
 
     def tokenizer_file(self) -> Path:
@@ -43,6 +50,16 @@ class HubModel:
 
     def ready_folder(self) -> Path:
         return self._folder
+
+    def _tokenizer(self) -> Any:
+        """As fastembed loads it: cut at what the model reads."""
+        if self._description.model_file.endswith(".safetensors"):  # a static model: a table of vectors, no ONNX graph
+            from fastembed.text.static_embedding import load_static_tokenizer
+
+            return load_static_tokenizer(self._folder)[0]
+        from fastembed.common.preprocessor_utils import load_tokenizer
+
+        return load_tokenizer(self._folder)[0]
 
     @cached_property
     def _description(self) -> "DenseModelDescription":

@@ -19,11 +19,13 @@ from uuid import uuid4
 from rag_assets.embedding.base import EmbedderFacts
 from rag_assets.embedding.local_weights import (
     MINILM,
+    PACKAGED_TOKENIZER_ID,
     TOKENIZER_SHA256,
     WEIGHTS_SHA256,
     packaged_tokenizer,
     read_weights,
 )
+from rag_assets.embedding.prefixes import NO_PREFIXES
 from rag_assets.errors import MissingModel
 from rag_assets.incremental import DRAFT_SUFFIX, file_sha256
 from rag_assets.tokens import packaged_model_folder
@@ -53,6 +55,7 @@ class LocalModel:
     models_folder: Path
 
     fastembed_name = "sentence-transformers/all-MiniLM-L6-v2"
+    prefixes = NO_PREFIXES
 
     @cached_property
     def facts(self) -> EmbedderFacts:
@@ -61,6 +64,7 @@ class LocalModel:
             model_id=f"local-{self.name}-{weights}-{tokenizer}-b{BUILDER_VERSION}",
             dimension=MINILM.n_hidden,
             max_tokens=MINILM.max_tokens,
+            tokenizer_id=PACKAGED_TOKENIZER_ID,
         )
 
     def tokenizer_file(self) -> Path:

@@ -17,6 +17,7 @@ WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 """Of model.safetensors, here as in the official sentence-transformers/all-MiniLM-L6-v2."""
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 """Of tokenizer.json; another vocabulary would make other vectors of the same weights."""
+PACKAGED_TOKENIZER_ID = f"wordpiece-{TOKENIZER_SHA256[:8]}"
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,13 @@ The cache lives in `vector_cache`; publishing it is the caller's decision, after
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from rag_assets.embedding.base import Embedder
 from rag_assets.embedding.vector_cache import VectorCache
+from rag_assets.errors import BudgetExhausted, ModelFault
 
 logger = logging.getLogger(__name__)
 
@@ -43,8 +45,10 @@ def embed_missing(
 ) -> EmbeddingRun:
     """Embed the texts whose vectors the cache lacks; after each batch, save it and call `report(done, total)`.
 
-    texts_by_key: the wanted texts by `cache.key_of(text)`. When none is missing the model is not even loaded. Raises
-    ValueError when cache and embedder are of different models.
+    texts_by_key: the wanted texts by `cache.key_of(text)`. A batch has `batch_size` texts, or fewer where the model's
+    provider takes fewer at once. When none is missing the model is not even loaded. Raises ValueError when cache and
+    embedder are of different models; BudgetExhausted or a ModelFault, saying how much is left, when a model behind an
+    API is not asked any more or does not answer: what is saved is not asked for again.
     """
     if embedder.model_id != cache.facts.model_id:
         raise ValueError(f"the cache is for {cache.facts.model_id}, the embedder is {embedder.model_id}")
@@ -53,10 +57,24 @@ def embed_missing(
     progress = _Progress(len(missing), embedder.model_id)
     for start in range(0, len(missing), batch_size):
         keys = missing[start : start + batch_size]
-        cache.add(keys, embedder.embed_passages([texts_by_key[key] for key in keys]))
-        progress.advance(len(keys))
-        report(progress.n_done, len(missing))
+        for size in embedder.request_sizes([texts_by_key[key] for key in keys]):
+            now, keys = keys[:size], keys[size:]
+            with _told_what_is_left(progress):
+                cache.add(now, embedder.embed_passages([texts_by_key[key] for key in now]))
+            progress.advance(len(now))
+            report(progress.n_done, len(missing))
     return EmbeddingRun(len(missing), len(texts_by_key) - len(missing), progress.seconds)
+
+
+@contextmanager
+def _told_what_is_left(progress: "_Progress") -> Iterator[None]:
+    try:
+        yield
+    except (BudgetExhausted, ModelFault) as error:
+        raise type(error)(
+            f"{error} Of {progress.n_total} passages, {progress.n_total - progress.n_done} are still to be embedded; "
+            "the others are saved, and another run goes on from there."
+        ) from error
 
 
 class _Progress:
@@ -64,7 +82,7 @@ class _Progress:
 
     def __init__(self, n_total: int, model_id: str) -> None:
         self.n_done = 0
-        self._n_total = n_total
+        self.n_total = n_total
         self._started = self._reported = time.monotonic()
         if n_total:
             logger.info("Embedding %d passages with %s.", n_total, model_id)
@@ -75,7 +93,7 @@ class _Progress:
 
     def advance(self, n_new: int) -> None:
         self.n_done += n_new
-        is_last = self.n_done == self._n_total
+        is_last = self.n_done == self.n_total
         if not is_last and time.monotonic() - self._reported < _SECONDS_BETWEEN_REPORTS:
             return
         self._reported = time.monotonic()
@@ -83,7 +101,7 @@ class _Progress:
         logger.info(
             "Embedded %d of %d passages, %.0f a second, %.0f s to go.",
             self.n_done,
-            self._n_total,
+            self.n_total,
             rate,
-            (self._n_total - self.n_done) / rate,
+            (self.n_total - self.n_done) / rate,
         )

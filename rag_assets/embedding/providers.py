@@ -1,37 +1,79 @@
-"""Which embedding model a setting means. The only table of providers; a new one gets a line in `_PROVIDERS`."""
+"""Which embedding model a setting means. The only table of providers; a new one gets a line in `_PROVIDERS`, or in
+`hosted_models` if it is asked over the network."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 from rag_assets.embedding.base import Embedder, EmbedderFacts, ModelFiles, TokenCounts
 from rag_assets.embedding.fastembed_embedder import FastembedEmbedder, ModelTokenizer
+from rag_assets.embedding.hosted_embedder import HostedEmbedder
+from rag_assets.embedding.hosted_models import HOSTED_PROVIDERS, chosen_model, is_hosted
 from rag_assets.embedding.hub_model import HubModel
 from rag_assets.embedding.local_model import LocalModel, Precision
+from rag_assets.embedding.prefixes import fastembed_prefixes
+from rag_assets.embedding.query_vectors import RememberedQueries
+from rag_assets.embedding.stand_in_tokens import StandInTokenizer
 from rag_assets.errors import InvalidSettings
-from rag_assets.settings import EmbeddingSettings
+from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.prices import require_price
+from rag_assets.settings import EmbeddingSettings, ModelAccessSettings
 
 _LOCAL_MODELS = {"all-MiniLM-L6-v2-int8": Precision.INT8, "all-MiniLM-L6-v2": Precision.FLOAT32}
 
 
-def open_embedder(settings: EmbeddingSettings, models_folder: Path, *, n_threads: int) -> Embedder:
-    """The model that `settings` names, running on `n_threads` threads.
+def open_embedder(
+    settings: EmbeddingSettings,
+    models_folder: Path,
+    *,
+    n_threads: int,
+    access: ModelAccessSettings | None = None,
+    budget: RunBudget | None = None,
+    query_vectors: Path | None = None,
+) -> Embedder:
+    """The model that `settings` names; close it after use.
 
-    Local models are built below `models_folder`, hub models fetched there, when the first vector is asked for.
-    Raises InvalidSettings for a name that does not exist; then and later, MissingModel for files that cannot be had.
+    A model that runs here uses `n_threads` threads; it is built below `models_folder`, or fetched there from its hub,
+    when the first vector is asked for. A model behind an API is asked as `access` says and within `budget` (of its
+    own, unless one is shared); vectors of questions are kept in the folder `query_vectors`, where one is given.
+
+    Raises InvalidSettings for a name that does not exist and MissingKey for a key that is not set; then and later,
+    MissingModel for files that cannot be had.
     """
-    return FastembedEmbedder(_model_files(settings, models_folder), n_threads=n_threads)
+    if not is_hosted(settings.model):
+        return FastembedEmbedder(_model_files(settings, models_folder), n_threads=n_threads)
+    chosen, access = chosen_model(settings), access or ModelAccessSettings()
+    if access.budget_usd is not None:
+        require_price(chosen.name, chosen.access)
+    embedder = HostedEmbedder(chosen, access, budget or RunBudget(access))
+    return RememberedQueries(embedder, query_vectors) if query_vectors else embedder
+
+
+def require_embedder(settings: EmbeddingSettings, models_folder: Path) -> None:
+    """Refuse, before any work, what cannot work: a name that does not exist, a key that is not set. Sends and fetches
+    nothing. Raises InvalidSettings, MissingKey."""
+    if is_hosted(settings.model):
+        chosen_model(settings)
+    else:
+        _model_files(settings, models_folder)
 
 
 def embedder_facts(settings: EmbeddingSettings, models_folder: Path) -> EmbedderFacts:
-    """Identity, dimension and reach of the model that `settings` names; loads no model.
+    """Identity, dimension and reach of the model that `settings` names; loads no model and asks none.
 
-    Free for local models. A hub model is fetched when it is not there. Raises as `open_embedder`.
+    A hub model is fetched when it is not there. Raises as `open_embedder`.
     """
+    if is_hosted(settings.model):
+        return chosen_model(settings).facts
     return _model_files(settings, models_folder).facts
 
 
 def open_token_counter(settings: EmbeddingSettings, models_folder: Path) -> TokenCounts:
-    """The tokenizer of the model that `settings` names, without the model. Raises as `open_embedder`."""
+    """The tokenizer of the model that `settings` names, or what stands in for it, without the model.
+
+    Raises as `open_embedder`.
+    """
+    if is_hosted(settings.model):
+        return StandInTokenizer()
     return ModelTokenizer(_model_files(settings, models_folder).tokenizer_file())
 
 
@@ -39,20 +81,40 @@ def _model_files(settings: EmbeddingSettings, models_folder: Path) -> ModelFiles
     provider, _, name = settings.model.partition(":")
     if provider not in _PROVIDERS:
         raise _unknown(settings.model)
-    return _PROVIDERS[provider](name, models_folder)
+    for field in ("dimensions", "max_tokens"):
+        if getattr(settings, field) is not None:
+            raise InvalidSettings(
+                f"embedding.{field} is for models behind an API; of {settings.model} it is known. Leave it empty."
+            )
+    return _PROVIDERS[provider](name, models_folder, settings)
 
 
-def _local_model(name: str, models_folder: Path) -> ModelFiles:
+def _local_model(name: str, models_folder: Path, settings: EmbeddingSettings) -> ModelFiles:
     if name not in _LOCAL_MODELS:
-        raise _unknown(f"local:{name}")
+        raise _unknown(settings.model)
+    if settings.query_prefix or settings.passage_prefix:
+        raise InvalidSettings(
+            f"embedding.query_prefix and embedding.passage_prefix: {settings.model} was trained without. Leave them "
+            "empty."
+        )
     return LocalModel(name, _LOCAL_MODELS[name], models_folder)
+
+
+def _hub_model(name: str, models_folder: Path, settings: EmbeddingSettings) -> ModelFiles:
+    prefixes = fastembed_prefixes(name).overridden(settings.query_prefix, settings.passage_prefix)
+    return HubModel(name, models_folder, prefixes)
 
 
 def _unknown(model: str) -> InvalidSettings:
     known = ", ".join(f"local:{name}" for name in _LOCAL_MODELS)
+    hosted = ", ".join(f"{provider}:<model>" for provider in HOSTED_PROVIDERS)
     return InvalidSettings(
-        f"embedding.model = {model!r} does not exist. It can be: {known}, fastembed:<a model of fastembed's list>."
+        f"embedding.model = {model!r} does not exist. It can be: {known}, fastembed:<a model of fastembed's list>, "
+        f"{hosted}."
     )
 
 
-_PROVIDERS: dict[str, Callable[[str, Path], ModelFiles]] = {"local": _local_model, "fastembed": HubModel}
+_PROVIDERS: dict[str, Callable[[str, Path, EmbeddingSettings], ModelFiles]] = {
+    "local": _local_model,
+    "fastembed": _hub_model,
+}

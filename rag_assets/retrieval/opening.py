@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from rag_assets.errors import MissingInput, MissingModel
+from rag_assets.hosted.budget import RunBudget
 from rag_assets.indexing.manifest import IndexManifest, is_intact, read_manifest
 from rag_assets.indexing.protocols import IndexIdentity, LexicalIndex, VectorStore
 from rag_assets.retrieval.library import Library
@@ -22,17 +23,18 @@ logger = logging.getLogger(__name__)
 Index = TypeVar("Index", VectorStore, LexicalIndex)
 
 
-def open_searcher(settings: Settings) -> Searcher:
+def open_searcher(settings: Settings, budget: RunBudget | None = None) -> Searcher:
     """Open chunks, passages and indexes below `settings.data_dir`; the model is loaded by the first question.
 
-    Raises MissingInput when a table or both indexes are missing or do not fit, StaleIndex when the tables do not fit
-    each other.
+    `budget`: what an embedding model behind an API is charged to; None: one of its own. Raises MissingInput when a
+    table or both indexes are missing or do not fit, StaleIndex when the tables do not fit each other, MissingKey when
+    the embedding model needs a key that is not set.
     """
     from rag_assets.indexing.tantivy_index import TantivyIndex, tantivy_identity
 
     paths = settings.paths
     library = Library.load(paths.chunks, paths.passages)
-    dense = _dense_search(settings, library)
+    dense = _dense_search(settings, library, budget)
     words = _opened(paths.bm25, tantivy_identity(), library, TantivyIndex.open)
     if dense is None and words is None:
         raise MissingInput(
@@ -43,7 +45,7 @@ def open_searcher(settings: Settings) -> Searcher:
     return Searcher(library, dense, words, settings.retrieval, counter)
 
 
-def _dense_search(settings: Settings, library: Library) -> DenseSearch | None:
+def _dense_search(settings: Settings, library: Library, budget: RunBudget | None) -> DenseSearch | None:
     from rag_assets.embedding.providers import embedder_facts, open_embedder
     from rag_assets.indexing.chroma import ChromaStore, chroma_identity
 
@@ -56,7 +58,15 @@ def _dense_search(settings: Settings, library: Library) -> DenseSearch | None:
     store = _opened(paths.chroma, chroma_identity(model_id, settings.indexing), library, ChromaStore.open)
     if store is None:
         return None
-    return DenseSearch(store, open_embedder(settings.embedding, paths.models, n_threads=1))
+    embedder = open_embedder(
+        settings.embedding,
+        paths.models,
+        n_threads=1,
+        access=settings.model_access,
+        budget=budget,
+        query_vectors=paths.query_vectors,
+    )
+    return DenseSearch(store, embedder)
 
 
 def _opened(

@@ -8,7 +8,7 @@ from rag_assets.answering.audits import (
     too_few_sources,
     uncited_claims,
 )
-from rag_assets.answering.engine import REFUSAL
+from rag_assets.answering.drafts import REFUSAL
 from rag_assets.model import Citation, Claim, QAResult, Span, Verification
 from rag_assets_tests.answering.builders import chunk
 

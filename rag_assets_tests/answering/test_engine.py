@@ -4,13 +4,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.engine import REFUSAL, SINGLE_SOURCE_NOTE, AnswerEngine, Evidence
+from rag_assets.answering.drafts import REFUSAL, DraftAnswer, DraftCitation, DraftClaim
+from rag_assets.answering.engine import SINGLE_SOURCE_NOTE, AnswerEngine, Evidence
 from rag_assets.answering.replies import ReplyCache
+from rag_assets.answering.support import EmbeddedSupport
 from rag_assets.model import Context
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
-from rag_assets_tests.answering.builders import chunk, evidence
+from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
 
 SMITH = chunk("smith2020", "Ferritin fell in all groups by 12% within a month.")
 JONES = chunk("jones2021", "Ferritin was lower in every group after four weeks.", page=None)
@@ -41,7 +42,8 @@ class InventingAnswerer(QuotingAnswerer):
 
 
 def engine(tmp_path: Path, answerer: QuotingAnswerer, by_k: dict[int, Evidence]) -> AnswerEngine:
-    return AnswerEngine(answerer, lambda _question, k: by_k[k], ReplyCache(tmp_path), AnsweringSettings())
+    scorer = EmbeddedSupport(WordEncoder())
+    return AnswerEngine(answerer, lambda _question, k: by_k[k], ReplyCache(tmp_path), scorer, AnsweringSettings())
 
 
 def test_an_answer_names_its_papers_and_pages(tmp_path: Path) -> None:
@@ -101,7 +103,7 @@ def test_invented_quotes_end_in_the_fixed_refusal(tmp_path: Path) -> None:
 
     assert attempts.result.refused
     assert attempts.result.answer == REFUSAL
-    assert attempts.n_dropped_citations == 1
+    assert attempts.verified.n_dropped_citations == 1
 
 
 def test_the_same_contexts_are_never_answered_twice(tmp_path: Path) -> None:

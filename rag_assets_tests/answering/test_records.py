@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pandas as pd
 
-from rag_assets.answering.engine import QAAttempts
+from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.engine import QAAttempts, UsedDraft
 from rag_assets.answering.records import append_audit, audit_row, read_results, write_results
+from rag_assets.answering.verification import VerifiedClaims
 from rag_assets.model import Box, Citation, Claim, QAResult, Verification
 
 CITATION = Citation("smith2020", "smith2020:1", 3, 4, "Ferritin “fell”", (Box(3, 0, 0, 1, 1),), Verification.EXACT)
@@ -23,7 +25,9 @@ RESULT = QAResult(
     ("c",),
     "f",
 )
-ATTEMPTS = QAAttempts(RESULT, 6, 1, 10, 2, ("f",))
+ATTEMPTS = QAAttempts(
+    RESULT, 6, 1, 10, VerifiedClaims(RESULT.claims, 2, 0), (UsedDraft("f", DraftAnswer(), is_cached=False),)
+)
 ADR_0004_COLUMNS = (
     "timestamp,question,initial_k,sources_used_initial,guardrail_triggered,retry_k,final_sources_used,final_answer_len"
 )

@@ -22,7 +22,9 @@ def test_a_verbatim_quote_is_kept_with_the_page_it_stands_on() -> None:
         "smith2020", TEXT, spans=(Span(0, cut, 3, 3, boxes[:1], 0), Span(cut, len(TEXT), 4, 4, boxes[1:], cut))
     )
 
-    [claim] = verify(draft(source.chunk_id, "Nothing else changed during"), {source.chunk_id: source}).claims
+    [claim] = verify(
+        draft(source.chunk_id, "Nothing else changed during"), {source.chunk_id: source}, "Did ferritin fall?"
+    ).claims
 
     [citation] = claim.citations
     assert (citation.page_start, citation.page_end, citation.boxes) == (4, 4, boxes[1:])
@@ -34,7 +36,9 @@ def test_a_quote_that_runs_over_a_page_turn_names_both_pages() -> None:
     cut = TEXT.index("Nothing")
     source = chunk("smith2020", TEXT, spans=(Span(0, cut, 3, 3), Span(cut, len(TEXT), 4, 4)))
 
-    [claim] = verify(draft(source.chunk_id, "groups by 12%. Nothing else"), {source.chunk_id: source}).claims
+    [claim] = verify(
+        draft(source.chunk_id, "groups by 12%. Nothing else"), {source.chunk_id: source}, "Did ferritin fall?"
+    ).claims
 
     assert (claim.citations[0].page_start, claim.citations[0].page_end) == (3, 4)
 
@@ -44,8 +48,12 @@ def test_a_quote_of_text_without_a_proven_page_has_no_page() -> None:
     caption = "Table 1. Ferritin by group of runners.\n"
     source = chunk("smith2020", caption + TEXT, spans=(Span(len(caption), len(caption + TEXT), 3, 3),))
 
-    [of_caption] = verify(draft(source.chunk_id, caption.strip()), {source.chunk_id: source}).claims
-    [across] = verify(draft(source.chunk_id, "runners.\nFerritin fell in all"), {source.chunk_id: source}).claims
+    [of_caption] = verify(
+        draft(source.chunk_id, caption.strip()), {source.chunk_id: source}, "Did ferritin fall?"
+    ).claims
+    [across] = verify(
+        draft(source.chunk_id, "runners.\nFerritin fell in all"), {source.chunk_id: source}, "Did ferritin fall?"
+    ).claims
 
     assert (of_caption.citations[0].page_start, of_caption.citations[0].page_end) == (None, None)
     assert (across.citations[0].page_start, across.citations[0].page_end) == (None, 3)
@@ -55,7 +63,9 @@ def test_a_quote_typeset_differently_is_kept_as_the_source_has_it() -> None:
     """Models retype quotes; what is published must be what the paper says."""
     source = chunk("smith2020", "The “ﬁnal” re-\nsult was clear to everyone.")
 
-    [claim] = verify(draft(source.chunk_id, 'the "final" result was clear'), {source.chunk_id: source}).claims
+    [claim] = verify(
+        draft(source.chunk_id, 'the "final" result was clear'), {source.chunk_id: source}, "Did ferritin fall?"
+    ).claims
 
     assert claim.citations[0].quote == "The “ﬁnal” re-\nsult was clear"
     assert claim.citations[0].verification is Verification.NORMALIZED
@@ -70,7 +80,7 @@ def test_what_is_not_in_the_source_is_dropped_and_counted(quote: str) -> None:
     """An invented quote that survives is the one failure this project exists to prevent."""
     source = chunk("smith2020", TEXT)
 
-    verified = verify(draft(source.chunk_id, quote), {source.chunk_id: source})
+    verified = verify(draft(source.chunk_id, quote), {source.chunk_id: source}, "Did ferritin fall?")
 
     assert verified.claims == ()
     assert verified.n_dropped_citations == 1
@@ -80,7 +90,9 @@ def test_a_citation_of_a_context_that_was_not_given_is_dropped() -> None:
     """A model may remember a chunk id from elsewhere."""
     source = chunk("smith2020", TEXT)
 
-    verified = verify(draft("jones2021:abc", "Ferritin fell in all groups"), {source.chunk_id: source})
+    verified = verify(
+        draft("jones2021:abc", "Ferritin fell in all groups"), {source.chunk_id: source}, "Did ferritin fall?"
+    )
 
     assert verified.claims == ()
 
@@ -91,7 +103,9 @@ def test_a_claim_keeps_its_good_citation_when_another_is_dropped() -> None:
     good = DraftCitation(source.chunk_id, "Ferritin fell in all groups")
     bad = DraftCitation(source.chunk_id, "Ferritin doubled in all groups")
 
-    verified = verify(DraftAnswer((DraftClaim("It fell.", (good, bad)),)), {source.chunk_id: source})
+    verified = verify(
+        DraftAnswer((DraftClaim("It fell.", (good, bad)),)), {source.chunk_id: source}, "Did ferritin fall?"
+    )
 
     assert len(verified.claims[0].citations) == 1
     assert verified.n_dropped_citations == 1

@@ -10,7 +10,7 @@ from rag_assets.embedding import EmbedderFacts, Vectors
 
 class HashedEmbedder:
     def __init__(self, model_id: str = "hashed-1", dimension: int = 8) -> None:
-        self.facts = EmbedderFacts(model_id, dimension, max_tokens=64)
+        self.facts = EmbedderFacts(model_id, dimension, 64, "words")
         self.n_texts_embedded = 0
 
     @property
@@ -36,3 +36,6 @@ class HashedEmbedder:
         seed = hashlib.sha256(f"{self.model_id} {text}".encode()).digest()
         vector = np.random.default_rng(list(seed)).standard_normal(self.dimension)
         return (vector / np.linalg.norm(vector)).astype(np.float32)
+
+    def request_sizes(self, texts: Sequence[str]) -> list[int]:
+        return [len(texts)]

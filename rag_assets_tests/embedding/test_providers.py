@@ -20,7 +20,7 @@ from rag_assets_tests.embedding.reference_texts import PARAGRAPH, QUESTION
 HUB = EmbeddingSettings(model="fastembed:sentence-transformers/all-MiniLM-L6-v2")
 
 
-@pytest.mark.parametrize("name", ["local:all-minilm", "all-MiniLM-L6-v2", "openai:text-embedding-3-small", ""])
+@pytest.mark.parametrize("name", ["local:all-minilm", "all-MiniLM-L6-v2", "cohere:embed-4", ""])
 def test_an_unknown_model_is_refused_with_the_models_there_are(name: str, tmp_path: Path) -> None:
     """A guess would fill the index with vectors that nobody asked for."""
     with pytest.raises(InvalidSettings) as caught:
@@ -28,7 +28,7 @@ def test_an_unknown_model_is_refused_with_the_models_there_are(name: str, tmp_pa
 
     assert str(caught.value) == (
         f"embedding.model = {name!r} does not exist. It can be: local:all-MiniLM-L6-v2-int8, local:all-MiniLM-L6-v2, "
-        "fastembed:<a model of fastembed's list>."
+        "fastembed:<a model of fastembed's list>, google:<model>, openai:<model>, ollama:<model>."
     )
 
 
@@ -42,8 +42,10 @@ def test_the_two_precisions_have_different_identities(tmp_path: Path) -> None:
     """Under one identity, vectors of both would meet in one index."""
     exact, quantised = embedder_facts(FLOAT32, tmp_path), embedder_facts(INT8, tmp_path)
 
-    assert quantised == EmbedderFacts("local-all-MiniLM-L6-v2-int8-53aa51172d14-be50c362-b1", 384, 256)
-    assert exact == EmbedderFacts("local-all-MiniLM-L6-v2-53aa51172d14-be50c362-b1", 384, 256)
+    assert quantised == EmbedderFacts(
+        "local-all-MiniLM-L6-v2-int8-53aa51172d14-be50c362-b1", 384, 256, "wordpiece-be50c362"
+    )
+    assert exact == EmbedderFacts("local-all-MiniLM-L6-v2-53aa51172d14-be50c362-b1", 384, 256, "wordpiece-be50c362")
 
 
 def test_facts_and_opening_load_no_engine(tmp_path: Path) -> None:

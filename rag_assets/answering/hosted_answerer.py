@@ -1,0 +1,101 @@
+"""Answers by a model behind an API. The model writes a proposal; nothing it says is believed here.
+
+How a model is asked and a malformed reply repaired is in `hosted.structured`, the prompts are files beside this
+module, and what becomes of a proposal is decided in `verification`.
+"""
+
+import time
+from collections.abc import Sequence
+
+from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, DraftAnswer, DraftCitation, DraftClaim, Reading
+from rag_assets.answering.hosted_identity import INSTRUCTIONS, QUESTION, hosted_answerer_id
+from rag_assets.answering.insufficient import insufficient_notes
+from rag_assets.answering.reply_parsing import read_tolerantly
+from rag_assets.answering.reply_schema import ModelReply
+from rag_assets.answering.source_fences import SourcesBlock, sources_block
+from rag_assets.errors import ContextTooLong
+from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.connection import Connection
+from rag_assets.hosted.structured import StructuredModel, StructuredReply
+from rag_assets.model import Context
+from rag_assets.settings import AnsweringSettings
+
+_MOST_HALVINGS = 2
+
+
+class HostedAnswerer:
+    """Asks one model, each question once. Safe to use from several threads."""
+
+    def __init__(self, name: ModelName, connection: Connection, settings: AnsweringSettings) -> None:
+        self.model_id = hosted_answerer_id(name, connection.access)
+        self._model = StructuredModel(
+            name,
+            connection,
+            ModelReply,
+            instructions=INSTRUCTIONS.filled(
+                min_sources=settings.min_sources, refusal=REFUSAL, insufficient=INSUFFICIENT
+            ),
+            max_output_tokens=settings.max_output_tokens,
+        )
+
+    def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+        """Without contexts, a refusal for which no model is asked. Raises what `Connection.guarded` raises."""
+        if not contexts:
+            return DraftAnswer()
+        started = time.monotonic()
+        given, reply = self._asked(question, contexts, _MOST_HALVINGS)
+        output, reading = _read(reply)
+        return DraftAnswer(
+            claims=_claims(output, given),
+            unanswered=insufficient_notes(output, question),
+            usage=reply.usage,
+            reading=reading,
+            n_hallucinated=_n_hallucinated(output, given),
+            seconds=round(time.monotonic() - started, 3),
+            raw_reply="" if reading is Reading.STRUCTURED else "\n\n".join(reply.texts),
+        )
+
+    def _asked(
+        self, question: str, contexts: Sequence[Context], n_halvings_left: int
+    ) -> tuple[SourcesBlock, StructuredReply[ModelReply]]:
+        """Contexts come best first: when they are more than the model reads, the better half is tried."""
+        given = sources_block(contexts)
+        try:
+            return given, self._model.ask(QUESTION.filled(sources=given.text, question=question))
+        except ContextTooLong:
+            if n_halvings_left == 0 or len(contexts) == 1:
+                raise
+            return self._asked(question, contexts[: (len(contexts) + 1) // 2], n_halvings_left - 1)
+
+
+def _read(reply: StructuredReply[ModelReply]) -> tuple[ModelReply, Reading]:
+    """What the model proposes, in whatever form it came; nothing where nothing can be read."""
+    if reply.output is not None:
+        return reply.output, Reading.STRUCTURED if len(reply.texts) == 1 else Reading.REPAIRED
+    nothing = ModelReply(answer="", claims=[])
+    if reply.is_withheld:
+        return nothing, Reading.WITHHELD
+    for text in reversed(reply.texts):
+        if (read := read_tolerantly(text)) is not None:
+            return read, Reading.TOLERANT
+    return nothing, Reading.UNREADABLE
+
+
+def _claims(reply: ModelReply, given: SourcesBlock) -> tuple[DraftClaim, ...]:
+    if reply.answer.strip() == REFUSAL:
+        return ()
+    return tuple(
+        DraftClaim(
+            claim.text,
+            tuple(
+                DraftCitation(given.sources[citation.source].chunk_id, citation.quote)
+                for citation in claim.citations
+                if citation.source in given.sources
+            ),
+        )
+        for claim in reply.claims
+    )
+
+
+def _n_hallucinated(reply: ModelReply, given: SourcesBlock) -> int:
+    return sum(citation.source not in given.sources for claim in reply.claims for citation in claim.citations)

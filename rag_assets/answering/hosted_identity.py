@@ -1,0 +1,17 @@
+"""What the answers of a model behind an API are recognised by. No SDK is loaded to tell whether they are current."""
+
+from rag_assets.answering.prompts import load_prompt
+from rag_assets.answering.reply_schema import ModelReply
+from rag_assets.hosted.access import Access, ModelName
+from rag_assets.incremental import fingerprint
+
+HOSTED_VERSION = 1
+"""Raise it when the code makes another prompt of the same sources, or another draft of the same reply."""
+INSTRUCTIONS = load_prompt("answer", frozenset({"min_sources", "refusal", "insufficient"}))
+QUESTION = load_prompt("question", frozenset({"sources", "question"}))
+
+
+def hosted_answerer_id(name: ModelName, access: Access) -> str:
+    """The model, readably, and a hash of the prompts, the reply's schema and the code between them."""
+    prompts = fingerprint(INSTRUCTIONS.text, QUESTION.text, ModelReply.model_json_schema(), HOSTED_VERSION)
+    return f"{access.model_id(name)} prompt-{prompts[:8]}"

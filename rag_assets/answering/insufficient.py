@@ -1,0 +1,70 @@
+"""What a model says it found nothing about.
+
+Such a sentence is neither lost nor replaced by an answer. But it is unverified text, so it may only repeat words of
+the question: whatever else it says could be an answer, or an order from a paper, that goes round verification.
+"""
+
+import re
+
+from py_rust_stemmers import SnowballStemmer
+
+from rag_assets.answering.drafts import INSUFFICIENT
+from rag_assets.answering.reply_schema import ModelReply
+from rag_assets.sentences import sentence_spans
+
+UNNAMED_PART = f"{INSUFFICIENT} for a part of the question."
+_MARKER = re.compile(
+    r"[*_`]{0,3}(?:\[\s*insufficient[\s_-]+data\s*\]|\binsufficient[ _-]data\b)[*_`]{0,3}(?P<stop>[.:]?)", re.IGNORECASE
+)
+_BARE_MARKER = re.compile(r"\bINSUFFICIENT[ _-]DATA\b")
+_WORD = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*")
+_STEMMER = SnowballStemmer("english")
+_WORDS_OF_ABSENCE = (
+    "a about above according actually address addressed addresses all also an and answer answered any are article as at "
+    "available be because been by can cannot cited concerning contain contained contains context contexts corpus could "
+    "cover covered data describe described detail details did directly discuss discussed do documents does don either "
+    "enough evidence excerpts explicitly for found from further give given gives has have how i in include included "
+    "information insufficient is it its lack lacks mention mentioned mentions missing more neither no none nor not "
+    "nothing of on only or other paper papers part passages present provide provided provides question regarding "
+    "relevant remains report reported reports respect say says so source sources specific specified specify state stated states "
+    "stretches studies study sufficient text texts that the their there these they this those to unable unanswered "
+    "unavailable unclear unknown was we were what when where whether which who why with within"
+)
+_ABSENCE = frozenset(_STEMMER.stem_word(word) for word in _WORDS_OF_ABSENCE.split())
+
+
+def insufficient_notes(reply: ModelReply, question: str) -> tuple[str, ...]:
+    """The sentences of a reply that carry the marker, the marker spelt as it should be, each once.
+
+    A sentence that says anything beyond the question's own words and words of absence is given as `UNNAMED_PART`.
+    """
+    said = [reply.answer, *(claim.text for claim in reply.claims)]
+    sentences = [sentence for text in said for sentence in _marked_sentences(text)]
+    known = _ABSENCE | _stems(question)
+    return tuple(dict.fromkeys(s if _stems(_without_marker(s)) <= known else UNNAMED_PART for s in sentences))
+
+
+def _marked_sentences(text: str) -> list[str]:
+    """Sentences with the marker. It does not end one: what stands before it up to a full stop belongs to it."""
+    marked = _MARKER.sub(_spelt, text)
+    pieces = (marked[start:end] for start, end in sentence_spans(marked))
+    return [" ".join(line.split()) for piece in pieces for line in piece.split("\n") if INSUFFICIENT in line]
+
+
+def _spelt(match: re.Match[str]) -> str:
+    """The marker as it should be; without brackets only capitals mean it, since prose may say "insufficient data".
+
+    A full stop behind a marker that begins a sentence would part it from what it is about.
+    """
+    if "[" not in match[0] and not _BARE_MARKER.search(match[0]):
+        return match[0]
+    before = match.string[: match.start()].rstrip()[-1:]
+    return INSUFFICIENT if before in ".!?" else INSUFFICIENT + match["stop"]
+
+
+def _without_marker(sentence: str) -> str:
+    return sentence.replace(INSUFFICIENT, " ")
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(_STEMMER.stem_word(word) for word in _WORD.findall(text.lower()))

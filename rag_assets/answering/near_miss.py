@@ -1,0 +1,324 @@
+"""Finding a quote that whoever quoted it tidied: a hyphen, an article, a plural, a spelling, a dropped word.
+
+A quote is near its source when the two read alike (`MIN_SCORE`) and every word-level difference is of a kind that
+tidying makes. Likeness alone cannot tell: "increased by 12%" and "decreased by 13%" are as like as any tidied pair. So
+substituted words, numbers, negations, comparisons and quantities are never forgiven. What is published is always the
+source's own words at that place. Quotes that merely look different (typesetting) are found without this module.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+from heapq import heappop, heappush
+from itertools import count
+
+from py_rust_stemmers import SnowballStemmer
+from rapidfuzz import fuzz
+from rapidfuzz.distance import Prefix
+
+from rag_assets.answering.numbers import REFERENCE_MARK
+from rag_assets.matching import Folded
+
+MIN_SCORE = 85.0
+"""Least likeness (0-100) of a quote and the source's words; measured by benchmarks/verifier_errors.py."""
+MIN_WORDS = 5
+"""A shorter quote that is not there word by word is not there: whatever the rules below allow, two or three words are
+too few to tell a tidied quote from a common phrase."""
+_COARSE_SCORE = 75.0
+"""A window cut at letters scores less than the words it leads to."""
+_MARGIN_WORDS = 8
+_WORDS_AN_EDIT, _STEP_COST = 4, 3
+"""At most one word left out or put in for so many words of the quote; the other steps cost a little less."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+(?:[.,]\d+)*|-(?=\.?\d)|[%‰<>=±≤≥≈~×+°$€£*^√∞→←↑↓]")
+_DIGIT_GROUP = re.compile(r"\d+")
+_MARKED = re.compile(r"\w+")
+_LETTER = re.compile(r"[^\W_]")
+_MARK_DISTANCE = 3
+_DETERMINERS = frozenset("a an the this that these those its their our".split())
+_ARTICLES = frozenset("a an the".split())
+_ADDED = _DETERMINERS | frozenset("of in on at for and is are was were be been has have had also which to".split())
+"""Words a tidier adds; all others that the source does not have say something it does not say."""
+_TURNING = frozenset(
+    # negations and what turns a statement round
+    "not no nor never neither none nobody nothing nowhere non without cannot except unless despite instead "
+    "although though but however whereas fail fails failed failing failure lack lacks lacked lacking absence absent "
+    "unable unlikely against false incorrect incorrectly wrong denied rejected refuted exclude excludes excluded "
+    "excluding avoid avoids avoided prevent prevents prevented stop stopped cease ceased "
+    # limits, and how sure the authors are
+    "only hardly rarely seldom barely scarcely few fewer little less least may might if could would should possibly "
+    "perhaps probably likely potentially presumably apparently suggest suggests suggested seem seems seemed appear "
+    "appears appeared whether hypothesis hypothesized assume assumed assuming allegedly supposedly".split()
+)
+"""Words that make another statement of the words beside them."""
+_KEPT = _TURNING | frozenset(
+    "while more most much many some several all any each every both either half part partly partially mostly mainly "
+    "almost nearly about approximately around over under above below than up down first second third last one two "
+    "three four five six seven eight nine ten eleven twelve hundred thousand million billion twice once double triple "
+    "single solely exclusively sometimes often always usually generally increase increases increased decrease "
+    "decreases decreased reduce reduces reduced higher lower high low greater smaller larger better worse longer "
+    "shorter before after during until since between among can or vs versus per percent mg kg ml mm cm km nm ms hz mv "
+    "min hours days weeks months years".split()
+)
+"""Words of the source that a quote must not leave out: those, quantities, comparisons and units."""
+_NOT_JOINED = frozenset("a an i in im un no not or".split())
+""" "not able" and "notable", "a typical" and "atypical" are written alike and say the opposite."""
+_ENDINGS = frozenset(["", "s", "es", "e", "ed", "d", "ing", "y", "ies", "ied", "'s"])
+_MIN_INFLECTED_CHARS = 4
+_MIN_MISSPELT_CHARS = 7
+_SPELLINGS = tuple(
+    (re.compile(pattern), spelt)
+    for pattern, spelt in (
+        (r"(?<=\w\w)isation", "ization"),
+        (r"(?<=\w\w)is(?=(?:e|es|ed|ing|er|ers)$)", "iz"),
+        (r"(?<=\w)ys(?=(?:e|es|ed|ing|er|ers)$)", "yz"),
+        (r"(?<=\w\w)our", "or"),
+        (r"(?<=[bt])re(?=s?$)", "er"),
+        (r"ogue(?=s?$)", "og"),
+        (r"(?<=\w)[ao]e", "e"),
+        (r"^[ao]e", "e"),
+        (r"(?<=\w{4})ll(?=(?:ed|ing|er|ers)$)", "l"),
+        (r"mme(?=s?$)", "m"),
+        (r"(?<=en)c(?=es?$)", "s"),
+    )
+)
+_STEMMER = SnowballStemmer("english")
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a text, folded, with their offsets; marks that point to the reference list are left out."""
+
+    words: tuple[str, ...]
+    places: tuple[tuple[int, int], ...]
+    """Offsets of each word in the original text."""
+    joined: str
+    starts: tuple[int, ...]
+    """Offset of each word in `joined`."""
+
+    marks: tuple[tuple[int, int], ...]
+    """Offsets of the reference marks in the original text."""
+
+    @classmethod
+    def of(cls, text: str) -> "Words":
+        folded = folded_once(text)
+        marks = tuple(match.span() for match in REFERENCE_MARK.finditer(text))
+        words, places = [], []
+        for match in _WORD.finditer(folded.text):
+            place = folded.origins[match.start()], folded.origins[match.end() - 1] + 1
+            if not any(start <= place[0] < end for start, end in marks):
+                words.append(match[0])
+                places.append(place)
+        starts, at = [], 0
+        for word in words:
+            starts.append(at)
+            at += len(word) + 1
+        return cls(tuple(words), tuple(places), " ".join(words), tuple(starts), marks)
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """Where the source says nearly what was quoted: `text[start:end]`."""
+
+    start: int
+    end: int
+    score: float
+    """Likeness of the words, 0-100."""
+
+
+class _Step(Enum):
+    """One way to read on: (words of the quote, words of the source, cost)."""
+
+    SAME = (1, 1, 0)
+    VARIANT = (1, 1, 2, "other ending or spelling")
+    JOINED = (1, 2, 2)
+    PARTED = (2, 1, 2)
+    LEFT_OUT = (0, 1, 3)
+    PUT_IN = (1, 0, 3)
+
+    @property
+    def n_quote(self) -> int:
+        return int(self.value[0])
+
+    @property
+    def n_source(self) -> int:
+        return int(self.value[1])
+
+    @property
+    def cost(self) -> int:
+        return int(self.value[2])
+
+
+def near_miss(quote: str, text: str) -> NearMiss | None:
+    """The place of `text` that a tidied quote was taken from; None when there is none."""
+    found = tidied_from(quote, text)
+    return found if found and found.score >= MIN_SCORE else None
+
+
+def tidied_from(quote: str, text: str) -> NearMiss | None:
+    """The place whose words differ from those of the quote in no other way than tidying makes, however many do."""
+    wanted, source = Words.of(quote), words_of(text)
+    if len(wanted.words) < MIN_WORDS or len(wanted.joined) > len(source.joined):
+        return None
+    coarse = fuzz.partial_ratio_alignment(wanted.joined, source.joined, score_cutoff=_COARSE_SCORE)
+    if coarse is None:
+        return None
+    first = max(0, bisect_right(source.starts, coarse.dest_start) - 1 - _MARGIN_WORDS)
+    last = bisect_right(source.starts, coarse.dest_end) + _MARGIN_WORDS
+    aligned = _aligned_words(wanted.words, source.words[first:last])
+    if aligned is None:
+        return None
+    start, end = first + aligned[0], first + aligned[1]
+    place = _with_marks(source, source.places[start][0], source.places[end - 1][1], quote)
+    if not _has_numbers_and_marks(quote, text[slice(*place)]):
+        return None
+    return NearMiss(*place, fuzz.ratio(wanted.joined, " ".join(source.words[start:end])))
+
+
+@lru_cache(maxsize=64)
+def words_of(text: str) -> Words:
+    """The words of a chunk, kept because the citations of an answer share their chunks."""
+    return Words.of(text)
+
+
+@lru_cache(maxsize=128)
+def folded_once(text: str) -> Folded:
+    """A text folded, kept for the same reason."""
+    return Folded.of(text)
+
+
+def digit_groups(text: str) -> list[str]:
+    """The runs of digits in order: "5-7" has two, whatever a fold makes of its hyphen."""
+    return _DIGIT_GROUP.findall(text)
+
+
+def turns_meaning(left_out: str) -> bool:
+    """Whether leaving this text out of a sentence could change what the rest says."""
+    return not _TURNING.isdisjoint(Words.of(left_out).words) or "n't" in left_out.replace("’", "'")
+
+
+def _with_marks(source: Words, start: int, end: int, quote: str) -> tuple[int, int]:
+    """The place with the reference mark before or behind it, if the quote begins or ends with one."""
+    in_quote = [match.span() for match in REFERENCE_MARK.finditer(quote)]
+    if any(not _LETTER.search(quote, 0, mark[0]) for mark in in_quote):
+        start = min((mark[0] for mark in source.marks if start - _MARK_DISTANCE <= mark[1] <= start), default=start)
+    if any(not _LETTER.search(quote, mark[1]) for mark in in_quote):
+        end = max((mark[1] for mark in source.marks if end <= mark[0] <= end + _MARK_DISTANCE), default=end)
+    return start, end
+
+
+def _has_numbers_and_marks(quote: str, found: str) -> bool:
+    """Whether the numbers are the same, and every reference mark of the quote is there; a mark may be left out."""
+    outside = [digit_groups(REFERENCE_MARK.sub(" ", text)) for text in (quote, found)]
+    wanted, there = (
+        [w for mark in REFERENCE_MARK.findall(text) for w in _MARKED.findall(mark)] for text in (quote, found)
+    )
+    remaining = iter(there)
+    return outside[0] == outside[1] and all(word in remaining for word in wanted)
+
+
+def _aligned_words(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | None:
+    """As `_aligned`; who quotes from the middle of a sentence may begin with an article of their own."""
+    aligned = _aligned(quote, source)
+    if aligned or quote[0] not in _ARTICLES:
+        return aligned
+    aligned = _aligned(quote[1:], source)
+    return aligned if aligned and not (aligned[0] and _must_stay(source[aligned[0] - 1])) else None
+
+
+def _aligned(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | None:
+    """First and last (exclusive) word of the source that the whole quote is a tidied form of.
+
+    The cheapest chain of allowed steps (Dijkstra's algorithm over pairs of word positions). It may begin at any word
+    of the source that the quote's first word is read with, and ends with one read with its last.
+    """
+    most = _STEP_COST * max(1, len(quote) // _WORDS_AN_EDIT)
+    order = count()  # breaks ties of the queue
+    queue = [(0, next(order), 0, at, at, _Step.SAME) for at in range(len(source))]
+    seen: set[tuple[int, int, int, _Step]] = set()
+    while queue:
+        cost, _, i, j, begun, last = heappop(queue)
+        if i == len(quote):
+            return begun, j
+        if (i, j, begun, last) in seen:
+            continue
+        seen.add((i, j, begun, last))
+        for step in _steps(quote, source, i, j):
+            if cost + step.cost <= most and _may_follow(step, last, quote, source, i, j):
+                heappush(queue, (cost + step.cost, next(order), i + step.n_quote, j + step.n_source, begun, step))
+    return None
+
+
+def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Iterator[_Step]:
+    """The allowed steps from word `i` of the quote and word `j` of the source."""
+    is_inside = 0 < i < len(quote) - 1
+    if is_inside and quote[i] in _ADDED and not _comes_before_number(quote, i):
+        yield _Step.PUT_IN
+    if j == len(source):
+        return
+    if quote[i] == source[j]:
+        yield _Step.SAME
+    elif _are_variants(quote[i], source[j]):
+        yield _Step.VARIANT
+    if _is_joined(quote[i], source[j : j + 2]):
+        yield _Step.JOINED
+    if _is_joined(source[j], quote[i : i + 2]):
+        yield _Step.PARTED
+    if i > 0 and not _must_stay(source[j]) and not _comes_before_number(source, j):
+        yield _Step.LEFT_OUT
+
+
+def _may_follow(step: _Step, last: _Step, quote: Sequence[str], source: Sequence[str], i: int, j: int) -> bool:
+    """Whether a step is no substitution in disguise: a word put in beside one left out, articles aside."""
+    if {step, last} != {_Step.PUT_IN, _Step.LEFT_OUT}:
+        return True
+    put_in, left_out = (quote[i], source[j - 1]) if step is _Step.PUT_IN else (quote[i - 1], source[j])
+    return put_in in _DETERMINERS and left_out in _DETERMINERS
+
+
+def _comes_before_number(words: Sequence[str], at: int) -> bool:
+    """ "fell 20%" and "fell to 20%" are different statements; an article changes nothing."""
+    return words[at] not in _ARTICLES and at + 1 < len(words) and words[at + 1][0].isdigit()
+
+
+def _must_stay(word: str) -> bool:
+    return word in _KEPT or not word[0].isalpha() or word.endswith("n't")
+
+
+def _is_joined(whole: str, parts: Sequence[str]) -> bool:
+    return len(parts) == 2 and whole == parts[0] + parts[1] and not _NOT_JOINED.intersection(parts)
+
+
+def _are_variants(one: str, other: str) -> bool:
+    """Whether two different words are one word with another ending, spelling or a letter too few."""
+    if not (one[0].isalpha() and other[0].isalpha()):
+        return False
+    return _differ_in_ending(one, other) or _spelt(one) == _spelt(other) or _differ_in_one_letter(one, other)
+
+
+def _differ_in_ending(one: str, other: str) -> bool:
+    """ "group" and "groups", "study" and "studies": the same stem, and nothing but an inflection differs."""
+    if min(len(one), len(other)) < _MIN_INFLECTED_CHARS or _STEMMER.stem_word(one) != _STEMMER.stem_word(other):
+        return False
+    n_common = Prefix.similarity(one, other)
+    return one[n_common:] in _ENDINGS and other[n_common:] in _ENDINGS
+
+
+@lru_cache(maxsize=4096)
+def _spelt(word: str) -> str:
+    """A word in one of its spellings: "tumour" and "tumor", "analyse" and "analyze" come out alike."""
+    for pattern, spelling in _SPELLINGS:
+        word = pattern.sub(spelling, word)
+    return word
+
+
+def _differ_in_one_letter(one: str, other: str) -> bool:
+    """ "signficant" and "significant": a letter inside a long word. The ends stay: typical is not atypical."""
+    short, long = sorted((one, other), key=len)
+    if len(short) < _MIN_MISSPELT_CHARS or len(long) != len(short) + 1 or short[-1] != long[-1]:
+        return False
+    n_common = Prefix.similarity(short, long)
+    return n_common > 0 and short[n_common:] == long[n_common + 1 :]

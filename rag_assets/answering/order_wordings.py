@@ -1,0 +1,208 @@
+"""The wording by which text for a model is told from text about a subject. How it is applied is in `untrusted`.
+
+The patterns see a `Skeleton`: lower case, no accents, nothing invisible. In them a space stands for anything that may
+part two words. Each was held against 190,000 sentences of papers, manuals and reports, see `untrusted`.
+"""
+
+import re
+from collections.abc import Sequence
+
+_ADDRESSEE = (
+    r"(?:ai|a\.i\.|ais|llms?|gpts?|chatgpt|chatbots?|language models?|(?:ai|virtual|digital) assistants?|assistant|"
+    r"artificial intelligences?|copilot|claude|gemini|ai agents?|automated (?:reader|reviewer|system|tool)s?)"
+)
+_ROLE = r"(?:system|assistant|human|user|developer|tool|ai|chatgpt|claude|gemini|model)"
+_RULES = (
+    r"(?:instructions?|prompts?|directions?|directives?|commands?|rules?|guidelines?|guardrails?|orders?|constraints?|"
+    r"restrictions?|programming|safeguards?)"
+)
+_IGNORE = (
+    r"(?:ignore|disregard|forget|override|overrule|bypass|neglect|discard|erase|pay no attention to|stop following|"
+    r"do not (?:follow|obey|listen to|adhere to))"
+)
+_EARLIER = (
+    r"(?:previous|previously given|prior|above|earlier|preceding|foregoing|former|existing|original|initial|system|"
+    r"safety|past|other|your|given|current|aforementioned)"
+)
+_FEW = r"(?:(?:all|any|the|your|my|of|these|those|every|other|and|or|each|such|its|their) ){0,4}"
+_SAY = (
+    r"(?:say|state|answer|respond|reply|write|output|print|return|claim|report|tell|conclude|assert|declare|repeat|"
+    r"mention|include|insert|add|append|affirm|confirm)"
+)
+_CITED = r"(?:sources?|papers?|documents?|articles?|stud(?:y|ies)|references?|contexts?|passages?|works?|manuscript)"
+
+_ORDERS = (
+    # orders that no paper gives its readers
+    rf"{_IGNORE} (?:everything|anything|all)(?: that)?(?: (?:was|is|has been|you were|you have been|you ve been))? "
+    r"(?:told|said|instructed|above|before this|written above|stated above)",
+    rf"{_IGNORE} (?:your|all your|any of your) (?:\w+ )?{_RULES}\b",
+    rf"(?:all|any|your|the) (?:of )?(?:the |your )?(?:previous|prior|above|earlier|preceding) {_RULES} (?:are|is|"
+    rf"have been|"
+    r"must be|should be) (?:\w+ )?(?:void|cancell?ed|revoked|obsolete|superseded|ignored|disregarded|overridden|"
+    r"null|replaced)",
+    r"forget (?:everything|all|what|anything)(?: that)? you (?:were|have been|know|learned|ve been)",
+    rf"new {_RULES} (?:for|to) (?:the |any |all |an? )?{_ADDRESSEE}\b",
+    r"your (?:new|real|actual|true|only) (?:instructions?|task|role|goal|objective|mission|system prompt) (?:is|are)",
+    r"you are now (?:(?:a|an|the|my|in|an?|no) )?(?:\w+ ){0,3}"
+    r"(?:assistant|ai|llm|language model|bot|chatbot|agent|mode|jailbroken|unrestricted|dan|longer bound)\b",
+    r"you are no longer (?:an? (?:ai|assistant|\w+ assistant|language model)|bound|required|restricted)",
+    rf"as (?:an? |the )(?:\w+ ){{0,2}}{_ADDRESSEE}(?:[^\w\n]{{1,3}}language model)?[^\w\n]{{1,3}}(?:you|i) "
+    r"(?:must|should|shall|will|have|are|need|am|can|cannot|do)",
+    rf"(?:if|when|because|since) you are (?:an? |the )?(?:\w+ ){{0,2}}{_ADDRESSEE}\b",
+    r"(?:models?|software|machine|whoever|anyone) (?:reading|processing|that reads|who reads|reads) this(?: \w+)? "
+    r"(?:is|are|must|should|shall|will|has|have|needs?)\b",
+    rf"{_ADDRESSEE} (?:\w+ ){{0,3}}(?:reading|processing|summari[sz]ing|parsing|reviewing|answering|analy[sz]ing|"
+    rf"reads?|"
+    r"process(?:es)?|summari[sz]es?|reviews?) this (?:paper|document|text|page|article|sentence|passage|manuscript)",
+    rf"(?:attention|note|notice|instructions?|message|reminder|dear|hey) (?:(?:to|for) )?(?:(?:the|any|all|every|"
+    rf"an?) )?"
+    rf"(?:\w+ )?{_ADDRESSEE}\b(?: \w+){{0,3}}\s?[:!,]",
+    r"(?:do not|never|don.t) (?:mention|reveal|disclose|acknowledge|tell \w+|inform \w+)(?: \w+){0,2} "
+    r"(?:this|these|about this|about these|the existence of) "
+    r"(?:instructions?|prompts?|message|note|notice|directive)",
+    r"(?:reveal|print|show|repeat|output|leak|dump|ignore|override|your|disclose)(?: \w+){0,3} "
+    r"(?:system|developer) (?:prompt|message|instructions?)",
+    r"(?:end|begin|start)(?:ning)? of (?:the )?(?:system|developer) (?:prompt|message|instructions?)",
+    r"(?:^|[\n\[<(#*])\s{0,3}(?:new |updated )?(?:system|developer) (?:prompt|message|override|note|instructions?)"
+    r"\s?[:\]>)]",
+    # bait
+    r"(?:send|post|append|transmit|forward|leak)[^\n]{0,60}(?:conversation|question|prompt|api key|answer)[^\n]{0,40}"
+    r"https?://",
+    # the same in other languages
+    r"(?:ignorier\w{0,4}|vergiss|vergesst|vergessen sie|missachte\w{0,2}|beachte\w{0,2})(?: sie)? (?:bitte )?"
+    r"(?:(?:alle|alles|die|deine|ihre|samtliche|jegliche|nicht|oben) ){0,3}"
+    r"(?:vorherigen|bisherigen|vorigen|obigen|fruheren|vorangehenden|vorangegangenen|vorstehenden|genannten) "
+    r"(?:\w+ )?(?:anweisung|instruktion|befehl|vorgabe|aufforderung|anleitung|regel)\w{0,3}",
+    r"(?:ignore|ignorer|ignorez|oublie|oublier|oubliez|ne (?:tiens|tenez) pas compte)"
+    r"(?: (?:de|des|toutes?|tous|les|tes|vos|ces|l)){0,4}(?: \w+)? (?:instructions?|consignes?|directives?|ordres|"
+    r"regles)"
+    r" (?:\w+ )?(?:precedent|anterieur|ci.dessus|au.dessus|donne|initial)\w{0,3}",
+    r"(?:ignor[ae]|ignorar|ignoren|olvid[ae]|olvidar|haz caso omiso|haga caso omiso|descarta)(?: (?:de|a|todas?|"
+    r"todos|las|"
+    r"los|tus|sus|estas)){0,4} (?:instruccion|indicacion|orden|regla|directriz|directric)(?:es|s)? "
+    r"(?:\w+ )?(?:anterior|previ|precedent|recibid|dad|de arriba)\w{0,3}",
+    r"(?:ignora|ignorate|ignorare|dimentica)(?: (?:tutte|le|tue|queste)){0,3} istruzioni (?:precedenti|di cui sopra)",
+    r"(?:ignore|ignora|esqueca)(?: (?:todas|as|tuas|suas)){0,3} instrucoes (?:anteriores|previas|acima)",
+)
+_IMITATIONS = (
+    # conversations, the fence around sources, a reply
+    r"<\|[a-z][\w\s]{0,30}\|>",
+    r"\[/?inst\]",
+    r"<</?sys>>",
+    r"</?s>\s{0,3}(?:</?s>|\[|<|system|user|human|assistant)",
+    r"<(?:start|end)_of_turn>",
+    r"</?(?:system|assistant|user|human|developer|tool_call|function_call|tool_use|instructions?|"
+    r"prompt)(?: [^<>\n]{0,80})?>",
+    r"#{2,6} ?(?:instructions?|response|system|input|assistant|human|user)(?: (?:prompt|message))?\s?:",
+    r"#{2,6} ?(?:instructions?|system prompt)\s*(?:\n|$)",
+    rf"(?:^|\n)[^\w\n]{{0,4}}{_ROLE}\s?:\s{{0,3}}[^\n]{{0,160}}?\b(?:you must|you are|you will|you should|"
+    rf"your (?:answer|reply|"
+    rf"response|task)|ignore|disregard|{_SAY} (?:only|that|with|exactly)|cite|the user)\b",
+    r"(?:^|\n)[^\w\n]{0,4}(?:human|user|system)\s?:[^\n]{0,400}\n[^\w\n]{0,4}assistant\s?:[^\n]{0,400}",
+    r"(?:^|\n)[^\w\n]{0,4}assistant\s?:(?: [^\s:]+){5}",
+    r"</?(?:sources?|documents?|contexts?|passages?|papers?)(?: [^<>\n]{0,80})?>",
+    r"(?:^|\n)[^\w\n]{0,6}(?:source|document|context|passage) (?:n )?\d{1,3}\b\s?[\])>|=:-]",
+    r"(?:end|begin|start) (?:of )?(?:the )?(?:untrusted |numbered )?(?:sources?|contexts?)\s?(?:[\]>=#:-]|\d|\n|$)",
+    r"[\"']claims[\"']\s?:\s?\[",
+    r"[\"']citations[\"']\s?:\s?\[\s?\{",
+    r"[\"']source[\"']\s?:\s?\d+\s?,\s?[\"']quote[\"']",
+    r"\[insufficient data\]",
+    r"papers in this corpus do not contain",
+    r"!\[[^\]\n]{0,200}\]\(\s?(?:https?:)?//",
+    r"<img [^<>\n]{0,200}src\s?=\s?[\"']?(?:https?:)?//",
+    # the order to ignore, in a script without spaces
+    r"(?:忽略|无视|忘记|無視)(?:以上|之前|先前|上述|前面|所有|全部|的){1,4}(?:指令|指示|说明|提示|命令|内容)",
+)
+_COMMANDS = (
+    rf"{_IGNORE} {_FEW}{_EARLIER} (?:\w+ ){{0,2}}{_RULES}\b",
+    rf"{_IGNORE} (?:all |the |any )(?:of )?(?:the )?(?:\w+ )?(?:{_RULES} )?(?:above|before|preceding|earlier)\b"
+    r"(?! \w+(?:ly)? (?:effects?|terms?|results?|case|model|equation|assumption))",
+    rf"(?:the )?new (?:{_RULES}|task) ?:",
+    rf"(?:from now on|henceforth)\W{{1,3}}(?:you (?:are|must|will|shall|should)|always|{_SAY}|only)\b",
+    r"(?:act as|pretend to be|pretend (?:that )?you are|behave as|roleplay as|imagine (?:that )?you are) "
+    r"(?:if you were )?(?:an? |the )?(?:(?!if)\w+ ){0,2}(?:ai|assistant|language model|llm|chatbot|unrestricted)\b",
+    r"(?:respond|answer|reply) (?:\w+ ){0,3}?(?:only|exactly|solely|exclusively|verbatim) "
+    r"(?:with|by|in|using|from|as follows|the)\b",
+    r"(?:respond|answer|reply|say|output|print|write|return) (?:\w+ ){0,3}?(?:nothing (?:but|else|except)|"
+    r"only with)\b",
+    r"(?:only|always|solely) (?:respond|answer|reply|output|cite|quote)\b",
+    rf"{_SAY} (?:\w+ ){{0,4}}that (?:the |these |all |no |none of the )?(?:\w+ )?(?:papers?|sources?|documents?|"
+    rf"corpus|context)\b"
+    r"[^\n.]{0,60}(?:do not|does not|don.t|no|not|nothing|none|insufficient|cannot|contains?|provides?|holds?|"
+    r"support)",
+    r"(?:refuse|decline) to (?:answer|respond|reply)\b",
+    r"(?:do not|don.t|never) (?:answer|respond to|reply to) (?:the |any |this |user |a )*(?:user|questions? (?:of|"
+    r"from|by|about))",
+    rf"(?:do not|don.t|never|avoid|stop|refrain from) (?:cit(?:e|ing)|quot(?:e|ing)|trust(?:ing)?|rely(?:ing)? on) "
+    rf"(?:(?:any|the|all|other|of|these|those|source|or|quote|numbered|remaining) ){{0,4}}{_CITED}\b",
+    r"(?:do not|don.t|never|avoid|stop|refrain from) us(?:e|ing) (?:(?:any|all|of|the) ){0,3}(?:other|remaining) "
+    r"(?:sources|papers|documents|stud(?:y|ies)|contexts)\b(?! of)",
+    r"(?:fetch|visit|open|download|browse|load|retrieve|access|go to|navigate to)[^\n]{0,40}?https?://\S{1,200}"
+    r"[^\n]{0,20}?(?:before (?:you )?(?:answer|respond|reply)|and (?:(?:obey|execute|repeat|append|report|quote|"
+    r"cite|return|"
+    r"summari[sz]e|include) (?:its|the|what|whatever|it|this|them|any)|follow (?:its|what|whatever|it|any)))",
+    r"(?:do not|don.t|never) cite\b",
+    rf"(?:cite|quote|use|trust|prefer|rely on) (?:(?:only|always|just|exclusively|"
+    rf"solely) )?(?:to )?[\[(]?{_CITED} ?(?:n |no |number )?"
+    r"[\[(#]?\d{1,3}\b",
+    r"(?:cite|quote) (?:(?:only|always|just|exclusively|solely) )?(?:this|the present|our) "
+    r"(?:paper|source|document|study|article|work|manuscript|passage) (?:for|in|instead|only|first|exclusively|"
+    r"as (?:the|your)|"
+    r"even|and no|to support|to answer|whatever|regardless|alone|every)",
+    r"(?:cite|quote|trust|use) (?:only|exclusively|solely) (?:this|the present|our|it)\b",
+    r"(?:call|invoke|use|run|trigger) (?:the|your|a) (?:\w+ ){0,2}tools?\b(?: (?:named|called|with|to|now|and))",
+    r"(?:execute|run) (?:the following|this) (?:code|command|script|tool)\W{0,3} (?:and|before|then)",
+    r"(?:fetch|curl|wget) (?:the )?(?:\w+ ){0,3}https?://",
+    r"give (?:a |only )?(?:\w+ )?positive reviews? only|do not highlight any negatives",
+)
+IN_COMMAND = re.compile(
+    r"(?:^|[\n.!?:;,\"'“”‘’()\[\]{}*#>|<=/—–-]\s{0,3}|\b(?:please|now|then|just|kindly|simply|always|immediately|"
+    r"instead|do|"
+    r"and|also|so|or|therefore|only|first|you to|models? to|assistants? to|ai to|llms? to|(?:you|ai|models?|"
+    r"assistants?|llms?) "
+    r"(?:must|should|shall|will|need to|have to|are to|can|may)(?: (?:now|always|only|instead|also|just))?)\s{1,3})$"
+)
+"""What stands before a verb that gives an order."""
+REPORTED = re.compile(
+    r"\b(?:told|instructed|asked|required|directed|requested|informed|trained|encouraged|prompted|allowed|cued|"
+    r"warned|able|"
+    r"free|permitted|invited|reminded|instructing|telling|asking|told)\s(?:\w+\s){0,4}?(?:to|"
+    r"that)\s[\w\s,’'/-]{0,120}$"
+)
+"""What people were told is a method, not an order."""
+SPOKEN_TO = re.compile(
+    rf"\b(?:{_ADDRESSEE}|you|your|readers?|whoever|anyone|models?\s(?:reading|processing))\b".replace(" ", r"\s")
+)
+AFTERMATH = re.compile(
+    rf"(?:^|[\n|])\W{{0,6}}(?:(?:instead|then|now|also|and|rather|please|simply|just|always|finally|next|"
+    rf"from now on|never|only|"
+    rf"first|second|afterwards)\W{{1,3}}){{0,3}}(?:{_SAY}|cite|quote|use|fetch|visit|open|call|send|follow|give|"
+    rf"treat|pretend|act|"
+    r"make sure|do not|don.t|never|ensure|remember|begin|start|end|refuse|decline|recommend|trust)\s+(?:that|only|"
+    r"exactly|with|"
+    r"as|the|this|these|it|in|every|all|any|no|nothing|sources?|papers?|yes|to|me|a|an|our|your|https?|cite|use|"
+    r"mention|say|"
+    r"answer|quote|[\"'“‘:])|"
+    r"\b(?:you|your)\b|^\W{0,6}(?:this|these|the above) (?:instructions?|orders?|rules?|message|directive|"
+    r"overrides?|supersedes?)|"
+    r"[\"'](?:answer|claims|citations|source|quote|text)[\"']\s?:"
+)
+"""What is an order only beside one."""
+
+
+_GAP = r"(?:[\s_*|~>-]{1,4})"
+
+
+def _compiled(patterns: Sequence[str], *, before: str, gap: str) -> re.Pattern[str]:
+    return re.compile(f"{before}(?:{'|'.join(f'(?:{pattern})' for pattern in patterns)})".replace(" ", gap))
+
+
+_WORD_START = r"(?<![a-z0-9])"
+ANYWHERE = _compiled(_ORDERS, before=_WORD_START, gap=_GAP)
+"""Wherever it stands in a sentence."""
+COMMANDS = _compiled(_COMMANDS, before=_WORD_START, gap=_GAP)
+"""Only behind what `IN_COMMAND` matches: "we cite only ..." is no order."""
+IMITATIONS = _compiled(_IMITATIONS, before="", gap=_GAP)
+"""Markup and turns of a conversation that no prose needs."""
+SET_APART = _compiled([pattern.replace(r"\b", "") for pattern in (*_ORDERS[:2], *_COMMANDS[:2])], before="", gap="(?:)")
+"""For letters that were set apart, from which all spaces are gone."""

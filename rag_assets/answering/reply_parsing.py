@@ -1,0 +1,225 @@
+"""Replies that stayed malformed after the model was asked to mend them: what can be read of them, and nothing more.
+
+A reader here gives the benefit of the doubt to form, never to content: a claim or quote whose end is missing is
+dropped, none is completed. Whether quotes are true is decided in `verification`, how loose JSON is read in
+`lenient_json`.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL
+from rag_assets.answering.lenient_json import CutList, CutObject, read_values
+from rag_assets.answering.reply_schema import ModelReply, ReplyCitation, ReplyClaim
+from rag_assets.sentences import sentence_spans
+
+MAX_CHARS = 1_000_000
+"""A longer text is no reply to a question."""
+NO_SOURCE = 0
+"""Source of a citation that names none that can be read: sources count from 1, so it is counted as hallucinated."""
+_MAX_CLAIMS = 200
+_MAX_CITATIONS = 50
+_ANSWER_KEYS = ("answer", "finalanswer", "response", "summary")
+_CLAIMS_KEYS = ("claims", "statements")
+_TEXT_KEYS = ("text", "claim", "statement", "sentence")
+_CITATIONS_KEYS = ("citations", "citation", "evidence", "sources", "references", "support")
+_SOURCE_KEYS = ("source", "sourceid", "sourcenumber", "sourceno", "sourceindex", "id", "number", "n", "index", "ref")
+_QUOTE_KEYS = ("quote", "quotes", "quotation", "excerpt", "snippet", "passage")
+_SOURCE_NAME = re.compile(
+    r"\W*(?:sources?|src|s|context|document|doc|ref)?\W*\d{1,3}(?:\W+(?:and\W+|source\W+|s)?\d{1,3})*\W*", re.I
+)
+_SOURCE_WITH_QUOTE = re.compile(r"\W*(?:sources?|s)?\W*(\d{1,3})[\])]*\s*[:,–—-]\s*(.{3,})", re.I | re.DOTALL)
+_NUMBER = re.compile(r"\d{1,3}")
+_ONE_MARKER = (
+    r"[\[(【]\s*(?:sources?|src|s)?\s*#?\d{1,3}(?:\s*(?:,|;|and|&)\s*(?:sources?|src|s)?\s*#?\d{1,3}){0,20}\s*[\])】]"
+)
+_MARKER = re.compile(_ONE_MARKER.replace("[\\[(【]", "(?:[\\[【]|\\((?=\\s*s))", 1), re.I)
+_LEADING_MARKERS = re.compile(rf"(?:\s*{_MARKER.pattern}[.,;]?)+", re.I)
+_QUOTED = re.compile(r"“([^“”]{3,2000})”|\"([^\"]{3,2000})\"|«([^«»]{3,2000})»")
+_ENDED = re.compile(r"[.!?:)\]】\"”»*]\s*$")
+_BULLET = re.compile(r"^\s*(?:[-*•>]|\d{1,2}[.)])\s+")
+_REASONING_ENDS = "</think>"
+
+
+def read_tolerantly(text: str) -> ModelReply | None:
+    """What `text` proposes; None where nothing can be read in it or it is longer than `MAX_CHARS`. Never raises.
+
+    Tried in this order: the refusal sentence alone, the last complete JSON reply, the last cut one, claims without
+    their reply, prose with [N] markers.
+    """
+    if len(text) > MAX_CHARS:
+        return None
+    said = text.rpartition(_REASONING_ENDS)[2].encode("utf-8", "replace").decode("utf-8")
+    if _is_refusal(said):
+        return _refusal()
+    objects = [item for root in read_values(said) for item in _objects(root)]
+    read = _reply_among(objects) or _loose_claims(objects)
+    is_cut_json = any(isinstance(item, CutObject) for item in objects)
+    return read if read or is_cut_json else _prose(said)
+
+
+def _refusal() -> ModelReply:
+    return ModelReply(answer=REFUSAL, claims=[])
+
+
+def _is_refusal(text: str) -> bool:
+    return _letters(text) == _letters(REFUSAL) if len(text) < 2 * len(REFUSAL) else False
+
+
+def _letters(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.lower()))
+
+
+def _objects(root: Any) -> Iterator[Mapping[str, Any]]:
+    """Every object inside a value, a nested one after the one it lies in; keys in their plain spelling."""
+    waiting = [root]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            plain = type(value)((re.sub(r"[\W_]", "", key).lower(), item) for key, item in value.items())
+            yield plain
+            waiting.extend(reversed(list(value.values())))
+        elif isinstance(value, list):
+            waiting.extend(reversed(value))
+
+
+def _reply_among(objects: list[Mapping[str, Any]]) -> ModelReply | None:
+    """The last object that is a whole reply; failing that the last with claims, cut or not, then a bare answer."""
+    with_claims = [item for item in objects if isinstance(_first(item, _CLAIMS_KEYS), list)]
+    whole = [item for item in with_claims if not isinstance(item, CutObject)]
+    answers = [item for item in objects if "answer" in item and isinstance(item["answer"], str)]
+    for fitting in (whole, with_claims, answers):
+        if fitting:
+            return _reply(fitting[-1])
+    return None
+
+
+def _reply(item: Mapping[str, Any]) -> ModelReply:
+    answer = _text(_first(item, _ANSWER_KEYS))
+    if _is_refusal(answer):
+        return _refusal()
+    listed = _first(item, _CLAIMS_KEYS)
+    claims = _claims(listed) if isinstance(listed, list) and listed else list(_prose_claims(answer))
+    return ModelReply(answer=answer or " ".join(claim.text for claim in claims), claims=claims)
+
+
+def _loose_claims(objects: list[Mapping[str, Any]]) -> ModelReply | None:
+    """Claims in a bare list, or one after the other."""
+    claims = [
+        claim
+        for item in objects
+        if _first(item, _CITATIONS_KEYS + _QUOTE_KEYS) is not None and (claim := _claim(item)) and claim.citations
+    ][:_MAX_CLAIMS]
+    return ModelReply(answer=" ".join(claim.text for claim in claims), claims=claims) if claims else None
+
+
+def _claims(listed: list[Any]) -> list[ReplyClaim]:
+    plain = (next(_objects(item)) if isinstance(item, dict) else item for item in listed)
+    claims = (_claim(item) if isinstance(item, dict) else next(_prose_claims(_text(item)), None) for item in plain)
+    return [claim for claim in claims if claim][:_MAX_CLAIMS]
+
+
+def _claim(item: Mapping[str, Any]) -> ReplyClaim | None:
+    """A claim with what it cites; None where its end or its text is missing."""
+    text = _text(_first(item, _TEXT_KEYS))
+    if isinstance(item, CutObject) or not text:
+        return None
+    own_quotes, own_sources = _quotes(_first(item, _QUOTE_KEYS)), _numbers(_first(item, _SOURCE_KEYS[:5]))
+    proposed = _first(item, _CITATIONS_KEYS)
+    listed = proposed if isinstance(proposed, list) else [] if proposed is None else [proposed]
+    if not listed and own_sources:
+        listed = list(own_sources)
+    quotes = own_quotes or _quoted_or_whole(text)
+    citations = [citation for entry in listed for citation in _citations(entry, quotes, own_sources)]
+    return ReplyClaim(text=text, citations=citations[:_MAX_CITATIONS])
+
+
+def _citations(entry: Any, quotes_of_claim: list[str], sources_of_claim: list[int]) -> Iterator[ReplyCitation]:
+    """The citations in one entry: an object, or a source alone, whose quote then is the claim's."""
+    if isinstance(entry, (CutObject, CutList)):
+        return
+    if isinstance(entry, dict):
+        item = next(_objects(entry))
+        sources = _numbers(_first(item, _SOURCE_KEYS)) or sources_of_claim
+        quotes = _quotes(_first(item, (*_QUOTE_KEYS, "text"))) or quotes_of_claim
+    elif isinstance(entry, str) and not _numbers(entry) and (match := _SOURCE_WITH_QUOTE.fullmatch(entry)):
+        sources, quotes = [int(match[1])], [match[2].strip().strip('"“”')]
+    else:
+        sources, quotes = _numbers(entry), quotes_of_claim
+    yield from (ReplyCitation(source=n, quote=quote) for n in sources or [NO_SOURCE] for quote in quotes)
+
+
+def _first(item: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
+    return next((item[key] for key in keys if item.get(key) is not None), None)
+
+
+def _text(value: Any) -> str:
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _quotes(value: Any) -> list[str]:
+    listed = value if isinstance(value, list) and not isinstance(value, CutList) else [value]
+    return [text for entry in listed[:_MAX_CITATIONS] if (text := _text(entry))]
+
+
+def _numbers(value: Any) -> list[int]:
+    """Source numbers in 1, 1.0, "1", "S1", "[1]", "Source 1", "[1, 2]" or a list of those; none in anything else."""
+    if isinstance(value, list):
+        return [number for entry in value[:_MAX_CITATIONS] if not isinstance(entry, list) for number in _numbers(entry)]
+    if isinstance(value, bool):
+        return []
+    if isinstance(value, (int, float)):
+        return [int(value)] if abs(value) < 1000 and value == int(value) else []
+    if isinstance(value, str) and len(value) < 200 and _SOURCE_NAME.fullmatch(value):
+        return [int(number) for number in _NUMBER.findall(value)]
+    return []
+
+
+def _prose(text: str) -> ModelReply | None:
+    claims = list(_prose_claims(text))[:_MAX_CLAIMS]
+    return ModelReply(answer=text.strip(), claims=claims) if claims or INSUFFICIENT in text else None
+
+
+def _prose_claims(text: str) -> Iterator[ReplyClaim]:
+    """One claim for each sentence with markers. A sentence that a cut left without an end is none."""
+    for sentence in _prose_sentences(text):
+        sources = [int(n) for marker in _MARKER.findall(sentence) for n in _NUMBER.findall(marker)]
+        plain = _without_markers(sentence)
+        if sources and plain and _ENDED.search(sentence):
+            yield ReplyClaim(
+                text=plain,
+                citations=[
+                    ReplyCitation(source=source, quote=quote)
+                    for source in dict.fromkeys(sources)
+                    for quote in _quoted_or_whole(plain)
+                ][:_MAX_CITATIONS],
+            )
+
+
+def _prose_sentences(text: str) -> list[str]:
+    """Sentences, each with the markers that stand behind its full stop."""
+    sentences: list[str] = []
+    for line in text.splitlines():
+        is_first = True
+        for start, end in sentence_spans(line):
+            sentence = line[start:end]
+            leading = _LEADING_MARKERS.match(sentence)
+            if leading and not is_first:
+                sentences[-1] += " " + leading[0].strip()
+                sentence = sentence[leading.end() :]
+            if sentence.strip():
+                sentences.append(sentence)
+                is_first = False
+    return sentences
+
+
+def _without_markers(sentence: str) -> str:
+    bare = _MARKER.sub("", _BULLET.sub("", sentence))
+    return re.sub(r"\s+([.,;:!?])", r"\1", " ".join(bare.split()).strip())
+
+
+def _quoted_or_whole(sentence: str) -> list[str]:
+    """The stretches of at least three words in quotation marks; without any the sentence itself."""
+    quoted = [next(filter(None, groups)).strip() for groups in _QUOTED.findall(sentence)]
+    return [quote for quote in quoted if len(quote.split()) >= 3] or [sentence]

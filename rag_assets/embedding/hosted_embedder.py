@@ -1,0 +1,186 @@
+"""Vectors from a model behind an API, through pydantic-ai.
+
+Which models there are lives in `hosted_models`; keys, retries, limits and the budget in `rag_assets.hosted`; vectors
+of questions that were asked before in `query_vectors`.
+"""
+
+import math
+from collections.abc import Sequence
+from contextlib import ExitStack
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rag_assets.embedding.base import Vectors, unit
+from rag_assets.embedding.hosted_models import ChosenModel
+from rag_assets.embedding.stand_in_tokens import MARGIN, StandInTokenizer
+from rag_assets.errors import ContextTooLong, InvalidSettings, ModelUnavailable
+from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.prices import usage_of
+from rag_assets.model import Usage, summed
+from rag_assets.settings import ModelAccessSettings
+
+if TYPE_CHECKING:
+    from pydantic_ai.embeddings import EmbeddingModel, EmbeddingResult
+    from pydantic_ai.embeddings.result import EmbedInputType
+
+    from rag_assets.hosted.connection import Connection
+
+
+class HostedEmbedder:
+    """An Embedder whose model is asked over the network. Opening it is free; the first vector opens a connection.
+
+    Tokens are counted with a stand-in for the model's own tokenizer, see `stand_in_tokens`. May be used by several
+    threads.
+    """
+
+    def __init__(self, chosen: ChosenModel, settings: ModelAccessSettings, budget: RunBudget) -> None:
+        self._chosen = chosen
+        self._settings = settings
+        self._budget = budget
+        self._tokens = StandInTokenizer()
+        self._lock = Lock()
+        self._open = ExitStack()
+        self._connection: Connection | None = None
+        self._model: EmbeddingModel | None = None
+        self._n_requests = 0
+        self._answered = Usage()
+
+    @property
+    def model_id(self) -> str:
+        return self._chosen.facts.model_id
+
+    @property
+    def dimension(self) -> int:
+        return self._chosen.facts.dimension
+
+    @property
+    def max_tokens(self) -> int:
+        return self._chosen.facts.max_tokens
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return self._tokens.count_tokens(texts)
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """As Embedder; in as many requests as the provider's limits ask for, one after the other.
+
+        Raises BudgetExhausted, and a ModelFault when the provider does not answer; what earlier requests of the call
+        brought is lost then, see `request_sizes`.
+        """
+        vectors = np.empty((len(texts), self.dimension), np.float32)
+        start = 0
+        for size in self.request_sizes(texts):
+            vectors[start : start + size] = self._embedded(texts[start : start + size], "document")
+            start += size
+        return vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        vector: Vectors = self._embedded([text], "query")[0]
+        return vector
+
+    def request_sizes(self, texts: Sequence[str]) -> list[int]:
+        limits = self._chosen.limits
+        sizes: list[int] = []
+        n_tokens = 0
+        for n_of_text in self._tokens.count_tokens(texts):
+            n_new = math.ceil(n_of_text / MARGIN)
+            if not sizes or sizes[-1] >= limits.n_texts or n_tokens + n_new > limits.n_tokens:
+                sizes.append(0)
+                n_tokens = 0
+            sizes[-1] += 1
+            n_tokens += n_new
+        return sizes
+
+    def usage(self) -> Usage:
+        """Requests sent (failed ones included), tokens and their price. Google's API reports no tokens: they are
+        estimated with the stand-in tokenizer."""
+        with self._lock:
+            answered = self._answered
+            return Usage(self._n_requests, answered.n_input_tokens, answered.n_output_tokens, answered.cost_usd)
+
+    def close(self) -> None:
+        with self._lock:
+            self._connection = self._model = None
+            self._open.close()
+
+    def _embedded(self, texts: Sequence[str], kind: "EmbedInputType") -> Vectors:
+        """One request; unit vectors, shape (len(texts), dimension)."""
+        connection, model = self._opened()
+        inputs = [self._as_sent(text, kind) for text in texts]
+
+        async def request() -> "EmbeddingResult":
+            with self._lock:
+                self._n_requests += 1
+            result = await model.embed(inputs, input_type=kind)
+            self._check_whole(result, len(inputs))
+            return result
+
+        try:
+            result = connection.run(request, lambda result: self._usage_of(result, inputs))
+        except ContextTooLong as error:
+            raise ContextTooLong(
+                f"{self._chosen.name} says that a text is longer than it reads. Set embedding.max_tokens to what it "
+                f"reads, less than {self._chosen.facts.max_tokens}."
+            ) from error
+        with self._lock:
+            self._answered = summed([self._answered, self._usage_of(result, inputs)])
+        self._check_dimension(result)
+        return np.stack([unit(np.array(vector)) for vector in result.embeddings])
+
+    def _opened(self) -> "tuple[Connection, EmbeddingModel]":
+        with self._lock:
+            if self._connection is None or self._model is None:
+                from rag_assets.hosted.connection import open_connection
+
+                self._connection = self._open.enter_context(
+                    open_connection(self._chosen.access, self._settings, self._budget)
+                )
+                self._model = _model(self._chosen, self._connection)
+            return self._connection, self._model
+
+    def _as_sent(self, text: str, kind: "EmbedInputType") -> str:
+        prefixes, limit = self._chosen.prefixes, self._chosen.max_text_tokens
+        whole = (prefixes.query if kind == "query" else prefixes.passage) + text
+        return whole if limit is None else self._tokens.fitted(whole, limit)
+
+    def _usage_of(self, result: "EmbeddingResult", inputs: Sequence[str]) -> Usage:
+        used = result.usage
+        if not used.input_tokens:
+            from pydantic_ai.usage import RequestUsage
+
+            used = RequestUsage(input_tokens=sum(self._tokens.count_tokens(inputs)))
+        return usage_of(self._chosen.name, self._chosen.access, used)
+
+    def _check_whole(self, result: "EmbeddingResult", n_wanted: int) -> None:
+        """Raises ModelUnavailable, so that it is asked again, for an answer that cannot be used."""
+        n_found = len(result.embeddings)
+        if n_found != n_wanted:
+            raise ModelUnavailable(
+                f"{self._chosen.name} was sent {n_wanted} texts and answered with {n_found} vectors."
+            )
+        if not all(np.isfinite(vector).all() and np.any(vector) for vector in result.embeddings):
+            raise ModelUnavailable(f"{self._chosen.name} answered with a vector that is no direction (zeros, NaN).")
+
+    def _check_dimension(self, result: "EmbeddingResult") -> None:
+        if lengths := {len(vector) for vector in result.embeddings} - {self.dimension}:
+            raise InvalidSettings(
+                f"{self._chosen.name} answered with vectors of {max(lengths)} numbers, this run asks for "
+                f"{self.dimension}. Set embedding.dimensions = {max(lengths)} in rag_assets.toml, or name another "
+                "model in embedding.model."
+            )
+
+
+def _model(chosen: ChosenModel, connection: "Connection") -> "EmbeddingModel":
+    """pydantic-ai's model on the connection's provider. Retries are the connection's business, not the SDK's."""
+    from pydantic_ai.embeddings import EmbeddingSettings
+
+    settings = EmbeddingSettings(dimensions=chosen.asked_dimension) if chosen.asked_dimension else None
+    if chosen.name.provider == "google":
+        from pydantic_ai.embeddings.google import GoogleEmbeddingModel
+
+        return GoogleEmbeddingModel(chosen.name.name, provider=connection.provider, settings=settings)
+    from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
+
+    connection.provider.client.max_retries = 0
+    return OpenAIEmbeddingModel(chosen.name.name, provider=connection.provider, settings=settings)

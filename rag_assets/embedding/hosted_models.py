@@ -1,0 +1,181 @@
+"""Embedding models behind an API: what must be known of one before any request, and which one a setting means.
+
+Asking them lives in `hosted_embedder`, the right to ask in `rag_assets.hosted`.
+"""
+
+import logging
+import re
+from dataclasses import dataclass
+
+from rag_assets.embedding.base import EmbedderFacts
+from rag_assets.embedding.local_weights import PACKAGED_TOKENIZER_ID
+from rag_assets.embedding.prefixes import NO_PREFIXES, OLLAMA, Prefixes
+from rag_assets.embedding.stand_in_tokens import MARGIN, StandInTokenizer
+from rag_assets.errors import InvalidSettings
+from rag_assets.hosted.access import Access, ModelName, require_access
+from rag_assets.incremental import fingerprint
+from rag_assets.settings import EmbeddingSettings
+
+logger = logging.getLogger(__name__)
+SETTING = "embedding.model"
+REQUEST_VERSION = 1
+"""Raise it with every change to what is sent that changes a vector."""
+
+
+@dataclass(frozen=True)
+class HostedModel:
+    """What is known of a model."""
+
+    dimension: int
+    max_tokens: int
+    """As its maker counts them."""
+    least_dimension: int | None = None
+    """The shortest vectors it can be asked for; None when it has one length only."""
+    is_wordpiece: bool = False
+    """Its tokenizer is the uncased BERT WordPiece, which is packaged here: counts are exact."""
+
+
+@dataclass(frozen=True)
+class RequestLimits:
+    """What one request may hold."""
+
+    n_texts: int
+    n_tokens: int
+
+
+HOSTED_PROVIDERS: dict[str, RequestLimits] = {
+    "google": RequestLimits(100, 20_000),
+    "openai": RequestLimits(2048, 300_000),
+    "ollama": RequestLimits(64, 100_000),
+}
+"""google: batchEmbedContents takes 100 texts; its tokens a request are stated for Vertex only, and kept here, too.
+openai: API reference of `embeddings`, "input". ollama: has no limit of its own; this one bounds what a fault loses."""
+
+_GOOGLE = {
+    "gemini-embedding-001": HostedModel(3072, 2048, least_dimension=128),
+    "gemini-embedding-2": HostedModel(3072, 8192, least_dimension=128),
+    "text-embedding-004": HostedModel(768, 2048, least_dimension=1),
+}
+_OPENAI = {
+    "text-embedding-3-small": HostedModel(1536, 8191, least_dimension=1),
+    "text-embedding-3-large": HostedModel(3072, 8191, least_dimension=1),
+    "text-embedding-ada-002": HostedModel(1536, 8191),
+}
+_OLLAMA_READS = 2048
+"""Where a model reads more, an Ollama server still reads what its own OLLAMA_CONTEXT_LENGTH allows, and cuts the rest
+off in silence; this is the least default it has had. `embedding.max_tokens` tells of a larger one."""
+_MINILM = HostedModel(384, 256, is_wordpiece=True)
+_ARCTIC_LARGE = HostedModel(1024, 512, is_wordpiece=True)
+_ARCTIC_SMALL = HostedModel(384, 512, is_wordpiece=True)
+_NOMIC = HostedModel(768, _OLLAMA_READS, is_wordpiece=True)
+_OLLAMA = {
+    "all-minilm": _MINILM,
+    "all-minilm:22m": _MINILM,
+    "all-minilm:33m": HostedModel(384, 128, is_wordpiece=True),
+    "bge-large": HostedModel(1024, 512, is_wordpiece=True),
+    "bge-large:335m": HostedModel(1024, 512, is_wordpiece=True),
+    "bge-m3": HostedModel(1024, _OLLAMA_READS),
+    "bge-m3:567m": HostedModel(1024, _OLLAMA_READS),
+    "embeddinggemma": HostedModel(768, _OLLAMA_READS),
+    "embeddinggemma:300m": HostedModel(768, _OLLAMA_READS),
+    "mxbai-embed-large": HostedModel(1024, 512, is_wordpiece=True),
+    "mxbai-embed-large:335m": HostedModel(1024, 512, is_wordpiece=True),
+    "nomic-embed-text": _NOMIC,
+    "nomic-embed-text:v1.5": _NOMIC,
+    "qwen3-embedding": HostedModel(4096, _OLLAMA_READS),
+    "qwen3-embedding:0.6b": HostedModel(1024, _OLLAMA_READS),
+    "qwen3-embedding:4b": HostedModel(2560, _OLLAMA_READS),
+    "qwen3-embedding:8b": HostedModel(4096, _OLLAMA_READS),
+    "snowflake-arctic-embed": _ARCTIC_LARGE,
+    "snowflake-arctic-embed:335m": _ARCTIC_LARGE,
+    "snowflake-arctic-embed:137m": HostedModel(768, _OLLAMA_READS, is_wordpiece=True),
+    "snowflake-arctic-embed:110m": HostedModel(768, 512, is_wordpiece=True),
+    "snowflake-arctic-embed:33m": _ARCTIC_SMALL,
+    "snowflake-arctic-embed:22m": _ARCTIC_SMALL,
+    "snowflake-arctic-embed2": HostedModel(1024, _OLLAMA_READS),
+    "snowflake-arctic-embed2:568m": HostedModel(1024, _OLLAMA_READS),
+}
+KNOWN_MODELS: dict[str, HostedModel] = {
+    **{f"google:{name}": model for name, model in _GOOGLE.items()},
+    **{f"openai:{name}": model for name, model in _OPENAI.items()},
+    **{f"ollama:{name}": model for name, model in _OLLAMA.items()},
+}
+"""By `provider:name`. Sources: the vendors' model pages, Ollama's library and the model cards behind it (the lengths
+all-MiniLM was trained for). Not known here is not unusable: `embedding.dimensions` and `.max_tokens` describe it."""
+_SHUT_DOWN = {"google:text-embedding-004": ("14 January 2026", "google:gemini-embedding-001")}
+
+
+@dataclass(frozen=True)
+class ChosenModel:
+    """A model behind an API with all that asking it takes."""
+
+    name: ModelName
+    access: Access
+    facts: EmbedderFacts
+    prefixes: Prefixes
+    asked_dimension: int | None
+    """What the provider is asked for; None: as the model has it."""
+    max_text_tokens: int | None
+    """The limit of one text as the model's maker counts; None where the counts here are exact."""
+    limits: RequestLimits
+
+
+def is_hosted(model: str) -> bool:
+    """Whether a setting `provider:model` names a model behind an API."""
+    return model.partition(":")[0] in HOSTED_PROVIDERS
+
+
+def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
+    """The model behind an API that `settings` name; sends nothing.
+
+    Raises InvalidSettings for a name or size that cannot be, MissingKey when the provider's key is not set.
+    """
+    name = ModelName.parse(settings.model, setting=SETTING)
+    known = KNOWN_MODELS.get(str(name).removesuffix(":latest"))
+    if shut_down := _SHUT_DOWN.get(str(name)):
+        logger.warning("%s was announced to be shut down on %s; its successor is %s.", name, *shut_down)
+    access = require_access(name.provider)
+    dimension, asked = _dimension(name, known, settings)
+    max_tokens = settings.max_tokens or (known.max_tokens if known else 0)
+    prefixes = _prefixes(name, settings)
+    is_exact = known is not None and known.is_wordpiece
+    window = max_tokens if is_exact else int(max_tokens * MARGIN)
+    reach = window - StandInTokenizer().count_plain(prefixes.passage)
+    if not dimension or reach < 1:
+        raise InvalidSettings(
+            f"{SETTING} = {settings.model!r} is not known here: set embedding.dimensions (length of its vectors) and "
+            "embedding.max_tokens (what it reads), and embedding.query_prefix and embedding.passage_prefix if its "
+            f"model card asks for them. Known are: {', '.join(KNOWN_MODELS)}."
+        )
+    facts = EmbedderFacts(_model_id(name, access, prefixes, dimension), dimension, reach, PACKAGED_TOKENIZER_ID)
+    limit = None if is_exact else max_tokens
+    return ChosenModel(name, access, facts, prefixes, asked, limit, HOSTED_PROVIDERS[name.provider])
+
+
+def _dimension(name: ModelName, known: HostedModel | None, settings: EmbeddingSettings) -> tuple[int, int | None]:
+    """What the vectors will have, and what is asked for; 0 when nobody says."""
+    wanted = settings.dimensions
+    if known is None or wanted is None or wanted == known.dimension:
+        return wanted or (known.dimension if known else 0), None
+    if known.least_dimension is None:
+        raise InvalidSettings(
+            f"embedding.dimensions = {wanted}, but the vectors of {name} have {known.dimension} numbers and cannot be "
+            "shortened. Leave it empty."
+        )
+    if not known.least_dimension <= wanted <= known.dimension:
+        raise InvalidSettings(
+            f"embedding.dimensions = {wanted}, but the vectors of {name} have {known.least_dimension} to "
+            f"{known.dimension} numbers."
+        )
+    return wanted, wanted
+
+
+def _prefixes(name: ModelName, settings: EmbeddingSettings) -> Prefixes:
+    own = OLLAMA.get(name.name.partition(":")[0], NO_PREFIXES) if name.provider == "ollama" else NO_PREFIXES
+    return own.overridden(settings.query_prefix, settings.passage_prefix)
+
+
+def _model_id(name: ModelName, access: Access, prefixes: Prefixes, dimension: int) -> str:
+    """Holds no key; of an address other than the provider's own, its hash."""
+    identity = fingerprint(str(name), access.server, prefixes.query, prefixes.passage, REQUEST_VERSION)[:8]
+    return f"{name.provider}-{re.sub(r'[^A-Za-z0-9.]+', '-', name.name)}-{dimension}-{identity}"

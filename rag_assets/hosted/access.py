@@ -1,0 +1,107 @@
+"""Who the providers are, and the keys and addresses they need. Nothing here sends a request.
+
+Keys come from the environment or `.env` (`settings.environment`), stay inside `Access`, and are handed to a
+provider's client only: never logged, stored or shown.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Self
+from urllib.parse import urlsplit
+
+from pydantic import SecretStr
+
+from rag_assets.errors import InvalidSettings, MissingKey
+from rag_assets.incremental import fingerprint
+from rag_assets.settings import environment
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
+_HIDDEN = "[key]"
+
+
+@dataclass(frozen=True)
+class ProviderFacts:
+    """How a provider is reached."""
+
+    key_variables: tuple[str, ...]
+    """Variables that may hold the key; the first that is set wins."""
+    base_url_variable: str
+    """As the provider's own SDK names it."""
+    base_url: str
+    """The provider's own, as its SDK has it."""
+
+
+PROVIDERS = {
+    "google": ProviderFacts(
+        ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com"
+    ),
+    "anthropic": ProviderFacts(("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
+    "openai": ProviderFacts(("OPENAI_API_KEY",), "OPENAI_BASE_URL", "https://api.openai.com/v1"),
+    "ollama": ProviderFacts(("OLLAMA_API_KEY",), "OLLAMA_BASE_URL", "http://localhost:11434/v1"),
+}
+_OLLAMA_PATH = "/v1"
+"""Ollama's own address has none; what it shares with OpenAI's protocol lives below it."""
+
+
+@dataclass(frozen=True)
+class ModelName:
+    """A model as settings name it: `provider:name`."""
+
+    provider: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.provider}:{self.name}"
+
+    @classmethod
+    def parse(cls, text: str, *, setting: str) -> Self:
+        """Raises InvalidSettings for a provider that does not exist or a name that cannot be one."""
+        provider, _, name = text.partition(":")
+        if provider not in PROVIDERS or not _NAME.fullmatch(name):
+            raise InvalidSettings(
+                f"{setting} = {text!r} does not exist. A model behind an API is named provider:model, the provider "
+                f"being one of {', '.join(PROVIDERS)}; for example google:gemini-2.5-flash."
+            )
+        return cls(provider, name)
+
+
+@dataclass(frozen=True)
+class Access:
+    """The right to ask one provider."""
+
+    provider: str
+    key: SecretStr | None
+    """None where none is needed: Ollama, or a server of one's own that speaks OpenAI's protocol."""
+    base_url: str
+
+    @property
+    def server(self) -> str:
+        """Hash of an address other than the provider's own, else empty: another server may have another model under
+        the same name."""
+        return "" if self.base_url == PROVIDERS[self.provider].base_url else fingerprint(self.base_url)[:8]
+
+    def model_id(self, model: ModelName) -> str:
+        """How a model is named in results: as in the settings, and by a hash of the server where it is another's."""
+        return f"{model}@{self.server}" if self.server else str(model)
+
+    def redacted(self, text: str) -> str:
+        """`text` without the key, for whatever a provider may echo."""
+        return text.replace(self.key.get_secret_value(), _HIDDEN) if self.key else text
+
+
+def require_access(provider: str) -> Access:
+    """The key and address of `provider`.
+
+    Raises MissingKey when no variable holds a key that is needed, InvalidSettings for an address that is none.
+    """
+    facts, variables = PROVIDERS[provider], environment()
+    key = next((variables[name].strip() for name in facts.key_variables if variables.get(name, "").strip()), None)
+    base_url = variables.get(facts.base_url_variable, "").strip().rstrip("/") or facts.base_url
+    if urlsplit(base_url).scheme not in {"http", "https"}:
+        raise InvalidSettings(f"{facts.base_url_variable} must begin with http:// or https://, it is {base_url!r}.")
+    if provider == "ollama" and not base_url.endswith(_OLLAMA_PATH):
+        base_url += _OLLAMA_PATH
+    access = Access(provider, SecretStr(key) if key else None, base_url)
+    if key is None and provider != "ollama" and not (provider == "openai" and access.server):
+        raise MissingKey.of(provider, facts.key_variables)
+    return access

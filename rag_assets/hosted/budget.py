@@ -1,0 +1,58 @@
+"""What one run may spend on models, and what it has spent."""
+
+from threading import Lock
+
+from rag_assets.errors import BudgetExhausted
+from rag_assets.model import Usage, summed
+from rag_assets.settings import ModelAccessSettings
+
+
+class RunBudget:
+    """Counts requests, tokens and money of one run; refuses the request that would follow when a limit is reached.
+
+    Shared by every connection of a run; safe to use from several threads.
+    """
+
+    def __init__(self, settings: ModelAccessSettings) -> None:
+        self._settings = settings
+        self._lock = Lock()
+        self._n_requests = 0
+        self._answered = Usage()
+
+    @property
+    def spent(self) -> Usage:
+        """Requests sent (failed ones included), tokens and money so far; money None once a price was not known."""
+        with self._lock:
+            return Usage(
+                self._n_requests,
+                self._answered.n_input_tokens,
+                self._answered.n_output_tokens,
+                self._answered.cost_usd,
+            )
+
+    def admit(self) -> None:
+        """Count one request that is about to be sent. Raises BudgetExhausted instead when a limit is reached."""
+        with self._lock:
+            if reached := self._reached():
+                raise BudgetExhausted(
+                    f"The run has spent its budget: {reached}. What is done is kept, and the next run goes on from "
+                    "there; raise the setting to do more in one run."
+                )
+            self._n_requests += 1
+
+    def charge(self, usage: Usage) -> None:
+        """Count what an answered request cost."""
+        with self._lock:
+            self._answered = summed([self._answered, usage])
+
+    def _reached(self) -> str:
+        limits = self._settings
+        n_tokens = self._answered.n_input_tokens + self._answered.n_output_tokens
+        if limits.budget_requests is not None and self._n_requests >= limits.budget_requests:
+            return f"{self._n_requests} requests (model_access.budget_requests)"
+        if limits.budget_tokens is not None and n_tokens >= limits.budget_tokens:
+            return f"{n_tokens} of {limits.budget_tokens} tokens (model_access.budget_tokens)"
+        cost = self._answered.cost_usd
+        if limits.budget_usd is not None and cost is not None and cost >= limits.budget_usd:
+            return f"{cost:.4f} of {limits.budget_usd} US dollars (model_access.budget_usd)"
+        return ""

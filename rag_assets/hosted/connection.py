@@ -1,0 +1,194 @@
+"""One provider, opened: every request goes through here, so limits, retries and the budget hold for all of them.
+
+Requests run on an event loop of the connection's own, in one thread; callers are ordinary functions in any thread.
+The SDKs' own retries are switched off: there is one place that waits and counts.
+"""
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import anyio
+import httpx2
+from aiolimiter import AsyncLimiter
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+from pydantic_ai.models import create_async_httpx2_client
+from pydantic_ai.providers import Provider
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
+
+from rag_assets.errors import ModelUnavailable
+from rag_assets.hosted.access import Access
+from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.faults import ReplyTooLarge, answered
+from rag_assets.model import Usage
+from rag_assets.settings import ModelAccessSettings, ProviderLimits
+
+logger = logging.getLogger(__name__)
+MAX_REPLY_BYTES = 64 * 1024 * 1024
+"""Vectors of 2,048 texts are about 40 MB of JSON, an answer a few kB; what is larger is no reply."""
+_CONNECT_TIMEOUT_S = 10.0
+_A_MINUTE_S = 60.0
+_NO_KEY = "none-needed"
+Result = TypeVar("Result")
+
+
+@contextmanager
+def open_connection(access: Access, settings: ModelAccessSettings, budget: RunBudget) -> Iterator["Connection"]:
+    """A connection to the provider of `access`; closed, with its thread, at the end."""
+    with start_blocking_portal() as portal:
+        client = portal.call(_client, settings.timeout_s)
+        try:
+            yield Connection(access, settings, budget, portal, client)
+        finally:
+            portal.call(client.aclose)
+
+
+class Connection:
+    """Sends requests to one provider, as fast as its limits and the run's budget allow."""
+
+    def __init__(
+        self,
+        access: Access,
+        settings: ModelAccessSettings,
+        budget: RunBudget,
+        portal: BlockingPortal,
+        client: httpx2.AsyncClient,
+    ) -> None:
+        self.access = access
+        self.provider = _provider(access, client)
+        self._settings = settings
+        self._budget = budget
+        self._portal = portal
+        limits: ProviderLimits = getattr(settings, access.provider)
+        self._slots = anyio.Semaphore(limits.max_concurrent)
+        self._rate = AsyncLimiter(1, _A_MINUTE_S / limits.requests_per_minute)  # evenly, without a burst
+        self._not_before = 0.0
+
+    def run(self, make_request: Callable[[], Awaitable[Result]], spent: Callable[[Result], Usage]) -> Result:
+        """Send one request, from any thread; see `guarded`."""
+        return self.call(lambda: self.guarded(make_request, spent))
+
+    def call(self, work: Callable[[], Awaitable[Result]]) -> Result:
+        """Run `work` on the connection's event loop; the requests in it must go through `guarded`."""
+        result: Result = self._portal.call(work)
+        return result
+
+    async def guarded(self, make_request: Callable[[], Awaitable[Result]], spent: Callable[[Result], Usage]) -> Result:
+        """Send one request within the limits, again while the provider does not answer for now; charge the budget.
+
+        Raises what `faults.answered` raises when it is given up, and BudgetExhausted before it is sent.
+        """
+        retrying = AsyncRetrying(
+            retry=retry_if_exception_type(ModelUnavailable),
+            stop=self._gives_up,
+            wait=self._wait_s,
+            before_sleep=self._announced,
+            sleep=anyio.sleep,
+            reraise=True,
+        )
+        result: Result = await retrying(self._sent, make_request)
+        self._budget.charge(spent(result))
+        return result
+
+    async def _sent(self, make_request: Callable[[], Awaitable[Result]]) -> Result:
+        async with self._slots:
+            await anyio.sleep(max(0.0, self._not_before - anyio.current_time()))
+            async with self._rate:
+                self._budget.admit()
+                try:
+                    return await answered(make_request, self.access, timeout_s=self._settings.timeout_s)
+                except ModelUnavailable as fault:
+                    if fault.retry_after_s is not None:  # it is the provider that is asked for a pause, not one request
+                        self._not_before = anyio.current_time() + min(fault.retry_after_s, self._settings.max_wait_s)
+                    raise
+
+    def _gives_up(self, state: RetryCallState) -> bool:
+        asked = _retry_after_s(state)
+        return state.attempt_number >= self._settings.max_attempts or (
+            asked is not None and asked > self._settings.max_wait_s
+        )
+
+    def _wait_s(self, state: RetryCallState) -> float:
+        """What the provider asks for; else exponential with full jitter, so that many do not come back at once."""
+        asked = _retry_after_s(state)
+        jitter_s: float = wait_random_exponential(max=self._settings.max_wait_s)(state)
+        return asked if asked is not None else jitter_s
+
+    def _announced(self, state: RetryCallState) -> None:
+        wait_s = state.next_action.sleep if state.next_action else 0.0
+        logger.warning(
+            "%s did not answer (attempt %d of %d); trying again in %.1f s.",
+            self.access.provider,
+            state.attempt_number,
+            self._settings.max_attempts,
+            wait_s,
+        )
+
+
+def _retry_after_s(state: RetryCallState) -> float | None:
+    error = state.outcome.exception() if state.outcome else None
+    return error.retry_after_s if isinstance(error, ModelUnavailable) else None
+
+
+async def _client(timeout_s: float) -> httpx2.AsyncClient:
+    client = create_async_httpx2_client(timeout=httpx2.Timeout(timeout_s, connect=_CONNECT_TIMEOUT_S))
+    client.headers["Accept-Encoding"] = "identity"  # what is counted is what is read: no compressed bomb
+    client.event_hooks["response"].append(_bounded)
+    return client
+
+
+async def _bounded(response: httpx2.Response) -> None:
+    response.stream = _BoundedStream(response.stream)
+
+
+class _BoundedStream(httpx2.AsyncByteStream):
+    """A reply that ends with an error when it is larger than any reply can be."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        n_bytes = 0
+        async for part in self._stream:
+            n_bytes += len(part)
+            if n_bytes > MAX_REPLY_BYTES:
+                raise ReplyTooLarge(f"a reply of more than {MAX_REPLY_BYTES} bytes")
+            yield part
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def _provider(access: Access, client: httpx2.AsyncClient) -> Provider[Any]:
+    """pydantic-ai's provider object. SDKs are imported here, each only when it is used."""
+    key = access.key.get_secret_value() if access.key else _NO_KEY
+    base_url = access.base_url
+    match access.provider:
+        case "google":
+            from pydantic_ai.providers.google import GoogleProvider
+
+            return GoogleProvider(api_key=key, base_url=base_url, http_client=client)
+        case "anthropic":
+            from pydantic_ai.providers.anthropic import AnthropicProvider
+
+            return _without_own_retries(AnthropicProvider(api_key=key, base_url=base_url, http_client=client))
+        case "ollama":
+            from pydantic_ai.providers.ollama import OllamaProvider
+
+            return _without_own_retries(OllamaProvider(api_key=key, base_url=base_url, http_client=client))
+        case _ if access.server:  # without what only OpenAI's own service understands
+            from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+
+            compatible = OpenAICompatibleProvider("openai-compatible", api_key=key, base_url=base_url, http_client=client)
+            return _without_own_retries(compatible)
+        case _:
+            from pydantic_ai.providers.openai import OpenAIProvider
+
+            return _without_own_retries(OpenAIProvider(api_key=key, base_url=base_url, http_client=client))
+
+
+def _without_own_retries(provider: Provider[Any]) -> Provider[Any]:
+    """Without the SDK's own retries, of which this module would know nothing; Google's has none."""
+    provider.client.max_retries = 0
+    return provider

@@ -1,0 +1,95 @@
+"""Errors of pydantic-ai and the SDKs beneath it become ours, here and nowhere else.
+
+What a provider writes into an error may echo the key or the prompt: a refused key is reported without its words, of
+any other error a short, redacted stretch is kept, and no original hangs on as cause or context: Dagster stores both.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import anyio
+from pydantic_ai import exceptions as theirs
+
+from rag_assets.errors import (
+    AccessDenied,
+    ContextTooLong,
+    ModelFault,
+    ModelUnavailable,
+    RagAssetsError,
+    RequestRejected,
+)
+from rag_assets.hosted.access import PROVIDERS, Access
+
+MAX_DETAIL_CHARS = 300
+Result = TypeVar("Result")
+_FOR_NOW = (
+    theirs.ModelRateLimitError,
+    theirs.ModelUnavailableError,
+    theirs.ModelServerError,
+    theirs.ModelConnectionError,
+    theirs.ModelRequestTimeout,
+)
+_OLLAMA_TOO_LONG = "exceeds the context length"
+_SERVER_ERROR = 500
+
+
+class ReplyTooLarge(Exception):
+    """A reply has more bytes than any reply could have."""
+
+
+async def answered(make_request: Callable[[], Awaitable[Result]], access: Access, *, timeout_s: float) -> Result:
+    """What the request of `access` comes back with, in `timeout_s` at most.
+
+    Raises ModelUnavailable (with `retry_after_s`, where the provider said it), RequestRejected, ContextTooLong or
+    AccessDenied. An exception of no known kind counts as a reply that is none: SDKs stumble over such replies in many
+    ways (`choices: []` is an IndexError in pydantic-ai 2.68). Wrong use of pydantic-ai stays what it is.
+    """
+    try:
+        with anyio.fail_after(timeout_s):
+            return await make_request()
+    except (RagAssetsError, theirs.UserError, theirs.ContentFilterError):
+        raise
+    except Exception as error:
+        fault = _fault(error, access)
+    raise fault  # outside the handler: the original would hang on as its context
+
+
+def _fault(error: Exception, access: Access) -> ModelFault:
+    name = access.provider
+    if isinstance(error, theirs.ModelContextWindowExceededError) or _OLLAMA_TOO_LONG in str(error):
+        return ContextTooLong(
+            f"{name}: the question with its sources is longer than the model reads. Lower retrieval.budget_tokens."
+        )
+    if isinstance(error, theirs.ModelAuthenticationError):
+        variables = " or ".join(PROVIDERS[name].key_variables)
+        return AccessDenied(f"{name} refuses the key{_status(error)}. Check {variables}.")
+    if isinstance(error, theirs.ModelQuotaExceededError):
+        return AccessDenied(f"{name}: the quota or the credit of the account is used up{_status(error)}.")
+    if isinstance(error, theirs.ModelNotFoundError):
+        return AccessDenied(f"{name} knows no such model or address{_status(error)}: {_detail(error, access)}")
+    is_final = isinstance(error, (theirs.ModelRequestRejectedError, ReplyTooLarge)) or 0 < _code(error) < _SERVER_ERROR
+    if is_final and not isinstance(error, _FOR_NOW):
+        return RequestRejected(f"{name} rejects the request{_status(error)}: {_detail(error, access)}")
+    return _unavailable(error, access)
+
+
+def _unavailable(error: Exception, access: Access) -> ModelUnavailable:
+    fault = ModelUnavailable(
+        f"{access.provider} does not answer for now{_status(error)}: {_detail(error, access)}. Run again later; what "
+        "is done is kept."
+    )
+    fault.retry_after_s = getattr(error, "retry_after", None)
+    return fault
+
+
+def _code(error: Exception) -> int:
+    return error.status_code if isinstance(error, theirs.ModelHTTPError) else 0
+
+
+def _status(error: Exception) -> str:
+    return f" (HTTP {code})" if (code := _code(error)) else ""
+
+
+def _detail(error: Exception, access: Access) -> str:
+    text = " ".join(access.redacted(str(error) or type(error).__name__).split())
+    return text if len(text) <= MAX_DETAIL_CHARS else text[: MAX_DETAIL_CHARS - 1] + "…"

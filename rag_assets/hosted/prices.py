@@ -1,0 +1,44 @@
+"""What requests cost, by the price list that comes with genai-prices. No price is fetched.
+
+A price is known only for a provider's own models at its own address; what runs on one's own machine costs nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+from rag_assets.errors import InvalidSettings
+from rag_assets.hosted.access import Access, ModelName
+from rag_assets.model import Usage
+
+if TYPE_CHECKING:
+    from pydantic_ai.usage import RequestUsage
+
+_FREE = "ollama"
+
+
+def usage_of(model: ModelName, access: Access, used: "RequestUsage") -> Usage:
+    """One answered request with its price, None where that is not known."""
+    return Usage(1, used.input_tokens, used.output_tokens, _cost_usd(model, access, used))
+
+
+def require_price(model: ModelName, access: Access) -> None:
+    """Raises InvalidSettings when a budget in money could not be kept because the price of `model` is not known."""
+    from pydantic_ai.usage import RequestUsage
+
+    if _cost_usd(model, access, RequestUsage(input_tokens=1, output_tokens=1)) is None:
+        raise InvalidSettings(
+            f"model_access.budget_usd is set, but the price of {model} is not known here. Set "
+            "model_access.budget_tokens or budget_requests instead."
+        )
+
+
+def _cost_usd(model: ModelName, access: Access, used: "RequestUsage") -> float | None:
+    if model.provider == _FREE:
+        return 0.0
+    if access.server:
+        return None
+    from genai_prices import calc_price
+
+    try:
+        return float(calc_price(used, model.name, provider_id=model.provider).total_price)
+    except LookupError:
+        return None

@@ -1,0 +1,129 @@
+"""Asking a model behind an API for output of one type.
+
+pydantic-ai writes the schema into the request where the provider enforces schemas, into the prompt where it does not,
+and gives a reply that does not fit one round of repair. No tools are given, whatever a prompt contains.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+from pydantic_ai import Agent, NativeOutput, PromptedOutput, capture_run_messages
+from pydantic_ai.exceptions import ContentFilterError, UnexpectedModelBehavior
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.settings import ModelSettings
+
+from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.connection import Connection
+from rag_assets.hosted.prices import usage_of
+from rag_assets.model import Usage, summed
+
+ONE_REPAIR = 1
+Output = TypeVar("Output", bound=BaseModel)
+
+
+@dataclass(frozen=True)
+class StructuredReply(Generic[Output]):
+    """What came back."""
+
+    output: Output | None
+    """None when it was withheld, or still malformed after the repair."""
+    texts: tuple[str, ...]
+    """What the model wrote, in order; more than one after a repair. Without the key, should a server echo it."""
+    is_withheld: bool
+    """The provider refused to answer (a content filter)."""
+    usage: Usage
+
+
+class StructuredModel(Generic[Output]):
+    """One model, asked for one type of output. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        name: ModelName,
+        connection: Connection,
+        output_type: type[Output],
+        *,
+        instructions: str,
+        max_output_tokens: int,
+    ) -> None:
+        self._name = name
+        self._connection = connection
+        model = _opened(name, connection)
+        in_schema = model.profile.get("supports_json_schema_output", False)
+        self._agent = Agent(
+            _Guarded(model, name, connection),
+            output_type=NativeOutput(output_type) if in_schema else PromptedOutput(output_type),
+            instructions=instructions,
+            retries=ONE_REPAIR,
+            model_settings=ModelSettings(max_tokens=max_output_tokens),
+        )
+
+    def ask(self, prompt: str) -> StructuredReply[Output]:
+        """Raises what `Connection.guarded` raises."""
+        return self._connection.call(lambda: self._asked(prompt))
+
+    async def _asked(self, prompt: str) -> StructuredReply[Output]:
+        with capture_run_messages() as messages:
+            try:
+                run = await self._agent.run(prompt)
+            except ContentFilterError:
+                return self._reply(None, messages, is_withheld=True)
+            except UnexpectedModelBehavior:
+                return self._reply(None, messages, is_withheld=False)
+        return self._reply(run.output, messages, is_withheld=False)
+
+    def _reply(
+        self, output: Output | None, messages: Sequence[ModelMessage], *, is_withheld: bool
+    ) -> StructuredReply[Output]:
+        responses = [message for message in messages if isinstance(message, ModelResponse)]
+        access = self._connection.access
+        return StructuredReply(
+            output,
+            tuple(access.redacted(response.text or "") for response in responses),
+            is_withheld,
+            summed([usage_of(self._name, access, response.usage) for response in responses]),
+        )
+
+
+class _Guarded(WrapperModel):
+    """A model whose every request, repairs included, goes through the connection's limits and retries."""
+
+    def __init__(self, wrapped: Model, name: ModelName, connection: Connection) -> None:
+        super().__init__(wrapped)
+        self._name = name
+        self._connection = connection
+
+    async def request(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        model_request_parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        return await self._connection.guarded(
+            lambda: self.wrapped.request(messages, model_settings, model_request_parameters),
+            lambda response: usage_of(self._name, self._connection.access, response.usage),
+        )
+
+
+def _opened(name: ModelName, connection: Connection) -> Model:
+    match name.provider:
+        case "google":
+            from pydantic_ai.models.google import GoogleModel
+
+            return GoogleModel(name.name, provider=connection.provider)
+        case "anthropic":
+            from pydantic_ai.models.anthropic import AnthropicModel
+
+            return AnthropicModel(name.name, provider=connection.provider)
+        case "ollama":
+            from pydantic_ai.models.ollama import OllamaModel
+
+            return OllamaModel(name.name, provider=connection.provider)
+        case _:
+            from pydantic_ai.models.openai import OpenAIChatModel
+
+            return OpenAIChatModel(name.name, provider=connection.provider)

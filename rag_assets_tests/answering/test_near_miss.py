@@ -1,0 +1,104 @@
+"""Which differences between a quote and its source are forgiven."""
+
+import time
+
+import pytest
+
+from rag_assets.answering.near_miss import near_miss
+
+BEFORE, AFTER = "Nothing was known of it then. ", " Other markers did not change at all."
+
+
+@pytest.mark.parametrize(
+    ("quote", "source"),
+    [
+        ("ferritin fell in all groups of young athletes", "Ferritin fell quickly in all groups of young athletes"),
+        ("a well known method of blood analysis was used", "a well-known method of blood analysis was used"),
+        ("The coauthors measured ferritin in blood weekly", "The co authors measured ferritin in blood weekly"),
+        ("the tumor and its color were noted by readers", "the tumour and its colour were noted by readers"),
+        ("we analyzed the behavior of labeled cells daily", "we analysed the behaviour of labelled cells daily"),
+        ("ferritin levels fell in every groups of athletes", "ferritin level fell in every group of athletes"),
+        ("ferritin fell in a group of young athletes", "ferritin fell in the group of young athletes"),
+        ("the ferritin fell in groups of young athletes", "Ferritin fell in groups of young athletes"),
+        ("there was a significant change of ferritin here", "there was a signficant change of ferritin here"),
+        ("ferritin fell by 12% in all young athletes", "ferritin fell sharply by 12% in all young athletes"),
+        ("ferritin fell in all groups within a month", "ferritin fell in all groups [12, 13] within a month"),
+        (
+            "ferritin fell in groups, as others had found",
+            "ferritin fell in groups (Smith et al., 2019), as others found",
+        ),
+    ],
+)
+def test_a_tidied_quote_is_found(quote: str, source: str) -> None:
+    """Models tidy what they copy; the claim is carried all the same."""
+    found = near_miss(quote, f"{BEFORE}{source}.{AFTER}")
+
+    assert found is not None
+    assert f"{BEFORE}{source}.{AFTER}"[found.start : found.end].casefold() in source.casefold()
+    assert found.score < 100
+
+
+@pytest.mark.parametrize(
+    ("quote", "source"),
+    [
+        ("ferritin rose in all groups of young athletes", "ferritin fell in all groups of young athletes"),
+        ("ferritin increased in groups of young athletes", "ferritin decreased in groups of young athletes"),
+        ("the nitrate in the blood of young athletes fell", "the nitrite in the blood of young athletes fell"),
+        ("typical athletes had much less ferritin in blood", "atypical athletes had much less ferritin in blood"),
+        ("ferritin fell by 13% in all young athletes", "ferritin fell by 12% in all the young athletes"),
+        ("ferritin fell by 1.2% in all young athletes", "ferritin fell by 12% in all the young athletes"),
+        ("a dose of 57 mg was given to young athletes", "a dose of 5-7 mg was given to the young athletes"),
+        ("ferritin fell by 12 mg in all young athletes", "ferritin fell by 12 ng in all young athletes"),
+        ("ferritin did fall in all groups of athletes", "ferritin did not fall in all groups of athletes"),
+        ("ferritin didn't fall in all groups of athletes", "ferritin fall in all groups of athletes"),
+        ("ferritin does fall in all groups of athletes", "ferritin may fall in all groups of athletes"),
+        ("ferritin falls in the groups of athletes", "ferritin rarely falls in the groups of athletes"),
+        ("such a change is not able to harm young athletes", "such a change is notable to harm young athletes"),
+        ("ferritin fell to 20% in all groups of athletes", "ferritin fell by 20% in all groups of athletes"),
+        ("ferritin fell to 20% in all groups of athletes", "ferritin fell 20% in all groups of athletes"),
+        ("the toxic effect was seen in young athletes", "The possibly toxic effect was seen in young athletes"),
+        ("ferritin and iron or zinc fell in athletes", "ferritin and iron and zinc fell in athletes"),
+        ("ferritin fell in all groups [14] within a month", "ferritin fell in all the groups [12] within a month"),
+        ("ferritin fell in the groups of Jones (2019)", "ferritin fell in the new groups of Smith (2019)"),
+        ("athletes young of groups all in fell ferritin", "ferritin fell in all groups of young athletes"),
+        ("groups of old athletes in whom ferritin was high", "groups of young athletes in whom ferritin was high"),
+    ],
+)
+def test_a_quote_that_says_something_else_is_not_found(quote: str, source: str) -> None:
+    """As like as a tidied quote, letter by letter, and false."""
+    assert near_miss(quote, f"{BEFORE}{source}.{AFTER}") is None
+
+
+def test_a_short_quote_is_never_approximate() -> None:
+    """Two or three words are alike by chance."""
+    assert near_miss("in all groups athletes", "Ferritin fell in all the groups of athletes.") is None
+    assert near_miss("fell in all groups of athletes", "Ferritin fell in all the groups of athletes.") is not None
+
+
+def test_too_many_edits_are_no_tidying() -> None:
+    """Word after word left out, a quote becomes another statement."""
+    source = "Ferritin quickly fell, surprisingly, in nearby groups of healthy young athletes living in cold places."
+
+    assert near_miss("ferritin fell in groups of athletes living in places", source) is None
+
+
+def test_the_first_and_last_words_are_those_of_the_source() -> None:
+    """The place published begins and ends where the quote does."""
+    source = f"{BEFORE}Ferritin fell in all of the groups of athletes, and iron fell too.{AFTER}"
+    found = near_miss("ferritin fell in all groups of athletes", source)
+
+    assert found is not None
+    assert source[found.start : found.end] == "Ferritin fell in all of the groups of athletes"
+
+
+def test_a_miss_over_twelve_long_chunks_takes_milliseconds() -> None:
+    """Each quote that is not there is looked for in this way."""
+    chunks = [" ".join(f"word{'abcdefghij'[i % 10]}{(i * n) % 997}x" for i in range(640)) for n in range(1, 13)]
+    for chunk in chunks:
+        near_miss("ferritin fell in all groups of young athletes", chunk)
+
+    started = time.perf_counter()
+    for chunk in chunks:
+        assert near_miss("iron fell in the groups of athletes and in no other group of people", chunk) is None
+
+    assert time.perf_counter() - started < 0.1, "some 3 ms were measured on an idle machine"

@@ -1,0 +1,121 @@
+"""Changing to a model behind an API and back, through the whole pipeline.
+
+The demo pipeline runs in Dagster, the model is a local server that speaks OpenAI's protocol.
+"""
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, Outcome, World
+from rag_assets_tests.wire import WireServer, use_wire_environment
+
+UPSTREAM = ("parsed_index", "blocks", "chunks")
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[WireServer]:
+    """A server in OpenAI's place, with a key that occurs nowhere else."""
+    monkeypatch.chdir(tmp_path)
+    with WireServer("openai") as wire:
+        use_wire_environment(monkeypatch, wire)
+        yield wire
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Three papers that were indexed with the local model. Not to be changed."""
+    world = World(tmp_path_factory.mktemp("built"))
+    for paper_id, (title, fact) in TOPICS.items():
+        world.write_paper(paper_id, title, fact)
+    world.write_questions(QUESTIONS)
+    assert world.run().is_success
+    return world
+
+
+@pytest.fixture
+def world(built: World, tmp_path: Path) -> World:
+    """A copy of it, to be changed."""
+    return built.copy_to(tmp_path / "world")
+
+
+def hosted_run(world: World, model: str = "openai:text-embedding-3-small", **access: object) -> Outcome:
+    return world.run(
+        embedding={"model": model, "dimensions": 64},
+        model_access={"openai": {"requests_per_minute": 6000}, **access},
+        execution={"embedding_batch": 4},
+    )
+
+
+def passages(server: WireServer) -> list[str]:
+    """The texts of all requests with more than one, which no question is."""
+    return [text for request in server.requests if len(request.texts) > 1 for text in request.texts]
+
+
+def test_another_model_makes_other_vectors_of_the_same_chunks(
+    server: WireServer, world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Parsing a corpus takes hours, and new chunk ids would break every citation: neither may hang on the model."""
+    texts_before = pq.read_table(world.paths.passages, columns=["passage_id", "text"])
+
+    with caplog.at_level(logging.DEBUG):
+        changed = hosted_run(world)
+        n_requests = len(server.requests)
+        again = hosted_run(world)
+        n_requests_again = len(server.requests)
+        larger = hosted_run(world, model="openai:text-embedding-3-large")
+
+    assert changed.is_success, changed.failures or changed.broken
+    assert all(changed.counts[asset][:3] == (0, 0, 0) for asset in UPSTREAM)
+    assert pq.read_table(world.paths.passages, columns=["passage_id", "text"]) == texts_before
+    n_passages = len(texts_before)
+    assert changed.facts["embeddings"]["n_embedded"] == n_passages
+    assert changed.facts["embeddings"]["n_model_requests"] == -(-n_passages // 4)
+    assert changed.facts["embeddings"]["n_tokens"] > n_passages
+    assert changed.facts["embeddings"]["dimension"] == 64
+    assert b'"dimension": 64' in world.paths.index_meta.read_bytes()
+    assert changed.facts["index_meta"]["model"].startswith("openai-text-embedding-3-small-64-")
+
+    assert again.is_success
+    assert again.facts["embeddings"]["n_model_requests"] == 0
+    assert n_requests_again == n_requests, "an unchanged corpus was paid for again"
+
+    assert larger.is_success
+    assert larger.counts["passages"][:3] == (0, 0, 0), "both models read alike"
+    assert larger.facts["embeddings"]["n_embedded"] == n_passages
+
+    assert server.key not in caplog.text
+    assert server.key not in str((changed, again))
+    files = [path for path in world.paths.data.parent.rglob("*") if path.is_file()]
+    assert not [path for path in files if server.key.encode() in path.read_bytes()]
+
+
+def test_a_budget_that_ends_in_the_middle_pays_for_nothing_twice(server: WireServer, world: World) -> None:
+    """The budget is the promise that a mistake costs no more than this; the next run must not begin at the front."""
+    stopped = hosted_run(world, budget_requests=2)
+    finished = hosted_run(world)
+
+    n_passages = pq.read_metadata(world.paths.passages).num_rows
+    assert not stopped.is_success
+    assert "model_access.budget_requests" in stopped.failures["embeddings"]
+    assert f"Of {n_passages} passages, {n_passages - 8} are still to be embedded" in stopped.failures["embeddings"]
+    assert finished.is_success, finished.failures or finished.broken
+    assert finished.facts["embeddings"]["n_embedded"] == n_passages - 8
+    assert len(passages(server)) == len(set(passages(server)))
+
+
+def test_without_a_key_nothing_is_begun(monkeypatch: pytest.MonkeyPatch, world: World) -> None:
+    """The last good index must stay as it is, and the message name the variable."""
+    for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.chdir(world.paths.data.parent)
+    before = world.bytes_of(world.paths.embeddings, world.paths.passages, world.paths.index_meta)
+
+    outcome = hosted_run(world)
+
+    assert not outcome.is_success
+    assert "OPENAI_API_KEY" in " ".join(outcome.failures.values())
+    assert world.bytes_of(world.paths.embeddings, world.paths.passages, world.paths.index_meta) == before

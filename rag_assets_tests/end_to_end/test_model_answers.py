@@ -1,0 +1,282 @@
+"""Whole runs with a model behind the answers: what is asked, what is published, what is never asked again.
+
+The model is scripted and sits behind a local server that speaks the provider's protocol; the requests are made by the
+provider's real SDK.
+"""
+
+import csv
+import json
+from collections import Counter
+from typing import Any
+
+import pytest
+
+from rag_assets.answering.drafts import REFUSAL
+from rag_assets.settings import Paths
+from rag_assets_tests.end_to_end.world import Outcome, World
+from rag_assets_tests.wire import BadKey, Drop, ProtocolName, RateLimited, Reply, Status, WireServer, use_wire_environment
+from rag_assets_tests.wire.exchange import WireRequest
+from rag_assets_tests.wire.quoting_model import Prompt, quoting_model, reply
+
+MODELS: dict[ProtocolName, str] = {
+    "google": "google:gemini-2.5-flash",
+    "anthropic": "anthropic:claude-sonnet-5-5",
+    "openai": "openai:gpt-5-mini",
+    "ollama": "ollama:llama3.2",
+}
+HURRIED = {
+    "timeout_s": 5.0,
+    "max_attempts": 2,
+    "max_wait_s": 0.1,
+    **{provider: {"max_concurrent": 2, "requests_per_minute": 60_000} for provider in MODELS},
+}
+TEN_QUESTIONS = [
+    {"id": f"n{number}", "question": f"What is said of observation number {number} on ferritin in athletes?"}
+    for number in range(10)
+]
+
+
+def run(world: World, provider: ProtocolName = "openai", access: dict[str, Any] | None = None) -> Outcome:
+    return world.run(answering={"model": MODELS[provider]}, model_access=HURRIED | (access or {}))
+
+
+def audit(paths: Paths) -> list[dict[str, str]]:
+    with paths.qa_audit.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def asked(server: WireServer) -> Counter[str]:
+    """How often each question was sent."""
+    return Counter(Prompt.of(request).question for request in server.requests)
+
+
+@pytest.mark.parametrize("provider", list(MODELS))
+def test_a_model_s_answers_are_verified_and_published(
+    provider: ProtocolName, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One setting, and the same promises hold of what a model writes."""
+    with WireServer(provider) as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(quoting_model)
+
+        outcome = run(world, provider)
+
+    assert outcome.is_success, outcome.failures or outcome.broken
+    answers = world.answers()
+    [claim] = [claim for claim in answers["q1"]["claims"] if claim["citations"][0]["paper_id"] == "ferritin"]
+    [citation] = claim["citations"]
+    assert "12%" in citation["quote"]
+    assert (citation["page_start"], citation["verification"]) == (2, "exact")
+    assert claim["support"]["score"] > 0.9
+    assert answers["q3"]["answer"] == REFUSAL
+    assert {row["model"].split(" ")[0].split("@")[0] for row in answers.values()} == {MODELS[provider]}
+    facts = outcome.facts["qa"]
+    assert facts["n_model_requests"] == len(server.requests)
+    assert facts["n_input_tokens"] == 1200 * len(server.requests)
+
+
+def test_an_unchanged_corpus_makes_no_call(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The nightly run must cost nothing while nothing happens."""
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(quoting_model)
+        run(world)
+        n_first, published = len(server.requests), world.bytes_of(world.paths.data / "output", world.paths.cache)
+
+        again = run(world)
+
+        assert n_first > 0
+        assert len(server.requests) == n_first
+    assert again.counts["qa"] == (0, 0, 0, 3)
+    assert again.facts["qa"]["n_model_requests"] == 0
+    assert world.bytes_of(world.paths.data / "output", world.paths.cache) == published
+
+
+def test_a_changed_paper_is_asked_about_only_where_it_was_seen(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The price of an edit must not grow with the corpus."""
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(quoting_model)
+        run(world)
+        n_first = len(server.requests)
+        world.write_paper("basalt", "Basalt and water", "Basalt takes up water along its cracks, slowly, when buried.")
+
+        outcome = run(world)
+
+        again = {Prompt.of(request).question for request in server.requests[n_first:]}
+    assert "Where does basalt take up water?" in again
+    assert "Who composed the opera about the queen?" not in again, "it is asked of another paper"
+    assert outcome.facts["qa"]["n_cached_drafts"] > 0
+
+
+def test_a_missing_key_is_said_before_any_work(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An hour of embedding must not end in a missing variable."""
+    use_wire_environment(monkeypatch)
+    world.write_paper("basalt", "Basalt and water", "Basalt was changed and would have to be parsed again.")
+
+    outcome = run(world, "anthropic")
+
+    assert not outcome.is_success
+    assert not outcome.counts, "nothing was materialized"
+
+
+def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A budget is a pause: nothing is lost, nothing is asked twice."""
+    world.write_questions(TEN_QUESTIONS)
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(quoting_model)
+
+        n_runs, outcome = 0, None
+        while n_runs < 20 and (outcome is None or outcome.facts["qa"]["n_left"]):
+            n_runs += 1
+            outcome = run(world, access={"budget_requests": 4})
+            assert outcome.facts["qa"]["n_model_requests"] <= 4
+            if n_runs == 1:
+                left = [row for row in audit(world.paths) if row["outcome"] == "left"]
+                assert len(left) + outcome.facts["qa"]["dagster/row_count"] == 10
+                assert all("model_access.budget_requests" in row["verdict"] for row in left)
+                assert "smoke_eval" not in outcome.counts, "half of the answers would be judged as all"
+
+        assert n_runs > 2
+        assert len(world.answers()) == 10
+        assert max(Counter(request.prompt for request in server.requests).values()) == 1
+
+
+def test_a_key_that_stops_working_keeps_what_is_done(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys expire at night."""
+    world.write_questions(TEN_QUESTIONS)
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+
+        def model_with_an_expiring_key(request: WireRequest) -> Reply | BadKey:
+            return quoting_model(request) if len(server.requests) <= 6 else BadKey()
+
+        server.answer_by(model_with_an_expiring_key)
+        first = run(world)
+        n_sent = len(server.requests)
+        n_published = len(world.answers())
+        server.answer_by(quoting_model)
+
+        second = run(world)
+
+        assert n_sent <= 8, "one refusal for each request under way, and no more"
+        assert 0 < n_published < 10
+        assert first.facts["qa"]["n_left"] == 10 - n_published
+        assert len(world.answers()) == 10
+        assert second.facts["qa"]["n_left"] == 0
+        answered = Counter(request.prompt for request in server.requests[:6] + server.requests[n_sent:])
+        assert max(answered.values()) == 1, "asked twice although answered"
+    [reason] = {row["verdict"] for row in audit(world.paths) if row["outcome"] == "left"}
+    assert reason == "openai refuses the key (HTTP 401). Check OPENAI_API_KEY."
+
+
+def test_a_question_the_provider_rejects_does_not_hold_up_the_others(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One bad line in a file of a thousand."""
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(lambda request: Status(400) if "basalt take up" in request.prompt else quoting_model(request))
+
+        outcome = run(world)
+
+    assert outcome.facts["qa"]["n_left"] == 1
+    assert set(world.answers()) >= {"q1", "q3"}
+    assert [row["question_id"] for row in audit(world.paths) if row["outcome"] == "left"] == ["q2"]
+
+
+def test_when_nothing_answers_the_run_fails_and_the_last_answers_stay(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A provider that is down for the night must not empty the answers of yesterday."""
+    published = world.bytes_of(world.paths.qa)
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(lambda _request: Drop())
+
+        outcome = run(world)
+
+    assert not outcome.is_success
+    assert "openai does not answer for now" in outcome.failures["qa"]
+    assert world.bytes_of(world.paths.qa) == published
+
+
+def test_a_left_question_keeps_its_earlier_answer_while_it_stands(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An answer of yesterday whose quotes still stand is better than none."""
+    before = world.answers()["q2"]
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(lambda request: Status(400) if "basalt take up" in request.prompt else quoting_model(request))
+        run(world)
+        kept = world.answers()["q2"]
+        world.write_paper("basalt", "Basalt and water", "Basalt does nothing of the kind.")
+
+        run(world)
+
+    assert kept == before
+    assert "q2" not in world.answers(), "its quote is gone from the paper"
+
+
+def test_what_cannot_be_read_is_a_refusal_whose_reply_is_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody will want to see what the model said."""
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(lambda _request: Reply("Hm, let me think about that ..."))
+
+        run(world)
+
+    assert all(row["answer"] == REFUSAL for row in world.answers().values())
+    kept = {path.stem: path.read_text() for path in world.paths.raw_replies.glob("*.txt")}
+    assert kept[world.answers()["q1"]["fingerprint"]] == "\n\n".join(["Hm, let me think about that ..."] * 2)
+    assert {row["reading"] for row in audit(world.paths)[-3:]} == {"unreadable"}
+
+
+def test_invented_sources_quotes_and_numbers_are_dropped_and_counted(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a model cannot prove is not said, and the audit says how much that was."""
+
+    def inventive(request: WireRequest) -> Reply:
+        honest = json.loads(quoting_model(request).text)["claims"]
+        if not honest:
+            return reply([])
+        quote, source = honest[0]["citations"][0]["quote"], honest[0]["citations"][0]["source"]
+        return reply(
+            [
+                (quote, source, quote),
+                ("Ferritin doubled.", 99, quote),
+                ("Ferritin tripled.", source, "Ferritin tripled overnight in all groups."),
+                (quote.replace("12%", "21%"), source, quote),
+            ]
+        )
+
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(inventive)
+
+        run(world)
+
+    answer = world.answers()["q1"]
+    assert [claim["text"] for claim in answer["claims"]] == [answer["claims"][0]["citations"][0]["quote"]]
+    [row] = [row for row in audit(world.paths)[-3:] if row["question_id"] == "q1"]
+    assert (row["n_hallucinated_citations"], row["n_dropped_citations"], row["n_contradicted_claims"]) == (
+        "2",
+        "1",
+        "1",
+    ), "two attempts each invented a source"
+
+
+def test_rate_limits_cost_time_and_no_question(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """429 is the most common fault of all."""
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_with(RateLimited(0.05), Status(500))
+        server.answer_by(quoting_model)
+
+        outcome = run(world)
+
+    assert outcome.facts["qa"]["n_left"] == 0
+    assert len(world.answers()) == 3

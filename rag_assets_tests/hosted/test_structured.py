@@ -1,0 +1,201 @@
+"""Every provider through its real SDK: what is sent, what is understood, and what each fault becomes."""
+
+import pytest
+
+from rag_assets.errors import AccessDenied, ContextTooLong, ModelFault, ModelUnavailable, RequestRejected
+from rag_assets_tests.hosted.models import HURRIED, MODELS, Colour, opened
+from rag_assets_tests.wire import (
+    BadKey,
+    ContextTooLong as LongPrompt,
+    CutOff,
+    Drop,
+    EmptyReply,
+    Garbage,
+    Overloaded,
+    ProtocolName,
+    ProviderRefusal,
+    QuotaExhausted,
+    RateLimited,
+    Reply,
+    Slow,
+    Status,
+    Step,
+    WireServer,
+)
+
+every_provider = pytest.mark.parametrize("provider", list(MODELS))
+GREEN = Reply('{"name": "green"}')
+
+
+@every_provider
+def test_a_structured_answer_is_asked_for_and_understood(
+    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One setting chooses the provider; nothing else may differ for the user."""
+    with WireServer(provider) as server, opened(server, monkeypatch) as (model, budget):
+        server.answer_with(Reply('{"name": "green"}', n_input_tokens=70, n_output_tokens=9))
+
+        reply = model.ask("Which colour has grass?")
+
+        [request] = server.requests
+        assert (reply.output, reply.is_withheld) == (Colour(name="green"), False)
+        assert (reply.usage.n_requests, reply.usage.n_input_tokens, reply.usage.n_output_tokens) == (1, 70, 9)
+        assert (budget.spent.n_requests, budget.spent.n_input_tokens) == (1, 70)
+        assert request.model == MODELS[provider]
+        assert "Name a colour." in request.system
+        assert "Which colour has grass?" in request.prompt
+        assert request.schema is not None
+        assert request.key == server.key
+        assert "tools" not in request.body, "a document must find no tool to call"
+
+
+@every_provider
+def test_a_malformed_reply_is_repaired_once(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most malformed replies are mended when the model sees what was wrong."""
+    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
+        server.answer_with(Reply("Green, I think."), GREEN)
+
+        reply = model.ask("Which colour has grass?")
+
+        assert reply.output == Colour(name="green")
+        assert reply.texts == ("Green, I think.", '{"name": "green"}')
+        assert reply.usage.n_requests == 2
+
+
+@every_provider
+def test_a_reply_that_stays_malformed_is_handed_on_as_text(
+    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reply that was paid for may still be readable to us."""
+    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
+        server.answer_with(Reply("Green."), Reply("Green!"))
+
+        reply = model.ask("Which colour has grass?")
+
+        assert (reply.output, reply.is_withheld, reply.texts) == (None, False, ("Green.", "Green!"))
+
+
+@every_provider
+def test_a_reply_cut_by_the_output_limit_is_handed_on_as_text(
+    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Asking again would meet the same limit."""
+    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
+        server.answer_with(Reply('{"name": "gre', finish="length"))
+
+        reply = model.ask("Which colour has grass?")
+
+        assert (reply.output, reply.texts) == (None, ('{"name": "gre',))
+        assert len(server.requests) == 1
+
+
+@every_provider
+def test_a_provider_that_declines_is_not_asked_again(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A content filter decides the same way twice, for money."""
+    if provider == "ollama":
+        pytest.skip("Ollama has no content filter")
+    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
+        server.answer_with(ProviderRefusal())
+
+        reply = model.ask("Which colour has grass?")
+
+        assert (reply.output, reply.is_withheld) == (None, True)
+        assert len(server.requests) == 1
+
+
+PASSING: dict[str, Step] = {
+    "rate limit that says when": RateLimited(0.05),
+    "rate limit that does not": RateLimited(None),
+    "server error": Status(500),
+    "bad gateway": Status(502, b"<html>Bad gateway</html>"),
+    "overloaded": Overloaded(),
+    "no byte": Drop(),
+    "reply cut half-way": CutOff(),
+    "chunked reply cut half-way": CutOff(framing="chunked"),
+    "time-out": Slow(10.0),
+    "no JSON": Garbage(),
+}
+
+
+@every_provider
+@pytest.mark.parametrize("fault", list(PASSING))
+def test_what_passes_is_waited_for(provider: ProtocolName, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A night's run must not end because a server was restarted."""
+    settings = HURRIED.model_copy(update={"timeout_s": 0.5})
+    with WireServer(provider) as server, opened(server, monkeypatch, settings) as (model, budget):
+        server.answer_with(PASSING[fault], GREEN)
+
+        reply = model.ask("Which colour has grass?")
+
+        assert reply.output == Colour(name="green")
+        assert len(server.requests) == 2
+        assert budget.spent.n_requests == 2, "a request that failed was sent all the same"
+
+
+@every_provider
+def test_a_server_that_stays_down_is_given_up(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Waiting for ever looks like a hang."""
+    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
+        server.answer_by(lambda _request: Status(500))
+
+        with pytest.raises(ModelUnavailable, match=rf"^{provider} does not answer for now \(HTTP 500\): .*Run again later"):
+            model.ask("Which colour has grass?")
+
+        assert len(server.requests) == HURRIED.max_attempts
+
+
+@every_provider
+def test_a_provider_that_asks_for_a_long_pause_is_not_asked_again(
+    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Coming back too early is answered with a longer ban; waiting an hour blocks the pipeline."""
+    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
+        server.answer_with(RateLimited(3600))
+
+        with pytest.raises(ModelUnavailable):
+            model.ask("Which colour has grass?")
+
+        assert len(server.requests) == 1
+
+
+LASTING: dict[str, tuple[Step, type[ModelFault]]] = {
+    "bad key": (BadKey(), AccessDenied),
+    "used-up quota": (QuotaExhausted(), AccessDenied),
+    "no such model": (Status(404), AccessDenied),
+    "prompt too long": (LongPrompt(), ContextTooLong),
+    "invalid request": (Status(400), RequestRejected),
+}
+
+
+@every_provider
+@pytest.mark.parametrize("fault", list(LASTING))
+def test_what_lasts_is_not_tried_again(provider: ProtocolName, fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Four more refusals cost time, and sometimes the account."""
+    if provider == "ollama" and fault in {"bad key", "used-up quota"}:
+        pytest.skip("Ollama has no keys and no quota")
+    step, error = LASTING[fault]
+    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
+        server.answer_with(step)
+
+        with pytest.raises(ModelFault) as raised:
+            model.ask("Which colour has grass?")
+
+        assert type(raised.value) is error
+        assert len(server.requests) == 1
+        assert server.key not in str(raised.value)
+        assert raised.value.__cause__ is None, "Dagster would store the original, with whatever it echoes"
+
+
+@every_provider
+def test_a_reply_without_an_answer_ends_in_none(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some servers answer 200 with nothing in it."""
+    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
+        server.answer_by(lambda _request: EmptyReply())
+
+        try:
+            reply = model.ask("Which colour has grass?")
+        except ModelUnavailable:
+            assert len(server.requests) <= 2 * HURRIED.max_attempts
+        else:
+            assert reply.output is None
+            assert len(server.requests) == 2

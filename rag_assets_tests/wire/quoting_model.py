@@ -1,0 +1,62 @@
+"""A scripted model that does what the prompt asks of an honest one: it quotes the sources it is given.
+
+It knows the prompt by what a model sees of it: numbered, fenced sources and a question.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from rag_assets.answering.drafts import REFUSAL
+from rag_assets.sentences import sentence_spans
+from rag_assets_tests.wire.exchange import WireRequest
+from rag_assets_tests.wire.steps import Reply
+
+_SOURCE = re.compile(r"^Source (\d+) \(([^\n]*)\)\n<<<(\w+)\n(.*?)\n\3>>>$", re.DOTALL | re.MULTILINE)
+_WORD = re.compile(r"\w{4,}")
+_ENOUGH = 0.5
+_N_CLAIMS = 2
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """What a model sees."""
+
+    question: str
+    sources: Mapping[int, str]
+    papers: Mapping[int, str]
+
+    @classmethod
+    def of(cls, request: WireRequest) -> "Prompt":
+        found = {int(match[1]): match for match in _SOURCE.finditer(request.prompt)}
+        return cls(
+            question=request.prompt.rpartition("Question: ")[2].strip(),
+            sources={number: match[4] for number, match in found.items()},
+            papers={number: match[2].split(";")[0].removeprefix("paper ") for number, match in found.items()},
+        )
+
+
+def quoting_model(request: WireRequest) -> Reply:
+    """The sentence of each of the best two papers that shares most words with the question, or the refusal."""
+    prompt = Prompt.of(request)
+    wanted = set(_WORD.findall(prompt.question.lower()))
+    best: dict[str, tuple[float, int, str]] = {}
+    for number, text in prompt.sources.items():
+        for start, end in sentence_spans(text):
+            sentence = text[start:end]
+            share = len(wanted & set(_WORD.findall(sentence.lower()))) / max(len(wanted), 1)
+            best[prompt.papers[number]] = max(best.get(prompt.papers[number], (0.0, 0, "")), (share, number, sentence))
+    chosen = [found for found in sorted(best.values(), reverse=True)[:_N_CLAIMS] if found[0] >= _ENOUGH]
+    return reply([(sentence, number, sentence) for _, number, sentence in chosen])
+
+
+def reply(claims: Sequence[tuple[str, int, str]], answer: str = "") -> Reply:
+    """A reply as it is asked for, from (text, source, quote); the refusal where there are none."""
+    body = {
+        "answer": answer or (" ".join(text for text, _, _ in claims) if claims else REFUSAL),
+        "claims": [
+            {"text": text, "citations": [{"source": source, "quote": quote}]} for text, source, quote in claims
+        ],
+    }
+    return Reply(json.dumps(body), n_input_tokens=1200, n_output_tokens=80)
