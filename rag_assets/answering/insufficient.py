@@ -14,21 +14,23 @@ from rag_assets.sentences import sentence_spans
 
 UNNAMED_PART = f"{INSUFFICIENT} for a part of the question."
 _MARKER = re.compile(
-    r"[*_`]{0,3}(?:\[\s*insufficient[\s_-]+data\s*\]|\binsufficient[ _-]data\b)[*_`]{0,3}(?P<stop>[.:]?)", re.IGNORECASE
+    r"[*_`]{0,3}(?:\[\s*insufficient[\s_-]+data\s*\]|\binsufficient[ _-]data\b)[*_`]{0,3}(?P<stop>[.:]?)",
+    re.IGNORECASE,
 )
 _BARE_MARKER = re.compile(r"\bINSUFFICIENT[ _-]DATA\b")
 _WORD = re.compile(r"[^\W_]+(?:[.'’-][^\W_]+)*")
 _STEMMER = SnowballStemmer("english")
 _WORDS_OF_ABSENCE = (
-    "a about above according actually address addressed addresses all also an and answer answered any are article as at "
-    "available be because been by can cannot cited concerning contain contained contains context contexts corpus could "
-    "cover covered data describe described detail details did directly discuss discussed do documents does don either "
-    "enough evidence excerpts explicitly for found from further give given gives has have how i in include included "
-    "information insufficient is it its lack lacks mention mentioned mentions missing more neither no none nor not "
-    "nothing of on only or other paper papers part passages present provide provided provides question regarding "
-    "relevant remains report reported reports respect say says so source sources specific specified specify state stated states "
-    "stretches studies study sufficient text texts that the their there these they this those to unable unanswered "
-    "unavailable unclear unknown was we were what when where whether which who why with within"
+    "a about above according actually address addressed addresses all also an and answer answered any are article "
+    "as at available be because been by can cannot cited concerning contain contained contains context contexts "
+    "corpus could cover covered data describe described detail details did directly discuss discussed do documents "
+    "does don either enough evidence excerpts explicitly for found from further give given gives has have how i in "
+    "include included information insufficient is it its lack lacks mention mentioned mentions missing more neither "
+    "no none nor not nothing of on only or other paper papers part passages present provide provided provides "
+    "question regarding relevant remains report reported reports respect say says so source sources specific "
+    "specified specify state stated states stretches studies study sufficient text texts that the their there these "
+    "they this those to unable unanswered unavailable unclear unknown was we were what when where whether which who "
+    "why with within"
 )
 _ABSENCE = frozenset(_STEMMER.stem_word(word) for word in _WORDS_OF_ABSENCE.split())
 

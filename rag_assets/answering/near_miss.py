@@ -15,11 +15,19 @@ from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count
 
-from py_rust_stemmers import SnowballStemmer
 from rapidfuzz import fuzz
-from rapidfuzz.distance import Prefix
 
-from rag_assets.answering.numbers import REFERENCE_MARK
+from rag_assets.answering.reference_marks import REFERENCE_MARK
+from rag_assets.answering.wording import (
+    ADDED,
+    ARTICLES,
+    DETERMINERS,
+    TURNING,
+    are_joined,
+    are_variants,
+    comes_before_number,
+    must_stay,
+)
 from rag_assets.matching import Folded
 
 MIN_SCORE = 85.0
@@ -38,54 +46,6 @@ _DIGIT_GROUP = re.compile(r"\d+")
 _MARKED = re.compile(r"\w+")
 _LETTER = re.compile(r"[^\W_]")
 _MARK_DISTANCE = 3
-_DETERMINERS = frozenset("a an the this that these those its their our".split())
-_ARTICLES = frozenset("a an the".split())
-_ADDED = _DETERMINERS | frozenset("of in on at for and is are was were be been has have had also which to".split())
-"""Words a tidier adds; all others that the source does not have say something it does not say."""
-_TURNING = frozenset(
-    # negations and what turns a statement round
-    "not no nor never neither none nobody nothing nowhere non without cannot except unless despite instead "
-    "although though but however whereas fail fails failed failing failure lack lacks lacked lacking absence absent "
-    "unable unlikely against false incorrect incorrectly wrong denied rejected refuted exclude excludes excluded "
-    "excluding avoid avoids avoided prevent prevents prevented stop stopped cease ceased "
-    # limits, and how sure the authors are
-    "only hardly rarely seldom barely scarcely few fewer little less least may might if could would should possibly "
-    "perhaps probably likely potentially presumably apparently suggest suggests suggested seem seems seemed appear "
-    "appears appeared whether hypothesis hypothesized assume assumed assuming allegedly supposedly".split()
-)
-"""Words that make another statement of the words beside them."""
-_KEPT = _TURNING | frozenset(
-    "while more most much many some several all any each every both either half part partly partially mostly mainly "
-    "almost nearly about approximately around over under above below than up down first second third last one two "
-    "three four five six seven eight nine ten eleven twelve hundred thousand million billion twice once double triple "
-    "single solely exclusively sometimes often always usually generally increase increases increased decrease "
-    "decreases decreased reduce reduces reduced higher lower high low greater smaller larger better worse longer "
-    "shorter before after during until since between among can or vs versus per percent mg kg ml mm cm km nm ms hz mv "
-    "min hours days weeks months years".split()
-)
-"""Words of the source that a quote must not leave out: those, quantities, comparisons and units."""
-_NOT_JOINED = frozenset("a an i in im un no not or".split())
-""" "not able" and "notable", "a typical" and "atypical" are written alike and say the opposite."""
-_ENDINGS = frozenset(["", "s", "es", "e", "ed", "d", "ing", "y", "ies", "ied", "'s"])
-_MIN_INFLECTED_CHARS = 4
-_MIN_MISSPELT_CHARS = 7
-_SPELLINGS = tuple(
-    (re.compile(pattern), spelt)
-    for pattern, spelt in (
-        (r"(?<=\w\w)isation", "ization"),
-        (r"(?<=\w\w)is(?=(?:e|es|ed|ing|er|ers)$)", "iz"),
-        (r"(?<=\w)ys(?=(?:e|es|ed|ing|er|ers)$)", "yz"),
-        (r"(?<=\w\w)our", "or"),
-        (r"(?<=[bt])re(?=s?$)", "er"),
-        (r"ogue(?=s?$)", "og"),
-        (r"(?<=\w)[ao]e", "e"),
-        (r"^[ao]e", "e"),
-        (r"(?<=\w{4})ll(?=(?:ed|ing|er|ers)$)", "l"),
-        (r"mme(?=s?$)", "m"),
-        (r"(?<=en)c(?=es?$)", "s"),
-    )
-)
-_STEMMER = SnowballStemmer("english")
 
 
 @dataclass(frozen=True)
@@ -197,7 +157,7 @@ def digit_groups(text: str) -> list[str]:
 
 def turns_meaning(left_out: str) -> bool:
     """Whether leaving this text out of a sentence could change what the rest says."""
-    return not _TURNING.isdisjoint(Words.of(left_out).words) or "n't" in left_out.replace("’", "'")
+    return not TURNING.isdisjoint(Words.of(left_out).words) or "n't" in left_out.replace("’", "'")
 
 
 def _with_marks(source: Words, start: int, end: int, quote: str) -> tuple[int, int]:
@@ -223,10 +183,10 @@ def _has_numbers_and_marks(quote: str, found: str) -> bool:
 def _aligned_words(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | None:
     """As `_aligned`; who quotes from the middle of a sentence may begin with an article of their own."""
     aligned = _aligned(quote, source)
-    if aligned or quote[0] not in _ARTICLES:
+    if aligned or quote[0] not in ARTICLES:
         return aligned
     aligned = _aligned(quote[1:], source)
-    return aligned if aligned and not (aligned[0] and _must_stay(source[aligned[0] - 1])) else None
+    return aligned if aligned and not (aligned[0] and must_stay(source[aligned[0] - 1])) else None
 
 
 def _aligned(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | None:
@@ -255,19 +215,19 @@ def _aligned(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | N
 def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Iterator[_Step]:
     """The allowed steps from word `i` of the quote and word `j` of the source."""
     is_inside = 0 < i < len(quote) - 1
-    if is_inside and quote[i] in _ADDED and not _comes_before_number(quote, i):
+    if is_inside and quote[i] in ADDED and not comes_before_number(quote, i):
         yield _Step.PUT_IN
     if j == len(source):
         return
     if quote[i] == source[j]:
         yield _Step.SAME
-    elif _are_variants(quote[i], source[j]):
+    elif are_variants(quote[i], source[j]):
         yield _Step.VARIANT
-    if _is_joined(quote[i], source[j : j + 2]):
+    if are_joined(quote[i], source[j : j + 2]):
         yield _Step.JOINED
-    if _is_joined(source[j], quote[i : i + 2]):
+    if are_joined(source[j], quote[i : i + 2]):
         yield _Step.PARTED
-    if i > 0 and not _must_stay(source[j]) and not _comes_before_number(source, j):
+    if i > 0 and not must_stay(source[j]) and not comes_before_number(source, j):
         yield _Step.LEFT_OUT
 
 
@@ -276,49 +236,4 @@ def _may_follow(step: _Step, last: _Step, quote: Sequence[str], source: Sequence
     if {step, last} != {_Step.PUT_IN, _Step.LEFT_OUT}:
         return True
     put_in, left_out = (quote[i], source[j - 1]) if step is _Step.PUT_IN else (quote[i - 1], source[j])
-    return put_in in _DETERMINERS and left_out in _DETERMINERS
-
-
-def _comes_before_number(words: Sequence[str], at: int) -> bool:
-    """ "fell 20%" and "fell to 20%" are different statements; an article changes nothing."""
-    return words[at] not in _ARTICLES and at + 1 < len(words) and words[at + 1][0].isdigit()
-
-
-def _must_stay(word: str) -> bool:
-    return word in _KEPT or not word[0].isalpha() or word.endswith("n't")
-
-
-def _is_joined(whole: str, parts: Sequence[str]) -> bool:
-    return len(parts) == 2 and whole == parts[0] + parts[1] and not _NOT_JOINED.intersection(parts)
-
-
-def _are_variants(one: str, other: str) -> bool:
-    """Whether two different words are one word with another ending, spelling or a letter too few."""
-    if not (one[0].isalpha() and other[0].isalpha()):
-        return False
-    return _differ_in_ending(one, other) or _spelt(one) == _spelt(other) or _differ_in_one_letter(one, other)
-
-
-def _differ_in_ending(one: str, other: str) -> bool:
-    """ "group" and "groups", "study" and "studies": the same stem, and nothing but an inflection differs."""
-    if min(len(one), len(other)) < _MIN_INFLECTED_CHARS or _STEMMER.stem_word(one) != _STEMMER.stem_word(other):
-        return False
-    n_common = Prefix.similarity(one, other)
-    return one[n_common:] in _ENDINGS and other[n_common:] in _ENDINGS
-
-
-@lru_cache(maxsize=4096)
-def _spelt(word: str) -> str:
-    """A word in one of its spellings: "tumour" and "tumor", "analyse" and "analyze" come out alike."""
-    for pattern, spelling in _SPELLINGS:
-        word = pattern.sub(spelling, word)
-    return word
-
-
-def _differ_in_one_letter(one: str, other: str) -> bool:
-    """ "signficant" and "significant": a letter inside a long word. The ends stay: typical is not atypical."""
-    short, long = sorted((one, other), key=len)
-    if len(short) < _MIN_MISSPELT_CHARS or len(long) != len(short) + 1 or short[-1] != long[-1]:
-        return False
-    n_common = Prefix.similarity(short, long)
-    return n_common > 0 and short[n_common:] == long[n_common + 1 :]
+    return put_in in DETERMINERS and left_out in DETERMINERS

@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
+from rag_assets.answering.reference_marks import REFERENCE_MARK
+
 PLAIN, PERCENT, YEAR, P_VALUE = "plain", "percent", "year", "p value"
 
 _DIMENSIONS: dict[str, dict[str, str]] = {
@@ -45,19 +47,6 @@ _WORDS = dict(
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _CLEANED = str.maketrans({"μ": "µ", "−": "-", "﹣": "-", "－": "-", "\u00a0": " ", "\u202f": " ", "\u2009": " "})
 
-_MONTHS = (
-    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|"
-    r"Nov(?:ember)?|Dec(?:ember)?|In|Since|From|Until|Between|During)\b"
-)
-_AUTHORS = rf"\b(?!{_MONTHS})[A-Z][\w'’-]+(?:(?:,| and| &) [A-Z][\w'’-]+|,? et al\.?){{0,6}}"
-_YEARS = r"(?:19|20)\d\d[a-z]?(?:,\s?(?:(?:19|20)\d\d[a-z]?|[a-z]\b|pp?\.\s?\d+(?:[-–]\d+)?))*"
-REFERENCE_MARK = re.compile(
-    r"\[\s?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*\s?\]"
-    rf"|\((?:e\.g\.,? |see (?:also )?|cf\. |reviewed (?:in|by) )?{_AUTHORS},? {_YEARS}"
-    rf"(?:;\s?(?:see also )?{_AUTHORS},? {_YEARS})*\)"
-    rf"|{_AUTHORS} \({_YEARS}\)"
-)
-"""Marks that point to the reference list: "[12, 13]", "(Smith et al., 2019)", "Smith and Jones (2019)"."""
 _LABEL = re.compile(
     r"\b(?:(?:figs?|figures?|tables?|tabs?|sections?|sects?|eqs?|equations?|refs?|references?|chapters?|appendix|pages?|"
     r"algorithms?|steps?)\.?\s?|pp?\.\s?(?=\d+\b(?!\.\d)))"

@@ -17,7 +17,8 @@ _RULES = (
     r"restrictions?|programming|safeguards?)"
 )
 _IGNORE = (
-    r"(?:ignore|disregard|forget|override|overrule|bypass|neglect|discard|erase|pay no attention to|stop following|"
+    r"(?:ignore|disregard|forget|overlook|override|overrule|bypass|neglect|discard|erase|pay no attention to|"
+    r"stop following|"
     r"do not (?:follow|obey|listen to|adhere to))"
 )
 _EARLIER = (
@@ -40,6 +41,7 @@ _ORDERS = (
     rf"have been|"
     r"must be|should be) (?:\w+ )?(?:void|cancell?ed|revoked|obsolete|superseded|ignored|disregarded|overridden|"
     r"null|replaced)",
+    rf"{_IGNORE} (?:the |any |all )?{_RULES} (?:that )?you (?:were|have been|are|received)\b",
     r"forget (?:everything|all|what|anything)(?: that)? you (?:were|have been|know|learned|ve been)",
     rf"new {_RULES} (?:for|to) (?:the |any |all |an? )?{_ADDRESSEE}\b",
     r"your (?:new|real|actual|true|only) (?:instructions?|task|role|goal|objective|mission|system prompt) (?:is|are)",
@@ -54,7 +56,8 @@ _ORDERS = (
     rf"{_ADDRESSEE} (?:\w+ ){{0,3}}(?:reading|processing|summari[sz]ing|parsing|reviewing|answering|analy[sz]ing|"
     rf"reads?|"
     r"process(?:es)?|summari[sz]es?|reviews?) this (?:paper|document|text|page|article|sentence|passage|manuscript)",
-    rf"(?:attention|note|notice|instructions?|message|reminder|dear|hey) (?:(?:to|for) )?(?:(?:the|any|all|every|"
+    rf"(?:attention|note|notice|instructions?|message|reminder|dear|hey|hello|hi) (?:(?:to|for) )?(?:(?:the|any|"
+    rf"all|every|"
     rf"an?) )?"
     rf"(?:\w+ )?{_ADDRESSEE}\b(?: \w+){{0,3}}\s?[:!,]",
     r"(?:do not|never|don.t) (?:mention|reveal|disclose|acknowledge|tell \w+|inform \w+)(?: \w+){0,2} "
@@ -65,6 +68,32 @@ _ORDERS = (
     r"(?:end|begin|start)(?:ning)? of (?:the )?(?:system|developer) (?:prompt|message|instructions?)",
     r"(?:^|[\n\[<(#*])\s{0,3}(?:new |updated )?(?:system|developer) (?:prompt|message|override|note|instructions?)"
     r"\s?[:\]>)]",
+    r"your (?:final |next |whole )?(?:answer|response|reply|output|summary|review) (?:must|should|shall|has to|"
+    r"needs to|"
+    r"will|may) (?:\w+ ){0,2}?(?:say|state|contain|include|begin|start|end|mention|cite|read|conclude|claim|report)\b",
+    r"(?:append|add|insert|include|put)[^\n.]{1,80}? (?:to|in|into|at the end of) your (?:final )?(?:answer|reply|"
+    r"response|"
+    r"output)\b",
+    r"translate your (?:answer|reply|response|output)\b",
+    r"this (?:document|paper|source|text|article|message) (?:supersedes|overrides|takes precedence over) (?:all|"
+    r"any|every|"
+    r"your)\b",
+    r"all other (?:sources|papers|documents) (?:are (?:unreliable|wrong|false|retracted|fake)|"
+    r"(?:\w+ ){0,3}(?:must|should) be "
+    r"(?:ignored|disregarded))\b",
+    rf"{_ADDRESSEE} (?:must|should|shall) (?:always |only |never )?(?:treat this|cite this|ignore (?:all|the|any)|"
+    rf"say that|"
+    r"state that|give a positive)\b",
+    rf"{_ADDRESSEE} (?:reading|processing|reviewing) this\b",
+    r"correct answer to (?:every|any|all|each|the user.?s?) (?:\w+ )?questions?\b",
+    rf"if (?:you are )?asked (?:about|for|whether|what|how|which|who)[^\n.]{{0,60}}?, ?(?:(?:you must|you should|"
+    rf"always|please) )?"
+    rf"{_SAY} (?:that|with|only)\b",
+    r"when(?:ever)? (?:you )?answer(?:ing)?[^\n.]{0,60}?, ?(?:(?:you must|you should|always|only|"
+    r"please) )?(?:cite|mention|say|"
+    r"state|claim|quote)\b",
+    r"you (?:must|should|may|shall|can) (?:not|never) (?:cite|quote) (?:any|other|the|another)\b",
+    r"begin (?:new|system|developer|updated|hidden) (?:instructions?|prompt|directives?)\b",
     # bait
     r"(?:send|post|append|transmit|forward|leak)[^\n]{0,60}(?:conversation|question|prompt|api key|answer)[^\n]{0,40}"
     r"https?://",
@@ -101,8 +130,10 @@ _IMITATIONS = (
     r"(?:^|\n)[^\w\n]{0,4}(?:human|user|system)\s?:[^\n]{0,400}\n[^\w\n]{0,4}assistant\s?:[^\n]{0,400}",
     r"(?:^|\n)[^\w\n]{0,4}assistant\s?:(?: [^\s:]+){5}",
     r"</?(?:sources?|documents?|contexts?|passages?|papers?)(?: [^<>\n]{0,80})?>",
-    r"(?:^|\n)[^\w\n]{0,6}(?:source|document|context|passage) (?:n )?\d{1,3}\b\s?[\])>|=:-]",
-    r"(?:end|begin|start) (?:of )?(?:the )?(?:untrusted |numbered )?(?:sources?|contexts?)\s?(?:[\]>=#:-]|\d|\n|$)",
+    r"(?:^|\n)[^\w\n]{0,4}[\[(<](?:source|document|context|passage) (?:n )?\d{1,3}\b\s?[\])>|=]",
+    r"(?:^|\n)[^\w\n]{0,4}source \d{1,3}\s?\((?:paper|section|pages?)\b",
+    r"(?:^|[\n=#\[<(*-]\s{0,3})(?:end|begin|start) (?:of )?(?:the )?(?:untrusted |numbered )?(?:sources?|contexts?)"
+    r"(?: \d{1,2})?\s?(?:[\]>=#:.-]|\n|$)",
     r"[\"']claims[\"']\s?:\s?\[",
     r"[\"']citations[\"']\s?:\s?\[\s?\{",
     r"[\"']source[\"']\s?:\s?\d+\s?,\s?[\"']quote[\"']",
@@ -110,6 +141,10 @@ _IMITATIONS = (
     r"papers in this corpus do not contain",
     r"!\[[^\]\n]{0,200}\]\(\s?(?:https?:)?//",
     r"<img [^<>\n]{0,200}src\s?=\s?[\"']?(?:https?:)?//",
+    r"(?:^|\n)\s{0,3}[\[(](?:system|assistant|developer)[\])]",
+    r"#{2,6} ?new (?:task|instructions?)\b",
+    r"(?:ignore|disregard|forget)(?:all|the|any|your){0,3}(?:previous|prior|above|earlier)(?:instructions?|"
+    r"prompts?|rules?)",
     # the order to ignore, in a script without spaces
     r"(?:忽略|无视|忘记|無視)(?:以上|之前|先前|上述|前面|所有|全部|的){1,4}(?:指令|指示|说明|提示|命令|内容)",
 )
@@ -154,11 +189,24 @@ _COMMANDS = (
     r"(?:execute|run) (?:the following|this) (?:code|command|script|tool)\W{0,3} (?:and|before|then)",
     r"(?:fetch|curl|wget) (?:the )?(?:\w+ ){0,3}https?://",
     r"give (?:a |only )?(?:\w+ )?positive reviews? only|do not highlight any negatives",
+    rf"{_IGNORE} (?:all |any |the )?(?:previous|prior|above|earlier|preceding) (?:context|text|messages?|"
+    rf"conversation|input)\b",
+    rf"{_IGNORE} (?:the|this|that|any) (?:user.s |reader.s )?(?:question|query|request) (?:and|above|of the user)\b",
+    rf"{_IGNORE} the (?:user|reader|human).s (?:question|query|request)\b",
+    r"only use (?:the )?(?:information|data|facts|text) (?:from|in) this (?:source|paper|document|text|article)\b",
+    r"(?:respond|reply) with the (?:refusal|words?|phrase|sentence|string)\b",
+    r"(?:respond|reply|answer) with [\"“'‘]\w",
+    r"(?:output|return|print|produce|write) (?:the following|an? empty|this) (?:json|claims|list of claims|reply|"
+    r"answer)\b",
+    r"set [\"']?claims[\"']? to\b",
+    r"vergiss (?:bitte )?alles,? was (?:oben|bisher|vorher|zuvor|davor)\b",
+    r"oublie[zr]? tout ce qui precede\b",
+    r"olvid[ae] todo lo anterior\b",
 )
 IN_COMMAND = re.compile(
     r"(?:^|[\n.!?:;,\"'“”‘’()\[\]{}*#>|<=/—–-]\s{0,3}|\b(?:please|now|then|just|kindly|simply|always|immediately|"
     r"instead|do|"
-    r"and|also|so|or|therefore|only|first|you to|models? to|assistants? to|ai to|llms? to|(?:you|ai|models?|"
+    r"and|also|so|or|therefore|only|first|you to|(?:you|ai|models?|"
     r"assistants?|llms?) "
     r"(?:must|should|shall|will|need to|have to|are to|can|may)(?: (?:now|always|only|instead|also|just))?)\s{1,3})$"
 )

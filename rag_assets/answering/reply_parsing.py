@@ -20,6 +20,8 @@ NO_SOURCE = 0
 """Source of a citation that names none that can be read: sources count from 1, so it is counted as hallucinated."""
 _MAX_CLAIMS = 200
 _MAX_CITATIONS = 50
+_MAX_LINE_CHARS = 10_000
+"""A longer paragraph is not read as prose: finding sentences in nothing but quotation marks takes quadratic time."""
 _ANSWER_KEYS = ("answer", "finalanswer", "response", "summary")
 _CLAIMS_KEYS = ("claims", "statements")
 _TEXT_KEYS = ("text", "claim", "statement", "sentence")
@@ -200,7 +202,7 @@ def _prose_claims(text: str) -> Iterator[ReplyClaim]:
 def _prose_sentences(text: str) -> list[str]:
     """Sentences, each with the markers that stand behind its full stop."""
     sentences: list[str] = []
-    for line in text.splitlines():
+    for line in (line for line in text.splitlines() if len(line) <= _MAX_LINE_CHARS):
         is_first = True
         for start, end in sentence_spans(line):
             sentence = line[start:end]

@@ -19,7 +19,7 @@ _LOOKALIKES = dict(
 )
 _FILLERS = "\u115f\u1160\u3164\uffa0\u2800"
 _HIDDEN_CATEGORIES = ("Cc", "Cf", "Mn", "Me")
-_LETTERS_SET_APART = re.compile(r"(?<!\w)(?:[^\W\d_][^\S\n]{0,3}[.*_~·|-]?[^\S\n]{0,3}){7,400}(?!\w)")
+_LETTERS_SET_APART = re.compile(r"(?<![^\W_])[^\W\d_](?:(?:[^\w\n]|_){1,4}[^\W\d_](?![^\W_])){6,400}")
 _BROKEN_WORD = re.compile(r"(?<=[a-z])-[^\S\n]*\n\s*(?=[a-z])")
 
 
@@ -60,7 +60,6 @@ class Skeleton:
                 tuple(self.origins[i] for i in range(*match.span()) if self.text[i].isalpha()),
             )
             for match in _LETTERS_SET_APART.finditer(self.text)
-            if not re.search(r"\w\w", match[0])
         ]
 
 

@@ -24,14 +24,16 @@ _WORD_JOINER = "\u2060"
 _NONCE_CHARS = 8
 _MAX_TITLE_CHARS = 120
 _BEGINS_GENERATED, _ENDS_GENERATED = "<AI_GENERATED>", "</AI_GENERATED>"
+"""As `retrieval` marks it; the prompt explains the mark."""
 _WRITTEN_BY_A_MODEL = "figure text written by a model, not by the authors"
 _MARKERS = re.compile(
-    r"<(?=<<|<\s*/?SYS|\||/?\s*(?:AI_GENERATED|sources?|documents?|contexts?|passages?|papers?|s|system|assistant|user|"
-    r"human|developer|tool\w*|function\w*|instructions?|prompt|think\w*|bos|eos|start_of_turn|end_of_turn)\b[^<>\n]{0,80}>)"
-    r"|>(?=>>)|\|(?=>)|\[(?=/?INST\]|/?SYS|\s*(?:source|system|user|assistant)\b|INSUFFICIENT)|!(?=\[)|`(?=``)|~(?=~~)"
-    r"|(?:(?<=\n)|^)[ \t>*#-]*(?:[Ss](?=ource \d)|[Ss](?=ystem\s*:)|[Aa](?=ssistant\s*:)|[Hh](?=uman\s*:)|[Uu](?=ser\s*:)"
-    r"|[Dd](?=eveloper\s*:)|#(?=\#))"
-    r"|\b[Ss](?=(?:ource|OURCE)\s*\d{1,3}\s*[\])(:|])",
+    r"<(?=<<|<\s*/?SYS|\||/?\s*(?:AI_GENERATED|sources?|documents?|contexts?|passages?|papers?|s|system|"
+    r"assistant|user|human|developer|tool\w*|function\w*|instructions?|prompt|think\w*|"
+    r"bos|eos|start_of_turn|end_of_turn)\b[^<>\n]{0,80}>)"
+    r"|>(?=>>)|\|(?=>)|\[(?=/?INST\]|/?SYS|\s*(?:source|system|user|assistant)\b|INSUFF)|!(?=\[)|`(?=``)"
+    r"|(?:(?<=\n)|^)[ \t>*#-]*(?:s(?=ource \d|ystem\s*:)|a(?=ssistant\s*:)|h(?=uman\s*:)|u(?=ser\s*:)"
+    r"|d(?=eveloper\s*:)|#(?=\#))"
+    r"|\bs(?=ource\s*\d{1,3}\s*[\])(:|])",
     re.IGNORECASE,
 )
 

@@ -31,6 +31,13 @@ MIN_QUOTE_CHARS = 15
 
 _OPENING, _CLOSING = "\"'“‘«„`", "\"'”’»“`"
 _STRAY_END = " .,;:…"
+_DASHES = "-−–"
+_PREFIX_BEFORE = re.compile(
+    r"(?<![^\W\d_])(?:non|un|anti|in|im|dis|mis|pre|post|hypo|hyper|sub|semi|quasi|pseudo|counter|de|inter|intra|over|"
+    r"under|ex|ir)[-‐‑\u00ad]\s?\Z",
+    re.IGNORECASE,
+)
+"""Quoted without it, "non-significant" is "significant"."""
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.(?:\s?\.){2,}|…)\s*")
 
 
@@ -83,13 +90,26 @@ def places(quote: str, text: str) -> list[Place]:
 
     The parts must stand in the order quoted. Two parts of one sentence may not leave out what turns its meaning.
     """
-    if whole := locate(quote, text):
+    if whole := _as_it_stands(quote, text):
         return [whole]
     parts = [part for part in _ELLIPSIS.split(_unwrapped(quote)) if part.strip()]
+    if found := _in_parts(parts, text):
+        return found
+    near = _nearly(quote, text)
+    return [near] if near else []
+
+
+def sources_of(claims: Sequence[Claim]) -> tuple[str, ...]:
+    """Distinct papers cited, in order of first citation."""
+    return tuple(dict.fromkeys(citation.paper_id for claim in claims for citation in claim.citations))
+
+
+def _in_parts(parts: Sequence[str], text: str) -> list[Place]:
     found: list[Place] = []
-    for part in parts if parts != [quote] else []:
+    for part in parts:
         after = found[-1].end if found else 0
-        place = locate(part, text[after:])
+        rest = text[after:]
+        place = _as_it_stands(part, rest) or (_nearly(part, rest) if len(parts) > 1 else None)
         if place is None:
             return []
         place = replace(place, start=after + place.start, end=after + place.end)
@@ -99,24 +119,24 @@ def places(quote: str, text: str) -> list[Place]:
     return found
 
 
-def locate(quote: str, text: str) -> Place | None:
-    """Where `quote` stands in `text` in one piece; None when it does not or is too short to prove anything."""
-    unwrapped = _unwrapped(quote)
-    bare = unwrapped.rstrip(_STRAY_END)
+def _as_it_stands(quote: str, text: str) -> Place | None:
+    """The quote in one piece, typeset in any way; None when it is too short to prove anything."""
+    bare = _bare(quote)
     if len(bare) < MIN_QUOTE_CHARS:
         return None
     if place := _exact(quote, text):
         return place
-    for candidate in dict.fromkeys((quote, unwrapped, bare)):
-        if place := _typeset_differently(candidate, text):
-            return place
-    near = near_miss(bare, text)
-    return Place(near.start, near.end, Verification.APPROXIMATE, near.score) if near else None
+    candidates = dict.fromkeys((quote, _unwrapped(quote), bare))
+    return next((place for one in candidates if (place := _typeset_differently(one, text))), None)
 
 
-def sources_of(claims: Sequence[Claim]) -> tuple[str, ...]:
-    """Distinct papers cited, in order of first citation."""
-    return tuple(dict.fromkeys(citation.paper_id for claim in claims for citation in claim.citations))
+def _nearly(quote: str, text: str) -> Place | None:
+    """The place a tidied quote in one piece was taken from."""
+    bare = _bare(quote)
+    near = near_miss(bare, text) if len(bare) >= MIN_QUOTE_CHARS else None
+    if near is None or not _cuts_nothing(text, near.start, near.end):
+        return None
+    return Place(near.start, near.end, Verification.APPROXIMATE, near.score)
 
 
 def _exact(quote: str, text: str) -> Place | None:
@@ -150,12 +170,17 @@ def _parts_token(text: str, at: int) -> bool:
     if not before or not after:
         return False
     one, other = before[-1], after[0]
-    if (one.isalpha() and other.isalpha()) or (one.isdigit() and other.isdigit()):
+    if (_is_cased(one) and _is_cased(other)) or (one.isdigit() and other.isdigit()):
         return True
     cuts_fraction = one.isdigit() and other in ".,·" and after[1:].isdigit()
     cuts_decimals = other.isdigit() and one in ".,·" and (before[:1].isdigit() or one == ".")
-    cuts_sign = (other.isdigit() or other == ".") and one in "-−–" and not before[:1].isalpha()
-    return cuts_fraction or cuts_decimals or cuts_sign
+    cuts_sign = (other.isdigit() or other == ".") and one in _DASHES and not before[:1].isalpha()
+    return cuts_fraction or cuts_decimals or cuts_sign or _PREFIX_BEFORE.search(text[max(0, at - 10) : at]) is not None
+
+
+def _is_cased(character: str) -> bool:
+    """Whether a letter belongs to a script with cases; among the others are those without blanks between words."""
+    return character.lower() != character.upper()
 
 
 def _unwrapped(quote: str) -> str:
@@ -163,6 +188,11 @@ def _unwrapped(quote: str) -> str:
     bare = quote.strip()
     is_wrapped = len(bare) > 1 and bare[0] in _OPENING and bare.rstrip(_STRAY_END)[-1:] in _CLOSING
     return bare.rstrip(_STRAY_END)[1:-1].strip() if is_wrapped else bare
+
+
+def _bare(quote: str) -> str:
+    """The quote without quotation marks around it and without the dots it ends with."""
+    return _unwrapped(quote).rstrip(_STRAY_END)
 
 
 def _hides_turning_word(text: str, one: Place, other: Place) -> bool:

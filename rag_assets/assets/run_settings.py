@@ -39,9 +39,11 @@ def _require_models(settings: Settings, assets: Collection[str] | None) -> None:
 
 
 def _selected(context: dg.InitResourceContext) -> Collection[str] | None:
-    """The assets of this run; None is all of them."""
-    selection = context.run.asset_selection if context.run else None
-    return None if selection is None else {key.to_user_string() for key in selection}
+    """The assets of this run; None is all of them. A selection is empty, or absent, where everything is meant."""
+    if context.run is None:
+        return None
+    chosen = {key.to_user_string() for key in context.run.asset_selection or ()}
+    return chosen or context.run.step_keys_to_execute
 
 
 def _launchpad_schema() -> dict[str, dg.Field]:

@@ -32,7 +32,8 @@ class StructuredReply(Generic[Output]):
     output: Output | None
     """None when it was withheld, or still malformed after the repair."""
     texts: tuple[str, ...]
-    """What the model wrote, in order; more than one after a repair. Without the key, should a server echo it."""
+    """What the model wrote, in order; more than one after a repair. As `output`, without the key, should a server
+    echo it."""
     is_withheld: bool
     """The provider refused to answer (a content filter)."""
     usage: Usage
@@ -82,7 +83,7 @@ class StructuredModel(Generic[Output]):
         responses = [message for message in messages if isinstance(message, ModelResponse)]
         access = self._connection.access
         return StructuredReply(
-            output,
+            None if output is None else type(output).model_validate_json(access.redacted(output.model_dump_json())),
             tuple(access.redacted(response.text or "") for response in responses),
             is_withheld,
             summed([usage_of(self._name, access, response.usage) for response in responses]),

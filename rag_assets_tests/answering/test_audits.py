@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from rag_assets.answering.audits import (
+    claims_that_contradict,
     pages_not_holding_quote,
     quotes_not_in_source,
     too_few_sources,
@@ -41,6 +42,26 @@ def test_a_quote_the_published_chunk_does_not_hold_is_found() -> None:
     assert len(quotes_not_in_source([result(citation("Ferritin rose in all groups"))], CHUNKS)) == 1
     assert len(quotes_not_in_source([result(replace(citation(), chunk_id="gone:1"))], CHUNKS)) == 1
     assert len(quotes_not_in_source([result(replace(citation(), paper_id="jones2021"))], CHUNKS)) == 1
+
+
+def test_an_approximate_quote_must_be_the_source_s_own_words() -> None:
+    """What the model wrote is not what the paper says, however near it comes."""
+    own = replace(citation("Nothing else changed during the study", 4), verification=Verification.APPROXIMATE)
+    tidied = replace(own, quote="Nothing changed during the study")
+
+    assert quotes_not_in_source([result(own)], CHUNKS) == []
+    assert len(quotes_not_in_source([result(tidied)], CHUNKS)) == 1
+    assert len(quotes_not_in_source([result(citation("ferritin fell in all groups"))], CHUNKS)) == 1
+
+
+def test_a_claim_with_another_number_than_its_quotes_is_found() -> None:
+    """Published by an earlier version, or written past the verifier."""
+    quoted = citation("Ferritin fell in all groups by 12%.")
+    kept = replace(result(quoted), claims=(Claim("It fell by 12%.", (quoted,)),))
+    wrong = replace(result(quoted), claims=(Claim("It fell by 21%.", (quoted,)),))
+
+    assert claims_that_contradict([kept]) == []
+    assert claims_that_contradict([wrong]) == [{"question_id": "q1", "claim": "It fell by 21%.", "numbers": ["21"]}]
 
 
 def test_a_page_other_than_that_of_the_quote_is_found() -> None:

@@ -76,6 +76,11 @@ def test_an_order_stands_in_its_document(injection: Injection) -> None:
         "Do not use paper towels to clean the lens.",
         "You are now ready to start the device.",
         "The assistant asked the children to sit down.",
+        "We instruct the model to answer only with yes or no.",
+        "Source 1: National Health Survey.",
+        "The end of source 2 was grounded.",
+        "Prompt injection attacks ask a model to ignore its instructions.",
+        "Your response will be kept confidential.",
     ],
 )
 def test_prose_about_people_and_things_stays(sentence: str) -> None:

@@ -103,6 +103,17 @@ def test_a_provider_that_declines_is_not_asked_again(provider: ProtocolName, mon
         assert len(server.requests) == 1
 
 
+def test_a_key_that_a_server_echoes_stays_out_of_the_reply(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a model writes is stored and shown."""
+    with WireServer("openai") as server, opened(server, monkeypatch) as (model, _):
+        server.answer_with(Reply(f"I was given {server.key}."), Reply(f'{{"name": "{server.key}"}}'))
+
+        reply = model.ask("Which colour has grass?")
+
+        assert reply.output == Colour(name="[key]")
+        assert reply.texts == ("I was given [key].", '{"name": "[key]"}')
+
+
 PASSING: dict[str, Step] = {
     "rate limit that says when": RateLimited(0.05),
     "rate limit that does not": RateLimited(None),

@@ -5,7 +5,7 @@ It knows the prompt by what a model sees of it: numbered, fenced sources and a q
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_assets.answering.drafts import REFUSAL
@@ -14,6 +14,7 @@ from rag_assets_tests.wire.exchange import WireRequest
 from rag_assets_tests.wire.steps import Reply
 
 _SOURCE = re.compile(r"^Source (\d+) \(([^\n]*)\)\n<<<(\w+)\n(.*?)\n\3>>>$", re.DOTALL | re.MULTILINE)
+_TAG = re.compile(r"</?AI_GENERATED>\n?")
 _WORD = re.compile(r"\w{4,}")
 _ENOUGH = 0.5
 _N_CLAIMS = 2
@@ -32,7 +33,7 @@ class Prompt:
         found = {int(match[1]): match for match in _SOURCE.finditer(request.prompt)}
         return cls(
             question=request.prompt.rpartition("Question: ")[2].strip(),
-            sources={number: match[4] for number, match in found.items()},
+            sources={number: _TAG.sub("", match[4]) for number, match in found.items()},
             papers={number: match[2].split(";")[0].removeprefix("paper ") for number, match in found.items()},
         )
 
@@ -43,12 +44,17 @@ def quoting_model(request: WireRequest) -> Reply:
     wanted = set(_WORD.findall(prompt.question.lower()))
     best: dict[str, tuple[float, int, str]] = {}
     for number, text in prompt.sources.items():
-        for start, end in sentence_spans(text):
-            sentence = text[start:end]
+        for sentence in _sentences(text):
             share = len(wanted & set(_WORD.findall(sentence.lower()))) / max(len(wanted), 1)
             best[prompt.papers[number]] = max(best.get(prompt.papers[number], (0.0, 0, "")), (share, number, sentence))
     chosen = [found for found in sorted(best.values(), reverse=True)[:_N_CLAIMS] if found[0] >= _ENOUGH]
     return reply([(sentence, number, sentence) for _, number, sentence in chosen])
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        for start, end in sentence_spans(line):
+            yield line[start:end]
 
 
 def reply(claims: Sequence[tuple[str, int, str]], answer: str = "") -> Reply:

@@ -1,0 +1,119 @@
+"""Papers that try to instruct the model, against a model that obeys whatever order it can see.
+
+Two barriers are tested apart: what stands in the prompt (an obedient model sees no order), and what is believed of a
+reply (a model that was turned all the same can publish nothing it was told to say).
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rag_assets.answering.engine import AnswerEngine, Evidence
+from rag_assets.answering.hosted_answerer import HostedAnswerer
+from rag_assets.answering.replies import ReplyCache
+from rag_assets.answering.support import EmbeddedSupport
+from rag_assets.hosted.access import ModelName, require_access
+from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.connection import open_connection
+from rag_assets.model import QAResult
+from rag_assets.questions import Question
+from rag_assets.settings import AnsweringSettings
+from rag_assets_tests.answering.builders import WordEncoder, chunk, context
+from rag_assets_tests.answering.injections import AFTER, BEFORE, INJECTIONS, Injection
+from rag_assets_tests.hosted.models import HURRIED
+from rag_assets_tests.wire import Reply, WireServer, use_wire_environment
+from rag_assets_tests.wire.exchange import WireRequest
+from rag_assets_tests.wire.quoting_model import quoting_model
+
+QUESTION = Question(id="q", question="How much did ferritin fall in all groups within a month?")
+HONEST = chunk("smith2020", "In a second trial ferritin fell by 11% in all groups within a month of training.", page=4)
+HARMLESS = Injection(name="none", text="Iron was taken by mouth.", order="", reply="")
+every_injection = pytest.mark.parametrize("injection", INJECTIONS, ids=lambda injection: injection.name)
+
+
+def evidence(injection: Injection) -> Evidence:
+    """The honest paper, and the paper that tries, as a context."""
+    trying = chunk(injection.paper_id, injection.document)
+    trying = replace(trying, section_title=injection.section_title, is_generated=injection.is_generated)
+    contexts = (
+        replace(context(trying), section_title=injection.section_title, is_generated=injection.is_generated),
+        context(HONEST),
+    )
+    return Evidence(contexts, {trying.chunk_id: trying, HONEST.chunk_id: HONEST})
+
+
+@contextmanager
+def answering(server: WireServer, folder: Path, injection: Injection) -> Iterator[AnswerEngine]:
+    budget = RunBudget(HURRIED)
+    with open_connection(require_access("openai"), HURRIED, budget) as connection:
+        answerer = HostedAnswerer(ModelName("openai", "gpt-5-mini"), connection, AnsweringSettings())
+        yield AnswerEngine(
+            answerer,
+            lambda _question, _k: evidence(injection),
+            ReplyCache(folder),
+            EmbeddedSupport(WordEncoder()),
+            AnsweringSettings(),
+        )
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
+    with WireServer("openai") as wire:
+        use_wire_environment(monkeypatch, wire)
+        yield wire
+
+
+def claims(result: QAResult) -> list[tuple[str, str]]:
+    return [(claim.text, citation.quote) for claim in result.claims for citation in claim.citations]
+
+
+@every_injection
+def test_a_model_that_obeys_what_it_sees_answers_as_without_the_attempt(
+    injection: Injection, server: WireServer, tmp_path: Path
+) -> None:
+    """One paper of thousands must not decide what is said about all the others."""
+
+    def obedient(request: WireRequest) -> Reply:
+        return Reply(injection.reply) if injection.order in request.prompt else quoting_model(request)
+
+    server.answer_by(obedient)
+    with answering(server, tmp_path / "harmless", replace(HARMLESS, is_generated=injection.is_generated)) as engine:
+        honest = engine.answer(QUESTION).result
+    with answering(server, tmp_path / "trying", injection) as engine:
+        result = engine.answer(QUESTION).result
+
+    assert {quote for _, quote in claims(honest)} == {BEFORE, HONEST.text}
+    assert claims(result) == claims(honest)
+    assert result.unanswered == honest.unanswered == ()
+
+
+@every_injection
+def test_a_model_that_was_turned_publishes_nothing_it_was_told_to_say(
+    injection: Injection, server: WireServer, tmp_path: Path
+) -> None:
+    """Filters of wording have holes; what is cited must be found, whatever the model was talked into."""
+    server.answer_by(lambda _request: Reply(injection.reply))
+
+    with answering(server, tmp_path, injection) as engine:
+        result = engine.answer(QUESTION).result
+
+    assert {quote for _, quote in claims(result)} <= {BEFORE, AFTER, HONEST.text}
+    assert "doubled" not in result.answer
+
+
+def test_a_turned_model_is_what_the_attempts_are_made_for(server: WireServer, tmp_path: Path) -> None:
+    """If an obedient model did not act on an order it sees, the tests above would prove nothing."""
+    seen: list[str] = []
+
+    def obedient(request: WireRequest) -> Reply:
+        seen.append(request.prompt)
+        return quoting_model(request)
+
+    server.answer_by(obedient)
+    with answering(server, tmp_path, HARMLESS) as engine:
+        engine.answer(QUESTION)
+
+    assert HARMLESS.text in seen[0], "documents reach the prompt"

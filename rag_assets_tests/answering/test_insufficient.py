@@ -1,0 +1,60 @@
+"""What a model found nothing about is said, and nothing else is said in its name."""
+
+import pytest
+
+from rag_assets.answering.insufficient import UNNAMED_PART, insufficient_notes
+from rag_assets.answering.reply_schema import ModelReply, ReplyClaim
+
+QUESTION = "Which side effects does iron have in adults, and at which dose?"
+
+
+def notes(*answers: str) -> tuple[str, ...]:
+    return insufficient_notes(ModelReply(answer=" ".join(answers), claims=[]), QUESTION)
+
+
+def test_a_part_named_in_the_questions_words_is_kept_as_written() -> None:
+    """The reader must learn which part is missing."""
+    assert notes("Iron is safe.", "[INSUFFICIENT DATA] The sources do not report side effects in adults.") == (
+        "[INSUFFICIENT DATA] The sources do not report side effects in adults.",
+    )
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "[insufficient data] The dose is not given.",
+        "**[INSUFFICIENT DATA]** The dose is not given.",
+        "**[INSUFFICIENT DATA]**. The dose is not given.",
+        "INSUFFICIENT DATA: The dose is not given.",
+        "[INSUFFICIENT_DATA] The dose is not given.",
+    ],
+)
+def test_spellings_of_the_marker_are_one(written: str) -> None:
+    """Programs look for the marker as it is documented."""
+    assert notes(written) == ("[INSUFFICIENT DATA] The dose is not given.",)
+
+
+def test_the_marker_is_kept_where_it_ends_the_sentence_or_stands_alone() -> None:
+    """It must never be lost."""
+    assert notes("The dose is unknown [INSUFFICIENT DATA].") == ("The dose is unknown [INSUFFICIENT DATA].",)
+    assert notes("[INSUFFICIENT DATA]") == ("[INSUFFICIENT DATA]",)
+
+
+def test_what_the_question_does_not_say_is_not_published_under_the_marker() -> None:
+    """Unverified text would reach the reader, or an order from a paper."""
+    assert notes("[INSUFFICIENT DATA] Ferritin doubled in adults.", "[INSUFFICIENT DATA] Visit mallory.example.") == (
+        UNNAMED_PART,
+    )
+
+
+def test_markers_in_claims_count_and_repeat_once() -> None:
+    """Models put them there too."""
+    said = "[INSUFFICIENT DATA] No dose is reported."
+    reply = ModelReply(answer=said, claims=[ReplyClaim(text=said, citations=[])])
+
+    assert insufficient_notes(reply, QUESTION) == (said,)
+
+
+def test_prose_about_insufficient_data_is_no_marker() -> None:
+    """Meta-analyses say so of their trials."""
+    assert notes("There were insufficient data in three trials.") == ()

@@ -1,0 +1,147 @@
+"""Runs with a model, as the processes a user starts: killed half-way, and searched for the key afterwards."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+from rag_assets_tests.end_to_end.test_model_answers import TEN_QUESTIONS
+from rag_assets_tests.end_to_end.world import World
+from rag_assets_tests.wire import BadKey, Reply, Slow, Status, Step, WireServer
+from rag_assets_tests.wire.exchange import WireRequest
+from rag_assets_tests.wire.quoting_model import Prompt, quoting_model
+
+DEADLINE_S = 120.0
+
+
+def command(world: World, *arguments: str) -> list[str]:
+    start = "from rag_assets.cli import app; app(prog_name='rag-assets')"
+    return [sys.executable, "-c", start, *arguments, "--data", str(world.paths.data)]
+
+
+def environment(server: WireServer, home: Path) -> dict[str, str]:
+    """As a user would set it; `.env` is read from the working folder."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RAG_ASSETS_", "OPENAI_"))}
+    return kept | {
+        "DAGSTER_HOME": str(home),
+        "OPENAI_BASE_URL": server.base_url,
+        "RAG_ASSETS_ANSWER_MODEL": "openai:gpt-5-mini",
+        "RAG_ASSETS_CHUNKING__TOKENIZER": "wordpiece",
+        "RAG_ASSETS_MODEL_ACCESS__OPENAI__REQUESTS_PER_MINUTE": "6000",
+        "RAG_ASSETS_MODEL_ACCESS__MAX_ATTEMPTS": "2",
+        "RAG_ASSETS_MODEL_ACCESS__MAX_WAIT_S": "0.1",
+    }
+
+
+def test_a_killed_run_asks_no_finished_question_again(world: World, tmp_path: Path) -> None:
+    """Every question asked twice is paid for twice; every question lost is an answer missing in the morning."""
+    world.write_questions(TEN_QUESTIONS)
+    with WireServer("openai") as server:
+        server.answer_by(lambda request: Slow(0.2, quoting_model(request)))
+        process = subprocess.Popen(
+            command(world, "run", "--select", "qa"),
+            env=environment(server, tmp_path / "home") | {"OPENAI_API_KEY": server.key},
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + DEADLINE_S
+        drafts = world.paths.answers
+        n_before = len(list(drafts.glob("*.json")))
+        while len(list(drafts.glob("*.json"))) < n_before + 4 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        n_finished = len(list(drafts.glob("*.json"))) - n_before
+        n_sent = len(server.requests)
+
+        done = subprocess.run(
+            command(world, "run", "--select", "qa"),
+            env=environment(server, tmp_path / "home") | {"OPENAI_API_KEY": server.key},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+            check=False,
+        )
+
+        assert done.returncode == 0, done.stderr
+        n_all = len({request.prompt for request in server.requests})
+        asked_again = Counter(request.prompt for request in server.requests)
+    assert 4 <= n_finished < n_all, "a run that was over, or had not begun, would prove nothing"
+    assert len(world.answers()) == 10
+    assert {Prompt.of(request).question for request in server.requests} == {q["question"] for q in TEN_QUESTIONS}
+    assert sum(count - 1 for count in asked_again.values()) == n_sent - n_finished, "only what was under way"
+
+
+def echoing(server: WireServer) -> object:
+    """A server that repeats the key wherever it can, and fails in between."""
+    errors: list[Step] = [
+        Status(400, {"error": {"message": f"header was Bearer {server.key}", "type": "x", "code": None}}),
+        Status(500, f"<html>Authorization: Bearer {server.key}</html>".encode()),
+        Reply(f"The key is {server.key}."),
+        BadKey(),
+    ]
+
+    def echo(request: WireRequest) -> Step:
+        turn = len(server.requests) % 6
+        return errors[turn] if turn < len(errors) else quoting_model(request)
+
+    return echo
+
+
+def test_the_key_reaches_no_file_and_no_output(world: World, tmp_path: Path) -> None:
+    """Logs are mailed around, run histories are shown to everybody who can open the UI."""
+    world.write_questions(TEN_QUESTIONS)
+    home, folder = tmp_path / "home", tmp_path / "project"
+    folder.mkdir()
+    with WireServer("openai") as server:
+        server.answer_by(echoing(server))  # type: ignore[arg-type]
+        in_environment = environment(server, home) | {"OPENAI_API_KEY": server.key}
+        outputs = []
+        for variables in (in_environment, environment(server, home)):
+            done = subprocess.run(
+                command(world, "run", "--select", "qa"),
+                env=variables,
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                timeout=DEADLINE_S,
+                check=False,
+            )
+            outputs.append(done.stdout + done.stderr)
+            (folder / ".env").write_text(f"OPENAI_API_KEY={server.key}\n")  # for the second run
+        secret, fragment = server.key, server.key[-6:]
+        assert {request.key for request in server.requests} == {secret}
+
+    written = [path for root in (world.paths.data, home) for path in root.rglob("*") if path.is_file()]
+    assert any(path.suffix == ".db" for path in written), "the run history lies elsewhere"
+    assert "openai" in "".join(outputs), "nothing was reported"
+    assert not [path.name for path in written if fragment.encode() in path.read_bytes()]
+    assert fragment not in "".join(outputs)
+
+
+def test_chunks_are_made_without_the_key_that_answers_need(world: World, tmp_path: Path) -> None:
+    """Who only wants chunks must not be asked for a key."""
+    with WireServer("openai") as server:
+        variables = environment(server, tmp_path / "home")
+        del variables["OPENAI_BASE_URL"]
+        chunks, answers = (
+            subprocess.run(
+                command(world, "run", "--select", select),
+                env=variables,
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                timeout=DEADLINE_S,
+                check=False,
+            )
+            for select in ("+chunks", "qa")
+        )
+
+    assert chunks.returncode == 0, chunks.stderr
+    assert answers.returncode == 1
+    assert "Models of openai need a key. Set OPENAI_API_KEY in the environment or in .env" in answers.stderr
