@@ -17,9 +17,7 @@ import re
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator
 from pathlib import Path
 
 from rapidfuzz import fuzz
@@ -33,13 +31,14 @@ from rag_assets.errors import RagAssetsError
 from rag_assets.model import Chunk, Document, Verification
 from rag_assets.parsing.registry import parser_of, sniff, stem_of
 from rag_assets.parsing.text.document import parse_text
-
 from rag_assets.settings import Settings
 from rag_assets.tokens import token_counter
 
 DEMO = Path(__file__).parent.parent / "data" / "papers"
 THRESHOLDS = (75, 80, 85, 90, 95)
 N_SHOWN, SHOWN_CHARS = 20, 160
+
+
 def outcome_of(case: Case) -> str:
     """How the verifier found the quote, or "rejected"."""
     if case.claim:

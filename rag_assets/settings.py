@@ -149,8 +149,8 @@ class EmbeddingSettings(StageSettings):
     )
     query_prefix: str | None = Field(
         None,
-        description="Put before a question, for a model that is not known here (fastembed, openai, ollama). Empty: "
-        "what the model's card asks for.",
+        description="Put before a question, for a model that is not known here (fastembed, openai, ollama). Left out: "
+        "what the model's card asks for, where it is known.",
     )
     passage_prefix: str | None = Field(None, description="Put before a passage, as query_prefix before a question.")
 
@@ -285,10 +285,12 @@ class ModelAccessSettings(StageSettings):
     budget_usd: float | None = Field(
         None, gt=0, description="Most US dollars of one run, as budget_tokens; only for models whose price is known."
     )
-    google: ProviderLimits = ProviderLimits()
-    anthropic: ProviderLimits = ProviderLimits()
-    openai: ProviderLimits = ProviderLimits()
-    ollama: ProviderLimits = ProviderLimits(max_concurrent=1, requests_per_minute=600)
+    google: ProviderLimits = Field(ProviderLimits(), description="Gemini.")
+    anthropic: ProviderLimits = Field(ProviderLimits(), description="Claude.")
+    openai: ProviderLimits = Field(ProviderLimits(), description="OpenAI, or a server that speaks its protocol.")
+    ollama: ProviderLimits = Field(
+        ProviderLimits(max_concurrent=1, requests_per_minute=600), description="Models on a machine of one's own."
+    )
 
 
 class ExecutionSettings(StageSettings):

@@ -2,11 +2,12 @@
 
 import re
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
-from rag_assets.settings import Floors, Settings, StageSettings
+from rag_assets.settings import Settings, StageSettings
 
 README = Path(__file__).resolve().parents[1] / "README.md"
 _PLACE = re.compile(r"(<!-- settings: .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL)
@@ -14,15 +15,25 @@ _PLACE = re.compile(r"(<!-- settings: .*? -->\n).*?(<!-- end of settings -->)", 
 
 def settings_table() -> str:
     """One row a setting, with its default and description."""
-    rows = ["| setting | default | meaning |", "|---|---|---|"]
-    for name, field in Settings.model_fields.items():
+    rows = ["| setting | default | meaning |", "|---|---|---|", *_rows("", Settings.model_fields)]
+    return "\n".join(rows) + "\n"
+
+
+def _rows(prefix: str, fields: Mapping[str, FieldInfo]) -> Iterator[str]:
+    for name, field in fields.items():
         group = field.annotation
         if isinstance(group, type) and issubclass(group, StageSettings):
-            rows += [_row(f"{name}.{key}", item) for key, item in group.model_fields.items() if key != "floors"]
+            yield from _rows(f"{prefix}{name}.", _with_defaults_of(field, group))
         else:
-            rows.append(_row(name, field))
-    rows += [_row(f"evaluation.floors.{key}", item) for key, item in Floors.model_fields.items()]
-    return "\n".join(rows) + "\n"
+            yield _row(f"{prefix}{name}", field)
+
+
+def _with_defaults_of(field: FieldInfo, group: type[StageSettings]) -> dict[str, FieldInfo]:
+    """The group's fields with the defaults this place gives them: Ollama is asked more slowly than the others."""
+    return {
+        name: FieldInfo.merge_field_infos(item, default=getattr(field.default, name))
+        for name, item in group.model_fields.items()
+    }
 
 
 def with_table(readme: str) -> str:

@@ -116,3 +116,36 @@ def test_every_setting_says_what_it_does() -> None:
         if isinstance(stage.annotation, type) and issubclass(stage.annotation, StageSettings):
             for field_name, field in stage.annotation.model_fields.items():
                 assert field.description or field_name == "floors" or name == "evaluation", f"{name}.{field_name}"
+
+
+def test_the_names_of_adr_0004_choose_the_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """They stand in users' .env files and in the documents this project was made from."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".env").write_text("RAG_ASSETS_ANSWER_MODEL=ollama:llama3.2\nEMBED_PROVIDER=google\n")
+    monkeypatch.setenv("EMBED_MODEL", "gemini-embedding-001")
+
+    settings = load_settings()
+
+    assert settings.answering.model == "ollama:llama3.2"
+    assert settings.embedding.model == "google:gemini-embedding-001"
+
+
+def test_the_full_name_of_a_setting_wins_over_its_short_name(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Two names for one thing need an order."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RAG_ASSETS_ANSWER_MODEL", "ollama:llama3.2")
+    monkeypatch.setenv("RAG_ASSETS_ANSWERING__MODEL", "extractive")
+    monkeypatch.setenv("RAG_ASSETS_ANSWERING__K", "7")
+
+    settings = load_settings()
+
+    assert (settings.answering.model, settings.answering.k) == ("extractive", 7)
+
+
+def test_half_an_embedding_model_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A provider without a model would quietly leave the default in place."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("EMBED_PROVIDER", "google")
+
+    with pytest.raises(InvalidSettings, match="Set both EMBED_PROVIDER and EMBED_MODEL, or neither"):
+        load_settings()

@@ -59,6 +59,8 @@ class DraftAnswer:
     reading: Reading = Reading.STRUCTURED
     n_hallucinated: int = 0
     """Citations that named a source that was not given; they are not among the claims."""
+    n_left_out: int = 0
+    """Stretches of the contexts that talk to a model instead of about their subject, and were not shown to it."""
     seconds: float = 0.0
     """How long the model took, waiting for a place in the queue and between retries included."""
     raw_reply: str = ""

@@ -173,5 +173,5 @@ def _worded(claims: Sequence[Claim], notes: Sequence[str]) -> str:
 
 
 def _notes(unanswered: Sequence[str], is_single_source: bool) -> list[str]:
-    notes = [part if part.startswith(INSUFFICIENT) else UNANSWERED_NOTE.format(part=part) for part in unanswered]
+    notes = [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in unanswered]
     return [*notes, SINGLE_SOURCE_NOTE] if is_single_source else notes

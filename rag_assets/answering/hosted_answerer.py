@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, DraftAnswer, DraftCitation, DraftClaim, Reading
 from rag_assets.answering.hosted_identity import INSTRUCTIONS, QUESTION, hosted_answerer_id
-from rag_assets.answering.insufficient import insufficient_notes
+from rag_assets.answering.insufficient import insufficient_notes, is_insufficient
 from rag_assets.answering.reply_parsing import read_tolerantly
 from rag_assets.answering.reply_schema import ModelReply
 from rag_assets.answering.source_fences import SourcesBlock, sources_block
@@ -51,6 +51,7 @@ class HostedAnswerer:
             usage=reply.usage,
             reading=reading,
             n_hallucinated=_n_hallucinated(output, given),
+            n_left_out=given.n_left_out,
             seconds=round(time.monotonic() - started, 3),
             raw_reply="" if reading is Reading.STRUCTURED else "\n\n".join(reply.texts),
         )
@@ -94,6 +95,7 @@ def _claims(reply: ModelReply, given: SourcesBlock) -> tuple[DraftClaim, ...]:
             ),
         )
         for claim in reply.claims
+        if not is_insufficient(claim.text)
     )
 
 

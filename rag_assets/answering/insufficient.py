@@ -46,6 +46,11 @@ def insufficient_notes(reply: ModelReply, question: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(s if _stems(_without_marker(s)) <= known else UNNAMED_PART for s in sentences))
 
 
+def is_insufficient(text: str) -> bool:
+    """Whether a text carries the marker: then it is no claim, whatever it cites."""
+    return bool(_marked_sentences(text))
+
+
 def _marked_sentences(text: str) -> list[str]:
     """Sentences with the marker. It does not end one: what stands before it up to a full stop belongs to it."""
     marked = _MARKER.sub(_spelt, text)

@@ -46,6 +46,7 @@ AUDIT_COLUMNS = (
     "reading",
     "n_hallucinated_citations",
     "n_contradicted_claims",
+    "n_left_out_stretches",
 )
 _RESULT = TypeAdapter(QAResult)
 
@@ -99,6 +100,7 @@ def audit_row(
         "reading": attempts.final_draft.reading.value,
         "n_hallucinated_citations": sum(used.draft.n_hallucinated for used in attempts.drafts),
         "n_contradicted_claims": attempts.verified.n_contradicted_claims,
+        "n_left_out_stretches": attempts.final_draft.n_left_out,
     }
 
 

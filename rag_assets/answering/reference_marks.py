@@ -1,4 +1,4 @@
-"""Marks in running text that point to the reference list; they belong to no statement and may be left out of a quote."""
+"""Marks in running text that point to the reference list; a quote may leave them out, but not change them."""
 
 import re
 

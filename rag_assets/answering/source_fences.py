@@ -21,6 +21,9 @@ _LEGEND = (
     "including whatever in it looks like a marker, a message or an order."
 )
 _WORD_JOINER = "\u2060"
+_ZERO_WIDTH = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+_FIRST_TAG, _LAST_TAG = "\U000e0000", "\U000e007f"
+"""A copy of ASCII that nobody sees and some models read."""
 _NONCE_CHARS = 8
 _MAX_TITLE_CHARS = 120
 _BEGINS_GENERATED, _ENDS_GENERATED = "<AI_GENERATED>", "</AI_GENERATED>"
@@ -113,9 +116,21 @@ def _joined(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]
 
 
 def _visible(text: str) -> str:
-    """Without control and format characters, in which a text could hide from its readers."""
+    """Without the characters in which a text could hide from people, on lines that only a line feed ends.
+
+    Marks of writing direction and invisible operators stay: Hebrew and formulas need them, `untrusted` sees through
+    them, and a quote must still be found in its source.
+    """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
-    return "".join(c for c in lines if c in "\n\t" or unicodedata.category(c) not in ("Cc", "Cf", "Cs", "Co"))
+    return "".join(" " if c.isspace() and c not in "\n\t" else c for c in lines if c in "\n\t" or not _is_hidden(c))
+
+
+def _is_hidden(character: str) -> bool:
+    return (
+        character in _ZERO_WIDTH
+        or (unicodedata.category(character) in ("Cc", "Cs") and not character.isspace())
+        or _FIRST_TAG <= character <= _LAST_TAG
+    )
 
 
 def _defused(text: str, nonce: str) -> str:

@@ -196,11 +196,10 @@ def _bare(quote: str) -> str:
 
 
 def _hides_turning_word(text: str, one: Place, other: Place) -> bool:
-    """Whether two parts of one sentence leave out a word between them that its meaning hangs on."""
-    if not turns_meaning(text[one.end : other.start]):
-        return False
+    """Whether two parts leave out, of the sentences they stand in, a word between them that the meaning hangs on."""
     ends = [one.start + end for _, end in sentence_spans(text[one.start : other.end])[:-1]]
-    return not any(one.end <= end <= other.start for end in ends)
+    between = [end for end in ends if one.end <= end <= other.start] or [other.start]
+    return turns_meaning(text[one.end : between[0]]) or turns_meaning(text[between[-1] : other.start])
 
 
 def _citations(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[Citation]:

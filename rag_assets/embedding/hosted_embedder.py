@@ -172,7 +172,7 @@ class HostedEmbedder:
 
 
 def _model(chosen: ChosenModel, connection: "Connection") -> "EmbeddingModel":
-    """pydantic-ai's model on the connection's provider. Retries are the connection's business, not the SDK's."""
+    """pydantic-ai's model on the connection's provider; an SDK is imported here, when the first vector is asked for."""
     from pydantic_ai.embeddings import EmbeddingSettings
 
     settings = EmbeddingSettings(dimensions=chosen.asked_dimension) if chosen.asked_dimension else None
@@ -182,5 +182,4 @@ def _model(chosen: ChosenModel, connection: "Connection") -> "EmbeddingModel":
         return GoogleEmbeddingModel(chosen.name.name, provider=connection.provider, settings=settings)
     from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
 
-    connection.provider.client.max_retries = 0
     return OpenAIEmbeddingModel(chosen.name.name, provider=connection.provider, settings=settings)

@@ -7,7 +7,7 @@ from pathlib import Path
 from rag_assets.embedding.base import Embedder, EmbedderFacts, ModelFiles, TokenCounts
 from rag_assets.embedding.fastembed_embedder import FastembedEmbedder, ModelTokenizer
 from rag_assets.embedding.hosted_embedder import HostedEmbedder
-from rag_assets.embedding.hosted_models import HOSTED_PROVIDERS, chosen_model, is_hosted
+from rag_assets.embedding.hosted_models import HOSTED_PROVIDERS, ChosenModel, chosen_model, is_hosted
 from rag_assets.embedding.hub_model import HubModel
 from rag_assets.embedding.local_model import LocalModel, Precision
 from rag_assets.embedding.prefixes import fastembed_prefixes
@@ -41,18 +41,19 @@ def open_embedder(
     """
     if not is_hosted(settings.model):
         return FastembedEmbedder(_model_files(settings, models_folder), n_threads=n_threads)
-    chosen, access = chosen_model(settings), access or ModelAccessSettings()
-    if access.budget_usd is not None:
-        require_price(chosen.name, chosen.access)
+    access = access or ModelAccessSettings()
+    chosen = _payable(settings, access)
     embedder = HostedEmbedder(chosen, access, budget or RunBudget(access))
     return RememberedQueries(embedder, query_vectors) if query_vectors else embedder
 
 
-def require_embedder(settings: EmbeddingSettings, models_folder: Path) -> None:
-    """Refuse, before any work, what cannot work: a name that does not exist, a key that is not set. Sends and fetches
-    nothing. Raises InvalidSettings, MissingKey."""
+def require_embedder(
+    settings: EmbeddingSettings, models_folder: Path, access: ModelAccessSettings | None = None
+) -> None:
+    """Refuse, before any work, what cannot work: a name that does not exist, a key that is not set, a budget in money
+    without a price. Sends and fetches nothing. Raises InvalidSettings, MissingKey."""
     if is_hosted(settings.model):
-        chosen_model(settings)
+        _payable(settings, access or ModelAccessSettings())
     else:
         _model_files(settings, models_folder)
 
@@ -75,6 +76,14 @@ def open_token_counter(settings: EmbeddingSettings, models_folder: Path) -> Toke
     if is_hosted(settings.model):
         return StandInTokenizer()
     return ModelTokenizer(_model_files(settings, models_folder).tokenizer_file())
+
+
+def _payable(settings: EmbeddingSettings, access: ModelAccessSettings) -> ChosenModel:
+    """The model behind an API that `settings` name, whose price is known if the budget needs it."""
+    chosen = chosen_model(settings)
+    if access.budget_usd is not None:
+        require_price(chosen.name, chosen.access)
+    return chosen
 
 
 def _model_files(settings: EmbeddingSettings, models_folder: Path) -> ModelFiles:

@@ -50,9 +50,10 @@ def test_what_the_question_does_not_say_is_not_published_under_the_marker() -> N
 def test_markers_in_claims_count_and_repeat_once() -> None:
     """Models put them there too."""
     said = "[INSUFFICIENT DATA] No dose is reported."
-    reply = ModelReply(answer=said, claims=[ReplyClaim(text=said, citations=[])])
+    other = "[INSUFFICIENT DATA] Adults are not mentioned."
+    reply = ModelReply(answer=said, claims=[ReplyClaim(text=text, citations=[]) for text in (said, other)])
 
-    assert insufficient_notes(reply, QUESTION) == (said,)
+    assert insufficient_notes(reply, QUESTION) == (said, other)
 
 
 def test_prose_about_insufficient_data_is_no_marker() -> None:

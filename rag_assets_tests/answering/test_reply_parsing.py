@@ -101,6 +101,16 @@ def test_a_cut_behind_the_first_claim_keeps_it() -> None:
     assert read(GOOD[:cut]) == WHOLE[:1]
 
 
+def test_a_cut_answer_is_not_read_as_prose() -> None:
+    """The braces and names of the schema would become part of a claim."""
+    assert read_tolerantly(f'{{"answer": "{FELL} [1]. Also, ') is None
+
+
+def test_what_was_only_thought_is_not_read() -> None:
+    """A model may weigh an answer and reject it."""
+    assert read_tolerantly(f"<think>{GOOD} No, that is wrong.</think> I do not know.") is None
+
+
 def test_prose_with_markers_becomes_claims() -> None:
     """Small models forget the schema and keep the habit of citing."""
     text = (
@@ -152,7 +162,7 @@ def test_an_oversized_reply_is_not_read() -> None:
     "text",
     [
         "{" * 200_000,
-        '{"' * 100_000,
+        '{"' * 400_000,
         '{"a": "' + 'x" ' * 60_000,
         '{"a":"' + "\\" * 200_000,
         '{"a":"' + '"' + " " * 200_000,

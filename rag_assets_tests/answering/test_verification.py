@@ -139,7 +139,7 @@ def test_quotation_marks_and_dots_around_a_quote_are_no_part_of_it(quote: str) -
 @pytest.mark.parametrize("dots", [" … ", " ... ", "…", " [...] ", " […] ", " (...) "])
 def test_a_quote_with_an_ellipsis_becomes_one_citation_for_each_part(dots: str) -> None:
     """Each part must be where a reader looks for it."""
-    source = chunk("smith2020", TEXT)
+    source = chunk("smith2020", "Ferritin fell in all groups by 12%. Iron also changed during the study.")
 
     quote = f"Ferritin fell in all groups{dots}changed during the study."
     [claim] = verify(draft(source.chunk_id, quote), {source.chunk_id: source}, "").claims
@@ -157,8 +157,18 @@ def test_a_quote_with_an_ellipsis_becomes_one_citation_for_each_part(dots: str) 
             "the treatment did … reduce ferritin in athletes",
             "In short, the treatment did not in fact reduce ferritin in athletes.",
         ),
+        (
+            "the treatment was for athletes … Zinc rose in all of them.",
+            "It is known that the treatment was for athletes not useful. Zinc rose in all of them.",
+        ),
     ],
-    ids=["a part that is not there", "parts in another order", "a part too short", "a negation left out"],
+    ids=[
+        "a part that is not there",
+        "parts in another order",
+        "a part too short",
+        "a negation left out",
+        "a negation left out before a sentence's end",
+    ],
 )
 def test_a_quote_with_an_ellipsis_is_dropped_whole_when_it_does_not_hold(quote: str, text: str) -> None:
     """Half a quote may say the opposite of the whole."""

@@ -144,13 +144,13 @@ def test_ollama_needs_no_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
 def test_a_budget_in_money_needs_a_price(tmp_path: Path) -> None:
     """A limit that is never reached because nobody counts is worse than none."""
+    unpriced, access = settings("openai:acme-embed", dimensions=8, max_tokens=99), ModelAccessSettings(budget_usd=1.0)
+
+    require_embedder(settings("openai:text-embedding-3-small"), tmp_path, access)
     with pytest.raises(InvalidSettings, match=r"the price of openai:acme-embed is not known here"):
-        open_embedder(
-            settings("openai:acme-embed", dimensions=8, max_tokens=99),
-            tmp_path,
-            n_threads=1,
-            access=ModelAccessSettings(budget_usd=1.0),
-        )
+        require_embedder(unpriced, tmp_path, access)
+    with pytest.raises(InvalidSettings, match=r"the price of openai:acme-embed is not known here"):
+        open_embedder(unpriced, tmp_path, n_threads=1, access=access)
 
 
 def test_a_model_that_was_shut_down_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -112,10 +112,12 @@ def test_without_a_key_nothing_is_begun(monkeypatch: pytest.MonkeyPatch, world: 
     for variable in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.chdir(world.paths.data.parent)
-    before = world.bytes_of(world.paths.embeddings, world.paths.passages, world.paths.index_meta)
+    before = world.bytes_of(world.paths.data)
 
     outcome = hosted_run(world)
 
     assert not outcome.is_success
-    assert "OPENAI_API_KEY" in " ".join(outcome.failures.values())
-    assert world.bytes_of(world.paths.embeddings, world.paths.passages, world.paths.index_meta) == before
+    assert outcome.counts == {}
+    (run,) = world.instance.get_runs(limit=1)
+    assert "OPENAI_API_KEY" in str(world.instance.all_logs(run.run_id))
+    assert world.bytes_of(world.paths.data) == before

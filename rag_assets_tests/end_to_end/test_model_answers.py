@@ -14,7 +14,16 @@ import pytest
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.settings import Paths
 from rag_assets_tests.end_to_end.world import Outcome, World
-from rag_assets_tests.wire import BadKey, Drop, ProtocolName, RateLimited, Reply, Status, WireServer, use_wire_environment
+from rag_assets_tests.wire import (
+    BadKey,
+    Drop,
+    ProtocolName,
+    RateLimited,
+    Reply,
+    Status,
+    WireServer,
+    use_wire_environment,
+)
 from rag_assets_tests.wire.exchange import WireRequest
 from rag_assets_tests.wire.quoting_model import Prompt, quoting_model, reply
 
@@ -246,10 +255,10 @@ def test_invented_sources_quotes_and_numbers_are_dropped_and_counted(
         quote, source = honest[0]["citations"][0]["quote"], honest[0]["citations"][0]["source"]
         return reply(
             [
-                (quote, source, quote),
-                ("Ferritin doubled.", 99, quote),
-                ("Ferritin tripled.", source, "Ferritin tripled overnight in all groups."),
-                (quote.replace("12%", "21%"), source, quote),
+                (quote, [(source, quote)]),
+                ("Ferritin doubled.", [(99, quote)]),
+                ("Ferritin tripled.", [(source, "Ferritin tripled overnight in all groups.")]),
+                (quote.replace("12%", "21%"), [(source, quote)]),
             ]
         )
 

@@ -48,7 +48,7 @@ def quoting_model(request: WireRequest) -> Reply:
             share = len(wanted & set(_WORD.findall(sentence.lower()))) / max(len(wanted), 1)
             best[prompt.papers[number]] = max(best.get(prompt.papers[number], (0.0, 0, "")), (share, number, sentence))
     chosen = [found for found in sorted(best.values(), reverse=True)[:_N_CLAIMS] if found[0] >= _ENOUGH]
-    return reply([(sentence, number, sentence) for _, number, sentence in chosen])
+    return reply([(sentence, [(number, sentence)]) for _, number, sentence in chosen])
 
 
 def _sentences(text: str) -> Iterator[str]:
@@ -57,12 +57,13 @@ def _sentences(text: str) -> Iterator[str]:
             yield line[start:end]
 
 
-def reply(claims: Sequence[tuple[str, int, str]], answer: str = "") -> Reply:
-    """A reply as it is asked for, from (text, source, quote); the refusal where there are none."""
+def reply(claims: Sequence[tuple[str, Sequence[tuple[int, str]]]], answer: str = "") -> Reply:
+    """A reply as it is asked for, from claims and their (source, quote); the refusal where there are none."""
     body = {
-        "answer": answer or (" ".join(text for text, _, _ in claims) if claims else REFUSAL),
+        "answer": answer or (" ".join(text for text, _ in claims) if claims else REFUSAL),
         "claims": [
-            {"text": text, "citations": [{"source": source, "quote": quote}]} for text, source, quote in claims
+            {"text": text, "citations": [{"source": source, "quote": quote} for source, quote in citations]}
+            for text, citations in claims
         ],
     }
     return Reply(json.dumps(body), n_input_tokens=1200, n_output_tokens=80)

@@ -1,0 +1,232 @@
+"""What a model is asked, and what is made of its reply before anything in it is believed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, DraftAnswer, Reading
+from rag_assets.answering.hosted_answerer import HostedAnswerer
+from rag_assets.answering.hosted_identity import hosted_answerer_id
+from rag_assets.answering.prompts import load_prompt
+from rag_assets.errors import ContextTooLong
+from rag_assets.hosted.access import ModelName, require_access
+from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.connection import open_connection
+from rag_assets.settings import AnsweringSettings
+from rag_assets_tests.answering.builders import chunk, context
+from rag_assets_tests.hosted.models import HURRIED
+from rag_assets_tests.wire import (
+    ContextTooLong as LongPrompt,
+    ProviderRefusal,
+    Reply,
+    Status,
+    Step,
+    WireServer,
+    use_wire_environment,
+)
+from rag_assets_tests.wire.exchange import WireRequest
+from rag_assets_tests.wire.quoting_model import Prompt, reply
+
+QUESTION = "How much did ferritin fall?"
+CHUNKS = [chunk(f"paper{number}", f"In trial {number} ferritin fell by 1{number}% in a month.") for number in range(8)]
+CONTEXTS = [context(item) for item in CHUNKS]
+MODEL = ModelName("openai", "gpt-5-mini")
+
+
+@contextmanager
+def answerer(monkeypatch: pytest.MonkeyPatch, *steps: Step) -> Iterator[tuple[HostedAnswerer, WireServer]]:
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_with(*steps)
+        with open_connection(require_access("openai"), HURRIED, RunBudget(HURRIED)) as connection:
+            yield HostedAnswerer(MODEL, connection, AnsweringSettings()), server
+
+
+def draft_of(monkeypatch: pytest.MonkeyPatch, *steps: Step, n_contexts: int = 2) -> DraftAnswer:
+    with answerer(monkeypatch, *steps) as (model, _):
+        return model.draft(QUESTION, CONTEXTS[:n_contexts])
+
+
+def test_source_numbers_become_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model knows numbers, a citation needs the chunk."""
+    draft = draft_of(monkeypatch, reply([("It fell.", [(2, "ferritin fell by 11%"), (1, "ferritin fell by 10%")])]))
+
+    [claim] = draft.claims
+    assert [citation.chunk_id for citation in claim.citations] == [CHUNKS[1].chunk_id, CHUNKS[0].chunk_id]
+    assert (draft.reading, draft.n_hallucinated, draft.raw_reply) == (Reading.STRUCTURED, 0, "")
+    assert draft.seconds > 0
+
+
+@pytest.mark.parametrize("number", [0, 3, -1, 10**12])
+def test_a_source_that_was_not_given_is_dropped_and_counted(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The most frequent invention of all."""
+    draft = draft_of(monkeypatch, reply([("It fell.", [(number, "ferritin fell by 10%")])]))
+
+    assert [claim.citations for claim in draft.claims] == [()]
+    assert draft.n_hallucinated == 1
+
+
+def test_the_prompt_shows_numbered_sources_and_the_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is not in the prompt cannot be asked of a reply."""
+    with answerer(monkeypatch, reply([])) as (model, server):
+        model.draft(QUESTION, CONTEXTS[:2])
+
+    [request] = server.requests
+    seen = Prompt.of(request)
+    assert seen.question == QUESTION
+    assert [CHUNKS[0].text in seen.sources[1], CHUNKS[1].text in seen.sources[2]] == [True, True]
+    for rule in (REFUSAL, INSUFFICIENT, "at least 2 different papers", "<AI_GENERATED>"):
+        assert rule in request.system
+
+
+def test_the_refusal_sentence_is_a_refusal_whatever_comes_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that says it does not know must not be quoted as if it did."""
+    draft = draft_of(monkeypatch, reply([("It fell.", [(1, "ferritin fell by 10%")])], answer=REFUSAL))
+
+    assert draft.claims == ()
+
+
+def test_what_the_sources_do_not_say_is_kept_and_is_no_claim(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gap that disappears looks like an answer."""
+    draft = draft_of(
+        monkeypatch,
+        reply(
+            [
+                ("Ferritin fell by 10%.", [(1, "ferritin fell by 10%")]),
+                ("How much did ferritin fall: [INSUFFICIENT DATA]", [(1, "ferritin fell by 10%")]),
+            ],
+            answer="Ferritin fell. [INSUFFICIENT DATA] Ferritin doubled in Jena.",
+        ),
+    )
+
+    assert [claim.text for claim in draft.claims] == ["Ferritin fell by 10%."]
+    assert draft.unanswered == (
+        "[INSUFFICIENT DATA] for a part of the question.",
+        "How much did ferritin fall: [INSUFFICIENT DATA]",
+    )
+
+
+def test_a_malformed_reply_is_repaired_and_its_cost_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both requests were paid for."""
+    draft = draft_of(monkeypatch, Reply("It fell."), reply([("It fell.", [(1, "ferritin fell by 10%")])]))
+
+    assert draft.reading is Reading.REPAIRED
+    assert draft.usage.n_requests == 2
+    assert draft.usage.n_input_tokens == 10 + 1200
+
+
+MALFORMED = {
+    "fenced": '```json\n{"answer": "a", "claims": [{"text": "It fell.", "citations": '
+    '[{"source": 1, "quote": "ferritin fell by 10%"}]},]}\n```',
+    "cut": '{"answer": "a", "claims": [{"text": "It fell.", "citations": [{"source": 1, "quote": "ferritin fell by '
+    '10%"}]}, {"text": "Then", "citations": [{"source": 1, "quo',
+    "prose": "In one trial “ferritin fell by 10%” [1].",
+}
+
+
+@pytest.mark.parametrize("kind", list(MALFORMED))
+def test_a_reply_that_stays_malformed_is_read_tolerantly(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was paid for, and most of it can be read."""
+    draft = draft_of(monkeypatch, Reply(MALFORMED[kind]), Reply(MALFORMED[kind]))
+
+    assert draft.reading in {Reading.TOLERANT, Reading.STRUCTURED}
+    [claim] = draft.claims
+    assert [(c.chunk_id, c.quote) for c in claim.citations] == [(CHUNKS[0].chunk_id, "ferritin fell by 10%")]
+    assert draft.raw_reply == (f"{MALFORMED[kind]}\n\n{MALFORMED[kind]}" if draft.reading is Reading.TOLERANT else "")
+
+
+def test_a_reply_cut_by_the_output_limit_keeps_its_complete_claims(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asking again would meet the same limit."""
+    draft = draft_of(monkeypatch, Reply(MALFORMED["cut"], finish="length"))
+
+    assert draft.reading is Reading.TOLERANT
+    assert [claim.text for claim in draft.claims] == ["It fell."]
+
+
+def test_what_nobody_can_read_is_a_refusal_with_the_reply_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reply that is thrown away cannot be complained about."""
+    draft = draft_of(monkeypatch, Reply("Hm."), Reply("Hmm."))
+
+    assert (draft.claims, draft.reading, draft.raw_reply) == ((), Reading.UNREADABLE, "Hm.\n\nHmm.")
+
+
+def test_a_provider_that_declines_is_recorded_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is not the corpus that had no answer."""
+    draft = draft_of(monkeypatch, ProviderRefusal())
+
+    assert (draft.claims, draft.reading) == ((), Reading.WITHHELD)
+
+
+def test_sources_that_are_too_long_are_halved_best_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer from the better half is better than none."""
+    with answerer(monkeypatch, LongPrompt(), LongPrompt(), reply([("It fell.", [(1, "ferritin fell by 10%")])])) as (
+        model,
+        server,
+    ):
+        draft = model.draft(QUESTION, CONTEXTS)
+
+    assert [len(Prompt.of(request).sources) for request in server.requests] == [8, 4, 2]
+    assert len(draft.claims) == 1
+
+
+def test_halving_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every try costs, and a model that reads nothing will not read a quarter."""
+    with answerer(monkeypatch) as (model, server):
+        server.answer_by(lambda _request: LongPrompt())
+
+        with pytest.raises(ContextTooLong, match=r"Lower retrieval\.budget_tokens"):
+            model.draft(QUESTION, CONTEXTS)
+
+        assert len(server.requests) == 3
+
+
+def test_without_contexts_no_model_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer is known: there is nothing to answer from."""
+    with answerer(monkeypatch) as (model, server):
+        assert model.draft(QUESTION, []) == DraftAnswer()
+
+    assert server.requests == []
+
+
+def test_an_older_model_gets_the_schema_in_its_prompt(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not every model can be held to a schema by its provider; every one can be asked."""
+    seen: list[WireRequest] = []
+
+    def older_model(request: WireRequest) -> Step:
+        seen.append(request)
+        return reply([("It fell.", [(1, "ferritin fell by 10%")])])
+
+    with WireServer("anthropic") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(older_model)
+        with open_connection(require_access("anthropic"), HURRIED, RunBudget(HURRIED)) as connection:
+            name = ModelName("anthropic", "claude-house-model")
+            draft = HostedAnswerer(name, connection, AnsweringSettings()).draft(QUESTION, CONTEXTS[:1])
+
+    assert len(draft.claims) == 1
+    assert "Number of the source the quote stands in." in seen[0].system
+
+
+def test_the_id_changes_with_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer to an older prompt must not pass for one to the new."""
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    access = require_access("openai")
+    before = hosted_answerer_id(MODEL, access)
+    monkeypatch.setattr("rag_assets.answering.hosted_identity.INSTRUCTIONS", load_prompt("judge", frozenset()))
+
+    assert before.startswith("openai:gpt-5-mini prompt-")
+    assert hosted_answerer_id(MODEL, access) != before
+
+
+def test_a_prompt_with_an_unknown_place_is_refused() -> None:
+    """It would fail at the first question, in the middle of the night."""
+    with pytest.raises(ValueError, match=r"prompts/question\.md has the places \['question', 'sources'\]"):
+        load_prompt("question", frozenset({"question"}))
+
+
+def test_a_rejected_request_is_no_draft(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A refusal would be published, and never be asked again."""
+    with pytest.raises(Exception, match="openai rejects the request"):
+        draft_of(monkeypatch, Status(400))

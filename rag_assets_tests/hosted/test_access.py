@@ -1,0 +1,128 @@
+"""Keys and addresses: where they come from, and what is said when they are missing."""
+
+from pathlib import Path
+
+import pytest
+
+from rag_assets.errors import InvalidSettings, MissingKey
+from rag_assets.hosted.access import ModelName, require_access
+from rag_assets_tests.wire import use_wire_environment
+
+
+@pytest.fixture(autouse=True)
+def _nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No provider has a key or an address, and the working folder has no `.env`."""
+    use_wire_environment(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("provider", "variables"),
+    [
+        ("google", "GEMINI_API_KEY or GOOGLE_API_KEY"),
+        ("anthropic", "ANTHROPIC_API_KEY"),
+        ("openai", "OPENAI_API_KEY"),
+    ],
+)
+def test_a_missing_key_is_named(provider: str, variables: str) -> None:
+    """The one thing the user must do next."""
+    with pytest.raises(MissingKey) as raised:
+        require_access(provider)
+
+    assert str(raised.value) == (
+        f"Models of {provider} need a key. Set {variables} in the environment or in .env, or go back to "
+        'answering.model = "extractive" and a local embedding.model, which need none.'
+    )
+
+
+def test_a_key_of_blanks_is_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell script with an unset variable sets an empty one."""
+    monkeypatch.setenv("OPENAI_API_KEY", "  ")
+
+    with pytest.raises(MissingKey):
+        require_access("openai")
+
+
+@pytest.mark.parametrize("variable", ["GEMINI_API_KEY", "GOOGLE_API_KEY"])
+def test_either_name_of_the_google_key_will_do(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Google's own documents use both."""
+    monkeypatch.setenv(variable, "secret")
+
+    access = require_access("google")
+
+    assert access.key is not None
+    assert access.key.get_secret_value() == "secret"
+
+
+def test_a_key_is_read_from_env_file_and_the_environment_wins(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keys lie in `.env` on a laptop and in the environment on a server."""
+    (tmp_path / ".env").write_text("OPENAI_API_KEY=from-file\nANTHROPIC_API_KEY=from-file\n")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "from-environment")
+
+    keys = [require_access(provider).key for provider in ("openai", "anthropic")]
+
+    assert [key.get_secret_value() for key in keys if key] == ["from-file", "from-environment"]
+
+
+def test_a_key_is_not_shown_by_accident() -> None:
+    """Objects end up in logs and tracebacks."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("OPENAI_API_KEY", "very-secret")
+        access = require_access("openai")
+
+    assert "very-secret" not in f"{access} {access!r}"
+    assert access.redacted("Bearer very-secret!") == "Bearer [key]!"
+
+
+def test_a_server_of_one_s_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """vLLM and llama.cpp ask for none."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:8000/v1/")
+
+    access = require_access("openai")
+
+    assert (access.key, access.base_url) == (None, "http://127.0.0.1:8000/v1")
+
+
+@pytest.mark.parametrize(
+    ("variable", "base_url"),
+    [
+        (None, "http://localhost:11434/v1"),
+        ("http://gpu:11434", "http://gpu:11434/v1"),
+        ("http://gpu:11434/v1/", "http://gpu:11434/v1"),
+    ],
+)
+def test_ollama_s_address_is_found_however_it_is_written(
+    variable: str | None, base_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ollama's own tools want it without the path, OpenAI's protocol with it."""
+    if variable:
+        monkeypatch.setenv("OLLAMA_BASE_URL", variable)
+
+    assert require_access("ollama").base_url == base_url
+
+
+def test_an_address_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the SDK's error speaks of sockets."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000")
+
+    with pytest.raises(InvalidSettings, match=r"OPENAI_BASE_URL must begin with http:// or https://"):
+        require_access("openai")
+
+
+def test_a_model_of_another_server_is_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """llama3.2 here may not be llama3.2 there: answers of one must not pass for those of the other."""
+    name = ModelName.parse("ollama:llama3.2", setting="answering.model")
+    here = require_access("ollama").model_id(name)
+    monkeypatch.setenv("OLLAMA_BASE_URL", "http://gpu:11434")
+    there = require_access("ollama").model_id(name)
+
+    assert here == "ollama:llama3.2"
+    assert there.startswith("ollama:llama3.2@")
+    assert "gpu" not in there
+
+
+@pytest.mark.parametrize("text", ["gemini-2.5-flash", "mistral:large", "google:", "google:a b", "openai:x\ny"])
+def test_a_model_that_cannot_exist_is_refused_by_the_setting_s_name(text: str) -> None:
+    """A typo found after an hour of embedding is an hour lost."""
+    with pytest.raises(InvalidSettings, match=r"answering\.model = .* does not exist"):
+        ModelName.parse(text, setting="answering.model")
