@@ -58,7 +58,7 @@ def asking(settings: Settings, replies: Path) -> Iterator[Asking]:
     require_models(settings)
     budget = RunBudget(settings.model_access)
     searching = Lock()  # indexes and tokenizers are not made for several threads; searches take milliseconds
-    with open_searcher(settings) as searcher:
+    with open_searcher(settings, budget) as searcher:
         encoder = open_embedder(
             _sentence_model(settings), settings.paths.models, n_threads=settings.execution.n_workers
         )

@@ -99,7 +99,7 @@ def _spelt(word: str) -> str:
 def _differ_in_one_letter(one: str, other: str) -> bool:
     """ "signficant" and "significant": a letter inside a long word. The ends stay: typical is not atypical."""
     short, long = sorted((one, other), key=len)
-    if len(short) < _MIN_MISSPELT_CHARS or len(long) != len(short) + 1 or short[-1] != long[-1]:
+    if len(short) < _MIN_MISSPELT_CHARS or short[-1] != long[-1]:
         return False
     n_common = Prefix.similarity(short, long)
     return n_common > 0 and short[n_common:] == long[n_common + 1 :]

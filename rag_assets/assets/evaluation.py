@@ -15,6 +15,7 @@ from rag_assets.assets.reporting import history_table, markdown_table, materiali
 from rag_assets.errors import MissingInput
 from rag_assets.evaluation.history import append_history, below_floor, fallen, read_history
 from rag_assets.evaluation.metrics import METRICS, METRICS_VERSION, evaluate
+from rag_assets.hosted.budget import RunBudget
 from rag_assets.incremental import drafting, file_sha256, fingerprint
 from rag_assets.questions import Question, load_questions
 from rag_assets.retrieval.opening import open_searcher
@@ -116,7 +117,7 @@ def _evaluate(settings: Settings, questions: Sequence[Question]) -> dict[str, An
             "Materialize `qa` first: rag-assets run --select +qa"
         )
     k = settings.evaluation.k
-    with open_searcher(settings) as searcher:
+    with open_searcher(settings, RunBudget(settings.model_access)) as searcher:
         hits = {question.id: searcher.retrieve(question.question, k, question.paper_ids) for question in questions}
     evaluation = evaluate(questions, results, hits, k=k)
     return {

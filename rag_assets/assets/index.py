@@ -18,8 +18,9 @@ from rag_assets.chunking.updates import ReadingWindow, update_passages
 from rag_assets.embedding.audits import VectorProblem, without_unit_vector
 from rag_assets.embedding.base import Embedder
 from rag_assets.embedding.missing_vectors import embed_missing
-from rag_assets.embedding.providers import embedder_facts, open_embedder, open_token_counter
+from rag_assets.embedding.providers import Hosting, embedder_facts, open_embedder, open_token_counter
 from rag_assets.embedding.vector_cache import VectorCache
+from rag_assets.hosted.budget import RunBudget
 from rag_assets.incremental import data_version, drafting, fingerprint, read_json
 from rag_assets.indexing.chroma import ChromaTarget, chroma_identity
 from rag_assets.indexing.manifest import IndexManifest, read_manifest
@@ -179,7 +180,7 @@ def _embedder(settings: Settings) -> Embedder:
         settings.embedding,
         settings.paths.models,
         n_threads=settings.execution.n_workers,
-        access=settings.model_access,
+        hosting=Hosting(settings.model_access, RunBudget(settings.model_access)),
     )
 
 

@@ -35,7 +35,7 @@ def _require_models(settings: Settings, assets: Collection[str] | None) -> None:
     if assets is None or "qa" in assets:
         require_models(settings)
     if assets is None or _USE_EMBEDDINGS & set(assets):
-        require_embedder(settings.embedding, settings.paths.models)
+        require_embedder(settings.embedding, settings.paths.models, settings.model_access)
 
 
 def _selected(context: dg.InitResourceContext) -> Collection[str] | None:

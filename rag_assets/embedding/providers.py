@@ -2,6 +2,7 @@
 `hosted_models` if it is asked over the network."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.embedding.base import Embedder, EmbedderFacts, ModelFiles, TokenCounts
@@ -21,41 +22,46 @@ from rag_assets.settings import EmbeddingSettings, ModelAccessSettings
 _LOCAL_MODELS = {"all-MiniLM-L6-v2-int8": Precision.INT8, "all-MiniLM-L6-v2": Precision.FLOAT32}
 
 
+@dataclass(frozen=True)
+class Hosting:
+    """What a model behind an API needs besides its name; no concern of a model that runs here."""
+
+    access: ModelAccessSettings
+    budget: RunBudget
+    """Charged with every request; shared by all that one run asks."""
+    query_vectors: Path | None = None
+    """Folder in which vectors of questions are kept; None where only passages are embedded."""
+
+
 def open_embedder(
-    settings: EmbeddingSettings,
-    models_folder: Path,
-    *,
-    n_threads: int,
-    access: ModelAccessSettings | None = None,
-    budget: RunBudget | None = None,
-    query_vectors: Path | None = None,
+    settings: EmbeddingSettings, models_folder: Path, *, n_threads: int, hosting: Hosting | None = None
 ) -> Embedder:
     """The model that `settings` names; close it after use.
 
     A model that runs here uses `n_threads` threads; it is built below `models_folder`, or fetched there from its hub,
-    when the first vector is asked for. A model behind an API is asked as `access` says and within `budget` (of its
-    own, unless one is shared); vectors of questions are kept in the folder `query_vectors`, where one is given.
+    when the first vector is asked for. A model behind an API is asked as `hosting` says, by default with the settings'
+    defaults and a budget of its own.
 
     Raises InvalidSettings for a name that does not exist and MissingKey for a key that is not set; then and later,
     MissingModel for files that cannot be had.
     """
     if not is_hosted(settings.model):
         return FastembedEmbedder(_model_files(settings, models_folder), n_threads=n_threads)
-    access = access or ModelAccessSettings()
-    chosen = _payable(settings, access)
-    embedder = HostedEmbedder(chosen, access, budget or RunBudget(access))
-    return RememberedQueries(embedder, query_vectors) if query_vectors else embedder
+    hosting = hosting or Hosting(ModelAccessSettings(), RunBudget(ModelAccessSettings()))
+    require_embedder(settings, models_folder, hosting.access)
+    embedder = HostedEmbedder(chosen_model(settings), hosting.access, hosting.budget)
+    return RememberedQueries(embedder, hosting.query_vectors) if hosting.query_vectors else embedder
 
 
-def require_embedder(
-    settings: EmbeddingSettings, models_folder: Path, access: ModelAccessSettings | None = None
-) -> None:
+def require_embedder(settings: EmbeddingSettings, models_folder: Path, access: ModelAccessSettings) -> None:
     """Refuse, before any work, what cannot work: a name that does not exist, a key that is not set, a budget in money
-    without a price. Sends and fetches nothing. Raises InvalidSettings, MissingKey."""
-    if is_hosted(settings.model):
-        _payable(settings, access or ModelAccessSettings())
-    else:
+    for a model of unknown price. Sends and fetches nothing. Raises InvalidSettings, MissingKey."""
+    if not is_hosted(settings.model):
         _model_files(settings, models_folder)
+        return
+    chosen = chosen_model(settings)
+    if access.budget_usd is not None:
+        require_price(chosen.name, chosen.access)
 
 
 def embedder_facts(settings: EmbeddingSettings, models_folder: Path) -> EmbedderFacts:

@@ -5,7 +5,7 @@ provider's client only: never logged, stored or shown.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -72,7 +72,8 @@ class Access:
     provider: str
     key: SecretStr | None
     """None where none is needed: Ollama, or a server of one's own that speaks OpenAI's protocol."""
-    base_url: str
+    base_url: str = field(repr=False)
+    """May hold a password, as `https://user:password@host`."""
 
     @property
     def server(self) -> str:
@@ -85,8 +86,10 @@ class Access:
         return f"{model}@{self.server}" if self.server else str(model)
 
     def redacted(self, text: str) -> str:
-        """`text` without the key, for whatever a provider may echo."""
-        return text.replace(self.key.get_secret_value(), _HIDDEN) if self.key else text
+        """`text` without the key, and without a password in the address, for whatever a provider may echo."""
+        for secret in (self.key.get_secret_value() if self.key else None, urlsplit(self.base_url).password):
+            text = text.replace(secret, _HIDDEN) if secret else text
+        return text
 
 
 def require_access(provider: str) -> Access:
@@ -98,7 +101,7 @@ def require_access(provider: str) -> Access:
     key = next((variables[name].strip() for name in facts.key_variables if variables.get(name, "").strip()), None)
     base_url = variables.get(facts.base_url_variable, "").strip().rstrip("/") or facts.base_url
     if urlsplit(base_url).scheme not in {"http", "https"}:
-        raise InvalidSettings(f"{facts.base_url_variable} must begin with http:// or https://, it is {base_url!r}.")
+        raise InvalidSettings(f"{facts.base_url_variable} must begin with http:// or https://.")
     if provider == "ollama" and not base_url.endswith(_OLLAMA_PATH):
         base_url += _OLLAMA_PATH
     access = Access(provider, SecretStr(key) if key else None, base_url)

@@ -180,8 +180,9 @@ def _provider(access: Access, client: httpx2.AsyncClient) -> Provider[Any]:
         case _ if access.server:  # without what only OpenAI's own service understands
             from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
-            compatible = OpenAICompatibleProvider("openai-compatible", api_key=key, base_url=base_url, http_client=client)
-            return _without_own_retries(compatible)
+            return _without_own_retries(
+                OpenAICompatibleProvider("openai-compatible", api_key=key, base_url=base_url, http_client=client)
+            )
         case _:
             from pydantic_ai.providers.openai import OpenAIProvider
 

@@ -23,12 +23,12 @@ logger = logging.getLogger(__name__)
 Index = TypeVar("Index", VectorStore, LexicalIndex)
 
 
-def open_searcher(settings: Settings, budget: RunBudget | None = None) -> Searcher:
+def open_searcher(settings: Settings, budget: RunBudget) -> Searcher:
     """Open chunks, passages and indexes below `settings.data_dir`; the model is loaded by the first question.
 
-    `budget`: what an embedding model behind an API is charged to; None: one of its own. Raises MissingInput when a
-    table or both indexes are missing or do not fit, StaleIndex when the tables do not fit each other, MissingKey when
-    the embedding model needs a key that is not set.
+    budget: charged by an embedding model behind an API. Raises MissingInput when a table or both indexes are missing or
+    do not fit, StaleIndex when the tables do not fit each other, MissingKey when the embedding model needs a key that
+    is not set.
     """
     from rag_assets.indexing.tantivy_index import TantivyIndex, tantivy_identity
 
@@ -45,8 +45,8 @@ def open_searcher(settings: Settings, budget: RunBudget | None = None) -> Search
     return Searcher(library, dense, words, settings.retrieval, counter)
 
 
-def _dense_search(settings: Settings, library: Library, budget: RunBudget | None) -> DenseSearch | None:
-    from rag_assets.embedding.providers import embedder_facts, open_embedder
+def _dense_search(settings: Settings, library: Library, budget: RunBudget) -> DenseSearch | None:
+    from rag_assets.embedding.providers import Hosting, embedder_facts, open_embedder
     from rag_assets.indexing.chroma import ChromaStore, chroma_identity
 
     paths = settings.paths
@@ -62,9 +62,7 @@ def _dense_search(settings: Settings, library: Library, budget: RunBudget | None
         settings.embedding,
         paths.models,
         n_threads=1,
-        access=settings.model_access,
-        budget=budget,
-        query_vectors=paths.query_vectors,
+        hosting=Hosting(settings.model_access, budget, paths.query_vectors),
     )
     return DenseSearch(store, embedder)
 

@@ -18,6 +18,8 @@ from rag_assets_tests.answering.builders import chunk, context
 from rag_assets_tests.hosted.models import HURRIED
 from rag_assets_tests.wire import (
     ContextTooLong as LongPrompt,
+)
+from rag_assets_tests.wire import (
     ProviderRefusal,
     Reply,
     Status,

@@ -56,6 +56,8 @@ def test_a_tidied_quote_is_found(quote: str, source: str) -> None:
         ("such a change is not able to harm young athletes", "such a change is notable to harm young athletes"),
         ("ferritin fell to 20% in all groups of athletes", "ferritin fell by 20% in all groups of athletes"),
         ("ferritin fell to 20% in all groups of athletes", "ferritin fell 20% in all groups of athletes"),
+        ("ferritin fell 20% in all groups of athletes", "ferritin fell to 20% in all groups of athletes"),
+        ("ferritin was measured in groups of athletes now", "ferritin was measured outside groups of athletes now"),
         ("the toxic effect was seen in young athletes", "The possibly toxic effect was seen in young athletes"),
         ("ferritin and iron or zinc fell in athletes", "ferritin and iron and zinc fell in athletes"),
         ("ferritin fell in all groups [14] within a month", "ferritin fell in all the groups [12] within a month"),
@@ -71,7 +73,7 @@ def test_a_quote_that_says_something_else_is_not_found(quote: str, source: str) 
 
 def test_a_short_quote_is_never_approximate() -> None:
     """Two or three words are alike by chance."""
-    assert near_miss("in all groups athletes", "Ferritin fell in all the groups of athletes.") is None
+    assert near_miss("in all groups today", "Ferritin fell in all the groups today.") is None
     assert near_miss("fell in all groups of athletes", "Ferritin fell in all the groups of athletes.") is not None
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from rag_assets.embedding import Embedder, VectorCache, embed_missing, embedder_facts, open_embedder
 from rag_assets.embedding.hosted_models import HOSTED_PROVIDERS
+from rag_assets.embedding.providers import Hosting
 from rag_assets.errors import (
     AccessDenied,
     BudgetExhausted,
@@ -22,6 +23,7 @@ from rag_assets.errors import (
     ModelFault,
     ModelUnavailable,
 )
+from rag_assets.hosted.budget import RunBudget
 from rag_assets.settings import EmbeddingSettings, ModelAccessSettings, ProviderLimits
 from rag_assets_tests.wire import (
     BadKey,
@@ -64,7 +66,9 @@ def opened(server: WireServer, tmp_path: Path) -> Iterator[Open]:
 
     def open_one(access: ModelAccessSettings = ACCESS, query_vectors: Path | None = None, **other: object) -> Embedder:
         settings = EmbeddingSettings.model_validate({"model": MODELS[server.protocol_name], **other})
-        embedder = open_embedder(settings, tmp_path, n_threads=1, access=access, query_vectors=query_vectors)
+        embedder = open_embedder(
+            settings, tmp_path, n_threads=1, hosting=Hosting(access, RunBudget(access), query_vectors)
+        )
         embedders.append(embedder)
         return embedder
 
@@ -311,7 +315,9 @@ def test_a_budget_that_ends_loses_and_repeats_nothing(server: WireServer, tmp_pa
     def run(access: ModelAccessSettings) -> int:
         cache = VectorCache(tmp_path / "vectors", facts)
         wanted = {cache.key_of(text): text for text in texts}
-        with closing(open_embedder(settings, tmp_path, n_threads=1, access=access)) as embedder:
+        with closing(
+            open_embedder(settings, tmp_path, n_threads=1, hosting=Hosting(access, RunBudget(access)))
+        ) as embedder:
             return embed_missing(cache, embedder, wanted, batch_size=4).n_embedded
 
     with pytest.raises(BudgetExhausted) as caught:
@@ -335,7 +341,7 @@ def test_a_large_batch_is_saved_request_by_request(server: WireServer, tmp_path:
     wanted = {cache.key_of(text): text for text in texts}
 
     with (
-        closing(open_embedder(settings, tmp_path, n_threads=1, access=access)) as embedder,
+        closing(open_embedder(settings, tmp_path, n_threads=1, hosting=Hosting(access, RunBudget(access)))) as embedder,
         pytest.raises(BudgetExhausted, match=f"Of {n_texts + 5} passages, 5 are still"),
     ):
         embed_missing(cache, embedder, wanted, batch_size=10_000)

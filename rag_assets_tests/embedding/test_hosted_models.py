@@ -11,7 +11,9 @@ import pytest
 
 from rag_assets.embedding import embedder_facts, open_embedder, open_token_counter, require_embedder
 from rag_assets.embedding.hosted_models import KNOWN_MODELS
+from rag_assets.embedding.providers import Hosting
 from rag_assets.errors import InvalidSettings, MissingKey
+from rag_assets.hosted.budget import RunBudget
 from rag_assets.settings import EmbeddingSettings, ModelAccessSettings
 
 KEY = "key-that-must-not-be-seen"
@@ -85,7 +87,7 @@ def test_a_dimension_the_model_cannot_have_is_refused(
 ) -> None:
     """Found out from the first reply, it would have cost a request and the reader an hour."""
     with pytest.raises(InvalidSettings, match=problem):
-        require_embedder(settings(model, dimensions=dimensions), tmp_path)
+        require_embedder(settings(model, dimensions=dimensions), tmp_path, ModelAccessSettings())
 
 
 def test_whatever_changes_a_vector_changes_the_identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -121,7 +123,10 @@ def test_a_new_key_is_not_a_new_model(monkeypatch: pytest.MonkeyPatch, tmp_path:
 
 
 @pytest.mark.parametrize("model", ["google:gemini-embedding-001", "openai:text-embedding-3-small"])
-@pytest.mark.parametrize("ask", [require_embedder, embedder_facts, partial(open_embedder, n_threads=1)])
+@pytest.mark.parametrize(
+    "ask",
+    [partial(require_embedder, access=ModelAccessSettings()), embedder_facts, partial(open_embedder, n_threads=1)],
+)
 def test_a_missing_key_is_named_before_any_work(
     model: str, ask: Callable[[EmbeddingSettings, Path], object], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -139,7 +144,7 @@ def test_ollama_needs_no_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     """It runs on one's own machine."""
     monkeypatch.delenv("OLLAMA_API_KEY")
 
-    require_embedder(settings("ollama:nomic-embed-text"), tmp_path)
+    require_embedder(settings("ollama:nomic-embed-text"), tmp_path, ModelAccessSettings())
 
 
 def test_a_budget_in_money_needs_a_price(tmp_path: Path) -> None:
@@ -150,13 +155,13 @@ def test_a_budget_in_money_needs_a_price(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match=r"the price of openai:acme-embed is not known here"):
         require_embedder(unpriced, tmp_path, access)
     with pytest.raises(InvalidSettings, match=r"the price of openai:acme-embed is not known here"):
-        open_embedder(unpriced, tmp_path, n_threads=1, access=access)
+        open_embedder(unpriced, tmp_path, n_threads=1, hosting=Hosting(access, RunBudget(access)))
 
 
 def test_a_model_that_was_shut_down_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """It was the default once; a 404 in the middle of a run explains nothing."""
     with caplog.at_level(logging.WARNING):
-        require_embedder(settings("google:text-embedding-004"), tmp_path)
+        require_embedder(settings("google:text-embedding-004"), tmp_path, ModelAccessSettings())
 
     assert "shut down on 14 January 2026; its successor is google:gemini-embedding-001" in caplog.text
 
@@ -164,7 +169,7 @@ def test_a_model_that_was_shut_down_says_so(tmp_path: Path, caplog: pytest.LogCa
 def test_sizes_of_a_model_that_runs_here_are_not_settings(tmp_path: Path) -> None:
     """Accepted and ignored, they would be believed."""
     with pytest.raises(InvalidSettings, match=r"embedding\.dimensions is for models behind an API"):
-        require_embedder(EmbeddingSettings(dimensions=128), tmp_path)
+        require_embedder(EmbeddingSettings(dimensions=128), tmp_path, ModelAccessSettings())
 
 
 def test_knowing_a_hosted_model_imports_no_sdk(tmp_path: Path) -> None:

@@ -74,6 +74,16 @@ def test_a_key_is_not_shown_by_accident() -> None:
     assert access.redacted("Bearer very-secret!") == "Bearer [key]!"
 
 
+def test_a_password_in_an_address_is_a_secret_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Proxies in front of a model server are often opened this way."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://user:pass-word@gpu.example.org/v1")
+
+    access = require_access("openai")
+
+    assert "pass-word" not in f"{access!r}{access.server}"
+    assert access.redacted("cannot reach https://user:pass-word@gpu") == "cannot reach https://user:[key]@gpu"
+
+
 def test_a_server_of_one_s_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """vLLM and llama.cpp ask for none."""
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:8000/v1/")

@@ -6,7 +6,6 @@ from rag_assets.errors import AccessDenied, ContextTooLong, ModelFault, ModelUna
 from rag_assets_tests.hosted.models import HURRIED, MODELS, Colour, opened
 from rag_assets_tests.wire import (
     BadKey,
-    ContextTooLong as LongPrompt,
     CutOff,
     Drop,
     EmptyReply,
@@ -21,6 +20,9 @@ from rag_assets_tests.wire import (
     Status,
     Step,
     WireServer,
+)
+from rag_assets_tests.wire import (
+    ContextTooLong as LongPrompt,
 )
 
 every_provider = pytest.mark.parametrize("provider", list(MODELS))
