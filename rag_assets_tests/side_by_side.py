@@ -33,7 +33,8 @@ _SAYS: dict[str, list[tuple[str, list[str]]]] = {
             [
                 "takes about 65 hours with BERT, because about 50 million pairs have to be processed, and about 5 "
                 "seconds with Sentence-BERT",
-                "cut the search for the most similar pair among 10,000 sentences from about 65 hours to about 5 seconds",
+                "cut the search for the most similar pair among 10,000 sentences from about 65 hours to about 5 "
+                "seconds",
             ],
         )
     ],

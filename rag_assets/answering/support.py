@@ -17,6 +17,8 @@ from rag_assets.matching import Folded
 from rag_assets.model import Claim, Support
 from rag_assets.sentences import sentence_spans
 
+_N_DECIMALS = 4
+"""What lies behind them differs between machines."""
 _TOKEN = re.compile(r"[^\W_]+(?:[-‐‑–/.'’][^\W_]+)*")
 _UPPER_INSIDE = re.compile(r"[^\W_]+.*[A-Z]|\d.*[A-Za-z]|[A-Za-z].*\d")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+)[\"'“‘(\[]*$")
@@ -64,7 +66,12 @@ def _support(claim: Claim, similarity: float, question: str) -> Support:
     quotes = [citation.quote for citation in claim.citations]
     numbers, entities = held_share(claim.text, quotes, question), _held_names(claim.text, quotes)
     applying = [one for one in (similarity, numbers, entities) if one is not None]
-    return Support(sum(applying) / len(applying), similarity, numbers, entities)
+    return Support(
+        score=round(sum(applying) / len(applying), _N_DECIMALS),
+        similarity=round(similarity, _N_DECIMALS),
+        numbers=None if numbers is None else round(numbers, _N_DECIMALS),
+        entities=None if entities is None else round(entities, _N_DECIMALS),
+    )
 
 
 def _pieces(claim: Claim) -> list[str]:

@@ -66,6 +66,11 @@ QA_AUDITS: list[Audit[QADraft]] = [
         lambda draft: audits.pages_not_holding_quote(draft.update.results, draft.chunks),
     ),
     guardrail(
+        "numbers_agree",
+        "No claim contradicts a number in its quotes.",
+        lambda draft: audits.claims_that_contradict(draft.update.results),
+    ),
+    guardrail(
         "enough_sources",
         "An answer cites two papers or says that only one supports it; a refusal is the fixed sentence.",
         lambda draft: audits.too_few_sources(draft.update.results, min_sources=draft.min_sources),

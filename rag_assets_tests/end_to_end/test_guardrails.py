@@ -166,6 +166,7 @@ def with_citation(claim: Claim, **changes: Any) -> Claim:
     [
         ("qa.claims_cited", lambda claim: replace(claim, citations=()), "Ferritin"),
         ("qa.quotes_in_source", lambda claim: with_citation(claim, quote="Ferritin doubled in all"), "doubled"),
+        ("qa.numbers_agree", lambda claim: replace(claim, text=claim.text.replace("12%", "21%")), "21%"),
         ("qa.pages_hold_quotes", lambda claim: with_citation(claim, page_start=7, page_end=7), "7"),
     ],
 )

@@ -289,3 +289,20 @@ def test_rate_limits_cost_time_and_no_question(world: World, monkeypatch: pytest
 
     assert outcome.facts["qa"]["n_left"] == 0
     assert len(world.answers()) == 3
+
+
+def test_a_judge_of_another_provider_is_asked_once_an_answer(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody should mark their own work, and a new judge must not make the writer write again."""
+    with WireServer("openai") as writer, WireServer("google") as judge:
+        use_wire_environment(monkeypatch, writer, judge)
+        writer.answer_by(quoting_model)
+        judge.answer_by(lambda _request: Reply(json.dumps({"verdicts": [{"statement": 1, "support": 0.9}]})))
+        run(world)
+        n_written = len(writer.requests)
+
+        world.run(answering={"model": MODELS["openai"]}, judging={"model": MODELS["google"]}, model_access=HURRIED)
+
+        answered = [row for row in world.answers().values() if not row["refused"]]
+        assert len(writer.requests) == n_written
+        assert len(judge.requests) == len(answered) > 0
+        assert {row["claims"][0]["support"]["judged"] for row in answered} == {0.9}
