@@ -62,7 +62,7 @@ class DraftAnswer:
     n_left_out: int = 0
     """Stretches of the contexts that talk to a model instead of about their subject, and were not shown to it."""
     seconds: float = 0.0
-    """How long the model took, waiting for a place in the queue and between retries included."""
+    """How long the provider took over its replies."""
     raw_reply: str = ""
     """What the model wrote, where it was not understood as asked for."""
 

@@ -4,7 +4,6 @@ How a model is asked and a malformed reply repaired is in `hosted.structured`, t
 module, and what becomes of a proposal is decided in `verification`.
 """
 
-import time
 from collections.abc import Sequence
 
 from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, DraftAnswer, DraftCitation, DraftClaim, Reading
@@ -42,7 +41,6 @@ class HostedAnswerer:
         """Without contexts, a refusal for which no model is asked. Raises what `Connection.guarded` raises."""
         if not contexts:
             return DraftAnswer()
-        started = time.monotonic()
         given, reply = self._asked(question, contexts, _MOST_HALVINGS)
         output, reading = _read(reply)
         return DraftAnswer(
@@ -52,7 +50,7 @@ class HostedAnswerer:
             reading=reading,
             n_hallucinated=_n_hallucinated(output, given),
             n_left_out=given.n_left_out,
-            seconds=round(time.monotonic() - started, 3),
+            seconds=reply.seconds,
             raw_reply="" if reading is Reading.STRUCTURED else "\n\n".join(reply.texts),
         )
 

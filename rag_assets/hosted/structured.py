@@ -4,10 +4,12 @@ pydantic-ai writes the schema into the request where the provider enforces schem
 and gives a reply that does not fit one round of repair. No tools are given, whatever a prompt contains.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+import anyio
 from pydantic import BaseModel
 from pydantic_ai import Agent, NativeOutput, PromptedOutput, capture_run_messages
 from pydantic_ai.exceptions import ContentFilterError, UnexpectedModelBehavior
@@ -22,6 +24,7 @@ from rag_assets.hosted.prices import usage_of
 from rag_assets.model import Usage, summed
 
 ONE_REPAIR = 1
+_seconds: ContextVar[list[float]] = ContextVar("seconds of the requests of one question")
 Output = TypeVar("Output", bound=BaseModel)
 
 
@@ -37,6 +40,8 @@ class StructuredReply(Generic[Output]):
     is_withheld: bool
     """The provider refused to answer (a content filter)."""
     usage: Usage
+    seconds: float
+    """How long the provider took over all requests; waiting for a turn or between attempts is not part of it."""
 
 
 class StructuredModel(Generic[Output]):
@@ -68,6 +73,7 @@ class StructuredModel(Generic[Output]):
         return self._connection.call(lambda: self._asked(prompt))
 
     async def _asked(self, prompt: str) -> StructuredReply[Output]:
+        _seconds.set([])
         with capture_run_messages() as messages:
             try:
                 run = await self._agent.run(prompt)
@@ -87,6 +93,7 @@ class StructuredModel(Generic[Output]):
             tuple(access.redacted(response.text or "") for response in responses),
             is_withheld,
             summed([usage_of(self._name, access, response.usage) for response in responses]),
+            round(sum(_seconds.get()), 3),
         )
 
 
@@ -105,9 +112,17 @@ class _Guarded(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         return await self._connection.guarded(
-            lambda: self.wrapped.request(messages, model_settings, model_request_parameters),
+            lambda: _timed(self.wrapped.request(messages, model_settings, model_request_parameters)),
             lambda response: usage_of(self._name, self._connection.access, response.usage),
         )
+
+
+async def _timed(request: Awaitable[ModelResponse]) -> ModelResponse:
+    started = anyio.current_time()
+    try:
+        return await request
+    finally:
+        _seconds.get().append(anyio.current_time() - started)
 
 
 def _opened(name: ModelName, connection: Connection) -> Model:

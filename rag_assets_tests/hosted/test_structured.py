@@ -3,6 +3,7 @@
 import pytest
 
 from rag_assets.errors import AccessDenied, ContextTooLong, ModelFault, ModelUnavailable, RequestRejected
+from rag_assets.settings import ProviderLimits
 from rag_assets_tests.hosted.models import HURRIED, MODELS, Colour, opened
 from rag_assets_tests.wire import (
     BadKey,
@@ -49,6 +50,17 @@ def test_a_structured_answer_is_asked_for_and_understood(
         assert request.schema is not None
         assert request.key == server.key
         assert "tools" not in request.body, "a document must find no tool to call"
+
+
+def test_the_seconds_are_the_provider_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slow model and a strict rate limit want different remedies."""
+    slow_rate = HURRIED.model_copy(update={"openai": ProviderLimits(max_concurrent=1, requests_per_minute=60)})
+    with WireServer("openai") as server, opened(server, monkeypatch, slow_rate) as (model, _):
+        server.answer_with(Slow(0.1, Reply("Green.")), Slow(0.1, GREEN))
+
+        reply = model.ask("Which colour has grass?")  # the second request waits a second for its turn
+
+    assert 0.2 <= reply.seconds < 0.9
 
 
 @every_provider
