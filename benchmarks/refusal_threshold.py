@@ -1,4 +1,4 @@
-"""How often the embedded answerer answers and refuses, by answering.min_relevance.
+"""How often the embedded answerer answers and refuses, by extractive.min_relevance.
 
 Three kinds of questions over an index of the COVID-QA papers: their own (should be answered), the same with the paper
 that answers them left out (mostly should be refused, some other papers know), and questions from other fields (should
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from rag_assets.answering.encoders import SentenceEncoder
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.asking import asking
+from rag_assets.hosted.connections import Connections
 from rag_assets.model import Context
 from rag_assets.questions import Question
 from rag_assets.settings import Settings, load_settings
@@ -79,7 +80,11 @@ def share_answered(
 
 def main(data: Path, corpora: Path) -> None:
     settings = load_settings({"data_dir": str(data)})
-    with TemporaryDirectory() as replies, asking(settings, Path(replies)) as opened:
+    with (
+        TemporaryDirectory() as replies,
+        Connections(settings.model_access) as models,
+        asking(settings, Path(replies), models) as opened,
+    ):
         found: dict[tuple[str, tuple[str, ...] | None], Sequence[Context]] = {}
 
         def contexts(question: Question) -> Sequence[Context]:
@@ -92,7 +97,11 @@ def main(data: Path, corpora: Path) -> None:
         kinds = questions_by_kind(settings, corpora)
         print(f"share answered of {N_QUESTIONS} questions each\nmin_relevance  " + "  ".join(f"{k:>14}" for k in kinds))
         for threshold in THRESHOLDS:
-            answerer = ExtractiveAnswerer(encoder, settings.answering.model_copy(update={"min_relevance": threshold}))
+            answerer = ExtractiveAnswerer(
+                encoder,
+                settings.extractive.model_copy(update={"min_relevance": threshold}),
+                min_sources=settings.answering.min_sources,
+            )
             shares = [share_answered(questions, contexts, answerer) for questions in kinds.values()]
             print(f"{threshold:>13.2f}  " + "  ".join(f"{share:>14.2f}" for share in shares), flush=True)
 

@@ -81,8 +81,6 @@ class RememberedEmbedder:
         self.count_tokens = embedder.count_tokens
         self.embed_passages = embedder.embed_passages
         self.request_sizes = embedder.request_sizes
-        self.usage = embedder.usage
-        self.close = embedder.close
 
     def embed_query(self, text: str) -> Vectors:
         if text not in self._vectors:

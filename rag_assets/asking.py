@@ -5,7 +5,7 @@ is retrieved is decided in `retrieval`, what becomes of it in `answering`.
 """
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,14 +14,14 @@ from threading import Lock
 from rag_assets.answering.drafts import Answerer
 from rag_assets.answering.engine import ENGINE_VERSION, AnswerEngine, Evidence, Retrieve
 from rag_assets.answering.extractive import EXTRACTIVE, EXTRACTIVE_VERSION, ExtractiveAnswerer
-from rag_assets.answering.hosted_identity import hosted_answerer_id
+from rag_assets.answering.hosted_identity import hosted_answerer_id, judge_id
 from rag_assets.answering.replies import ReplyCache
 from rag_assets.answering.support import EmbeddedSupport, SupportScorer
 from rag_assets.embedding.base import Embedder
 from rag_assets.embedding.providers import embedder_facts, open_embedder
 from rag_assets.errors import InvalidQuestions
 from rag_assets.hosted.access import PROVIDERS, ModelName, require_access
-from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import require_price
 from rag_assets.incremental import data_version, fingerprint
 from rag_assets.indexing.manifest import is_intact, read_manifest
@@ -43,22 +43,20 @@ class Asking:
     engine: AnswerEngine
     retrieve: Retrieve
     encoder: Embedder
-    budget: RunBudget
     n_at_once: int
     """Questions that may be answered side by side."""
 
 
 @contextmanager
-def asking(settings: Settings, replies: Path) -> Iterator[Asking]:
-    """Open what questions need; `replies` is the folder of cached drafts.
+def asking(settings: Settings, replies: Path, models: Connections) -> Iterator[Asking]:
+    """Open what questions need; `replies` is the folder of cached drafts, `models` lead to models behind an API.
 
     Raises InvalidSettings for a model that does not exist, MissingKey before anything is opened, and what
     `open_searcher` raises.
     """
     require_models(settings)
-    budget = RunBudget(settings.model_access)
-    searching = Lock()  # indexes and tokenizers are not made for several threads; searches take milliseconds
-    with open_searcher(settings, budget) as searcher:
+    searching = Lock()  # indexes and tokenizers are not made for several threads
+    with open_searcher(settings, models) as searcher:
         encoder = open_embedder(
             _sentence_model(settings), settings.paths.models, n_threads=settings.execution.n_workers
         )
@@ -71,9 +69,9 @@ def asking(settings: Settings, replies: Path) -> Iterator[Asking]:
             chunks = searcher.library.chunks
             return Evidence(tuple(contexts), {context.chunk_id: chunks[context.chunk_id] for context in contexts})
 
-        with _open_models(settings, encoder, budget) as (answerer, scorer):
-            engine = AnswerEngine(answerer, evidence, ReplyCache(replies), scorer, settings.answering)
-            yield Asking(searcher, engine, evidence, encoder, budget, _n_at_once(settings))
+        answerer, scorer = _models(settings, encoder, models)
+        engine = AnswerEngine(answerer, evidence, ReplyCache(replies), scorer, settings.answering)
+        yield Asking(searcher, engine, evidence, encoder, _n_at_once(settings))
 
 
 def require_models(settings: Settings) -> None:
@@ -89,37 +87,31 @@ def require_models(settings: Settings) -> None:
 
 def _hosted_models(settings: Settings) -> dict[str, ModelName]:
     """The models behind an API that answers need, by the setting that names them."""
-    named = {"answering.model": settings.answering.model, "judging.model": settings.judging.model}
+    named = {
+        "answering.model": (settings.answering.model, EXTRACTIVE),
+        "judging.model": (settings.judging.model, NO_JUDGE),
+    }
     return {
         setting: ModelName.parse(model, setting=setting)
-        for setting, model in named.items()
-        if model not in {EXTRACTIVE, NO_JUDGE}
+        for setting, (model, without) in named.items()
+        if model != without
     }
 
 
-@contextmanager
-def _open_models(settings: Settings, encoder: Embedder, budget: RunBudget) -> Iterator[tuple[Answerer, SupportScorer]]:
-    """Who writes and who scores; models of one provider share a connection, and with it the provider's limits."""
+def _models(settings: Settings, encoder: Embedder, models: Connections) -> tuple[Answerer, SupportScorer]:
+    """Who writes and who scores."""
     hosted = _hosted_models(settings)
-    answerer: Answerer = ExtractiveAnswerer(encoder, settings.answering)
+    answerer: Answerer = ExtractiveAnswerer(encoder, settings.extractive, min_sources=settings.answering.min_sources)
     scorer: SupportScorer = EmbeddedSupport(encoder)
-    if not hosted:
-        yield answerer, scorer
-        return
-    from rag_assets.answering.hosted_answerer import HostedAnswerer
-    from rag_assets.answering.judge import open_judge
-    from rag_assets.hosted.connection import open_connection
+    if writer := hosted.get("answering.model"):
+        from rag_assets.answering.hosted_answerer import HostedAnswerer
 
-    with ExitStack() as stack:
-        connections = {
-            provider: stack.enter_context(open_connection(require_access(provider), settings.model_access, budget))
-            for provider in {name.provider for name in hosted.values()}
-        }
-        if writer := hosted.get("answering.model"):
-            answerer = HostedAnswerer(writer, connections[writer.provider], settings.answering)
-        if judge := hosted.get("judging.model"):
-            scorer = open_judge(judge, connections[judge.provider], scorer, settings.paths.verdicts)
-        yield answerer, scorer
+        answerer = HostedAnswerer(writer, models.to(require_access(writer.provider)), settings.answering)
+    if judge := hosted.get("judging.model"):
+        from rag_assets.answering.judge import open_judge
+
+        scorer = open_judge(judge, models.to(require_access(judge.provider)), scorer, settings.paths.verdicts)
+    return answerer, scorer
 
 
 def _n_at_once(settings: Settings) -> int:
@@ -142,17 +134,22 @@ def answerer_fingerprint(settings: Settings) -> str:
     return fingerprint(
         settings.retrieval.fingerprint(),
         settings.answering.fingerprint(),
-        settings.judging.fingerprint(),
         _answerer_id(settings),
+        _judge_id(settings),
         embedder_facts(settings.embedding, settings.paths.models).model_id,
         ENGINE_VERSION,
         SEARCH_VERSION,
     )
 
 
+def _judge_id(settings: Settings) -> str:
+    name = _hosted_models(settings).get("judging.model")
+    return judge_id(name, require_access(name.provider)) if name else NO_JUDGE
+
+
 def _answerer_id(settings: Settings) -> str:
     if settings.answering.model == EXTRACTIVE:
-        return f"{EXTRACTIVE}-{EXTRACTIVE_VERSION}"
+        return f"{EXTRACTIVE}-{EXTRACTIVE_VERSION} {settings.extractive.fingerprint()}"
     name = _hosted_models(settings)["answering.model"]
     return hosted_answerer_id(name, require_access(name.provider))
 
@@ -183,5 +180,9 @@ def asked(text: str) -> Question:
 def ask(settings: Settings, text: str) -> QAResult:
     """Answer one question from the published index; nothing is written to the data folder."""
     question = asked(text)
-    with TemporaryDirectory() as replies, asking(settings, Path(replies)) as opened:
+    with (
+        TemporaryDirectory() as replies,
+        Connections(settings.model_access) as models,
+        asking(settings, Path(replies), models) as opened,
+    ):
         return opened.engine.answer(question).result

@@ -145,13 +145,13 @@ def retrieve(
         raise typer.BadParameter("--questions and --out go together.")
     with reported():
         from rag_assets.asking import asked
-        from rag_assets.hosted.budget import RunBudget
+        from rag_assets.hosted.connections import Connections
         from rag_assets.retrieval.batch import hits_of, retrieve_batch
         from rag_assets.retrieval.opening import open_searcher
 
         settings = _settings(data, set_)
         tokens = budget or settings.retrieval.budget_tokens
-        with open_searcher(settings, RunBudget(settings.model_access)) as searcher:
+        with Connections(settings.model_access) as models, open_searcher(settings, models) as searcher:
             if questions is not None and out is not None:
                 retrieve_batch(
                     questions, out, searcher, k=k, budget_tokens=tokens, report=rendering.counting("questions")

@@ -13,7 +13,7 @@ from rag_assets.assets.corpus import blocks, parsed_index
 from rag_assets.assets.evaluation import smoke_eval
 from rag_assets.assets.index import bm25_index, chroma_index, embeddings, index_meta, passages
 from rag_assets.assets.qa import qa
-from rag_assets.assets.run_settings import run_settings
+from rag_assets.assets.run_settings import run_models, run_settings
 from rag_assets.automation import corpus_sensor, everything_job, nightly_job, nightly_schedule
 from rag_assets.settings import load_settings
 
@@ -40,7 +40,7 @@ def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
         jobs=JOBS,
         sensors=[corpus_sensor(overrides)],
         schedules=[nightly_schedule(settings.automation)],
-        resources={"settings": run_settings(overrides)},
+        resources={"settings": run_settings(overrides), "models": run_models()},
         executor=dg.in_process_executor,
     )
 

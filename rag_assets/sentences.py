@@ -5,6 +5,7 @@ marks and brackets that stand alone, "Eq. 2", "Sect. 4.1", and breaks before a l
 """
 
 import re
+from collections.abc import Iterator
 
 import sentencex
 
@@ -15,6 +16,9 @@ _ENDS_WITH_ABBREVIATION = re.compile(
 )
 _CONTINUES = re.compile(r"^[\s\u00a0]*(?:[a-z0-9,;:)\]%=<>±]|\(\d)")
 _HAS_WORD = re.compile(r"[^\W\d_]{2}")
+_MAY_END = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？।]|\n")
+_MAX_UNBROKEN_CHARS = 5_000
+"""sentencex takes minutes on longer stretches that end nowhere; prose has none."""
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -24,7 +28,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """
     spans: list[tuple[int, int]] = []
     at = 0
-    for piece in sentencex.segment("en", text):
+    for piece in _segments(text):
         start, at = at, at + len(piece)
         stripped = piece.strip()
         if not stripped:
@@ -36,6 +40,17 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
         else:
             spans.append((start, end))
     return spans
+
+
+def _segments(text: str) -> Iterator[str]:
+    """What sentencex makes of the text, cut where nothing can end a sentence for too long."""
+    cuts, at = [0], 0
+    for end in (*(match.end() for match in _MAY_END.finditer(text)), len(text)):
+        if end - at > _MAX_UNBROKEN_CHARS:
+            cuts.extend(range(at + _MAX_UNBROKEN_CHARS, end, _MAX_UNBROKEN_CHARS))
+        at = end
+    for start, end in zip(cuts, (*cuts[1:], len(text)), strict=True):
+        yield from sentencex.segment("en", text[start:end])
 
 
 def _belongs_to_previous(text: str, previous: tuple[int, int], start: int, end: int) -> bool:

@@ -192,7 +192,7 @@ class RetrievalSettings(StageSettings):
 
 
 class AnsweringSettings(StageSettings):
-    """How contexts become an answer."""
+    """How contexts become an answer, whoever writes it."""
 
     model: str = Field(
         "extractive",
@@ -209,6 +209,11 @@ class AnsweringSettings(StageSettings):
     k: int = Field(6, gt=0, description="Chunks retrieved for a question.")
     retry_extra_k: int = Field(4, gt=0, description="Chunks added for the one retry when too few papers are cited.")
     min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
+
+
+class ExtractiveSettings(StageSettings):
+    """How the embedded answerer chooses sentences; no concern of a model behind an API."""
+
     max_claims: int = Field(4, gt=0, description="Most sentences of an extractive answer.")
     min_relevance: Share = Field(
         0.45,
@@ -435,6 +440,7 @@ class Settings(BaseSettings):
     indexing: IndexingSettings = IndexingSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     answering: AnsweringSettings = AnsweringSettings()
+    extractive: ExtractiveSettings = ExtractiveSettings()
     judging: JudgingSettings = JudgingSettings()
     model_access: ModelAccessSettings = ModelAccessSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
@@ -488,7 +494,7 @@ def environment() -> dict[str, str]:
     Nothing of `.env` is put into the environment: what is in it is seen by nobody who does not ask.
     """
     written = dotenv_values(DOTENV_FILE) if DOTENV_FILE.is_file() else {}
-    return {name: value for name, value in written.items() if value} | dict(os.environ)
+    return {name: value for name, value in [*written.items(), *os.environ.items()] if value}
 
 
 class _OwnDotEnv(DotEnvSettingsSource):

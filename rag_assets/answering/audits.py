@@ -8,7 +8,8 @@ from typing import Any
 
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.answering.numbers import contradictions
-from rag_assets.answering.verification import MIN_QUOTE_CHARS, sources_of
+from rag_assets.answering.quote_places import is_long_enough
+from rag_assets.answering.verification import sources_of
 from rag_assets.model import Chunk, Citation, QAResult
 
 Offender = dict[str, Any]
@@ -34,7 +35,7 @@ def quotes_not_in_source(results: Sequence[QAResult], chunks: Mapping[str, Chunk
         if (chunk := chunks.get(citation.chunk_id)) is None
         or chunk.paper_id != citation.paper_id
         or citation.quote not in chunk.text
-        or len(citation.quote) < MIN_QUOTE_CHARS
+        or not is_long_enough(citation.quote)
     ]
 
 

@@ -13,6 +13,9 @@ from rag_assets.model import Context, Usage
 
 REFUSAL = "The papers in this corpus do not contain enough information to answer this question."
 """The one sentence that says so; a model is told to write it, and every refusal is published as it."""
+SINGLE_SOURCE_NOTE = "Only one paper of the corpus supports this answer."
+FIXED_SENTENCES = (REFUSAL, SINGLE_SOURCE_NOTE)
+"""What only the pipeline says."""
 INSUFFICIENT = "[INSUFFICIENT DATA]"
 """Begins a model's sentence about a part of the question that the sources do not answer; never replaced by anything."""
 

@@ -7,10 +7,11 @@ this module knows neither indexes nor embeddings.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, Answerer, DraftAnswer
+from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, SINGLE_SOURCE_NOTE, Answerer, DraftAnswer
 from rag_assets.answering.replies import ReplyCache
 from rag_assets.answering.support import SupportScorer, scored
 from rag_assets.answering.verification import VerifiedClaims, sources_of, verify
+from rag_assets.errors import RequestRejected
 from rag_assets.incremental import fingerprint
 from rag_assets.model import Chunk, Citation, Claim, Context, QAResult, summed
 from rag_assets.questions import Question
@@ -20,7 +21,6 @@ ENGINE_VERSION = 2
 """Part of what published answers are recognised by: raise it, as those of search and answerer, when the code makes
 another answer of the same contexts."""
 UNANSWERED_NOTE = "Nothing was found that answers: {part}"
-SINGLE_SOURCE_NOTE = "Only one paper of the corpus supports this answer."
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,6 @@ class QAAttempts:
 
 @dataclass(frozen=True)
 class _Attempt:
-    k: int
     contexts: tuple[Context, ...]
     used: UsedDraft
     verified: VerifiedClaims
@@ -102,23 +101,34 @@ class AnswerEngine:
     def answer(self, question: Question) -> QAAttempts:
         """Raises what the answerer raises; drafts made until then are in the cache."""
         attempts = [self._attempt(question, self._settings.k)]
+        retry_k = None
         if attempts[0].n_sources < self._settings.min_sources:
-            attempts.append(self._attempt(question, self._settings.k + self._settings.retry_extra_k))
+            retry_k = self._settings.k + self._settings.retry_extra_k
+            attempts += self._retried(question, retry_k, attempts[0])
         final = attempts[-1] if attempts[-1].n_sources >= attempts[0].n_sources else attempts[0]
         return QAAttempts(
             result=self._result(question, final, attempts),
             initial_k=self._settings.k,
             n_sources_initial=attempts[0].n_sources,
-            retry_k=attempts[1].k if len(attempts) > 1 else None,
+            retry_k=retry_k,
             verified=final.verified,
             drafts=tuple(attempt.used for attempt in attempts),
         )
+
+    def _retried(self, question: Question, k: int, first: _Attempt) -> list[_Attempt]:
+        """The retry; none when it is rejected for good and the first attempt has something to say."""
+        try:
+            return [self._attempt(question, k)]
+        except RequestRejected:
+            if not first.verified.claims:
+                raise
+            return []
 
     def _attempt(self, question: Question, k: int) -> _Attempt:
         evidence = self._retrieve(question, k)
         used = self._drafted(question.question, evidence.contexts)
         given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in evidence.contexts}
-        return _Attempt(k, evidence.contexts, used, verify(used.draft, given, question.question))
+        return _Attempt(evidence.contexts, used, verify(used.draft, given, question.question))
 
     def _drafted(self, question: str, contexts: tuple[Context, ...]) -> UsedDraft:
         key = fingerprint(

@@ -22,7 +22,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.model import Context
 from rag_assets.questions import question_parts
 from rag_assets.sentences import sentence_spans
-from rag_assets.settings import AnsweringSettings
+from rag_assets.settings import ExtractiveSettings
 
 EXTRACTIVE = "extractive"
 EXTRACTIVE_VERSION = 1
@@ -72,13 +72,15 @@ class _Part:
 class ExtractiveAnswerer:
     """Answers with verbatim sentences from two papers where two have something to say."""
 
-    def __init__(self, encoder: SentenceEncoder, settings: AnsweringSettings) -> None:
+    def __init__(self, encoder: SentenceEncoder, settings: ExtractiveSettings, *, min_sources: int) -> None:
         self._encoder = encoder
         self._settings = settings
+        self._min_sources = min_sources
 
     @property
     def model_id(self) -> str:
-        return f"extractive-v{EXTRACTIVE_VERSION}:{fingerprint(self._encoder.model_id)[:8]}"
+        made_with = fingerprint(self._encoder.model_id, self._settings.fingerprint())
+        return f"extractive-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         candidates = _candidates(contexts)
@@ -87,7 +89,7 @@ class ExtractiveAnswerer:
         vectors = self._encoder.embed_passages([candidate.text for candidate in candidates])
         texts = question_parts(question)
         parts = [self._part(part, candidates, vectors) for part in texts]
-        chosen = _choose(candidates, parts, vectors, self._settings)
+        chosen = _choose(candidates, parts, vectors, self._settings, min_papers=self._min_sources)
         floor = self._settings.min_relevance
         return DraftAnswer(
             claims=tuple(
@@ -155,7 +157,9 @@ def _choose(
     candidates: Sequence[_Candidate],
     parts: Sequence[_Part],
     vectors: NDArray[np.float32],
-    settings: AnsweringSettings,
+    settings: ExtractiveSettings,
+    *,
+    min_papers: int,
 ) -> list[int]:
     """Indexes of the chosen sentences: the best for each part, the best of another paper, then what adds most."""
     selection = _Selection(candidates, parts, vectors @ vectors.T, settings.diversity)
@@ -165,7 +169,7 @@ def _choose(
             selection.chosen.append(best)
     if not selection.chosen:
         return []
-    while len(selection.papers) < settings.min_sources:
+    while len(selection.papers) < min_papers:
         others = selection.usable(_SECOND_PAPER_SHARE, settings.min_relevance)
         if not selection.take_best([i for i in others if candidates[i].paper_id not in selection.papers]):
             break

@@ -5,7 +5,9 @@ module, and what becomes of a proposal is decided in `verification`.
 """
 
 from collections.abc import Sequence
+from itertools import islice
 
+from rag_assets.answering.claim_texts import MAX_CHARS, claim_text
 from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, DraftAnswer, DraftCitation, DraftClaim, Reading
 from rag_assets.answering.hosted_identity import INSTRUCTIONS, QUESTION, hosted_answerer_id
 from rag_assets.answering.insufficient import insufficient_notes, is_insufficient
@@ -19,6 +21,7 @@ from rag_assets.hosted.structured import StructuredModel, StructuredReply
 from rag_assets.model import Context
 from rag_assets.settings import AnsweringSettings
 
+MAX_CLAIMS, MAX_CITATIONS, MAX_QUOTE_CHARS = 50, 20, 2_000
 _MOST_HALVINGS = 2
 
 
@@ -81,20 +84,22 @@ def _read(reply: StructuredReply[ModelReply]) -> tuple[ModelReply, Reading]:
 
 
 def _claims(reply: ModelReply, given: SourcesBlock) -> tuple[DraftClaim, ...]:
+    """At most MAX_CLAIMS different ones; a text or quote no claim could have is left out."""
     if reply.answer.strip() == REFUSAL:
         return ()
-    return tuple(
+    claims = (
         DraftClaim(
-            claim.text,
+            text,
             tuple(
                 DraftCitation(given.sources[citation.source].chunk_id, citation.quote)
-                for citation in claim.citations
-                if citation.source in given.sources
+                for citation in claim.citations[:MAX_CITATIONS]
+                if citation.source in given.sources and len(citation.quote) <= MAX_QUOTE_CHARS
             ),
         )
         for claim in reply.claims
-        if not is_insufficient(claim.text)
+        if not is_insufficient(claim.text[:MAX_CHARS]) and (text := claim_text(claim.text))
     )
+    return tuple(islice(dict.fromkeys(claims), MAX_CLAIMS))
 
 
 def _n_hallucinated(reply: ModelReply, given: SourcesBlock) -> int:

@@ -1,4 +1,5 @@
-"""What the answers of a model behind an API are recognised by. No SDK is loaded to tell whether they are current."""
+"""What the answers and verdicts of a model behind an API are recognised by, prompts included. No SDK is loaded to
+tell whether they are current."""
 
 from rag_assets.answering.prompts import load_prompt
 from rag_assets.answering.reply_schema import ModelReply
@@ -8,6 +9,9 @@ from rag_assets.incremental import fingerprint
 HOSTED_VERSION = 1
 """Raise it when the code makes another prompt of the same sources, or another draft of the same reply."""
 INSTRUCTIONS = load_prompt("answer", frozenset({"min_sources", "refusal", "insufficient"}))
+JUDGE_VERSION = 1
+JUDGE_INSTRUCTIONS = load_prompt("judge", frozenset())
+JUDGED_CLAIM = load_prompt("judged_claim", frozenset({"number", "claim", "quotes"}))
 QUESTION = load_prompt("question", frozenset({"sources", "question"}))
 
 
@@ -15,3 +19,9 @@ def hosted_answerer_id(name: ModelName, access: Access) -> str:
     """The model, readably, and a hash of the prompts, the reply's schema and the code between them."""
     prompts = fingerprint(INSTRUCTIONS.text, QUESTION.text, ModelReply.model_json_schema(), HOSTED_VERSION)
     return f"{access.model_id(name)} prompt-{prompts[:8]}"
+
+
+def judge_id(name: ModelName, access: Access) -> str:
+    """As `hosted_answerer_id`, of a model that judges claims."""
+    prompts = fingerprint(JUDGE_INSTRUCTIONS.text, JUDGED_CLAIM.text, JUDGE_VERSION)
+    return f"{access.model_id(name)} judge-{prompts[:8]}"

@@ -1,7 +1,7 @@
 """What a model says it found nothing about.
 
-Such a sentence is neither lost nor replaced by an answer. But it is unverified text, so it may only repeat words of
-the question: whatever else it says could be an answer, or an order from a paper, that goes round verification.
+Such a sentence is neither lost nor replaced by an answer. But it is unverified text, and "all papers report that iron
+is safe" can be said in the question's words alone: what is published behind the marker is a stretch of the question.
 """
 
 import re
@@ -32,18 +32,28 @@ _WORDS_OF_ABSENCE = (
     "they this those to unable unanswered unavailable unclear unknown was we were what when where whether which who "
     "why with within"
 )
+_MOST_CHARS = 20_000
 _ABSENCE = frozenset(_STEMMER.stem_word(word) for word in _WORDS_OF_ABSENCE.split())
 
 
 def insufficient_notes(reply: ModelReply, question: str) -> tuple[str, ...]:
-    """The sentences of a reply that carry the marker, the marker spelt as it should be, each once.
+    """What the marked sentences of a reply are about: the marker and a stretch of the question, each once.
 
-    A sentence that says anything beyond the question's own words and words of absence is given as `UNNAMED_PART`.
+    A sentence that names nothing of the question, or says anything beyond its words and words of absence, is given as
+    `UNNAMED_PART`.
     """
     said = [reply.answer, *(claim.text for claim in reply.claims)]
-    sentences = [sentence for text in said for sentence in _marked_sentences(text)]
-    known = _ABSENCE | _stems(question)
-    return tuple(dict.fromkeys(s if _stems(_without_marker(s)) <= known else UNNAMED_PART for s in sentences))
+    sentences = [sentence for text in said for sentence in _marked_sentences(text[:_MOST_CHARS])]
+    return tuple(dict.fromkeys(_note(sentence, question) for sentence in sentences))
+
+
+def _note(sentence: str, question: str) -> str:
+    named = _stems(sentence.replace(INSUFFICIENT, " ")) - _ABSENCE
+    words = list(_WORD.finditer(question))
+    found = [match for match in words if _STEMMER.stem_word(match[0].lower()) in named]
+    if not found or not named <= _stems(question):
+        return UNNAMED_PART
+    return f"{INSUFFICIENT} {question[found[0].start() : found[-1].end()]}"
 
 
 def is_insufficient(text: str) -> bool:
@@ -67,10 +77,6 @@ def _spelt(match: re.Match[str]) -> str:
         return match[0]
     before = match.string[: match.start()].rstrip()[-1:]
     return INSUFFICIENT if before in ".!?" else INSUFFICIENT + match["stop"]
-
-
-def _without_marker(sentence: str) -> str:
-    return sentence.replace(INSUFFICIENT, " ")
 
 
 def _stems(text: str) -> frozenset[str]:

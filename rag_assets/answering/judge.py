@@ -4,14 +4,17 @@ What can be told without a model (numbers, names, likeness) is in `support`.
 """
 
 import logging
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from threading import Lock
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from rag_assets.answering.prompts import load_prompt
+from rag_assets.answering.hosted_identity import JUDGE_INSTRUCTIONS, JUDGED_CLAIM, judge_id
 from rag_assets.answering.support import SupportScorer
+from rag_assets.errors import BudgetExhausted, ModelFault
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.structured import StructuredModel
@@ -19,9 +22,6 @@ from rag_assets.incremental import fingerprint, write_atomically
 from rag_assets.model import Claim, Support
 
 logger = logging.getLogger(__name__)
-JUDGE_VERSION = 1
-_INSTRUCTIONS = load_prompt("judge", frozenset())
-_CLAIM = load_prompt("judged_claim", frozenset({"number", "claim", "quotes"}))
 _MAX_OUTPUT_TOKENS = 4096
 _VERDICTS = TypeAdapter(dict[int, float])
 
@@ -39,49 +39,68 @@ class Verdicts(BaseModel):
     verdicts: list[Verdict]
 
 
-@dataclass(frozen=True)
 class JudgedSupport:
     """Another scorer's figures, with the verdict of a model beside them; one request for all claims of an answer."""
 
-    scorer: SupportScorer
-    model: StructuredModel[Verdicts]
-    model_id: str
-    folder: Path
-    """Verdicts by what was judged, one small file an answer: nothing is judged twice."""
+    def __init__(self, scorer: SupportScorer, model: StructuredModel[Verdicts], model_id: str, folder: Path) -> None:
+        """`folder` keeps the verdicts by what was judged, a small file an answer: nothing is judged twice."""
+        self._scorer = scorer
+        self._model = model
+        self._model_id = model_id
+        self._folder = folder
+        self._locks: defaultdict[str, Lock] = defaultdict(Lock)
 
     def scores(self, claims: Sequence[Claim], question: str) -> list[Support]:
-        supports = self.scorer.scores(claims, question)
-        verdicts = self._verdicts(claims) if claims else {}
+        """An answer does not wait for its judge: where it cannot be asked, `judged` stays None until
+        the answer is made again."""
+        supports = self._scorer.scores(claims, question)
+        try:
+            verdicts = self._verdicts(claims) if claims else {}
+        except (ModelFault, BudgetExhausted) as fault:
+            logger.warning("The claims of %r are not judged: %s", question, fault)
+            verdicts = {}
         return [replace(support, judged=verdicts.get(number)) for number, support in enumerate(supports, start=1)]
 
     def _verdicts(self, claims: Sequence[Claim]) -> dict[int, float]:
         """By number of the claim, from 1; a claim the model passed over has none."""
         prompt = "\n".join(
-            _CLAIM.filled(
+            JUDGED_CLAIM.filled(
                 number=number,
                 claim=_on_one_line(claim.text),
                 quotes="\n".join(f"- {_on_one_line(citation.quote)}" for citation in claim.citations),
             )
             for number, claim in enumerate(claims, start=1)
         )
-        path = self.folder / f"{fingerprint(prompt, self.model_id, _INSTRUCTIONS.text, JUDGE_VERSION)}.json"
-        if path.exists():
-            try:
-                return _VERDICTS.validate_json(path.read_bytes())
-            except ValidationError:
-                logger.warning("%s is damaged; its claims are judged again.", path)
-        output = self.model.ask(prompt).output
+        key = fingerprint(prompt, self._model_id)
+        with self._locks[key]:  # answers with the same claims are judged once
+            return self._known(key) or self._judged(key, prompt)
+
+    def _known(self, key: str) -> dict[int, float]:
+        path = self._path(key)
+        if not path.exists():
+            return {}
+        try:
+            return _VERDICTS.validate_json(path.read_bytes())
+        except ValidationError:
+            logger.warning("%s is damaged; its claims are judged again.", path)
+            return {}
+
+    def _judged(self, key: str, prompt: str) -> dict[int, float]:
+        output = self._model.ask(prompt).output
         verdicts = {verdict.statement: verdict.support for verdict in output.verdicts} if output else {}
-        write_atomically(path, _VERDICTS.dump_json(verdicts) + b"\n")
+        write_atomically(self._path(key), _VERDICTS.dump_json(verdicts) + b"\n")
         return verdicts
+
+    def _path(self, key: str) -> Path:
+        return self._folder / f"{key}.json"
 
 
 def open_judge(name: ModelName, connection: Connection, scorer: SupportScorer, folder: Path) -> JudgedSupport:
     """A judge behind `connection`, beside `scorer`."""
     model = StructuredModel(
-        name, connection, Verdicts, instructions=_INSTRUCTIONS.filled(), max_output_tokens=_MAX_OUTPUT_TOKENS
+        name, connection, Verdicts, instructions=JUDGE_INSTRUCTIONS.filled(), max_output_tokens=_MAX_OUTPUT_TOKENS
     )
-    return JudgedSupport(scorer, model, connection.access.model_id(name), folder)
+    return JudgedSupport(scorer, model, judge_id(name, connection.access), folder)
 
 
 def _on_one_line(text: str) -> str:

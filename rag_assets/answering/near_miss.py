@@ -10,7 +10,6 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import lru_cache
 from heapq import heappop, heappush
 from itertools import count
@@ -18,6 +17,7 @@ from itertools import count
 from rapidfuzz import fuzz
 
 from rag_assets.answering.reference_marks import REFERENCE_MARK
+from rag_assets.answering.retyped import digit_groups, retyped
 from rag_assets.answering.wording import (
     ADDED,
     ARTICLES,
@@ -26,15 +26,19 @@ from rag_assets.answering.wording import (
     are_joined,
     are_variants,
     comes_before_number,
+    limits,
     must_stay,
 )
-from rag_assets.matching import Folded
 
 MIN_SCORE = 85.0
 """Least likeness (0-100) of a quote and the source's words; measured by benchmarks/verifier_errors.py."""
 MIN_WORDS = 5
 """A shorter quote that is not there word by word is not there: whatever the rules below allow, two or three words are
 too few to tell a tidied quote from a common phrase."""
+MAX_WORDS = 150
+"""A longer quote is no quote but a page; it must stand there word by word."""
+_MAX_SEEN = 10_000
+"""Pairs of places looked at before giving up; a quote of forty words needs some hundred, repetitions the square."""
 _COARSE_SCORE = 75.0
 """A window cut at letters scores less than the words it leads to."""
 _MARGIN_WORDS = 8
@@ -42,7 +46,6 @@ _WORDS_AN_EDIT, _STEP_COST = 4, 3
 """At most one word left out or put in for so many words of the quote; the other steps cost a little less."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+(?:[.,]\d+)*|-(?=\.?\d)|[%‰<>=±≤≥≈~×+°$€£*^√∞→←↑↓]")
-_DIGIT_GROUP = re.compile(r"\d+")
 _MARKED = re.compile(r"\w+")
 _LETTER = re.compile(r"[^\W_]")
 _MARK_DISTANCE = 3
@@ -64,7 +67,7 @@ class Words:
 
     @classmethod
     def of(cls, text: str) -> "Words":
-        folded = folded_once(text)
+        folded = retyped(text)
         marks = tuple(match.span() for match in REFERENCE_MARK.finditer(text))
         words, places = [], []
         for match in _WORD.finditer(folded.text):
@@ -89,27 +92,24 @@ class NearMiss:
     """Likeness of the words, 0-100."""
 
 
-class _Step(Enum):
-    """One way to read on: (words of the quote, words of the source, cost)."""
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One way to read on."""
 
-    SAME = (1, 1, 0)
-    VARIANT = (1, 1, 2, "other ending or spelling")
-    JOINED = (1, 2, 2)
-    PARTED = (2, 1, 2)
-    LEFT_OUT = (0, 1, 3)
-    PUT_IN = (1, 0, 3)
+    name: str
+    n_quote: int
+    """Words of the quote it reads."""
+    n_source: int
+    """Words of the source it reads."""
+    cost: int
 
-    @property
-    def n_quote(self) -> int:
-        return int(self.value[0])
 
-    @property
-    def n_source(self) -> int:
-        return int(self.value[1])
-
-    @property
-    def cost(self) -> int:
-        return int(self.value[2])
+_SAME = _Step("the same word", 1, 1, 0)
+_VARIANT = _Step("another ending or spelling", 1, 1, 2)
+_JOINED = _Step("two words of the source written as one", 1, 2, 2)
+_PARTED = _Step("one word of the source written as two", 2, 1, 2)
+_LEFT_OUT = _Step("a word of the source left out", 0, 1, 3)
+_PUT_IN = _Step("a word put in", 1, 0, 3)
 
 
 def near_miss(quote: str, text: str) -> NearMiss | None:
@@ -121,7 +121,7 @@ def near_miss(quote: str, text: str) -> NearMiss | None:
 def tidied_from(quote: str, text: str) -> NearMiss | None:
     """The place whose words differ from those of the quote in no other way than tidying makes, however many do."""
     wanted, source = Words.of(quote), words_of(text)
-    if len(wanted.words) < MIN_WORDS or len(wanted.joined) > len(source.joined):
+    if not MIN_WORDS <= len(wanted.words) <= MAX_WORDS or len(wanted.joined) > len(source.joined):
         return None
     coarse = fuzz.partial_ratio_alignment(wanted.joined, source.joined, score_cutoff=_COARSE_SCORE)
     if coarse is None:
@@ -142,17 +142,6 @@ def tidied_from(quote: str, text: str) -> NearMiss | None:
 def words_of(text: str) -> Words:
     """The words of a chunk, kept because the citations of an answer share their chunks."""
     return Words.of(text)
-
-
-@lru_cache(maxsize=128)
-def folded_once(text: str) -> Folded:
-    """A text folded, kept for the same reason."""
-    return Folded.of(text)
-
-
-def digit_groups(text: str) -> list[str]:
-    """The runs of digits in order: "5-7" has two, whatever a fold makes of its hyphen."""
-    return _DIGIT_GROUP.findall(text)
 
 
 def turns_meaning(left_out: str) -> bool:
@@ -186,26 +175,27 @@ def _aligned_words(quote: Sequence[str], source: Sequence[str]) -> tuple[int, in
     if aligned or quote[0] not in ARTICLES:
         return aligned
     aligned = _aligned(quote[1:], source)
-    return aligned if aligned and not (aligned[0] and must_stay(source[aligned[0] - 1])) else None
+    return aligned if aligned and not (aligned[0] and limits(source[aligned[0] - 1])) else None
 
 
 def _aligned(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | None:
     """First and last (exclusive) word of the source that the whole quote is a tidied form of.
 
     The cheapest chain of allowed steps (Dijkstra's algorithm over pairs of word positions). It may begin at any word
-    of the source that the quote's first word is read with, and ends with one read with its last.
+    of the source that the quote's first word is read with, and ends with one read with its last. Of two chains that
+    meet, the one that met first goes on: where it began makes no difference to what follows.
     """
     most = _STEP_COST * max(1, len(quote) // _WORDS_AN_EDIT)
     order = count()  # breaks ties of the queue
-    queue = [(0, next(order), 0, at, at, _Step.SAME) for at in range(len(source))]
-    seen: set[tuple[int, int, int, _Step]] = set()
-    while queue:
+    queue = [(0, next(order), 0, at, at, _SAME) for at in range(len(source))]
+    seen: set[tuple[int, int, str]] = set()
+    while queue and len(seen) < _MAX_SEEN:
         cost, _, i, j, begun, last = heappop(queue)
         if i == len(quote):
             return begun, j
-        if (i, j, begun, last) in seen:
+        if (i, j, last.name) in seen:
             continue
-        seen.add((i, j, begun, last))
+        seen.add((i, j, last.name))
         for step in _steps(quote, source, i, j):
             if cost + step.cost <= most and _may_follow(step, last, quote, source, i, j):
                 heappush(queue, (cost + step.cost, next(order), i + step.n_quote, j + step.n_source, begun, step))
@@ -216,24 +206,24 @@ def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Itera
     """The allowed steps from word `i` of the quote and word `j` of the source."""
     is_inside = 0 < i < len(quote) - 1
     if is_inside and quote[i] in ADDED and not comes_before_number(quote, i):
-        yield _Step.PUT_IN
+        yield _PUT_IN
     if j == len(source):
         return
     if quote[i] == source[j]:
-        yield _Step.SAME
+        yield _SAME
     elif are_variants(quote[i], source[j]):
-        yield _Step.VARIANT
+        yield _VARIANT
     if are_joined(quote[i], source[j : j + 2]):
-        yield _Step.JOINED
+        yield _JOINED
     if are_joined(source[j], quote[i : i + 2]):
-        yield _Step.PARTED
+        yield _PARTED
     if i > 0 and not must_stay(source[j]) and not comes_before_number(source, j):
-        yield _Step.LEFT_OUT
+        yield _LEFT_OUT
 
 
 def _may_follow(step: _Step, last: _Step, quote: Sequence[str], source: Sequence[str], i: int, j: int) -> bool:
     """Whether a step is no substitution in disguise: a word put in beside one left out, articles aside."""
-    if {step, last} != {_Step.PUT_IN, _Step.LEFT_OUT}:
+    if {step, last} != {_PUT_IN, _LEFT_OUT}:
         return True
-    put_in, left_out = (quote[i], source[j - 1]) if step is _Step.PUT_IN else (quote[i - 1], source[j])
+    put_in, left_out = (quote[i], source[j - 1]) if step is _PUT_IN else (quote[i - 1], source[j])
     return put_in in DETERMINERS and left_out in DETERMINERS

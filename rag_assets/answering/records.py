@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.answering.engine import QAAttempts
 from rag_assets.answering.update import AnswerUpdate, LeftQuestion, result_fingerprint
-from rag_assets.incremental import write_atomically
+from rag_assets.incremental import file_sha256, write_atomically
 from rag_assets.model import QAResult
 
 logger = logging.getLogger(__name__)
@@ -152,5 +152,11 @@ def _last_said(path: Path) -> dict[str, tuple[str, str]]:
 def _earlier_rows(path: Path) -> list[dict[str, str]]:
     if not path.exists():
         return []
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        rows = list(csv.DictReader(file))
+    if not all(row.get("question_id") for row in rows):
+        aside = path.with_name(f"{path.stem}.{file_sha256(path)[:8]}{path.suffix}")
+        path.replace(aside)
+        logger.warning("%s has rows that are not of this audit; it is kept as %s and a new one begun.", path, aside)
+        return []
+    return [{name: row.get(name) or "" for name in AUDIT_COLUMNS} for row in rows]

@@ -22,6 +22,8 @@ _N_DECIMALS = 4
 _TOKEN = re.compile(r"[^\W_]+(?:[-‐‑–/.'’][^\W_]+)*")
 _UPPER_INSIDE = re.compile(r"[^\W_]+.*[A-Z]|\d.*[A-Za-z]|[A-Za-z].*\d")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+)[\"'“‘(\[]*$")
+_MAX_NAME_CHARS, _LOOK_BACK_CHARS = 60, 8
+"""A longer run of letters is no name, and looking further back costs the square of a text's length."""
 _PLURAL = re.compile(r"(?<=\w\w)s$")
 
 
@@ -96,9 +98,15 @@ def _names(text: str) -> set[str]:
     return {
         _folded(match[0])
         for match in _TOKEN.finditer(text)
-        if _UPPER_INSIDE.match(match[0])
-        or (match[0][0].isupper() and len(match[0]) > 1 and not _SENTENCE_START.search(text, 0, match.start()))
+        if len(match[0]) <= _MAX_NAME_CHARS and (_UPPER_INSIDE.match(match[0]) or _is_capital_inside(text, match))
     }
+
+
+def _is_capital_inside(text: str, match: re.Match[str]) -> bool:
+    """A word with a capital that does not stand there because a sentence begins."""
+    start = match.start()
+    begins = _SENTENCE_START.search(text, max(0, start - _LOOK_BACK_CHARS), start)
+    return match[0][0].isupper() and len(match[0]) > 1 and not begins
 
 
 def _folded(token: str) -> str:

@@ -5,17 +5,16 @@ settings and the answerer. While it is the same and the file is as it was writte
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
 
-from rag_assets.answering.audits import pages_not_holding_quote, quotes_not_in_source
 from rag_assets.answering.engine import QAAttempts
-from rag_assets.errors import AccessDenied, BudgetExhausted, ContextTooLong, ModelFault, RagAssetsError
+from rag_assets.errors import AccessDenied, BudgetExhausted, ModelFault, ModelUnavailable, RagAssetsError
 from rag_assets.incremental import UpdatePlan, file_sha256, fingerprint, plan_update, read_json
-from rag_assets.model import Chunk, QAResult
+from rag_assets.model import QAResult
 from rag_assets.questions import Question
 
 _MOST_FAILURES_IN_A_ROW = 3
@@ -89,20 +88,26 @@ def answered(
     published: Sequence[QAResult],
     answer: Callable[[Question], QAAttempts],
     *,
-    chunks: Mapping[str, Chunk],
+    still_holds: Callable[[QAResult], bool],
     n_at_once: int,
     report: Callable[[int, int], None],
 ) -> AnswerUpdate:
     """Answer every question, `n_at_once` side by side; replies that are cached cost nothing.
 
-    chunks: the published ones by id. report: called with (done, total). A question whose request fails for good is
-    left and the others go on; when the budget is spent, access denied or nothing answers any more, all that remain
-    are left. A left question keeps its published row while it asks the same and its quotes still stand. Raises the
-    fault when no question at all was answered.
+    report: called with (done, total). A question whose request fails for good is left and the others go on; when the
+    budget is spent, access denied or nothing answers any more, all that remain are left. A left question keeps its
+    published answer while it asks the same, of the same papers, and `still_holds` says so. Raises the fault when no
+    question at all was answered.
     """
     run = _Run(len(questions), report)
-    with ThreadPoolExecutor(n_at_once) as pool:
+    pool = ThreadPoolExecutor(n_at_once)
+    try:
         outcomes = list(pool.map(lambda question: run.outcome(question, answer), questions))
+    except BaseException:  # a bug, or somebody ends the run: what is under way is not waited for
+        run.stop()
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
     attempts = [outcome for outcome in outcomes if isinstance(outcome, QAAttempts)]
     if run.stopped_by is not None and not attempts:
         raise run.stopped_by
@@ -111,11 +116,17 @@ def answered(
     asked_before = {(result.question_id, result.question): result for result in published}
     for item in left:
         earlier = asked_before.get((item.question.id, item.question.question))
-        if earlier and not quotes_not_in_source([earlier], chunks) and not pages_not_holding_quote([earlier], chunks):
+        if earlier and _is_of_asked_papers(earlier, item.question) and still_holds(earlier):
             rows[item.question.id] = earlier
     results = tuple(rows[question.id] for question in questions if question.id in rows)
     plan = plan_update(row_fingerprints(published), row_fingerprints(results))
     return AnswerUpdate(results, tuple(attempts), plan, left)
+
+
+def _is_of_asked_papers(result: QAResult, question: Question) -> bool:
+    """Whether an earlier answer says something, and of papers the question allows now."""
+    papers = question.paper_ids
+    return not result.refused and (papers is None or set(result.sources_used) <= set(papers))
 
 
 class _Run:
@@ -128,6 +139,10 @@ class _Run:
         self._lock = Lock()
         self._n_done = 0
         self._n_failures_in_a_row = 0
+
+    def stop(self) -> None:
+        """Begin no further question."""
+        self.stopped_by = self.stopped_by or RagAssetsError("The run was ended.")
 
     def outcome(self, question: Question, answer: Callable[[Question], QAAttempts]) -> QAAttempts | LeftQuestion:
         if self.stopped_by is not None:
@@ -145,7 +160,7 @@ class _Run:
 
     def _count_failure(self, fault: RagAssetsError) -> None:
         with self._lock:
-            self._n_failures_in_a_row += not isinstance(fault, ContextTooLong)  # that is about its question only
+            self._n_failures_in_a_row += isinstance(fault, ModelUnavailable)  # what is rejected may be this one only
             is_last = self._n_failures_in_a_row >= min(_MOST_FAILURES_IN_A_ROW, self._n_questions)
             if is_last or isinstance(fault, (AccessDenied, BudgetExhausted)):
                 self.stopped_by = self.stopped_by or fault

@@ -17,16 +17,23 @@ ADDED = DETERMINERS | frozenset("of in on at for and is are was were be been has
 TURNING = frozenset(
     # negations and what turns a statement round
     "not no nor never neither none nobody nothing nowhere non without cannot except unless despite instead "
-    "although though but however whereas fail fails failed failing failure lack lacks lacked lacking absence absent "
-    "unable unlikely against false incorrect incorrectly wrong denied rejected refuted exclude excludes excluded "
-    "excluding avoid avoids avoided prevent prevents prevented stop stopped cease ceased "
+    "although though but whereas fail fails failed failing failure lack lacks lacked lacking absence absent "
+    "unable unlikely unlike contrary contradict contradicts contradicted contradicting disprove disproved disproven "
+    "refute refutes refuting myth against false incorrect incorrectly wrong denied rejected refuted exclude excludes "
+    "excluded excluding avoid avoids avoided prevent prevents prevented stop stopped cease ceased "
     # limits, and how sure the authors are
     "only hardly rarely seldom barely scarcely few fewer little less least may might if could would should possibly "
     "perhaps probably likely potentially presumably apparently suggest suggests suggested seem seems seemed appear "
     "appears appeared whether hypothesis hypothesized assume assumed assuming allegedly supposedly".split()
 )
 """Words that make another statement of the words beside them."""
-_KEPT = TURNING | frozenset(
+LEFT_OUT = ADDED | frozenset(
+    "very quite rather also too indeed itself themselves however thus therefore hence then accordingly consequently "
+    "moreover furthermore additionally besides finally lastly interestingly importantly notably remarkably "
+    "surprisingly overall respectively namely i.e e.g there here now as by from with".split()
+)
+"""The words of the source that a quote may leave out; whatever else it leaves out, a reader could miss."""
+_LIMITING = TURNING | frozenset(
     "while more most much many some several all any each every both either half part partly partially mostly mainly "
     "almost nearly about approximately around over under above below than up down first second third last one two "
     "three four five six seven eight nine ten eleven twelve hundred thousand million billion twice once double triple "
@@ -35,7 +42,7 @@ _KEPT = TURNING | frozenset(
     "shorter before after during until since between among can or vs versus per percent mg kg ml mm cm km nm ms hz mv "
     "min hours days weeks months years".split()
 )
-"""Words of the source that a quote must not leave out: those, quantities, comparisons and units."""
+"""Words that limit what follows them: those, quantities, comparisons and units."""
 _NOT_JOINED = frozenset("a an i in im un no not or less be".split())
 """ "not able" and "notable", "a typical" and "atypical" are written alike and say the opposite."""
 _ENDINGS = frozenset(["", "s", "es", "e", "ed", "d", "ing", "y", "ies", "ied", "'s"])
@@ -65,8 +72,14 @@ def comes_before_number(words: Sequence[str], at: int) -> bool:
     return words[at] not in ARTICLES and at + 1 < len(words) and words[at + 1][0].isdigit()
 
 
+def limits(word: str) -> bool:
+    """Whether a word right before a quote changes what it says: "most patients" are not "the patients"."""
+    return word in _LIMITING or not word[0].isalpha() or word.endswith("n't")
+
+
 def must_stay(word: str) -> bool:
-    return word in _KEPT or not word[0].isalpha() or word.endswith("n't")
+    """Whether a quote must not leave out this word of the source."""
+    return word not in LEFT_OUT
 
 
 def are_joined(whole: str, parts: Sequence[str]) -> bool:

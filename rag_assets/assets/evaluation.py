@@ -15,7 +15,7 @@ from rag_assets.assets.reporting import history_table, markdown_table, materiali
 from rag_assets.errors import MissingInput
 from rag_assets.evaluation.history import append_history, below_floor, fallen, read_history
 from rag_assets.evaluation.metrics import METRICS, METRICS_VERSION, evaluate
-from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import drafting, file_sha256, fingerprint
 from rag_assets.questions import Question, load_questions
 from rag_assets.retrieval.opening import open_searcher
@@ -65,12 +65,14 @@ EVALUATION_AUDITS: list[Audit[EvaluationDraft]] = [
     kinds={"json"},
 )
 def smoke_eval(
-    context: dg.AssetExecutionContext, settings: dg.ResourceParam[Settings]
+    context: dg.AssetExecutionContext,
+    settings: dg.ResourceParam[Settings],
+    models: dg.ResourceParam[Connections],
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     """Recall, MRR and nDCG of expected papers and pages, and what the answers got right; `data/output/eval/`."""
     folder = settings.paths.evaluation
     history = read_history(folder / HISTORY)
-    latest, is_new = _evaluated(settings, history)
+    latest, is_new = _evaluated(settings, models, history)
     earlier = history if is_new else history[:-1]
     results = [
         audit.result(EvaluationDraft(latest, earlier, settings.evaluation.floors)) for audit in EVALUATION_AUDITS
@@ -94,7 +96,9 @@ def smoke_eval(
         )
 
 
-def _evaluated(settings: Settings, history: Sequence[Mapping[str, Any]]) -> tuple[dict[str, Any], bool]:
+def _evaluated(
+    settings: Settings, models: Connections, history: Sequence[Mapping[str, Any]]
+) -> tuple[dict[str, Any], bool]:
     """The evaluation of the published answers, and whether it is a new one."""
     paths = settings.paths
     if not paths.qa.exists():
@@ -106,10 +110,10 @@ def _evaluated(settings: Settings, history: Sequence[Mapping[str, Any]]) -> tupl
     )
     if history and history[-1]["inputs"] == inputs:
         return {key: value for key, value in history[-1].items() if key not in {"accepted", "run_id"}}, False
-    return {"inputs": inputs, "questions": asked, **_evaluate(settings, questions)}, True
+    return {"inputs": inputs, "questions": asked, **_evaluate(settings, models, questions)}, True
 
 
-def _evaluate(settings: Settings, questions: Sequence[Question]) -> dict[str, Any]:
+def _evaluate(settings: Settings, models: Connections, questions: Sequence[Question]) -> dict[str, Any]:
     results = {result.question_id: result for result in read_results(settings.paths.qa)}
     if unanswered := [question.id for question in questions if question.id not in results]:
         raise MissingInput(
@@ -117,7 +121,7 @@ def _evaluate(settings: Settings, questions: Sequence[Question]) -> dict[str, An
             "Materialize `qa` first: rag-assets run --select +qa"
         )
     k = settings.evaluation.k
-    with open_searcher(settings, RunBudget(settings.model_access)) as searcher:
+    with open_searcher(settings, models) as searcher:
         hits = {question.id: searcher.retrieve(question.question, k, question.paper_ids) for question in questions}
     evaluation = evaluate(questions, results, hits, k=k)
     return {

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -16,11 +15,10 @@ from rag_assets.assets.reporting import histogram, materialized, progress
 from rag_assets.chunking import audits as chunking_audits
 from rag_assets.chunking.updates import ReadingWindow, update_passages
 from rag_assets.embedding.audits import VectorProblem, without_unit_vector
-from rag_assets.embedding.base import Embedder
 from rag_assets.embedding.missing_vectors import embed_missing
 from rag_assets.embedding.providers import Hosting, embedder_facts, open_embedder, open_token_counter
 from rag_assets.embedding.vector_cache import VectorCache
-from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, drafting, fingerprint, read_json
 from rag_assets.indexing.chroma import ChromaTarget, chroma_identity
 from rag_assets.indexing.manifest import IndexManifest, read_manifest
@@ -137,7 +135,7 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
     automation_condition=on_new_content(),
     kinds={"onnx"},
 )
-def embeddings(settings: dg.ResourceParam[Settings]) -> Outcome:
+def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Connections]) -> Outcome:
     """One vector a passage, kept by content; a finished batch is never repeated; `data/cache/embeddings/`.
 
     The tokens of Google's models are estimated: its API reports none for embeddings.
@@ -146,9 +144,12 @@ def embeddings(settings: dg.ResourceParam[Settings]) -> Outcome:
     items = passages_from(required_table(paths.passages, asset="passages"))
     cache = VectorCache(paths.embeddings, embedder_facts(settings.embedding, paths.models))
     texts = {cache.key_of(item.text): item.text for item in items}
-    with closing(_embedder(settings)) as embedder:
-        run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch)
-        usage = embedder.usage()
+    spent_before = models.budget.spent
+    embedder = open_embedder(
+        settings.embedding, paths.models, n_threads=settings.execution.n_workers, hosting=Hosting(models)
+    )
+    run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch)
+    spent = models.budget.since(spent_before)
     results = [audit.result(without_unit_vector(cache, items)) for audit in EMBEDDING_AUDITS]
     yield from results
     if guardrails_hold(results):
@@ -168,20 +169,11 @@ def embeddings(settings: dg.ResourceParam[Settings]) -> Outcome:
                 "n_embedded": run.n_embedded,
                 "vectors_per_s": run.vectors_per_s,
                 "seconds": run.seconds,
-                "n_model_requests": usage.n_requests,
-                "n_tokens": usage.n_input_tokens,
-                "cost_usd": usage.cost_usd,
+                "n_model_requests": spent.n_requests,
+                "n_tokens": spent.n_input_tokens,
+                "cost_usd": spent.cost_usd,
             },
         )
-
-
-def _embedder(settings: Settings) -> Embedder:
-    return open_embedder(
-        settings.embedding,
-        settings.paths.models,
-        n_threads=settings.execution.n_workers,
-        hosting=Hosting(settings.model_access, RunBudget(settings.model_access)),
-    )
 
 
 @dg.asset(

@@ -34,8 +34,9 @@ from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, specs
 from rag_assets.assets.reporting import markdown_table, materialized, progress
 from rag_assets.errors import MissingInput
+from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, drafting, read_json
-from rag_assets.model import Chunk, Usage
+from rag_assets.model import Chunk, QAResult, Usage
 from rag_assets.questions import Question, load_questions
 from rag_assets.settings import Paths, Settings
 from rag_assets.tables import chunks_from, required_table, rows_of
@@ -92,14 +93,18 @@ QA_AUDITS: list[Audit[QADraft]] = [
     kinds={"jsonl"},
 )
 def qa(
-    context: dg.AssetExecutionContext, settings: dg.ResourceParam[Settings]
+    context: dg.AssetExecutionContext,
+    settings: dg.ResourceParam[Settings],
+    models: dg.ResourceParam[Connections],
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     """A page-cited answer to every question of the question file; `data/output/qa.jsonl`, `data/logs/qa_audit.csv`."""
     paths = settings.paths
     questions = load_questions(settings.question_file)
     index_version = _index_version(paths)
     inputs = inputs_fingerprint(questions, index_version, search_state(settings), answerer_fingerprint(settings))
-    update, spent = _updated(settings, questions, inputs)
+    spent_before = models.budget.spent
+    update = _updated(settings, models, questions, inputs)
+    spent = models.budget.since(spent_before)
     results = [
         audit.result(QADraft(update, _cited_chunks(update, paths), settings.answering.min_sources))
         for audit in QA_AUDITS
@@ -118,22 +123,26 @@ def qa(
         )
 
 
-def _updated(settings: Settings, questions: list[Question], inputs: str) -> tuple[AnswerUpdate, Usage]:
-    """The rows as they should be, and what this run spent on models."""
+def _updated(settings: Settings, models: Connections, questions: list[Question], inputs: str) -> AnswerUpdate:
     paths = settings.paths
     published = read_results(paths.qa)
     if is_current(paths.qa, paths.qa_meta, inputs):
-        return kept(published), Usage()
-    with asking(settings, paths.answers) as opened:
-        update = answered(
+        return kept(published)
+    with asking(settings, paths.answers, models) as opened:
+        return answered(
             questions,
             published,
             opened.engine.answer,
-            chunks=opened.searcher.library.chunks,
+            still_holds=lambda row: _holds(row, opened.searcher.library.chunks, settings),
             n_at_once=opened.n_at_once,
             report=progress("qa", "questions"),
         )
-        return update, opened.budget.spent
+
+
+def _holds(row: QAResult, chunks: Mapping[str, Chunk], settings: Settings) -> bool:
+    """Whether an earlier answer would pass every guardrail today."""
+    draft = QADraft(kept([row]), chunks, settings.answering.min_sources)
+    return guardrails_hold(audit.result(draft) for audit in QA_AUDITS)
 
 
 def _publish(update: AnswerUpdate, paths: Paths, inputs: str) -> None:

@@ -1,4 +1,5 @@
-"""The resource every asset takes: the settings of this run, and with them the right to write the data folder."""
+"""What assets are handed: the settings of this run, with them the right to write the data folder, and connections to
+models behind an API."""
 
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -7,6 +8,7 @@ import dagster as dg
 
 from rag_assets.asking import require_models
 from rag_assets.embedding.providers import require_embedder
+from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import only_writer
 from rag_assets.settings import Settings, StageSettings, load_settings
 
@@ -28,6 +30,18 @@ def run_settings(overrides: Mapping[str, Any] | None = None) -> dg.ResourceDefin
             yield loaded
 
     return settings
+
+
+def run_models() -> dg.ResourceDefinition:
+    """The connections to models behind an API that one run shares, and with them its budget."""
+
+    @dg.resource(required_resource_keys={"settings"}, description="Connections to models behind an API; one budget.")
+    def models(context: dg.InitResourceContext) -> Iterator[Connections]:
+        settings: Settings = context.resources.settings
+        with Connections(settings.model_access) as connections:
+            yield connections
+
+    return models
 
 
 def _require_models(settings: Settings, assets: Collection[str] | None) -> None:

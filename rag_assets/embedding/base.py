@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.embedding.prefixes import Prefixes
-from rag_assets.model import Usage
 
 Vectors = NDArray[np.float32]
 
@@ -64,14 +63,6 @@ class Embedder(TokenCounts, Protocol):
 
     def request_sizes(self, texts: Sequence[str]) -> list[int]:
         """How many of `texts`, in order, `embed_passages` handles at once; who saves after each pays for none twice."""
-        ...
-
-    def usage(self) -> Usage:
-        """What this embedder has asked of a model behind an API so far; nothing for a model that runs here."""
-        ...
-
-    def close(self) -> None:
-        """Let go of connections; left open, one keeps the process from ending. May be called at any time, again too."""
         ...
 
 

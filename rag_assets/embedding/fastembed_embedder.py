@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from rag_assets.embedding.base import ModelFiles, Vectors, unit
 from rag_assets.errors import MissingModel
-from rag_assets.model import Usage
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
@@ -81,12 +80,6 @@ class FastembedEmbedder:
 
     def request_sizes(self, texts: Sequence[str]) -> list[int]:
         return [len(texts)]
-
-    def usage(self) -> Usage:
-        return Usage()
-
-    def close(self) -> None:
-        """Nothing is held open."""
 
     def _loaded(self) -> "TextEmbedding":
         with self._lock:

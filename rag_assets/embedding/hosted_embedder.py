@@ -6,8 +6,6 @@ of questions that were asked before in `query_vectors`.
 
 import math
 from collections.abc import Sequence
-from contextlib import ExitStack
-from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,10 +14,9 @@ from rag_assets.embedding.base import Vectors, unit
 from rag_assets.embedding.hosted_models import ChosenModel
 from rag_assets.embedding.stand_in_tokens import MARGIN, StandInTokenizer
 from rag_assets.errors import ContextTooLong, InvalidSettings, ModelUnavailable
-from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import usage_of
-from rag_assets.model import Usage, summed
-from rag_assets.settings import ModelAccessSettings
+from rag_assets.model import Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.embeddings import EmbeddingModel, EmbeddingResult
@@ -29,23 +26,16 @@ if TYPE_CHECKING:
 
 
 class HostedEmbedder:
-    """An Embedder whose model is asked over the network. Opening it is free; the first vector opens a connection.
+    """An Embedder whose model is asked over the network. Making it is free; the first vector opens a connection.
 
     Tokens are counted with a stand-in for the model's own tokenizer, see `stand_in_tokens`. May be used by several
     threads.
     """
 
-    def __init__(self, chosen: ChosenModel, settings: ModelAccessSettings, budget: RunBudget) -> None:
+    def __init__(self, chosen: ChosenModel, connections: Connections) -> None:
         self._chosen = chosen
-        self._settings = settings
-        self._budget = budget
+        self._connections = connections
         self._tokens = StandInTokenizer()
-        self._lock = Lock()
-        self._open = ExitStack()
-        self._connection: Connection | None = None
-        self._model: EmbeddingModel | None = None
-        self._n_requests = 0
-        self._answered = Usage()
 
     @property
     def model_id(self) -> str:
@@ -92,26 +82,13 @@ class HostedEmbedder:
             n_tokens += n_new
         return sizes
 
-    def usage(self) -> Usage:
-        """Requests sent (failed ones included), tokens and their price. Google's API reports no tokens: they are
-        estimated with the stand-in tokenizer."""
-        with self._lock:
-            answered = self._answered
-            return Usage(self._n_requests, answered.n_input_tokens, answered.n_output_tokens, answered.cost_usd)
-
-    def close(self) -> None:
-        with self._lock:
-            self._connection = self._model = None
-            self._open.close()
-
     def _embedded(self, texts: Sequence[str], kind: "EmbedInputType") -> Vectors:
         """One request; unit vectors, shape (len(texts), dimension)."""
-        connection, model = self._opened()
+        connection = self._connections.to(self._chosen.access)
+        model = _model(self._chosen, connection)
         inputs = [self._as_sent(text, kind) for text in texts]
 
         async def request() -> "EmbeddingResult":
-            with self._lock:
-                self._n_requests += 1
             result = await model.embed(inputs, input_type=kind)
             self._check_whole(result, len(inputs))
             return result
@@ -123,21 +100,8 @@ class HostedEmbedder:
                 f"{self._chosen.name} says that a text is longer than it reads. Set embedding.max_tokens to what it "
                 f"reads, less than {self._chosen.facts.max_tokens}."
             ) from error
-        with self._lock:
-            self._answered = summed([self._answered, self._usage_of(result, inputs)])
         self._check_dimension(result)
         return np.stack([unit(np.array(vector)) for vector in result.embeddings])
-
-    def _opened(self) -> "tuple[Connection, EmbeddingModel]":
-        with self._lock:
-            if self._connection is None or self._model is None:
-                from rag_assets.hosted.connection import open_connection
-
-                self._connection = self._open.enter_context(
-                    open_connection(self._chosen.access, self._settings, self._budget)
-                )
-                self._model = _model(self._chosen, self._connection)
-            return self._connection, self._model
 
     def _as_sent(self, text: str, kind: "EmbedInputType") -> str:
         prefixes, limit = self._chosen.prefixes, self._chosen.max_text_tokens
@@ -145,6 +109,7 @@ class HostedEmbedder:
         return whole if limit is None else self._tokens.fitted(whole, limit)
 
     def _usage_of(self, result: "EmbeddingResult", inputs: Sequence[str]) -> Usage:
+        """Google's API reports no tokens for embeddings: they are estimated with the stand-in tokenizer."""
         used = result.usage
         if not used.input_tokens:
             from pydantic_ai.usage import RequestUsage

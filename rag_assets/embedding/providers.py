@@ -8,14 +8,14 @@ from pathlib import Path
 from rag_assets.embedding.base import Embedder, EmbedderFacts, ModelFiles, TokenCounts
 from rag_assets.embedding.fastembed_embedder import FastembedEmbedder, ModelTokenizer
 from rag_assets.embedding.hosted_embedder import HostedEmbedder
-from rag_assets.embedding.hosted_models import HOSTED_PROVIDERS, ChosenModel, chosen_model, is_hosted
+from rag_assets.embedding.hosted_models import HOSTED_PROVIDERS, chosen_model, is_hosted
 from rag_assets.embedding.hub_model import HubModel
 from rag_assets.embedding.local_model import LocalModel, Precision
 from rag_assets.embedding.prefixes import fastembed_prefixes
 from rag_assets.embedding.query_vectors import RememberedQueries
 from rag_assets.embedding.stand_in_tokens import StandInTokenizer
 from rag_assets.errors import InvalidSettings
-from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import require_price
 from rag_assets.settings import EmbeddingSettings, ModelAccessSettings
 
@@ -26,9 +26,8 @@ _LOCAL_MODELS = {"all-MiniLM-L6-v2-int8": Precision.INT8, "all-MiniLM-L6-v2": Pr
 class Hosting:
     """What a model behind an API needs besides its name; no concern of a model that runs here."""
 
-    access: ModelAccessSettings
-    budget: RunBudget
-    """Charged with every request; shared by all that one run asks."""
+    connections: Connections
+    """Those of the run: its budget, and the providers' limits, hold for all that it asks."""
     query_vectors: Path | None = None
     """Folder in which vectors of questions are kept; None where only passages are embedded."""
 
@@ -36,20 +35,21 @@ class Hosting:
 def open_embedder(
     settings: EmbeddingSettings, models_folder: Path, *, n_threads: int, hosting: Hosting | None = None
 ) -> Embedder:
-    """The model that `settings` names; close it after use.
+    """The model that `settings` names.
 
     A model that runs here uses `n_threads` threads; it is built below `models_folder`, or fetched there from its hub,
-    when the first vector is asked for. A model behind an API is asked as `hosting` says, by default with the settings'
-    defaults and a budget of its own.
+    when the first vector is asked for. A model behind an API is asked through `hosting`, without which it is refused.
 
     Raises InvalidSettings for a name that does not exist and MissingKey for a key that is not set; then and later,
     MissingModel for files that cannot be had.
     """
     if not is_hosted(settings.model):
         return FastembedEmbedder(_model_files(settings, models_folder), n_threads=n_threads)
-    hosting = hosting or Hosting(ModelAccessSettings(), RunBudget(ModelAccessSettings()))
-    require_embedder(settings, models_folder, hosting.access)
-    embedder = HostedEmbedder(chosen_model(settings), hosting.access, hosting.budget)
+    chosen = chosen_model(settings)
+    if hosting is None:
+        raise ValueError(f"{settings.model} is behind an API, and no connections were given")
+    require_embedder(settings, models_folder, hosting.connections.settings)
+    embedder = HostedEmbedder(chosen, hosting.connections)
     return RememberedQueries(embedder, hosting.query_vectors) if hosting.query_vectors else embedder
 
 
@@ -82,14 +82,6 @@ def open_token_counter(settings: EmbeddingSettings, models_folder: Path) -> Toke
     if is_hosted(settings.model):
         return StandInTokenizer()
     return ModelTokenizer(_model_files(settings, models_folder).tokenizer_file())
-
-
-def _payable(settings: EmbeddingSettings, access: ModelAccessSettings) -> ChosenModel:
-    """The model behind an API that `settings` name, whose price is known if the budget needs it."""
-    chosen = chosen_model(settings)
-    if access.budget_usd is not None:
-        require_price(chosen.name, chosen.access)
-    return chosen
 
 
 def _model_files(settings: EmbeddingSettings, models_folder: Path) -> ModelFiles:

@@ -17,7 +17,6 @@ import numpy as np
 
 from rag_assets.embedding.base import Embedder, Vectors
 from rag_assets.incremental import DRAFT_SUFFIX, fingerprint
-from rag_assets.model import Usage
 
 logger = logging.getLogger(__name__)
 MAX_FILES = 10_000
@@ -66,12 +65,6 @@ class RememberedQueries:
 
     def request_sizes(self, texts: Sequence[str]) -> list[int]:
         return self._embedder.request_sizes(texts)
-
-    def usage(self) -> Usage:
-        return self._embedder.usage()
-
-    def close(self) -> None:
-        self._embedder.close()
 
     def _keep(self, path: Path, vector: Vectors) -> None:
         content = vector.astype("<f4").tobytes()

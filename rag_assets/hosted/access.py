@@ -7,7 +7,7 @@ provider's client only: never logged, stored or shown.
 import re
 from dataclasses import dataclass, field
 from typing import Self
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from pydantic import SecretStr
 
@@ -16,7 +16,9 @@ from rag_assets.incremental import fingerprint
 from rag_assets.settings import environment
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
+_KEY = re.compile(r"[!-~]+")
 _HIDDEN = "[key]"
+_SHORTEST_SECRET = 8
 
 
 @dataclass(frozen=True)
@@ -86,9 +88,15 @@ class Access:
         return f"{model}@{self.server}" if self.server else str(model)
 
     def redacted(self, text: str) -> str:
-        """`text` without the key, and without a password in the address, for whatever a provider may echo."""
-        for secret in (self.key.get_secret_value() if self.key else None, urlsplit(self.base_url).password):
-            text = text.replace(secret, _HIDDEN) if secret else text
+        """`text` without the key, and without what an address may hold of that kind, for whatever a provider echoes.
+
+        What is too short to be a secret stays: local servers are given keys like "none", which are words, too.
+        """
+        address = urlsplit(self.base_url)
+        secrets = [self.key.get_secret_value() if self.key else "", address.username, address.password, address.query]
+        for secret in secrets:
+            if secret and len(secret) >= _SHORTEST_SECRET:
+                text = text.replace(secret, _HIDDEN).replace(quote(secret, safe=""), _HIDDEN)
         return text
 
 
@@ -99,12 +107,28 @@ def require_access(provider: str) -> Access:
     """
     facts, variables = PROVIDERS[provider], environment()
     key = next((variables[name].strip() for name in facts.key_variables if variables.get(name, "").strip()), None)
+    if key is not None and not _KEY.fullmatch(key):
+        raise InvalidSettings(
+            f"The key of {provider} ({' or '.join(facts.key_variables)}) holds blanks, line breaks or characters that "
+            "no key has. Copy it again, without what stands around it."
+        )
     base_url = variables.get(facts.base_url_variable, "").strip().rstrip("/") or facts.base_url
-    if urlsplit(base_url).scheme not in {"http", "https"}:
-        raise InvalidSettings(f"{facts.base_url_variable} must begin with http:// or https://.")
+    if not _is_address(base_url):
+        raise InvalidSettings(
+            f"{facts.base_url_variable} is no address. Write it as http://host:port or https://host, with a path if "
+            "the server needs one."
+        )
     if provider == "ollama" and not base_url.endswith(_OLLAMA_PATH):
         base_url += _OLLAMA_PATH
     access = Access(provider, SecretStr(key) if key else None, base_url)
     if key is None and provider != "ollama" and not (provider == "openai" and access.server):
         raise MissingKey.of(provider, facts.key_variables)
     return access
+
+
+def _is_address(text: str) -> bool:
+    try:
+        address = urlsplit(text)
+        return address.scheme in {"http", "https"} and bool(address.hostname) and address.port != 0 and text.isascii()
+    except ValueError:
+        return False

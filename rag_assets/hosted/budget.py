@@ -30,6 +30,17 @@ class RunBudget:
                 self._answered.cost_usd,
             )
 
+    def since(self, earlier: Usage) -> Usage:
+        """What was spent after `earlier`, an older value of `spent`."""
+        now = self.spent
+        cost = None if now.cost_usd is None or earlier.cost_usd is None else now.cost_usd - earlier.cost_usd
+        return Usage(
+            now.n_requests - earlier.n_requests,
+            now.n_input_tokens - earlier.n_input_tokens,
+            now.n_output_tokens - earlier.n_output_tokens,
+            cost,
+        )
+
     def admit(self) -> None:
         """Count one request that is about to be sent. Raises BudgetExhausted instead when a limit is reached."""
         with self._lock:

@@ -6,7 +6,7 @@ The SDKs' own retries are switched off: there is one place that waits and counts
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import anyio
@@ -35,13 +35,15 @@ Result = TypeVar("Result")
 
 @contextmanager
 def open_connection(access: Access, settings: ModelAccessSettings, budget: RunBudget) -> Iterator["Connection"]:
-    """A connection to the provider of `access`; closed, with its thread, at the end."""
+    """A connection to the provider of `access`; closed at the end, with its thread and what is still under way."""
     with start_blocking_portal() as portal:
         client = portal.call(_client, settings.timeout_s)
         try:
             yield Connection(access, settings, budget, portal, client)
         finally:
-            portal.call(client.aclose)
+            with suppress(RuntimeError):  # the portal is down already when the process is being ended
+                portal.call(client.aclose)
+                portal.call(portal.stop, True)
 
 
 class Connection:
@@ -92,16 +94,16 @@ class Connection:
         return result
 
     async def _sent(self, make_request: Callable[[], Awaitable[Result]]) -> Result:
-        async with self._slots:
-            await anyio.sleep(max(0.0, self._not_before - anyio.current_time()))
-            async with self._rate:
-                self._budget.admit()
-                try:
-                    return await answered(make_request, self.access, timeout_s=self._settings.timeout_s)
-                except ModelUnavailable as fault:
-                    if fault.retry_after_s is not None:  # it is the provider that is asked for a pause, not one request
-                        self._not_before = anyio.current_time() + min(fault.retry_after_s, self._settings.max_wait_s)
-                    raise
+        async with self._slots, self._rate:
+            while (pause_s := self._not_before - anyio.current_time()) > 0:  # others may have lengthened it
+                await anyio.sleep(pause_s)
+            self._budget.admit()
+            try:
+                return await answered(make_request, self.access, timeout_s=self._settings.timeout_s)
+            except ModelUnavailable as fault:
+                if fault.retry_after_s is not None:  # it is the provider that is asked for a pause, not one request
+                    self._not_before = anyio.current_time() + min(fault.retry_after_s, self._settings.max_wait_s)
+                raise
 
     def _gives_up(self, state: RetryCallState) -> bool:
         asked = _retry_after_s(state)

@@ -40,5 +40,5 @@ def _cost_usd(model: ModelName, access: Access, used: "RequestUsage") -> float |
 
     try:
         return float(calc_price(used, model.name, provider_id=model.provider).total_price)
-    except LookupError:
+    except (LookupError, ValueError):  # not on the list; or counts that contradict each other, as some servers send
         return None

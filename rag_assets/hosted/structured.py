@@ -6,18 +6,19 @@ and gives a reply that does not fit one round of repair. No tools are given, wha
 
 from collections.abc import Awaitable, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import anyio
 from pydantic import BaseModel
 from pydantic_ai import Agent, NativeOutput, PromptedOutput, capture_run_messages
 from pydantic_ai.exceptions import ContentFilterError, UnexpectedModelBehavior
-from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 
+from rag_assets.errors import BudgetExhausted, ModelFault
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.prices import usage_of
@@ -35,8 +36,7 @@ class StructuredReply(Generic[Output]):
     output: Output | None
     """None when it was withheld, or still malformed after the repair."""
     texts: tuple[str, ...]
-    """What the model wrote, in order; more than one after a repair. As `output`, without the key, should a server
-    echo it."""
+    """What the model wrote, in order; more than one after a repair."""
     is_withheld: bool
     """The provider refused to answer (a content filter)."""
     usage: Usage
@@ -78,27 +78,30 @@ class StructuredModel(Generic[Output]):
             try:
                 run = await self._agent.run(prompt)
             except ContentFilterError:
-                return self._reply(None, messages, is_withheld=True)
+                return replace(self._reply(messages), is_withheld=True)
             except UnexpectedModelBehavior:
-                return self._reply(None, messages, is_withheld=False)
-        return self._reply(run.output, messages, is_withheld=False)
+                return self._reply(messages)
+            except (ModelFault, BudgetExhausted):
+                if not _responses(messages):
+                    raise
+                return self._reply(messages)  # the repair was not to be had, but what it should mend was paid for
+        return replace(self._reply(messages), output=run.output)
 
-    def _reply(
-        self, output: Output | None, messages: Sequence[ModelMessage], *, is_withheld: bool
-    ) -> StructuredReply[Output]:
-        responses = [message for message in messages if isinstance(message, ModelResponse)]
-        access = self._connection.access
+    def _reply(self, messages: Sequence[ModelMessage]) -> StructuredReply[Output]:
+        """What was written so far, without an output."""
+        responses = _responses(messages)
         return StructuredReply(
-            None if output is None else type(output).model_validate_json(access.redacted(output.model_dump_json())),
-            tuple(access.redacted(response.text or "") for response in responses),
-            is_withheld,
-            summed([usage_of(self._name, access, response.usage) for response in responses]),
-            round(sum(_seconds.get()), 3),
+            output=None,
+            texts=tuple(response.text or "" for response in responses),
+            is_withheld=False,
+            usage=summed([usage_of(self._name, self._connection.access, response.usage) for response in responses]),
+            seconds=round(sum(_seconds.get()), 3),
         )
 
 
 class _Guarded(WrapperModel):
-    """A model whose every request, repairs included, goes through the connection's limits and retries."""
+    """A model whose every request, repairs included, goes through the connection's limits and retries, and whose
+    replies hold no key, should a server echo it."""
 
     def __init__(self, wrapped: Model, name: ModelName, connection: Connection) -> None:
         super().__init__(wrapped)
@@ -111,10 +114,25 @@ class _Guarded(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        return await self._connection.guarded(
+        response = await self._connection.guarded(
             lambda: _timed(self.wrapped.request(messages, model_settings, model_request_parameters)),
             lambda response: usage_of(self._name, self._connection.access, response.usage),
         )
+        return replace(
+            response,
+            parts=[
+                replace(part, content=self._clean(part.content)) if isinstance(part, TextPart) else part
+                for part in response.parts
+            ],
+        )
+
+    def _clean(self, text: str) -> str:
+        """Without the key, and without half characters (a cut escape), which no file and no repair can hold."""
+        return self._connection.access.redacted(text.encode("utf-8", "replace").decode())
+
+
+def _responses(messages: Sequence[ModelMessage]) -> list[ModelResponse]:
+    return [message for message in messages if isinstance(message, ModelResponse)]
 
 
 async def _timed(request: Awaitable[ModelResponse]) -> ModelResponse:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from rag_assets.errors import MissingInput, MissingModel
-from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.connections import Connections
 from rag_assets.indexing.manifest import IndexManifest, is_intact, read_manifest
 from rag_assets.indexing.protocols import IndexIdentity, LexicalIndex, VectorStore
 from rag_assets.retrieval.library import Library
@@ -23,10 +23,10 @@ logger = logging.getLogger(__name__)
 Index = TypeVar("Index", VectorStore, LexicalIndex)
 
 
-def open_searcher(settings: Settings, budget: RunBudget) -> Searcher:
+def open_searcher(settings: Settings, connections: Connections) -> Searcher:
     """Open chunks, passages and indexes below `settings.data_dir`; the model is loaded by the first question.
 
-    budget: charged by an embedding model behind an API. Raises MissingInput when a table or both indexes are missing or
+    connections: to an embedding model behind an API. Raises MissingInput when a table or both indexes are missing or
     do not fit, StaleIndex when the tables do not fit each other, MissingKey when the embedding model needs a key that
     is not set.
     """
@@ -34,7 +34,7 @@ def open_searcher(settings: Settings, budget: RunBudget) -> Searcher:
 
     paths = settings.paths
     library = Library.load(paths.chunks, paths.passages)
-    dense = _dense_search(settings, library, budget)
+    dense = _dense_search(settings, library, connections)
     words = _opened(paths.bm25, tantivy_identity(), library, TantivyIndex.open)
     if dense is None and words is None:
         raise MissingInput(
@@ -45,7 +45,7 @@ def open_searcher(settings: Settings, budget: RunBudget) -> Searcher:
     return Searcher(library, dense, words, settings.retrieval, counter)
 
 
-def _dense_search(settings: Settings, library: Library, budget: RunBudget) -> DenseSearch | None:
+def _dense_search(settings: Settings, library: Library, connections: Connections) -> DenseSearch | None:
     from rag_assets.embedding.providers import Hosting, embedder_facts, open_embedder
     from rag_assets.indexing.chroma import ChromaStore, chroma_identity
 
@@ -62,7 +62,7 @@ def _dense_search(settings: Settings, library: Library, budget: RunBudget) -> De
         settings.embedding,
         paths.models,
         n_threads=1,
-        hosting=Hosting(settings.model_access, budget, paths.query_vectors),
+        hosting=Hosting(connections, paths.query_vectors),
     )
     return DenseSearch(store, embedder)
 

@@ -73,7 +73,6 @@ class Searcher:
     def close(self) -> None:
         if self._dense is not None:
             self._dense.store.close()
-            self._dense.embedder.close()
         if self._words is not None:
             self._words.close()
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rag_assets.answering.drafts import REFUSAL, DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.engine import SINGLE_SOURCE_NOTE, AnswerEngine, Evidence
+from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, DraftCitation, DraftClaim
+from rag_assets.answering.engine import AnswerEngine, Evidence
 from rag_assets.answering.replies import ReplyCache
 from rag_assets.answering.support import EmbeddedSupport
 from rag_assets.model import Context

@@ -1,7 +1,7 @@
 """Which sentences the embedded answerer picks."""
 
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.settings import AnsweringSettings
+from rag_assets.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, context
 
 FUSION = chunk(
@@ -19,7 +19,7 @@ QUESTION = "What is the constant k of reciprocal rank fusion?"
 
 
 def answerer(**changes: object) -> ExtractiveAnswerer:
-    return ExtractiveAnswerer(WordEncoder(), AnsweringSettings(**changes))  # type: ignore[arg-type]
+    return ExtractiveAnswerer(WordEncoder(), ExtractiveSettings(**changes), min_sources=2)  # type: ignore[arg-type]
 
 
 def test_the_best_sentence_of_each_of_two_papers_is_quoted() -> None:

@@ -5,8 +5,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, DraftAnswer, Reading
-from rag_assets.answering.hosted_answerer import HostedAnswerer
+from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, Reading
+from rag_assets.answering.hosted_answerer import MAX_CITATIONS, MAX_CLAIMS, HostedAnswerer
 from rag_assets.answering.hosted_identity import hosted_answerer_id
 from rag_assets.answering.prompts import load_prompt
 from rag_assets.errors import ContextTooLong
@@ -105,7 +105,7 @@ def test_what_the_sources_do_not_say_is_kept_and_is_no_claim(monkeypatch: pytest
     assert [claim.text for claim in draft.claims] == ["Ferritin fell by 10%."]
     assert draft.unanswered == (
         "[INSUFFICIENT DATA] for a part of the question.",
-        "How much did ferritin fall: [INSUFFICIENT DATA]",
+        "[INSUFFICIENT DATA] much did ferritin fall",
     )
 
 
@@ -116,6 +116,55 @@ def test_a_malformed_reply_is_repaired_and_its_cost_counted(monkeypatch: pytest.
     assert draft.reading is Reading.REPAIRED
     assert draft.usage.n_requests == 2
     assert draft.usage.n_input_tokens == 10 + 1200
+
+
+@pytest.mark.parametrize(
+    ("written", "published"),
+    [
+        ("It fell [smith2020, p. 3].", "It fell (smith2020, p. 3)."),
+        ("It fell [1], as in [2, 3].", "It fell, as in."),
+        ("It fell.\n\n# Heading\x1b[31m", "It fell. # Heading (31m"),
+        ("It fell by \u202e%01\u202c.", "It fell by %01."),
+    ],
+)
+def test_a_claim_looks_like_nothing_but_a_claim(written: str, published: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Square brackets are where an answer names paper and page."""
+    draft = draft_of(monkeypatch, reply([(written, [(1, "ferritin fell by 10%")])]))
+
+    assert [claim.text for claim in draft.claims] == [published]
+
+
+@pytest.mark.parametrize("written", [REFUSAL, f"It fell. {SINGLE_SOURCE_NOTE}", "It fell. " * 500])
+def test_what_cannot_be_a_claim_is_left_out(written: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Our own sentences are ours to say, and a claim is one sentence."""
+    assert draft_of(monkeypatch, reply([(written, [(1, "ferritin fell by 10%")])])).claims == ()
+
+
+def test_repeated_and_countless_claims_are_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reply that runs in circles must not fill the answer, nor the evening."""
+    same = [("It fell.", [(1, "ferritin fell by 10%")])] * 300
+    many = [(f"It fell, number {n}.", [(1, "ferritin fell by 10%")] * 300) for n in range(300)]
+
+    draft = draft_of(monkeypatch, reply([*same, *many]))
+
+    assert len(draft.claims) == MAX_CLAIMS
+    assert len({claim.text for claim in draft.claims}) == MAX_CLAIMS
+    assert max(len(claim.citations) for claim in draft.claims) == MAX_CITATIONS
+
+
+def test_half_a_character_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cut emoji escape came from every provider; no file can hold it."""
+    draft = draft_of(monkeypatch, Reply("Hm \ud83d"), Reply("Hm \ud83d"))
+
+    assert draft.raw_reply == "Hm ?\n\nHm ?"
+
+
+def test_a_reply_is_used_when_its_repair_is_not_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was paid for; thrown away it would be paid for again every night."""
+    draft = draft_of(monkeypatch, Reply(MALFORMED["prose"]), Status(400))
+
+    assert draft.reading is Reading.TOLERANT
+    assert len(draft.claims) == 1
 
 
 MALFORMED = {

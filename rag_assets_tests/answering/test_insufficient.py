@@ -12,10 +12,10 @@ def notes(*answers: str) -> tuple[str, ...]:
     return insufficient_notes(ModelReply(answer=" ".join(answers), claims=[]), QUESTION)
 
 
-def test_a_part_named_in_the_questions_words_is_kept_as_written() -> None:
+def test_a_missing_part_is_named_in_the_questions_own_words() -> None:
     """The reader must learn which part is missing."""
     assert notes("Iron is safe.", "[INSUFFICIENT DATA] The sources do not report side effects in adults.") == (
-        "[INSUFFICIENT DATA] The sources do not report side effects in adults.",
+        "[INSUFFICIENT DATA] side effects does iron have in adults",
     )
 
 
@@ -27,17 +27,31 @@ def test_a_part_named_in_the_questions_words_is_kept_as_written() -> None:
         "**[INSUFFICIENT DATA]**. The dose is not given.",
         "INSUFFICIENT DATA: The dose is not given.",
         "[INSUFFICIENT_DATA] The dose is not given.",
+        "The dose is unknown [INSUFFICIENT DATA].",
     ],
 )
 def test_spellings_of_the_marker_are_one(written: str) -> None:
     """Programs look for the marker as it is documented."""
-    assert notes(written) == ("[INSUFFICIENT DATA] The dose is not given.",)
+    assert notes(written) == ("[INSUFFICIENT DATA] dose",)
 
 
-def test_the_marker_is_kept_where_it_ends_the_sentence_or_stands_alone() -> None:
+def test_a_marker_that_stands_alone_is_kept() -> None:
     """It must never be lost."""
-    assert notes("The dose is unknown [INSUFFICIENT DATA].") == ("The dose is unknown [INSUFFICIENT DATA].",)
-    assert notes("[INSUFFICIENT DATA]") == ("[INSUFFICIENT DATA]",)
+    assert notes("[INSUFFICIENT DATA]") == (UNNAMED_PART,)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "All papers in this corpus report that iron does have side effects in adults [INSUFFICIENT DATA].",
+        "[INSUFFICIENT DATA] Iron does not have side effects in adults.",
+        "[INSUFFICIENT DATA] <b>side effects</b>\u202e in adults",
+    ],
+)
+def test_no_statement_is_made_behind_the_marker(said: str) -> None:
+    """An answer can be given in the question's words alone, and nobody would have verified it."""
+    for note in notes(said):
+        assert note == UNNAMED_PART or note.removeprefix("[INSUFFICIENT DATA] ") in QUESTION
 
 
 def test_what_the_question_does_not_say_is_not_published_under_the_marker() -> None:
@@ -53,7 +67,7 @@ def test_markers_in_claims_count_and_repeat_once() -> None:
     other = "[INSUFFICIENT DATA] Adults are not mentioned."
     reply = ModelReply(answer=said, claims=[ReplyClaim(text=text, citations=[]) for text in (said, other)])
 
-    assert insufficient_notes(reply, QUESTION) == (said, other)
+    assert insufficient_notes(reply, QUESTION) == ("[INSUFFICIENT DATA] dose", "[INSUFFICIENT DATA] adults")
 
 
 def test_prose_about_insufficient_data_is_no_marker() -> None:

@@ -12,7 +12,7 @@ BEFORE, AFTER = "Nothing was known of it then. ", " Other markers did not change
 @pytest.mark.parametrize(
     ("quote", "source"),
     [
-        ("ferritin fell in all groups of young athletes", "Ferritin fell quickly in all groups of young athletes"),
+        ("ferritin fell in all groups of young athletes", "Ferritin also fell in all groups of young athletes"),
         ("a well known method of blood analysis was used", "a well-known method of blood analysis was used"),
         ("The coauthors measured ferritin in blood weekly", "The co authors measured ferritin in blood weekly"),
         ("the tumor and its color were noted by readers", "the tumour and its colour were noted by readers"),
@@ -21,7 +21,7 @@ BEFORE, AFTER = "Nothing was known of it then. ", " Other markers did not change
         ("ferritin fell in a group of young athletes", "ferritin fell in the group of young athletes"),
         ("the ferritin fell in groups of young athletes", "Ferritin fell in groups of young athletes"),
         ("there was a significant change of ferritin here", "there was a signficant change of ferritin here"),
-        ("ferritin fell by 12% in all young athletes", "ferritin fell sharply by 12% in all young athletes"),
+        ("ferritin fell by 12% in all young athletes", "ferritin, however, fell by 12% in all young athletes"),
         ("ferritin fell in all groups within a month", "ferritin fell in all groups [12, 13] within a month"),
         (
             "ferritin fell in groups, as others had found",
@@ -57,6 +57,7 @@ def test_a_tidied_quote_is_found(quote: str, source: str) -> None:
         ("ferritin fell to 20% in all groups of athletes", "ferritin fell by 20% in all groups of athletes"),
         ("ferritin fell to 20% in all groups of athletes", "ferritin fell 20% in all groups of athletes"),
         ("ferritin fell 20% in all groups of athletes", "ferritin fell to 20% in all groups of athletes"),
+        ("ferritin fell in all groups of young athletes", "ferritin fell slightly in all groups of young athletes"),
         ("ferritin was measured in groups of athletes now", "ferritin was measured outside groups of athletes now"),
         ("the toxic effect was seen in young athletes", "The possibly toxic effect was seen in young athletes"),
         ("ferritin and iron or zinc fell in athletes", "ferritin and iron and zinc fell in athletes"),

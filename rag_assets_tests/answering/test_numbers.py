@@ -4,7 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from rag_assets.answering.numbers import contradictions, held_share, quantities
+from rag_assets.answering.numbers import contradictions, held_share
+from rag_assets.answering.quantities import quantities
 
 
 def found(text: str) -> list[tuple[Decimal, str]]:
@@ -22,7 +23,7 @@ def found(text: str) -> list[tuple[Decimal, str]]:
         ("twelve patients for two weeks in 2020", [(12, "plain"), (1209600, "time"), (2020, "year")]),
         ("2000 patients, n = 1999", [(2000, "plain"), (1999, "plain")]),
         ("1.2 million people", [(1200000, "plain")]),
-        ("5 ng/mL (p < .001)", [(5, "ng/ml"), ("0.001", "p value")]),
+        ("5 ng/mL (p < .001)", [("0.000005", "mass/volume"), ("0.001", "p value")]),
         ("type 2 diabetes", [(2, "type")]),
     ],
 )

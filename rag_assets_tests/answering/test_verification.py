@@ -1,5 +1,6 @@
 """Whether quotes are where they are said to be."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -115,7 +116,7 @@ def test_an_approximate_quote_has_the_page_of_the_words_it_was_taken_from() -> N
     cut = TEXT.index("Nothing")
     source = chunk("smith2020", TEXT, spans=(Span(0, cut, 3, 3), Span(cut, len(TEXT), 4, 4)))
 
-    [claim] = verify(draft(source.chunk_id, "Nothing changed during the study"), {source.chunk_id: source}, "").claims
+    [claim] = verify(draft(source.chunk_id, "Nothing else changed during study"), {source.chunk_id: source}, "").claims
 
     assert (claim.citations[0].page_start, claim.citations[0].page_end) == (4, 4)
     assert claim.citations[0].quote == "Nothing else changed during the study"
@@ -137,14 +138,73 @@ def test_quotation_marks_and_dots_around_a_quote_are_no_part_of_it(quote: str) -
 
 
 @pytest.mark.parametrize("dots", [" … ", " ... ", "…", " [...] ", " […] ", " (...) "])
-def test_a_quote_with_an_ellipsis_becomes_one_citation_for_each_part(dots: str) -> None:
+def test_a_quote_with_an_ellipsis_becomes_one_citation_for_each_sentence(dots: str) -> None:
     """Each part must be where a reader looks for it."""
-    source = chunk("smith2020", "Ferritin fell in all groups by 12%. Iron also changed during the study.")
+    source = chunk("smith2020", "Ferritin fell in all groups by 12%. Zinc rose. Iron also changed during the study.")
 
-    quote = f"Ferritin fell in all groups{dots}changed during the study."
+    quote = f"Ferritin fell in all groups{dots}Iron also changed during the study."
     [claim] = verify(draft(source.chunk_id, quote), {source.chunk_id: source}, "").claims
 
-    assert [one.quote for one in claim.citations] == ["Ferritin fell in all groups", "changed during the study."]
+    assert [one.quote for one in claim.citations] == [
+        "Ferritin fell in all groups",
+        "Iron also changed during the study.",
+    ]
+
+
+def test_parts_of_one_sentence_are_published_with_what_stands_between_them() -> None:
+    """Otherwise "12% ... in the placebo arm" puts a number into the wrong arm."""
+    text = "Mortality was 12% (n = 5) in the treated arm and 40% (n = 16) in the placebo arm. Nothing else was seen."
+
+    citation = only_citation("Mortality was 12% (n = 5) ... in the placebo arm", text)
+
+    assert citation.quote == text.partition(". Nothing")[0]
+    assert citation.verification is Verification.APPROXIMATE
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        (
+            "The intervention reduced symptoms in ... children under 12 years of age",
+            "The intervention reduced symptoms in adults. It was harmful in children under 12 years of age.",
+        ),
+        (
+            "Patients treated with the drug ... who all recovered quickly",
+            "Patients treated with the drug died. In the placebo arm were those who all recovered quickly.",
+        ),
+    ],
+)
+def test_the_middle_of_a_second_sentence_is_no_end_for_the_first(quote: str, text: str) -> None:
+    """Two ends of two sentences read as a finding of neither."""
+    assert n_dropped(quote, text) == 1
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        (
+            "zinc shorten the duration of colds",
+            "Nothing is new. In none of the trials did zinc shorten the duration of colds. Iron helped.",
+        ),
+        (
+            "zinc cures the common cold",
+            "The early claims that zinc cures the common cold have been contradicted by all later trials.",
+        ),
+        ("zinc cures the common cold", "Some believe zinc cures the common cold, but all trials say otherwise."),
+    ],
+)
+def test_a_quote_is_published_with_the_words_that_turn_its_sentence(quote: str, text: str) -> None:
+    """Cut short, a true quote says the opposite of its sentence."""
+    published = only_citation(quote, text).quote
+
+    assert published == next(sentence for sentence in re.findall(r"[^.]+\.", text) if quote in sentence).strip()
+
+
+def test_a_quote_whose_sentence_turns_and_never_ends_is_dropped() -> None:
+    """A sentence of a page is no quote."""
+    text = "It is not true, said " + "one author after another, " * 40 + "that zinc cures the common cold."
+
+    assert n_dropped("zinc cures the common cold", text) == 1
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ Local servers speak the providers' protocols; the SDKs are the real ones.
 import logging
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,7 @@ from rag_assets.errors import (
     ModelFault,
     ModelUnavailable,
 )
-from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.connections import Connections
 from rag_assets.settings import EmbeddingSettings, ModelAccessSettings, ProviderLimits
 from rag_assets_tests.wire import (
     BadKey,
@@ -61,20 +61,17 @@ def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_
 
 @pytest.fixture
 def opened(server: WireServer, tmp_path: Path) -> Iterator[Open]:
-    """Opens embedders of the server's provider, and closes them."""
-    embedders: list[Embedder] = []
+    """Opens embedders of the server's provider, each with connections of its own."""
+    with ExitStack() as stack:
 
-    def open_one(access: ModelAccessSettings = ACCESS, query_vectors: Path | None = None, **other: object) -> Embedder:
-        settings = EmbeddingSettings.model_validate({"model": MODELS[server.protocol_name], **other})
-        embedder = open_embedder(
-            settings, tmp_path, n_threads=1, hosting=Hosting(access, RunBudget(access), query_vectors)
-        )
-        embedders.append(embedder)
-        return embedder
+        def open_one(
+            access: ModelAccessSettings = ACCESS, query_vectors: Path | None = None, **other: object
+        ) -> Embedder:
+            settings = EmbeddingSettings.model_validate({"model": MODELS[server.protocol_name], **other})
+            connections = stack.enter_context(Connections(access))
+            return open_embedder(settings, tmp_path, n_threads=1, hosting=Hosting(connections, query_vectors))
 
-    yield open_one
-    for embedder in embedders:
-        embedder.close()
+        yield open_one
 
 
 def prefix_of(server: WireServer, kind: str) -> str:
@@ -165,7 +162,6 @@ def test_a_passing_fault_costs_a_wait_and_no_vector(server: WireServer, opened: 
     first, second = server.requests
     assert first.texts == second.texts
     assert np.allclose(vectors[0], text_vector(first.texts[0], embedder.dimension), atol=1e-6)
-    assert embedder.usage().n_requests == 2
     if isinstance(fault, RateLimited) and server.protocol_name != "ollama":  # which does not say how long to wait
         assert second.arrived_s - first.arrived_s >= 0.2
 
@@ -255,28 +251,31 @@ def test_a_text_the_model_cannot_read_names_the_setting(server: WireServer, open
         assert "retrieval.budget_tokens" not in str(caught.value)
 
 
-def test_what_was_asked_is_counted(server: WireServer, opened: Open) -> None:
+def test_what_was_asked_is_charged(server: WireServer, tmp_path: Path) -> None:
     """Who pays wants to see it; Google reports no tokens for embeddings, so they are estimated there."""
-    embedder = opened()
-    assert embedder.usage().n_requests == 0
+    settings = EmbeddingSettings(model=MODELS[server.protocol_name])
+    with Connections(ACCESS) as connections:
+        embedder = open_embedder(settings, tmp_path, n_threads=1, hosting=Hosting(connections))
+        embedder.embed_passages(TEXTS)
+        embedder.embed_query("ferritin")
 
-    embedder.embed_passages(TEXTS)
+        spent = connections.budget.spent
+
+    assert spent.n_requests == 2
+    assert 10 < spent.n_input_tokens < 60
+    assert spent.cost_usd == (0.0 if server.protocol_name == "ollama" else None), "prices are the vendor's own"
+
+
+def test_connections_that_were_closed_open_again(server: WireServer, tmp_path: Path) -> None:
+    """Whoever shares an embedder must not find it dead."""
+    connections = Connections(ACCESS)
+    settings = EmbeddingSettings(model=MODELS[server.protocol_name])
+    embedder = open_embedder(settings, tmp_path, n_threads=1, hosting=Hosting(connections))
     embedder.embed_query("ferritin")
-
-    usage = embedder.usage()
-    assert usage.n_requests == 2
-    assert 10 < usage.n_input_tokens < 60
-    assert usage.cost_usd == (0.0 if server.protocol_name == "ollama" else None), "prices are the vendor's own"
-
-
-def test_an_embedder_that_is_closed_can_be_used_again(server: WireServer, opened: Open) -> None:
-    """Whoever shares one must not find it dead."""
-    embedder = opened()
-    embedder.close()
-    embedder.embed_query("ferritin")
-    embedder.close()
+    connections.close()
 
     embedder.embed_query("ferritin")
+    connections.close()
 
     assert len(server.requests) == 2
 
@@ -291,7 +290,7 @@ def test_several_threads_share_one_connection(server: WireServer, opened: Open) 
 
     prefix = prefix_of(server, "query")
     assert np.allclose(vectors, [text_vector(prefix + text, embedder.dimension) for text in texts], atol=1e-6)
-    assert embedder.usage().n_requests == 12
+    assert len(server.requests) == 12
     assert server.most_in_flight <= FAST.max_concurrent
 
 
@@ -315,9 +314,8 @@ def test_a_budget_that_ends_loses_and_repeats_nothing(server: WireServer, tmp_pa
     def run(access: ModelAccessSettings) -> int:
         cache = VectorCache(tmp_path / "vectors", facts)
         wanted = {cache.key_of(text): text for text in texts}
-        with closing(
-            open_embedder(settings, tmp_path, n_threads=1, hosting=Hosting(access, RunBudget(access)))
-        ) as embedder:
+        with Connections(access) as connections:
+            embedder = open_embedder(settings, tmp_path, n_threads=1, hosting=Hosting(connections))
             return embed_missing(cache, embedder, wanted, batch_size=4).n_embedded
 
     with pytest.raises(BudgetExhausted) as caught:
@@ -340,10 +338,9 @@ def test_a_large_batch_is_saved_request_by_request(server: WireServer, tmp_path:
     access = ACCESS.model_copy(update={"budget_requests": 1, "timeout_s": 60.0})
     wanted = {cache.key_of(text): text for text in texts}
 
-    with (
-        closing(open_embedder(settings, tmp_path, n_threads=1, hosting=Hosting(access, RunBudget(access)))) as embedder,
-        pytest.raises(BudgetExhausted, match=f"Of {n_texts + 5} passages, 5 are still"),
-    ):
-        embed_missing(cache, embedder, wanted, batch_size=10_000)
+    with Connections(access) as connections:
+        embedder = open_embedder(settings, tmp_path, n_threads=1, hosting=Hosting(connections))
+        with pytest.raises(BudgetExhausted, match=f"Of {n_texts + 5} passages, 5 are still"):
+            embed_missing(cache, embedder, wanted, batch_size=10_000)
 
     assert len(cache.missing(wanted)) == 5

@@ -13,7 +13,7 @@ from rag_assets.embedding import embedder_facts, open_embedder, open_token_count
 from rag_assets.embedding.hosted_models import KNOWN_MODELS
 from rag_assets.embedding.providers import Hosting
 from rag_assets.errors import InvalidSettings, MissingKey
-from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.connections import Connections
 from rag_assets.settings import EmbeddingSettings, ModelAccessSettings
 
 KEY = "key-that-must-not-be-seen"
@@ -155,7 +155,7 @@ def test_a_budget_in_money_needs_a_price(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match=r"the price of openai:acme-embed is not known here"):
         require_embedder(unpriced, tmp_path, access)
     with pytest.raises(InvalidSettings, match=r"the price of openai:acme-embed is not known here"):
-        open_embedder(unpriced, tmp_path, n_threads=1, hosting=Hosting(access, RunBudget(access)))
+        open_embedder(unpriced, tmp_path, n_threads=1, hosting=Hosting(Connections(access)))
 
 
 def test_a_model_that_was_shut_down_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -178,10 +178,13 @@ def test_knowing_a_hosted_model_imports_no_sdk(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from rag_assets.embedding import embedder_facts, open_embedder
-from rag_assets.settings import EmbeddingSettings
+from rag_assets.embedding.providers import Hosting
+from rag_assets.hosted.connections import Connections
+from rag_assets.settings import EmbeddingSettings, ModelAccessSettings
 for model in ("google:gemini-embedding-001", "openai:text-embedding-3-small", "ollama:nomic-embed-text"):
     embedder_facts(EmbeddingSettings(model=model), Path({str(tmp_path)!r}))
-    open_embedder(EmbeddingSettings(model=model), Path({str(tmp_path)!r}), n_threads=1).close()
+    hosting = Hosting(Connections(ModelAccessSettings()))
+    open_embedder(EmbeddingSettings(model=model), Path({str(tmp_path)!r}), n_threads=1, hosting=hosting)
 names = ("pydantic_ai", "openai", "google.genai", "httpx2", "genai_prices", "fastembed", "onnxruntime")
 print([name for name in names if name in sys.modules])
 """

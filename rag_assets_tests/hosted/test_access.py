@@ -84,6 +84,17 @@ def test_a_password_in_an_address_is_a_secret_too(monkeypatch: pytest.MonkeyPatc
     assert access.redacted("cannot reach https://user:pass-word@gpu") == "cannot reach https://user:[key]@gpu"
 
 
+def test_a_key_is_found_in_any_spelling_of_an_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some gateways take the key in the address, and errors repeat addresses."""
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://token-0123456789@gpu.example.org/v1?api-key=abc0123456789")
+    monkeypatch.setenv("OPENAI_API_KEY", "sk+0123/456789")
+
+    access = require_access("openai")
+
+    echoed = "https://token-0123456789@gpu.example.org/v1?api-key=abc0123456789&key=sk%2B0123%2F456789"
+    assert not any(secret in access.redacted(echoed) for secret in ("token-01", "abc01", "sk%2B"))
+
+
 def test_a_server_of_one_s_own_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:
     """vLLM and llama.cpp ask for none."""
     monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:8000/v1/")
@@ -111,12 +122,46 @@ def test_ollama_s_address_is_found_however_it_is_written(
     assert require_access("ollama").base_url == base_url
 
 
-def test_an_address_that_is_none_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Otherwise the SDK's error speaks of sockets."""
-    monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000")
+@pytest.mark.parametrize(
+    "address", ["localhost:8000", "http://", "http://[::1", "http://localhost:port/v1", "http://’x", "ftp://host/v1"]
+)
+def test_an_address_that_is_none_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise the SDK's error speaks of sockets, or of nothing."""
+    monkeypatch.setenv("OPENAI_BASE_URL", address)
 
-    with pytest.raises(InvalidSettings, match=r"OPENAI_BASE_URL must begin with http:// or https://"):
+    with pytest.raises(InvalidSettings, match=r"OPENAI_BASE_URL is no address"):
         require_access("openai")
+
+
+@pytest.mark.parametrize("key", ["sk-first-line\nsk-second-line", "sk-with blank", "sk-with-’quote’", "sk-\x00"])
+def test_a_key_that_no_header_can_carry_is_refused_without_showing_it(
+    key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The HTTP library's own error shows the header, and with it the key."""
+    monkeypatch.setattr("rag_assets.hosted.access.environment", lambda: {"GEMINI_API_KEY": key})
+
+    with pytest.raises(InvalidSettings, match=r"The key of google .* holds blanks") as raised:
+        require_access("google")
+
+    assert "sk-" not in str(raised.value)
+
+
+def test_an_empty_variable_does_not_hide_the_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Compose files and CI set empty variables for secrets that are not there."""
+    (tmp_path / ".env").write_text("OPENAI_API_KEY=from-file\n")
+    monkeypatch.setenv("OPENAI_API_KEY", "")
+
+    key = require_access("openai").key
+
+    assert key is not None
+    assert key.get_secret_value() == "from-file"
+
+
+def test_a_word_that_serves_as_a_key_stays_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Local servers are given "none" or "x"; papers use these words, too."""
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+
+    assert require_access("openai").redacted("12% in none of the runners") == "12% in none of the runners"
 
 
 def test_a_model_of_another_server_is_another_model(monkeypatch: pytest.MonkeyPatch) -> None:

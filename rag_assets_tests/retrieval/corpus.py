@@ -38,8 +38,6 @@ class HashedWords:
     def embed_query(self, text: str) -> Vectors:
         return bag_of_words(text)
 
-    def close(self) -> None: ...
-
 
 class WordCounter:
     """One token a word."""

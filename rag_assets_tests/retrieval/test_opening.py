@@ -8,7 +8,7 @@ import pytest
 
 from rag_assets.embedding.providers import embedder_facts
 from rag_assets.errors import MissingInput, StaleIndex
-from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.connections import Connections
 from rag_assets.retrieval.opening import open_searcher
 from rag_assets.settings import Settings
 from rag_assets_tests.indexing.folders import snapshot
@@ -34,7 +34,7 @@ def settings(tmp_path: Path) -> Settings:
 
 def words_alone(settings: Settings) -> list[str]:
     """Chunk ids for a question that words answer; loading the model for it would fail the test's purpose."""
-    with open_searcher(settings, RunBudget(settings.model_access)) as searcher:
+    with open_searcher(settings, Connections(settings.model_access)) as searcher:
         hits = searcher.retrieve("Which joints tire?", 2)
     assert all(hit.dense_score is None for hit in hits)
     return [hit.chunk.chunk_id for hit in hits]
@@ -44,7 +44,7 @@ def test_a_fitting_data_folder_opens_without_a_warning(settings: Settings, caplo
     """A warning that is always there is never read."""
     before = snapshot(settings.data_dir)
 
-    with caplog.at_level(logging.WARNING), open_searcher(settings, RunBudget(settings.model_access)) as searcher:
+    with caplog.at_level(logging.WARNING), open_searcher(settings, Connections(settings.model_access)) as searcher:
         n_passages = len(searcher.library.passages)
 
     assert n_passages == 4
@@ -88,7 +88,7 @@ def test_an_index_of_other_passages_is_not_used(settings: Settings, caplog: pyte
     shutil.rmtree(settings.paths.chroma)
 
     with pytest.raises(MissingInput, match="Materialize both"):
-        open_searcher(settings, RunBudget(settings.model_access))
+        open_searcher(settings, Connections(settings.model_access))
 
     assert "describes other passages (4) than the published ones (5)" in caplog.text
 
@@ -99,7 +99,7 @@ def test_a_missing_table_is_named_with_its_remedy(settings: Settings, name: str)
     getattr(settings.paths, name).unlink()
 
     with pytest.raises(MissingInput, match=f"Materialize `{name}` first"):
-        open_searcher(settings, RunBudget(settings.model_access))
+        open_searcher(settings, Connections(settings.model_access))
 
 
 def test_tables_that_do_not_fit_each_other_are_refused(settings: Settings) -> None:
@@ -108,4 +108,4 @@ def test_tables_that_do_not_fit_each_other_are_refused(settings: Settings) -> No
     Corpus(CORPUS.chunks[:1]).write_tables(paths.chunks, paths.cache / "other.parquet")
 
     with pytest.raises(StaleIndex, match="has passages of chunk 'bridge'"):
-        open_searcher(settings, RunBudget(settings.model_access))
+        open_searcher(settings, Connections(settings.model_access))

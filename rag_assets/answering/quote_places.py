@@ -1,0 +1,222 @@
+"""Where a quote stands in a text, and how much of the text is published for it.
+
+What is published is the source's own words, and never fewer than a reader needs: where the sentence goes on with a word
+that turns it ("In none of the trials did ..."), the whole sentence. Parts joined by an ellipsis within a sentence are
+published with what they leave out. Quotes that were tidied are found by `near_miss`; what follows for a claim is
+`verification`'s matter.
+"""
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from rag_assets.answering.near_miss import near_miss, turns_meaning, words_of
+from rag_assets.answering.retyped import begins_and_ends_whole, digit_groups, retyped
+from rag_assets.answering.wording import must_stay
+from rag_assets.matching import Folded
+from rag_assets.model import Verification
+from rag_assets.sentences import sentence_spans
+
+MIN_QUOTE_CHARS = 15
+"""A shorter quote would be found almost anywhere and proves nothing."""
+MAX_ADDED_CHARS = 600
+"""A quote whose sentence says this much more, some of it turning its meaning, is not published."""
+
+_OPENING, _CLOSING = "\"'“‘«„`", "\"'”’»“`"
+_STRAY_END = " .,;:…"
+_DASHES = "-−–"
+_PREFIX_BEFORE = re.compile(
+    r"(?<![^\W\d_])(?:non|un|anti|in|im|dis|mis|pre|post|hypo|hyper|sub|semi|quasi|pseudo|counter|de|inter|intra|over|"
+    r"under|ex|ir)[-‐‑\u00ad]\s?\Z",
+    re.IGNORECASE,
+)
+"""Quoted without it, "non-significant" is "significant"."""
+_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.(?:\s?\.){2,}|…)\s*")
+_CELL_BORDER = " | "
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a quote, or one part of it, was found: `text[start:end]`."""
+
+    start: int
+    end: int
+    verification: Verification
+    score: float = 100.0
+    """Likeness of the quote and the source's words, 0-100."""
+
+
+def is_long_enough(quote: str) -> bool:
+    """Whether there is enough of a quote to prove anything, neither blanks nor ligatures counted for more."""
+    return min(len(quote), len(Folded.of(quote).text)) >= MIN_QUOTE_CHARS
+
+
+def places(quote: str, text: str) -> list[Place]:
+    """Where `quote` stands in `text`, and what of it is published; none if any part is missing.
+
+    One place, or one for each sentence that parts of a quote with ellipses stand in. The parts must stand in the order
+    quoted, may not leave out what turns their sentence, and a part in another sentence must begin it: two ends of two
+    sentences read as a finding of neither.
+    """
+    whole = _as_it_stands(quote, text)
+    found = [whole] if whole else _in_parts(quote, text)
+    if not found:
+        near = _nearly(quote, text)
+        found = [near] if near else []
+    published = [_with_what_turns_it(text, place) for place in found]
+    kept = [one for one in published if one and is_long_enough(text[one.start : one.end])]
+    return kept if len(kept) == len(found) else []
+
+
+def _in_parts(quote: str, text: str) -> list[Place]:
+    parts = [part for part in _ELLIPSIS.split(_unwrapped(quote)) if part.strip()]
+    found: list[Place] = []
+    for part in parts:
+        place = _part_after(part, text, found[-1].end if found else 0, alone=len(parts) == 1)
+        if place is None:
+            return []
+        if not found:
+            found.append(place)
+        elif (joined := _joined(text, found[-1], place)) is not None:
+            found[-1:] = joined
+        else:
+            return []
+    return found
+
+
+def _part_after(part: str, text: str, after: int, *, alone: bool) -> Place | None:
+    """The part at or behind an offset; a part that is `alone` is tried as a near miss elsewhere."""
+    rest = text[after:]
+    place = _as_it_stands(part, rest) or (None if alone else _nearly(part, rest))
+    return place and replace(place, start=after + place.start, end=after + place.end)
+
+
+def _joined(text: str, one: Place, other: Place) -> list[Place] | None:
+    """Two parts as they are published; None when what stands between them may not be left out.
+
+    In one sentence or row: one place with everything between them, because "12 % ... in the placebo arm" may join a
+    number with the wrong arm. In two: a place each, the second from the beginning of its sentence.
+    """
+    (_, first_end), (second_start, _) = _sentence_at(text, one.end - 1), _sentence_at(text, other.start)
+    if second_start < one.end:
+        if turns_meaning(text[one.end : other.start]) or other.start - one.end > MAX_ADDED_CHARS:
+            return None
+        score = min(one.score, other.score)
+        return [Place(one.start, other.end, Verification.APPROXIMATE, score)]
+    skipped = words_of(text[second_start : other.start]).words
+    if turns_meaning(text[one.end : first_end]) or any(must_stay(word) for word in skipped):
+        return None
+    return [one, other]
+
+
+def _with_what_turns_it(text: str, place: Place) -> Place | None:
+    """The place with the rest of its sentence where that could change what is quoted; None when it is too long."""
+    start, end = _sentence_at(text, place.start)[0], _sentence_at(text, place.end - 1)[1]
+    start, end = min(start, place.start), max(end, place.end)
+    if not (turns_meaning(text[start : place.start]) or turns_meaning(text[place.end : end])):
+        return place
+    if place.start - start + end - place.end > MAX_ADDED_CHARS:
+        return None
+    return replace(place, start=start, end=end)
+
+
+def _sentence_at(text: str, at: int) -> tuple[int, int]:
+    """Offsets of the sentence, or row of a table, that the character at an offset stands in."""
+    starts, spans = _sentences(text)
+    return spans[max(0, bisect_right(starts, at) - 1)] if spans else (0, len(text))
+
+
+@lru_cache(maxsize=64)
+def _sentences(text: str) -> tuple[list[int], list[tuple[int, int]]]:
+    spans = [piece for span in sentence_spans(text) for piece in _rows(text, *span)]
+    return [start for start, _ in spans], spans
+
+
+def _rows(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """A sentence, or the lines of what is no sentence but a table."""
+    if _CELL_BORDER not in text[start:end]:
+        return [(start, end)]
+    lines = re.finditer(r"[^\n]+", text[start:end])
+    return [(start + line.start(), start + line.end()) for line in lines]
+
+
+def _as_it_stands(quote: str, text: str) -> Place | None:
+    """The quote in one piece, typeset in any way; None when it is too short to prove anything."""
+    bare = _bare(quote)
+    if not is_long_enough(bare):
+        return None
+    if place := _exact(quote, text):
+        return place
+    candidates = dict.fromkeys((quote, _unwrapped(quote), bare))
+    return next((place for one in candidates if (place := _typeset_differently(one, text))), None)
+
+
+def _nearly(quote: str, text: str) -> Place | None:
+    """The place a tidied quote in one piece was taken from."""
+    bare = _bare(quote)
+    near = near_miss(bare, text) if is_long_enough(bare) else None
+    if near is None or not _cuts_nothing(text, near.start, near.end):
+        return None
+    return Place(near.start, near.end, Verification.APPROXIMATE, near.score)
+
+
+def _exact(quote: str, text: str) -> Place | None:
+    at = text.find(quote)
+    while at >= 0:
+        if _cuts_nothing(text, at, at + len(quote)):
+            return Place(at, at + len(quote), Verification.EXACT)
+        at = text.find(quote, at + 1)
+    return None
+
+
+def _typeset_differently(quote: str, text: str) -> Place | None:
+    """The first place that reads the same when retyped and has the same numbers: "57" is not "5-7"."""
+    folded, wanted = retyped(text), retyped(quote).text
+    at = folded.text.find(wanted) if wanted else -1
+    while at >= 0:
+        end_at = at + len(wanted)
+        start, end = folded.origins[at], folded.origins[end_at - 1] + 1
+        if (
+            begins_and_ends_whole(folded, at, end_at)
+            and _cuts_nothing(text, start, end)
+            and digit_groups(text[start:end]) == digit_groups(quote)
+        ):
+            return Place(start, end, Verification.NORMALIZED)
+        at = folded.text.find(wanted, at + 1)
+    return None
+
+
+def _cuts_nothing(text: str, start: int, end: int) -> bool:
+    """Whether neither end of a place parts a word or a number: "typical" is not in "atypical", nor 12 in 12.5."""
+    return not _parts_token(text, start) and not _parts_token(text, end)
+
+
+def _parts_token(text: str, at: int) -> bool:
+    before, after = text[max(0, at - 2) : at], text[at : at + 2]
+    if not before or not after:
+        return False
+    one, other = before[-1], after[0]
+    if (_is_cased(one) and _is_cased(other)) or (one.isdigit() and other.isdigit()):
+        return True
+    cuts_fraction = one.isdigit() and other in ".,·" and after[1:].isdigit()
+    cuts_decimals = other.isdigit() and one in ".,·" and (before[:1].isdigit() or one == ".")
+    cuts_sign = (other.isdigit() or other == ".") and one in _DASHES and not before[:1].isalpha()
+    return cuts_fraction or cuts_decimals or cuts_sign or _PREFIX_BEFORE.search(text[max(0, at - 10) : at]) is not None
+
+
+def _is_cased(character: str) -> bool:
+    """Whether a letter belongs to a script with cases; among the others are those without blanks between words."""
+    return character.lower() != character.upper()
+
+
+def _unwrapped(quote: str) -> str:
+    """The quote without quotation marks around it."""
+    bare = quote.strip()
+    is_wrapped = len(bare) > 1 and bare[0] in _OPENING and bare.rstrip(_STRAY_END)[-1:] in _CLOSING
+    return bare.rstrip(_STRAY_END)[1:-1].strip() if is_wrapped else bare
+
+
+def _bare(quote: str) -> str:
+    """The quote without quotation marks around it and without the dots it ends with."""
+    return _unwrapped(quote).rstrip(_STRAY_END)
