@@ -1,7 +1,8 @@
 """Where sentences end. Chunks, passages and extractive answers never cut through one.
 
 The boundaries come from sentencex; this module mends what scientific prose does to a general segmenter: citation
-marks and brackets that stand alone, "Eq. 2", "Sect. 4.1", and breaks before a lower-case continuation.
+marks and brackets that stand alone, "Eq. 2", "Sect. 4.1", periods set apart from the bracket before them, and breaks
+before a lower-case continuation.
 """
 
 import re
@@ -17,6 +18,8 @@ _ENDS_WITH_ABBREVIATION = re.compile(
 _CONTINUES = re.compile(r"^[\s\u00a0]*(?:[a-z0-9,;:)\]%=<>±]|\(\d)")
 _HAS_WORD = re.compile(r"[^\W\d_]{2}")
 _MAY_END = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？।]|\n")
+_PERIOD_APART = re.compile(r"(?<=[)\]]) \.(?=\s)")
+"""As in "(Temin, 1985) . The": sentencex then cuts at the comma and misses the period."""
 _MAX_UNBROKEN_CHARS = 5_000
 """sentencex takes minutes on longer stretches that end nowhere; prose has none."""
 
@@ -28,8 +31,9 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     """
     spans: list[tuple[int, int]] = []
     at = 0
-    for piece in _segments(text):
-        start, at = at, at + len(piece)
+    for n_characters in _segments(text):
+        start, at = at, at + n_characters
+        piece = text[start:at]
         stripped = piece.strip()
         if not stripped:
             continue
@@ -42,15 +46,16 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     return spans
 
 
-def _segments(text: str) -> Iterator[str]:
-    """What sentencex makes of the text, cut where nothing can end a sentence for too long."""
+def _segments(text: str) -> Iterator[int]:
+    """The lengths of what sentencex cuts the text into, cut too where nothing can end a sentence for too long."""
+    text = _PERIOD_APART.sub(". ", text)
     cuts, at = [0], 0
     for end in (*(match.end() for match in _MAY_END.finditer(text)), len(text)):
         if end - at > _MAX_UNBROKEN_CHARS:
             cuts.extend(range(at + _MAX_UNBROKEN_CHARS, end, _MAX_UNBROKEN_CHARS))
         at = end
     for start, end in zip(cuts, (*cuts[1:], len(text)), strict=True):
-        yield from sentencex.segment("en", text[start:end])
+        yield from map(len, sentencex.segment("en", text[start:end]))
 
 
 def _belongs_to_previous(text: str, previous: tuple[int, int], start: int, end: int) -> bool:

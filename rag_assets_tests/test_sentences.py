@@ -15,6 +15,16 @@ from rag_assets.sentences import sentence_spans
         ("It was found [12]. [13] It is new.", ["It was found [12]. [13]", "It is new."]),
         ("Smith et al. (2020) agree. We do not.", ["Smith et al. (2020) agree.", "We do not."]),
         ("The value was 3.5 mg/kg (vs. 0.1). E. coli grew.", ["The value was 3.5 mg/kg (vs. 0.1).", "E. coli grew."]),
+        (
+            "Some are as old (Temin, 1985) . The number is about 45% as estimated today (Lander et al., 2001) . In "
+            "some genes such as the Protein Kinase it is less. The rest is not known.",
+            [
+                "Some are as old (Temin, 1985) .",
+                "The number is about 45% as estimated today (Lander et al., 2001) .",
+                "In some genes such as the Protein Kinase it is less.",
+                "The rest is not known.",
+            ],
+        ),
         ("First part\n\nSecond part", ["First part", "Second part"]),
         ("", []),
     ],

@@ -22,12 +22,12 @@ from rag_assets.answering.wording import (
     ADDED,
     ARTICLES,
     DETERMINERS,
+    FILLERS,
     TURNING,
     are_joined,
     are_variants,
     comes_before_number,
     limits,
-    must_stay,
 )
 
 MIN_SCORE = 85.0
@@ -108,7 +108,8 @@ _SAME = _Step("the same word", 1, 1, 0)
 _VARIANT = _Step("another ending or spelling", 1, 1, 2)
 _JOINED = _Step("two words of the source written as one", 1, 2, 2)
 _PARTED = _Step("one word of the source written as two", 2, 1, 2)
-_LEFT_OUT = _Step("a word of the source left out", 0, 1, 3)
+_FILLER_LEFT_OUT = _Step("a word of the source left out that no reader misses", 0, 1, 3)
+_LEFT_OUT = _Step("another word of the source left out", 0, 1, 5)
 _PUT_IN = _Step("a word put in", 1, 0, 3)
 
 
@@ -217,13 +218,13 @@ def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Itera
         yield _JOINED
     if are_joined(source[j], quote[i : i + 2]):
         yield _PARTED
-    if i > 0 and not must_stay(source[j]) and not comes_before_number(source, j):
-        yield _LEFT_OUT
+    if i > 0 and not limits(source[j]) and not comes_before_number(source, j):
+        yield _FILLER_LEFT_OUT if source[j] in FILLERS else _LEFT_OUT
 
 
 def _may_follow(step: _Step, last: _Step, quote: Sequence[str], source: Sequence[str], i: int, j: int) -> bool:
     """Whether a step is no substitution in disguise: a word put in beside one left out, articles aside."""
-    if {step, last} != {_PUT_IN, _LEFT_OUT}:
+    if _PUT_IN not in (step, last) or not {_LEFT_OUT, _FILLER_LEFT_OUT}.intersection((step, last)):
         return True
     put_in, left_out = (quote[i], source[j - 1]) if step is _PUT_IN else (quote[i - 1], source[j])
     return put_in in DETERMINERS and left_out in DETERMINERS

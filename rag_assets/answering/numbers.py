@@ -43,7 +43,7 @@ def contradictions(claim: str, quotes: Sequence[str], question: str) -> list[Qua
         one
         for one in own
         if not one.is_small_word
-        and (one.kind in unnamed or _has_other_unit(one, in_quotes))
+        and (not unnamed.isdisjoint(_may_be(one)) or _has_other_unit(one, in_quotes))
         and not any(_agree_in_kind(one, other) for other in in_quotes)
         and not any(_agree(one, other) for other in in_question)
     ]
@@ -55,11 +55,26 @@ def _in_all(quotes: Sequence[str]) -> list[Quantity]:
 
 def _unnamed(own: Sequence[Quantity], in_quotes: Sequence[Quantity]) -> list[Quantity]:
     """What is left of the quotes' quantities when each of the claim's has taken one that agrees with it."""
-    left = list(in_quotes)
-    for one in own:
-        if (agreeing := next((other for other in left if _agree(one, other)), None)) is not None:
-            left.remove(agreeing)
+    left, unmatched = list(in_quotes), list(own)
+    for agree in (
+        _is_same_kind_and_agrees,
+        _agree,
+    ):  # a plain 6 must not take the 6 months that a claimed 2 contradicts
+        for one in list(unmatched):
+            if (agreeing := next((other for other in left if agree(one, other)), None)) is not None:
+                left.remove(agreeing)
+                unmatched.remove(one)
     return left
+
+
+def _is_same_kind_and_agrees(claimed: Quantity, given: Quantity) -> bool:
+    return claimed.kind == given.kind and _same_amount(claimed, given)
+
+
+def _may_be(claimed: Quantity) -> set[str]:
+    """The kinds of the quantities it can contradict: 9013 instead of 2013 is no year any more."""
+    is_like_year = claimed.kind == PLAIN and len(claimed.written) == 4 and claimed.written.isdigit()
+    return {PLAIN, YEAR} if is_like_year else {claimed.kind}
 
 
 def _has_other_unit(claimed: Quantity, in_quotes: Sequence[Quantity]) -> bool:

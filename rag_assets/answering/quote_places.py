@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from rag_assets.answering.near_miss import near_miss, turns_meaning, words_of
 from rag_assets.answering.retyped import begins_and_ends_whole, digit_groups, retyped
-from rag_assets.answering.wording import must_stay
+from rag_assets.answering.wording import FILLERS
 from rag_assets.matching import Folded
 from rag_assets.model import Verification
 from rag_assets.sentences import sentence_spans
@@ -105,7 +105,7 @@ def _joined(text: str, one: Place, other: Place) -> list[Place] | None:
         score = min(one.score, other.score)
         return [Place(one.start, other.end, Verification.APPROXIMATE, score)]
     skipped = words_of(text[second_start : other.start]).words
-    if turns_meaning(text[one.end : first_end]) or any(must_stay(word) for word in skipped):
+    if turns_meaning(text[one.end : first_end]) or not FILLERS.issuperset(skipped):
         return None
     return [one, other]
 

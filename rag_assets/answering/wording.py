@@ -27,22 +27,24 @@ TURNING = frozenset(
     "appears appeared whether hypothesis hypothesized assume assumed assuming allegedly supposedly".split()
 )
 """Words that make another statement of the words beside them."""
-LEFT_OUT = ADDED | frozenset(
+FILLERS = ADDED | frozenset(
     "very quite rather also too indeed itself themselves however thus therefore hence then accordingly consequently "
     "moreover furthermore additionally besides finally lastly interestingly importantly notably remarkably "
     "surprisingly overall respectively namely i.e e.g there here now as by from with".split()
 )
-"""The words of the source that a quote may leave out; whatever else it leaves out, a reader could miss."""
+"""Words that no reader misses."""
 _LIMITING = TURNING | frozenset(
     "while more most much many some several all any each every both either half part partly partially mostly mainly "
     "almost nearly about approximately around over under above below than up down first second third last one two "
     "three four five six seven eight nine ten eleven twelve hundred thousand million billion twice once double triple "
     "single solely exclusively sometimes often always usually generally increase increases increased decrease "
     "decreases decreased reduce reduces reduced higher lower high low greater smaller larger better worse longer "
-    "shorter before after during until since between among can or vs versus per percent mg kg ml mm cm km nm ms hz mv "
+    "shorter slightly somewhat marginally minimally moderately partially temporarily transiently initially before "
+    "after during until since between among can or vs versus per percent mg kg ml mm cm km nm ms hz mv "
     "min hours days weeks months years".split()
 )
 """Words that limit what follows them: those, quantities, comparisons and units."""
+_COMPARATIVE = re.compile(r"[a-z]{3,}(?:er|est|less)")
 _NOT_JOINED = frozenset("a an i in im un no not or less be".split())
 """ "not able" and "notable", "a typical" and "atypical" are written alike and say the opposite."""
 _ENDINGS = frozenset(["", "s", "es", "e", "ed", "d", "ing", "y", "ies", "ied", "'s"])
@@ -73,13 +75,10 @@ def comes_before_number(words: Sequence[str], at: int) -> bool:
 
 
 def limits(word: str) -> bool:
-    """Whether a word right before a quote changes what it says: "most patients" are not "the patients"."""
-    return word in _LIMITING or not word[0].isalpha() or word.endswith("n't")
-
-
-def must_stay(word: str) -> bool:
-    """Whether a quote must not leave out this word of the source."""
-    return word not in LEFT_OUT
+    """Whether a word changes what the others say: "most patients" are not "the patients"."""
+    if word in FILLERS:
+        return False
+    return word in _LIMITING or not word[0].isalpha() or word.endswith("n't") or bool(_COMPARATIVE.fullmatch(word))
 
 
 def are_joined(whole: str, parts: Sequence[str]) -> bool:

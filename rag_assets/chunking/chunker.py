@@ -17,7 +17,7 @@ from rag_assets.model import Block, BlockKind, Chunk, Span, first_page, last_pag
 from rag_assets.settings import ChunkingSettings
 from rag_assets.tokens import TokenCounter
 
-CHUNKER_VERSION = 1
+CHUNKER_VERSION = 2
 """Raise it when the same blocks and settings give other chunks than before."""
 
 

@@ -15,7 +15,7 @@ from rag_assets.model import BLOCK_SEPARATOR, BlockKind, Chunk, Passage, first_p
 from rag_assets.sentences import sentence_spans
 from rag_assets.settings import PassageSettings
 
-PASSAGER_VERSION = 1
+PASSAGER_VERSION = 2
 """Raise it when the same chunks and settings give other passages than before."""
 _SENTENCE_TYPES = frozenset(str(kind) for kind in (*PROSE, BlockKind.FIGURE))
 
