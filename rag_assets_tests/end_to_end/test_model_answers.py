@@ -152,6 +152,27 @@ def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(world: World, mon
         assert max(Counter(request.prompt for request in server.requests).values()) == 1
 
 
+def test_vectors_and_answers_of_a_run_share_one_budget(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a budget for each asset or provider a run would spend it several times over."""
+    world.write_questions(TEN_QUESTIONS)
+    with WireServer("openai") as server, WireServer("ollama") as embedding_server:
+        use_wire_environment(monkeypatch, server)
+        use_wire_environment(monkeypatch, embedding_server)
+        server.answer_by(quoting_model)
+
+        outcome = world.run(
+            embedding={"model": "ollama:nomic-embed-text"},
+            answering={"model": MODELS["openai"]},
+            model_access=HURRIED | {"budget_requests": 5},
+        )
+
+        n_for_answers, n_for_vectors = len(server.requests), len(embedding_server.requests)
+    assert outcome.facts["qa"]["n_left"] > 0
+    assert n_for_answers > 0
+    assert n_for_vectors > 0
+    assert n_for_answers + n_for_vectors == 5
+
+
 def test_a_key_that_stops_working_keeps_what_is_done(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys expire at night."""
     world.write_questions(TEN_QUESTIONS)

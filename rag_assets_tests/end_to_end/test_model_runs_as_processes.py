@@ -8,6 +8,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from rag_assets_tests.end_to_end.test_model_answers import TEN_QUESTIONS
 from rag_assets_tests.end_to_end.world import World
 from rag_assets_tests.wire import BadKey, Reply, Slow, Status, Step, WireServer
@@ -75,6 +77,36 @@ def test_a_killed_run_asks_no_finished_question_again(world: World, tmp_path: Pa
     assert len(world.answers()) == 10
     assert {Prompt.of(request).question for request in server.requests} == {q["question"] for q in TEN_QUESTIONS}
     assert sum(count - 1 for count in asked_again.values()) == n_sent - n_finished, "only what was under way"
+
+
+@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_told_to_end_does_not_wait_for_the_model(
+    ending: signal.Signals, world: World, tmp_path: Path
+) -> None:
+    """Whoever waits a minute for Ctrl-C kills the process, and a container is killed after ten seconds."""
+    world.write_questions(TEN_QUESTIONS)
+    with WireServer("openai") as server:
+        server.answer_by(lambda request: Slow(60.0, quoting_model(request)))
+        process = subprocess.Popen(
+            command(world, "run", "--select", "qa"),
+            env=environment(server, tmp_path / "home")
+            | {"OPENAI_API_KEY": server.key, "RAG_ASSETS_MODEL_ACCESS__TIMEOUT_S": "60"},
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + DEADLINE_S
+        while not server.requests and time.monotonic() < deadline:
+            time.sleep(0.05)
+        process.send_signal(ending)
+        try:
+            code = process.wait(timeout=30)
+        finally:
+            process.kill()
+        n_sent = len(server.requests)
+
+    assert code != 0
+    assert 0 < n_sent < len(TEN_QUESTIONS), "the questions that wait for their turn are not asked"
 
 
 def echoing(server: WireServer) -> object:
