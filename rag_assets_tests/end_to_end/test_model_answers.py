@@ -156,8 +156,7 @@ def test_vectors_and_answers_of_a_run_share_one_budget(world: World, monkeypatch
     """With a budget for each asset or provider a run would spend it several times over."""
     world.write_questions(TEN_QUESTIONS)
     with WireServer("openai") as server, WireServer("ollama") as embedding_server:
-        use_wire_environment(monkeypatch, server)
-        use_wire_environment(monkeypatch, embedding_server)
+        use_wire_environment(monkeypatch, server, embedding_server)
         server.answer_by(quoting_model)
 
         outcome = world.run(
