@@ -24,9 +24,9 @@ from rapidfuzz import fuzz
 from verifier_cases import KINDS, SEED, Case, Corpus, cases_of
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.near_miss import Words, tidied_from
-from rag_assets.answering.quote_places import places
-from rag_assets.answering.verification import verify
+from rag_assets.answering.evidence.near_miss import Words, tidied_from
+from rag_assets.answering.evidence.quote_places import places
+from rag_assets.answering.evidence.verification import verify
 from rag_assets.chunking.chunker import chunk_paper
 from rag_assets.errors import RagAssetsError
 from rag_assets.model import Chunk, Document, Verification

@@ -13,10 +13,10 @@ from threading import Lock
 
 from rag_assets.answering.drafts import Answerer
 from rag_assets.answering.engine import ENGINE_VERSION, AnswerEngine, Evidence, Retrieve
+from rag_assets.answering.evidence.support import EmbeddedSupport, SupportScorer
 from rag_assets.answering.extractive import EXTRACTIVE, EXTRACTIVE_VERSION, ExtractiveAnswerer
 from rag_assets.answering.hosted_identity import hosted_answerer_id, judge_id
 from rag_assets.answering.replies import ReplyCache
-from rag_assets.answering.support import EmbeddedSupport, SupportScorer
 from rag_assets.embedding.base import Embedder
 from rag_assets.embedding.providers import embedder_facts, open_embedder
 from rag_assets.errors import InvalidQuestions

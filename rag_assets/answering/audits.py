@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rag_assets.answering.drafts import REFUSAL
-from rag_assets.answering.numbers import contradictions
-from rag_assets.answering.quote_places import is_long_enough
-from rag_assets.answering.verification import sources_of
+from rag_assets.answering.evidence.numbers import contradictions
+from rag_assets.answering.evidence.quote_places import is_long_enough
+from rag_assets.answering.evidence.verification import sources_of
 from rag_assets.model import Chunk, Citation, QAResult
 
 Offender = dict[str, Any]

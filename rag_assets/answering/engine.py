@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, SINGLE_SOURCE_NOTE, Answerer, DraftAnswer
+from rag_assets.answering.evidence.support import SupportScorer, scored
+from rag_assets.answering.evidence.verification import VerifiedClaims, sources_of, verify
 from rag_assets.answering.replies import ReplyCache
-from rag_assets.answering.support import SupportScorer, scored
-from rag_assets.answering.verification import VerifiedClaims, sources_of, verify
 from rag_assets.errors import RequestRejected
 from rag_assets.incremental import fingerprint
 from rag_assets.model import Chunk, Citation, Claim, Context, QAResult, summed

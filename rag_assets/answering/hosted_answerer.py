@@ -1,19 +1,19 @@
 """Answers by a model behind an API. The model writes a proposal; nothing it says is believed here.
 
 How a model is asked and a malformed reply repaired is in `hosted.structured`, the prompts are files beside this
-module, and what becomes of a proposal is decided in `verification`.
+module, and what becomes of a proposal is decided in `evidence.verification`.
 """
 
 from collections.abc import Sequence
 from itertools import islice
 
-from rag_assets.answering.claim_texts import MAX_CHARS, claim_text
 from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, DraftAnswer, DraftCitation, DraftClaim, Reading
 from rag_assets.answering.hosted_identity import INSTRUCTIONS, QUESTION, hosted_answerer_id
-from rag_assets.answering.insufficient import insufficient_notes, is_insufficient
-from rag_assets.answering.reply_parsing import read_tolerantly
-from rag_assets.answering.reply_schema import ModelReply
-from rag_assets.answering.source_fences import SourcesBlock, sources_block
+from rag_assets.answering.model_replies.insufficient import insufficient_notes, is_insufficient
+from rag_assets.answering.model_replies.parsing import read_tolerantly
+from rag_assets.answering.model_replies.schema import ModelReply
+from rag_assets.answering.untrusted.claim_texts import MAX_CHARS, claim_text
+from rag_assets.answering.untrusted.source_fences import SourcesBlock, sources_block
 from rag_assets.errors import ContextTooLong
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection

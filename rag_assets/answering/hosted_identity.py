@@ -1,8 +1,8 @@
 """What the answers and verdicts of a model behind an API are recognised by, prompts included. No SDK is loaded to
 tell whether they are current."""
 
+from rag_assets.answering.model_replies.schema import ModelReply
 from rag_assets.answering.prompts import load_prompt
-from rag_assets.answering.reply_schema import ModelReply
 from rag_assets.hosted.access import Access, ModelName
 from rag_assets.incremental import fingerprint
 

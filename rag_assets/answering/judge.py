@@ -1,6 +1,6 @@
 """A second model that says how well the quotes of each claim carry it. Its verdict is recorded; nothing is dropped.
 
-What can be told without a model (numbers, names, likeness) is in `support`.
+What can be told without a model (numbers, names, likeness) is in `evidence.support`.
 """
 
 import logging
@@ -12,8 +12,8 @@ from threading import Lock
 
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
+from rag_assets.answering.evidence.support import SupportScorer
 from rag_assets.answering.hosted_identity import JUDGE_INSTRUCTIONS, JUDGED_CLAIM, judge_id
-from rag_assets.answering.support import SupportScorer
 from rag_assets.errors import BudgetExhausted, ModelFault
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection

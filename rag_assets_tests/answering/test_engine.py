@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.engine import AnswerEngine, Evidence
+from rag_assets.answering.evidence.support import EmbeddedSupport
 from rag_assets.answering.replies import ReplyCache
-from rag_assets.answering.support import EmbeddedSupport
 from rag_assets.model import Context
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings

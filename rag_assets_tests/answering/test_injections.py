@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.engine import AnswerEngine, Evidence
+from rag_assets.answering.evidence.support import EmbeddedSupport
 from rag_assets.answering.hosted_answerer import HostedAnswerer
 from rag_assets.answering.replies import ReplyCache
-from rag_assets.answering.support import EmbeddedSupport
 from rag_assets.hosted.access import ModelName, require_access
 from rag_assets.hosted.budget import RunBudget
 from rag_assets.hosted.connection import open_connection

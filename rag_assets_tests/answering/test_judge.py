@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from rag_assets.answering.evidence.support import EmbeddedSupport, SupportScorer
 from rag_assets.answering.judge import open_judge
-from rag_assets.answering.support import EmbeddedSupport, SupportScorer
 from rag_assets.hosted.access import ModelName, require_access
 from rag_assets.hosted.budget import RunBudget
 from rag_assets.hosted.connection import open_connection

@@ -7,8 +7,8 @@ import pandas as pd
 
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.engine import QAAttempts, UsedDraft
+from rag_assets.answering.evidence.verification import VerifiedClaims
 from rag_assets.answering.records import append_audit, audit_row, read_results, write_results
-from rag_assets.answering.verification import VerifiedClaims
 from rag_assets.model import Box, Citation, Claim, QAResult, Verification
 
 CITATION = Citation("smith2020", "smith2020:1", 3, 4, "Ferritin “fell”", (Box(3, 0, 0, 1, 1),), Verification.EXACT)

@@ -8,8 +8,8 @@ import pytest
 
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.engine import QAAttempts, UsedDraft
+from rag_assets.answering.evidence.verification import VerifiedClaims
 from rag_assets.answering.update import AnswerUpdate, answered
-from rag_assets.answering.verification import VerifiedClaims
 from rag_assets.errors import AccessDenied, BudgetExhausted, ModelUnavailable, RagAssetsError, RequestRejected
 from rag_assets.model import Citation, Claim, QAResult, Verification
 from rag_assets.questions import Question

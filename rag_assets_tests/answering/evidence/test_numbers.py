@@ -4,8 +4,8 @@ from decimal import Decimal
 
 import pytest
 
-from rag_assets.answering.numbers import contradictions, held_share
-from rag_assets.answering.quantities import quantities
+from rag_assets.answering.evidence.numbers import contradictions, held_share
+from rag_assets.answering.evidence.quantities import quantities
 
 
 def found(text: str) -> list[tuple[Decimal, str]]:

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from rag_assets.answering.near_miss import MIN_SCORE, near_miss
+from rag_assets.answering.evidence.near_miss import MIN_SCORE, near_miss
 
 BEFORE, AFTER = "Nothing was known of it then. ", " Other markers did not change at all."
 

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from rag_assets.answering.encoders import SentenceEncoder
-from rag_assets.answering.numbers import held_share
+from rag_assets.answering.evidence.numbers import held_share
 from rag_assets.matching import Folded
 from rag_assets.model import Claim, Support
 from rag_assets.sentences import sentence_spans

@@ -1,7 +1,7 @@
 """Replies that stayed malformed after the model was asked to mend them: what can be read of them, and nothing more.
 
 A reader here gives the benefit of the doubt to form, never to content: a claim or quote whose end is missing is
-dropped, none is completed. Whether quotes are true is decided in `verification`, how loose JSON is read in
+dropped, none is completed. Whether quotes are true is decided in `evidence.verification`, how loose JSON is read in
 `lenient_json`.
 """
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL
-from rag_assets.answering.lenient_json import CutList, CutObject, read_values
-from rag_assets.answering.reply_schema import ModelReply, ReplyCitation, ReplyClaim
+from rag_assets.answering.model_replies.lenient_json import CutList, CutObject, read_values
+from rag_assets.answering.model_replies.schema import ModelReply, ReplyCitation, ReplyClaim
 from rag_assets.sentences import sentence_spans
 
 MAX_CHARS = 1_000_000

@@ -1,7 +1,7 @@
-"""The wording by which text for a model is told from text about a subject. How it is applied is in `untrusted`.
+"""The wording by which text for a model is told from text about a subject. How it is applied is in `instructions`.
 
 The patterns see a `Skeleton`: lower case, no accents, nothing invisible. In them a space stands for anything that may
-part two words. Each was held against 190,000 sentences of papers, manuals and reports, see `untrusted`.
+part two words. Each was held against 190,000 sentences of papers, manuals and reports, see `instructions`.
 """
 
 import re

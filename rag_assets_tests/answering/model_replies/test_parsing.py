@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets.answering.drafts import REFUSAL
-from rag_assets.answering.reply_parsing import MAX_CHARS, NO_SOURCE, read_tolerantly
-from rag_assets.answering.reply_schema import ModelReply
+from rag_assets.answering.model_replies.parsing import MAX_CHARS, NO_SOURCE, read_tolerantly
+from rag_assets.answering.model_replies.schema import ModelReply
 
 FELL, LOWER = "Ferritin fell in all groups", "Ferritin was lower, in every group, after weeks"
 REPLY = {

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation
-from rag_assets.answering.numbers import contradictions
-from rag_assets.answering.quote_places import Place, places
-from rag_assets.answering.untrusted import instruction_spans
+from rag_assets.answering.evidence.numbers import contradictions
+from rag_assets.answering.evidence.quote_places import Place, places
+from rag_assets.answering.untrusted.instructions import instruction_spans
 from rag_assets.model import Chunk, Citation, Claim, all_boxes, span_at, spans_between
 
 

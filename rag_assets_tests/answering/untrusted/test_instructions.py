@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.answering.source_fences import LEFT_OUT, sources_block
-from rag_assets.answering.untrusted import instruction_spans
+from rag_assets.answering.untrusted.instructions import instruction_spans
+from rag_assets.answering.untrusted.source_fences import LEFT_OUT, sources_block
 from rag_assets.matching import Folded
 from rag_assets.model import Context
 from rag_assets_tests.answering.injections import AFTER, BEFORE, INJECTIONS, Injection

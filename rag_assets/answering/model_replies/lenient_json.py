@@ -3,7 +3,7 @@
 Read in one pass without recursion: prose around it, code fences, comments, trailing and missing commas, single or
 curly quotes, unquoted keys, Python's literals, line breaks and quotation marks inside strings, brackets of the wrong
 kind and a cut-off end. What a cut left open says so by its type, since half a quote must not pass for a whole one.
-What the values mean is `reply_parsing`'s matter.
+What the values mean is `parsing`'s matter.
 """
 
 import json

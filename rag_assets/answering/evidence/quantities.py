@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from rag_assets.answering.number_writing import legible_numbers
-from rag_assets.answering.reference_marks import REFERENCE_MARK
-from rag_assets.answering.units import CURRENCIES, PER, PERCENT, SYMBOL, UNIT, measured_in
+from rag_assets.answering.evidence.number_writing import legible_numbers
+from rag_assets.answering.evidence.reference_marks import REFERENCE_MARK
+from rag_assets.answering.evidence.units import CURRENCIES, PER, PERCENT, SYMBOL, UNIT, measured_in
 
 PLAIN, YEAR, P_VALUE = "plain", "year", "p value"
 

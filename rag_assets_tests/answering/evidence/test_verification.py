@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.verification import verify
+from rag_assets.answering.evidence.verification import verify
 from rag_assets.model import Box, Citation, Span, Verification
 from rag_assets_tests.answering.builders import chunk
 

@@ -1,6 +1,6 @@
 """The numbered sources as they go into a prompt: fenced, and with nothing inside that could pass for anything else.
 
-What counts as talking to a model is decided in `untrusted`. Here such sentences are left out, and what remains is
+What counts as talking to a model is decided in `instructions`. Here such sentences are left out, and what remains is
 defused: a marker, a tag or a chat token gets an invisible word joiner after its first character. To a model it is no
 token any more, and a quote copied from it still verifies, with the joiner or without, because `rag_assets.matching`
 folds it away.
@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from rag_assets.answering.untrusted import instruction_spans
+from rag_assets.answering.untrusted.instructions import instruction_spans
 from rag_assets.incremental import fingerprint
 from rag_assets.model import Context
 
@@ -118,7 +118,7 @@ def _joined(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]
 def _visible(text: str) -> str:
     """Without the characters in which a text could hide from people, on lines that only a line feed ends.
 
-    Marks of writing direction and invisible operators stay: Hebrew and formulas need them, `untrusted` sees through
+    Marks of writing direction and invisible operators stay: Hebrew and formulas need them, `instructions` sees through
     them, and a quote must still be found in its source.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")

@@ -8,8 +8,8 @@ difference or a share that a claim computes from its quotes counts as not held b
 from collections.abc import Sequence
 from decimal import Decimal
 
-from rag_assets.answering.quantities import P_VALUE, PLAIN, YEAR, Quantity, quantities
-from rag_assets.answering.units import PERCENT
+from rag_assets.answering.evidence.quantities import P_VALUE, PLAIN, YEAR, Quantity, quantities
+from rag_assets.answering.evidence.units import PERCENT
 
 MAX_COMPARED = 100
 """A claim with more numbers is a table nobody checks: it counts as contradicted."""

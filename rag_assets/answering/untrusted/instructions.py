@@ -1,9 +1,9 @@
 """Which sentences of a document talk to whoever reads it by machine, instead of about its subject.
 
 Papers are data. A sentence that gives a model orders, imitates its conversation, its sources or its reply is found
-here; `source_fences` leaves it out of the prompt and `verification` accepts no quote of it. This is one of several
-barriers and not the last: what it misses still stands inside a fence, reaches a model without tools, and must pass
-verification.
+here; `source_fences` leaves it out of the prompt and `evidence.verification` accepts no quote of it. This is one of
+several barriers and not the last: what it misses still stands inside a fence, reaches a model without tools, and must
+pass verification.
 
 The price: a paper about prompt injection that spells an attack out loses that sentence, which can then not be quoted.
 Reports of what people were told ("participants were instructed to ignore ...") are left alone, unless the sentence
@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
-from rag_assets.answering.order_wordings import (
+from rag_assets.answering.untrusted.order_wordings import (
     AFTERMATH,
     ANYWHERE,
     COMMANDS,
@@ -24,7 +24,7 @@ from rag_assets.answering.order_wordings import (
     SET_APART,
     SPOKEN_TO,
 )
-from rag_assets.answering.skeletons import Skeleton
+from rag_assets.answering.untrusted.skeletons import Skeleton
 from rag_assets.sentences import sentence_spans
 
 _LINE_START = re.compile(r"\n\s*(?=[^a-z\s])")

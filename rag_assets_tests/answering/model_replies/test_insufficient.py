@@ -2,8 +2,8 @@
 
 import pytest
 
-from rag_assets.answering.insufficient import UNNAMED_PART, insufficient_notes
-from rag_assets.answering.reply_schema import ModelReply, ReplyClaim
+from rag_assets.answering.model_replies.insufficient import UNNAMED_PART, insufficient_notes
+from rag_assets.answering.model_replies.schema import ModelReply, ReplyClaim
 
 QUESTION = "Which side effects does iron have in adults, and at which dose?"
 

@@ -16,9 +16,9 @@ from itertools import count
 
 from rapidfuzz import fuzz
 
-from rag_assets.answering.reference_marks import REFERENCE_MARK
-from rag_assets.answering.retyped import digit_groups, retyped
-from rag_assets.answering.wording import (
+from rag_assets.answering.evidence.reference_marks import REFERENCE_MARK
+from rag_assets.answering.evidence.retyped import digit_groups, retyped
+from rag_assets.answering.evidence.wording import (
     ADDED,
     ARTICLES,
     DETERMINERS,

@@ -11,9 +11,9 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from rag_assets.answering.near_miss import near_miss, turns_meaning, words_of
-from rag_assets.answering.retyped import begins_and_ends_whole, digit_groups, retyped
-from rag_assets.answering.wording import FILLERS
+from rag_assets.answering.evidence.near_miss import near_miss, turns_meaning, words_of
+from rag_assets.answering.evidence.retyped import begins_and_ends_whole, digit_groups, retyped
+from rag_assets.answering.evidence.wording import FILLERS
 from rag_assets.matching import Folded
 from rag_assets.model import Verification
 from rag_assets.sentences import sentence_spans

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.answering.support import EmbeddedSupport, scored
+from rag_assets.answering.evidence.support import EmbeddedSupport, scored
 from rag_assets.model import Citation, Claim, Support, Verification
 from rag_assets_tests.answering.builders import WordEncoder
 

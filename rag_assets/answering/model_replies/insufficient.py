@@ -9,7 +9,7 @@ import re
 from py_rust_stemmers import SnowballStemmer
 
 from rag_assets.answering.drafts import INSUFFICIENT
-from rag_assets.answering.reply_schema import ModelReply
+from rag_assets.answering.model_replies.schema import ModelReply
 from rag_assets.sentences import sentence_spans
 
 UNNAMED_PART = f"{INSUFFICIENT} for a part of the question."

@@ -1,7 +1,7 @@
 """A text as a model reads it: letters without the disguises they come in, each mapped back to its place.
 
 Used to recognise wording that hides behind zero-width characters, full-width or accented letters, letters of another
-script that look the same, or letters set apart. What is recognised is said in `untrusted`. Finding quotes is the
+script that look the same, or letters set apart. What is recognised is said in `instructions`. Finding quotes is the
 business of `rag_assets.matching`, which must not equate what only looks alike.
 """
 

@@ -1,0 +1,1 @@
+"""Reading what a model replied, well formed or not."""

@@ -1,0 +1,1 @@
+"""Text that others wrote, papers and models, made fit to stand beside our own."""

@@ -1,0 +1,1 @@
+"""Tests of quotes and numbers held against their sources."""

@@ -1,0 +1,1 @@
+"""Tests of text that others wrote."""
