@@ -1,6 +1,7 @@
 """The settings of a run: which of four sources wins, and that one run at a time writes a data folder."""
 
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -88,11 +89,19 @@ def test_a_second_run_says_that_it_waits_and_then_goes_on(tmp_path: Path, caplog
     """A run that seems to hang gets killed."""
     lock = FileLock(tmp_path / LOCK_NAME, thread_local=False)
     lock.acquire(timeout=0)
-    release = threading.Timer(0.3, lock.release)
-    release.start()
+    said = f"Another run is writing {tmp_path}; waiting for it."
+
+    def release_when_it_waits() -> None:
+        deadline = time.monotonic() + 60
+        while said not in caplog.messages and time.monotonic() < deadline:
+            time.sleep(0.01)
+        lock.release()
+
+    releasing = threading.Thread(target=release_when_it_waits)
+    releasing.start()
 
     settings = settings_of_a_run(overrides={"data_dir": str(tmp_path)}, launchpad={})
 
-    release.join()
+    releasing.join()
     assert settings.data_dir == tmp_path
-    assert f"Another run is writing {tmp_path}; waiting for it." in caplog.messages
+    assert said in caplog.messages
