@@ -71,7 +71,7 @@ def print_run(report: "RunReport") -> None:
     print_table(rows, title=f"Run {report.run_id[:8]}")
     for check in report.broken:
         colour = "red" if check.is_blocking else "yellow"
-        promise = f": {check.promise} ({check.n_offenders} rows)"
+        promise = f" does not hold for {check.n_offenders} rows: {check.promise}"
         err().print(Text.assemble((f"{check.asset} · {check.check}", colour), promise), soft_wrap=True)
         if check.is_blocking:
             err().print(check.offenders, soft_wrap=True)
@@ -146,6 +146,9 @@ def print_answer(result: QAResult) -> None:
     for number, citation in enumerate((c for claim in result.claims for c in claim.citations), start=1):
         quote = textwrap.shorten(citation.quote, _SHOWN_QUOTE_CHARS, placeholder="…")
         console.print(legible(f"  [{number}] {place_of(citation)} ({citation.verification}): “{quote}”"))
+    if result.refused:  # an answer names them itself
+        for part in result.unanswered:
+            console.print(legible(f"  {part}"))
 
 
 def _pages(first: int | None, last: int | None) -> str:

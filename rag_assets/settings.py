@@ -188,7 +188,9 @@ class RetrievalSettings(StageSettings):
         description="Top hits that bring their neighbours into the context. 0 cuts answers at the edge of a passage, "
         "too many crowd out other hits.",
     )
-    budget_tokens: int = Field(10_000, gt=0, description="Tokens of context packed for an answerer.")
+    budget_tokens: int = Field(
+        10_000, gt=0, description="Tokens of context packed for an answerer; the best passage is packed in any case."
+    )
 
 
 class AnsweringSettings(StageSettings):

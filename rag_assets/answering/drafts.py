@@ -64,6 +64,8 @@ class DraftAnswer:
     """Citations that named a source that was not given; they are not among the claims."""
     n_left_out: int = 0
     """Stretches of the contexts that talk to a model instead of about their subject, and were not shown to it."""
+    n_contexts_read: int | None = None
+    """The best so many were read, where all of them were more than the model reads; None is all."""
     seconds: float = 0.0
     """How long the provider took over its replies."""
     raw_reply: str = ""

@@ -21,6 +21,7 @@ ENGINE_VERSION = 2
 """Part of what published answers are recognised by: raise it, as those of search and answerer, when the code makes
 another answer of the same contexts."""
 UNANSWERED_NOTE = "Nothing was found that answers: {part}"
+AI_WRITTEN = "AI-written"
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class UsedDraft:
     """Of the question, the contexts, the answerer and its settings: what the draft is cached under."""
     draft: DraftAnswer
     is_cached: bool
-    """It was made in an earlier run, or a run that was killed."""
+    """It was made before: in an earlier run, or for another question in the same words."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,7 @@ class QAAttempts:
 @dataclass(frozen=True)
 class _Attempt:
     contexts: tuple[Context, ...]
+    """Those that the answerer read."""
     used: UsedDraft
     verified: VerifiedClaims
 
@@ -105,7 +107,7 @@ class AnswerEngine:
         if attempts[0].n_sources < self._settings.min_sources:
             retry_k = self._settings.k + self._settings.retry_extra_k
             attempts += self._retried(question, retry_k, attempts[0])
-        final = attempts[-1] if attempts[-1].n_sources >= attempts[0].n_sources else attempts[0]
+        final = max(reversed(attempts), key=lambda attempt: (attempt.n_sources, len(attempt.verified.claims)))
         return QAAttempts(
             result=self._result(question, final, attempts),
             initial_k=self._settings.k,
@@ -116,19 +118,21 @@ class AnswerEngine:
         )
 
     def _retried(self, question: Question, k: int, first: _Attempt) -> list[_Attempt]:
-        """The retry; none when it is rejected for good and the first attempt has something to say."""
+        """The retry; none when nothing more was found, or it is rejected and the first attempt has something to say."""
         try:
-            return [self._attempt(question, k)]
+            retry = self._attempt(question, k)
         except RequestRejected:
             if not first.verified.claims:
                 raise
             return []
+        return [] if retry.used.fingerprint == first.used.fingerprint else [retry]
 
     def _attempt(self, question: Question, k: int) -> _Attempt:
         evidence = self._retrieve(question, k)
         used = self._drafted(question.question, evidence.contexts)
-        given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in evidence.contexts}
-        return _Attempt(evidence.contexts, used, verify(used.draft, given, question.question))
+        read = evidence.contexts[: used.draft.n_contexts_read]
+        given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in read}
+        return _Attempt(read, used, verify(used.draft, given, question.question))
 
     def _drafted(self, question: str, contexts: tuple[Context, ...]) -> UsedDraft:
         key = fingerprint(
@@ -166,11 +170,13 @@ class AnswerEngine:
 
 
 def place_of(citation: Citation) -> str:
-    """ "smith2020, p. 3" or "smith2020, pp. 3-4"; the paper alone where no page is known."""
+    """ "smith2020, p. 3" or "smith2020, pp. 3-4"; without pages where none is known.
+
+    ", AI-written" follows where the quote is no author's: a figure's description by a model.
+    """
     first, last = citation.page_start, citation.page_end
-    if first is None or last is None:
-        return citation.paper_id
-    return f"{citation.paper_id}, p. {first}" if first == last else f"{citation.paper_id}, pp. {first}-{last}"
+    pages = [] if first is None or last is None else [f"p. {first}" if first == last else f"pp. {first}-{last}"]
+    return ", ".join([citation.paper_id, *pages, *([AI_WRITTEN] if citation.is_generated else [])])
 
 
 def _worded(claims: Sequence[Claim], notes: Sequence[str]) -> str:

@@ -44,7 +44,7 @@ class HostedAnswerer:
         """Without contexts, a refusal for which no model is asked. Raises what `Connection.guarded` raises."""
         if not contexts:
             return DraftAnswer()
-        given, reply = self._asked(question, contexts, _MOST_HALVINGS)
+        n_read, given, reply = self._asked(question, contexts, _MOST_HALVINGS)
         output, reading = _read(reply)
         return DraftAnswer(
             claims=_claims(output, given),
@@ -53,17 +53,21 @@ class HostedAnswerer:
             reading=reading,
             n_hallucinated=_n_hallucinated(output, given),
             n_left_out=given.n_left_out,
+            n_contexts_read=n_read if n_read < len(contexts) else None,
             seconds=reply.seconds,
             raw_reply="" if reading is Reading.STRUCTURED else "\n\n".join(reply.texts),
         )
 
     def _asked(
         self, question: str, contexts: Sequence[Context], n_halvings_left: int
-    ) -> tuple[SourcesBlock, StructuredReply[ModelReply]]:
-        """Contexts come best first: when they are more than the model reads, the better half is tried."""
+    ) -> tuple[int, SourcesBlock, StructuredReply[ModelReply]]:
+        """How many contexts were read, and the reply.
+
+        They come best first: when they are more than the model reads, the better half is tried.
+        """
         given = sources_block(contexts)
         try:
-            return given, self._model.ask(QUESTION.filled(sources=given.text, question=question))
+            return len(contexts), given, self._model.ask(QUESTION.filled(sources=given.text, question=question))
         except ContextTooLong:
             if n_halvings_left == 0 or len(contexts) == 1:
                 raise

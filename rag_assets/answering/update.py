@@ -5,6 +5,7 @@ settings and the answerer. While it is the same and the file is as it was writte
 """
 
 import json
+import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -17,6 +18,8 @@ from rag_assets.incremental import UpdatePlan, file_sha256, fingerprint, plan_up
 from rag_assets.model import QAResult
 from rag_assets.questions import Question
 
+logger = logging.getLogger(__name__)
+_MOST_SHOWN = 10
 _MOST_FAILURES_IN_A_ROW = 3
 """So many questions that a provider does not answer, and the others are not tried."""
 
@@ -113,6 +116,7 @@ def answered(
         raise run.stopped_by
     rows = {attempt.result.question_id: attempt.result for attempt in attempts}
     left = tuple(outcome for outcome in outcomes if isinstance(outcome, LeftQuestion))
+    _warn_of(left, len(questions))
     asked_before = {(result.question_id, result.question): result for result in published}
     for item in left:
         earlier = asked_before.get((item.question.id, item.question.question))
@@ -121,6 +125,13 @@ def answered(
     results = tuple(rows[question.id] for question in questions if question.id in rows)
     plan = plan_update(row_fingerprints(published), row_fingerprints(results))
     return AnswerUpdate(results, tuple(attempts), plan, left)
+
+
+def _warn_of(left: Sequence[LeftQuestion], n_questions: int) -> None:
+    for reason in dict.fromkeys(item.reason for item in left):
+        ids = [item.question.id for item in left if item.reason == reason]
+        shown = ", ".join(ids[:_MOST_SHOWN]) + (f" and {len(ids) - _MOST_SHOWN} more" if len(ids) > _MOST_SHOWN else "")
+        logger.warning("%d of %d questions are left for the next run (%s): %s", len(ids), n_questions, shown, reason)
 
 
 def _is_of_asked_papers(result: QAResult, question: Question) -> bool:

@@ -39,9 +39,10 @@ def pack_contexts(
 ) -> list[Context]:
     """Contexts of at most `budget_tokens` tokens in all, by the counter of `sizes`, best first.
 
-    ranking: passages and their scores, best first. A passage that does not fit is passed over, so that a shorter one
-    may; one of which more than half is packed already is left out. Passages that follow each other in a chunk become
-    one context, scored as its best passage; a neighbour has the score of the hit that brought it.
+    ranking: passages and their scores, best first. The best one is packed whatever the budget: without it there is
+    nothing to answer from, and a refusal would blame the corpus. Another that does not fit is passed over, so that a
+    shorter one may; one of which more than half is packed already is left out. Passages that follow each other in a
+    chunk become one context, scored as its best passage; a neighbour has the score of the hit that brought it.
     """
     chosen: dict[str, float] = {}
     packed: list[Passage] = []
@@ -50,12 +51,14 @@ def pack_contexts(
         if passage.passage_id in chosen or _is_repeated(passage, packed):
             continue
         n_tokens = sizes.of(passage)
-        if n_tokens <= n_left:
+        if n_tokens <= n_left or not packed:
             chosen[passage.passage_id] = score
             packed.append(passage)
             n_left -= n_tokens
     contexts = _contexts(chosen, library, sizes.counter)
-    while sum(context.n_tokens for context in contexts) > budget_tokens:  # what stands between passages counts too
+    while (
+        len(chosen) > 1 and sum(context.n_tokens for context in contexts) > budget_tokens
+    ):  # what stands between passages counts too
         chosen.popitem()
         contexts = _contexts(chosen, library, sizes.counter)
     return contexts

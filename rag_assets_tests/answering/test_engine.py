@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.engine import AnswerEngine, Evidence
 from rag_assets.answering.evidence.support import EmbeddedSupport
 from rag_assets.answering.replies import ReplyCache
-from rag_assets.model import Context
+from rag_assets.model import Context, Usage
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
@@ -78,6 +80,72 @@ def test_an_answer_from_one_paper_says_so(tmp_path: Path) -> None:
 
     assert attempts.result.single_source
     assert attempts.result.answer.endswith(SINGLE_SOURCE_NOTE)
+
+
+def test_a_retry_that_sees_nothing_new_counts_once(tmp_path: Path) -> None:
+    """In a small corpus the retry finds what the first attempt found; its cost would be told twice."""
+
+    class PaidAnswerer(QuotingAnswerer):
+        def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+            return replace(super().draft(question, contexts), usage=Usage(100, 10, 1, 0.01), n_hallucinated=1)
+
+    answerer = PaidAnswerer()
+
+    attempts = engine(tmp_path, answerer, {6: evidence(SMITH), 10: evidence(SMITH)}).answer(
+        Question(id="q1", question="Fall?")
+    )
+
+    assert (answerer.n_calls, attempts.retry_k) == (1, 10)
+    assert attempts.result.usage == Usage(100, 10, 1, 0.01)
+    assert (len(attempts.drafts), attempts.n_cached) == (1, 0)
+
+
+@pytest.mark.parametrize(("n_first", "n_retry", "n_published"), [(2, 1, 2), (1, 2, 2)])
+def test_of_two_attempts_with_as_many_papers_the_one_that_says_more_is_published(
+    n_first: int, n_retry: int, n_published: int, tmp_path: Path
+) -> None:
+    """More contexts may distract: the retry looked for a second paper, not for a poorer answer."""
+
+    class UnevenAnswerer(QuotingAnswerer):
+        def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+            draft = super().draft(question, contexts)
+            return replace(draft, claims=draft.claims[: n_first if len(contexts) == 2 else n_retry])
+
+    ours = [chunk("smith2020", f"Ferritin fell in group {name} by 12% within a month.") for name in ("one", "two", "x")]
+
+    attempts = engine(tmp_path, UnevenAnswerer(), {6: evidence(*ours[:2]), 10: evidence(*ours)}).answer(
+        Question(id="q1", question="Fall?")
+    )
+
+    assert len(attempts.result.claims) == n_published
+
+
+def test_the_contexts_of_a_row_are_those_that_were_read(tmp_path: Path) -> None:
+    """What was too long for the model was not looked at, and cannot be cited."""
+
+    class ShortSightedAnswerer(QuotingAnswerer):
+        def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+            return replace(super().draft(question, contexts), n_contexts_read=1)
+
+    result = (
+        engine(tmp_path, ShortSightedAnswerer(), {6: evidence(SMITH, JONES), 10: evidence(SMITH, JONES)})
+        .answer(Question(id="q1", question="Fall?"))
+        .result
+    )
+
+    assert result.contexts == (SMITH.chunk_id,)
+    assert result.sources_used == ("smith2020",)
+
+
+def test_an_answer_says_which_of_its_words_a_model_wrote(tmp_path: Path) -> None:
+    """A figure's description is not the authors' word, and most readers see nothing but the answer."""
+    described = replace(SMITH, is_generated=True)
+
+    attempts = engine(tmp_path, QuotingAnswerer(), {6: evidence(described, JONES)}).answer(
+        Question(id="q1", question="Fall?")
+    )
+
+    assert attempts.result.answer == f"{SMITH.text} [smith2020, p. 1, AI-written] {JONES.text} [jones2021]"
 
 
 def test_what_is_not_answered_is_said_in_the_answer(tmp_path: Path) -> None:

@@ -218,6 +218,7 @@ def test_sources_that_are_too_long_are_halved_best_first(monkeypatch: pytest.Mon
         draft = model.draft(QUESTION, CONTEXTS)
 
     assert [len(Prompt.of(request).sources) for request in server.requests] == [8, 4, 2]
+    assert draft.n_contexts_read == 2
     assert len(draft.claims) == 1
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.drafts import DraftAnswer, Reading
 from rag_assets.answering.engine import QAAttempts, UsedDraft
 from rag_assets.answering.evidence.verification import VerifiedClaims
 from rag_assets.answering.records import append_audit, audit_row, read_results, write_results
-from rag_assets.model import Box, Citation, Claim, QAResult, Verification
+from rag_assets.model import Box, Citation, Claim, QAResult, Usage, Verification
 
 CITATION = Citation("smith2020", "smith2020:1", 3, 4, "Ferritin “fell”", (Box(3, 0, 0, 1, 1),), Verification.EXACT)
 RESULT = QAResult(
@@ -60,6 +60,25 @@ def test_damaged_answers_count_as_not_there(tmp_path: Path) -> None:
     path.write_text('{"question_id": "q1", "ques')
 
     assert read_results(path) == []
+
+
+def test_the_audit_says_what_an_answer_cost_and_how_it_was_read() -> None:
+    """Whoever pays wants to know for what, and which answers came from a cache or a mended reply."""
+    cached = DraftAnswer(seconds=1.25, n_hallucinated=2, reading=Reading.STRUCTURED)
+    made = DraftAnswer(seconds=2.5, n_hallucinated=1, reading=Reading.REPAIRED, n_left_out=3)
+    attempts = replace(
+        ATTEMPTS,
+        result=replace(RESULT, usage=Usage(3, 2400, 120, 0.015)),
+        verified=VerifiedClaims(RESULT.claims, 2, 4),
+        drafts=(UsedDraft("first", cached, is_cached=True), UsedDraft("f", made, is_cached=False)),
+    )
+
+    row = audit_row(attempts, timestamp="t", run_id="r", index_version="i", verdict="published")
+
+    assert (row["n_requests"], row["n_input_tokens"], row["n_output_tokens"]) == (3, 2400, 120)
+    assert (row["cost_usd"], row["model_seconds"], row["n_cached_drafts"]) == (0.015, 3.75, 1)
+    assert (row["reading"], row["n_left_out_stretches"]) == ("repaired", 3)
+    assert (row["n_hallucinated_citations"], row["n_dropped_citations"], row["n_contradicted_claims"]) == (3, 2, 4)
 
 
 def test_a_row_that_a_killed_run_wrote_already_is_not_repeated(tmp_path: Path) -> None:

@@ -82,6 +82,12 @@ def test_a_model_s_answers_are_verified_and_published(
     facts = outcome.facts["qa"]
     assert facts["n_model_requests"] == len(server.requests)
     assert facts["n_input_tokens"] == 1200 * len(server.requests)
+    assert facts.get("cost_usd") == (0.0 if provider == "ollama" else None), "the prices known are the providers' own"
+    rows = audit(world.paths)
+    assert facts["model_seconds"] > 0
+    assert sum(float(row["model_seconds"]) for row in rows) == pytest.approx(facts["model_seconds"], abs=0.01)
+    assert sum(int(row["n_requests"]) for row in rows) == len(server.requests)
+    assert {row["reading"] for row in rows} == {"structured"}
 
 
 def test_an_unchanged_corpus_makes_no_call(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +121,9 @@ def test_a_changed_paper_is_asked_about_only_where_it_was_seen(world: World, mon
         again = {Prompt.of(request).question for request in server.requests[n_first:]}
     assert "Where does basalt take up water?" in again
     assert "Who composed the opera about the queen?" not in again, "it is asked of another paper"
-    assert outcome.facts["qa"]["n_cached_drafts"] > 0
+    n_cached = outcome.facts["qa"]["n_cached_drafts"]
+    assert n_cached > 0
+    assert sum(int(row["n_cached_drafts"]) for row in audit(world.paths)) <= n_cached, "the audit tells of news only"
 
 
 def test_a_missing_key_is_said_before_any_work(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,12 +61,28 @@ def test_top_hits_bring_their_neighbours_of_the_same_section() -> None:
 
 def test_a_passage_that_does_not_fit_is_passed_over() -> None:
     """Cutting it would cite half a sentence; stopping would waste the rest of the budget."""
-    corpus = Corpus([chunk_of("long", "One two three four five six."), chunk_of("short", "Seven eight.", ordinal=1)])
+    corpus = Corpus(
+        [
+            chunk_of("best", "One two."),
+            chunk_of("long", "Three four five six seven eight.", ordinal=1),
+            chunk_of("short", "Nine ten.", ordinal=2),
+        ]
+    )
     ranking = [(passage, 1.0) for passage in corpus.passages]
 
     contexts = pack_contexts(ranking, corpus.library, PassageSizes(WordCounter()), NO_NEIGHBOURS, budget_tokens=5)
 
-    assert [context.text for context in contexts] == ["Seven eight."]
+    assert [context.text for context in contexts] == ["One two.", "Nine ten."]
+
+
+def test_the_best_passage_is_packed_whatever_the_budget() -> None:
+    """A budget set too low must not read as a corpus that says nothing."""
+    corpus = Corpus([chunk_of("long", "One two three four five six."), chunk_of("short", "Seven eight.", ordinal=1)])
+    ranking = [(passage, 1.0) for passage in corpus.passages]
+
+    contexts = pack_contexts(ranking, corpus.library, PassageSizes(WordCounter()), NO_NEIGHBOURS, budget_tokens=3)
+
+    assert [context.text for context in contexts] == ["One two three four five six."]
 
 
 @given(
@@ -74,12 +90,16 @@ def test_a_passage_that_does_not_fit_is_passed_over() -> None:
     budget=st.integers(0, 40),
     expanded=st.integers(0, 4),
 )
-def test_the_budget_is_never_exceeded_and_nothing_is_packed_twice(ids: list[str], budget: int, expanded: int) -> None:
+def test_the_budget_is_kept_from_the_second_passage_on_and_nothing_is_packed_twice(
+    ids: list[str], budget: int, expanded: int
+) -> None:
     """Past the budget a model refuses the request, or forgets its beginning; repeats waste it."""
     contexts = packed(ids, budget, RetrievalSettings(expanded_hits=expanded, neighbours=2))
 
     words = [word for context in contexts for word in context.text.split()]
-    assert sum(context.n_tokens for context in contexts) == len(words) <= budget
+    best = len(LIBRARY.passage(ids[0]).text.split()) if ids else 0
+    assert sum(context.n_tokens for context in contexts) == len(words) <= max(budget, best)
+    assert bool(contexts) == bool(ids)
     assert len(words) == len(set(words))
     assert [context.score for context in contexts] == sorted((one.score for one in contexts), reverse=True)
 
