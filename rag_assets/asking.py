@@ -92,7 +92,7 @@ def _hosted_models(settings: Settings) -> dict[str, ModelName]:
         "judging.model": (settings.judging.model, NO_JUDGE),
     }
     return {
-        setting: ModelName.parse(model, setting=setting)
+        setting: ModelName.parse(model, setting=setting, instead=without)
         for setting, (model, without) in named.items()
         if model != without
     }

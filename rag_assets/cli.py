@@ -19,7 +19,15 @@ from rag_assets.errors import InvalidSettings, RagAssetsError
 from rag_assets.incremental import only_writer
 from rag_assets.settings import Settings, load_settings
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+_HELP = """Turn papers into chunks, indexes and page-cited answers, with the runs and history of the Dagster UI.
+
+Answers are sentences of the papers, or written by a model if one is named, in the environment or in .env:
+RAG_ASSETS_ANSWER_MODEL=google:gemini-2.5-flash (or anthropic:, openai:, ollama:) and its key, here GEMINI_API_KEY.
+
+Settings come from rag_assets.toml, RAG_ASSETS_<GROUP>__<FIELD> and --set. Exit code 1 is an error of the pipeline, 2 a
+wrong usage.
+"""
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=_HELP)
 index_app = typer.Typer(no_args_is_help=True, help="Build the two indexes, or look at them.")
 app.add_typer(index_app, name="index")
 
@@ -30,7 +38,9 @@ DataOption = Annotated[
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="KEY=VALUE", help="A setting for this run, e.g. chunking.max_tokens=1100; repeatable."
+        "--set",
+        metavar="KEY=VALUE",
+        help="A setting for this run, e.g. chunking.max_tokens=1100 or answering.model=ollama:llama3.2; repeatable.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print records as JSON.")]

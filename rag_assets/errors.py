@@ -62,8 +62,8 @@ class MissingKey(RagAssetsError):
     @classmethod
     def of(cls, provider: str, variables: Sequence[str]) -> Self:
         return cls(
-            f"Models of {provider} need a key. Set {' or '.join(variables)} in the environment or in .env, "
-            'or go back to answering.model = "extractive" and a local embedding.model, which need none.'
+            f"Models of {provider} need a key. Set {' or '.join(variables)} in the environment or in .env, or use what "
+            'needs none: answering.model = "extractive", judging.model = "none", a local embedding.model.'
         )
 
 
@@ -74,6 +74,8 @@ class ModelFault(RagAssetsError):
 class ModelUnavailable(ModelFault):
     """It does not answer for now: rate limit, server error, time-out, broken connection. Worth another try."""
 
+    what: str = ""
+    """What happened, without the remedy."""
     retry_after_s: float | None = None
     """Seconds the provider asked to wait, where it said so."""
 

@@ -11,6 +11,7 @@ fingerprint covers all its fields. What changes only how fast or where work is d
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from tomllib import TOMLDecodeError
 from typing import Annotated, Any, Literal, Self
@@ -518,9 +519,10 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
     Raises InvalidSettings with one line a wrong setting.
     """
     if unknown := _unknown_variables():
+        known = [ANSWER_MODEL_VARIABLE, *(ENV_PREFIX + name.upper() for name in Settings.model_fields)]
         raise InvalidSettings(
-            f"The environment sets {', '.join(unknown)}, which name no setting. Known: "
-            f"{', '.join(ENV_PREFIX + name.upper() for name in Settings.model_fields)} (and __FIELD behind a group)."
+            f"The environment or .env sets {', '.join(unknown)}, which name no setting. Known: {', '.join(known)} "
+            "(and __FIELD behind a group)."
         )
     config = os.environ.get(CONFIG_FILE_VARIABLE)
     if config and not Path(config).is_file():
@@ -533,18 +535,35 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
             "or a group in the environment is written as JSON."
         ) from error
     except ValidationError as error:
-        problems = [f"{'.'.join(str(part) for part in item['loc'])}: {item['msg']}" for item in error.errors()]
+        problems = [_problem(".".join(map(str, item["loc"])), item["type"], item["msg"]) for item in error.errors()]
         raise InvalidSettings(
             "Settings cannot be used (rag_assets.toml, environment, .env or launchpad):\n  " + "\n  ".join(problems)
         ) from error
 
 
+def _problem(setting: str, kind: str, message: str) -> str:
+    if kind != "extra_forbidden":
+        return f"{setting}: {message}"
+    alike = get_close_matches(setting, _names(Settings), n=1)
+    return f"{setting}: there is no such setting" + (f"; is {alike[0]} meant?" if alike else "")
+
+
+def _names(group: type[BaseModel], above: str = "") -> list[str]:
+    """The settings of a group and of the groups in it, by their dotted names."""
+    names = []
+    for name, field in group.model_fields.items():
+        below: Any = field.annotation
+        is_group = isinstance(below, type) and issubclass(below, BaseModel)
+        names += _names(below, f"{above}{name}.") if is_group else [above + name]
+    return names
+
+
 def _unknown_variables() -> list[str]:
-    """Variables with our prefix that pydantic-settings would pass over in silence."""
+    """Variables with our prefix that pydantic-settings would pass over in silence, or call by another name."""
     known = {name.upper() for name in Settings.model_fields}
     return sorted(
         name
-        for name in os.environ
+        for name in environment()
         if name.startswith(ENV_PREFIX)
         and name not in {CONFIG_FILE_VARIABLE, ANSWER_MODEL_VARIABLE}
         and name.removeprefix(ENV_PREFIX).split("__")[0] not in known

@@ -130,7 +130,7 @@ def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
 
     Raises InvalidSettings for a name or size that cannot be, MissingKey when the provider's key is not set.
     """
-    name = ModelName.parse(settings.model, setting=SETTING)
+    name = ModelName.parse(settings.model, setting=SETTING, instead="a model that runs here")
     known = KNOWN_MODELS.get(str(name).removesuffix(":latest"))
     if shut_down := _SHUT_DOWN.get(str(name)):
         logger.warning("%s was announced to be shut down on %s; its successor is %s.", name, *shut_down)

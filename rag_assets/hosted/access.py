@@ -56,13 +56,16 @@ class ModelName:
         return f"{self.provider}:{self.name}"
 
     @classmethod
-    def parse(cls, text: str, *, setting: str) -> Self:
-        """Raises InvalidSettings for a provider that does not exist or a name that cannot be one."""
+    def parse(cls, text: str, *, setting: str, instead: str) -> Self:
+        """Raises InvalidSettings for a provider that does not exist or a name that cannot be one.
+
+        instead: what else the setting may be.
+        """
         provider, _, name = text.partition(":")
         if provider not in PROVIDERS or not _NAME.fullmatch(name):
             raise InvalidSettings(
-                f"{setting} = {text!r} does not exist. A model behind an API is named provider:model, the provider "
-                f"being one of {', '.join(PROVIDERS)}; for example google:gemini-2.5-flash."
+                f"{setting} = {text!r} does not exist. It is {instead}, or a model behind an API as provider:model; "
+                f"providers are {', '.join(PROVIDERS)}. For example google:gemini-2.5-flash."
             )
         return cls(provider, name)
 

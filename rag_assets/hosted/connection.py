@@ -119,9 +119,10 @@ class Connection:
 
     def _announced(self, state: RetryCallState) -> None:
         wait_s = state.next_action.sleep if state.next_action else 0.0
+        fault = state.outcome.exception() if state.outcome else None
         logger.warning(
-            "%s did not answer (attempt %d of %d); trying again in %.1f s.",
-            self.access.provider,
+            "%s (attempt %d of %d); trying again in %.1f s.",
+            getattr(fault, "what", self.access.provider),
             state.attempt_number,
             self._settings.max_attempts,
             wait_s,

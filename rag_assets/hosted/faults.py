@@ -31,6 +31,13 @@ _FOR_NOW = (
 )
 _OLLAMA_TOO_LONG = "exceeds the context length"
 _SERVER_ERROR = 500
+_CHECK_NAME = "Check the name of the model in the settings"
+_NOT_FOUND = {
+    "google": f"{_CHECK_NAME}, and GOOGLE_GEMINI_BASE_URL if it is set.",
+    "anthropic": f"{_CHECK_NAME}, and ANTHROPIC_BASE_URL if it is set.",
+    "openai": f"{_CHECK_NAME}, and OPENAI_BASE_URL if it is set: most addresses end in /v1.",
+    "ollama": f"Fetch the model with `ollama pull`. {_CHECK_NAME}, and OLLAMA_BASE_URL if it is set.",
+}
 
 
 class ReplyTooLarge(Exception):
@@ -64,9 +71,14 @@ def _fault(error: Exception, access: Access) -> ModelFault:
         variables = " or ".join(PROVIDERS[name].key_variables)
         return AccessDenied(f"{name} refuses the key{_status(error)}. Check {variables}.")
     if isinstance(error, theirs.ModelQuotaExceededError):
-        return AccessDenied(f"{name}: the quota or the credit of the account is used up{_status(error)}.")
+        return AccessDenied(
+            f"{name}: the quota or the credit of the account is used up{_status(error)}. Raise it there, or run again "
+            "when it is renewed; what is done is kept."
+        )
     if isinstance(error, theirs.ModelNotFoundError):
-        return AccessDenied(f"{name} knows no such model or address{_status(error)}: {_detail(error, access)}")
+        return AccessDenied(
+            f"{name} knows no such model or address{_status(error)}: {_detail(error, access)}. {_NOT_FOUND[name]}"
+        )
     is_final = isinstance(error, (theirs.ModelRequestRejectedError, ReplyTooLarge)) or 0 < _code(error) < _SERVER_ERROR
     if is_final and not isinstance(error, _FOR_NOW):
         return RequestRejected(f"{name} rejects the request{_status(error)}: {_detail(error, access)}")
@@ -74,10 +86,15 @@ def _fault(error: Exception, access: Access) -> ModelFault:
 
 
 def _unavailable(error: Exception, access: Access) -> ModelUnavailable:
-    fault = ModelUnavailable(
-        f"{access.provider} does not answer for now{_status(error)}: {_detail(error, access)}. Run again later; what "
-        "is done is kept."
-    )
+    variable = PROVIDERS[access.provider].base_url_variable
+    remedy = "Run again later"
+    if access.provider == "ollama":
+        remedy = f"Check that Ollama runs (ollama serve) where {variable} says, or run again later"
+    elif access.server:
+        remedy = f"Check {variable}, or run again later"
+    what = f"{access.provider} does not answer for now{_status(error)}: {_detail(error, access)}"
+    fault = ModelUnavailable(f"{what}. {remedy}; what is done is kept.")
+    fault.what = what
     fault.retry_after_s = getattr(error, "retry_after", None)
     return fault
 
@@ -91,5 +108,14 @@ def _status(error: Exception) -> str:
 
 
 def _detail(error: Exception, access: Access) -> str:
-    text = " ".join(access.redacted(str(error) or type(error).__name__).split())
+    """What the provider says, without the full stop."""
+    text = " ".join(access.redacted(_said(error) or type(error).__name__).split()).rstrip(".")
     return text if len(text) <= MAX_DETAIL_CHARS else text[: MAX_DETAIL_CHARS - 1] + "…"
+
+
+def _said(error: Exception) -> str:
+    """The message of an error body in any of the shapes that providers use, else all there is."""
+    said: object = error.body if isinstance(error, theirs.ModelHTTPError) else None
+    for name in ("error", "message", "detail"):
+        said = said.get(name, said) if isinstance(said, dict) else said
+    return said if isinstance(said, str) else str(error)

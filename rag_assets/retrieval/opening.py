@@ -74,12 +74,12 @@ def _opened(
     wanted = IndexManifest.of(identity, library.fingerprints)
     found = read_manifest(folder)
     if found != wanted or not is_intact(folder):
-        logger.warning("%s is not used: it %s. Materialize it again.", folder, _misfit(found, wanted))
+        logger.warning("%s is not used: it %s. Make it again: rag-assets index build", folder, _misfit(found, wanted))
         return None
     try:
         return open_index(folder)
     except Exception as error:
-        logger.warning("%s is not used: it cannot be opened (%s). Materialize it again.", folder, error)
+        logger.warning("%s is not used: it cannot be opened (%s). Make it again: rag-assets index build", folder, error)
         return None
 
 
@@ -88,6 +88,8 @@ def _misfit(found: IndexManifest | None, wanted: IndexManifest) -> str:
         return "is missing or unfinished"
     if found == wanted:
         return "is damaged"
+    if found.identity.model_id != wanted.identity.model_id:
+        return f"was built with {found.identity.model_id}, this run asks for {wanted.identity.model_id}"
     if found.identity != wanted.identity:
-        return f"was built with {found.identity}, this run asks for {wanted.identity}"
+        return "was built with other settings than this run asks for"
     return f"describes other passages ({found.n_passages}) than the published ones ({wanted.n_passages})"

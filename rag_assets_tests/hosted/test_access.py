@@ -30,8 +30,8 @@ def test_a_missing_key_is_named(provider: str, variables: str) -> None:
         require_access(provider)
 
     assert str(raised.value) == (
-        f"Models of {provider} need a key. Set {variables} in the environment or in .env, or go back to "
-        'answering.model = "extractive" and a local embedding.model, which need none.'
+        f"Models of {provider} need a key. Set {variables} in the environment or in .env, or use what needs none: "
+        'answering.model = "extractive", judging.model = "none", a local embedding.model.'
     )
 
 
@@ -166,7 +166,7 @@ def test_a_word_that_serves_as_a_key_stays_a_word(monkeypatch: pytest.MonkeyPatc
 
 def test_a_model_of_another_server_is_another_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """llama3.2 here may not be llama3.2 there: answers of one must not pass for those of the other."""
-    name = ModelName.parse("ollama:llama3.2", setting="answering.model")
+    name = ModelName.parse("ollama:llama3.2", setting="answering.model", instead="extractive")
     here = require_access("ollama").model_id(name)
     monkeypatch.setenv("OLLAMA_BASE_URL", "http://gpu:11434")
     there = require_access("ollama").model_id(name)
@@ -179,5 +179,5 @@ def test_a_model_of_another_server_is_another_model(monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("text", ["gemini-2.5-flash", "mistral:large", "google:", "google:a b", "openai:x\ny"])
 def test_a_model_that_cannot_exist_is_refused_by_the_setting_s_name(text: str) -> None:
     """A typo found after an hour of embedding is an hour lost."""
-    with pytest.raises(InvalidSettings, match=r"answering\.model = .* does not exist"):
-        ModelName.parse(text, setting="answering.model")
+    with pytest.raises(InvalidSettings, match=r"answering\.model = .* does not exist\. It is extractive, or a model"):
+        ModelName.parse(text, setting="answering.model", instead="extractive")

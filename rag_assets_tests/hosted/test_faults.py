@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from pydantic_ai import exceptions as theirs
 
 from rag_assets.errors import AccessDenied, ContextTooLong, ModelFault, ModelUnavailable, RequestRejected
-from rag_assets.hosted.access import Access
+from rag_assets.hosted.access import PROVIDERS, Access
 from rag_assets.hosted.faults import ReplyTooLarge, answered
 
 ACCESS = Access("openai", SecretStr("sk-very-secret"), "https://api.example.org/v1")
@@ -34,6 +34,12 @@ def request_that_fails_with(error: Exception) -> None:
         raise error
 
     anyio.run(lambda: answered(request, ACCESS, timeout_s=5.0))
+
+
+def _not_found(body: dict[str, object]) -> Exception:
+    return theirs.ModelHTTPError.for_category(
+        theirs.ModelNotFoundError, status_code=404, model_name="a-model", body=body
+    )
 
 
 def fault_of(error: Exception) -> ModelFault:
@@ -104,3 +110,55 @@ def test_a_refused_key_is_reported_without_the_provider_s_words() -> None:
     )
 
     assert str(fault) == "openai refuses the key (HTTP 401). Check OPENAI_API_KEY."
+
+
+@pytest.mark.parametrize(
+    ("provider", "base_url", "error", "message"),
+    [
+        (
+            "ollama",
+            PROVIDERS["ollama"].base_url,
+            theirs.ModelConnectionError("llama3.2", "Connection error."),
+            "ollama does not answer for now: Connection error. Check that Ollama runs (ollama serve) where "
+            "OLLAMA_BASE_URL says, or run again later; what is done is kept.",
+        ),
+        (
+            "openai",
+            "http://localhost:8000",
+            theirs.ModelConnectionError("gpt-5-mini", "Connection error."),
+            "openai does not answer for now: Connection error. Check OPENAI_BASE_URL, or run again later; what is done "
+            "is kept.",
+        ),
+        (
+            "openai",
+            PROVIDERS["openai"].base_url,
+            theirs.ModelServerError("gpt-5-mini", "Connection error."),
+            "openai does not answer for now: Connection error. Run again later; what is done is kept.",
+        ),
+        (
+            "ollama",
+            PROVIDERS["ollama"].base_url,
+            _not_found({"error": {"message": 'model "llama3.2" not found, try pulling it first'}}),
+            'ollama knows no such model or address (HTTP 404): model "llama3.2" not found, try pulling it first. Fetch '
+            "the model with `ollama pull`. Check the name of the model in the settings, and OLLAMA_BASE_URL if it is "
+            "set.",
+        ),
+        (
+            "openai",
+            "http://localhost:8000",
+            _not_found({"detail": "Not Found"}),
+            "openai knows no such model or address (HTTP 404): Not Found. Check the name of the model in the settings, "
+            "and OPENAI_BASE_URL if it is set: most addresses end in /v1.",
+        ),
+    ],
+)
+def test_a_fault_says_what_to_do(provider: str, base_url: str, error: Exception, message: str) -> None:
+    """A server that is not started, a model that is not fetched, a path that is missing: the common beginnings."""
+
+    async def request() -> None:
+        raise error
+
+    with pytest.raises(ModelFault) as raised:
+        anyio.run(lambda: answered(request, Access(provider, None, base_url), timeout_s=5.0))
+
+    assert str(raised.value) == message

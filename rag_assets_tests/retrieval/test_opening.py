@@ -70,7 +70,9 @@ def test_vectors_of_another_model_are_not_used(settings: Settings, caplog: pytes
     )
 
     assert words_alone(other) == ["bridge"]
-    assert "was built with" in caplog.text
+    assert "was built with local-all-MiniLM-L6-v2-int8-" in caplog.text
+    assert "this run asks for local-all-MiniLM-L6-v2-" in caplog.text
+    assert "rag-assets index build" in caplog.text
 
 
 def test_a_damaged_index_is_not_used(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
