@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets_tests.end_to_end.test_model_answers import TEN_QUESTIONS
+from rag_assets_tests.end_to_end.test_model_answers import MODELS, TEN_QUESTIONS
 from rag_assets_tests.end_to_end.world import World
-from rag_assets_tests.wire import BadKey, Reply, Slow, Status, Step, WireServer
+from rag_assets_tests.wire import BadKey, ProtocolName, Reply, Slow, Status, Step, WireServer
 from rag_assets_tests.wire.exchange import WireRequest
 from rag_assets_tests.wire.quoting_model import Prompt, quoting_model
 
@@ -26,13 +26,14 @@ def command(world: World, *arguments: str) -> list[str]:
 
 def environment(server: WireServer, home: Path) -> dict[str, str]:
     """As a user would set it; `.env` is read from the working folder."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RAG_ASSETS_", "OPENAI_"))}
+    providers = tuple(f"{name.upper()}_" for name in (*MODELS, "GEMINI"))
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("RAG_ASSETS_", *providers))}
     return kept | {
         "DAGSTER_HOME": str(home),
-        "OPENAI_BASE_URL": server.base_url,
-        "RAG_ASSETS_ANSWER_MODEL": "openai:gpt-5-mini",
+        server.protocol.base_url_variable: server.base_url,
+        "RAG_ASSETS_ANSWER_MODEL": MODELS[server.protocol_name],
         "RAG_ASSETS_CHUNKING__TOKENIZER": "wordpiece",
-        "RAG_ASSETS_MODEL_ACCESS__OPENAI__REQUESTS_PER_MINUTE": "6000",
+        f"RAG_ASSETS_MODEL_ACCESS__{server.protocol_name.upper()}__REQUESTS_PER_MINUTE": "6000",
         "RAG_ASSETS_MODEL_ACCESS__MAX_ATTEMPTS": "2",
         "RAG_ASSETS_MODEL_ACCESS__MAX_WAIT_S": "0.1",
     }
@@ -125,14 +126,15 @@ def echoing(server: WireServer) -> object:
     return echo
 
 
-def test_the_key_reaches_no_file_and_no_output(world: World, tmp_path: Path) -> None:
+@pytest.mark.parametrize("provider", ["google", "anthropic", "openai"])
+def test_the_key_reaches_no_file_and_no_output(provider: ProtocolName, world: World, tmp_path: Path) -> None:
     """Logs are mailed around, run histories are shown to everybody who can open the UI."""
     world.write_questions(TEN_QUESTIONS)
     home, folder = tmp_path / "home", tmp_path / "project"
     folder.mkdir()
-    with WireServer("openai") as server:
+    with WireServer(provider) as server:
         server.answer_by(echoing(server))  # type: ignore[arg-type]
-        in_environment = environment(server, home) | {"OPENAI_API_KEY": server.key}
+        in_environment = environment(server, home) | {server.protocol.key_variable: server.key}
         outputs = []
         for variables in (in_environment, environment(server, home)):
             done = subprocess.run(
@@ -145,13 +147,13 @@ def test_the_key_reaches_no_file_and_no_output(world: World, tmp_path: Path) -> 
                 check=False,
             )
             outputs.append(done.stdout + done.stderr)
-            (folder / ".env").write_text(f"OPENAI_API_KEY={server.key}\n")  # for the second run
+            (folder / ".env").write_text(f"{server.protocol.key_variable}={server.key}\n")  # for the second run
         secret, fragment = server.key, server.key[-6:]
         assert {request.key for request in server.requests} == {secret}
 
     written = [path for root in (world.paths.data, home) for path in root.rglob("*") if path.is_file()]
     assert any(path.suffix == ".db" for path in written), "the run history lies elsewhere"
-    assert "openai" in "".join(outputs), "nothing was reported"
+    assert provider in "".join(outputs), "nothing was reported"
     assert not [path.name for path in written if fragment.encode() in path.read_bytes()]
     assert fragment not in "".join(outputs)
 
