@@ -37,7 +37,10 @@ def test_a_dotenv_file_with_foreign_keys_is_read(tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
-        ({"chunking": {"max_tokenz": 1}}, "chunking.max_tokenz: there is no such setting; is chunking.max_tokens meant?"),
+        (
+            {"chunking": {"max_tokenz": 1}},
+            "chunking.max_tokenz: there is no such setting; is chunking.max_tokens meant?",
+        ),
         ({"retrieval": {"dense_weight": 2}}, "retrieval.dense_weight: Input should be less than or equal to 1"),
         (
             {"chunking": {"target_tokens": 500, "max_tokens": 400}},

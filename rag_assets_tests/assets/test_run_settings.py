@@ -62,7 +62,7 @@ def test_a_wrong_value_in_the_launchpad_is_named(tmp_path: Path) -> None:
         settings_of_a_run(overrides={"data_dir": str(tmp_path)}, launchpad={"chunking": {"max_token": 1}})
 
     assert isinstance(caught.value.__cause__, InvalidSettings)
-    assert "chunking.max_token: Extra inputs are not permitted" in str(caught.value.__cause__)
+    assert "chunking.max_token: there is no such setting; is chunking.max_tokens meant?" in str(caught.value.__cause__)
 
 
 def test_the_launchpad_offers_every_group_of_settings() -> None:

@@ -1,0 +1,48 @@
+"""Every tunable in one typed tree, and where its values come from."""
+
+from rag_assets.settings.paths import Paths
+from rag_assets.settings.sources import environment
+from rag_assets.settings.stages import (
+    AnsweringSettings,
+    AutomationSettings,
+    ChunkingSettings,
+    EmbeddingSettings,
+    EvaluationSettings,
+    ExecutionSettings,
+    ExtractiveSettings,
+    Floors,
+    IndexingSettings,
+    JudgingSettings,
+    ModelAccessSettings,
+    ParseLimits,
+    ParsingSettings,
+    PassageSettings,
+    ProviderLimits,
+    RetrievalSettings,
+    StageSettings,
+)
+from rag_assets.settings.tree import Settings, load_settings
+
+__all__ = [
+    "AnsweringSettings",
+    "AutomationSettings",
+    "ChunkingSettings",
+    "EmbeddingSettings",
+    "EvaluationSettings",
+    "ExecutionSettings",
+    "ExtractiveSettings",
+    "Floors",
+    "IndexingSettings",
+    "JudgingSettings",
+    "ModelAccessSettings",
+    "ParseLimits",
+    "ParsingSettings",
+    "PassageSettings",
+    "Paths",
+    "ProviderLimits",
+    "RetrievalSettings",
+    "Settings",
+    "StageSettings",
+    "environment",
+    "load_settings",
+]

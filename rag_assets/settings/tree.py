@@ -1,0 +1,162 @@
+"""All settings in one tree, and how it is read.
+
+Precedence, lowest first: the defaults of `stages`, `rag_assets.toml`, the environment and `.env`
+(`RAG_ASSETS_CHUNKING__MAX_TOKENS=1100`), the Dagster launchpad. Data only: nothing here builds, opens or reads
+anything but the settings themselves.
+"""
+
+import os
+from collections.abc import Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from tomllib import TOMLDecodeError
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
+
+from rag_assets.errors import InvalidSettings
+from rag_assets.settings.paths import Paths
+from rag_assets.settings.sources import (
+    ANSWER_MODEL_VARIABLE,
+    CONFIG_FILE,
+    CONFIG_FILE_VARIABLE,
+    DOTENV_FILE,
+    ENV_PREFIX,
+    OwnDotEnv,
+    ShortNames,
+    environment,
+)
+from rag_assets.settings.stages import (
+    AnsweringSettings,
+    AutomationSettings,
+    ChunkingSettings,
+    EmbeddingSettings,
+    EvaluationSettings,
+    ExecutionSettings,
+    ExtractiveSettings,
+    IndexingSettings,
+    JudgingSettings,
+    ModelAccessSettings,
+    ParseLimits,
+    ParsingSettings,
+    PassageSettings,
+    RetrievalSettings,
+)
+
+
+class Settings(BaseSettings):
+    """The whole tree."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX,
+        env_nested_delimiter="__",
+        extra="forbid",
+        frozen=True,
+    )
+
+    data_dir: Path = Field(Path("data"), description="The data folder; relative to the working folder.")
+    parsed_index: Path | None = Field(
+        None,
+        description="A parquet file with paper_id, parsed_xml_path, parsed_txt_path that names the papers instead of "
+        "a sweep of data/papers; relative paths in it count from the folder of the file.",
+    )
+    questions: Path | None = Field(None, description="The question file; default data/questions/smoke.jsonl.")
+    limits: ParseLimits = ParseLimits()
+    parsing: ParsingSettings = ParsingSettings()
+    chunking: ChunkingSettings = ChunkingSettings()
+    passages: PassageSettings = PassageSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    indexing: IndexingSettings = IndexingSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    answering: AnsweringSettings = AnsweringSettings()
+    extractive: ExtractiveSettings = ExtractiveSettings()
+    judging: JudgingSettings = JudgingSettings()
+    model_access: ModelAccessSettings = ModelAccessSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+    automation: AutomationSettings = AutomationSettings()
+    execution: ExecutionSettings = ExecutionSettings()
+
+    @property
+    def paths(self) -> Paths:
+        return Paths(self.data_dir)
+
+    @property
+    def question_file(self) -> Path:
+        return self.questions or self.paths.questions / "smoke.jsonl"
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - replaced below
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - named by pydantic-settings
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        toml = TomlConfigSettingsSource(settings_cls, Path(os.environ.get(CONFIG_FILE_VARIABLE, CONFIG_FILE)))
+        dotenv = OwnDotEnv(settings_cls, DOTENV_FILE)
+        return init_settings, env_settings, dotenv, ShortNames(settings_cls), toml
+
+
+def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
+    """Read the settings; `overrides` (the launchpad, command line options) win over everything.
+
+    Raises InvalidSettings with one line a wrong setting.
+    """
+    if unknown := _unknown_variables():
+        known = [ANSWER_MODEL_VARIABLE, *(ENV_PREFIX + name.upper() for name in Settings.model_fields)]
+        raise InvalidSettings(
+            f"The environment or .env sets {', '.join(unknown)}, which name no setting. Known: {', '.join(known)} "
+            "(and __FIELD behind a group)."
+        )
+    config = os.environ.get(CONFIG_FILE_VARIABLE)
+    if config and not Path(config).is_file():
+        raise InvalidSettings(f"{CONFIG_FILE_VARIABLE} names {config}, which is no file. Mend it or unset it.")
+    try:
+        return Settings(**dict(overrides or {}))
+    except (SettingsError, TOMLDecodeError) as error:
+        raise InvalidSettings(
+            f"Settings cannot be read: {error}. Look into {config or CONFIG_FILE}, the environment and .env; a list "
+            "or a group in the environment is written as JSON."
+        ) from error
+    except ValidationError as error:
+        problems = [_problem(".".join(map(str, item["loc"])), item["type"], item["msg"]) for item in error.errors()]
+        raise InvalidSettings(
+            "Settings cannot be used (rag_assets.toml, environment, .env or launchpad):\n  " + "\n  ".join(problems)
+        ) from error
+
+
+def _problem(setting: str, kind: str, message: str) -> str:
+    if kind != "extra_forbidden":
+        return f"{setting}: {message}"
+    alike = get_close_matches(setting, _names(Settings), n=1)
+    return f"{setting}: there is no such setting" + (f"; is {alike[0]} meant?" if alike else "")
+
+
+def _names(group: type[BaseModel], above: str = "") -> list[str]:
+    """The settings of a group and of the groups in it, by their dotted names."""
+    names = []
+    for name, field in group.model_fields.items():
+        below: Any = field.annotation
+        is_group = isinstance(below, type) and issubclass(below, BaseModel)
+        names += _names(below, f"{above}{name}.") if is_group else [above + name]
+    return names
+
+
+def _unknown_variables() -> list[str]:
+    """Variables with our prefix that pydantic-settings would pass over in silence, or call by another name."""
+    known = {name.upper() for name in Settings.model_fields}
+    return sorted(
+        name
+        for name in environment()
+        if name.startswith(ENV_PREFIX)
+        and name not in {CONFIG_FILE_VARIABLE, ANSWER_MODEL_VARIABLE}
+        and name.removeprefix(ENV_PREFIX).split("__")[0] not in known
+    )
