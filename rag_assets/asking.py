@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 
-from rag_assets.answering.drafts import Answerer
+from rag_assets.answering.drafts import Answerer, DraftAnswer
 from rag_assets.answering.engine import ENGINE_VERSION, AnswerEngine, Evidence, Retrieve
 from rag_assets.answering.evidence.support import EmbeddedSupport, SupportScorer
 from rag_assets.answering.extractive import EXTRACTIVE, EXTRACTIVE_VERSION, ExtractiveAnswerer
@@ -70,7 +70,7 @@ def asking(settings: Settings, replies: Path, models: Connections) -> Iterator[A
             return Evidence(tuple(contexts), {context.chunk_id: chunks[context.chunk_id] for context in contexts})
 
         answerer, scorer = _models(settings, encoder, models)
-        engine = AnswerEngine(answerer, evidence, ReplyCache(replies), scorer, settings.answering)
+        engine = AnswerEngine(answerer, evidence, ReplyCache(replies, DraftAnswer), scorer, settings.answering)
         yield Asking(searcher, engine, evidence, encoder, _n_at_once(settings))
 
 

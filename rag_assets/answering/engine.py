@@ -90,7 +90,7 @@ class AnswerEngine:
         self,
         answerer: Answerer,
         retrieve: Retrieve,
-        cache: ReplyCache,
+        cache: ReplyCache[DraftAnswer],
         scorer: SupportScorer,
         settings: AnsweringSettings,
     ) -> None:

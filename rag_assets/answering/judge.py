@@ -4,26 +4,24 @@ What can be told without a model (numbers, names, likeness) is in `evidence.supp
 """
 
 import logging
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from threading import Lock
 
-from pydantic import BaseModel, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field
 
 from rag_assets.answering.evidence.support import SupportScorer
 from rag_assets.answering.hosted_identity import JUDGE_INSTRUCTIONS, JUDGED_CLAIM, judge_id
+from rag_assets.answering.replies import ReplyCache
 from rag_assets.errors import BudgetExhausted, ModelFault
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.structured import StructuredModel
-from rag_assets.incremental import fingerprint, write_atomically
+from rag_assets.incremental import fingerprint
 from rag_assets.model import Claim, Support
 
 logger = logging.getLogger(__name__)
 _MAX_OUTPUT_TOKENS = 4096
-_VERDICTS = TypeAdapter(dict[int, float])
 
 
 class Verdict(BaseModel):
@@ -47,8 +45,7 @@ class JudgedSupport:
         self._scorer = scorer
         self._model = model
         self._model_id = model_id
-        self._folder = folder
-        self._locks: defaultdict[str, Lock] = defaultdict(Lock)
+        self._cache = ReplyCache(folder, dict[int, float])
 
     def scores(self, claims: Sequence[Claim], question: str) -> list[Support]:
         """An answer does not wait for its judge: where it cannot be asked, `judged` stays None until
@@ -72,27 +69,12 @@ class JudgedSupport:
             for number, claim in enumerate(claims, start=1)
         )
         key = fingerprint(prompt, self._model_id)
-        with self._locks[key]:  # answers with the same claims are judged once
-            return self._known(key) or self._judged(key, prompt)
-
-    def _known(self, key: str) -> dict[int, float]:
-        path = self._path(key)
-        if not path.exists():
-            return {}
-        try:
-            return _VERDICTS.validate_json(path.read_bytes())
-        except ValidationError:
-            logger.warning("%s is damaged; its claims are judged again.", path)
-            return {}
-
-    def _judged(self, key: str, prompt: str) -> dict[int, float]:
-        output = self._model.ask(prompt).output
-        verdicts = {verdict.statement: verdict.support for verdict in output.verdicts} if output else {}
-        write_atomically(self._path(key), _VERDICTS.dump_json(verdicts) + b"\n")
-        return verdicts
-
-    def _path(self, key: str) -> Path:
-        return self._folder / f"{key}.json"
+        with self._cache.held(key):  # answers with the same claims are judged once
+            known = self._cache.get(key)
+            if known is None and (output := self._model.ask(prompt).output):
+                known = {verdict.statement: verdict.support for verdict in output.verdicts}
+                self._cache.put(key, known)
+            return known or {}
 
 
 def open_judge(name: ModelName, connection: Connection, scorer: SupportScorer, folder: Path) -> JudgedSupport:

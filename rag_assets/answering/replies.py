@@ -1,6 +1,6 @@
-"""Drafts kept by fingerprint, so that the same question over the same contexts is never answered twice.
+"""What a model replied, kept by a fingerprint of what it was asked: drafts of answers, verdicts of a judge.
 
-A draft is saved the moment it exists: a killed run repeats no finished question, and a model is never paid twice
+A reply is saved the moment it exists: a killed run repeats no finished question, and a model is never paid twice
 for one prompt. Verification is not cached, it runs on every draft that is used.
 """
 
@@ -10,44 +10,45 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
+from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.incremental import write_atomically
 
 logger = logging.getLogger(__name__)
-_DRAFT = TypeAdapter(DraftAnswer)
+Reply = TypeVar("Reply")
 
 
-class ReplyCache:
-    """One small JSON file a draft, below one folder."""
+class ReplyCache(Generic[Reply]):
+    """One small JSON file a reply, below one folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kind: type[Reply]) -> None:
         self._folder = folder
+        self._kind = TypeAdapter(kind)
         self._locks: defaultdict[str, Lock] = defaultdict(Lock)
 
     @contextmanager
     def held(self, fingerprint: str) -> Iterator[None]:
-        """While one thread makes a draft, others that want the same wait for it."""
+        """While one thread asks, others that want the same wait for it."""
         with self._locks[fingerprint]:
             yield
 
-    def get(self, fingerprint: str) -> DraftAnswer | None:
+    def get(self, fingerprint: str) -> Reply | None:
         path = self._path(fingerprint)
         if not path.exists():
             return None
         try:
-            return _DRAFT.validate_json(path.read_bytes())
+            return self._kind.validate_json(path.read_bytes())
         except ValidationError:
             logger.warning("%s is damaged and is written anew.", path)
             return None
 
-    def put(self, fingerprint: str, draft: DraftAnswer) -> None:
-        write_atomically(self._path(fingerprint), _DRAFT.dump_json(draft, indent=1) + b"\n")
+    def put(self, fingerprint: str, reply: Reply) -> None:
+        write_atomically(self._path(fingerprint), self._kind.dump_json(reply, indent=1) + b"\n")
 
     def prune(self, keep: Collection[str]) -> None:
-        """Forget every draft that no current answer used."""
+        """Forget every reply that no current answer used."""
         for path in self._folder.glob("*.json"):
             if path.stem not in keep:
                 path.unlink()

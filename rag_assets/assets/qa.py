@@ -9,6 +9,7 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.answering import audits
+from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.engine import place_of
 from rag_assets.answering.records import (
     append_audit,
@@ -154,7 +155,7 @@ def _publish(update: AnswerUpdate, paths: Paths, inputs: str) -> None:
         draft.put(paths.qa_meta, meta_of(answers, inputs, update))
         draft.publish()
     if not update.left:  # what was left may have drafts that the next run needs
-        ReplyCache(paths.answers).prune(update.replies)
+        ReplyCache(paths.answers, DraftAnswer).prune(update.replies)
 
 
 def _log(update: AnswerUpdate, paths: Paths, run_id: str, index_version: str, *, verdict: str) -> None:

@@ -45,7 +45,9 @@ class InventingAnswerer(QuotingAnswerer):
 
 def engine(tmp_path: Path, answerer: QuotingAnswerer, by_k: dict[int, Evidence]) -> AnswerEngine:
     scorer = EmbeddedSupport(WordEncoder())
-    return AnswerEngine(answerer, lambda _question, k: by_k[k], ReplyCache(tmp_path), scorer, AnsweringSettings())
+    return AnswerEngine(
+        answerer, lambda _question, k: by_k[k], ReplyCache(tmp_path, DraftAnswer), scorer, AnsweringSettings()
+    )
 
 
 def test_an_answer_names_its_papers_and_pages(tmp_path: Path) -> None:

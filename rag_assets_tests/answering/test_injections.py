@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.engine import AnswerEngine, Evidence
 from rag_assets.answering.evidence.support import EmbeddedSupport
 from rag_assets.answering.hosted_answerer import HostedAnswerer
@@ -53,7 +54,7 @@ def answering(server: WireServer, folder: Path, injection: Injection) -> Iterato
         yield AnswerEngine(
             answerer,
             lambda _question, _k: evidence(injection),
-            ReplyCache(folder),
+            ReplyCache(folder, DraftAnswer),
             EmbeddedSupport(WordEncoder()),
             AnsweringSettings(),
         )
