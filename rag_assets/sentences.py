@@ -22,6 +22,10 @@ _PERIOD_APART = re.compile(r"(?<=[)\]]) \.(?=\s)")
 """As in "(Temin, 1985) . The": sentencex then cuts at the comma and misses the period."""
 _MAX_UNBROKEN_CHARS = 5_000
 """sentencex takes minutes on longer stretches that end nowhere; prose has none."""
+_ABBREVIATION_CHARS = 20
+"""The end of a sentence that is searched for an abbreviation; the longest has 7 characters with its period."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half a character, which broken extractions leave and sentencex cannot read."""
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -48,7 +52,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 def _segments(text: str) -> Iterator[int]:
     """The lengths of what sentencex cuts the text into, cut too where nothing can end a sentence for too long."""
-    text = _PERIOD_APART.sub(". ", text)
+    text = _SURROGATE.sub("\ufffd", _PERIOD_APART.sub(". ", text))
     cuts, at = [0], 0
     for end in (*(match.end() for match in _MAY_END.finditer(text)), len(text)):
         if end - at > _MAX_UNBROKEN_CHARS:
@@ -64,5 +68,5 @@ def _belongs_to_previous(text: str, previous: tuple[int, int], start: int, end: 
         return False
     if not _HAS_WORD.search(text, start, end):
         return True
-    before = text[previous[0] : previous[1]]
+    before = text[max(previous[0], previous[1] - _ABBREVIATION_CHARS) : previous[1]]
     return bool(_ENDS_WITH_ABBREVIATION.search(before) and _CONTINUES.match(text[start:end]))

@@ -1,5 +1,7 @@
 """Sentence boundaries in scientific prose."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,3 +44,36 @@ def test_every_visible_character_lies_in_exactly_one_sentence(text: str) -> None
     covered = [offset for start, end in spans for offset in range(start, end)]
     assert len(covered) == len(set(covered))
     assert {i for i, character in enumerate(text) if not character.isspace()} <= set(covered)
+
+
+def test_half_a_character_is_a_character_like_others() -> None:
+    """Broken extractions hold such; one would stop the whole corpus."""
+    text = "It fell \ud835 here. It rose \udc00 there."
+
+    assert [text[start:end] for start, end in sentence_spans(text)] == [
+        "It fell \ud835 here.",
+        "It rose \udc00 there.",
+    ]
+
+
+def test_a_stretch_that_ends_nowhere_is_cut_in_time() -> None:
+    """The segmenter takes minutes for one."""
+    text = "word " * 20_000
+
+    started = time.perf_counter()
+    spans = sentence_spans(text)
+
+    assert len(spans) > 1
+    assert max(end - start for start, end in spans) <= 5_000
+    assert time.perf_counter() - started < 10
+
+
+def test_a_sentence_of_abbreviations_is_read_in_time() -> None:
+    """Read from its beginning at each of them, it takes the square of its length."""
+    text = "Eq. 2 " * 10_000
+
+    started = time.perf_counter()
+    spans = sentence_spans(text)
+
+    assert spans == [(0, len(text) - 1)]
+    assert time.perf_counter() - started < 5, "some 0.2 s on an idle machine"

@@ -44,6 +44,11 @@ def test_a_quote_the_published_chunk_does_not_hold_is_found() -> None:
     assert len(quotes_not_in_source([result(replace(citation(), paper_id="jones2021"))], CHUNKS)) == 1
 
 
+def test_a_quote_too_short_to_prove_anything_is_found() -> None:
+    """Two words stand in every paper, and support anything."""
+    assert len(quotes_not_in_source([result(citation("fell in"))], CHUNKS)) == 1
+
+
 def test_an_approximate_quote_must_be_the_source_s_own_words() -> None:
     """What the model wrote is not what the paper says, however near it comes."""
     own = replace(citation("Nothing else changed during the study", 4), verification=Verification.APPROXIMATE)

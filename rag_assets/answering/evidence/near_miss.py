@@ -44,7 +44,9 @@ _MARGIN_WORDS = 8
 _WORDS_AN_EDIT, _STEP_COST = 4, 3
 """At most one word left out or put in for so many words of the quote; the other steps cost a little less."""
 
-_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+(?:[.,]\d+)*|-(?=\.?\d)|[%‰<>=±≤≥≈~×+°$€£*^√∞→←↑↓]")
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+(?:[.,]\d+)*|-(?=\s?\.?\d)|[%‰<>=±≤≥≈~×+°$€£*^√∞→←↑↓≠≪≫≲≳∉∈¬⇒/]")
+_CHARGE = re.compile(r"\w[−⁻](?!\w)|\d[-–](?=\s[^\W\d])")
+"""The minus of "CD4− cells", which folds as a hyphen does."""
 _MARKED = re.compile(r"\w+")
 _LETTER = re.compile(r"[^\W_]")
 _MARK_DISTANCE = 3
@@ -133,7 +135,7 @@ def tidied_from(quote: str, text: str) -> NearMiss | None:
         return None
     start, end = first + aligned[0], first + aligned[1]
     place = _with_marks(source, source.places[start][0], source.places[end - 1][1], quote)
-    if not _has_numbers_and_marks(quote, text[slice(*place)]):
+    if not _has_numbers_and_marks(quote, found := text[slice(*place)]) or _n_charges(quote) != _n_charges(found):
         return None
     return NearMiss(*place, fuzz.ratio(wanted.joined, " ".join(source.words[start:end])))
 
@@ -146,7 +148,8 @@ def words_of(text: str) -> Words:
 
 def turns_meaning(left_out: str) -> bool:
     """Whether leaving this text out of a sentence could change what the rest says."""
-    return not TURNING.isdisjoint(Words.of(left_out).words) or "n't" in left_out.replace("’", "'")
+    folded = retyped(left_out).text
+    return not TURNING.isdisjoint(Words.of(left_out).words) or "n't" in folded or "?" in folded
 
 
 def _with_marks(source: Words, start: int, end: int, quote: str) -> tuple[int, int]:
@@ -167,6 +170,10 @@ def _has_numbers_and_marks(quote: str, found: str) -> bool:
     )
     remaining = iter(there)
     return outside[0] == outside[1] and all(word in remaining for word in wanted)
+
+
+def _n_charges(text: str) -> int:
+    return len(_CHARGE.findall(text))
 
 
 def _aligned_words(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | None:

@@ -5,7 +5,8 @@ difference or a share that a claim computes from its quotes counts as not held b
 `quantities`' matter.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from rag_assets.answering.evidence.quantities import P_VALUE, PLAIN, YEAR, Quantity, quantities
@@ -13,7 +14,6 @@ from rag_assets.answering.evidence.units import PERCENT
 
 MAX_COMPARED = 100
 """A claim with more numbers is a table nobody checks: it counts as contradicted."""
-_MAX_QUOTE_CHARS = 20_000
 _SIGNIFICANCE_LEVELS = {Decimal(level) for level in ("0.1", "0.05", "0.01", "0.005", "0.001", "0.0001")}
 _ROUNDED_SHARE = Decimal("0.05")
 _BOUND_FACTOR = 10
@@ -36,13 +36,13 @@ def contradictions(claim: str, quotes: Sequence[str], question: str) -> list[Qua
     own = quantities(claim)
     if len(own) > MAX_COMPARED:
         return own
-    in_quotes = _in_all(quotes)
+    in_quotes = Counter(_in_all(quotes))
     in_question = quantities(question)
-    unnamed = {one.kind for one in _unnamed(own, in_quotes) if not one.is_small_word}
+    unnamed = _kinds_unnamed(own, in_quotes)
     return [
         one
         for one in own
-        if not one.is_small_word
+        if not one.is_vague
         and (not unnamed.isdisjoint(_may_be(one)) or _has_other_unit(one, in_quotes))
         and not any(_agree_in_kind(one, other) for other in in_quotes)
         and not any(_agree(one, other) for other in in_question)
@@ -50,25 +50,32 @@ def contradictions(claim: str, quotes: Sequence[str], question: str) -> list[Qua
 
 
 def _in_all(quotes: Sequence[str]) -> list[Quantity]:
-    return [one for quote in quotes for one in quantities(quote[:_MAX_QUOTE_CHARS])]
+    return [one for quote in quotes for one in quantities(quote)]
 
 
-def _unnamed(own: Sequence[Quantity], in_quotes: Sequence[Quantity]) -> list[Quantity]:
-    """What is left of the quotes' quantities when each of the claim's has taken one that agrees with it."""
-    left, unmatched = list(in_quotes), list(own)
-    for agree in (
-        _is_same_kind_and_agrees,
-        _agree,
-    ):  # a plain 6 must not take the 6 months that a claimed 2 contradicts
-        for one in list(unmatched):
-            if (agreeing := next((other for other in left if agree(one, other)), None)) is not None:
-                left.remove(agreeing)
-                unmatched.remove(one)
-    return left
+def _kinds_unnamed(own: Sequence[Quantity], in_quotes: Mapping[Quantity, int]) -> set[str]:
+    """Kinds left of the quotes' quantities when each of the claim's has taken one that agrees with it.
+
+    Those of its own kind come first: a plain 6 must not take the 6 months that a claimed 2 contradicts.
+    """
+    left, unmatched = dict(in_quotes), []
+    for one in own:
+        if not _takes_one(left, (other for other in left if other.kind == one.kind and _same_amount(one, other))):
+            unmatched.append(one)
+    for one in unmatched:
+        _takes_one(left, (other for other in left if other.kind != one.kind and _agree(one, other)))
+    return {one.kind for one in left if not one.is_vague}
 
 
-def _is_same_kind_and_agrees(claimed: Quantity, given: Quantity) -> bool:
-    return claimed.kind == given.kind and _same_amount(claimed, given)
+def _takes_one(left: dict[Quantity, int], agreeing: Iterable[Quantity]) -> bool:
+    """Count down the first that agrees, if any does."""
+    taken = next(iter(agreeing), None)
+    if taken is None:
+        return False
+    left[taken] -= 1
+    if not left[taken]:
+        del left[taken]
+    return True
 
 
 def _may_be(claimed: Quantity) -> set[str]:
@@ -77,7 +84,7 @@ def _may_be(claimed: Quantity) -> set[str]:
     return {PLAIN, YEAR} if is_like_year else {claimed.kind}
 
 
-def _has_other_unit(claimed: Quantity, in_quotes: Sequence[Quantity]) -> bool:
+def _has_other_unit(claimed: Quantity, in_quotes: Iterable[Quantity]) -> bool:
     """Whether a quote has the numeral with a unit of another kind: "5 mg" is not "5 ml"."""
     return claimed.has_unit and any(
         other.has_unit and other.kind != claimed.kind and abs(other.bare) == abs(claimed.bare) for other in in_quotes
@@ -111,7 +118,7 @@ def _agree_in_kind(claimed: Quantity, given: Quantity) -> bool:
 
 def _are_opposite(one: Quantity, other: Quantity) -> bool:
     """One is an upper and one a lower limit: "at least 10" says nothing of "at most 10"."""
-    return {one.bound, other.bound} == {"more", "less"}
+    return one.bound != other.bound and {one.bound, other.bound} == {"more", "less"}
 
 
 def _is_per_left_out(one: Quantity, other: Quantity) -> bool:
@@ -126,7 +133,7 @@ def _same_amount(claimed: Quantity, given: Quantity) -> bool:
         amount, other = abs(amount), abs(other)
     if _are_opposite(claimed, given):
         return False
-    if amount == other:
+    if amount == other or _is_score_of_hundred(claimed, given):
         return True
     if claimed.kind == P_VALUE and claimed.bound in ("more", "less") and amount in _SIGNIFICANCE_LEVELS:
         return other < amount if claimed.bound == "less" else other > amount
@@ -138,12 +145,25 @@ def _same_amount(claimed: Quantity, given: Quantity) -> bool:
 
 
 def _is_rounded(claimed: Quantity, amount: Decimal, given: Quantity, other: Decimal) -> bool:
-    if claimed.n_digits >= given.n_digits:
-        return False
+    if abs(amount - other) * 2 > abs(amount) or claimed.n_digits >= given.n_digits:
+        return False  # the first for speed: rounding moves no number by more than half of what is left of it
     is_rounded = _rounded(other / claimed.scale, claimed.written) == amount / claimed.scale
     if claimed.bound == "about":
         return is_rounded or abs(amount - other) <= _ROUNDED_SHARE * abs(other)
-    return is_rounded and claimed.n_digits > 1
+    return is_rounded and (claimed.n_digits > 1 or _is_close_measurement(claimed, given))
+
+
+def _is_close_measurement(claimed: Quantity, given: Quantity) -> bool:
+    """Whether a single digit stands for a measured value: 60 for 59.8, but not for 59 people or a p value."""
+    is_measured = "." in given.written and claimed.kind != P_VALUE
+    return is_measured and abs(abs(claimed.value) - abs(given.value)) <= _ROUNDED_SHARE * abs(given.value)
+
+
+def _is_score_of_hundred(one: Quantity, other: Quantity) -> bool:
+    """ "F1 of 93.2" for 0.932: three digits that agree are no accident."""
+    if one.kind != PLAIN or other.kind != PLAIN or (one.value < 1) == (other.value < 1):
+        return False
+    return min(one.value, other.value) * 100 == max(one.value, other.value) and min(one.n_digits, other.n_digits) > 2
 
 
 def _keeps_bound(bound: str, limit: Decimal, value: Decimal) -> bool:

@@ -11,15 +11,19 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from functools import cached_property
 
 from rag_assets.answering.evidence.number_writing import legible_numbers
 from rag_assets.answering.evidence.reference_marks import REFERENCE_MARK
 from rag_assets.answering.evidence.units import CURRENCIES, PER, PERCENT, SYMBOL, UNIT, measured_in
 
-PLAIN, YEAR, P_VALUE = "plain", "year", "p value"
+PLAIN, YEAR, P_VALUE, DECADE = "plain", "year", "p value", "decade"
 
 _MULTIPLIERS = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
 _TIMES = "|".join(_MULTIPLIERS)
+_SHORT_MULTIPLIERS = {"k": 3, "m": 6, "b": 9, "bn": 9}
+_SHORT_TIMES = r"bn|(?-i:M)(?!\s?=)|(?(currency)[mbk]|(?!))"
+"""Millions and billions in short: "110M", "2.5 bn", "€2.5m"; the M of "M = 3" is a mean."""
 _TENS = {word: 10 * i for i, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
 _ONES = {word: i for i, word in enumerate("one two three four five six seven eight nine".split(), 1)}
 _TEENS = {
@@ -28,15 +32,15 @@ _TEENS = {
         "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(), 10
     )
 }
-_WORDS = _ONES | _TEENS | _TENS
+_WORDS = _ONES | _TEENS | _TENS | {"a": 1}
 _MAX_SMALL = 20
 """Words up to here count this and that ("two groups") and contradict nothing."""
 
 _LABEL = re.compile(
     r"\b(?:(?:figs?|figures?|tables?|tabs?|sections?|sects?|eqs?|equations?|refs?|references?|chapters?|appendix|pages?|"
     r"algorithms?|steps?)\.?\s?|pp?\.\s?(?=\d+\b(?!\.\d)))"
-    rf"\(?S?\d+(?:\.\d+)*[a-z]?\b\)?(?![.\d]*\s?{SYMBOL})"
-    rf"(?:(?: and| to|–|-)\s?\(?\d+(?:\.\d+)*[a-z]?\b\)?(?![.\d]*\s?{SYMBOL}))*",
+    rf"\(?S?\d++(?:\.\d+)*+[a-z]?\b\)?(?![.\d]*\s?{SYMBOL})"
+    rf"(?:(?: and| to|–|-)\s?\(?\d++(?:\.\d+)*+[a-z]?\b\)?(?![.\d]*\s?{SYMBOL}))*",
     re.IGNORECASE,
 )
 _MARK = re.compile(rf"(?:{REFERENCE_MARK.pattern})(?!\s?{SYMBOL})")
@@ -46,22 +50,24 @@ _QUANTITY = re.compile(
     r"(?<![\w.^])(?<![A-Za-z][-/])"
     r"(?P<number>\d{1,3}(?:[ ,]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
     r"(?:\^\{?(?P<raised>[+-]?\d{1,3})\b\}?)?"
-    r"(?:e(?P<e>[+-]?\d{1,3})\b|\s?[×x*]\s?10(?:\^\{?(?P<power>[+-]?\d{1,3})\}?|(?P<flat_power>-\d{1,2})\b))?"
-    rf"(?:[ -]?(?P<times>{_TIMES})\b)?"
-    rf"(?:[ -]?(?P<unit>{UNIT})(?:(?<=%)|(?![A-Za-z]))(?:\^(?P<dimensions>[23])\b)?{PER})?"
+    r"(?:e(?P<e>[+-]?\d{1,3})\b|\s?[×x*·]\s?10(?:\^\{?(?P<power>[+-]?\d{1,3})\}?|(?P<flat_power>-\d{1,2})\b))?"
+    rf"(?:[ -]?(?P<times>{_TIMES}|{_SHORT_TIMES})\b)?"
+    rf"(?:[ -]?(?P<unit>{UNIT})(?:(?<=%)|(?![A-Za-z]))(?:\^?(?P<dimensions>[23])\b)?{PER})?"
     r"(?P<rest>-?[A-Za-z][\w-]*)?",
     re.IGNORECASE,
 )
 _NUMBER_WORD = re.compile(
     rf"(?<![\w-])(?:(?P<tens>{'|'.join(_TENS)})(?:[- ](?P<ones>{'|'.join(_ONES)}))?|(?P<small>{'|'.join(_TEENS)}|"
-    rf"{'|'.join(_ONES)}))(?![A-Za-z])(?:[ -](?P<times>{_TIMES})\b)?(?:[ -]?(?P<unit>{UNIT})(?![A-Za-z]))?(?!-?\w)",
+    rf"{'|'.join(_ONES)}|a(?=[ -](?:{_TIMES})\b)))(?![A-Za-z])"
+    rf"(?:[ -](?P<times>{_TIMES})\b)?(?:[ -]?(?P<unit>{UNIT})(?![A-Za-z]))?(?!-?\w)",
     re.IGNORECASE,
 )
 _SAME_UNIT = re.compile(r"\s?(?:[-–—/±,]|to|and|or|through)\s?(?:\+/-\s?)?", re.IGNORECASE)
 """What stands between two numbers of which only the second has the unit: "5-7 mg", "5 to 7 mg", "3 ± 1 mg"."""
 _P_BEFORE = re.compile(
-    r"\bp(?:[- ]?values?)?\s?(?:[=<>≤≥]{1,2}|(?:(?:of|was|is|were|are)\s)?"
-    r"(?:(?:not )?(?:below|under|above|over|less|greater|smaller|larger|lower|higher|more))?)?\s?(?:than )?$",
+    r"\bp(?:[- ]?values?)?\s?(?:(?:of|was|is|were|are)\s)?"
+    r"(?:[=<>≤≥]{1,2}|(?:(?:not )?(?:below|under|above|over|less|greater|smaller|larger|lower|higher|more))?)?"
+    r"\s?(?:than )?$",
     re.IGNORECASE,
 )
 _NUMBERED = re.compile(
@@ -85,10 +91,14 @@ _LESS_AFTER = re.compile(r"\s?(?:or|and) (?:less|fewer|below|under|younger|lower
 _EQUALS_BEFORE = re.compile(r"=\s?$")
 _PLURAL_AFTER = re.compile(r"\s[a-z]{2,}s\b")
 _BARE_IN_BRACKETS = re.compile(r"\(\s?\d+\s?\)")
-_BEFORE_CHARS = 24
+_DECADE_BEFORE = re.compile(r"\b(?:their|his|her|early|late|mid)[ -]$", re.IGNORECASE)
+_FLAT_POWER = re.compile(
+    r"(?<![\w.,-])(?:(?P<number>\d+(?:\.\d+)?)\s?[×x*·]\s?10(?P<power>[2-9]|1\d)|10[-–](?P<negative>[1-9]))\b(?![-–.,]\d)"
+)
+_BEFORE_CHARS = 32
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Quantity:
     """A number in a text, with what it measures."""
 
@@ -106,8 +116,8 @@ class Quantity:
     is_signed: bool = False
     """The sign is written, or the number stands after "=" where a missing sign means plus."""
     has_unit: bool = False
-    is_small_word: bool = False
-    """Written as a word, without a unit, and at most twenty."""
+    is_vague: bool = False
+    """It may hold a number but contradicts none: small numbers in words, powers that lost their exponent's place."""
 
     @property
     def bare(self) -> Decimal:
@@ -119,7 +129,7 @@ class Quantity:
         """What the written digits were multiplied with to become `value`."""
         return self.unit_scale * self.times
 
-    @property
+    @cached_property
     def n_digits(self) -> int:
         """Significant digits; zeros at the end of a whole number do not count."""
         digits = self.written.lstrip("+-").replace(".", "").lstrip("0")
@@ -130,7 +140,7 @@ def quantities(text: str) -> list[Quantity]:
     """The quantities of a text in order."""
     cleaned = _without_references(legible_numbers(text))
     found = sorted([*_written_in_digits(cleaned), *_written_in_words(cleaned)], key=lambda item: item[0])
-    return [one for _, _, one in _with_shared_units(cleaned, found)]
+    return [*(one for _, _, one in _with_shared_units(cleaned, found)), *_flat_powers(cleaned)]
 
 
 def _without_references(text: str) -> str:
@@ -156,8 +166,8 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity:
     before = text[max(0, match.start() - _BEFORE_CHARS) : match.start()]
     digits = match["number"].replace(",", "").replace(" ", "")
     times = Decimal(1).scaleb(_exponent(match))
-    measure = _measure_of(match)
-    kind, unit_scale = measure or (_kind_without_unit(match, text, before), Decimal(1))
+    measure = None if (is_decade := _is_decade(match, before)) else _measure_of(match)
+    kind, unit_scale = measure or (DECADE if is_decade else _kind_without_unit(match, text, before), Decimal(1))
     sign = match["sign"] or ""
     return Quantity(
         value=Decimal(sign + digits) * times * unit_scale,
@@ -174,7 +184,19 @@ def _quantity(text: str, match: re.Match[str]) -> Quantity:
 def _exponent(match: re.Match[str]) -> int:
     raised = int(match["raised"]) - 1 if match["raised"] and match["number"] == "10" else 0
     power = match["e"] or match["power"] or match["flat_power"] or "0"
-    return raised + int(power) + _MULTIPLIERS.get((match["times"] or "").lower(), 0)
+    times = (match["times"] or "").lower()
+    return raised + int(power) + (_MULTIPLIERS | _SHORT_MULTIPLIERS).get(times, 0)
+
+
+def _is_decade(match: re.Match[str], before: str) -> bool:
+    """ "1990s" and "in their 50s" are no seconds."""
+    if match["unit"] != "s" or match.start("unit") != match.end("number") or not match["number"].endswith("0"):
+        return False
+    return _is_like_year(match["number"]) or (len(match["number"]) == 2 and bool(_DECADE_BEFORE.search(before)))
+
+
+def _is_like_year(number: str) -> bool:
+    return number.isdigit() and len(number) == 4 and "1500" <= number < "2100"
 
 
 def _measure_of(match: re.Match[str]) -> tuple[str, Decimal] | None:
@@ -196,10 +218,7 @@ def _kind_without_unit(match: re.Match[str], text: str, before: str) -> str:
         return numbered[1].lower()
     if _P_BEFORE.search(before):
         return P_VALUE
-    number = match["number"]
-    if number.isdigit() and len(number) == 4 and "1500" <= number < "2100" and not _counts(text, match, before):
-        return YEAR
-    return PLAIN
+    return YEAR if _is_like_year(match["number"]) and not _counts(text, match, before) else PLAIN
 
 
 def _counts(text: str, match: re.Match[str], before: str) -> bool:
@@ -223,7 +242,7 @@ def _written_in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
             continue
         number = sum(_WORDS[word] for word in words)
         times = Decimal(1).scaleb(_MULTIPLIERS.get((match["times"] or "").lower(), 0))
-        is_small = not match["unit"] and number * times <= _MAX_SMALL
+        is_vague = not match["unit"] and (number * times <= _MAX_SMALL or words == ["a"])
         before = text[max(0, match.start() - _BEFORE_CHARS) : match.start()]
         yield (
             match.start(),
@@ -236,9 +255,17 @@ def _written_in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
                 times=times,
                 bound=_bound_of(text, match.end(), before),
                 has_unit=bool(match["unit"]),
-                is_small_word=is_small,
+                is_vague=is_vague,
             ),
         )
+
+
+def _flat_powers(text: str) -> Iterator[Quantity]:
+    """ "2 × 105" read as 2 × 10^5 and "10−4" as 10^-4: text taken from a PDF does not tell them apart."""
+    for match in _FLAT_POWER.finditer(text):
+        digits = match["number"] or "1"
+        times = Decimal(1).scaleb(int(match["power"] or f"-{match['negative']}"))
+        yield Quantity(Decimal(digits) * times, PLAIN, digits, times=times, is_vague=True)
 
 
 def _with_shared_units(text: str, found: list[tuple[int, int, Quantity]]) -> list[tuple[int, int, Quantity]]:

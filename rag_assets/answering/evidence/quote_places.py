@@ -1,12 +1,13 @@
 """Where a quote stands in a text, and how much of the text is published for it.
 
-What is published is the source's own words, and never fewer than a reader needs: where the sentence goes on with a word
-that turns it ("In none of the trials did ..."), the whole sentence. Parts joined by an ellipsis within a sentence are
-published with what they leave out. Quotes that were tidied are found by `near_miss`; what follows for a claim is
-`verification`'s matter.
+What is published is the source's own words: those quoted or, where the rest of the sentence holds a word known to turn
+it ("In none of the trials did ..."), the whole sentence. What other sentences say of it is not looked at. Parts joined
+by an ellipsis within a sentence are published with what they leave out. Quotes that were tidied are found by
+`near_miss`; what follows for a claim is `verification`'s matter.
 """
 
 import re
+import unicodedata
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -25,13 +26,38 @@ MAX_ADDED_CHARS = 600
 
 _OPENING, _CLOSING = "\"'“‘«„`", "\"'”’»“`"
 _STRAY_END = " .,;:…"
-_DASHES = "-−–"
-_PREFIX_BEFORE = re.compile(
-    r"(?<![^\W\d_])(?:non|un|anti|in|im|dis|mis|pre|post|hypo|hyper|sub|semi|quasi|pseudo|counter|de|inter|intra|over|"
-    r"under|ex|ir)[-‐‑\u00ad]\s?\Z",
-    re.IGNORECASE,
+_HYPHENS = "‐‑–−﹣－-"  # the plain hyphen last, where a character class takes it literally
+_DASHES = "⁻‒—―─➖﹘" + _HYPHENS
+_THOUSANDS = r"[ \u00a0\u2007\u2009\u202f'’]"
+_CUTS = tuple(
+    (re.compile(rf"(?:{before})\Z", re.IGNORECASE), re.compile(after, re.IGNORECASE))
+    for before, after in (
+        # digits, decimals and thousands of a number
+        (r"\d", r"\d|[.,·]\d|[^\W\d_]"),
+        (r"\d[.,·]|\.", r"\d"),
+        (r"(?<![\d.,])\d{1,3}", rf"{_THOUSANDS}\d{{3}}(?!\d)"),
+        (rf"(?<![\d.,])\d{{1,3}}{_THOUSANDS}", r"\d{3}(?!\d)"),
+        # factors, exponents, fractions, ranges
+        (r"\d", rf"\s?(?:[/×x*⋅]|[{_DASHES}])\s?\d|[:^]\d"),
+        (r"\d\s?[/×x*⋅]\s?|\d:|\^[-−+]?|\d[eE][-−+]?", r"\d"),
+        # what a number counts
+        (r"\d", r"\s?(?:[%‰‱°]|per\s?cent|fold\b|dozen|hundred|thousand|[mbtr]+illion)"),
+        # signs
+        (rf"(?:[±∓<>≤≥⩽⩾≪≫≲≳~∼≈≃≅≠¬√]|[{_DASHES}])\s?", r"\s?\.?\d"),
+        (r"\w", r"[+⁺⁻−]"),
+        # parts of a compound
+        (r"\w", rf"[\u00ad{_HYPHENS}]\s?\w"),
+        (rf"\w[\u00ad{_HYPHENS}]\s?", r"\w"),
+    )
 )
-"""Quoted without it, "non-significant" is "significant"."""
+"""What stands before and behind a cut that makes another word or number: "HIV|-negative", "5| million"."""
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff"))
+_CUT_CHARS = 16
+"""So much of the text on either side tells whether a place is such a cut."""
+_COPIED_QUOTE_SIGN = re.compile(r"\A(?:>\s+)+(?=[^\W\d])")
+_COPIED_MARK = re.compile(r"\s?\[\d{1,4}(?:\s?[,–-]\s?\d{1,4})*\][.\s]*\Z")
+"""A reference mark behind a quote, by which its writer may mean a source of his own."""
+_UNMARKED_END = re.compile(r"\s?(?:\Z|[.,;:!?](?!\s?\[))")
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.(?:\s?\.){2,}|…)\s*")
 _CELL_BORDER = " | "
 
@@ -59,6 +85,7 @@ def places(quote: str, text: str) -> list[Place]:
     quoted, may not leave out what turns their sentence, and a part in another sentence must begin it: two ends of two
     sentences read as a finding of neither.
     """
+    quote = quote.strip()
     whole = _as_it_stands(quote, text)
     found = [whole] if whole else _in_parts(quote, text)
     if not found:
@@ -137,7 +164,9 @@ def _rows(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """A sentence, or the lines of what is no sentence but a table."""
     if _CELL_BORDER not in text[start:end]:
         return [(start, end)]
-    lines = re.finditer(r"[^\n]+", text[start:end])
+    lines = list(re.finditer(r"[^\n]+", text[start:end]))
+    if sum(_CELL_BORDER in line[0] for line in lines) < min(2, len(lines)):
+        return [(start, end)]  # prose with a sign in it, as in "P(a | b)"
     return [(start + line.start(), start + line.end()) for line in lines]
 
 
@@ -149,7 +178,17 @@ def _as_it_stands(quote: str, text: str) -> Place | None:
     if place := _exact(quote, text):
         return place
     candidates = dict.fromkeys((quote, _unwrapped(quote), bare))
-    return next((place for one in candidates if (place := _typeset_differently(one, text))), None)
+    place = next((place for one in candidates if (place := _typeset_differently(one, text))), None)
+    return place or _without_mark(bare, text)
+
+
+def _without_mark(bare: str, text: str) -> Place | None:
+    """The quote without the reference mark at its end, where the source has none."""
+    unmarked = _bare(_COPIED_MARK.sub("", bare))
+    if not _COPIED_MARK.search(bare):
+        return None
+    place = _typeset_differently(unmarked, text)
+    return place if place and _UNMARKED_END.match(text, place.end) else None
 
 
 def _nearly(quote: str, text: str) -> Place | None:
@@ -193,16 +232,14 @@ def _cuts_nothing(text: str, start: int, end: int) -> bool:
 
 
 def _parts_token(text: str, at: int) -> bool:
-    before, after = text[max(0, at - 2) : at], text[at : at + 2]
+    before, after = (
+        side.translate(_INVISIBLE) for side in (text[max(0, at - _CUT_CHARS) : at], text[at : at + _CUT_CHARS])
+    )
     if not before or not after:
         return False
-    one, other = before[-1], after[0]
-    if (_is_cased(one) and _is_cased(other)) or (one.isdigit() and other.isdigit()):
+    if (_is_cased(before[-1]) and _is_cased(after[0])) or unicodedata.combining(after[0]):
         return True
-    cuts_fraction = one.isdigit() and other in ".,·" and after[1:].isdigit()
-    cuts_decimals = other.isdigit() and one in ".,·" and (before[:1].isdigit() or one == ".")
-    cuts_sign = (other.isdigit() or other == ".") and one in _DASHES and not before[:1].isalpha()
-    return cuts_fraction or cuts_decimals or cuts_sign or _PREFIX_BEFORE.search(text[max(0, at - 10) : at]) is not None
+    return any(one.search(before) and other.match(after) for one, other in _CUTS)
 
 
 def _is_cased(character: str) -> bool:
@@ -211,8 +248,8 @@ def _is_cased(character: str) -> bool:
 
 
 def _unwrapped(quote: str) -> str:
-    """The quote without quotation marks around it."""
-    bare = quote.strip()
+    """The quote without quotation marks around it, or the sign of a quoted line before it."""
+    bare = _COPIED_QUOTE_SIGN.sub("", quote.strip())
     is_wrapped = len(bare) > 1 and bare[0] in _OPENING and bare.rstrip(_STRAY_END)[-1:] in _CLOSING
     return bare.rstrip(_STRAY_END)[1:-1].strip() if is_wrapped else bare
 

@@ -6,7 +6,9 @@ _MONTHS = (
     r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|"
     r"Nov(?:ember)?|Dec(?:ember)?|In|Since|From|Until|Between|During)\b"
 )
-_AUTHORS = rf"\b(?!{_MONTHS})[A-Z][\w'’-]+(?:(?:,| and| &) [A-Z][\w'’-]+|,? et al\.?){{0,6}}"
+_NAME = r"[\w'’-]{1,40}"
+"""No name is longer: without an end, a text of A'A'A'A is read anew from every A."""
+_AUTHORS = rf"\b(?!{_MONTHS})[A-Z]{_NAME}(?:(?:,| and| &) [A-Z]{_NAME}|,? et al\.?){{0,6}}"
 _YEARS = r"(?:19|20)\d\d[a-z]?(?:,\s?(?:(?:19|20)\d\d[a-z]?|[a-z]\b|pp?\.\s?\d+(?:[-–]\d+)?))*"
 REFERENCE_MARK = re.compile(
     r"\[\s?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*\s?\]"

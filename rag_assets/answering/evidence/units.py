@@ -11,7 +11,8 @@ _UNITS_BY_WORTH: dict[str, dict[str, str]] = {
         "1e-9": "ng, nanograms",
         "1e-6": "µg, ug, mcg, microgram, micrograms",
         "1e-3": "mg, milligram, milligrams",
-        "1": "g, gram, grams",
+        "1": "gram, grams",
+        "28.349523125": "oz, ounce, ounces",
         "1e3": "kg, kilogram, kilograms",
     },
     "length": {
@@ -19,22 +20,22 @@ _UNITS_BY_WORTH: dict[str, dict[str, str]] = {
         "1e-6": "µm, um, micrometres, micrometers",
         "1e-3": "mm, millimetres, millimeters",
         "1e-2": "cm, centimetres, centimeters",
-        "1": "m, metre, metres, meter, meters",
+        "1": "metre, metres, meter, meters",
         "1e3": "km, kilometres, kilometers",
     },
     "volume": {
         "1e-6": "µl, ul",
         "1e-3": "ml, millilitres, milliliters",
         "1e-1": "dl",
-        "1": "l, litre, litres, liter, liters",
+        "1": "litre, litres, liter, liters",
     },
     "time": {
         "1e-9": "ns",
         "1e-6": "µs",
         "1e-3": "ms, msec, milliseconds",
-        "1": "s, sec, second, seconds",
+        "1": "sec, second, seconds",
         "60": "min, mins, minute, minutes",
-        "3600": "h, hr, hrs, hour, hours",
+        "3600": "hr, hrs, hour, hours",
         "86400": "day, days",
         "604800": "week, weeks",
     },
@@ -44,7 +45,7 @@ _UNITS_BY_WORTH: dict[str, dict[str, str]] = {
     "frequency": {"1": "hz", "1e3": "khz", "1e6": "mhz", "1e9": "ghz"},
     "energy": {"1e3": "kj", "4184": "kcal"},
     "voltage": {"1e-3": "mv", "1e3": "kv"},
-    "pressure": {"1": "pa", "1e2": "hpa", "1e3": "kpa", "133.322": "mmhg"},
+    "pressure": {"1": "pa", "1e2": "hpa", "1e3": "kpa", "133.322": "mmhg, mm hg"},
     "storage": {"1e3": "kb", "1e6": "mb", "1e9": "gb", "1e12": "tb"},
     "substance": {"1e-12": "pmol", "1e-9": "nmol", "1e-6": "µmol, umol", "1e-3": "mmol", "1": "mol"},
     "activity": {"1e-3": "miu", "1": "iu"},
@@ -54,10 +55,16 @@ _UNITS_BY_WORTH: dict[str, dict[str, str]] = {
     "euros": {"1": "€, eur, euros, euro"},
     "pounds sterling": {"1": "£, gbp"},
     "yen": {"1": "¥, yen"},
-    PERCENT: {"1": "%, percent, per cent, per-cent, pct, percentage points"},
+    PERCENT: {"0.1": "‰, permille, per mille", "1": "%, percent, per cent, per-cent, pct, percentage points"},
 }
 """Kind of unit: worth in the base unit: names, in any case."""
 _CASED: dict[str, tuple[str, str]] = {
+    "g": ("mass", "1"),
+    "m": ("length", "1"),
+    "l": ("volume", "1"),
+    "L": ("volume", "1"),
+    "s": ("time", "1"),
+    "h": ("time", "3600"),
     "pM": ("concentration", "1e-12"),
     "nM": ("concentration", "1e-9"),
     "µM": ("concentration", "1e-6"),
@@ -70,7 +77,7 @@ _CASED: dict[str, tuple[str, str]] = {
     "MDa": ("weight of molecules", "1e6"),
     "MIU": ("activity", "1e6"),
 }
-"""Units that capitals tell from others: mM is no mm."""
+"""Units that capitals tell from others: mM is no mm, 4G no 4 g, and 5 M are millions."""
 _UNITS = {
     name: (kind, Decimal(worth))
     for kind, by_worth in _UNITS_BY_WORTH.items()
@@ -87,7 +94,7 @@ UNIT = rf"(?-i:{_any_of(list(_CASED))})(?![A-Za-z])|{_any_of(list(_UNITS))}"
 """A unit, in a pattern without regard to case."""
 PER = (
     rf"(?:(?:\s?/\s?| per )(?P<per>{UNIT})(?![A-Za-z])"
-    r"|[ ·.]?(?P<inverse>[mdµu]?l|kg|m?g|min|s|h|day|m|cm)(?:\^-?|-)1(?!\d))?"
+    r"|[ ·.]?(?P<inverse>(?-i:[mdµu]?[lL]|kg|m?g|min|s|h|day|m|cm))(?:\^-?|-)1(?!\d))?"
 )
 """What a unit is divided by: "/ml", " per day", " ml-1"."""
 CURRENCIES = r"us\$|[$€£¥]|(?:usd|eur|gbp)(?=\s)"

@@ -24,7 +24,12 @@ TURNING = frozenset(
     # limits, and how sure the authors are
     "only hardly rarely seldom barely scarcely few fewer little less least may might if could would should possibly "
     "perhaps probably likely potentially presumably apparently suggest suggests suggested seem seems seemed appear "
-    "appears appeared whether hypothesis hypothesized assume assumed assuming allegedly supposedly".split()
+    "appears appeared whether hypothesis hypotheses hypothesize hypothesized hypothesise hypothesised hypothetically "
+    "theoretically assume assumed assuming allegedly supposedly purportedly reportedly doubt doubts doubted doubtful "
+    # what others say, and what was found to be wrong or nothing
+    "claim claims claimed argue argues argued believe believes believed said deny denies untrue wrongly falsely "
+    "falsified debunked retracted misconception vanished insignificant insignificantly nonsignificant "
+    "nonsignificantly".split()
 )
 """Words that make another statement of the words beside them."""
 FILLERS = ADDED | frozenset(

@@ -11,7 +11,11 @@ from rag_assets.answering.drafts import FIXED_SENTENCES
 
 MAX_CHARS = 1_000
 """A claim is one sentence; a longer one is no claim."""
-_REFERENCE_MARKS = re.compile(r"\s*\[\s*(?:sources?\s*)?\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\s*\]", re.IGNORECASE)
+_REFERENCE_MARKS = re.compile(
+    r"\s*\[\s*(?:sources?\s*)?\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\s*\](?!\s?(?:[%‰]|per ?cent\b|[mµnkc]?[glm]\b))",
+    re.IGNORECASE,
+)
+"""A number before a unit is none, whatever stands around it."""
 _ROUND = str.maketrans("[]【】⟦⟧", "()()()")
 
 

@@ -65,11 +65,53 @@ def test_a_tidied_quote_is_found(quote: str, source: str) -> None:
         ("ferritin fell in the groups of Jones (2019)", "ferritin fell in the new groups of Smith (2019)"),
         ("athletes young of groups all in fell ferritin", "ferritin fell in all groups of young athletes"),
         ("groups of old athletes in whom ferritin was high", "groups of young athletes in whom ferritin was high"),
+        *(
+            (f"the mean of all young athletes was {sign} 5 here", "the mean of all the young athletes was 5 here")
+            for sign in "≠≪≫≲≳∉∈¬⇒/–−"
+        ),
+        *(
+            ("the mean of all young athletes was 5 here", f"the mean of all the young athletes was {sign} 5 here")
+            for sign in "≠≪≫≲≳∉∈¬⇒/–−"
+        ),
+        ("it says that x ∈ A in all groups of athletes", "it says that x ∉ A in all the groups of athletes"),
+        ("the CD4 cells in all groups of young athletes", "the CD4− cells in all the groups of young athletes"),
+        ("the CD4 cells in all groups of young athletes", "the CD4- cells in all the groups of young athletes"),
+        ("the Th cells in all groups of young athletes", "the Th− cells in all the groups of young athletes"),
+        *(
+            (
+                "the drug increased ferritin in groups of athletes",
+                f"the drug {word} increased ferritin in groups of athletes",
+            )
+            for word in "insignificantly reportedly purportedly theoretically hypothetically falsely".split()
+        ),
     ],
 )
 def test_a_quote_that_says_something_else_is_not_found(quote: str, source: str) -> None:
     """As like as a tidied quote, letter by letter, and false."""
     assert near_miss(quote, f"{BEFORE}{source}.{AFTER}") is None
+
+
+def test_a_reference_mark_is_published_where_it_is_quoted() -> None:
+    """A quote with a mark cannot be taken from words without it; one without is not given others."""
+    source = f"{BEFORE}[3] Ferritin also fell in all groups of athletes [4]. Iron fell.{AFTER}"
+
+    def found(quote: str) -> str | None:
+        near = near_miss(quote, source)
+        return source[near.start : near.end] if near else None
+
+    assert found("[3] Ferritin fell in all groups of athletes") == "[3] Ferritin also fell in all groups of athletes"
+    assert found("Ferritin fell in all groups of athletes [4]") == "Ferritin also fell in all groups of athletes [4]"
+    assert found("Ferritin fell in all groups of athletes") == "Ferritin also fell in all groups of athletes"
+    assert found("[5] Ferritin fell in all groups of athletes") is None
+
+
+def test_a_mark_inside_a_quote_brings_no_other() -> None:
+    """What stands beside the words quoted belongs to others."""
+    source = f"{BEFORE}[3] Ferritin also fell [4] in all groups of athletes [5].{AFTER}"
+    near = near_miss("Ferritin fell [4] in all groups of athletes", source)
+
+    assert near is not None
+    assert source[near.start : near.end] == "Ferritin also fell [4] in all groups of athletes"
 
 
 def test_a_short_quote_is_never_approximate() -> None:
