@@ -15,6 +15,7 @@ from rag_assets.sentences import sentence_spans
 
 SEED = 20
 TRIES_A_CASE = 60
+STEM_CHARS = 5
 TURNING = frozenset(
     "no not nor never neither none without cannot only hardly rarely few less least more most may might if could "
     "except unless all some every before after above below over under than up down increased decreased higher lower "
@@ -282,7 +283,10 @@ def content_replaced(draw: Draw, share: float) -> str | None:
     n = max(1, round(len(places) * share))
     words = list(draw.words)
     for at in draw.rng.sample(places, min(n, len(places))):
-        words[at] = draw.rng.choice(draw.corpus.content_words)
+        word = draw.rng.choice(draw.corpus.content_words)
+        if word[:STEM_CHARS] == words[at][:STEM_CHARS]:
+            return None  # "platforms" for "platform" is tidying, not invention
+        words[at] = word
     return " ".join(words)
 
 
