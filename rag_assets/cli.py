@@ -179,7 +179,7 @@ def ask(
     set_: SetOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Answer one question from the index as it is; nothing is written.
+    """Answer one question from the index as it is; the published answers stay.
 
     Example: rag-assets ask "Why are hyphens kept inside words?"
     """
@@ -216,7 +216,9 @@ def clear(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     data: DataOption = None,
 ) -> None:
-    """Delete everything that was made: cache, indexes, answers. Papers, questions and the audit log stay.
+    """Delete everything that was made: cache, indexes, answers. Papers, questions and logs stay.
+
+    What models behind an API said is in the cache: answers and vectors will be asked for, and paid for, again.
 
     Example: rag-assets clear --yes
     """

@@ -9,7 +9,8 @@ RagAssetsError
 ├── ModelFault           a model behind an API did not answer one request
 │   ├── ModelUnavailable     ... for now: rate limit, server error, time-out, broken connection
 │   ├── RequestRejected      ... and never will answer this one
-│   │   └── ContextTooLong       ... because it is longer than the model reads
+│   │   ├── ContextTooLong       ... because it is longer than the model reads
+│   │   └── SchemaRefused        ... because the server can hold no answer to a schema
 │   └── AccessDenied         ... nor any other: key refused, quota used up, no such model
 ├── BudgetExhausted      a run has spent what it may
 ├── StaleIndex           something on disk describes other passages or another model than asked for
@@ -86,6 +87,10 @@ class RequestRejected(ModelFault):
 
 class ContextTooLong(RequestRejected):
     """The request is longer than the model reads."""
+
+
+class SchemaRefused(RequestRejected):
+    """The request holds a schema for the answer, and the server knows no such thing."""
 
 
 class AccessDenied(ModelFault):

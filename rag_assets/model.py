@@ -267,9 +267,11 @@ class Verification(StrEnum):
     EXACT = "exact"
     """Character for character."""
     NORMALIZED = "normalized"
-    """After folding white space, hyphenation, ligatures, quotes and dashes."""
+    """After folding what is typesetting: white space, hyphenation, ligatures, quotes, dashes, how numbers and per cent
+    are written."""
     APPROXIMATE = "approximate"
-    """Nearly: whoever quoted left out or tidied a word. The quote given is the source's own words."""
+    """Nearly: whoever quoted left out words, with an ellipsis or without, or tidied one. The quote given is the
+    source's own words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ _SAYS: dict[str, list[tuple[str, list[str]]]] = {
 
 
 def scripted_model(request: WireRequest) -> Reply:
-    """What the model above says, with each quote cited from the first source that holds its first and last word."""
+    """What the model above says, with each quote cited from the first source that holds both its ends."""
     prompt = Prompt.of(request)
     [said] = [claims for start, claims in _SAYS.items() if prompt.question.startswith(start)]
     return reply(

@@ -14,7 +14,9 @@ from rag_assets.model import Context, Usage
 REFUSAL = "The papers in this corpus do not contain enough information to answer this question."
 """The one sentence that says so; a model is told to write it, and every refusal is published as it."""
 SINGLE_SOURCE_NOTE = "Only one paper of the corpus supports this answer."
-FIXED_SENTENCES = (REFUSAL, SINGLE_SOURCE_NOTE)
+FEW_SOURCES_NOTE = "papers of the corpus support this answer."
+"""Behind their number, where more than one was found and `answering.min_sources` asks for more."""
+FIXED_SENTENCES = (REFUSAL, SINGLE_SOURCE_NOTE, FEW_SOURCES_NOTE)
 """What only the pipeline says."""
 INSUFFICIENT = "[INSUFFICIENT DATA]"
 """Begins a model's sentence about a part of the question that the sources do not answer; never replaced by anything."""
@@ -70,6 +72,11 @@ class DraftAnswer:
     """How long the provider took over its replies."""
     raw_reply: str = ""
     """What the model wrote, where it was not understood as asked for."""
+
+    @property
+    def chunk_ids(self) -> set[str]:
+        """The chunks it quotes."""
+        return {citation.chunk_id for claim in self.claims for citation in claim.citations}
 
 
 class Answerer(Protocol):

@@ -7,13 +7,20 @@ this module knows neither indexes nor embeddings.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, SINGLE_SOURCE_NOTE, Answerer, DraftAnswer
-from rag_assets.answering.evidence.support import SupportScorer, scored
+from rag_assets.answering.drafts import (
+    FEW_SOURCES_NOTE,
+    INSUFFICIENT,
+    REFUSAL,
+    SINGLE_SOURCE_NOTE,
+    Answerer,
+    DraftAnswer,
+)
+from rag_assets.answering.evidence.support import Scoring, SupportScorer, with_support
 from rag_assets.answering.evidence.verification import VerifiedClaims, sources_of, verify
 from rag_assets.answering.replies import ReplyCache
 from rag_assets.errors import RequestRejected
 from rag_assets.incremental import fingerprint
-from rag_assets.model import Chunk, Citation, Claim, Context, QAResult, summed
+from rag_assets.model import Chunk, Citation, Claim, Context, QAResult, Usage, summed
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 
@@ -60,6 +67,7 @@ class QAAttempts:
     """Of the attempt that became the result."""
     drafts: tuple[UsedDraft, ...]
     """Of all attempts."""
+    scoring: Scoring
 
     @property
     def final_draft(self) -> DraftAnswer:
@@ -69,6 +77,21 @@ class QAAttempts:
     @property
     def n_cached(self) -> int:
         return sum(used.is_cached for used in self.drafts)
+
+    @property
+    def made(self) -> list[DraftAnswer]:
+        """The drafts that were made for it, and not before."""
+        return [used.draft for used in self.drafts if not used.is_cached]
+
+    @property
+    def spent(self) -> Usage:
+        """On drafts and judge this time; `result.usage` is what its drafts cost, whenever they were made."""
+        return summed([*(draft.usage for draft in self.made), self.scoring.usage])
+
+    @property
+    def seconds(self) -> float:
+        """How long providers took over it this time."""
+        return sum(draft.seconds for draft in self.made) + self.scoring.seconds
 
 
 @dataclass(frozen=True)
@@ -108,13 +131,15 @@ class AnswerEngine:
             retry_k = self._settings.k + self._settings.retry_extra_k
             attempts += self._retried(question, retry_k, attempts[0])
         final = max(reversed(attempts), key=lambda attempt: (attempt.n_sources, len(attempt.verified.claims)))
+        scoring = self._scorer.scores(final.verified.claims, question.question)
         return QAAttempts(
-            result=self._result(question, final, attempts),
+            result=self._result(question, final, attempts, scoring),
             initial_k=self._settings.k,
             n_sources_initial=attempts[0].n_sources,
             retry_k=retry_k,
             verified=final.verified,
             drafts=tuple(attempt.used for attempt in attempts),
+            scoring=scoring,
         )
 
     def _retried(self, question: Question, k: int, first: _Attempt) -> list[_Attempt]:
@@ -149,17 +174,18 @@ class AnswerEngine:
             self._cache.put(key, draft)
             return UsedDraft(key, draft, is_cached=False)
 
-    def _result(self, question: Question, final: _Attempt, attempts: Sequence[_Attempt]) -> QAResult:
-        claims = scored(final.verified.claims, question.question, self._scorer)
+    def _result(self, question: Question, final: _Attempt, attempts: Sequence[_Attempt], scoring: Scoring) -> QAResult:
+        claims = with_support(final.verified.claims, scoring)
         unanswered = final.used.draft.unanswered
-        is_single_source = bool(claims) and final.n_sources < self._settings.min_sources
+        has_few_sources = bool(claims) and final.n_sources < self._settings.min_sources
+        notes = [*_notes(unanswered), *([_sources_note(final.n_sources)] if has_few_sources else [])]
         return QAResult(
             question_id=question.id,
             question=question.question,
-            answer=_worded(claims, _notes(unanswered, is_single_source)) if claims else REFUSAL,
+            answer=_worded(claims, notes) if claims else REFUSAL,
             claims=claims,
             refused=not claims,
-            single_source=is_single_source,
+            single_source=has_few_sources,
             sources_used=sources_of(claims),
             unanswered=unanswered,
             model=self._answerer.model_id,
@@ -188,6 +214,9 @@ def _worded(claims: Sequence[Claim], notes: Sequence[str]) -> str:
     return " ".join([*sentences, *notes])
 
 
-def _notes(unanswered: Sequence[str], is_single_source: bool) -> list[str]:
-    notes = [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in unanswered]
-    return [*notes, SINGLE_SOURCE_NOTE] if is_single_source else notes
+def _notes(unanswered: Sequence[str]) -> list[str]:
+    return [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in unanswered]
+
+
+def _sources_note(n_sources: int) -> str:
+    return SINGLE_SOURCE_NOTE if n_sources == 1 else f"Only {n_sources} {FEW_SOURCES_NOTE}"

@@ -22,6 +22,7 @@ from rag_assets.model import Context
 from rag_assets.settings import AnsweringSettings
 
 MAX_CLAIMS, MAX_CITATIONS, MAX_QUOTE_CHARS = 50, 20, 2_000
+"""No answer has more; a reply that has would only cost time to verify."""
 _MOST_HALVINGS = 2
 
 
@@ -41,11 +42,16 @@ class HostedAnswerer:
         )
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-        """Without contexts, a refusal for which no model is asked. Raises what `Connection.guarded` raises."""
+        """Without contexts, a refusal for which no model is asked.
+
+        Raises what `Connection.guarded` raises, also when that kept an unreadable reply from being mended.
+        """
         if not contexts:
             return DraftAnswer()
         n_read, given, reply = self._asked(question, contexts, _MOST_HALVINGS)
         output, reading = _read(reply)
+        if reading is Reading.UNREADABLE and reply.fault is not None:
+            raise reply.fault
         return DraftAnswer(
             claims=_claims(output, given),
             unanswered=insufficient_notes(output, question),

@@ -10,6 +10,7 @@ HOSTED_VERSION = 1
 """Raise it when the code makes another prompt of the same sources, or another draft of the same reply."""
 INSTRUCTIONS = load_prompt("answer", frozenset({"min_sources", "refusal", "insufficient"}))
 JUDGE_VERSION = 1
+"""As HOSTED_VERSION, for what a judge is asked and how its verdicts are read."""
 JUDGE_INSTRUCTIONS = load_prompt("judge", frozenset())
 JUDGED_CLAIM = load_prompt("judged_claim", frozenset({"number", "claim", "quotes"}))
 QUESTION = load_prompt("question", frozenset({"sources", "question"}))

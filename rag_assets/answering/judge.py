@@ -10,15 +10,15 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from rag_assets.answering.evidence.support import SupportScorer
+from rag_assets.answering.evidence.support import Scoring, SupportScorer
 from rag_assets.answering.hosted_identity import JUDGE_INSTRUCTIONS, JUDGED_CLAIM, judge_id
 from rag_assets.answering.replies import ReplyCache
-from rag_assets.errors import BudgetExhausted, ModelFault
+from rag_assets.errors import BudgetExhausted, ModelFault, RagAssetsError, RequestRejected
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection
-from rag_assets.hosted.structured import StructuredModel
+from rag_assets.hosted.structured import StructuredModel, StructuredReply
 from rag_assets.incremental import fingerprint
-from rag_assets.model import Claim, Support
+from rag_assets.model import Claim
 
 logger = logging.getLogger(__name__)
 _MAX_OUTPUT_TOKENS = 4096
@@ -46,20 +46,25 @@ class JudgedSupport:
         self._model = model
         self._model_id = model_id
         self._cache = ReplyCache(folder, dict[int, float])
+        self._silenced_by: RagAssetsError | None = None
 
-    def scores(self, claims: Sequence[Claim], question: str) -> list[Support]:
-        """An answer does not wait for its judge: where it cannot be asked, `judged` stays None until
-        the answer is made again."""
-        supports = self._scorer.scores(claims, question)
+    def scores(self, claims: Sequence[Claim], question: str) -> Scoring:
+        """An answer does not wait for its judge: where it cannot be asked, `judged` stays None, and the scoring says
+        why. After a fault that is not one of this question's, nobody is asked any more."""
+        scoring = self._scorer.scores(claims, question)
+        if not claims:
+            return scoring
         try:
-            verdicts = self._verdicts(claims) if claims else {}
+            return self._judged(scoring, claims)
         except (ModelFault, BudgetExhausted) as fault:
-            logger.warning("The claims of %r are not judged: %s", question, fault)
-            verdicts = {}
-        return [replace(support, judged=verdicts.get(number)) for number, support in enumerate(supports, start=1)]
+            if fault is not self._silenced_by:
+                logger.warning("The claims of the answer to %r are not judged: %s", question, fault)
+            if not isinstance(fault, RequestRejected):
+                self._silenced_by = fault
+            return replace(scoring, unjudged=str(fault))
 
-    def _verdicts(self, claims: Sequence[Claim]) -> dict[int, float]:
-        """By number of the claim, from 1; a claim the model passed over has none."""
+    def _judged(self, scoring: Scoring, claims: Sequence[Claim]) -> Scoring:
+        """The scoring with a verdict on each claim the model did not pass over."""
         prompt = "\n".join(
             JUDGED_CLAIM.filled(
                 number=number,
@@ -70,11 +75,24 @@ class JudgedSupport:
         )
         key = fingerprint(prompt, self._model_id)
         with self._cache.held(key):  # answers with the same claims are judged once
-            known = self._cache.get(key)
-            if known is None and (output := self._model.ask(prompt).output):
-                known = {verdict.statement: verdict.support for verdict in output.verdicts}
-                self._cache.put(key, known)
-            return known or {}
+            verdicts = self._cache.get(key)
+            if verdicts is None:
+                reply = self._asked(prompt)
+                verdicts = {one.statement: one.support for one in reply.output.verdicts} if reply.output else {}
+                self._cache.put(key, verdicts)
+                scoring = replace(scoring, usage=reply.usage, seconds=reply.seconds)
+        supports = enumerate(scoring.supports, start=1)
+        return replace(
+            scoring, supports=tuple(replace(support, judged=verdicts.get(number)) for number, support in supports)
+        )
+
+    def _asked(self, prompt: str) -> StructuredReply[Verdicts]:
+        if self._silenced_by is not None:
+            raise self._silenced_by
+        reply = self._model.ask(prompt)
+        if reply.output is None and reply.fault is not None:  # what should have been mended was never seen again
+            raise reply.fault
+        return reply
 
 
 def open_judge(name: ModelName, connection: Connection, scorer: SupportScorer, folder: Path) -> JudgedSupport:

@@ -72,7 +72,7 @@ def audit_row(
     attempts: QAAttempts, *, timestamp: str, run_id: str, index_version: str, verdict: str
 ) -> dict[str, object]:
     """One row of the audit. `timestamp` is ISO 8601 in UTC, `verdict` says whether the answer was published."""
-    result = attempts.result
+    result, spent = attempts.result, attempts.spent
     return {
         "timestamp": timestamp,
         "question": result.question,
@@ -85,18 +85,18 @@ def audit_row(
         "run_id": run_id,
         "index_version": index_version,
         "model": result.model,
-        "n_input_tokens": result.usage.n_input_tokens,
-        "n_output_tokens": result.usage.n_output_tokens,
-        "cost_usd": result.usage.cost_usd,
+        "n_input_tokens": spent.n_input_tokens,
+        "n_output_tokens": spent.n_output_tokens,
+        "cost_usd": spent.cost_usd,
         "n_dropped_citations": attempts.verified.n_dropped_citations,
         "question_id": result.question_id,
         "n_unanswered": len(result.unanswered),
         "fingerprint": result_fingerprint(result),
         "outcome": "refused" if result.refused else "single_source" if result.single_source else "answered",
         "verdict": verdict,
-        "n_requests": result.usage.n_requests,
+        "n_requests": spent.n_requests,
         "n_cached_drafts": attempts.n_cached,
-        "model_seconds": round(sum(used.draft.seconds for used in attempts.drafts), 3),
+        "model_seconds": round(attempts.seconds, 3),
         "reading": attempts.final_draft.reading.value,
         "n_hallucinated_citations": sum(used.draft.n_hallucinated for used in attempts.drafts),
         "n_contradicted_claims": attempts.verified.n_contradicted_claims,

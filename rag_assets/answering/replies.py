@@ -1,12 +1,13 @@
 """What a model replied, kept by a fingerprint of what it was asked: drafts of answers, verdicts of a judge.
 
-A reply is saved the moment it exists: a killed run repeats no finished question, and a model is never paid twice
-for one prompt. Verification is not cached, it runs on every draft that is used.
+A reply is saved the moment it exists: a killed run repeats no finished question, and going back to an earlier model,
+setting or question file is not paid for again. Verification is not cached, it runs on every draft that is used.
 """
 
 import logging
+import os
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -17,14 +18,17 @@ from pydantic import TypeAdapter, ValidationError
 from rag_assets.incremental import write_atomically
 
 logger = logging.getLogger(__name__)
+MAX_REPLIES = 10_000
+"""About 40 MB of drafts; those not asked for longest go first."""
 Reply = TypeVar("Reply")
 
 
 class ReplyCache(Generic[Reply]):
     """One small JSON file a reply, below one folder."""
 
-    def __init__(self, folder: Path, kind: type[Reply]) -> None:
+    def __init__(self, folder: Path, kind: type[Reply], *, max_replies: int = MAX_REPLIES) -> None:
         self._folder = folder
+        self._max_replies = max_replies
         self._kind = TypeAdapter(kind)
         self._locks: defaultdict[str, Lock] = defaultdict(Lock)
 
@@ -38,20 +42,33 @@ class ReplyCache(Generic[Reply]):
         path = self._path(fingerprint)
         if not path.exists():
             return None
-        try:
-            return self._kind.validate_json(path.read_bytes())
-        except ValidationError:
+        reply = self._read(path)
+        if reply is None:
             logger.warning("%s is damaged and is written anew.", path)
-            return None
+        else:
+            os.utime(path)
+        return reply
 
     def put(self, fingerprint: str, reply: Reply) -> None:
         write_atomically(self._path(fingerprint), self._kind.dump_json(reply, indent=1) + b"\n")
 
-    def prune(self, keep: Collection[str]) -> None:
-        """Forget every reply that no current answer used."""
-        for path in self._folder.glob("*.json"):
-            if path.stem not in keep:
-                path.unlink()
+    def prune(self, keep: Collection[str], is_usable: Callable[[Reply], bool]) -> None:
+        """Forget what is not among the fingerprints `keep`: replies that are not usable any more, and of the others
+        those not asked for longest, beyond the number that is kept."""
+        spare = [path for path in self._folder.glob("*.json") if path.stem not in keep]
+        usable = [path for path in spare if (reply := self._read(path)) is not None and is_usable(reply)]
+        latest = sorted(usable, key=lambda path: path.stat().st_mtime_ns, reverse=True)
+        remaining = set(latest[: max(0, self._max_replies - len(keep))])
+        for path in spare:
+            if path not in remaining:
+                path.unlink(missing_ok=True)
+
+    def _read(self, path: Path) -> Reply | None:
+        """None for a damaged file."""
+        try:
+            return self._kind.validate_json(path.read_bytes())
+        except ValidationError:
+            return None
 
     def _path(self, fingerprint: str) -> Path:
         return self._folder / f"{fingerprint}.json"

@@ -55,6 +55,11 @@ class AnswerUpdate:
         """Fingerprints of the drafts in use."""
         return {used.fingerprint for attempts in self.attempts for used in attempts.drafts}
 
+    @property
+    def unjudged(self) -> list[QAAttempts]:
+        """The answers whose judge was not heard; the next run asks it again."""
+        return [attempts for attempts in self.attempts if attempts.scoring.unjudged]
+
 
 def inputs_fingerprint(questions: Sequence[Question], *made_with: str) -> str:
     """Everything answers follow from: the questions, and the fingerprints of index, settings and answerer."""
@@ -69,14 +74,27 @@ def unanswered_rows(update: AnswerUpdate) -> list[dict[str, str]]:
     ]
 
 
+def unjudged_rows(update: AnswerUpdate) -> list[dict[str, str]]:
+    """The answers whose judge was not heard, with the reason."""
+    return [
+        {
+            "question_id": attempts.result.question_id,
+            "question": attempts.result.question,
+            "why": attempts.scoring.unjudged,
+        }
+        for attempts in update.unjudged
+    ]
+
+
 def is_current(qa: Path, meta: Path, inputs: str) -> bool:
     """Whether the published answers were made from `inputs` and are still as they were written."""
     return qa.exists() and read_json(meta) == {"inputs": inputs, "sha256": file_sha256(qa)}
 
 
 def meta_of(qa: Path, inputs: str, update: AnswerUpdate) -> bytes:
-    """What `is_current` compares with, for the answers in the file `qa`; while questions are left, nothing is equal."""
-    meta = {"inputs": inputs, "sha256": file_sha256(qa)} | ({"n_left": len(update.left)} if update.left else {})
+    """What `is_current` compares with, for the answers in the file `qa`; while anything is left, nothing is equal."""
+    to_do = {"n_left": len(update.left), "n_unjudged": len(update.unjudged)}
+    meta = {"inputs": inputs, "sha256": file_sha256(qa)} | {name: number for name, number in to_do.items() if number}
     return json.dumps(meta, indent=2).encode() + b"\n"
 
 
@@ -99,8 +117,8 @@ def answered(
 
     report: called with (done, total). A question whose request fails for good is left and the others go on; when the
     budget is spent, access denied or nothing answers any more, all that remain are left. A left question keeps its
-    published answer while it asks the same, of the same papers, and `still_holds` says so. Raises the fault when no
-    question at all was answered.
+    published answer while it asks the same, of the same papers, and `still_holds` says so. Raises the first fault
+    when no question at all was answered.
     """
     run = _Run(len(questions), report)
     pool = ThreadPoolExecutor(n_at_once)
@@ -112,8 +130,8 @@ def answered(
         raise
     pool.shutdown()
     attempts = [outcome for outcome in outcomes if isinstance(outcome, QAAttempts)]
-    if run.stopped_by is not None and not attempts:
-        raise run.stopped_by
+    if run.first_fault is not None and not attempts:
+        raise run.first_fault
     rows = {attempt.result.question_id: attempt.result for attempt in attempts}
     left = tuple(outcome for outcome in outcomes if isinstance(outcome, LeftQuestion))
     _warn_of(left, len(questions))
@@ -145,6 +163,7 @@ class _Run:
 
     def __init__(self, n_questions: int, report: Callable[[int, int], None]) -> None:
         self.stopped_by: RagAssetsError | None = None
+        self.first_fault: RagAssetsError | None = None
         self._n_questions = n_questions
         self._report = report
         self._lock = Lock()
@@ -171,8 +190,9 @@ class _Run:
 
     def _count_failure(self, fault: RagAssetsError) -> None:
         with self._lock:
+            self.first_fault = self.first_fault or fault
             self._n_failures_in_a_row += isinstance(fault, ModelUnavailable)  # what is rejected may be this one only
-            is_last = self._n_failures_in_a_row >= min(_MOST_FAILURES_IN_A_ROW, self._n_questions)
+            is_last = self._n_failures_in_a_row >= _MOST_FAILURES_IN_A_ROW
             if is_last or isinstance(fault, (AccessDenied, BudgetExhausted)):
                 self.stopped_by = self.stopped_by or fault
 

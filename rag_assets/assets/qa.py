@@ -8,6 +8,7 @@ from typing import Any
 
 import dagster as dg
 
+from rag_assets.answer_models import answerer_fingerprint
 from rag_assets.answering import audits
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.engine import place_of
@@ -29,8 +30,9 @@ from rag_assets.answering.update import (
     meta_of,
     row_fingerprints,
     unanswered_rows,
+    unjudged_rows,
 )
-from rag_assets.asking import answerer_fingerprint, asking, search_state
+from rag_assets.asking import asking, search_state
 from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, specs
 from rag_assets.assets.reporting import markdown_table, materialized, progress
@@ -74,13 +76,18 @@ QA_AUDITS: list[Audit[QADraft]] = [
     ),
     guardrail(
         "enough_sources",
-        "An answer cites two papers or says that only one supports it; a refusal is the fixed sentence.",
+        "An answer cites answering.min_sources papers or says that fewer support it; a refusal is the fixed sentence.",
         lambda draft: audits.too_few_sources(draft.update.results, min_sources=draft.min_sources),
     ),
     advisory(
         "all_answered",
         "Every question was answered this time. What was left is asked by the next run, and only that.",
         lambda draft: unanswered_rows(draft.update),
+    ),
+    advisory(
+        "all_judged",
+        "The judge, where there is one (judging.model), was heard on every answer. The next run asks it for the rest.",
+        lambda draft: unjudged_rows(draft.update),
     ),
 ]
 
@@ -154,8 +161,8 @@ def _publish(update: AnswerUpdate, paths: Paths, inputs: str) -> None:
         write_results(update.results, answers)
         draft.put(paths.qa_meta, meta_of(answers, inputs, update))
         draft.publish()
-    if not update.left:  # what was left may have drafts that the next run needs
-        ReplyCache(paths.answers, DraftAnswer).prune(update.replies)
+    chunk_ids = set(required_table(paths.chunks, asset="chunks")["chunk_id"].to_pylist())
+    ReplyCache(paths.answers, DraftAnswer).prune(update.replies, lambda draft: draft.chunk_ids <= chunk_ids)
 
 
 def _log(update: AnswerUpdate, paths: Paths, run_id: str, index_version: str, *, verdict: str) -> None:
@@ -191,13 +198,14 @@ def _cited_chunks(update: AnswerUpdate, paths: Paths) -> dict[str, Chunk]:
 def _facts(update: AnswerUpdate, spent: Usage) -> dict[str, Any]:
     results = update.results
     supports = [claim.support.score for result in results for claim in result.claims if claim.support]
-    made = [used.draft for attempts in update.attempts for used in attempts.drafts if not used.is_cached]
+    made = [draft for attempts in update.attempts for draft in attempts.made]
     return {
         "n_refused": sum(result.refused for result in results),
         "n_single_source": sum(result.single_source for result in results),
         "n_claims": sum(len(result.claims) for result in results),
         "n_retries": sum(attempts.retry_k is not None for attempts in update.attempts),
         "n_left": len(update.left),
+        "n_unjudged": len(update.unjudged),
         "n_dropped_citations": sum(attempts.verified.n_dropped_citations for attempts in update.attempts),
         "n_hallucinated_citations": sum(draft.n_hallucinated for draft in made),
         "n_contradicted_claims": sum(attempts.verified.n_contradicted_claims for attempts in update.attempts),
@@ -207,7 +215,7 @@ def _facts(update: AnswerUpdate, spent: Usage) -> dict[str, Any]:
         "n_input_tokens": spent.n_input_tokens,
         "n_output_tokens": spent.n_output_tokens,
         "cost_usd": spent.cost_usd,
-        "model_seconds": sum(draft.seconds for draft in made),
+        "model_seconds": sum(attempts.seconds for attempts in update.attempts),
     }
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 import dagster as dg
 
-from rag_assets.asking import require_models
+from rag_assets.answer_models import require_models
 from rag_assets.embedding.providers import require_embedder
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import only_writer
 from rag_assets.settings import Settings, StageSettings, load_settings
 
 _PATIENCE_S = 6 * 3600
-_USE_EMBEDDINGS = {"passages", "embeddings", "chroma_index", "index_meta", "qa", "smoke_eval"}
+_EMBEDDING_ASSETS = {"passages", "embeddings", "chroma_index", "index_meta", "qa", "smoke_eval"}
 
 
 def run_settings(overrides: Mapping[str, Any] | None = None) -> dg.ResourceDefinition:
@@ -25,7 +25,7 @@ def run_settings(overrides: Mapping[str, Any] | None = None) -> dg.ResourceDefin
     @dg.resource(config_schema=_launchpad_schema(), description="Settings; what is given here wins for this run.")
     def settings(context: dg.InitResourceContext) -> Iterator[Settings]:
         loaded = load_settings(_merged(overrides or {}, context.resource_config or {}))
-        _require_models(loaded, _selected(context))
+        _check_models(loaded, _selected(context))
         with only_writer(loaded.data_dir, patience_s=_PATIENCE_S):
             yield loaded
 
@@ -44,11 +44,11 @@ def run_models() -> dg.ResourceDefinition:
     return models
 
 
-def _require_models(settings: Settings, assets: Collection[str] | None) -> None:
+def _check_models(settings: Settings, assets: Collection[str] | None) -> None:
     """A missing key must end the run before its first asset, not after an hour of embedding."""
     if assets is None or "qa" in assets:
         require_models(settings)
-    if assets is None or _USE_EMBEDDINGS & set(assets):
+    if assets is None or _EMBEDDING_ASSETS & set(assets):
         require_embedder(settings.embedding, settings.paths.models, settings.model_access)
 
 

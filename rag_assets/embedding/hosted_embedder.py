@@ -25,6 +25,11 @@ if TYPE_CHECKING:
     from rag_assets.hosted.connection import Connection
 
 
+_LENGTH_TOLERANCE = 1e-3
+_NUMBERS = "fiu"
+"""Kinds of numpy types; the SDKs hand on whatever stands in a reply."""
+
+
 class HostedEmbedder:
     """An Embedder whose model is asked over the network. Making it is free; the first vector opens a connection.
 
@@ -88,20 +93,19 @@ class HostedEmbedder:
         model = _model(self._chosen, connection)
         inputs = [self._as_sent(text, kind) for text in texts]
 
-        async def request() -> "EmbeddingResult":
+        async def request() -> "tuple[EmbeddingResult, list[Vectors]]":
             result = await model.embed(inputs, input_type=kind)
-            self._check_whole(result, len(inputs))
-            return result
+            return result, self._unit_vectors(result, len(inputs))
 
         try:
-            result = connection.run(request, lambda result: self._usage_of(result, inputs))
+            _, vectors = connection.run(request, lambda reply: self._usage_of(reply[0], inputs))
         except ContextTooLong as error:
             raise ContextTooLong(
                 f"{self._chosen.name} says that a text is longer than it reads. Set embedding.max_tokens to what it "
                 f"reads, less than {self._chosen.facts.max_tokens}."
             ) from error
-        self._check_dimension(result)
-        return np.stack([unit(np.array(vector)) for vector in result.embeddings])
+        self._check_dimension(vectors)
+        return np.stack(vectors)
 
     def _as_sent(self, text: str, kind: "EmbedInputType") -> str:
         prefixes, limit = self._chosen.prefixes, self._chosen.max_text_tokens
@@ -117,18 +121,30 @@ class HostedEmbedder:
             used = RequestUsage(input_tokens=sum(self._tokens.count_tokens(inputs)))
         return usage_of(self._chosen.name, self._chosen.access, used)
 
-    def _check_whole(self, result: "EmbeddingResult", n_wanted: int) -> None:
+    def _unit_vectors(self, result: "EmbeddingResult", n_wanted: int) -> list[Vectors]:
         """Raises ModelUnavailable, so that it is asked again, for an answer that cannot be used."""
         n_found = len(result.embeddings)
         if n_found != n_wanted:
             raise ModelUnavailable(
                 f"{self._chosen.name} was sent {n_wanted} texts and answered with {n_found} vectors."
             )
-        if not all(np.isfinite(vector).all() and np.any(vector) for vector in result.embeddings):
-            raise ModelUnavailable(f"{self._chosen.name} answered with a vector that is no direction (zeros, NaN).")
+        found = [np.array(vector) for vector in result.embeddings]
+        if not all(vector.ndim == 1 and vector.dtype.kind in _NUMBERS for vector in found):
+            raise ModelUnavailable(
+                f"{self._chosen.name} answered with something else than vectors of numbers. Check that it is an "
+                "embedding model."
+            )
+        with np.errstate(over="ignore"):  # a length that overflows is told by the vector it makes
+            vectors = [unit(vector) for vector in found]
+        if not np.allclose([np.linalg.norm(vector) for vector in vectors], 1.0, atol=_LENGTH_TOLERANCE):
+            raise ModelUnavailable(
+                f"{self._chosen.name} answered with a vector that is no direction (zeros, NaN, or numbers too small or "
+                "too large to have a length)."
+            )
+        return vectors
 
-    def _check_dimension(self, result: "EmbeddingResult") -> None:
-        if lengths := {len(vector) for vector in result.embeddings} - {self.dimension}:
+    def _check_dimension(self, vectors: Sequence[Vectors]) -> None:
+        if lengths := {len(vector) for vector in vectors} - {self.dimension}:
             raise InvalidSettings(
                 f"{self._chosen.name} answered with vectors of {max(lengths)} numbers, this run asks for "
                 f"{self.dimension}. Set embedding.dimensions = {max(lengths)} in rag_assets.toml, or name another "

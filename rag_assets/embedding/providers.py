@@ -1,5 +1,8 @@
-"""Which embedding model a setting means. The only table of providers; a new one gets a line in `_PROVIDERS`, or in
-`hosted_models` if it is asked over the network."""
+"""Which embedding model a setting means.
+
+A new provider of models that run here gets a line in `_PROVIDERS`; one that is asked over the network begins in
+`hosted.access`, and its models are described in `hosted_models`.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -4,6 +4,7 @@ Requests run on an event loop of the connection's own, in one thread; callers ar
 The SDKs' own retries are switched off: there is one place that waits and counts.
 """
 
+import json
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,14 +21,16 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wai
 from rag_assets.errors import ModelUnavailable
 from rag_assets.hosted.access import Access
 from rag_assets.hosted.budget import RunBudget
-from rag_assets.hosted.faults import ReplyTooLarge, answered
+from rag_assets.hosted.faults import Redirected, ReplyTooLarge, answered
 from rag_assets.model import Usage
-from rag_assets.settings import ModelAccessSettings, ProviderLimits
+from rag_assets.settings import ModelAccessSettings
 
 logger = logging.getLogger(__name__)
 MAX_REPLY_BYTES = 64 * 1024 * 1024
 """Vectors of 2,048 texts are about 40 MB of JSON, an answer a few kB; what is larger is no reply."""
 _CONNECT_TIMEOUT_S = 10.0
+_EMBEDDINGS_PATH = "/embeddings"
+"""Where OpenAI's protocol has them; Google's gives no numbers."""
 _A_MINUTE_S = 60.0
 _NO_KEY = "none-needed"
 Result = TypeVar("Result")
@@ -59,10 +62,14 @@ class Connection:
     ) -> None:
         self.access = access
         self.provider = _provider(access, client)
+        self.takes_schemas = True
+        """False once the server refused a schema for the answer."""
+        self.cuts_prompts = False
+        """True once the server was seen to read a part of a prompt only."""
         self._settings = settings
         self._budget = budget
         self._portal = portal
-        limits: ProviderLimits = getattr(settings, access.provider)
+        limits = settings.limits_of(access.provider)
         self._slots = anyio.Semaphore(limits.max_concurrent)
         self._rate = AsyncLimiter(1, _A_MINUTE_S / limits.requests_per_minute)  # evenly, without a burst
         self._not_before = 0.0
@@ -119,14 +126,19 @@ class Connection:
 
     def _announced(self, state: RetryCallState) -> None:
         wait_s = state.next_action.sleep if state.next_action else 0.0
-        fault = state.outcome.exception() if state.outcome else None
         logger.warning(
             "%s (attempt %d of %d); trying again in %.1f s.",
-            getattr(fault, "what", self.access.provider),
+            _what(state),
             state.attempt_number,
             self._settings.max_attempts,
             wait_s,
         )
+
+
+def _what(state: RetryCallState) -> str:
+    """What happened, without the full stop; not every fault keeps its remedy apart."""
+    error = state.outcome.exception() if state.outcome else None
+    return (error.what if isinstance(error, ModelUnavailable) else "") or str(error).rstrip(".")
 
 
 def _retry_after_s(state: RetryCallState) -> float | None:
@@ -136,31 +148,58 @@ def _retry_after_s(state: RetryCallState) -> float | None:
 
 async def _client(timeout_s: float) -> httpx2.AsyncClient:
     client = create_async_httpx2_client(timeout=httpx2.Timeout(timeout_s, connect=_CONNECT_TIMEOUT_S))
-    client.headers["Accept-Encoding"] = "identity"  # what is counted is what is read: no compressed bomb
-    client.event_hooks["response"].append(_bounded)
+    client.headers["Accept-Encoding"] = "identity"  # what comes compressed all the same is unfolded in `_bounded`
+    client.event_hooks["response"] += [_not_redirected, _bounded, _in_order]
     return client
 
 
+async def _not_redirected(response: httpx2.Response) -> None:
+    """No redirect is followed: the key and the question are for the address in the settings."""
+    if response.has_redirect_location:
+        target = response.url.join(response.headers["Location"])
+        raise Redirected(f"{target.scheme}://{target.netloc.decode()}")  # the rest may hold a token
+
+
 async def _bounded(response: httpx2.Response) -> None:
-    response.stream = _BoundedStream(response.stream)
+    """The body of `response` is decoded by another one, and counted here, so that a small reply cannot unfold to
+    fill the memory: the SDKs read what they are given at once."""
+    as_sent = httpx2.Response(response.status_code, headers=response.headers, stream=response.stream)
+    response.headers.pop("Content-Encoding", None)
+    response.stream = _BoundedStream(as_sent)
+
+
+async def _in_order(response: httpx2.Response) -> None:
+    """Vectors carry the number of their text, which pydantic-ai does not read: it takes them as they come.
+
+    A server that numbers them in another way than from 0 to n is believed to keep their order.
+    """
+    if not (response.is_success and response.url.path.endswith(_EMBEDDINGS_PATH)):
+        return
+    try:
+        numbers = [row["index"] for row in json.loads(await response.aread())["data"]]
+        is_mixed_up = numbers != sorted(numbers) == list(range(len(numbers)))
+    except (ValueError, TypeError, KeyError):
+        return  # no vectors at all, which the SDK will find
+    if is_mixed_up:
+        raise ModelUnavailable("The server answered with vectors in another order than that of their texts.")
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
     """A reply that ends with an error when it is larger than any reply can be."""
 
-    def __init__(self, stream: Any) -> None:
-        self._stream = stream
+    def __init__(self, as_sent: httpx2.Response) -> None:
+        self._as_sent = as_sent
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         n_bytes = 0
-        async for part in self._stream:
+        async for part in self._as_sent.aiter_bytes():  # decoded in parts of 1 MiB at most
             n_bytes += len(part)
             if n_bytes > MAX_REPLY_BYTES:
                 raise ReplyTooLarge(f"a reply of more than {MAX_REPLY_BYTES} bytes")
             yield part
 
     async def aclose(self) -> None:
-        await self._stream.aclose()
+        await self._as_sent.aclose()
 
 
 def _provider(access: Access, client: httpx2.AsyncClient) -> Provider[Any]:
@@ -171,6 +210,7 @@ def _provider(access: Access, client: httpx2.AsyncClient) -> Provider[Any]:
         case "google":
             from pydantic_ai.providers.google import GoogleProvider
 
+            logging.getLogger("google_genai._api_client").addFilter(_is_not_of_two_keys)
             return GoogleProvider(api_key=key, base_url=base_url, http_client=client)
         case "anthropic":
             from pydantic_ai.providers.anthropic import AnthropicProvider
@@ -190,6 +230,11 @@ def _provider(access: Access, client: httpx2.AsyncClient) -> Provider[Any]:
             from pydantic_ai.providers.openai import OpenAIProvider
 
             return _without_own_retries(OpenAIProvider(api_key=key, base_url=base_url, http_client=client))
+
+
+def _is_not_of_two_keys(record: logging.LogRecord) -> bool:
+    """Where both variables are set, Google's SDK says which one it takes, and does not know that it was handed one."""
+    return "Both GOOGLE_API_KEY and GEMINI_API_KEY" not in record.getMessage()
 
 
 def _without_own_retries(provider: Provider[Any]) -> Provider[Any]:

@@ -4,6 +4,7 @@ What a provider writes into an error may echo the key or the prompt: a refused k
 any other error a short, redacted stretch is kept, and no original hangs on as cause or context: Dagster stores both.
 """
 
+import re
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -17,6 +18,7 @@ from rag_assets.errors import (
     ModelUnavailable,
     RagAssetsError,
     RequestRejected,
+    SchemaRefused,
 )
 from rag_assets.hosted.access import PROVIDERS, Access
 
@@ -40,8 +42,16 @@ _NOT_FOUND = {
 }
 
 
+_SCHEMA_REFUSED = re.compile(r"response_format|json_schema|structured.outputs?", re.IGNORECASE)
+"""How servers name what they do not know when they refuse a request for it."""
+
+
 class ReplyTooLarge(Exception):
     """A reply has more bytes than any reply could have."""
+
+
+class Redirected(Exception):
+    """A server sends its visitors to another address, named by the message: scheme, host and port."""
 
 
 async def answered(make_request: Callable[[], Awaitable[Result]], access: Access, *, timeout_s: float) -> Result:
@@ -57,8 +67,18 @@ async def answered(make_request: Callable[[], Awaitable[Result]], access: Access
     except (RagAssetsError, theirs.UserError, theirs.ContentFilterError):
         raise
     except Exception as error:
-        fault = _fault(error, access)
+        fault = _fault(_unwrapped(error), access)
     raise fault  # outside the handler: the original would hang on as its context
+
+
+def _unwrapped(error: Exception) -> Exception:
+    """What was found of a reply below the SDKs, which some of them take for a broken connection."""
+    below: BaseException | None = error
+    while below is not None:
+        if isinstance(below, (ReplyTooLarge, Redirected)):
+            return below
+        below = below.__cause__
+    return error
 
 
 def _fault(error: Exception, access: Access) -> ModelFault:
@@ -79,24 +99,31 @@ def _fault(error: Exception, access: Access) -> ModelFault:
         return AccessDenied(
             f"{name} knows no such model or address{_status(error)}: {_detail(error, access)}. {_NOT_FOUND[name]}"
         )
+    if isinstance(error, Redirected):
+        return AccessDenied(f"{name} redirects to another address ({error}). Set {_variable(access)} to it.")
     is_final = isinstance(error, (theirs.ModelRequestRejectedError, ReplyTooLarge)) or 0 < _code(error) < _SERVER_ERROR
     if is_final and not isinstance(error, _FOR_NOW):
-        return RequestRejected(f"{name} rejects the request{_status(error)}: {_detail(error, access)}")
+        knows_no_schema = access.server and _SCHEMA_REFUSED.search(str(error))
+        rejected = SchemaRefused if knows_no_schema else RequestRejected
+        return rejected(f"{name} rejects the request{_status(error)}: {_detail(error, access)}")
     return _unavailable(error, access)
 
 
 def _unavailable(error: Exception, access: Access) -> ModelUnavailable:
-    variable = PROVIDERS[access.provider].base_url_variable
     remedy = "Run again later"
     if access.provider == "ollama":
-        remedy = f"Check that Ollama runs (ollama serve) where {variable} says, or run again later"
+        remedy = f"Check that Ollama runs (ollama serve) where {_variable(access)} says, or run again later"
     elif access.server:
-        remedy = f"Check {variable}, or run again later"
+        remedy = f"Check {_variable(access)}, or run again later"
     what = f"{access.provider} does not answer for now{_status(error)}: {_detail(error, access)}"
     fault = ModelUnavailable(f"{what}. {remedy}; what is done is kept.")
     fault.what = what
     fault.retry_after_s = getattr(error, "retry_after", None)
     return fault
+
+
+def _variable(access: Access) -> str:
+    return PROVIDERS[access.provider].base_url_variable
 
 
 def _code(error: Exception) -> int:
@@ -108,8 +135,9 @@ def _status(error: Exception) -> str:
 
 
 def _detail(error: Exception, access: Access) -> str:
-    """What the provider says, without the full stop."""
-    text = " ".join(access.redacted(_said(error) or type(error).__name__).split()).rstrip(".")
+    """What the provider says, without the full stop, and without what would steer a terminal."""
+    said = "".join(char for char in _said(error) if char.isprintable() or char.isspace())
+    text = " ".join(access.redacted(said or type(error).__name__).split()).rstrip(".")
     return text if len(text) <= MAX_DETAIL_CHARS else text[: MAX_DETAIL_CHARS - 1] + "…"
 
 

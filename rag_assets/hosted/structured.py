@@ -4,6 +4,7 @@ pydantic-ai writes the schema into the request where the provider enforces schem
 and gives a reply that does not fit one round of repair. No tools are given, whatever a prompt contains.
 """
 
+import logging
 from collections.abc import Awaitable, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -13,17 +14,22 @@ import anyio
 from pydantic import BaseModel
 from pydantic_ai import Agent, NativeOutput, PromptedOutput, capture_run_messages
 from pydantic_ai.exceptions import ContentFilterError, UnexpectedModelBehavior
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.profiles import ModelProfile, merge_profile
+from pydantic_ai.profiles.openai import OpenAIModelProfile
 from pydantic_ai.settings import ModelSettings
+from pydantic_ai.usage import RequestUsage
 
-from rag_assets.errors import BudgetExhausted, ModelFault
+from rag_assets.errors import BudgetExhausted, ModelFault, RagAssetsError, SchemaRefused
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.prices import usage_of
 from rag_assets.model import Usage, summed
+from rag_assets.tokens import token_counter
 
+logger = logging.getLogger(__name__)
 ONE_REPAIR = 1
 _seconds: ContextVar[list[float]] = ContextVar("seconds of the requests of one question")
 Output = TypeVar("Output", bound=BaseModel)
@@ -42,6 +48,8 @@ class StructuredReply(Generic[Output]):
     usage: Usage
     seconds: float
     """How long the provider took over all requests; waiting for a turn or between attempts is not part of it."""
+    fault: RagAssetsError | None = None
+    """Why a malformed reply could not be given its repair."""
 
 
 class StructuredModel(Generic[Output]):
@@ -81,10 +89,10 @@ class StructuredModel(Generic[Output]):
                 return replace(self._reply(messages), is_withheld=True)
             except UnexpectedModelBehavior:
                 return self._reply(messages)
-            except (ModelFault, BudgetExhausted):
+            except (ModelFault, BudgetExhausted) as fault:
                 if not _responses(messages):
                     raise
-                return self._reply(messages)  # the repair was not to be had, but what it should mend was paid for
+                return replace(self._reply(messages), fault=fault)  # what the repair should mend was paid for
         return replace(self._reply(messages), output=run.output)
 
     def _reply(self, messages: Sequence[ModelMessage]) -> StructuredReply[Output]:
@@ -114,9 +122,28 @@ class _Guarded(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
+        """A server of one's own that knows no schemas is sent one once; from then on the prompt holds it."""
+        if model_request_parameters.output_mode == "native" and self._connection.takes_schemas:
+            try:
+                return await self._sent(messages, model_settings, model_request_parameters)
+            except SchemaRefused:
+                self._connection.takes_schemas = False
+        return await self._sent(messages, model_settings, replace(model_request_parameters, output_mode="prompted"))
+
+    async def _sent(
+        self,
+        messages: list[ModelMessage],
+        model_settings: ModelSettings | None,
+        parameters: ModelRequestParameters,
+    ) -> ModelResponse:
+        async def request() -> ModelResponse:
+            response = await _timed(self.wrapped.request(messages, model_settings, parameters))
+            if self._name.provider == "ollama":
+                self._warn_of_cut(response.usage.input_tokens, messages)
+            return response if response.usage.input_tokens else _with_estimated_usage(response, messages)
+
         response = await self._connection.guarded(
-            lambda: _timed(self.wrapped.request(messages, model_settings, model_request_parameters)),
-            lambda response: usage_of(self._name, self._connection.access, response.usage),
+            request, lambda response: usage_of(self._name, self._connection.access, response.usage)
         )
         return replace(
             response,
@@ -126,9 +153,44 @@ class _Guarded(WrapperModel):
             ],
         )
 
+    def _warn_of_cut(self, n_read: int, messages: Sequence[ModelMessage]) -> None:
+        """Ollama leaves out what its context does not hold, and answers as if nothing was missing.
+
+        Words are counted, of which none is less than a token. An error would be too much: where a prompt is like the
+        one before, old versions count only what is new in it.
+        """
+        n_sent = sum(len(text.split()) for text in _texts(messages))
+        if 0 < n_read < n_sent and not self._connection.cuts_prompts:
+            self._connection.cuts_prompts = True
+            logger.warning(
+                "%s read %d tokens of a prompt of %d words or more: Ollama leaves out what its context does not hold, "
+                "and answers rest on the rest. Start Ollama with a larger OLLAMA_CONTEXT_LENGTH (24576 holds the "
+                "default retrieval.budget_tokens and the longest answer), or lower retrieval.budget_tokens.",
+                self._name,
+                n_read,
+                n_sent,
+            )
+
     def _clean(self, text: str) -> str:
         """Without the key, and without half characters (a cut escape), which no file and no repair can hold."""
         return self._connection.access.redacted(text.encode("utf-8", "replace").decode())
+
+
+def _with_estimated_usage(response: ModelResponse, messages: Sequence[ModelMessage]) -> ModelResponse:
+    """With tokens counted here: a budget must hold for a server that reports none, too."""
+    counter = token_counter("wordpiece")
+    return replace(
+        response,
+        usage=RequestUsage(
+            input_tokens=sum(counter.count_all(_texts(messages))), output_tokens=counter.count(response.text or "")
+        ),
+    )
+
+
+def _texts(messages: Sequence[ModelMessage]) -> list[str]:
+    """What a request holds for the model to read."""
+    instructions = next((message.instructions or "" for message in messages if isinstance(message, ModelRequest)), "")
+    return [instructions, *(str(part.content) for m in messages for part in m.parts if hasattr(part, "content"))]
 
 
 def _responses(messages: Sequence[ModelMessage]) -> list[ModelResponse]:
@@ -156,8 +218,27 @@ def _opened(name: ModelName, connection: Connection) -> Model:
         case "ollama":
             from pydantic_ai.models.ollama import OllamaModel
 
-            return OllamaModel(name.name, provider=connection.provider)
+            known = OllamaModel(name.name, provider=connection.provider).profile
+            profile = merge_profile(known, OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False))
+            return OllamaModel(name.name, provider=connection.provider, profile=profile)
+        case _ if connection.access.server:
+            from pydantic_ai.models.openai import OpenAIChatModel
+
+            return OpenAIChatModel(name.name, provider=connection.provider, profile=_for_any_server)
         case _:
             from pydantic_ai.models.openai import OpenAIChatModel
 
             return OpenAIChatModel(name.name, provider=connection.provider)
+
+
+def _for_any_server(known: ModelProfile) -> ModelProfile:
+    """What every server that speaks OpenAI's protocol understands.
+
+    The limit of an answer has two names. Most servers read the older, some of them no other; OpenAI's reasoning
+    models, which a proxy may stand before, take the newer only. JSON without a schema is what many know no word for.
+    """
+    reasons = bool(known.get("openai_supports_reasoning", False))
+    return merge_profile(
+        known,
+        OpenAIModelProfile(openai_chat_supports_max_completion_tokens=reasons, supports_json_object_output=False),
+    )

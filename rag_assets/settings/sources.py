@@ -20,7 +20,7 @@ DOTENV_FILE = Path(".env")
 
 
 class ShortNames(PydanticBaseSettingsSource):
-    """Settings that the environment or `.env` may name as ADR 0004 does; the full names win over them."""
+    """Settings with a short name in the environment or `.env`; the full names win over them."""
 
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002 - not used
         return None, field_name, False
@@ -41,10 +41,19 @@ class ShortNames(PydanticBaseSettingsSource):
 def environment() -> dict[str, str]:
     """The variables of `.env` and, over them, those of the environment; where keys are looked up, too.
 
-    Nothing of `.env` is put into the environment: what is in it is seen by nobody who does not ask.
+    Nothing of `.env` is put into the environment: what is in it is seen by nobody who does not ask. Raises
+    InvalidSettings when it is no text.
     """
-    written = dotenv_values(DOTENV_FILE) if DOTENV_FILE.is_file() else {}
+    try:
+        written = dotenv_values(DOTENV_FILE) if DOTENV_FILE.is_file() else {}
+    except UnicodeDecodeError:
+        raise not_utf8(DOTENV_FILE) from None  # the original holds the whole file, keys included
     return {name: value for name, value in [*written.items(), *os.environ.items()] if value}
+
+
+def not_utf8(path: Path) -> InvalidSettings:
+    """The error for a file that an editor saved in another encoding."""
+    return InvalidSettings(f"{path} is not UTF-8 text. Save it again as UTF-8; most editors offer it under Save as.")
 
 
 class OwnDotEnv(DotEnvSettingsSource):

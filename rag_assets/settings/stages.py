@@ -274,6 +274,11 @@ class ModelAccessSettings(StageSettings):
         ProviderLimits(max_concurrent=1, requests_per_minute=600), description="Models on a machine of one's own."
     )
 
+    def limits_of(self, provider: str) -> ProviderLimits:
+        """The limits of one of the providers above, by its name."""
+        limits: ProviderLimits = getattr(self, provider)
+        return limits
+
 
 class ExecutionSettings(StageSettings):
     """How work is done; changes no result, so it is part of no fingerprint."""

@@ -32,6 +32,7 @@ from rag_assets.settings.sources import (
     OwnDotEnv,
     ShortNames,
     environment,
+    not_utf8,
 )
 from rag_assets.settings.stages import (
     AnsweringSettings,
@@ -121,6 +122,8 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         raise InvalidSettings(f"{CONFIG_FILE_VARIABLE} names {config}, which is no file. Mend it or unset it.")
     try:
         return Settings(**dict(overrides or {}))
+    except UnicodeDecodeError:
+        raise not_utf8(Path(config or CONFIG_FILE)) from None
     except (SettingsError, TOMLDecodeError) as error:
         raise InvalidSettings(
             f"Settings cannot be read: {error}. Look into {config or CONFIG_FILE}, the environment and .env; a list "

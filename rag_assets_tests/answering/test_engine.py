@@ -1,6 +1,8 @@
 """From a question to a verified result, with the retry and the cache."""
 
+import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer
 from rag_assets.answering.engine import AnswerEngine, Evidence
 from rag_assets.answering.evidence.support import EmbeddedSupport
 from rag_assets.answering.replies import ReplyCache
+from rag_assets.errors import RequestRejected
 from rag_assets.model import Context, Usage
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
@@ -84,6 +87,20 @@ def test_an_answer_from_one_paper_says_so(tmp_path: Path) -> None:
     assert attempts.result.answer.endswith(SINGLE_SOURCE_NOTE)
 
 
+def test_an_answer_with_fewer_papers_than_asked_for_says_how_many(tmp_path: Path) -> None:
+    """To say "only one" of an answer that cites two would be a falsehood of our own."""
+    scorer, seen = EmbeddedSupport(WordEncoder()), evidence(SMITH, JONES)
+    three = AnsweringSettings(min_sources=3)
+    cautious = AnswerEngine(
+        QuotingAnswerer(), lambda _question, _k: seen, ReplyCache(tmp_path, DraftAnswer), scorer, three
+    )
+
+    result = cautious.answer(Question(id="q1", question="Fall?")).result
+
+    assert result.single_source
+    assert result.answer.endswith("[jones2021] Only 2 papers of the corpus support this answer.")
+
+
 def test_a_retry_that_sees_nothing_new_counts_once(tmp_path: Path) -> None:
     """In a small corpus the retry finds what the first attempt found; its cost would be told twice."""
 
@@ -98,13 +115,13 @@ def test_a_retry_that_sees_nothing_new_counts_once(tmp_path: Path) -> None:
     )
 
     assert (answerer.n_calls, attempts.retry_k) == (1, 10)
-    assert attempts.result.usage == Usage(100, 10, 1, 0.01)
+    assert attempts.result.usage == attempts.spent == Usage(100, 10, 1, 0.01)
     assert (len(attempts.drafts), attempts.n_cached) == (1, 0)
 
 
-@pytest.mark.parametrize(("n_first", "n_retry", "n_published"), [(2, 1, 2), (1, 2, 2)])
-def test_of_two_attempts_with_as_many_papers_the_one_that_says_more_is_published(
-    n_first: int, n_retry: int, n_published: int, tmp_path: Path
+@pytest.mark.parametrize(("n_first", "n_retry", "n_read"), [(2, 1, 2), (1, 2, 3), (1, 1, 3)])
+def test_of_two_attempts_with_as_many_papers_the_one_that_says_more_or_read_more_is_published(
+    n_first: int, n_retry: int, n_read: int, tmp_path: Path
 ) -> None:
     """More contexts may distract: the retry looked for a second paper, not for a poorer answer."""
 
@@ -119,7 +136,42 @@ def test_of_two_attempts_with_as_many_papers_the_one_that_says_more_is_published
         Question(id="q1", question="Fall?")
     )
 
-    assert len(attempts.result.claims) == n_published
+    assert len(attempts.result.claims) == max(n_first, n_retry)
+    assert len(attempts.result.contexts) == n_read
+
+
+class RetryRejected(QuotingAnswerer):
+    """Its provider takes the first prompt and rejects the longer one of the retry."""
+
+    def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+        if self.n_calls:
+            raise RequestRejected("no")
+        return super().draft(question, contexts)
+
+
+class RefusingThenRejected(RetryRejected):
+    """As that, with nothing to say to the first."""
+
+    def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+        return replace(super().draft(question, contexts), claims=())
+
+
+def test_a_rejected_retry_leaves_the_first_answer(tmp_path: Path) -> None:
+    """An answer from one paper is there and paid for; more contexts may be more than the provider takes."""
+    by_k = {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
+
+    attempts = engine(tmp_path, RetryRejected(), by_k).answer(Question(id="q1", question="Fall?"))
+
+    assert (attempts.result.sources_used, attempts.result.single_source) == (("smith2020",), True)
+    assert (attempts.retry_k, len(attempts.drafts)) == (10, 1)
+
+
+def test_a_rejected_retry_of_a_refusal_is_no_refusal(tmp_path: Path) -> None:
+    """Nobody looked at all that was found: published as a refusal, the question would never be asked again."""
+    by_k = {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
+
+    with pytest.raises(RequestRejected):
+        engine(tmp_path, RefusingThenRejected(), by_k).answer(Question(id="q1", question="Fall?"))
 
 
 def test_the_contexts_of_a_row_are_those_that_were_read(tmp_path: Path) -> None:
@@ -186,6 +238,26 @@ def test_the_same_contexts_are_never_answered_twice(tmp_path: Path) -> None:
 
     assert again.n_calls == 0
     assert second.result == first.result
+
+
+def test_the_same_question_asked_twice_at_once_is_paid_for_once(tmp_path: Path) -> None:
+    """Question files repeat themselves, and questions are answered side by side."""
+
+    class SlowAnswerer(QuotingAnswerer):
+        def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+            time.sleep(0.2)
+            return super().draft(question, contexts)
+
+    answerer = SlowAnswerer()
+    asking = engine(tmp_path, answerer, {6: evidence(SMITH, JONES)})
+    questions = [Question(id=name, question="Did ferritin fall?") for name in ("q1", "q2", "q3")]
+
+    with ThreadPoolExecutor(3) as pool:
+        found = list(pool.map(asking.answer, questions))
+
+    assert answerer.n_calls == 1
+    assert sorted(attempts.n_cached for attempts in found) == [0, 1, 1]
+    assert len({attempts.result.answer for attempts in found}) == 1
 
 
 def test_a_changed_context_is_answered_anew(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ Two barriers are tested apart: what stands in the prompt (an obedient model sees
 reply (a model that was turned all the same can publish nothing it was told to say).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from rag_assets.model import QAResult
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, context
-from rag_assets_tests.answering.injections import AFTER, BEFORE, INJECTIONS, Injection
+from rag_assets_tests.answering.injections import AFTER, BEFORE, INJECTIONS, UNNOTICED, Injection
 from rag_assets_tests.hosted.models import HURRIED
 from rag_assets_tests.wire import Reply, WireServer, use_wire_environment
 from rag_assets_tests.wire.exchange import WireRequest
@@ -67,6 +67,11 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
         yield wire
 
 
+def obeying(injection: Injection) -> Callable[[WireRequest], Reply]:
+    """A model that acts on the order when it sees it, and is honest otherwise."""
+    return lambda request: Reply(injection.reply) if injection.order in request.prompt else quoting_model(request)
+
+
 def claims(result: QAResult) -> list[tuple[str, str]]:
     return [(claim.text, citation.quote) for claim in result.claims for citation in claim.citations]
 
@@ -77,10 +82,7 @@ def test_a_model_that_obeys_what_it_sees_answers_as_without_the_attempt(
 ) -> None:
     """One paper of thousands must not decide what is said about all the others."""
 
-    def obedient(request: WireRequest) -> Reply:
-        return Reply(injection.reply) if injection.order in request.prompt else quoting_model(request)
-
-    server.answer_by(obedient)
+    server.answer_by(obeying(injection))
     with answering(server, tmp_path / "harmless", replace(HARMLESS, is_generated=injection.is_generated)) as engine:
         honest = engine.answer(QUESTION).result
     with answering(server, tmp_path / "trying", injection) as engine:
@@ -105,16 +107,11 @@ def test_a_model_that_was_turned_publishes_nothing_it_was_told_to_say(
     assert "doubled" not in result.answer
 
 
-def test_a_turned_model_is_what_the_attempts_are_made_for(server: WireServer, tmp_path: Path) -> None:
-    """If an obedient model did not act on an order it sees, the tests above would prove nothing."""
-    seen: list[str] = []
+def test_a_model_that_obeys_is_turned_by_an_order_that_reaches_it(server: WireServer, tmp_path: Path) -> None:
+    """If the model of these tests never acted on an order it sees, they would prove nothing."""
+    server.answer_by(obeying(UNNOTICED))
 
-    def obedient(request: WireRequest) -> Reply:
-        seen.append(request.prompt)
-        return quoting_model(request)
+    with answering(server, tmp_path, UNNOTICED) as engine:
+        result = engine.answer(QUESTION).result
 
-    server.answer_by(obedient)
-    with answering(server, tmp_path, HARMLESS) as engine:
-        engine.answer(QUESTION)
-
-    assert HARMLESS.text in seen[0], "documents reach the prompt"
+    assert claims(result) == [("Iron was taken by mouth.", "iron was taken by mouth")]

@@ -1,15 +1,20 @@
 """The files answers are kept in."""
 
+import logging
 from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from rag_assets.answering.drafts import DraftAnswer, Reading
 from rag_assets.answering.engine import QAAttempts, UsedDraft
+from rag_assets.answering.evidence.support import Scoring
 from rag_assets.answering.evidence.verification import VerifiedClaims
-from rag_assets.answering.records import append_audit, audit_row, read_results, write_results
+from rag_assets.answering.records import append_audit, audit_row, left_row, read_results, write_results
+from rag_assets.answering.update import LeftQuestion
 from rag_assets.model import Box, Citation, Claim, QAResult, Usage, Verification
+from rag_assets.questions import Question
 
 CITATION = Citation("smith2020", "smith2020:1", 3, 4, "Ferritin “fell”", (Box(3, 0, 0, 1, 1),), Verification.EXACT)
 RESULT = QAResult(
@@ -26,7 +31,13 @@ RESULT = QAResult(
     "f",
 )
 ATTEMPTS = QAAttempts(
-    RESULT, 6, 1, 10, VerifiedClaims(RESULT.claims, 2, 0), (UsedDraft("f", DraftAnswer(), is_cached=False),)
+    RESULT,
+    6,
+    1,
+    10,
+    VerifiedClaims(RESULT.claims, 2, 0),
+    (UsedDraft("f", DraftAnswer(), is_cached=False),),
+    Scoring(()),
 )
 ADR_0004_COLUMNS = (
     "timestamp,question,initial_k,sources_used_initial,guardrail_triggered,retry_k,final_sources_used,final_answer_len"
@@ -62,23 +73,52 @@ def test_damaged_answers_count_as_not_there(tmp_path: Path) -> None:
     assert read_results(path) == []
 
 
-def test_the_audit_says_what_an_answer_cost_and_how_it_was_read() -> None:
-    """Whoever pays wants to know for what, and which answers came from a cache or a mended reply."""
-    cached = DraftAnswer(seconds=1.25, n_hallucinated=2, reading=Reading.STRUCTURED)
-    made = DraftAnswer(seconds=2.5, n_hallucinated=1, reading=Reading.REPAIRED, n_left_out=3)
+def test_the_audit_says_what_an_answer_cost_this_time_and_how_it_was_read() -> None:
+    """Whoever adds up the audit must get what was paid: nothing for a draft from the cache, and the judge's part."""
+    paid_before = Usage(1, 1000, 50, 0.005)
+    cached = DraftAnswer(seconds=1.25, n_hallucinated=2, reading=Reading.STRUCTURED, usage=paid_before)
+    made = DraftAnswer(
+        seconds=2.5, n_hallucinated=1, reading=Reading.REPAIRED, n_left_out=3, usage=Usage(2, 1400, 70, 0.010)
+    )
     attempts = replace(
         ATTEMPTS,
-        result=replace(RESULT, usage=Usage(3, 2400, 120, 0.015)),
         verified=VerifiedClaims(RESULT.claims, 2, 4),
         drafts=(UsedDraft("first", cached, is_cached=True), UsedDraft("f", made, is_cached=False)),
+        scoring=Scoring((), usage=Usage(1, 100, 10, 0.001), seconds=0.5),
     )
 
     row = audit_row(attempts, timestamp="t", run_id="r", index_version="i", verdict="published")
 
-    assert (row["n_requests"], row["n_input_tokens"], row["n_output_tokens"]) == (3, 2400, 120)
-    assert (row["cost_usd"], row["model_seconds"], row["n_cached_drafts"]) == (0.015, 3.75, 1)
+    assert (row["n_requests"], row["n_input_tokens"], row["n_output_tokens"]) == (3, 1500, 80)
+    assert (row["cost_usd"], row["model_seconds"], row["n_cached_drafts"]) == (pytest.approx(0.011), 3.0, 1)
     assert (row["reading"], row["n_left_out_stretches"]) == ("repaired", 3)
     assert (row["n_hallucinated_citations"], row["n_dropped_citations"], row["n_contradicted_claims"]) == (3, 2, 4)
+
+
+def test_a_left_question_is_no_refusal(tmp_path: Path) -> None:
+    """Nobody looked for its answer: counted as a refusal it would speak against the corpus."""
+    path = tmp_path / "qa_audit.csv"
+    left = LeftQuestion(Question(id="q1", question="Fall, or not?"), "The run has spent its budget.")
+
+    append_audit(path, [left_row(left, timestamp="t", run_id="r", index_version="i")])
+
+    [row] = pd.read_csv(path).to_dict("records")
+    assert (row["question_id"], row["outcome"], row["verdict"]) == ("q1", "left", "The run has spent its budget.")
+
+
+def test_a_file_that_is_no_audit_of_ours_is_set_aside(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Somebody's table under that name must neither be lost nor stop every later run."""
+    path = tmp_path / "qa_audit.csv"
+    path.write_text("sample,weight\n1,2.5\n")
+    row = audit_row(ATTEMPTS, timestamp="t", run_id="r", index_version="i", verdict="published")
+
+    with caplog.at_level(logging.WARNING):
+        append_audit(path, [row])
+
+    [aside] = [other for other in tmp_path.iterdir() if other != path]
+    assert aside.read_text() == "sample,weight\n1,2.5\n"
+    assert pd.read_csv(path)["question_id"].tolist() == ["q1"]
+    assert str(aside) in caplog.text
 
 
 def test_a_row_that_a_killed_run_wrote_already_is_not_repeated(tmp_path: Path) -> None:

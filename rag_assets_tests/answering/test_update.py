@@ -3,14 +3,23 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from threading import Event
 
 import pytest
 
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.engine import QAAttempts, UsedDraft
+from rag_assets.answering.evidence.support import Scoring
 from rag_assets.answering.evidence.verification import VerifiedClaims
 from rag_assets.answering.update import AnswerUpdate, answered
-from rag_assets.errors import AccessDenied, BudgetExhausted, ModelUnavailable, RagAssetsError, RequestRejected
+from rag_assets.errors import (
+    AccessDenied,
+    BudgetExhausted,
+    ModelFault,
+    ModelUnavailable,
+    RagAssetsError,
+    RequestRejected,
+)
 from rag_assets.model import Citation, Claim, QAResult, Verification
 from rag_assets.questions import Question
 
@@ -28,7 +37,7 @@ def result_of(question: Question) -> QAResult:
 
 def attempts_of(question: Question) -> QAAttempts:
     used = UsedDraft(question.id, DraftAnswer(), is_cached=False)
-    return QAAttempts(result_of(question), 6, 1, None, VerifiedClaims((CLAIM,), 0, 0), (used,))
+    return QAAttempts(result_of(question), 6, 1, None, VerifiedClaims((CLAIM,), 0, 0), (used,), Scoring(()))
 
 
 class Answering:
@@ -114,10 +123,18 @@ def test_what_is_left_is_said_with_its_reason(caplog: pytest.LogCaptureFixture) 
     assert "7 of 10 questions are left for the next run (q3, q4, q5, q6, q7, q8, q9): spent" in caplog.messages
 
 
-def test_a_run_in_which_nothing_was_answered_is_an_error() -> None:
-    """Published as a success it would look like an empty corpus."""
-    with pytest.raises(AccessDenied, match="key"):
-        update(Answering({"q0": AccessDenied("key")}))
+@pytest.mark.parametrize(
+    "faults",
+    [
+        {"q0": AccessDenied("not answered")},
+        {f"q{number}": RequestRejected("not answered") for number in range(10)},
+    ],
+    ids=["the key", "every question"],
+)
+def test_a_run_in_which_nothing_was_answered_is_an_error(faults: dict[str, Exception]) -> None:
+    """Published as a success it would empty the answers of yesterday."""
+    with pytest.raises(ModelFault, match="not answered"):
+        update(Answering(faults))
 
 
 def earlier_row_cases() -> Iterator[tuple[str, QAResult, Question, bool]]:
@@ -150,18 +167,23 @@ def test_an_earlier_answer_that_breaks_a_guardrail_today_is_not_kept() -> None:
 
 
 def test_a_bug_ends_the_run_at_once() -> None:
-    """Every further question would be paid for, and nothing of it published."""
+    """Every further question would be paid for, and nothing of it published; a model may take minutes to reply."""
     asked: list[str] = []
+    replied = Event()
 
     def answer(question: Question) -> QAAttempts:
         asked.append(question.id)
         if question.id == "q0":
             raise ZeroDivisionError
-        time.sleep(0.2)
+        replied.wait(timeout=5)
         return attempts_of(question)
 
+    begun_s = time.monotonic()
     with pytest.raises(ZeroDivisionError):
         update(answer, n_at_once=2)
-    time.sleep(0.5)
+    took_s = time.monotonic() - begun_s
+    replied.set()
+    time.sleep(0.3)
 
+    assert took_s < 3, "what is under way is not waited for"
     assert len(asked) <= 3

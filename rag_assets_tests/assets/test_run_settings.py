@@ -11,9 +11,11 @@ import pytest
 from filelock import FileLock, Timeout
 
 from rag_assets.assets.run_settings import run_settings
+from rag_assets.definitions import build_defs
 from rag_assets.errors import InvalidSettings
 from rag_assets.incremental import LOCK_NAME
 from rag_assets.settings import Settings
+from rag_assets_tests.wire import use_wire_environment
 
 
 def settings_of_a_run(*, overrides: Mapping[str, Any], launchpad: Mapping[str, Any]) -> Settings:
@@ -65,9 +67,46 @@ def test_a_wrong_value_in_the_launchpad_is_named(tmp_path: Path) -> None:
     assert "chunking.max_token: there is no such setting; is chunking.max_tokens meant?" in str(caught.value.__cause__)
 
 
+def begins(definitions: dg.Definitions, asset: str, instance: dg.DagsterInstance) -> bool:
+    """Whether a run of this asset alone comes as far as its first step."""
+    result = definitions.resolve_job_def("everything").execute_in_process(
+        instance=instance,
+        asset_selection=[dg.AssetKey(asset)],
+        raise_on_error=False,
+        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+    )
+    return any(event.is_step_start for event in result.all_events)
+
+
+@pytest.mark.parametrize(
+    ("settings", "refused"),
+    [
+        (
+            {"embedding": {"model": "openai:text-embedding-3-small"}},
+            {"passages", "embeddings", "chroma_index", "index_meta", "qa", "smoke_eval"},
+        ),
+        ({"answering": {"model": "openai:gpt-5-mini"}}, {"qa"}),
+    ],
+    ids=["vectors", "answers"],
+)
+def test_a_missing_key_is_met_before_the_first_step_by_what_needs_it_only(
+    settings: dict[str, Any], refused: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After an hour of work it is too late, and who parses papers needs no key."""
+    use_wire_environment(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "papers").mkdir()
+    definitions = build_defs(overrides={"data_dir": str(tmp_path), **settings})
+    assets = {"parsed_index", "bm25_index", "passages", "embeddings", "chroma_index", "index_meta", "qa", "smoke_eval"}
+
+    with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
+        assert {asset for asset in assets if not begins(definitions, asset, instance)} == refused
+
+
 def test_the_launchpad_offers_every_group_of_settings() -> None:
     """What is not offered is refused by Dagster as an unknown entry."""
     schema = run_settings().config_schema.config_type
+    assert isinstance(schema, dg.Shape)
 
     assert set(schema.fields) == set(Settings.model_fields)
     assert all(field.description for name, field in schema.fields.items())

@@ -4,7 +4,7 @@ Local servers speak the providers' protocols; the SDKs are the real ones.
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,14 +15,8 @@ import pytest
 from rag_assets.embedding import Embedder, VectorCache, embed_missing, embedder_facts, open_embedder
 from rag_assets.embedding.hosted_models import HOSTED_PROVIDERS
 from rag_assets.embedding.providers import Hosting
-from rag_assets.errors import (
-    AccessDenied,
-    BudgetExhausted,
-    ContextTooLong,
-    InvalidSettings,
-    ModelFault,
-    ModelUnavailable,
-)
+from rag_assets.embedding.stand_in_tokens import MARGIN
+from rag_assets.errors import AccessDenied, BudgetExhausted, ContextTooLong, InvalidSettings, ModelUnavailable
 from rag_assets.hosted.connections import Connections
 from rag_assets.settings import EmbeddingSettings, ModelAccessSettings, ProviderLimits
 from rag_assets_tests.wire import (
@@ -123,10 +117,10 @@ def test_shorter_vectors_are_asked_for_and_scaled(server: WireServer, opened: Op
 
 
 def test_no_request_holds_more_than_the_provider_takes(server: WireServer, opened: Open) -> None:
-    """The provider rejects what is larger, and the run could never end."""
+    """The provider counts with a tokenizer of its own, rejects what is larger, and the run could never end."""
     limits = HOSTED_PROVIDERS[server.protocol_name]
     texts = [f"observation {number}" for number in range(limits.n_texts + 7)]
-    long = [" ".join(f"word{number}{n}" for n in range(400)) for number in range(24)]
+    long = [" ".join(f"word{number}{n}" for n in range(300)) for number in range(24)]
     embedder = opened(access=ACCESS.model_copy(update={"timeout_s": 60.0}))
 
     sizes = embedder.request_sizes(texts)
@@ -138,8 +132,9 @@ def test_no_request_holds_more_than_the_provider_takes(server: WireServer, opene
     assert [len(request.texts) for request in server.requests[:2]] == sizes
     assert np.allclose(vectors[-1], embedder.embed_passages(texts[-1:])[0], atol=1e-6)
     of_long = server.requests[n_before:-1]
-    assert sum(len(request.texts) for request in of_long) == len(long)
-    assert all(sum(embedder.count_tokens(list(one.texts))) <= limits.n_tokens for one in of_long)
+    prefix = prefix_of(server, "passage")
+    assert [text for request in of_long for text in request.texts] == [prefix + text for text in long], "none was cut"
+    assert all(sum(embedder.count_tokens(list(one.texts))) <= limits.n_tokens * MARGIN for one in of_long)
     assert len(of_long) > 1 or server.protocol_name != "google"
 
 
@@ -192,7 +187,7 @@ def test_vectors_of_another_length_name_both_lengths_and_the_remedy(server: Wire
     )
 
 
-def _body(server: WireServer, vectors: list[list[float]]) -> Status:
+def _body(server: WireServer, vectors: Sequence[object]) -> Status:
     if server.protocol_name == "google":
         return Status(200, {"embeddings": [{"values": vector} for vector in vectors]})
     rows = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
@@ -214,15 +209,70 @@ def test_an_answer_with_too_few_or_too_many_vectors_is_asked_for_again(
     assert len(vectors) == 3
 
 
-def test_a_vector_without_direction_is_asked_for_again(server: WireServer, opened: Open) -> None:
+@pytest.mark.parametrize("server", ["openai", "ollama"], indirect=True)
+def test_vectors_in_another_order_than_their_texts_are_asked_for_again(
+    server: WireServer, opened: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A gateway that spreads a batch over several machines may send what comes first."""
+    embedder = opened(access=ACCESS.model_copy(update={"max_wait_s": 0.1}))
+    rows = [
+        {"object": "embedding", "index": n, "embedding": text_vector(TEXTS[n], embedder.dimension)} for n in (2, 0, 1)
+    ]
+    server.embed_with(Status(200, {"object": "list", "model": "m", "data": rows}))
+
+    vectors = embedder.embed_passages(TEXTS)
+
+    wanted = [text_vector(prefix_of(server, "passage") + text, embedder.dimension) for text in TEXTS]
+    assert len(server.requests) == 2
+    assert np.allclose(vectors, wanted, atol=1e-6)
+    assert "vectors in another order than that of their texts (attempt 1 of 3)" in caplog.text
+
+
+@pytest.mark.parametrize("server", ["openai", "ollama"], indirect=True)
+@pytest.mark.parametrize("numbers", [[0, 0, 0], [3, 2, 1], [None, None, None], [0, None, "1"]], ids=str)
+def test_vectors_that_are_not_numbered_are_taken_as_they_come(
+    server: WireServer, opened: Open, numbers: list[object]
+) -> None:
+    """Servers that speak OpenAI's protocol by halves are many; only what is surely mixed up is refused."""
+    embedder = opened()
+    vector = text_vector("ferritin", embedder.dimension)
+    rows = [{"object": "embedding", "index": number, "embedding": vector} for number in numbers]
+    server.embed_with(Status(200, {"object": "list", "model": "m", "data": rows}))
+
+    embedder.embed_passages(TEXTS)
+
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("number", [0.0, 1e-200, 1e300, float("nan")])
+def test_a_vector_without_direction_is_asked_for_again(server: WireServer, opened: Open, number: float) -> None:
     """Saved once, it would fail the audit of every later run."""
     embedder = opened()
-    server.embed_with(_body(server, [[0.0] * embedder.dimension]))
+    server.embed_with(_body(server, [[number] * embedder.dimension]))
 
     (vector,) = embedder.embed_passages(["ferritin"])
 
     assert len(server.requests) == 2
     assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("vector", [None, ["0.1", "0.2"], [None, None], [[0.1], [0.2]]], ids=str)
+@pytest.mark.parametrize("server", ["openai", "ollama"], indirect=True)
+def test_what_is_no_vector_is_called_that(
+    server: WireServer, opened: Open, vector: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A chat model behind the address of an embedding model: numpy's words for it help nobody."""
+    embedder = opened(access=ACCESS.model_copy(update={"max_wait_s": 0.1}))
+    server.embed_with(*[_body(server, [vector])] * ACCESS.max_attempts)
+
+    with pytest.raises(ModelUnavailable) as caught:
+        embedder.embed_passages(["ferritin"])
+
+    assert str(caught.value) == (
+        f"{MODELS[server.protocol_name]} answered with something else than vectors of numbers. Check that it is an "
+        "embedding model."
+    )
+    assert f"{str(caught.value).rstrip('.')} (attempt 1 of 3); trying again in" in caplog.text
 
 
 def test_a_refused_key_is_not_tried_again_and_not_shown(
@@ -243,12 +293,11 @@ def test_a_text_the_model_cannot_read_names_the_setting(server: WireServer, open
     """The words for answers (fewer sources, a smaller budget) would send the reader to the wrong setting."""
     server.embed_with(TooLong())
 
-    with pytest.raises(ModelFault) as caught:
+    with pytest.raises(ContextTooLong) as caught:
         opened().embed_passages(TEXTS)
 
-    if isinstance(caught.value, ContextTooLong):
-        assert "Set embedding.max_tokens" in str(caught.value)
-        assert "retrieval.budget_tokens" not in str(caught.value)
+    assert "Set embedding.max_tokens" in str(caught.value)
+    assert "retrieval.budget_tokens" not in str(caught.value)
 
 
 def test_what_was_asked_is_charged(server: WireServer, tmp_path: Path) -> None:

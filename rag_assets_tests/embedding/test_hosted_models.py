@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.embedding import embedder_facts, open_embedder, open_token_counter, require_embedder
+from rag_assets.embedding import embedder_facts, hosted_models, open_embedder, open_token_counter, require_embedder
 from rag_assets.embedding.hosted_models import KNOWN_MODELS
 from rag_assets.embedding.providers import Hosting
 from rag_assets.errors import InvalidSettings, MissingKey
@@ -43,6 +43,7 @@ def settings(model: str, **other: object) -> EmbeddingSettings:
         ("ollama:bge-m3:latest", 1024, 1433),
         ("ollama:mxbai-embed-large", 1024, 512),
         ("ollama:nomic-embed-text", 768, 2044),
+        ("ollama:snowflake-arctic-embed:33m", 384, 512),
     ],
 )
 def test_known_models_need_no_further_settings(model: str, dimension: int, max_tokens: int, tmp_path: Path) -> None:
@@ -107,6 +108,8 @@ def test_whatever_changes_a_vector_changes_the_identity(monkeypatch: pytest.Monk
         identity("openai:a-b", dimensions=8, max_tokens=99),
     ]
     monkeypatch.setenv("OPENAI_BASE_URL", "https://user:hidden-word@embeddings.example.org/v1")
+    found.append(identity(small))
+    monkeypatch.setattr(hosted_models, "REQUEST_VERSION", hosted_models.REQUEST_VERSION + 1)
     found.append(identity(small))
 
     assert len(set(found)) == len(found)

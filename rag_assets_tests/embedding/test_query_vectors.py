@@ -52,7 +52,7 @@ def test_a_damaged_file_is_made_anew(damage: str, tmp_path: Path) -> None:
     (path,) = tmp_path.iterdir()
     content = bytearray(path.read_bytes())
     content[40] ^= 1
-    path.write_bytes({"cut": content[:-4], "flipped": content, "empty": b""}[damage])
+    path.write_bytes({"cut": bytes(content[:-4]), "flipped": bytes(content), "empty": b""}[damage])
 
     embedder = CountingEmbedder()
     found = RememberedQueries(embedder, tmp_path).embed_query("one")
@@ -65,6 +65,7 @@ def test_a_damaged_file_is_made_anew(damage: str, tmp_path: Path) -> None:
 
 def test_the_folder_stays_bounded_and_keeps_what_is_still_asked(tmp_path: Path) -> None:
     """A chat over years must not fill the disk, and must not push out the questions of every night."""
+    (tmp_path / "@eaDir").mkdir()  # as network disks make them
     remembered = RememberedQueries(CountingEmbedder(), tmp_path, max_files=3)
     for number, text in enumerate(["nightly", "b", "c"]):
         remembered.embed_query(text)
@@ -74,7 +75,7 @@ def test_the_folder_stays_bounded_and_keeps_what_is_still_asked(tmp_path: Path) 
     remembered.embed_query("nightly")
     remembered.embed_query("d")
 
-    assert len(list(tmp_path.iterdir())) == 3
+    assert len(list(tmp_path.glob("*.vector"))) == 3
     embedder = CountingEmbedder()
     again = RememberedQueries(embedder, tmp_path, max_files=3)
     again.embed_query("nightly")

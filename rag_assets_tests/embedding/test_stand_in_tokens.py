@@ -26,6 +26,13 @@ def test_a_run_of_encoded_data_is_cut_to_what_any_tokenizer_can_read() -> None:
     assert len(fitted.encode()) == 2048
 
 
+def test_what_only_another_tokenizer_would_make_too_long_is_cut() -> None:
+    """The provider counts with its own: what just fits by our count may be rejected by its, on every run."""
+    limit = TOKENS.count_tokens([LONG])[0] + 1
+
+    assert len(TOKENS.fitted(LONG, limit).encode()) == limit
+
+
 def test_a_character_is_not_cut_in_two() -> None:
     """Half a character is no text; the provider would reject the request."""
     fitted = TOKENS.fitted("ꙮ" * 1000, 100)

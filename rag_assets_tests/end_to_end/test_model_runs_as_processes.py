@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -110,7 +111,7 @@ def test_a_run_that_is_told_to_end_does_not_wait_for_the_model(
     assert 0 < n_sent < len(TEN_QUESTIONS), "the questions that wait for their turn are not asked"
 
 
-def echoing(server: WireServer) -> object:
+def echoing(server: WireServer) -> Callable[[WireRequest], Step]:
     """A server that repeats the key wherever it can, and fails in between."""
     errors: list[Step] = [
         Status(400, {"error": {"message": f"header was Bearer {server.key}", "type": "x", "code": None}}),
@@ -133,7 +134,7 @@ def test_the_key_reaches_no_file_and_no_output(provider: ProtocolName, world: Wo
     home, folder = tmp_path / "home", tmp_path / "project"
     folder.mkdir()
     with WireServer(provider) as server:
-        server.answer_by(echoing(server))  # type: ignore[arg-type]
+        server.answer_by(echoing(server))
         in_environment = environment(server, home) | {server.protocol.key_variable: server.key}
         outputs = []
         for variables in (in_environment, environment(server, home)):

@@ -49,6 +49,8 @@ class Outcome:
     facts: Mapping[str, Mapping[str, Any]]
     broken: Mapping[str, str]
     """Failed blocking checks, "asset.check" -> the table of offenders."""
+    warned: Mapping[str, str]
+    """Failed advisories, likewise."""
     failures: Mapping[str, str]
     """Failed steps and their errors."""
 
@@ -137,14 +139,19 @@ def _outcome(result: dg.ExecuteInProcessResult) -> Outcome:
             if event.asset_key and event.materialization.tags
         },
         facts=facts,
-        broken={
-            f"{check.asset_key.to_user_string()}.{check.check_name}": str(check.metadata["offenders"].value)
-            for check in result.get_asset_check_evaluations()
-            if not check.passed and check.severity is dg.AssetCheckSeverity.ERROR
-        },
+        broken=_failed(result, dg.AssetCheckSeverity.ERROR),
+        warned=_failed(result, dg.AssetCheckSeverity.WARN),
         failures={
             event.step_key or "": str(event.step_failure_data.error)
             for event in result.all_events
             if event.is_step_failure
         },
     )
+
+
+def _failed(result: dg.ExecuteInProcessResult, severity: dg.AssetCheckSeverity) -> dict[str, str]:
+    return {
+        f"{check.asset_key.to_user_string()}.{check.check_name}": str(check.metadata["offenders"].value)
+        for check in result.get_asset_check_evaluations()
+        if not check.passed and check.severity is severity
+    }

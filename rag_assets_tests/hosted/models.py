@@ -33,11 +33,11 @@ class Colour(BaseModel):
 
 @contextmanager
 def opened(
-    server: WireServer, monkeypatch: pytest.MonkeyPatch, settings: ModelAccessSettings = HURRIED
+    server: WireServer, monkeypatch: pytest.MonkeyPatch, settings: ModelAccessSettings = HURRIED, model: str = ""
 ) -> Iterator[tuple[StructuredModel[Colour], RunBudget]]:
     """A model of the server's provider that is asked for a colour, and the budget its requests are charged to."""
     use_wire_environment(monkeypatch, server)
-    name = ModelName(server.protocol_name, MODELS[server.protocol_name])
+    name = ModelName(server.protocol_name, model or MODELS[server.protocol_name])
     budget = RunBudget(settings)
     with open_connection(require_access(name.provider), settings, budget) as connection:
         yield (

@@ -1,24 +1,31 @@
 """Limits, retries and the budget of a connection, seen from the server."""
 
+import gzip
+import logging
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import pytest
 
-from rag_assets.errors import BudgetExhausted, RequestRejected
+from rag_assets.errors import BudgetExhausted, ModelUnavailable, RequestRejected
 from rag_assets.hosted import connection
+from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.structured import StructuredModel
+from rag_assets.model import Usage
 from rag_assets.settings import ModelAccessSettings, ProviderLimits
 from rag_assets_tests.hosted.models import HURRIED, Colour, opened
-from rag_assets_tests.wire import Garbage, RateLimited, Reply, Slow, Status, WireServer
+from rag_assets_tests.wire import Garbage, RateLimited, Reply, Slow, Status, Step, WireServer
+from rag_assets_tests.wire.exchange import WireRequest
 
 GREEN = Reply('{"name": "green"}', n_input_tokens=100, n_output_tokens=10)
 
 
-def ask_side_by_side(model: object, n_questions: int) -> list[object]:
-    def outcome(number: int) -> object:
+def ask_side_by_side(model: StructuredModel[Colour], n_questions: int) -> list[Colour | BudgetExhausted | None]:
+    def outcome(number: int) -> Colour | BudgetExhausted | None:
         try:
-            return model.ask(f"Colour number {number}?").output  # type: ignore[attr-defined]
+            return model.ask(f"Colour number {number}?").output
         except BudgetExhausted as error:
             return error
 
@@ -43,7 +50,15 @@ def test_requests_are_spaced_as_the_rate_allows(monkeypatch: pytest.MonkeyPatch)
     settings = HURRIED.model_copy(update={"openai": ProviderLimits(max_concurrent=8, requests_per_minute=600)})
     arrivals: list[float] = []
     with WireServer("openai") as server, opened(server, monkeypatch, settings) as (model, _):
-        server.answer_by(lambda _request: arrivals.append(time.monotonic()) or GREEN)
+
+        def model_that_looks_at_the_clock(_request: WireRequest) -> Reply:
+            arrivals.append(time.monotonic())
+            return GREEN
+
+        server.answer_by(model_that_looks_at_the_clock)
+        model.ask("Which colour has grass?")  # the first request of all takes longer on its way
+        time.sleep(0.1)
+        arrivals.clear()
 
         ask_side_by_side(model, 5)
 
@@ -51,27 +66,61 @@ def test_requests_are_spaced_as_the_rate_allows(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_pause_the_provider_asks_for_holds_for_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It is the account that is over its limit, not one question."""
+    """It is the account that is over its limit, not one question; and the last word on the pause counts."""
     settings = HURRIED.model_copy(update={"max_wait_s": 5.0})
-    arrivals: list[float] = []
+    refusals: dict[str, Step] = {"Slow?": Slow(0.6, RateLimited(1.0)), "Fast?": RateLimited(1.0)}
+    arrivals: list[tuple[float, str]] = []
+
+    def model_that_wants_a_pause(request: WireRequest) -> Step:
+        arrivals.append((time.monotonic(), request.prompt))
+        return refusals.pop(request.prompt, GREEN)
 
     with WireServer("openai") as server, opened(server, monkeypatch, settings) as (model, _):
-
-        def model_that_wants_a_pause(_request: object) -> RateLimited | Reply:
-            arrivals.append(time.monotonic())
-            return RateLimited(1.0) if len(arrivals) == 1 else GREEN
-
         server.answer_by(model_that_wants_a_pause)
-        with ThreadPoolExecutor(2) as pool:
-            first = pool.submit(model.ask, "One?")
-            while not arrivals:
-                time.sleep(0.01)
-            time.sleep(0.2)  # the refusal has come back by now
-            second = pool.submit(model.ask, "Two?")
-            assert first.result().output == second.result().output == Colour(name="green")
+        with ThreadPoolExecutor(3) as pool:
+            asked = []
+            for question in ("Slow?", "Fast?"):
+                asked.append(pool.submit(model.ask, question))
+                while question in refusals:
+                    time.sleep(0.01)
+            time.sleep(0.2)  # the fast refusal has come back by now, the slow one has not
+            asked.append(pool.submit(model.ask, "Third?"))
+            assert [one.result().output for one in asked] == [Colour(name="green")] * 3
 
-    assert len(arrivals) == 3
-    assert min(arrivals[1:]) - arrivals[0] > 0.8
+    slow_s, _, *others = (at_s for at_s, _ in sorted(arrivals))
+    assert [question for _, question in arrivals[:2]] == ["Slow?", "Fast?"]
+    assert len(others) == 3
+    assert min(others) - slow_s > 1.35, "0.6 s until the later refusal, and the second it asks for"
+
+
+def test_a_pause_too_long_to_wait_for_holds_up_no_other_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked to come back in an hour, a run that sleeps for it blocks the data folder; it is to say so and end."""
+    with (
+        ThreadPoolExecutor(1) as pool,
+        WireServer("openai") as server,
+        opened(server, monkeypatch) as (model, _),
+    ):
+        server.answer_with(RateLimited(3600.0), GREEN)
+        with pytest.raises(ModelUnavailable):
+            model.ask("One?")
+
+        assert pool.submit(model.ask, "Two?").result(timeout=5).output == Colour(name="green")
+
+
+def test_a_wait_is_announced_with_what_was_met(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A run that sleeps without a word looks like a hang, and is killed."""
+    with WireServer("openai") as server, opened(server, monkeypatch) as (model, _):
+        server.answer_with(RateLimited(0.1), GREEN)
+
+        with caplog.at_level(logging.WARNING):
+            model.ask("One?")
+
+    [message] = caplog.messages
+    assert re.fullmatch(
+        r"openai does not answer for now \(HTTP 429\): .+ \(attempt 1 of 3\); trying again in 0\.1 s\.", message
+    )
 
 
 def test_a_budget_of_requests_is_never_passed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,7 +142,7 @@ def test_a_budget_of_requests_is_never_passed(monkeypatch: pytest.MonkeyPatch) -
         }
 
 
-@pytest.mark.parametrize("limit", [{"budget_tokens": 200}, {"budget_usd": 0.00009}])
+@pytest.mark.parametrize("limit", [{"budget_tokens": 205}, {"budget_usd": 0.00009}])
 def test_tokens_and_money_end_a_run_too(limit: dict[str, float], monkeypatch: pytest.MonkeyPatch) -> None:
     """A night's run must not empty an account."""
     settings = ModelAccessSettings(**{**HURRIED.model_dump(), **limit})
@@ -101,7 +150,7 @@ def test_tokens_and_money_end_a_run_too(limit: dict[str, float], monkeypatch: py
         monkeypatch.setattr("rag_assets.hosted.access.Access.server", "")  # prices are known for the vendor's own only
         server.answer_by(lambda _request: GREEN)
 
-        model.ask("One?")  # 110 tokens, 0.000045 dollars
+        model.ask("One?")  # 100 tokens read and 10 written, 0.000045 dollars
         model.ask("Two?")
         with pytest.raises(BudgetExhausted):
             model.ask("Three?")
@@ -110,11 +159,33 @@ def test_tokens_and_money_end_a_run_too(limit: dict[str, float], monkeypatch: py
         assert budget.spent.cost_usd == pytest.approx(0.00009)
 
 
-def test_a_reply_without_end_is_cut(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A hostile or broken server must not fill the memory."""
+def test_what_was_spent_since_is_not_known_once_a_price_is_not() -> None:
+    """The money of a step would be told as nothing, or fail the run behind the answers it paid for."""
+    budget = RunBudget(HURRIED)
+    budget.admit()
+    budget.charge(Usage(1, 100, 10, 0.01))
+    before = budget.spent
+    budget.admit()
+    budget.charge(Usage(1, 50, 5, 0.02))
+    priced = budget.since(before)
+    budget.admit()
+    budget.charge(Usage(1, 50, 5, None))
+
+    assert (priced.n_requests, priced.n_input_tokens, priced.n_output_tokens) == (1, 50, 5)
+    assert priced.cost_usd == pytest.approx(0.02)
+    assert budget.since(before) == Usage(2, 100, 10, None)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [Garbage(b"x" * 1_000_000), Status(200, gzip.compress(b"x" * 1_000_000), {"content-encoding": "gzip"})],
+    ids=["plain", "compressed"],
+)
+def test_a_reply_without_end_is_cut(step: Step, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hostile or broken server must not fill the memory; compressed, a thousandth of the bytes would do."""
     monkeypatch.setattr(connection, "MAX_REPLY_BYTES", 100_000)
     with WireServer("openai") as server, opened(server, monkeypatch) as (model, _):
-        server.answer_with(Garbage(b"x" * 1_000_000))
+        server.answer_with(step)
 
         with pytest.raises(RequestRejected, match="a reply of more than 100000 bytes"):
             model.ask("One?")

@@ -1,5 +1,8 @@
 """Every provider through its real SDK: what is sent, what is understood, and what each fault becomes."""
 
+import json
+import re
+
 import pytest
 
 from rag_assets.errors import AccessDenied, ContextTooLong, ModelFault, ModelUnavailable, RequestRejected
@@ -49,7 +52,26 @@ def test_a_structured_answer_is_asked_for_and_understood(
         assert "Which colour has grass?" in request.prompt
         assert request.schema is not None
         assert request.key == server.key
+        assert re.search(r'"max\w*tokens": 50\b', json.dumps(request.body), re.IGNORECASE), "written without end"
         assert "tools" not in request.body, "a document must find no tool to call"
+
+
+@every_provider
+def test_tokens_that_the_server_does_not_report_are_estimated(
+    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A server of one's own may report none, and a budget in tokens must end the run all the same."""
+    with WireServer(provider) as server, opened(server, monkeypatch) as (model, budget):
+        server.answer_with(Reply('{"name": "green"}', n_input_tokens=0, n_output_tokens=0))
+
+        reply = model.ask("Which colour has grass? " * 100)
+
+        assert 500 <= reply.usage.n_input_tokens < 700
+        assert 1 <= reply.usage.n_output_tokens < 20
+        assert (budget.spent.n_input_tokens, budget.spent.n_output_tokens) == (
+            reply.usage.n_input_tokens,
+            reply.usage.n_output_tokens,
+        )
 
 
 def test_the_seconds_are_the_provider_s(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,16 +233,26 @@ def test_what_lasts_is_not_tried_again(provider: ProtocolName, fault: str, monke
         assert raised.value.__cause__ is None, "Dagster would store the original, with whatever it echoes"
 
 
-@every_provider
-def test_a_reply_without_an_answer_ends_in_none(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("provider", ["google", "anthropic", "ollama"])
+def test_a_reply_without_an_answer_is_repaired_once_and_then_none(
+    provider: ProtocolName, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Some servers answer 200 with nothing in it."""
     with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
         server.answer_by(lambda _request: EmptyReply())
 
-        try:
-            reply = model.ask("Which colour has grass?")
-        except ModelUnavailable:
-            assert len(server.requests) <= 2 * HURRIED.max_attempts
-        else:
-            assert reply.output is None
-            assert len(server.requests) == 2
+        reply = model.ask("Which colour has grass?")
+
+        assert (reply.output, reply.is_withheld, reply.texts) == (None, False, ("", ""))
+        assert len(server.requests) == 2
+
+
+def test_a_reply_without_even_a_choice_is_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """OpenAI's protocol has a list of choices; an empty one is a server in trouble, not a model without an answer."""
+    with WireServer("openai") as server, opened(server, monkeypatch) as (model, _):
+        server.answer_by(lambda _request: EmptyReply())
+
+        with pytest.raises(ModelUnavailable):
+            model.ask("Which colour has grass?")
+
+        assert len(server.requests) == HURRIED.max_attempts

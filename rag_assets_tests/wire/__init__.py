@@ -8,6 +8,7 @@ from rag_assets_tests.wire.exchange import RawRequest, UnknownPath, WireRequest
 from rag_assets_tests.wire.server import PROTOCOLS, ProtocolName, WireServer, WireServerFailed
 from rag_assets_tests.wire.steps import (
     BadKey,
+    Compressed,
     ContextTooLong,
     CutOff,
     Drop,
@@ -28,6 +29,7 @@ from rag_assets_tests.wire.vectors import text_vector
 __all__ = [
     "PROTOCOLS",
     "BadKey",
+    "Compressed",
     "ContextTooLong",
     "CutOff",
     "Drop",

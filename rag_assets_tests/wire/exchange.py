@@ -80,6 +80,10 @@ class UnknownPath(AssertionError):
     """An SDK asked for a path this provider does not serve, or that the scripted server does not know."""
 
 
+class UnknownField(AssertionError):
+    """A request relies on a field that this provider passes over in silence."""
+
+
 class WireProtocol(Protocol):
     """How one provider reads requests and words responses."""
 
@@ -91,7 +95,7 @@ class WireProtocol(Protocol):
     """Distinct for each provider, so that a test can search for a leak."""
 
     def read(self, raw: RawRequest) -> WireRequest:
-        """Raises `UnknownPath`."""
+        """Raises `UnknownPath` and `UnknownField`."""
 
     def reply(self, reply: Reply, request: WireRequest) -> Response: ...
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from rag_assets_tests.wire.exchange import RawRequest, Response, WireRequest, json_response, proxy_page
+from rag_assets_tests.wire.exchange import RawRequest, Response, UnknownField, WireRequest, json_response, proxy_page
 from rag_assets_tests.wire.openai_wire import FINISH, choice, completion, embeddings, read_openai
 from rag_assets_tests.wire.steps import Reply
 from rag_assets_tests.wire.vectors import n_words
@@ -31,7 +31,9 @@ class OllamaWire:
     key = "test-key-ollama-27d8f0"
 
     def read(self, raw: RawRequest) -> WireRequest:
-        """As OpenAI reads it."""
+        """As OpenAI reads it, but for the limit of an answer: Ollama ignores the newer name, which nobody would see."""
+        if "max_completion_tokens" in raw.body:
+            raise UnknownField("Ollama knows no max_completion_tokens: its name there is max_tokens.")
         return read_openai(raw)
 
     def reply(self, reply: Reply, request: WireRequest) -> Response:

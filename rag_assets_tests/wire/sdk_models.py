@@ -14,6 +14,7 @@ from pydantic_ai.models.anthropic import AnthropicModel
 from pydantic_ai.models.google import GoogleModel
 from pydantic_ai.models.ollama import OllamaModel
 from pydantic_ai.models.openai import OpenAIChatModel
+from pydantic_ai.profiles.openai import OpenAIModelProfile
 from pydantic_ai.providers.google import GoogleProvider
 from pydantic_ai.providers.ollama import OllamaProvider
 from pydantic_ai.providers.openai import OpenAIProvider
@@ -48,7 +49,7 @@ def model_from_environment(protocol: ProtocolName) -> Model:
         case "openai":
             return OpenAIChatModel(name)
         case "ollama":
-            return OllamaModel(name)
+            return OllamaModel(name, profile=OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False))
 
 
 def ask(

@@ -3,6 +3,7 @@
 Wording belongs to the protocols (see `wording`); here are the script, the record, the transport and its faults.
 """
 
+import gzip
 import json
 import socket
 import threading
@@ -20,7 +21,7 @@ from rag_assets_tests.wire.exchange import RawRequest, Response, UnknownPath, Wi
 from rag_assets_tests.wire.google_wire import GoogleWire
 from rag_assets_tests.wire.ollama_wire import OllamaWire
 from rag_assets_tests.wire.openai_wire import OpenAIWire
-from rag_assets_tests.wire.steps import Answer, CutOff, Drop, Garbage, Slow, Step, Vectors
+from rag_assets_tests.wire.steps import Answer, Compressed, CutOff, Drop, Garbage, Slow, Step, Vectors
 from rag_assets_tests.wire.wording import worded
 
 ProtocolName = Literal["google", "anthropic", "openai", "ollama"]
@@ -231,7 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
         return RawRequest(self.path, {name.lower(): value for name, value in self.headers.items()}, body, arrived_s)
 
     def _step_delivery(
-        self, step: Answer | Vectors | CutOff | Drop | Garbage, request: WireRequest
+        self, step: Answer | Vectors | Compressed | CutOff | Drop | Garbage, request: WireRequest
     ) -> Callable[[], None]:
         wire = self.server.wire
         match step:
@@ -239,6 +240,10 @@ class _Handler(BaseHTTPRequestHandler):
                 return self._drop
             case Garbage(body, content_type):
                 return partial(self._send, Response(200, body, {"content-type": content_type}))
+            case Compressed(of):
+                whole = worded(of, wire.protocol, request)
+                headers = {**whole.headers, "content-encoding": "gzip"}
+                return partial(self._send, Response(whole.status, gzip.compress(whole.body), headers))
             case CutOff():
                 whole = worded(step.of, wire.protocol, request)
                 if step.after_bytes >= len(whole.body):

@@ -1,7 +1,7 @@
 """What a scripted server does with one request, in words that mean the same for every provider.
 
 How a step looks on the wire is each protocol's business (`google_wire`, `anthropic_wire`, `openai_wire`,
-`ollama_wire`); broken transport (`Slow`, `CutOff`, `Drop`, `Garbage`) is the server's.
+`ollama_wire`); what befalls it on its way (`Compressed`, `Slow`, `CutOff`, `Drop`, `Garbage`) is the server's.
 """
 
 from collections.abc import Mapping
@@ -81,6 +81,13 @@ Answer = (
 
 
 @dataclass(frozen=True)
+class Compressed:
+    """`of` as a proxy in front of the provider compresses it, asked or not."""
+
+    of: Answer | Vectors
+
+
+@dataclass(frozen=True)
 class CutOff:
     """The connection is closed after `after_bytes` bytes of the body."""
 
@@ -111,4 +118,4 @@ class Slow:
     then: "Step" = field(default_factory=lambda: Reply("too late"))
 
 
-Step = Answer | Vectors | CutOff | Drop | Garbage | Slow
+Step = Answer | Vectors | Compressed | CutOff | Drop | Garbage | Slow

@@ -69,8 +69,6 @@ class Place:
     start: int
     end: int
     verification: Verification
-    score: float = 100.0
-    """Likeness of the quote and the source's words, 0-100."""
 
 
 def is_long_enough(quote: str) -> bool:
@@ -98,9 +96,11 @@ def places(quote: str, text: str) -> list[Place]:
 
 def _in_parts(quote: str, text: str) -> list[Place]:
     parts = [part for part in _ELLIPSIS.split(_unwrapped(quote)) if part.strip()]
+    if len(parts) < 2:
+        return [place for part in parts if (place := _as_it_stands(part, text))]
     found: list[Place] = []
     for part in parts:
-        place = _part_after(part, text, found[-1].end if found else 0, alone=len(parts) == 1)
+        place = _part_after(part, text, found[-1].end if found else 0)
         if place is None:
             return []
         if not found:
@@ -112,10 +112,10 @@ def _in_parts(quote: str, text: str) -> list[Place]:
     return found
 
 
-def _part_after(part: str, text: str, after: int, *, alone: bool) -> Place | None:
-    """The part at or behind an offset; a part that is `alone` is tried as a near miss elsewhere."""
+def _part_after(part: str, text: str, after: int) -> Place | None:
+    """The part at or behind an offset."""
     rest = text[after:]
-    place = _as_it_stands(part, rest) or (None if alone else _nearly(part, rest))
+    place = _as_it_stands(part, rest) or _nearly(part, rest)
     return place and replace(place, start=after + place.start, end=after + place.end)
 
 
@@ -129,8 +129,7 @@ def _joined(text: str, one: Place, other: Place) -> list[Place] | None:
     if second_start < one.end:
         if turns_meaning(text[one.end : other.start]) or other.start - one.end > MAX_ADDED_CHARS:
             return None
-        score = min(one.score, other.score)
-        return [Place(one.start, other.end, Verification.APPROXIMATE, score)]
+        return [Place(one.start, other.end, Verification.APPROXIMATE)]
     skipped = words_of(text[second_start : other.start]).words
     if turns_meaning(text[one.end : first_end]) or not FILLERS.issuperset(skipped):
         return None
@@ -197,7 +196,7 @@ def _nearly(quote: str, text: str) -> Place | None:
     near = near_miss(bare, text) if is_long_enough(bare) else None
     if near is None or not _cuts_nothing(text, near.start, near.end):
         return None
-    return Place(near.start, near.end, Verification.APPROXIMATE, near.score)
+    return Place(near.start, near.end, Verification.APPROXIMATE)
 
 
 def _exact(quote: str, text: str) -> Place | None:

@@ -6,7 +6,7 @@ keep it. "Treatment raised ferritin" and "treatment lowered ferritin" are near e
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from rag_assets.answering.encoders import SentenceEncoder
 from rag_assets.answering.evidence.numbers import held_share
 from rag_assets.matching import Folded
-from rag_assets.model import Claim, Support
+from rag_assets.model import Claim, Support, Usage
 from rag_assets.sentences import sentence_spans
 
 _N_DECIMALS = 4
@@ -27,12 +27,24 @@ _MAX_NAME_CHARS, _LOOK_BACK_CHARS = 60, 8
 _PLURAL = re.compile(r"(?<=\w\w)s$")
 
 
+@dataclass(frozen=True)
+class Scoring:
+    """What scoring the claims of one answer brought."""
+
+    supports: tuple[Support, ...]
+    """One a claim, in order."""
+    usage: Usage = field(default_factory=Usage)
+    """Of the requests it took this time; a verdict that was kept costs nothing."""
+    seconds: float = 0.0
+    """How long the judge took over its replies."""
+    unjudged: str = ""
+    """Why a judge that should have been heard was not; empty when it was, or there is none."""
+
+
 class SupportScorer(Protocol):
     """Says how well claims are carried by their citations."""
 
-    def scores(self, claims: Sequence[Claim], question: str) -> list[Support]:
-        """One a claim, in order."""
-        ...
+    def scores(self, claims: Sequence[Claim], question: str) -> Scoring: ...
 
 
 class EmbeddedSupport:
@@ -41,9 +53,9 @@ class EmbeddedSupport:
     def __init__(self, encoder: SentenceEncoder) -> None:
         self._encoder = encoder
 
-    def scores(self, claims: Sequence[Claim], question: str) -> list[Support]:
+    def scores(self, claims: Sequence[Claim], question: str) -> Scoring:
         similarities = self._similarities(claims)
-        return [_support(claim, one, question) for claim, one in zip(claims, similarities, strict=True)]
+        return Scoring(tuple(_support(claim, one, question) for claim, one in zip(claims, similarities, strict=True)))
 
     def _similarities(self, claims: Sequence[Claim]) -> list[float]:
         """Cosine of each claim and the nearest of its quotes and their sentences, 0 to 1; one batch for all."""
@@ -58,10 +70,9 @@ class EmbeddedSupport:
         ]
 
 
-def scored(claims: Sequence[Claim], question: str, scorer: SupportScorer) -> tuple[Claim, ...]:
-    """The claims with their support."""
-    scores = scorer.scores(claims, question)
-    return tuple(replace(claim, support=support) for claim, support in zip(claims, scores, strict=True))
+def with_support(claims: Sequence[Claim], scoring: Scoring) -> tuple[Claim, ...]:
+    """The claims, each with its support."""
+    return tuple(replace(claim, support=support) for claim, support in zip(claims, scoring.supports, strict=True))
 
 
 def _support(claim: Claim, similarity: float, question: str) -> Support:

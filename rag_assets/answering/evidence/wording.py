@@ -33,7 +33,7 @@ TURNING = frozenset(
 )
 """Words that make another statement of the words beside them."""
 FILLERS = ADDED | frozenset(
-    "very quite rather also too indeed itself themselves however thus therefore hence then accordingly consequently "
+    "very quite rather too indeed itself themselves however thus therefore hence then accordingly consequently "
     "moreover furthermore additionally besides finally lastly interestingly importantly notably remarkably "
     "surprisingly overall respectively namely i.e e.g there here now as by from with".split()
 )

@@ -20,23 +20,27 @@ NO_SOURCE = 0
 """Source of a citation that names none that can be read: sources count from 1, so it is counted as hallucinated."""
 _MAX_CLAIMS = 200
 _MAX_CITATIONS = 50
+"""What a runaway reply may cost to read; how many an answer may have is `hosted_answerer`'s matter."""
 _MAX_LINE_CHARS = 10_000
 """A longer paragraph is not read as prose: finding sentences in nothing but quotation marks takes quadratic time."""
 _ANSWER_KEYS = ("answer", "finalanswer", "response", "summary")
 _CLAIMS_KEYS = ("claims", "statements")
 _TEXT_KEYS = ("text", "claim", "statement", "sentence")
 _CITATIONS_KEYS = ("citations", "citation", "evidence", "sources", "references", "support")
-_SOURCE_KEYS = ("source", "sourceid", "sourcenumber", "sourceno", "sourceindex", "id", "number", "n", "index", "ref")
+_CLAIM_SOURCE_KEYS = ("source", "sourceid", "sourcenumber", "sourceno", "sourceindex")
+_SOURCE_KEYS = (*_CLAIM_SOURCE_KEYS, "id", "number", "n", "index", "ref")
+"""Beside a claim's text, "id" and "number" are the claim's own."""
 _QUOTE_KEYS = ("quote", "quotes", "quotation", "excerpt", "snippet", "passage")
 _SOURCE_NAME = re.compile(
     r"\W*(?:sources?|src|s|context|document|doc|ref)?\W*\d{1,3}(?:\W+(?:and\W+|source\W+|s)?\d{1,3})*\W*", re.I
 )
 _SOURCE_WITH_QUOTE = re.compile(r"\W*(?:sources?|s)?\W*(\d{1,3})[\])]*\s*[:,–—-]\s*(.{3,})", re.I | re.DOTALL)
 _NUMBER = re.compile(r"\d{1,3}")
-_ONE_MARKER = (
-    r"[\[(【]\s*(?:sources?|src|s)?\s*#?\d{1,3}(?:\s*(?:,|;|and|&)\s*(?:sources?|src|s)?\s*#?\d{1,3}){0,20}\s*[\])】]"
+_IN_MARKER = r"(?:sources?|src|s)?\s*#?\d{1,3}"
+_MARKER = re.compile(
+    rf"(?:[\[【]|\((?=\s*s))\s*{_IN_MARKER}(?:\s*(?:,|;|and|&)\s*{_IN_MARKER}){{0,20}}\s*[\])】]", re.I
 )
-_MARKER = re.compile(_ONE_MARKER.replace("[\\[(【]", "(?:[\\[【]|\\((?=\\s*s))", 1), re.I)
+"""[1], [S1, S2], 【1】, (source 1); a number in round brackets alone may be anything."""
 _LEADING_MARKERS = re.compile(rf"(?:\s*{_MARKER.pattern}[.,;]?)+", re.I)
 _QUOTED = re.compile(r"“([^“”]{3,2000})”|\"([^\"]{3,2000})\"|«([^«»]{3,2000})»")
 _ENDED = re.compile(r"[.!?:)\]】\"”»*]\s*$")
@@ -127,7 +131,7 @@ def _claim(item: Mapping[str, Any]) -> ReplyClaim | None:
     text = _text(_first(item, _TEXT_KEYS))
     if isinstance(item, CutObject) or not text:
         return None
-    own_quotes, own_sources = _quotes(_first(item, _QUOTE_KEYS)), _numbers(_first(item, _SOURCE_KEYS[:5]))
+    own_quotes, own_sources = _quotes(_first(item, _QUOTE_KEYS)), _numbers(_first(item, _CLAIM_SOURCE_KEYS))
     proposed = _first(item, _CITATIONS_KEYS)
     listed = proposed if isinstance(proposed, list) else [] if proposed is None else [proposed]
     if not listed and own_sources:

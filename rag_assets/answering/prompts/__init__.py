@@ -1,5 +1,5 @@
-"""The prompts, as files to read. A prompt that asks for what nobody gives, or leaves out what is given, is refused
-when it is loaded, not when it is sent."""
+"""The prompts, as files to read. A prompt whose places are not those the code fills is refused when it is loaded, not
+when it is sent."""
 
 from dataclasses import dataclass
 from importlib.resources import files

@@ -24,7 +24,7 @@ def claim_text(written: str) -> str:
     in an answer those hold paper and page. Empty where it cannot be a claim: too long, or one of our own sentences."""
     if len(written) > MAX_CHARS:
         return ""
-    visible = "".join(" " if unicodedata.category(c) in {"Cc", "Zl", "Zp"} else c for c in written)
+    visible = "".join(" " if unicodedata.category(c) == "Cc" else c for c in written)
     visible = "".join(c for c in visible if unicodedata.category(c) not in {"Cf", "Cs", "Co"})
     text = " ".join(_REFERENCE_MARKS.sub("", visible).translate(_ROUND).split())
     return "" if any(sentence in text for sentence in FIXED_SENTENCES) else text

@@ -63,6 +63,14 @@ def test_a_tidied_quote_is_found(quote: str, source: str) -> None:
         ("ferritin and iron or zinc fell in athletes", "ferritin and iron and zinc fell in athletes"),
         ("ferritin fell in all groups [14] within a month", "ferritin fell in all the groups [12] within a month"),
         ("ferritin fell in the groups of Jones (2019)", "ferritin fell in the new groups of Smith (2019)"),
+        ("the patients were moved to Rome within a week", "the patients were moved from Rome within a week"),
+        (
+            "ferritin was measured in the blood of their mice at the end of May",
+            "ferritin was measured in the blood of dead mice at the end of May",
+        ),
+        ("the patients left for hospital within a week", "the patients left the hospital within a week"),
+        ("the breath of young athletes in the groups fell", "the breadth of young athletes in the groups fell"),
+        ("the aid for young athletes in the groups was new", "the AIDS for young athletes in the groups was new"),
         ("athletes young of groups all in fell ferritin", "ferritin fell in all groups of young athletes"),
         ("groups of old athletes in whom ferritin was high", "groups of young athletes in whom ferritin was high"),
         *(

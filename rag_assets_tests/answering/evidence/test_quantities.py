@@ -35,6 +35,7 @@ def found(text: str) -> list[tuple[Decimal, str]]:
         ("3.2 ± 1.1%", [("3.2", "percent"), ("1.1", "percent")]),
         ("1 × 10^3 cells, 2e-3, 4 × 10⁻²", [(1000, "plain"), ("0.002", "plain"), ("0.04", "plain")]),
         ("twelve patients for two weeks in 2020", [(12, "plain"), (1209600, "time"), (2020, "year")]),
+        ("begun (May 2013), again (Since 2014)", [(2013, "year"), (2014, "year")]),
         ("2000 patients, n = 1999", [(2000, "plain"), (1999, "plain")]),
         ("1.2 million people", [(1200000, "plain")]),
         ("5 ng/mL (p < .001)", [("0.000005", "mass/volume"), ("0.001", "p value")]),

@@ -103,9 +103,10 @@ def test_a_sign_between_bars_makes_no_table_of_prose() -> None:
     assert published("that P(a | b) rises in all of the groups", text) == [text.removeprefix("Nothing is new. ")]
 
 
-def test_a_row_of_a_table_is_published_without_the_others() -> None:
-    """What another row denies does not turn the one quoted."""
-    text = "Group of men without drug | 12 | 13\nGroup of men with drug | 14 | 15"
+@pytest.mark.parametrize("caption", ["", "Deaths of men, none of whom were young\n"])
+def test_a_row_of_a_table_is_published_without_the_others(caption: str) -> None:
+    """What another row, or the caption, denies does not turn the one quoted."""
+    text = f"{caption}Group of men without drug | 12 | 13\nGroup of men with drug | 14 | 15"
 
     assert published("Group of men with drug | 14", text) == ["Group of men with drug | 14"]
 
@@ -134,6 +135,18 @@ def test_a_quote_is_published_with_what_turns_its_sentence(sentence: str) -> Non
     whole = sentence.format(quote)
 
     assert published(quote, f"{whole}\n\nOther drugs had been tested before.") == [whole]
+
+
+@pytest.mark.parametrize(("n_clauses", "is_published"), [(22, True), (26, False)])
+def test_a_quote_brings_a_long_sentence_along_but_no_page(n_clauses: int, is_published: bool) -> None:
+    """Long sentences are common in papers; a quote that grows to a page can be read to say anything."""
+    turned = "It is not true, said " + "one author after another, " * n_clauses + "that zinc cures the common cold."
+    parted = "Ferritin fell in all groups " + "of runners, of rowers and " * n_clauses + "of riders within a month."
+
+    assert published("zinc cures the common cold", turned) == ([turned] if is_published else [])
+    assert published("Ferritin fell in all groups ... of riders within a month.", parted) == (
+        [parted] if is_published else []
+    )
 
 
 @pytest.mark.parametrize("quoted", ["{} [4]", "{}.[4, 5]", "“{}.” [4].", "> {}.", "> > {}"])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.answering.evidence.support import EmbeddedSupport, scored
+from rag_assets.answering.evidence.support import EmbeddedSupport, with_support
 from rag_assets.model import Citation, Claim, Support, Verification
 from rag_assets_tests.answering.builders import WordEncoder
 
@@ -16,7 +16,7 @@ def claim(text: str, *quotes: str) -> Claim:
 
 
 def support(text: str, *quotes: str, question: str = "") -> Support:
-    [one] = EmbeddedSupport(WordEncoder()).scores([claim(text, *quotes)], question)
+    [one] = EmbeddedSupport(WordEncoder()).scores([claim(text, *quotes)], question).supports
     return one
 
 
@@ -44,9 +44,12 @@ def test_the_score_is_the_mean_of_what_applies() -> None:
     [
         ("It was SciBERT.", 1.0),
         ("It was RoBERTa.", 0.0),
+        ("It was one of the SciBERTs.", 1.0),
         ("It was COVID19.", 1.0),
         ("It was IL-6.", 0.0),
         ("Then ferritin fell. Nothing else did.", None),
+        ("Then ferritin fell. “(Nothing else did.)”", None),
+        ("In group B ferritin fell.", None),
         ("mRNA fell in London.", 0.0),
     ],
 )
@@ -65,10 +68,10 @@ def test_claims_keep_their_order_and_all_else_when_they_are_scored() -> None:
     """A score beside the wrong claim is worse than none."""
     claims = [claim("Basalt cools slowly under water."), claim("Ferritin fell by 12% in all groups.")]
 
-    first, second = scored(claims, "", EmbeddedSupport(WordEncoder()))
+    first, second = with_support(claims, EmbeddedSupport(WordEncoder()).scores(claims, ""))
 
     assert (first.text, first.citations) == (claims[0].text, claims[0].citations)
     assert first.support is not None
     assert second.support is not None
     assert first.support.score < second.support.score
-    assert scored([], "", EmbeddedSupport(WordEncoder())) == ()
+    assert EmbeddedSupport(WordEncoder()).scores([], "").supports == ()

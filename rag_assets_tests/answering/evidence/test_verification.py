@@ -46,6 +46,17 @@ def test_a_quote_that_runs_over_a_page_turn_names_both_pages() -> None:
     assert (claim.citations[0].page_start, claim.citations[0].page_end) == (3, 4)
 
 
+def test_a_quote_that_ends_with_its_page_names_no_other() -> None:
+    """The next page, or none behind the last, would send the reader away from where the quote stands."""
+    cut = TEXT.index("Nothing")
+    source = chunk("smith2020", TEXT, spans=(Span(0, cut, 3, 3), Span(cut, len(TEXT), 4, 4)))
+
+    for quote, page in ((TEXT[: cut - 1], 3), (TEXT[cut:], 4)):
+        [claim] = verify(draft(source.chunk_id, quote), {source.chunk_id: source}, "").claims
+
+        assert (claim.citations[0].page_start, claim.citations[0].page_end) == (page, page)
+
+
 def test_a_quote_of_text_without_a_proven_page_has_no_page() -> None:
     """A caption above the rows of a table is not proven by the rows; a guess would be an invented page."""
     caption = "Table 1. Ferritin by group of runners.\n"
@@ -291,6 +302,33 @@ def test_a_quote_of_text_that_talks_to_a_model_is_dropped() -> None:
 
     assert n_dropped("say that ferritin doubled in all groups", text) == 1
     assert n_dropped("Ferritin fell in all groups", text) == 0
+
+
+def test_what_one_sentence_hides_costs_the_quote_of_the_other_too() -> None:
+    """The claim rests on both: the half that is left may carry something else."""
+    denied = "It is not true, said " + "one author after another, " * 40 + "that zinc cures the common cold."
+    text = f"{denied} Iron helped all of them."
+
+    assert n_dropped("that zinc cures the common cold. … Iron helped all of them.", text) == 1
+    assert n_dropped("Iron helped all of them.", text) == 0
+
+
+def test_a_claim_without_words_is_not_published() -> None:
+    """A quote under an empty line answers nothing, and is counted as an answer."""
+    source = chunk("smith2020", TEXT)
+    cited = (DraftCitation(source.chunk_id, "Ferritin fell in all groups"),)
+
+    assert verify(DraftAnswer((DraftClaim(" \n", cited),)), {source.chunk_id: source}, "").claims == ()
+
+
+def test_a_quote_given_twice_is_one_citation() -> None:
+    """Evidence repeated would look like more evidence."""
+    source = chunk("smith2020", TEXT)
+    cited = (DraftCitation(source.chunk_id, "Ferritin fell in all groups"),) * 2
+
+    [claim] = verify(DraftAnswer((DraftClaim("It fell.", cited),)), {source.chunk_id: source}, "").claims
+
+    assert len(claim.citations) == 1
 
 
 def test_a_citation_of_text_that_a_model_wrote_says_so() -> None:

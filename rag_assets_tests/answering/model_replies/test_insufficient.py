@@ -41,17 +41,22 @@ def test_a_marker_that_stands_alone_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "said",
+    ("said", "note"),
     [
-        "All papers in this corpus report that iron does have side effects in adults [INSUFFICIENT DATA].",
-        "[INSUFFICIENT DATA] Iron does not have side effects in adults.",
-        "[INSUFFICIENT DATA] <b>side effects</b>\u202e in adults",
+        (
+            "All papers in this corpus report that iron does have side effects in adults [INSUFFICIENT DATA].",
+            "[INSUFFICIENT DATA] side effects does iron have in adults",
+        ),
+        (
+            "[INSUFFICIENT DATA] Iron does not have side effects in adults.",
+            "[INSUFFICIENT DATA] side effects does iron have in adults",
+        ),
+        ("[INSUFFICIENT DATA] <b>side effects</b>\u202e in adults", UNNAMED_PART),
     ],
 )
-def test_no_statement_is_made_behind_the_marker(said: str) -> None:
+def test_no_statement_is_made_behind_the_marker(said: str, note: str) -> None:
     """An answer can be given in the question's words alone, and nobody would have verified it."""
-    for note in notes(said):
-        assert note == UNNAMED_PART or note.removeprefix("[INSUFFICIENT DATA] ") in QUESTION
+    assert notes(said) == (note,)
 
 
 def test_what_the_question_does_not_say_is_not_published_under_the_marker() -> None:

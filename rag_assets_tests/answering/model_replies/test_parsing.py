@@ -13,12 +13,10 @@ from rag_assets.answering.model_replies.parsing import MAX_CHARS, NO_SOURCE, rea
 from rag_assets.answering.model_replies.schema import ModelReply
 
 FELL, LOWER = "Ferritin fell in all groups", "Ferritin was lower, in every group, after weeks"
+CITATIONS = {"Ferritin fell.": {"source": 1, "quote": FELL}, "Others saw it too.": {"source": 2, "quote": LOWER}}
 REPLY = {
     "answer": "It fell.",
-    "claims": [
-        {"text": "Ferritin fell.", "citations": [{"source": 1, "quote": FELL}]},
-        {"text": "Others saw it too.", "citations": [{"source": 2, "quote": LOWER}]},
-    ],
+    "claims": [{"text": text, "citations": [citation]} for text, citation in CITATIONS.items()],
 }
 GOOD = json.dumps(REPLY)
 WHOLE = [("Ferritin fell.", [(1, FELL)]), ("Others saw it too.", [(2, LOWER)])]
@@ -44,7 +42,7 @@ def read(text: str) -> list[tuple[str, list[tuple[int, str]]]]:
         str(REPLY),
         GOOD.replace('"', "'"),
         GOOD.replace('"claims"', '// what carries it\n"claims" /* two */'),
-        GOOD.replace('{"answer"', "{answer").replace('answer"', "answer").replace('"claims"', "claims"),
+        GOOD.replace('{"answer"', "{answer").replace('"claims"', "claims"),
         GOOD[:-1],
         GOOD[:-2],
         GOOD.replace('"}]}]}', '"}}]}'),
@@ -56,7 +54,9 @@ def read(text: str) -> list[tuple[str, list[tuple[int, str]]]]:
         GOOD.replace('"source": 1', '"source": "1"').replace('"source": 2', '"source": "[2]"'),
         GOOD.replace('"source": 1', '"source": "S1"').replace('"source": 2', '"source": "Source 2"'),
         GOOD.replace('"source"', '"source_id"').replace('"quote"', '"excerpt"'),
-        GOOD.replace('"Claims"', '"claims"').replace('"claims"', '"Claims"').replace('"text"', '"claim"'),
+        GOOD.replace('"quote"', '"text"'),
+        GOOD.replace('"claims"', '"Claims"').replace('"text"', '"claim"'),
+        str([{"text": text, "citations": None} | citation for text, citation in CITATIONS.items()]),
         re.sub(r'\[\{"source": (\d), "quote": ("[^"]+")\}\]', r'[\1], "quote": \2', GOOD),
         re.sub(r'"citations": \[\{"source": (\d), "quote": ("[^"]+")\}\]', r'"source": \1, "quote": \2', GOOD),
         re.sub(r'\[\{"source": (\d), "quote": ("[^"]+")\}\]', r'{"source": \1, "quote": \2}', GOOD),
@@ -82,6 +82,18 @@ def test_a_list_of_sources_is_one_citation_each() -> None:
 def test_a_citation_that_names_no_source_is_left_to_be_counted() -> None:
     """A marker that points nowhere is a hallucination to report, not to hide."""
     assert read(GOOD.replace('"source": 1', '"source": "smith2020"'))[0][1] == [(NO_SOURCE, FELL)]
+
+
+def test_the_number_of_a_claim_is_no_source() -> None:
+    """Models number their claims; a source made of that is a citation nobody gave."""
+    assert read(GOOD.replace('{"text"', '{"id": 2, "text"').replace('"source": 1, ', ""))[0][1] == [(NO_SOURCE, FELL)]
+
+
+def test_a_claim_that_swallows_the_next_keeps_its_own_words() -> None:
+    """Where a brace is missing, the words of the next claim must not stand over the quotes of this one."""
+    swallowing = GOOD.replace('}]}, {"text"', '}], "text"')
+
+    assert read(swallowing[: swallowing.rindex(', "citations"')] + "}]}") == WHOLE[:1]
 
 
 @pytest.mark.parametrize("text", [GOOD, json.dumps(REPLY, indent=1), json.dumps(REPLY["claims"]), str(REPLY)])
@@ -114,14 +126,14 @@ def test_what_was_only_thought_is_not_read() -> None:
 def test_prose_with_markers_becomes_claims() -> None:
     """Small models forget the schema and keep the habit of citing."""
     text = (
-        f"Here is what I found:\n\n1. {FELL} by 12% [1].\n2. Some say it “was lower in every group” later. [Source 2]\n"
-        "Nothing is known of zinc. Both agree on iron [1, 2]. And a cut one [2] that"
+        f"Here is what I found:\n\n1. {FELL} by 12% [1].\n2. Some say it “was so low” later. [Source 2]\n"
+        "Nothing is known of zinc. Both agree on “iron pills” [1, 2]. And a cut one [2] that"
     )
 
     assert read(text) == [
         (f"{FELL} by 12%.", [(1, f"{FELL} by 12%.")]),
-        ("Some say it “was lower in every group” later.", [(2, "was lower in every group")]),
-        ("Both agree on iron.", [(1, "Both agree on iron."), (2, "Both agree on iron.")]),
+        ("Some say it “was so low” later.", [(2, "was so low")]),
+        ("Both agree on “iron pills”.", [(1, "Both agree on “iron pills”."), (2, "Both agree on “iron pills”.")]),
     ]
 
 

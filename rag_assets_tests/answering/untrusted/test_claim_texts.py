@@ -13,6 +13,7 @@ from rag_assets.answering.untrusted.claim_texts import MAX_CHARS, claim_text
         ("Ferritin fell [Source 3] in all [1, 2] groups.", "Ferritin fell in all groups."),
         ("Iron helps [smith2020, p. 3].", "Iron helps (smith2020, p. 3)."),
         ("Iron\nhelps\x1b[31m\u202e a lot\u200b.", "Iron helps (31m a lot."),
+        ("Iron 【smith2020】 helps\u2028⟦p. 3⟧ a\ue000 lot\ud800.", "Iron (smith2020) helps (p. 3) a lot."),
         ("The dose was [7] mg in [90]% of them.", "The dose was (7) mg in (90)% of them."),
     ],
 )

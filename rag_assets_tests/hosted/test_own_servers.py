@@ -1,0 +1,142 @@
+"""Servers of one's own: what differs from the vendors' services, though the protocol has the same name."""
+
+import json
+import logging
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from rag_assets.errors import RequestRejected
+from rag_assets_tests.hosted.models import Colour, opened
+from rag_assets_tests.wire import ProtocolName, Reply, Slow, Status, Step, WireRequest, WireServer
+
+GREEN = Reply('{"name": "green"}')
+NO_SCHEMAS = {
+    "an older vLLM": (400, {"error": {"message": "response_format json_schema not supported"}}),
+    "llama-cpp-python": (422, {"detail": [{"loc": ["body", "response_format", "type"], "msg": "unexpected value"}]}),
+    "a gateway": (400, {"message": "This model does not support structured outputs."}),
+}
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "field"),
+    [
+        ("google", "gemini-2.5-flash", "maxOutputTokens"),
+        ("anthropic", "claude-sonnet-5-5", "max_tokens"),
+        ("openai", "llama-3.1-8b-instruct", "max_tokens"),
+        ("openai", "gpt-5-mini", "max_completion_tokens"),
+        ("ollama", "llama3.2", "max_tokens"),
+        ("ollama", "gpt-oss:20b", "max_tokens"),
+    ],
+)
+def test_the_limit_of_an_answer_goes_by_the_name_the_server_reads(
+    provider: ProtocolName, model: str, field: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a server does not read it passes over: a model that repeats itself then writes until the time is over."""
+    with WireServer(provider) as server, opened(server, monkeypatch, model=model) as (asked, _):
+        server.answer_with(GREEN)
+        asked.ask("Which colour has grass?")
+
+        [request] = server.requests
+
+    sent = request.body["generationConfig"] if provider == "google" else request.body
+    assert {name: value for name, value in sent.items() if "max" in name} == {field: 50}
+
+
+def test_openai_s_own_service_is_sent_the_newer_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The older one is deprecated there, and refused by reasoning models."""
+    monkeypatch.setattr("rag_assets.hosted.access.Access.server", "")
+    with WireServer("openai") as server, opened(server, monkeypatch, model="gpt-4o") as (asked, _):
+        server.answer_with(GREEN)
+        asked.ask("Which colour has grass?")
+
+        assert server.requests[0].body["max_completion_tokens"] == 50
+
+
+@pytest.mark.parametrize("wording", NO_SCHEMAS)
+def test_a_server_that_knows_no_schemas_is_given_them_in_the_prompt(
+    wording: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Any server that speaks OpenAI's protocol is to answer, and finding out may cost one request, not one each."""
+    code, body = NO_SCHEMAS[wording]
+
+    def old_server(request: WireRequest) -> Step:
+        return Status(code, body) if "response_format" in request.body else Reply('```json\n{"name": "green"}\n```')
+
+    with WireServer("openai") as server, opened(server, monkeypatch, model="llama-3.1-8b") as (asked, budget):
+        server.answer_by(old_server)
+
+        replies = [asked.ask(f"Colour number {number}?") for number in (1, 2)]
+        requests = server.requests
+
+    assert [reply.output for reply in replies] == [Colour(name="green")] * 2
+    assert [request.schema is not None for request in requests] == [True, False, False]
+    assert '"properties"' not in requests[0].system
+    assert all('"properties"' in request.system for request in requests[1:])
+    assert budget.spent.n_requests == 3
+
+
+def test_questions_under_way_when_schemas_are_refused_are_answered_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first questions of a run are asked side by side: each of them meets the refusal."""
+    refused = Slow(0.2, Status(*NO_SCHEMAS["an older vLLM"]))
+    with WireServer("openai") as server, opened(server, monkeypatch) as (asked, _), ThreadPoolExecutor(4) as pool:
+        server.answer_by(lambda request: refused if request.schema else GREEN)
+
+        replies = list(pool.map(asked.ask, ["One?", "Two?", "Three?", "Four?"]))
+
+    assert [reply.output for reply in replies] == [Colour(name="green")] * 4
+
+
+def test_another_refusal_is_none_of_schemas(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asked in another form, the same question would be refused again, for another request."""
+    with WireServer("openai") as server, opened(server, monkeypatch) as (asked, _):
+        server.answer_with(Status(400))
+
+        with pytest.raises(RequestRejected):
+            asked.ask("Which colour has grass?")
+
+        assert len(server.requests) == 1
+
+
+def test_a_vendor_s_own_service_is_asked_for_its_schemas_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There a refused schema is our mistake, and to be seen."""
+    monkeypatch.setattr("rag_assets.hosted.access.Access.server", "")
+    with WireServer("openai") as server, opened(server, monkeypatch) as (asked, _):
+        server.answer_with(Status(400, {"error": {"message": "Invalid schema for response_format 'Colour'"}}))
+
+        with pytest.raises(RequestRejected, match="Invalid schema for response_format"):
+            asked.ask("Which colour has grass?")
+
+        assert len(server.requests) == 1
+
+
+def test_an_ollama_that_reads_a_part_of_the_prompt_is_told_of_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its context is smaller than ours unless it is told otherwise, and nobody misses the sources that are cut off."""
+    sources = "ferritin " * 5000
+    with WireServer("ollama") as server, opened(server, monkeypatch) as (asked, _):
+        server.answer_by(lambda _request: Reply('{"name": "green"}', n_input_tokens=4096))
+
+        with caplog.at_level(logging.WARNING):
+            replies = [asked.ask(f"Which colour has grass? {sources}") for _ in range(2)]
+
+    assert [reply.output for reply in replies] == [Colour(name="green")] * 2
+    [message] = caplog.messages
+    assert message.startswith("ollama:llama3.2 read 4096 tokens of a prompt of 5007 words or more: Ollama leaves out")
+    assert "larger OLLAMA_CONTEXT_LENGTH" in message
+    assert "lower retrieval.budget_tokens" in message
+
+
+@pytest.mark.parametrize("n_input_tokens", [0, 5007, 9000])
+def test_an_ollama_that_reads_all_or_does_not_say_is_not_warned_of(
+    n_input_tokens: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A warning that is wrong now and then is read by nobody."""
+    with WireServer("ollama") as server, opened(server, monkeypatch) as (asked, _):
+        server.answer_with(Reply(json.dumps({"name": "green"}), n_input_tokens=n_input_tokens))
+
+        with caplog.at_level(logging.WARNING):
+            asked.ask(f"Which colour has grass? {'ferritin ' * 5000}")
+
+    assert caplog.messages == []

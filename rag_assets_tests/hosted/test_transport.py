@@ -1,0 +1,109 @@
+"""What may befall a reply on its way: it is compressed, sent from elsewhere, or holds what no terminal should see."""
+
+import logging
+
+import pytest
+
+from rag_assets.errors import AccessDenied, RequestRejected
+from rag_assets.hosted.access import PROVIDERS, ModelName, require_access
+from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.connection import MAX_REPLY_BYTES, open_connection
+from rag_assets.hosted.structured import StructuredModel
+from rag_assets_tests.hosted.models import HURRIED, MODELS, Colour, opened
+from rag_assets_tests.wire import Compressed, ProtocolName, Reply, Status, WireServer, use_wire_environment
+
+every_provider = pytest.mark.parametrize("provider", list(MODELS))
+GREEN = Reply('{"name": "green"}')
+
+
+@pytest.fixture(scope="module")
+def bomb() -> Compressed:
+    """Twice what is read of a reply, from a hundred kB on the wire."""
+    return Compressed(Status(200, bytes(2 * MAX_REPLY_BYTES), {"content-type": "application/json"}))
+
+
+@every_provider
+def test_a_small_reply_that_unfolds_without_end_is_cut(
+    provider: ProtocolName, bomb: Compressed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """2 MB on the wire took 5 GB of memory; asked for again, they would do so again."""
+    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
+        server.answer_with(bomb)
+
+        with pytest.raises(RequestRejected, match=f"a reply of more than {MAX_REPLY_BYTES} bytes"):
+            model.ask("Which colour has grass?")
+
+        assert len(server.requests) == 1
+
+
+@every_provider
+def test_a_reply_that_is_compressed_unasked_is_read(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Proxies compress whatever they pass on."""
+    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
+        server.answer_with(Compressed(GREEN))
+
+        reply = model.ask("Which colour has grass?")
+
+        assert reply.output == Colour(name="green")
+        assert server.requests[0].headers["accept-encoding"] == "identity"
+
+
+@every_provider
+@pytest.mark.parametrize("code", [302, 307])
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        ("https://user:pass-word@Elsewhere.example.org/v1?token=hidden", "https://elsewhere.example.org"),
+        ("http://elsewhere.example.org:8080/login", "http://elsewhere.example.org:8080"),
+        ("/v2/models", "{origin}"),
+    ],
+)
+def test_a_redirect_ends_the_run_and_names_where_it_points(
+    provider: ProtocolName, code: int, location: str, shown: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Followed, it would hand key and question to a stranger; waited for, it would still be there."""
+    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
+        origin = "/".join(server.base_url.split("/")[:3])
+        server.answer_with(Status(code, b"", {"location": location}))
+
+        with pytest.raises(AccessDenied) as raised:
+            model.ask("Which colour has grass?")
+
+        assert str(raised.value) == (
+            f"{provider} redirects to another address ({shown.format(origin=origin)}). Set "
+            f"{PROVIDERS[provider].base_url_variable} to it."
+        )
+        assert len(server.requests) == 1
+
+
+@every_provider
+def test_what_a_server_says_cannot_steer_the_terminal(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An error text is printed as it comes: it could clear the screen, or write over what stands there."""
+    said = "no \x1b[2J\x1b]0;title\x07 such\x9b31m\u202e field\r\n at\tall\x00"
+    with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
+        server.answer_with(Status(400, {"error": {"message": said, "type": "invalid_request_error"}}))
+
+        with pytest.raises(RequestRejected) as raised:
+            model.ask("Which colour has grass?")
+
+    assert str(raised.value) == f"{provider} rejects the request (HTTP 400): no [2J]0;title such31m field at all"
+
+
+def test_google_s_words_on_two_keys_are_not_repeated(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its SDK says that it uses the one, while it was handed the other."""
+    settings, key = HURRIED, "test-key-gemini-0c77aa"
+    with WireServer("google") as server:
+        use_wire_environment(monkeypatch, server)
+        monkeypatch.setenv("GEMINI_API_KEY", key)
+        name = ModelName("google", MODELS["google"])
+        server.answer_with(GREEN)
+        with (
+            caplog.at_level(logging.WARNING),
+            open_connection(require_access("google"), settings, RunBudget(settings)) as connection,
+        ):
+            StructuredModel(name, connection, Colour, instructions="", max_output_tokens=50).ask("Which colour?")
+
+        assert server.requests[0].key == key
+    assert caplog.messages == []

@@ -1,0 +1,67 @@
+"""Which models answers are made by: refused before any work, and recognised when anything about them changes."""
+
+from typing import Any
+
+import pytest
+
+from rag_assets.answer_models import answerer_fingerprint, require_models
+from rag_assets.errors import InvalidSettings
+from rag_assets.settings import load_settings
+from rag_assets_tests.wire import use_wire_environment
+
+WRITER, JUDGE = "openai:gpt-5-mini", "google:gemini-2.5-flash"
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys for the providers' own addresses; nothing is sent."""
+    use_wire_environment(monkeypatch)
+    for variable in ("OPENAI_API_KEY", "GEMINI_API_KEY"):
+        monkeypatch.setenv(variable, "k")
+
+
+@pytest.mark.parametrize("setting", ["answering", "judging"])
+def test_a_budget_in_money_needs_a_price_for_every_model_that_is_asked(setting: str) -> None:
+    """A limit that nobody can count towards is found out from the invoice."""
+    access = {"budget_usd": 1.0}
+    unpriced = {setting: {"model": "openai:acme-large"}}
+
+    require_models(load_settings({"model_access": access, setting: {"model": WRITER}}))
+    require_models(load_settings(unpriced))
+    with pytest.raises(InvalidSettings, match=r"budget_usd is set, but the price of openai:acme-large is not known"):
+        require_models(load_settings({"model_access": access, **unpriced}))
+
+
+def fingerprint_of(**overrides: Any) -> str:
+    return answerer_fingerprint(load_settings(overrides))
+
+
+def test_whatever_an_answer_follows_from_makes_it_another_answer() -> None:
+    """What is missing here is published for ever: the settings say one thing, the answers another."""
+    found = [
+        fingerprint_of(),
+        fingerprint_of(retrieval={"budget_tokens": 2000}),
+        fingerprint_of(retrieval={"dense_weight": 0.5}),
+        fingerprint_of(answering={"k": 5}),
+        fingerprint_of(answering={"model": WRITER}),
+        fingerprint_of(answering={"model": "openai:gpt-5"}),
+        fingerprint_of(judging={"model": JUDGE}),
+        fingerprint_of(extractive={"max_claims": 3}),
+        fingerprint_of(embedding={"model": "local:all-MiniLM-L6-v2"}),
+    ]
+
+    assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ({}, {"model_access": {"budget_requests": 5}}),
+        ({}, {"execution": {"workers": 1}}),
+        ({"answering": {"model": WRITER}}, {"answering": {"model": WRITER}, "extractive": {"max_claims": 3}}),
+    ],
+    ids=["a budget", "a worker", "the sentences of another answerer"],
+)
+def test_what_no_answer_follows_from_makes_none_anew(before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Raising a budget must not send the whole question file through the model again."""
+    assert fingerprint_of(**before) == fingerprint_of(**after)
