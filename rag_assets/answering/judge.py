@@ -45,6 +45,7 @@ class JudgedSupport:
         self._scorer = scorer
         self._model = model
         self._model_id = model_id
+        self._folder = folder
         self._cache = ReplyCache(folder, dict[int, float])
         self._silenced_by: RagAssetsError | None = None
 
@@ -83,14 +84,16 @@ class JudgedSupport:
                 scoring = replace(scoring, usage=reply.usage, seconds=reply.seconds)
         supports = enumerate(scoring.supports, start=1)
         return replace(
-            scoring, supports=tuple(replace(support, judged=verdicts.get(number)) for number, support in supports)
+            scoring,
+            supports=tuple(replace(support, judged=verdicts.get(number)) for number, support in supports),
+            unjudged="" if verdicts else f"Its reply held no verdict. Delete {self._folder} to ask it again.",
         )
 
     def _asked(self, prompt: str) -> StructuredReply[Verdicts]:
         if self._silenced_by is not None:
-            raise self._silenced_by
+            raise self._silenced_by.with_traceback(None)
         reply = self._model.ask(prompt)
-        if reply.output is None and reply.fault is not None:  # what should have been mended was never seen again
+        if reply.output is None and reply.fault is not None:
             raise reply.fault
         return reply
 

@@ -117,8 +117,8 @@ def answered(
 
     report: called with (done, total). A question whose request fails for good is left and the others go on; when the
     budget is spent, access denied or nothing answers any more, all that remain are left. A left question keeps its
-    published answer while it asks the same, of the same papers, and `still_holds` says so. Raises the first fault
-    when no question at all was answered.
+    published answer while it asks the same, of the same papers, and `still_holds` says so. Raises what
+    stopped the run, else the first fault, when no question at all was answered.
     """
     run = _Run(len(questions), report)
     pool = ThreadPoolExecutor(n_at_once)
@@ -130,8 +130,8 @@ def answered(
         raise
     pool.shutdown()
     attempts = [outcome for outcome in outcomes if isinstance(outcome, QAAttempts)]
-    if run.first_fault is not None and not attempts:
-        raise run.first_fault
+    if (fault := run.stopped_by or run.first_fault) is not None and not attempts:
+        raise fault
     rows = {attempt.result.question_id: attempt.result for attempt in attempts}
     left = tuple(outcome for outcome in outcomes if isinstance(outcome, LeftQuestion))
     _warn_of(left, len(questions))

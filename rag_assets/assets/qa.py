@@ -163,6 +163,7 @@ def _publish(update: AnswerUpdate, paths: Paths, inputs: str) -> None:
         draft.publish()
     chunk_ids = set(required_table(paths.chunks, asset="chunks")["chunk_id"].to_pylist())
     ReplyCache(paths.answers, DraftAnswer).prune(update.replies, lambda draft: draft.chunk_ids <= chunk_ids)
+    ReplyCache(paths.verdicts, dict[int, float]).prune((), lambda _verdicts: True)
 
 
 def _log(update: AnswerUpdate, paths: Paths, run_id: str, index_version: str, *, verdict: str) -> None:

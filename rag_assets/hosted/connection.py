@@ -26,8 +26,9 @@ from rag_assets.model import Usage
 from rag_assets.settings import ModelAccessSettings
 
 logger = logging.getLogger(__name__)
-MAX_REPLY_BYTES = 64 * 1024 * 1024
-"""Vectors of 2,048 texts are about 40 MB of JSON, an answer a few kB; what is larger is no reply."""
+MAX_REPLY_BYTES = 256 * 1024 * 1024
+"""2,048 vectors of 3,072 numbers are about 140 MB where a server writes them out, an answer is a few kB; what is larger
+is no reply."""
 _CONNECT_TIMEOUT_S = 10.0
 _EMBEDDINGS_PATH = "/embeddings"
 """Where OpenAI's protocol has them; Google's gives no numbers."""
@@ -62,8 +63,6 @@ class Connection:
     ) -> None:
         self.access = access
         self.provider = _provider(access, client)
-        self.takes_schemas = True
-        """False once the server refused a schema for the answer."""
         self.cuts_prompts = False
         """True once the server was seen to read a part of a prompt only."""
         self._settings = settings
@@ -157,7 +156,7 @@ async def _not_redirected(response: httpx2.Response) -> None:
     """No redirect is followed: the key and the question are for the address in the settings."""
     if response.has_redirect_location:
         target = response.url.join(response.headers["Location"])
-        raise Redirected(f"{target.scheme}://{target.netloc.decode()}")  # the rest may hold a token
+        raise Redirected(f"{target.scheme}://{target.netloc.decode()}{target.path}")  # the query may hold a token
 
 
 async def _bounded(response: httpx2.Response) -> None:

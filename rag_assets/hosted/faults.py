@@ -42,7 +42,7 @@ _NOT_FOUND = {
 }
 
 
-_SCHEMA_REFUSED = re.compile(r"response_format|json_schema|structured.outputs?", re.IGNORECASE)
+_SCHEMA_REFUSED = re.compile(r"response.format|json.?schema|structured.output|guided.decoding|grammar", re.IGNORECASE)
 """How servers name what they do not know when they refuse a request for it."""
 
 
@@ -51,7 +51,7 @@ class ReplyTooLarge(Exception):
 
 
 class Redirected(Exception):
-    """A server sends its visitors to another address, named by the message: scheme, host and port."""
+    """A server sends its visitors to another address, named by the message: scheme, host, port and path."""
 
 
 async def answered(make_request: Callable[[], Awaitable[Result]], access: Access, *, timeout_s: float) -> Result:
@@ -100,10 +100,10 @@ def _fault(error: Exception, access: Access) -> ModelFault:
             f"{name} knows no such model or address{_status(error)}: {_detail(error, access)}. {_NOT_FOUND[name]}"
         )
     if isinstance(error, Redirected):
-        return AccessDenied(f"{name} redirects to another address ({error}). Set {_variable(access)} to it.")
+        return AccessDenied(f"{name} redirects to {_detail(error, access)}. Let {_variable(access)} lead there.")
     is_final = isinstance(error, (theirs.ModelRequestRejectedError, ReplyTooLarge)) or 0 < _code(error) < _SERVER_ERROR
     if is_final and not isinstance(error, _FOR_NOW):
-        knows_no_schema = access.server and _SCHEMA_REFUSED.search(str(error))
+        knows_no_schema = access.server and _SCHEMA_REFUSED.search(_said(error))
         rejected = SchemaRefused if knows_no_schema else RequestRejected
         return rejected(f"{name} rejects the request{_status(error)}: {_detail(error, access)}")
     return _unavailable(error, access)
@@ -146,4 +146,6 @@ def _said(error: Exception) -> str:
     said: object = error.body if isinstance(error, theirs.ModelHTTPError) else None
     for name in ("error", "message", "detail"):
         said = said.get(name, said) if isinstance(said, dict) else said
+    if isinstance(said, list):  # FastAPI's: what is wrong, with the request beside it, which is nobody's news
+        said = "; ".join(f"{one.get('loc')}: {one.get('msg')}" for one in said if isinstance(one, dict))
     return said if isinstance(said, str) else str(error)

@@ -22,7 +22,7 @@ from pydantic_ai.profiles.openai import OpenAIModelProfile
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
-from rag_assets.errors import BudgetExhausted, ModelFault, RagAssetsError, SchemaRefused
+from rag_assets.errors import BudgetExhausted, ModelFault, RagAssetsError, RequestRejected, SchemaRefused
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.prices import usage_of
@@ -49,7 +49,8 @@ class StructuredReply(Generic[Output]):
     seconds: float
     """How long the provider took over all requests; waiting for a turn or between attempts is not part of it."""
     fault: RagAssetsError | None = None
-    """Why a malformed reply could not be given its repair."""
+    """What kept a malformed reply from its repair, and may be gone the next time. A repair that was rejected would be
+    rejected again: then the reply is all there is."""
 
 
 class StructuredModel(Generic[Output]):
@@ -92,7 +93,8 @@ class StructuredModel(Generic[Output]):
             except (ModelFault, BudgetExhausted) as fault:
                 if not _responses(messages):
                     raise
-                return replace(self._reply(messages), fault=fault)  # what the repair should mend was paid for
+                passes = not isinstance(fault, RequestRejected)
+                return replace(self._reply(messages), fault=fault if passes else None)  # the reply was paid for
         return replace(self._reply(messages), output=run.output)
 
     def _reply(self, messages: Sequence[ModelMessage]) -> StructuredReply[Output]:
@@ -115,6 +117,7 @@ class _Guarded(WrapperModel):
         super().__init__(wrapped)
         self._name = name
         self._connection = connection
+        self._takes_schemas = True
 
     async def request(
         self,
@@ -123,12 +126,15 @@ class _Guarded(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         """A server of one's own that knows no schemas is sent one once; from then on the prompt holds it."""
-        if model_request_parameters.output_mode == "native" and self._connection.takes_schemas:
-            try:
-                return await self._sent(messages, model_settings, model_request_parameters)
-            except SchemaRefused:
-                self._connection.takes_schemas = False
-        return await self._sent(messages, model_settings, replace(model_request_parameters, output_mode="prompted"))
+        in_prompt = replace(model_request_parameters, output_mode="prompted")
+        if model_request_parameters.output_mode != "native" or not self._takes_schemas:
+            return await self._sent(messages, model_settings, in_prompt)
+        try:
+            return await self._sent(messages, model_settings, model_request_parameters)
+        except SchemaRefused:
+            response = await self._sent(messages, model_settings, in_prompt)
+            self._takes_schemas = False  # and not before: the words of the refusal may have been about something else
+            return response
 
     async def _sent(
         self,
@@ -140,7 +146,7 @@ class _Guarded(WrapperModel):
             response = await _timed(self.wrapped.request(messages, model_settings, parameters))
             if self._name.provider == "ollama":
                 self._warn_of_cut(response.usage.input_tokens, messages)
-            return response if response.usage.input_tokens else _with_estimated_usage(response, messages)
+            return replace(response, usage=_counted(response, messages))
 
         response = await self._connection.guarded(
             request, lambda response: usage_of(self._name, self._connection.access, response.usage)
@@ -176,14 +182,14 @@ class _Guarded(WrapperModel):
         return self._connection.access.redacted(text.encode("utf-8", "replace").decode())
 
 
-def _with_estimated_usage(response: ModelResponse, messages: Sequence[ModelMessage]) -> ModelResponse:
-    """With tokens counted here: a budget must hold for a server that reports none, too."""
+def _counted(response: ModelResponse, messages: Sequence[ModelMessage]) -> RequestUsage:
+    """The tokens as reported, or counted here: a budget must hold for a server that reports none, too."""
+    if response.usage.input_tokens:
+        return response.usage
     counter = token_counter("wordpiece")
-    return replace(
-        response,
-        usage=RequestUsage(
-            input_tokens=sum(counter.count_all(_texts(messages))), output_tokens=counter.count(response.text or "")
-        ),
+    return RequestUsage(
+        input_tokens=sum(counter.count_all(_texts(messages))),
+        output_tokens=response.usage.output_tokens or sum(counter.count_all(_texts([response]))),
     )
 
 

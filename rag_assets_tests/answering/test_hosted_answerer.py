@@ -126,6 +126,13 @@ def test_a_fault_that_kept_an_unreadable_reply_from_its_repair_is_no_refusal(mon
         model.draft(QUESTION, CONTEXTS[:2])
 
 
+def test_a_repair_that_is_rejected_ends_in_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be rejected, and the first reply paid for, in every run."""
+    draft = draft_of(monkeypatch, Reply("Hm."), LongPrompt())
+
+    assert (draft.reading, draft.claims, draft.raw_reply) == (Reading.UNREADABLE, (), "Hm.")
+
+
 def test_what_can_be_read_does_not_wait_for_its_repair(monkeypatch: pytest.MonkeyPatch) -> None:
     """It was paid for, and the tolerant parser understands it."""
     draft = draft_of(monkeypatch, Reply("Ferritin fell by 10% in a month [1]."), BadKey())

@@ -171,7 +171,7 @@ def test_an_odd_verdict_is_not_asked_for_again(tmp_path: Path, monkeypatch: pyte
 
         first, second = judge.scores(CLAIMS, "Q?"), judge.scores(CLAIMS, "Q?")
 
-    assert (first.unjudged, second.unjudged) == ("", "")
+    assert first.unjudged == second.unjudged == f"Its reply held no verdict. Delete {tmp_path} to ask it again."
     assert len(server.requests) == 2, "the verdict and its repair"
 
 
@@ -211,7 +211,7 @@ def test_a_verdict_that_could_not_be_mended_is_asked_for_by_the_next_run(
     """The repair met a fault: nobody knows what the judge would have said."""
     with WireServer("google") as server:
         with judging(server, tmp_path, monkeypatch) as judge:
-            server.answer_with(Reply("They look fine."), Status(400))
+            server.answer_with(Reply("They look fine."), BadKey())
             assert judge.scores(CLAIMS, "Q?").unjudged
         with judging(server, tmp_path, monkeypatch) as judge:
             server.answer_with(verdicts((1, 0.8), (2, 0.1)))

@@ -128,8 +128,9 @@ def test_what_is_left_is_said_with_its_reason(caplog: pytest.LogCaptureFixture) 
     [
         {"q0": AccessDenied("not answered")},
         {f"q{number}": RequestRejected("not answered") for number in range(10)},
+        {"q0": RequestRejected("this one"), "q1": AccessDenied("not answered")},
     ],
-    ids=["the key", "every question"],
+    ids=["the key", "every question", "one question, then the key"],
 )
 def test_a_run_in_which_nothing_was_answered_is_an_error(faults: dict[str, Exception]) -> None:
     """Published as a success it would empty the answers of yesterday."""

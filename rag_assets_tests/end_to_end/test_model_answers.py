@@ -353,7 +353,7 @@ def test_a_fault_during_a_repair_leaves_the_question_for_the_next_run(
         conversation = json.dumps(request.body)
         if "basalt take up" not in conversation:
             return quoting_model(request)
-        return Status(400) if "Hm, let me think" in conversation else Reply("Hm, let me think ...")
+        return Status(500) if "Hm, let me think" in conversation else Reply("Hm, let me think ...")
 
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
