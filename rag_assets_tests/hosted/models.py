@@ -21,7 +21,7 @@ MODELS: dict[ProtocolName, str] = {
 }
 FAST = ProviderLimits(max_concurrent=4, requests_per_minute=60_000)
 HURRIED = ModelAccessSettings(
-    timeout_s=2.0, max_attempts=3, max_wait_s=0.2, google=FAST, anthropic=FAST, openai=FAST, ollama=FAST
+    timeout_s=10.0, max_attempts=3, max_wait_s=0.2, google=FAST, anthropic=FAST, openai=FAST, ollama=FAST
 )
 
 
