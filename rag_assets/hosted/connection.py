@@ -63,8 +63,6 @@ class Connection:
     ) -> None:
         self.access = access
         self.provider = _provider(access, client)
-        self.cuts_prompts = False
-        """True once the server was seen to read a part of a prompt only."""
         self._settings = settings
         self._budget = budget
         self._portal = portal

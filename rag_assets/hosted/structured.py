@@ -118,6 +118,7 @@ class _Guarded(WrapperModel):
         self._name = name
         self._connection = connection
         self._takes_schemas = True
+        self._is_known_to_cut = False
 
     async def request(
         self,
@@ -166,8 +167,8 @@ class _Guarded(WrapperModel):
         one before, old versions count only what is new in it.
         """
         n_sent = sum(len(text.split()) for text in _texts(messages))
-        if 0 < n_read < n_sent and not self._connection.cuts_prompts:
-            self._connection.cuts_prompts = True
+        if 0 < n_read < n_sent and not self._is_known_to_cut:
+            self._is_known_to_cut = True
             logger.warning(
                 "%s read %d tokens of a prompt of %d words or more: Ollama leaves out what its context does not hold, "
                 "and answers rest on the rest. Start Ollama with a larger OLLAMA_CONTEXT_LENGTH (24576 holds the "

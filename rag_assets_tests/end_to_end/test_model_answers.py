@@ -381,6 +381,9 @@ def test_a_judge_that_was_not_heard_is_asked_by_the_next_run(world: World, monke
         first = world.run(**judging)
         n_written, n_refused = len(writer.requests), len(judge.requests)
         unjudged = world.answers()
+        damaged = world.paths.verdicts / "damaged.json"
+        damaged.parent.mkdir(exist_ok=True)
+        damaged.write_text("{")
         judge.answer_by(lambda _request: Reply(json.dumps({"verdicts": [{"statement": 1, "support": 0.9}]})))
 
         second = world.run(**judging)
@@ -392,6 +395,7 @@ def test_a_judge_that_was_not_heard_is_asked_by_the_next_run(world: World, monke
     assert first.is_success
     assert "Check GEMINI_API_KEY" in first.warned["qa.all_judged"]
     assert "qa.all_judged" not in second.warned
+    assert not damaged.exists(), "verdicts nobody can use pile up"
     assert {claim["support"]["judged"] for row in unjudged.values() for claim in row["claims"]} == {None}
     assert [outcome.facts["qa"]["n_unjudged"] for outcome in (first, second, third)] == [len(answered), 0, 0]
     assert {row["claims"][0]["support"]["judged"] for row in answered} == {0.9}
