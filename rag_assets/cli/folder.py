@@ -1,0 +1,64 @@
+"""Commands about a data folder: what it holds, and deleting what was made."""
+
+import shutil
+from typing import Annotated
+
+import typer
+
+from rag_assets import rendering
+from rag_assets.cli.options import DataOption, JsonOption, settings_of
+from rag_assets.cli.reported import reported
+from rag_assets.incremental import only_writer
+
+
+def status(data: DataOption = None, json_: JsonOption = False) -> None:
+    """Show what is there: papers, quarantined files with their reasons, chunks, indexes, answers, last evaluation.
+
+    Example: rag-assets status
+    """
+    with reported():
+        from rag_assets.reports import quarantined_files, status_facts
+
+        settings = settings_of(data, None)
+        facts, files = status_facts(settings), quarantined_files(settings)
+        if json_:
+            rendering.print_json({**facts, "quarantined": files})
+        else:
+            rendering.print_facts(facts, title=f"Data folder {settings.data_dir}")
+            rendering.print_table(files, title="Quarantined files")
+
+
+def index_stats(data: DataOption = None, json_: JsonOption = False) -> None:
+    """Show what the indexes hold and what they were made with.
+
+    Example: rag-assets index stats --json
+    """
+    with reported():
+        from rag_assets.reports import index_facts
+
+        facts = index_facts(settings_of(data, None))
+        if json_:
+            rendering.print_json(facts)
+        else:
+            rendering.print_facts(facts, title="Index")
+
+
+def clear(
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    data: DataOption = None,
+) -> None:
+    """Delete everything that was made: cache, indexes, answers. Papers, questions and logs stay.
+
+    What models behind an API said is in the cache: answers and vectors will be asked for, and paid for, again.
+
+    Example: rag-assets clear --yes
+    """
+    with reported():
+        paths = settings_of(data, None).paths
+        folders = [folder for folder in (paths.cache, paths.chroma.parent, paths.qa.parent) if folder.exists()]
+        if folders and not yes:
+            typer.confirm(f"Delete {', '.join(str(folder) for folder in folders)}?", abort=True, err=True)
+        with only_writer(paths.data, patience_s=0):
+            for folder in folders:
+                shutil.rmtree(folder)
+        rendering.err().print(f"Deleted {len(folders)} folders.")
