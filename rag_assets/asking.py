@@ -25,7 +25,8 @@ from rag_assets.questions import MAX_QUESTION_CHARS, Question
 from rag_assets.retrieval.opening import open_searcher
 from rag_assets.retrieval.search import Searcher
 from rag_assets.settings import Settings
-from rag_assets.tables import fingerprints_by, read_columns
+from rag_assets.table_files import read_columns
+from rag_assets.tables import fingerprints_by
 
 
 @dataclass(frozen=True)

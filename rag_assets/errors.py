@@ -44,6 +44,10 @@ class MissingInput(RagAssetsError):
     def table(cls, path: Path, *, asset: str) -> Self:
         return cls(f"{path} does not exist. Materialize `{asset}` first: rag-assets run --select +{asset}")
 
+    @classmethod
+    def unusable_table(cls, path: Path, *, problem: str, asset: str) -> Self:
+        return cls(f"{path} {problem}. Materialize `{asset}` again: rag-assets run --select +{asset}")
+
 
 class MissingExtra(RagAssetsError):
     """An optional dependency is not installed."""

@@ -8,13 +8,15 @@ from rag_assets.errors import MissingInput
 from rag_assets.evaluation.history import read_history
 from rag_assets.incremental import read_json
 from rag_assets.settings import Settings
-from rag_assets.tables import PARSED_INDEX, published_or_empty, read_table
+from rag_assets.table_files import published_or_empty
+from rag_assets.tables import PARSED_INDEX, PASSAGES
 
 
 def status_facts(settings: Settings) -> dict[str, Any]:
     """How much there is at each stage; None for what was never made."""
     paths = settings.paths
-    index = published_or_empty(paths.parsed_index, PARSED_INDEX)
+    index = published_or_empty(paths.parsed_index, PARSED_INDEX).table
+    passages = published_or_empty(paths.passages, PASSAGES)
     statuses = Counter(index["status"].to_pylist())
     stats = read_json(paths.chunk_stats) or {}
     answers = read_results(paths.qa)
@@ -25,7 +27,7 @@ def status_facts(settings: Settings) -> dict[str, Any]:
         "chunks": stats.get("n_chunks"),
         "share_missing_pages": stats.get("share_missing_pages"),
         "tokenizer": stats.get("tokenizer", {}).get("name"),
-        "passages": len(read_table(paths.passages)) if paths.passages.exists() else None,
+        "passages": None if passages.provenance is None else len(passages.table),
         "index_version": (read_json(paths.index_meta) or {}).get("version"),
         "answers": len(answers),
         "answers_refused": sum(answer.refused for answer in answers),
@@ -35,7 +37,7 @@ def status_facts(settings: Settings) -> dict[str, Any]:
 
 def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
     """Every paper that could not be read, with the reason."""
-    index = published_or_empty(settings.paths.parsed_index, PARSED_INDEX)
+    index = published_or_empty(settings.paths.parsed_index, PARSED_INDEX).table
     return [
         {"paper_id": row["paper_id"], "file": row["file_path"], "reason": row["error"]}
         for row in index.select(["paper_id", "file_path", "status", "error"]).to_pylist()

@@ -1,24 +1,18 @@
-"""The contracts on disk: one pyarrow schema a table, and the way from values to rows and back.
+"""The contracts on disk: one pyarrow schema per table, and the way from values to rows and back.
 
-Files are written without time stamps and with sorted rows, so that equal content gives equal bytes. What a table was
-made with travels in its schema metadata (`provenance`), where a consumer can refuse what does not fit.
+Reading and writing the files is in `table_files`.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
-from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from rag_assets.errors import MissingInput
 from rag_assets.model import Block, BlockKind, Box, Cell, Chunk, Passage, Span, Zone
 
 T = TypeVar("T")
-PROVENANCE_KEY = b"rag_assets"
 
 _BOX = pa.struct(
     [
@@ -139,47 +133,6 @@ PASSAGES = pa.schema(
 )
 
 
-def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> None:
-    """Write `table` with its provenance; equal content gives equal bytes."""
-    metadata = {PROVENANCE_KEY: json.dumps(provenance, sort_keys=True).encode()}
-    pq.write_table(table.replace_schema_metadata(metadata).combine_chunks(), path, compression="zstd")
-
-
-def read_table(path: Path) -> pa.Table:
-    """Read a whole table, its provenance in the schema metadata."""
-    return pq.read_table(path, memory_map=False)
-
-
-def read_provenance(path: Path) -> dict[str, Any]:
-    """What the table at `path` was made with; empty when the file does not exist or does not say."""
-    if not path.exists():
-        return {}
-    metadata = pq.read_schema(path).metadata or {}
-    provenance: dict[str, Any] = json.loads(metadata.get(PROVENANCE_KEY, b"{}"))
-    return provenance
-
-
-def published_or_empty(path: Path, schema: pa.Schema) -> pa.Table:
-    """The table at `path`, or an empty one of that schema when there is none yet."""
-    if not path.exists():
-        return schema.empty_table()
-    return read_table(path).select(schema.names).cast(schema)
-
-
-def required_table(path: Path, *, asset: str) -> pa.Table:
-    """The table an upstream asset published; MissingInput names the asset when it is not there."""
-    if not path.exists():
-        raise MissingInput.table(path, asset=asset)
-    return read_table(path)
-
-
-def read_columns(path: Path, columns: Sequence[str], *, asset: str) -> pa.Table:
-    """Some columns of the table an upstream asset published; MissingInput as `required_table`."""
-    if not path.exists():
-        raise MissingInput.table(path, asset=asset)
-    return pq.read_table(path, columns=list(columns), memory_map=False)
-
-
 def fingerprints_by(table: pa.Table, key: str) -> dict[str, str]:
     """key -> fingerprint of a table in which all rows of a key share one fingerprint."""
     return dict(zip(table[key].to_pylist(), table["fingerprint"].to_pylist(), strict=True))
@@ -198,6 +151,21 @@ def rows_without(table: pa.Table, key: str, values: Iterable[str]) -> pa.Table:
 def merged(kept: pa.Table, new: pa.Table, sort_by: Sequence[str]) -> pa.Table:
     """Both tables in one, sorted ascending by the columns `sort_by`."""
     return pa.concat_tables([kept, new]).sort_by([(column, "ascending") for column in sort_by])
+
+
+def schema_problems(found: pa.Schema, wanted: pa.Schema) -> list[str]:
+    """One line per column that is missing, unknown, out of order or of another type."""
+    if found.equals(wanted, check_metadata=False):
+        return []
+    problems = [
+        f"column {field.name} is missing"
+        if field.name not in found.names
+        else f"column {field.name} is {found.field(field.name).type}, wanted {field.type}"
+        for field in wanted
+        if field.name not in found.names or found.field(field.name).type != field.type
+    ]
+    problems += [f"column {name} is unknown" for name in found.names if name not in wanted.names]
+    return problems or [f"columns are in the order {found.names}, wanted {wanted.names}"]
 
 
 def to_table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:

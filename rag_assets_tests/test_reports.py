@@ -9,7 +9,8 @@ import pytest
 from rag_assets.errors import MissingInput
 from rag_assets.reports import index_facts, quarantined_files, status_facts
 from rag_assets.settings import Settings, load_settings
-from rag_assets.tables import PARSED_INDEX, PASSAGES, to_table, write_table
+from rag_assets.table_files import write_table
+from rag_assets.tables import PARSED_INDEX, PASSAGES, to_table
 
 
 @pytest.fixture

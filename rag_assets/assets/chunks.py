@@ -16,14 +16,8 @@ from rag_assets.chunking.stats import chunk_stats
 from rag_assets.chunking.updates import update_chunks
 from rag_assets.incremental import data_version, drafting
 from rag_assets.settings import ChunkingSettings, Settings
-from rag_assets.tables import (
-    CHUNKS,
-    fingerprints_by,
-    published_or_empty,
-    read_provenance,
-    required_table,
-    write_table,
-)
+from rag_assets.table_files import published_or_empty, required_table, write_table
+from rag_assets.tables import CHUNKS, fingerprints_by, schema_problems
 from rag_assets.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
 
 
@@ -40,7 +34,7 @@ CHUNK_AUDITS: list[Audit[ChunksDraft]] = [
     guardrail(
         "schema_holds",
         "chunks.parquet has the columns of its contract.",
-        lambda draft: [{"problem": problem} for problem in audits.schema_problems(draft.chunks, CHUNKS)],
+        lambda draft: [{"problem": problem} for problem in schema_problems(draft.chunks.schema, CHUNKS)],
     ),
     guardrail(
         "ids_unique",
@@ -88,9 +82,9 @@ def chunks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult
     tokenizer = resolve_tokenizer(settings.chunking.tokenizer, paths.tokenizer_pin)
     blocks = required_table(paths.blocks, asset="blocks")
     published = published_or_empty(paths.chunks, CHUNKS)
-    updated, plan = update_chunks(published, blocks, settings.chunking, token_counter(tokenizer.name))
+    updated, plan = update_chunks(published.table, blocks, settings.chunking, token_counter(tokenizer.name))
     provenance = {"settings": settings.chunking.fingerprint(), "tokenizer": tokenizer.name}
-    is_changed = not plan.is_noop or read_provenance(paths.chunks) != provenance
+    is_changed = not plan.is_noop or published.provenance != provenance
     with drafting() as draft:
         stats = chunk_stats(updated, required_table(paths.parsed_index, asset="parsed_index"), tokenizer)
         if is_changed:

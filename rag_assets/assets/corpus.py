@@ -17,14 +17,8 @@ from rag_assets.parsing.paper_list import find_papers
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.parsing.tries import ParseJob
 from rag_assets.settings import Settings
-from rag_assets.tables import (
-    BLOCKS,
-    PARSED_INDEX,
-    fingerprints_by,
-    published_or_empty,
-    required_table,
-    write_table,
-)
+from rag_assets.table_files import published_or_empty, required_table, write_table
+from rag_assets.tables import BLOCKS, PARSED_INDEX, fingerprints_by
 
 N_PAPERS_SHOWN = 50
 
@@ -74,11 +68,12 @@ def parsed_index(
     papers = find_papers(paths.papers, settings.parsed_index, settings.limits)
     published = published_or_empty(paths.parsed_index, PARSED_INDEX)
     job = ParseJob(settings.parsing, settings.limits, store, settings.execution.n_workers)
-    updated, plan = corpus.update_parsed_index(papers, published, job, progress("parsed_index", "papers"))
-    is_changed = not plan.is_noop or not paths.parsed_index.exists()
+    updated, plan = corpus.update_parsed_index(papers, published.table, job, progress("parsed_index", "papers"))
+    provenance = {"parser": corpus.PARSER_VERSION}
+    is_changed = not plan.is_noop or published.provenance != provenance
     with drafting() as draft:
         if is_changed:
-            write_table(updated, draft.path(paths.parsed_index), {"parser": corpus.PARSER_VERSION})
+            write_table(updated, draft.path(paths.parsed_index), provenance)
         results = [audit.result(updated) for audit in PARSED_INDEX_AUDITS]
         yield from results
         if guardrails_hold(results):
@@ -106,11 +101,12 @@ def blocks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult
     paths = settings.paths
     index = required_table(paths.parsed_index, asset="parsed_index")
     published = published_or_empty(paths.blocks, BLOCKS)
-    updated, plan = corpus.block_table(index, published, DocumentStore(paths.documents))
-    is_changed = not plan.is_noop or not paths.blocks.exists()
+    updated, plan = corpus.block_table(index, published.table, DocumentStore(paths.documents))
+    provenance = {"parser": corpus.PARSER_VERSION}
+    is_changed = not plan.is_noop or published.provenance != provenance
     with drafting() as draft:
         if is_changed:
-            write_table(updated, draft.path(paths.blocks), {"parser": corpus.PARSER_VERSION})
+            write_table(updated, draft.path(paths.blocks), provenance)
         results = [audit.result(BlocksDraft(updated, index)) for audit in BLOCK_AUDITS]
         yield from results
         if guardrails_hold(results):

@@ -27,15 +27,8 @@ from rag_assets.indexing.rows import index_rows
 from rag_assets.indexing.tantivy_index import TantivyTarget, tantivy_identity
 from rag_assets.indexing.update import IndexDraft, draft_index
 from rag_assets.settings import Paths, Settings
-from rag_assets.tables import (
-    PASSAGES,
-    fingerprints_by,
-    passages_from,
-    published_or_empty,
-    read_provenance,
-    required_table,
-    write_table,
-)
+from rag_assets.table_files import published_or_empty, read_provenance, required_table, write_table
+from rag_assets.tables import PASSAGES, fingerprints_by, passages_from
 
 Outcome = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
 
@@ -108,9 +101,9 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
     window = ReadingWindow(facts.tokenizer_id, tokens.count_tokens, facts.max_tokens)
     chunks_table = required_table(paths.chunks, asset="chunks")
     published = published_or_empty(paths.passages, PASSAGES)
-    updated, plan = update_passages(published, chunks_table, settings.passages, window)
+    updated, plan = update_passages(published.table, chunks_table, settings.passages, window)
     provenance = {"settings": settings.passages.fingerprint(), "tokenizer": facts.tokenizer_id}
-    is_changed = not plan.is_noop or read_provenance(paths.passages) != provenance
+    is_changed = not plan.is_noop or published.provenance != provenance
     with drafting() as draft:
         if is_changed:
             write_table(updated, draft.path(paths.passages), provenance)

@@ -42,7 +42,8 @@ from rag_assets.incremental import data_version, drafting, read_json
 from rag_assets.model import Chunk, QAResult, Usage
 from rag_assets.questions import Question, load_questions
 from rag_assets.settings import Paths, Settings
-from rag_assets.tables import chunks_from, required_table, rows_of
+from rag_assets.table_files import required_table
+from rag_assets.tables import chunks_from, rows_of
 
 N_PREVIEWED = 12
 

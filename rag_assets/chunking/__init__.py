@@ -5,7 +5,6 @@ from rag_assets.chunking.audits import (
     longer_than_model_reads,
     outside_token_bounds,
     repeated_ids,
-    schema_problems,
     shorter_than_minimum,
     without_page,
 )
@@ -25,7 +24,6 @@ __all__ = [
     "longer_than_model_reads",
     "outside_token_bounds",
     "repeated_ids",
-    "schema_problems",
     "shorter_than_minimum",
     "update_chunks",
     "update_passages",

@@ -54,21 +54,6 @@ def without_page(chunks: pa.Table) -> pa.Table:
     return chunks.filter(pc.is_null(chunks["page_start"]))
 
 
-def schema_problems(table: pa.Table, schema: pa.Schema) -> list[str]:
-    """One line a column that is missing, unknown, out of order or of another type."""
-    if table.schema.equals(schema, check_metadata=False):
-        return []
-    problems = [
-        f"column {field.name} is missing"
-        if field.name not in table.schema.names
-        else f"column {field.name} is {table.schema.field(field.name).type}, wanted {field.type}"
-        for field in schema
-        if field.name not in table.schema.names or table.schema.field(field.name).type != field.type
-    ]
-    problems += [f"column {name} is unknown" for name in table.schema.names if name not in schema.names]
-    return problems or [f"columns are in the order {table.schema.names}, wanted {schema.names}"]
-
-
 def longer_than_model_reads(passages: pa.Table, max_tokens: int) -> pa.Table:
     """Passages with more tokens, special ones included, than the embedding model reads."""
     return passages.filter(pc.greater(passages["n_tokens"], max_tokens))

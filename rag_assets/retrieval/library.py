@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
-from rag_assets.errors import MissingInput, StaleIndex
+from rag_assets.errors import StaleIndex
 from rag_assets.indexing.rows import index_rows
 from rag_assets.model import Chunk, Passage
 
@@ -32,13 +32,15 @@ class Library:
 
     @classmethod
     def load(cls, chunks_file: Path, passages_file: Path) -> Self:
-        """Read the published tables. Raises MissingInput when one is absent, StaleIndex when they do not fit."""
-        from rag_assets import tables
+        """Read the published tables.
 
-        for path, asset in ((chunks_file, "chunks"), (passages_file, "passages")):
-            if not path.exists():
-                raise MissingInput.table(path, asset=asset)
-        passages, chunks = tables.read_table(passages_file), tables.read_table(chunks_file)
+        Raises MissingInput when one is absent or cannot be used, StaleIndex when they do not fit each other.
+        """
+        from rag_assets import tables
+        from rag_assets.table_files import required_table
+
+        chunks = required_table(chunks_file, asset="chunks")
+        passages = required_table(passages_file, asset="passages")
         try:
             return cls.of(
                 tables.chunks_from(chunks),

@@ -7,13 +7,12 @@ from rag_assets.chunking import (
     longer_than_model_reads,
     outside_token_bounds,
     repeated_ids,
-    schema_problems,
     shorter_than_minimum,
     update_chunks,
     without_page,
 )
 from rag_assets.model import Block, Zone
-from rag_assets.tables import CHUNKS, PARSED_INDEX, PASSAGES, to_table
+from rag_assets.tables import CHUNKS, PARSED_INDEX, PASSAGES, schema_problems, to_table
 from rag_assets.tokens import ResolvedTokenizer
 from rag_assets_tests.chunking.papers import SMALL, WordCounter, blocks_table, heading, paragraph
 
@@ -55,7 +54,7 @@ def test_good_chunks_pass_every_audit(chunks: pa.Table, blocks: pa.Table) -> Non
     assert outside_token_bounds(chunks, SMALL).num_rows == 0
     assert shorter_than_minimum(chunks, SMALL).num_rows == 0
     assert from_back_matter(chunks, blocks).num_rows == 0
-    assert schema_problems(chunks, CHUNKS) == []
+    assert schema_problems(chunks.schema, CHUNKS) == []
 
 
 def test_repeated_ids_are_found(chunks: pa.Table) -> None:
@@ -88,19 +87,6 @@ def test_chunks_that_reach_into_back_matter_are_found(chunks: pa.Table, blocks: 
 def test_chunks_without_a_page_are_found(chunks: pa.Table) -> None:
     """They are cited without a page; many of them mean that GROBID was not asked for coordinates."""
     assert without_page(chunks)["section_title"].to_pylist() == ["Annex"]
-
-
-def test_schema_problems_are_named(chunks: pa.Table) -> None:
-    """Old readers ask for columns by name and type."""
-    broken = chunks.drop_columns(["text"]).append_column("note", pa.array(["", "", ""]))
-    broken = broken.set_column(broken.schema.get_field_index("n_tokens"), "n_tokens", pa.array(["1", "2", "3"]))
-
-    assert schema_problems(broken, CHUNKS) == [
-        "column text is missing",
-        "column n_tokens is string, wanted int32",
-        "column note is unknown",
-    ]
-    assert schema_problems(chunks.select(CHUNKS.names[::-1]), CHUNKS)[0].startswith("columns are in the order")
 
 
 def test_passages_longer_than_the_model_reads_are_found() -> None:

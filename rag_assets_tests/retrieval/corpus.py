@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from rag_assets import tables
+from rag_assets import table_files, tables
 from rag_assets.incremental import fingerprint
 from rag_assets.indexing.chroma import ChromaStore, ChromaTarget
 from rag_assets.indexing.protocols import IndexRow, Vectors
@@ -129,8 +129,8 @@ class Corpus:
 
     def write_tables(self, chunks_file: Path, passages_file: Path) -> None:
         chunks_file.parent.mkdir(parents=True, exist_ok=True)
-        tables.write_table(self.chunk_table, chunks_file, {})
-        tables.write_table(self.passage_table, passages_file, {})
+        table_files.write_table(self.chunk_table, chunks_file, {})
+        table_files.write_table(self.passage_table, passages_file, {})
 
     def index(self, folder: Path, model_id: str = HashedWords.model_id) -> None:
         """Both indexes below `folder`, in `chroma` and `bm25`."""

@@ -1,0 +1,106 @@
+"""The published tables as parquet files: writing them, and reading only what this version can use.
+
+Files are written without time stamps and with sorted rows, so that equal content gives equal bytes. What a table was
+made with travels in its schema metadata (`provenance`), where a consumer can refuse what does not fit. The schemas
+and the way from rows to values are in `tables`.
+"""
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rag_assets.errors import MissingInput
+from rag_assets.tables import BLOCKS, CHUNKS, PARSED_INDEX, PASSAGES, schema_problems
+
+logger = logging.getLogger(__name__)
+PROVENANCE_KEY = b"rag_assets"
+_SCHEMAS = {"parsed_index": PARSED_INDEX, "blocks": BLOCKS, "chunks": CHUNKS, "passages": PASSAGES}
+"""Schema by the asset that publishes the table."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """What an earlier run published of a table."""
+
+    table: pa.Table
+    """Empty when there is no file that can be used."""
+    provenance: Mapping[str, Any] | None
+    """What it was made with; None when there is no file that can be used, so the file must be written."""
+
+
+def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> None:
+    """Write `table` with its provenance; equal content gives equal bytes."""
+    metadata = {PROVENANCE_KEY: json.dumps(provenance, sort_keys=True).encode()}
+    pq.write_table(table.replace_schema_metadata(metadata).combine_chunks(), path, compression="zstd")
+
+
+def published_or_empty(path: Path, schema: pa.Schema) -> Published:
+    """The table at `path`, or an empty one of that schema when there is none that can be used.
+
+    A file that is damaged, or has the columns of another version, counts as absent; the log names it and the reason.
+    """
+    if not path.exists():
+        return Published(schema.empty_table(), None)
+    try:
+        table = _read(path, schema, schema.names)
+        return Published(table, _provenance(table.schema))
+    except _UnusableTable as error:
+        logger.warning("%s %s. It is treated as absent; a run makes it anew.", path, error)
+        return Published(schema.empty_table(), None)
+
+
+def required_table(path: Path, *, asset: str) -> pa.Table:
+    """The table that the upstream `asset` published. Raises MissingInput when it is absent or cannot be used."""
+    return read_columns(path, _SCHEMAS[asset].names, asset=asset)
+
+
+def read_columns(path: Path, columns: Sequence[str], *, asset: str) -> pa.Table:
+    """Some columns of the table that the upstream `asset` published. Raises MissingInput as `required_table`."""
+    if not path.exists():
+        raise MissingInput.table(path, asset=asset)
+    try:
+        return _read(path, _SCHEMAS[asset], columns)
+    except _UnusableTable as error:
+        raise MissingInput.unusable_table(path, problem=str(error), asset=asset) from error
+
+
+def read_provenance(path: Path) -> dict[str, Any]:
+    """What the table at `path` was made with; empty when the file is absent, damaged or does not say."""
+    try:
+        return _provenance(pq.read_schema(path))
+    except (OSError, pa.ArrowException, _UnusableTable):
+        return {}
+
+
+class _UnusableTable(Exception):
+    """A file that is no table of the wanted columns; the message is a phrase that can follow the file's name."""
+
+
+def _read(path: Path, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
+    """Some columns of a table that has exactly those of `schema`. Raises _UnusableTable."""
+    try:
+        if problems := schema_problems(pq.read_schema(path), schema):
+            raise _UnusableTable(f"is a table of another version ({problems[0]})")
+        table = pq.read_table(path, columns=list(columns), memory_map=False)
+        table.validate(full=True)
+    except (OSError, pa.ArrowException) as error:
+        raise _UnusableTable(f"is damaged or no parquet file ({_first_line(error)})") from error
+    return table
+
+
+def _provenance(schema: pa.Schema) -> dict[str, Any]:
+    try:
+        provenance = json.loads((schema.metadata or {}).get(PROVENANCE_KEY, b"{}"))
+    except ValueError as error:
+        raise _UnusableTable("does not say what it was made with") from error
+    return provenance if isinstance(provenance, dict) else {}
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).split("\n", 1)[0].rstrip(".")

@@ -1,0 +1,121 @@
+"""Published tables: what this version can read is used, anything else counts as absent and is made anew."""
+
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from rag_assets.errors import MissingInput
+from rag_assets.table_files import (
+    published_or_empty,
+    read_columns,
+    read_provenance,
+    required_table,
+    write_table,
+)
+from rag_assets.tables import PASSAGES, schema_problems, to_table
+
+ROWS = to_table(
+    [{"passage_id": "a#0", "chunk_id": "a", "paper_id": "p", "text": "Iron fell.", "n_tokens": 5}], PASSAGES
+)
+
+
+def zeroed(path: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def halved(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def garbled(path: Path) -> None:
+    path.write_bytes(b"this is no parquet file " * 40)
+
+
+def of_an_older_schema(path: Path) -> None:
+    pq.write_table(ROWS.drop_columns(["text"]), path)
+
+
+def of_other_types(path: Path) -> None:
+    pq.write_table(ROWS.set_column(4, "n_tokens", pa.array(["5"])), path)
+
+
+def of_a_later_schema(path: Path) -> None:
+    pq.write_table(ROWS.append_column("mood", pa.array(["fine"])), path)
+
+
+DAMAGES = [zeroed, halved, emptied, garbled, of_an_older_schema, of_other_types, of_a_later_schema]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "passages.parquet"
+    write_table(ROWS, path, {"settings": "s"})
+    return path
+
+
+def test_a_published_table_comes_back_with_what_it_was_made_with(table: Path) -> None:
+    """Otherwise every run would make everything again."""
+    published = published_or_empty(table, PASSAGES)
+
+    assert published.table.equals(ROWS)
+    assert published.provenance == read_provenance(table) == {"settings": "s"}
+    assert required_table(table, asset="passages").to_pylist() == ROWS.to_pylist()
+    assert read_columns(table, ["text"], asset="passages").to_pylist() == [{"text": "Iron fell."}]
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_a_table_that_cannot_be_used_counts_as_absent_with_one_line(
+    table: Path, damage: Callable[[Path], None], caplog: pytest.LogCaptureFixture
+) -> None:
+    """After an upgrade or a bad disk every later run would end in an error of the parquet library."""
+    damage(table)
+
+    with caplog.at_level(logging.WARNING):
+        published = published_or_empty(table, PASSAGES)
+
+    assert (published.table.num_rows, published.provenance) == (0, None)
+    assert published.table.schema.equals(PASSAGES)
+    assert len(caplog.messages) == 1
+    assert caplog.messages[0].startswith(f"{table} is ")
+    assert caplog.messages[0].endswith(" It is treated as absent; a run makes it anew.")
+    assert "\n" not in caplog.messages[0]
+
+
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_a_consumer_names_the_table_it_cannot_use_and_what_to_run(table: Path, damage: Callable[[Path], None]) -> None:
+    """A question asked beside a damaged table gets the remedy, not a traceback."""
+    damage(table)
+
+    with pytest.raises(MissingInput, match=r"passages\.parquet is .*rag-assets run --select \+passages"):
+        required_table(table, asset="passages")
+    with pytest.raises(MissingInput, match=r"passages\.parquet is .*rag-assets run --select \+passages"):
+        read_columns(table, ["text"], asset="passages")
+
+
+def test_an_absent_table_needs_no_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """The first run of a data folder has nothing to complain about."""
+    assert published_or_empty(tmp_path / "passages.parquet", PASSAGES).provenance is None
+    assert read_provenance(tmp_path / "passages.parquet") == {}
+    assert not caplog.messages
+
+
+def test_schema_problems_are_named() -> None:
+    """Old readers ask for columns by name and type."""
+    broken = ROWS.drop_columns(["text"]).append_column("note", pa.array([""]))
+    broken = broken.set_column(broken.schema.get_field_index("n_tokens"), "n_tokens", pa.array(["1"]))
+
+    assert schema_problems(broken.schema, PASSAGES) == [
+        "column text is missing",
+        "column n_tokens is string, wanted int32",
+        "column note is unknown",
+    ]
+    backwards = ROWS.select(PASSAGES.names[::-1]).schema
+    assert schema_problems(backwards, PASSAGES)[0].startswith("columns are in the order")
