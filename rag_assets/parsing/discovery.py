@@ -11,13 +11,14 @@ import os
 import re
 import stat
 import unicodedata
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.errors import MissingInput
 from rag_assets.incremental import DRAFT_SUFFIX, fingerprint
-from rag_assets.parsing.registry import known_suffixes, stem_of
+from rag_assets.parsing.registry import known_suffixes, stem_of, suffix_of
 from rag_assets.settings import ParseLimits
 
 logger = logging.getLogger(__name__)
@@ -27,6 +28,8 @@ _IGNORED_NAMES = frozenset({"readme.md", "readme.markdown", "readme.txt", INDEX_
 _BYTES_PER_MB = 1_000_000
 _MAX_ID_CHARS = 120
 _MAX_NAMED = 5
+_PATH_SEPARATOR = "__"
+"""Between the folders and the stem in an id by path; "/" cannot stand in file names and URLs."""
 _UNSAFE = re.compile(r"[^\w .,;()\[\]{}+=~@&'!%$-]")
 """Not in an id: path separators, what Windows forbids, control characters, and "#", which parts passage ids."""
 
@@ -52,25 +55,43 @@ class PaperFiles:
     """Why none of the files may be used, as a whole sentence; None for a paper to be parsed."""
 
 
+@dataclass(frozen=True)
+class _Place:
+    """Where the files of a paper lie."""
+
+    folder: str
+    """From the papers folder, with forward slashes; empty for the papers folder itself."""
+    stem: str
+
+    @property
+    def path(self) -> str:
+        return f"{self.folder}/{self.stem}" if self.folder else self.stem
+
+    @property
+    def path_id(self) -> str:
+        return safe_id(self.path.replace("/", _PATH_SEPARATOR))
+
+
 def discover(papers: Path, limits: ParseLimits) -> list[PaperFiles]:
     """Sweep `papers` with all its folders; sorted by path, the same on every machine.
 
-    Hidden files, READMEs, drafts and backups are passed over; files of unknown suffix too, but the log names them. Of
-    two papers with the same stem in different folders the first keeps the id. Raises MissingInput when the folder is
-    not there: an unmounted disk must not read as "all papers were deleted".
+    Hidden files, READMEs, drafts and backups are passed over; files of unknown suffix too, but the log names them.
+    Files are one paper when they have the same folder and the same stem. The id of a paper is its stem; papers whose
+    stem occurs in several folders get ids by path, `2301.00001/main.pdf` becomes `2301.00001__main`. Raises
+    MissingInput when the folder is not there: an unmounted disk must not read as "all papers were deleted".
     """
     demand_folder(papers)
     root = papers.resolve()
-    groups: dict[tuple[str, str], list[CandidateFile]] = {}
+    groups: dict[_Place, list[CandidateFile]] = {}
     swept = _sweep(papers)
     _tell_of(swept.unknown, papers)
     for relative in swept.candidates:
         folder, _, name = unicodedata.normalize("NFC", relative).rpartition("/")
         stem = stem_of(name) or name
-        groups.setdefault((folder, stem), []).append(_candidate(papers, relative, root, limits))
-    return _with_unique_ids(
-        (stem, f"{folder}/{stem}" if folder else stem, tuple(files)) for (folder, stem), files in groups.items()
-    )
+        groups.setdefault(_Place(folder, stem), []).append(_candidate(papers, relative, root, limits))
+    ids = _unique_ids(groups)
+    _tell_of_split_papers(groups, ids)
+    return [PaperFiles(ids[place], tuple(files)) for place, files in groups.items()]
 
 
 def demand_folder(papers: Path) -> None:
@@ -208,34 +229,38 @@ def _printable(name: str) -> str:
     return name.encode("utf-8", "replace").decode("utf-8")
 
 
-def _with_unique_ids(groups: Iterable[tuple[str, str, tuple[CandidateFile, ...]]]) -> list[PaperFiles]:
-    """Papers from (wanted id, id by path, files); the first of an id keeps it, the others are quarantined."""
-    papers: dict[str, PaperFiles] = {}
-    for wanted, by_path, files in groups:
-        paper_id = safe_id(wanted)
-        if paper_id not in papers:
-            papers[paper_id] = PaperFiles(paper_id, files)
-            continue
-        kept = papers[paper_id].files
-        other_id = _unused(safe_id(by_path), by_path, papers)
-        papers[other_id] = PaperFiles(other_id, files, duplicate_problem(paper_id, files, kept))
-    return list(papers.values())
+def _unique_ids(places: Collection[_Place]) -> dict[_Place, str]:
+    """The id of each paper: by stem, by path where papers share the stem, with a hash where these are equal too.
+
+    Depends on which papers there are, never on their order or on earlier sweeps.
+    """
+    n_with_stem = Counter(safe_id(place.stem) for place in places)
+    ids = {place: stem_id if n_with_stem[stem_id := safe_id(place.stem)] == 1 else place.path_id for place in places}
+    n_with_id = Counter(ids.values())
+    return {
+        place: paper_id if n_with_id[paper_id] == 1 or not place.folder else f"{paper_id}-{_short_hash(place.path)}"
+        for place, paper_id in ids.items()
+    }
 
 
-def duplicate_problem(paper_id: str, files: tuple[CandidateFile, ...], kept: tuple[CandidateFile, ...]) -> str:
-    """Why a second paper of the same id is not parsed."""
-    return (
-        f"{_names(files)}: its paper_id {paper_id} is taken by {_names(kept)}. Rename one of the two, or remove it if "
-        "both are the same paper."
-    )
-
-
-def _names(files: tuple[CandidateFile, ...]) -> str:
-    return files[0].relative if files else "a row without files"
-
-
-def _unused(paper_id: str, key: str, taken: Iterable[str]) -> str:
-    return f"{paper_id}-{_short_hash(key)}" if paper_id in taken else paper_id
+def _tell_of_split_papers(groups: Mapping[_Place, Sequence[CandidateFile]], ids: Mapping[_Place, str]) -> None:
+    """Warn when files of one stem but different suffixes lie in different folders: they may be meant as one paper."""
+    by_stem: dict[str, list[_Place]] = {}
+    for place in groups:
+        by_stem.setdefault(place.stem, []).append(place)
+    split = []
+    for stem, places in by_stem.items():
+        suffixes = [{suffix_of(file.path.name) for file in groups[place]} for place in places]
+        if len(places) > 1 and sum(map(len, suffixes)) == len(set.union(*suffixes)):
+            split.append(f"{stem} ({', '.join(ids[place] for place in places[:_MAX_NAMED])})")
+    if split:
+        more = f" and {len(split) - _MAX_NAMED} more" if len(split) > _MAX_NAMED else ""
+        logger.warning(
+            "Taken for different papers, because their files lie in different folders: %s%s. Put the files of one "
+            "paper into one folder.",
+            "; ".join(split[:_MAX_NAMED]),
+            more,
+        )
 
 
 def safe_id(stem: str) -> str:

@@ -84,18 +84,70 @@ def test_what_is_no_paper_is_passed_over(papers: Path) -> None:
     assert discover(papers, LIMITS) == []
 
 
-def test_the_second_paper_of_one_stem_is_quarantined_with_both_names(papers: Path) -> None:
-    """Two papers under one id overwrite each other's chunks."""
-    put(papers, "a/lund.txt", "b/lund.txt")
-
-    kept, other = discover(papers, LIMITS)
-
-    assert (kept.paper_id, kept.problem) == ("lund", None)
-    assert other.paper_id == safe_id("b/lund")
-    assert other.problem == (
-        "b/lund.txt: its paper_id lund is taken by a/lund.txt. Rename one of the two, or remove it if both are the "
-        "same paper."
+def test_papers_of_one_stem_in_different_folders_get_ids_by_path(papers: Path) -> None:
+    """A download of arXiv has a folder per paper and `main.pdf` in each; all but one would be missing."""
+    put(
+        papers,
+        "2301.00001/main.pdf",
+        "2301.00002/main.pdf",
+        "2301.00002/main.tei.xml",
+        "by year/2023/main.pdf",
+        "a.txt",
     )
+
+    found = discover(papers, LIMITS)
+
+    assert files_by_id(found) == {
+        "2301.00001__main": ["2301.00001/main.pdf"],
+        "2301.00002__main": ["2301.00002/main.pdf", "2301.00002/main.tei.xml"],
+        "a": ["a.txt"],
+        "by year__2023__main": ["by year/2023/main.pdf"],
+    }
+    assert all(paper.problem is None for paper in found)
+
+
+def test_a_paper_in_a_subfolder_takes_no_id_away(papers: Path) -> None:
+    """`u` is asked for by name in questions; a file added below must not answer in its place."""
+    put(papers, "u.txt")
+    before = files_by_id(discover(papers, LIMITS))
+
+    put(papers, "sub/u.txt")
+
+    assert before == {"u": ["u.txt"]}
+    assert files_by_id(discover(papers, LIMITS)) == {"u": ["u.txt"], "sub__u": ["sub/u.txt"]}
+
+
+def test_ids_by_path_are_apart_from_each_other_and_from_stems(papers: Path) -> None:
+    """Two papers under one id overwrite each other's chunks."""
+    put(papers, "a/b__c.txt", "a__b/c.txt", "x/c.txt", "y/b__c.txt", "x__c.txt", "z/main#.txt", "z#/main#.txt")
+
+    found = files_by_id(discover(papers, LIMITS))
+
+    assert sorted(name for names in found.values() for name in names) == [
+        "a/b__c.txt",
+        "a__b/c.txt",
+        "x/c.txt",
+        "x__c.txt",
+        "y/b__c.txt",
+        "z#/main#.txt",
+        "z/main#.txt",
+    ], "one file each, none lost"
+    assert found["x__c"] == ["x__c.txt"], "a file of the papers folder itself keeps its stem"
+    assert not any(character in "".join(found) for character in "#:\n/")
+
+
+def test_files_of_one_stem_and_different_formats_in_different_folders_are_pointed_out(
+    papers: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """TEI in one folder and PDF in another are probably one paper, which would count as two sources."""
+    put(papers, "pdf/lund.pdf", "tei/lund.tei.xml", "2301/main.pdf", "2302/main.pdf")
+
+    discover(papers, LIMITS)
+
+    assert caplog.messages == [
+        "Taken for different papers, because their files lie in different folders: lund (pdf__lund, tei__lund). Put "
+        "the files of one paper into one folder."
+    ]
 
 
 def test_ids_are_safe_readable_and_apart(papers: Path) -> None:
