@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 import dagster as dg
 
 from rag_assets.errors import MissingInput
-from rag_assets.parsing.discovery import manifest_hash, manifest_of
+from rag_assets.parsing.adopted_list import list_to_adopt
+from rag_assets.parsing.discovery import INDEX_NAME, manifest_hash, manifest_of
 from rag_assets.parsing.paper_list import find_papers
 from rag_assets.run_liveness import end_dead_runs
 from rag_assets.settings import AutomationSettings, Settings, load_settings
@@ -91,8 +92,12 @@ def nightly_schedule(settings: AutomationSettings) -> dg.ScheduleDefinition:
 
 def _manifest(settings: Settings) -> str:
     """State of the papers and the questions. A list of papers may name files anywhere, so those are looked at."""
-    if settings.parsed_index is None:
-        return manifest_hash(settings.paths.papers, listed=[settings.question_file])
-    papers = find_papers(settings.paths.papers, settings.parsed_index, settings.limits)
+    paths, named = settings.paths, settings.paper_list
+    if waiting := list_to_adopt(paths.parsed_index, paths.papers, named):
+        return manifest_of([settings.question_file, waiting])
+    listing = named or paths.papers / INDEX_NAME
+    if named is None and not listing.exists():
+        return manifest_hash(paths.papers, listed=[settings.question_file])
+    papers = find_papers(paths.papers, named, settings.limits)
     listed = [file.path for paper in papers for file in paper.files]
-    return manifest_of([settings.question_file, settings.parsed_index, *listed])
+    return manifest_of([settings.question_file, listing, *listed])

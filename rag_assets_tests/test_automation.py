@@ -7,12 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from rag_assets.assets.conditions import on_new_content
 from rag_assets.automation import look_for_changes
 from rag_assets.definitions import build_defs
 from rag_assets.settings import Settings, load_settings
+from rag_assets.table_files import write_table
+from rag_assets.tables import PARSED_INDEX
 
 
 @pytest.fixture
@@ -52,6 +56,22 @@ def test_every_kind_of_change_asks_for_one_run(settings: Settings, change: str) 
     found = look_for_changes(settings, cursor)
 
     assert len(found.run_requests or []) == 1
+
+
+def test_a_new_list_of_papers_at_the_place_of_the_index_asks_for_one_run(settings: Settings) -> None:
+    """ADR 0004 puts the list there; the published index, at the same place, must ask for nothing."""
+    paths = settings.paths
+    cursor = look_for_changes(settings, None).cursor
+    paths.cache.mkdir()
+    pq.write_table(
+        pa.table({name: ["a.txt"] for name in ("paper_id", "parsed_xml_path", "parsed_txt_path")}), paths.parsed_index
+    )
+
+    found = look_for_changes(settings, cursor)
+    write_table(PARSED_INDEX.empty_table(), paths.parsed_index, {})
+
+    assert len(found.run_requests or []) == 1
+    assert not look_for_changes(settings, cursor).run_requests
 
 
 def test_a_change_that_is_taken_back_runs_again(settings: Settings) -> None:

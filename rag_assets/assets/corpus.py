@@ -13,6 +13,7 @@ from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_
 from rag_assets.assets.reporting import markdown_table, materialized, progress
 from rag_assets.incremental import data_version, drafting
 from rag_assets.parsing import corpus
+from rag_assets.parsing.adopted_list import adopt_list, list_to_adopt
 from rag_assets.parsing.paper_list import find_papers
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.parsing.tries import ParseJob
@@ -65,7 +66,9 @@ def parsed_index(
     """Every paper in the papers folder, parsed or quarantined with its reason; `data/cache/parsed_index.parquet`."""
     paths = settings.paths
     store = DocumentStore(paths.documents)
-    papers = find_papers(paths.papers, settings.parsed_index, settings.limits)
+    if listing := list_to_adopt(paths.parsed_index, paths.papers, settings.paper_list):
+        adopt_list(listing, paths.papers)
+    papers = find_papers(paths.papers, settings.paper_list, settings.limits)
     published = published_or_empty(paths.parsed_index, PARSED_INDEX)
     job = ParseJob(settings.parsing, settings.limits, store, settings.execution.n_workers)
     updated, plan = corpus.update_parsed_index(papers, published.table, job, progress("parsed_index", "papers"))

@@ -25,8 +25,8 @@ from rag_assets.parsing.discovery import (
 )
 from rag_assets.settings import ParseLimits
 
-_REQUIRED = ("paper_id", "parsed_xml_path", "parsed_txt_path")
-_PATHS = ("parsed_xml_path", "parsed_txt_path", "pdf_path")
+REQUIRED_COLUMNS = ("paper_id", "parsed_xml_path", "parsed_txt_path")
+PATH_COLUMNS = ("parsed_xml_path", "parsed_txt_path", "pdf_path")
 """The PDF is optional: without the column no document gets its pages from one."""
 
 
@@ -76,18 +76,18 @@ def _read(index: Path) -> list[dict[str, object]]:
         )
     try:
         schema = pq.read_schema(index)
-        columns = [name for name in (*_REQUIRED, "pdf_path") if name in schema.names]
+        columns = [name for name in (*REQUIRED_COLUMNS, "pdf_path") if name in schema.names]
         table = pq.read_table(index, columns=columns)
     except (OSError, pa.ArrowException) as error:
         raise MissingInput(f"{index} cannot be read as a parquet file. Write it again.") from error
-    if missing := [name for name in _REQUIRED if name not in columns]:
-        raise MissingInput(f"{index} has no column {', '.join(missing)}. Needed are {', '.join(_REQUIRED)}.")
+    if missing := [name for name in REQUIRED_COLUMNS if name not in columns]:
+        raise MissingInput(f"{index} has no column {', '.join(missing)}. Needed are {', '.join(REQUIRED_COLUMNS)}.")
     rows: list[dict[str, object]] = table.to_pylist()
     return rows
 
 
 def _paths_of(row: Mapping[str, object]) -> list[str]:
-    paths = [row.get(column) for column in _PATHS]
+    paths = [row.get(column) for column in PATH_COLUMNS]
     return list(dict.fromkeys(path for path in paths if isinstance(path, str) and path.strip()))
 
 

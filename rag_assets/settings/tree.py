@@ -66,7 +66,8 @@ class Settings(BaseSettings):
     parsed_index: Path | None = Field(
         None,
         description="A parquet file with paper_id, parsed_xml_path, parsed_txt_path that names the papers instead of "
-        "a sweep of data/papers; relative paths in it count from the folder of the file.",
+        "a sweep of data/papers; relative paths in it count from the folder of the file. Empty: "
+        "data/papers/parsed_index.parquet if there is one.",
     )
     questions: Path | None = Field(None, description="The question file; default data/questions/smoke.jsonl.")
     limits: ParseLimits = ParseLimits()
@@ -87,6 +88,12 @@ class Settings(BaseSettings):
     @property
     def paths(self) -> Paths:
         return Paths(self.data_dir)
+
+    @property
+    def paper_list(self) -> Path | None:
+        """The list of papers that the settings name; None when that is the place of the published index."""
+        named = self.parsed_index
+        return None if named and named.absolute() == self.paths.parsed_index.absolute() else named
 
     @property
     def question_file(self) -> Path:
