@@ -34,6 +34,22 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Fingerprints:
+    """The fingerprints that the document of a paper may have. Each covers all that such a document follows from."""
+
+    first_file: str
+    """Of a document made from the first file that can be parsed, and from nothing else."""
+    with_pdf: str
+    """Of one that was made from that file and got pages from the PDF beside it: covers the reading of the PDF, too."""
+    after_failure: str
+    """Of one that was made after something failed: covers all files, the limits and the installed extras, too, because
+    what failed may succeed when these change."""
+
+    def any_of(self) -> tuple[str, ...]:
+        return self.first_file, self.with_pdf, self.after_failure
+
+
+@dataclass(frozen=True)
 class Attempt:
     """One try to parse one file of a paper."""
 
@@ -45,10 +61,8 @@ class Attempt:
     """The paper's PDF, from which a document without pages gets them; None when there is none or it failed."""
     earlier: tuple[str, ...]
     """Why better files, or their alignment with the PDF, failed: whole sentences."""
-    fingerprint: str
-    """Under which the document is kept when nothing failed ..."""
-    fingerprint_after_failure: str
-    """... and when something did, which other limits or another extra might save."""
+    fingerprints: Fingerprints
+    """One of them names the document in the store."""
     settings: ParsingSettings
     limits: ParseLimits
     documents: Path
@@ -95,6 +109,13 @@ def _candidate(file: CandidateFile, settings: ParsingSettings) -> Candidate:
     return Candidate(file, sniffed.format)
 
 
+def pdf_beside(candidate: Candidate, others: Sequence[Candidate]) -> CandidateFile | None:
+    """The PDF among the `others` that can give pages to the document of a candidate; None for a PDF itself."""
+    if candidate.source is Source.PDF:
+        return None
+    return next((other.file for other in others if other is not candidate and other.source is Source.PDF), None)
+
+
 def sentence(file: CandidateFile, reason: str) -> str:
     """A reason with the file's name before it and without paths of this machine."""
     told = reason.replace(str(file.path), file.relative)
@@ -110,12 +131,13 @@ def parse_attempt(attempt: Attempt) -> Parsed:
     _demand_text(document)
     if file_sha256(file.path) != attempt.sha256:
         raise UnreadableDocument("changed while it was read. Run again when it is complete.")
-    notes = list(attempt.earlier)
+    notes, fingerprint = list(attempt.earlier), attempt.fingerprints.first_file
     if attempt.pdf and (page_work := _page_work(document)):
         document, problem = _with_pages(document, page_work, attempt.pdf, attempt)
-        notes += problem
+        notes, fingerprint = [*notes, *problem], attempt.fingerprints.with_pdf
     document = replace(document, notes=(*notes, *document.notes))
-    fingerprint = attempt.fingerprint_after_failure if notes else attempt.fingerprint
+    if notes:
+        fingerprint = attempt.fingerprints.after_failure
     DocumentStore(attempt.documents).put(fingerprint, document)
     return summary_of(fingerprint, document)
 

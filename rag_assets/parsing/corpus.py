@@ -14,13 +14,16 @@ import pyarrow.compute as pc
 from rag_assets import tables
 from rag_assets.incremental import UpdatePlan, file_sha256, fingerprint, plan_update
 from rag_assets.model import Document, Source, Zone
+from rag_assets.parsing.alignment import ALIGNMENT_VERSION
+from rag_assets.parsing.attempts import Candidate, Fingerprints, candidates, pdf_beside
 from rag_assets.parsing.discovery import PaperFiles
 from rag_assets.parsing.registry import expected_sources, installed_extras
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.parsing.tries import Outcome, PaperToParse, ParseJob, Report, ignore_progress, parse_papers
 
 PARSER_VERSION = 2
-"""Part of every fingerprint: raise it when a parser makes something else of the same file."""
+"""Part of every fingerprint: raise it for a change that concerns all formats. A change of one parser raises the
+version of its format in `registry`."""
 PARSED = "parsed"
 QUARANTINED = "quarantined"
 _HASHING_THREADS = 4
@@ -33,9 +36,9 @@ def update_parsed_index(
 ) -> tuple[pa.Table, UpdatePlan]:
     """The parsed index of `papers`; rows of unchanged papers are taken over from `published`.
 
-    A paper is unchanged when its files, their names, the settings and PARSER_VERSION are; then nothing of it is
-    parsed, unless its document is gone from the store. Returns a table of schema PARSED_INDEX sorted by paper_id,
-    and the plan. `report(n_done, n_total)` counts the papers to be parsed.
+    A paper is unchanged when its files are, which of them is read, and the version and settings of that file's
+    format; then nothing of it is parsed, unless its document is gone from the store. Returns a table of schema
+    PARSED_INDEX sorted by paper_id, and the plan. `report(n_done, n_total)` counts the papers to be parsed.
     """
     current = {paper.paper_id: paper for paper in _fingerprinted(papers, job)}
     before = tables.fingerprints_by(published, "paper_id")
@@ -120,9 +123,35 @@ def _fingerprinted(papers: Sequence[PaperFiles], job: ParseJob) -> Iterator[Pape
     extras = installed_extras()
     with ThreadPoolExecutor(_HASHING_THREADS) as pool:
         for paper, digests in zip(papers, pool.map(_digests, papers), strict=True):
-            files = [(file.relative, digests.get(file.relative) or file.problem) for file in paper.files]
-            whole = fingerprint(PARSER_VERSION, job.settings.fingerprint(), paper.paper_id, paper.problem, files)
-            yield PaperToParse(paper, digests, whole, fingerprint(whole, job.limits.fingerprint(), extras))
+            if paper.problem:
+                ranked = [Candidate(file, None) for file in paper.files]
+            else:
+                ranked = candidates(paper.files, job.settings)
+            yield PaperToParse(paper, tuple(ranked), digests, _fingerprints(paper, digests, ranked, job, extras))
+
+
+def _fingerprints(
+    paper: PaperFiles, digests: Mapping[str, str], ranked: Sequence[Candidate], job: ParseJob, extras: Sequence[str]
+) -> Fingerprints:
+    """Fingerprints that change with the formats a document of this paper is made with, and not with the others."""
+    files = [(file.relative, digests.get(file.relative) or file.problem) for file in paper.files]
+    inputs = fingerprint(PARSER_VERSION, paper.paper_id, paper.problem, files)
+    at = next((place for place, candidate in enumerate(ranked) if candidate.format), len(ranked))
+    passed_over = [(candidate.file.relative, candidate.problem) for candidate in ranked[:at]]
+    chosen = [(candidate.file.relative, _format_fingerprint(candidate, job)) for candidate in ranked[at : at + 1]]
+    pdf = pdf_beside(ranked[at], ranked) if chosen else None
+    first_file = fingerprint(inputs, passed_over, chosen, pdf is not None)
+    reading_of_pdf = [_format_fingerprint(one, job) for one in ranked if pdf and one.file is pdf]
+    everything = [(one.file.relative, one.problem, _format_fingerprint(one, job)) for one in ranked]
+    return Fingerprints(
+        first_file=first_file,
+        with_pdf=fingerprint(first_file, reading_of_pdf, ALIGNMENT_VERSION),
+        after_failure=fingerprint(inputs, everything, ALIGNMENT_VERSION, job.limits.fingerprint(), extras),
+    )
+
+
+def _format_fingerprint(candidate: Candidate, job: ParseJob) -> str | None:
+    return candidate.format.fingerprint(job.settings) if candidate.format else None
 
 
 def _digests(paper: PaperFiles) -> dict[str, str]:
@@ -137,9 +166,9 @@ def _digests(paper: PaperFiles) -> dict[str, str]:
 
 
 def _wanted(paper: PaperToParse, before: Mapping[str, str]) -> str:
-    """The published fingerprint, if it is one of the two that this paper can have."""
+    """The published fingerprint, if it is one of those that this paper can have."""
     published = before.get(paper.paper_id)
-    return published if published == paper.fingerprint_after_failure else paper.fingerprint
+    return published if published in paper.fingerprints.any_of() else paper.fingerprints.first_file
 
 
 def _documents_lost(unchanged: pa.Table, store: DocumentStore) -> list[str]:
@@ -160,7 +189,7 @@ def _row(outcome: Outcome) -> dict[str, Any]:
 
 def _path_of(outcome: Outcome, source: Source) -> str | None:
     """The paper's file of that format by content, or by suffix where the content could not be told."""
-    for candidate in outcome.candidates:
+    for candidate in outcome.paper.candidates:
         known = (candidate.source,) if candidate.source else expected_sources(candidate.file.path.name)
         if source in known:
             return candidate.file.relative
@@ -172,7 +201,9 @@ def _parsed_columns(outcome: Outcome) -> dict[str, Any]:
         return {}
     document = outcome.parsed.summary
     others = [
-        candidate.file.relative for candidate in outcome.candidates if candidate.file.relative != document.file_path
+        candidate.file.relative
+        for candidate in outcome.paper.candidates
+        if candidate.file.relative != document.file_path
     ]
     return {
         "title": document.title,
@@ -186,7 +217,7 @@ def _parsed_columns(outcome: Outcome) -> dict[str, Any]:
         "n_blocks": outcome.parsed.n_blocks,
         "n_source_chars": document.n_source_chars,
         "n_dropped_running": document.n_dropped_running,
-        "used_fallback": document.file_path != outcome.candidates[0].file.relative,
+        "used_fallback": document.file_path != outcome.paper.candidates[0].file.relative,
         "notes": list(document.notes),
         "status": PARSED,
         "fingerprint": outcome.parsed.fingerprint,
@@ -194,7 +225,7 @@ def _parsed_columns(outcome: Outcome) -> dict[str, Any]:
 
 
 def _quarantine_columns(outcome: Outcome) -> dict[str, Any]:
-    files = [candidate.file.relative for candidate in outcome.candidates]
+    files = [candidate.file.relative for candidate in outcome.paper.candidates]
     return {
         "file_path": files[0] if files else None,
         "linked_paths": sorted(files[1:]),
@@ -205,7 +236,7 @@ def _quarantine_columns(outcome: Outcome) -> dict[str, Any]:
         "page_labels": [],
         "status": QUARANTINED,
         "error": " ".join(outcome.failures),
-        "fingerprint": outcome.paper.fingerprint_after_failure,
+        "fingerprint": outcome.paper.fingerprints.after_failure,
     }
 
 

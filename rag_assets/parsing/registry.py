@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import cast
 
 from rag_assets.errors import UnreadableDocument
+from rag_assets.incremental import fingerprint
 from rag_assets.model import Document, Source
 from rag_assets.parsing.files.decoding import decoded
 from rag_assets.settings import ParseLimits, ParsingSettings
@@ -44,10 +45,26 @@ class Format:
     """The content alone is not enough: a web page named .pdf is a failed download, not a paper."""
     extra: str | None = None
     """The optional dependency, and the package, without which its files cannot be read."""
+    reads_settings: tuple[str, ...] = ()
+    """Fields of ParsingSettings that its parser reads; papers of other formats are not parsed again for them."""
+    version: int = 1
+    """Raise it when the parser makes something else of the same file; papers of other formats are left alone."""
+
+    def fingerprint(self, settings: ParsingSettings) -> str:
+        """Changes with everything but the file that a document of this format follows from."""
+        values = settings.model_dump(mode="json", include=set(self.reads_settings))
+        return fingerprint(self.source, self.module, self.parse, self.version, values)
 
 
 FORMATS = (
-    Format(Source.PDF, (".pdf",), "pdf.document", "parse_pdf", "pdf.file:looks_like_pdf"),
+    Format(
+        Source.PDF,
+        (".pdf",),
+        "pdf.document",
+        "parse_pdf",
+        "pdf.file:looks_like_pdf",
+        reads_settings=("running_header_share",),
+    ),
     Format(
         Source.TEI,
         (".grobid.tei.xml", ".tei.xml", ".tei", ".xml"),
@@ -83,9 +100,24 @@ FORMATS = (
         needs_suffix=True,
         extra="docling",
     ),
-    Format(Source.ADE, (".ade.json", ".json"), "ade.document", "parse_ade", "ade.document:looks_like_ade", b"{"),
+    Format(
+        Source.ADE,
+        (".ade.json", ".json"),
+        "ade.document",
+        "parse_ade",
+        "ade.document:looks_like_ade",
+        b"{",
+        reads_settings=("running_header_share",),
+    ),
     Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document", "parse_markdown", None),
-    Format(Source.TEXT, (".txt", ".text"), "text.document", "parse_text", None),
+    Format(
+        Source.TEXT,
+        (".txt", ".text"),
+        "text.document",
+        "parse_text",
+        None,
+        reads_settings=("running_header_share",),
+    ),
 )
 _SUFFIXES = sorted(
     {suffix for known in FORMATS for suffix in known.suffixes}, key=lambda suffix: (-len(suffix), suffix)

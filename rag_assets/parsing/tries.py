@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.incremental import fingerprint
-from rag_assets.model import Source
 from rag_assets.parsing.attempts import (
     Attempt,
     Candidate,
+    Fingerprints,
     Parsed,
-    candidates,
     parse_attempt,
+    pdf_beside,
     sentence,
     summary_of,
     without_pages,
@@ -49,11 +49,11 @@ class PaperToParse:
     """A paper, the hashes of its files and the fingerprints its document may have."""
 
     files: PaperFiles
+    candidates: tuple[Candidate, ...]
+    """Best first."""
     sha256s: Mapping[str, str]
     """relative path -> SHA-256 of each file that can be read."""
-    fingerprint: str
-    fingerprint_after_failure: str
-    """The same with the limits and the installed extras in it: what failed is tried again when these change."""
+    fingerprints: Fingerprints
 
     @property
     def paper_id(self) -> str:
@@ -65,8 +65,6 @@ class Outcome:
     """How a paper fared."""
 
     paper: PaperToParse
-    candidates: tuple[Candidate, ...]
-    """Best first."""
     parsed: Parsed | None
     failures: tuple[str, ...]
     """Why each file failed that was tried before, whole sentences; all of them when nothing was parsed."""
@@ -77,7 +75,6 @@ class _Try:
     """Where a paper stands among its candidates."""
 
     paper: PaperToParse
-    candidates: tuple[Candidate, ...]
     at: int = 0
     failures: tuple[str, ...] = ()
     is_pdf_given_up: bool = False
@@ -85,28 +82,28 @@ class _Try:
     @property
     def candidate(self) -> Candidate | None:
         """The file to be tried; None when none is left."""
-        return self.candidates[self.at] if self.at < len(self.candidates) else None
+        candidates = self.paper.candidates
+        return candidates[self.at] if self.at < len(candidates) else None
 
     @property
     def pdf(self) -> CandidateFile | None:
         """The PDF that can give pages to the file to be tried."""
-        if self.is_pdf_given_up:
+        if self.is_pdf_given_up or self.candidate is None:
             return None
-        others = (other for other in self.candidates if other is not self.candidate)
-        return next((other.file for other in others if other.source is Source.PDF), None)
+        return pdf_beside(self.candidate, self.paper.candidates)
 
     @property
     def key(self) -> str:
         """Names this try in the store, should it fail."""
         parts = [file.relative for file in (self.candidate and self.candidate.file, self.pdf) if file]
-        return fingerprint(self.paper.fingerprint_after_failure, parts)
+        return fingerprint(self.paper.fingerprints.after_failure, parts)
 
     def after(self, failure: Failure) -> "_Try":
         """The next try. When the worker was lost the PDF may be to blame, so the file is tried once without it."""
         candidate = self.candidate
         if candidate is None:
             return self
-        if failure.is_worker_lost and self.pdf and candidate.source is not Source.PDF:
+        if failure.is_worker_lost and self.pdf:
             note = without_pages(self.pdf, failure.reason)
             return replace(self, failures=(*self.failures, note), is_pdf_given_up=True)
         note = sentence(candidate.file, failure.reason)
@@ -135,14 +132,14 @@ def parse_papers(papers: Sequence[PaperToParse], job: ParseJob, report: Report) 
         failed = []
         for tried, result in _run(tries, job):
             if isinstance(result, Parsed):
-                settle(Outcome(tried.paper, tried.candidates, result, tried.failures))
+                settle(Outcome(tried.paper, result, tried.failures))
                 continue
             job.store.put_failure(tried.key, result)
             following = _next(tried.after(result), job.store)
             if following.candidate:
                 failed.append(following)
             else:
-                settle(Outcome(tried.paper, tried.candidates, None, following.failures))
+                settle(Outcome(tried.paper, None, following.failures))
         tries = failed
     return [outcomes[paper.paper_id] for paper in papers]
 
@@ -150,14 +147,12 @@ def parse_papers(papers: Sequence[PaperToParse], job: ParseJob, report: Report) 
 def _begun(paper: PaperToParse, job: ParseJob) -> _Try | Outcome:
     """The first try of a paper, or its outcome where nothing has to be run."""
     if paper.files.problem:
-        unread = tuple(Candidate(file, None) for file in paper.files.files)
-        return Outcome(paper, unread, None, (paper.files.problem,))
-    ranked = tuple(candidates(paper.files.files, job.settings))
-    for known in (paper.fingerprint, paper.fingerprint_after_failure):
+        return Outcome(paper, None, (paper.files.problem,))
+    for known in paper.fingerprints.any_of():
         if job.store.has(known):
-            return Outcome(paper, ranked, summary_of(known, job.store.get(known)), ())
-    first = _next(_Try(paper, ranked), job.store)
-    return first if first.candidate else Outcome(paper, ranked, None, first.failures)
+            return Outcome(paper, summary_of(known, job.store.get(known)), ())
+    first = _next(_Try(paper), job.store)
+    return first if first.candidate else Outcome(paper, None, first.failures)
 
 
 def _next(tried: _Try, store: DocumentStore) -> _Try:
@@ -183,10 +178,9 @@ def _attempt(tried: _Try, candidate: Candidate, job: ParseJob) -> Attempt:
         paper_id=paper.paper_id,
         candidate=candidate,
         sha256=paper.sha256s.get(candidate.file.relative, ""),
-        pdf=tried.pdf if candidate.source is not Source.PDF else None,
+        pdf=tried.pdf,
         earlier=tried.failures,
-        fingerprint=paper.fingerprint,
-        fingerprint_after_failure=paper.fingerprint_after_failure,
+        fingerprints=paper.fingerprints,
         settings=job.settings,
         limits=job.limits,
         documents=job.store.folder,

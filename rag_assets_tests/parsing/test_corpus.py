@@ -3,6 +3,7 @@
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -12,6 +13,7 @@ from rag_assets import tables
 from rag_assets.errors import InvalidSettings
 from rag_assets.incremental import UpdatePlan
 from rag_assets.model import Source
+from rag_assets.parsing import registry
 from rag_assets.parsing.corpus import (
     block_table,
     documents_of,
@@ -25,6 +27,7 @@ from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.parsing.tries import ParseJob
 from rag_assets.settings import ParseLimits, ParsingSettings, load_settings
+from rag_assets_tests.fuzzing.samples import write_samples
 from rag_assets_tests.parsing.pdf.samples import lines, prose, write_pdf
 
 TEXT = "Ferritin in Mountain Sheep\n\nIron is scarce at altitude, and {} follows it.\n"
@@ -240,6 +243,102 @@ def test_a_changed_setting_parses_everything_anew(corpus: Corpus) -> None:
     corpus.settings = ParsingSettings(running_header_share=0.4)
 
     assert corpus.update().changed == ("a",)
+
+
+def raise_version(monkeypatch: pytest.MonkeyPatch, source: Source) -> None:
+    """As a new release with a better parser of that format would."""
+    formats = [replace(known, version=99) if known.source is source else known for known in registry.FORMATS]
+    monkeypatch.setattr(registry, "FORMATS", tuple(formats))
+
+
+def put_one_paper_of_each_kind(corpus: Corpus) -> None:
+    corpus.put(
+        text__txt=TEXT.format("x"),
+        notes__md="# Notes\n\nSheep climb.\n",
+        tei__tei__xml=TEI.format("Sheep"),
+        tei__md="# Sheep\n\nSheep climb.\n",
+        fallen__tei__xml=EMPTY_TEI,
+        fallen__md="# Fallen\n\nSheep climb.\n",
+    )
+    write_pdf(corpus.papers / "pdf.pdf", [lambda canvas: lines(canvas, prose("glacier", 8), top=60)])
+    write_pdf(corpus.papers / "tei.pdf", [lambda canvas: lines(canvas, prose("desert", 8), top=60)])
+
+
+@pytest.mark.parametrize(
+    ("source", "reparsed"),
+    [
+        (Source.TEXT, ("text",)),
+        (Source.MARKDOWN, ("fallen", "notes")),
+        (Source.TEI, ("fallen", "tei")),
+        (Source.PDF, ("pdf", "tei")),
+        (Source.ADE, ()),
+    ],
+)
+def test_a_new_version_of_one_parser_parses_the_papers_of_its_format_anew(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch, source: Source, reparsed: tuple[str, ...]
+) -> None:
+    """A better reader of Markdown must not cost the parsing, chunks and answers of 10,000 TEI papers.
+
+    `tei` has a PDF beside it that was asked for its pages, `fallen` a TEI that failed before its Markdown was read.
+    """
+    put_one_paper_of_each_kind(corpus)
+    corpus.update()
+
+    raise_version(monkeypatch, source)
+    plan = corpus.update()
+
+    assert plan.changed == reparsed
+    assert corpus.n_reported == len(reparsed)
+    assert corpus.update().is_noop
+
+
+def test_another_order_of_sources_parses_only_papers_of_which_another_file_is_read(corpus: Corpus) -> None:
+    """The order decides between the files of one paper; a paper of one file is the same in any."""
+    put_one_paper_of_each_kind(corpus)
+    corpus.update()
+
+    corpus.settings = ParsingSettings(source_order=(Source.MARKDOWN, *(s for s in Source if s is not Source.MARKDOWN)))
+    plan = corpus.update()
+
+    assert plan.changed == ("fallen", "tei")
+    assert corpus.row("tei")["source"] == "markdown"
+    assert corpus.update().is_noop
+
+
+def test_a_pdf_whose_pages_are_not_needed_is_no_part_of_what_a_paper_is_made_of(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most TEI files with coordinates have their PDF beside them; a new PDF reader changes nothing of theirs."""
+    corpus.put(a__tei__xml=TEI.format("Sheep").replace("<head>", '<pb n="1"/><head>'))
+    write_pdf(corpus.papers / "a.pdf", [lambda canvas: lines(canvas, prose("desert", 8), top=60)])
+    corpus.update()
+    assert corpus.row("a")["page_source"] == "pb"
+
+    raise_version(monkeypatch, Source.PDF)
+
+    assert corpus.update().is_noop
+
+
+def test_a_parser_reads_no_setting_that_its_format_does_not_name(tmp_path: Path) -> None:
+    """A setting that is read but not named would change nothing of the papers that are already parsed."""
+    seen = set()
+    for path in write_samples(tmp_path):
+        known = registry.sniff(path).format
+        assert known is not None
+        read: set[str] = set()
+
+        class Watched(ParsingSettings):
+            def __getattribute__(self, name: str, read: set[str] = read) -> Any:
+                if name in ParsingSettings.model_fields:
+                    read.add(name)
+                return super().__getattribute__(name)
+
+        registry.parser_of(known)(path, "a", path.name, Watched(), ParseLimits())
+
+        assert read <= set(known.reads_settings), path.name
+        seen.add((known.source, frozenset(read)))
+    assert {source for source, _ in seen} == set(Source)
+    assert {source for source, read in seen if read} == {Source.TEXT, Source.ADE, Source.PDF}
 
 
 def test_a_run_that_was_killed_before_it_published_repeats_no_finished_file(corpus: Corpus) -> None:
