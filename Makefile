@@ -16,7 +16,7 @@ run: $(VENV)/installed
 	@$(BIN)/rag-assets run --show-answers
 
 test: $(VENV)/installed-dev
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 ui: $(VENV)/installed
 	@$(BIN)/dagster-daemon run --workspace workspace.yaml & daemon=$$!; trap "kill $$daemon" EXIT INT TERM; \
