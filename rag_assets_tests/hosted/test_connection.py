@@ -3,21 +3,25 @@
 import gzip
 import logging
 import re
-import time
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
 
+import anyio
+import httpx2
 import pytest
+from anyio.from_thread import BlockingPortal
 
 from rag_assets.errors import BudgetExhausted, ModelUnavailable, RequestRejected
 from rag_assets.hosted import connection
+from rag_assets.hosted.access import Access
 from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.structured import StructuredModel
 from rag_assets.model import Usage
 from rag_assets.settings import ModelAccessSettings, ProviderLimits
 from rag_assets_tests.hosted.models import HURRIED, Colour, opened
+from rag_assets_tests.virtual_time import run_in_virtual_time
 from rag_assets_tests.wire import Garbage, RateLimited, Reply, Slow, Status, Step, WireServer
-from rag_assets_tests.wire.exchange import WireRequest
 
 GREEN = Reply('{"name": "green"}', n_input_tokens=100, n_output_tokens=10)
 
@@ -33,6 +37,21 @@ def ask_side_by_side(model: StructuredModel[Colour], n_questions: int) -> list[C
         return list(pool.map(outcome, range(n_questions)))
 
 
+def spent(usage: Usage) -> Usage:
+    return usage
+
+
+def in_virtual_time(work: Callable[[Connection], Awaitable[None]], settings: ModelAccessSettings) -> None:
+    """Run `work` with a connection on a loop that skips every wait; its requests are coroutines, not HTTP."""
+
+    async def connected() -> None:
+        access = Access("openai", None, "http://127.0.0.1:9/v1")
+        async with BlockingPortal() as portal, httpx2.AsyncClient() as client:
+            await work(Connection(access, settings, RunBudget(settings), portal, client))
+
+    run_in_virtual_time(connected)
+
+
 def test_no_more_requests_are_under_way_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Accounts are limited in requests at once, and a laptop with Ollama in memory."""
     settings = HURRIED.model_copy(update={"openai": ProviderLimits(max_concurrent=2, requests_per_minute=60_000)})
@@ -45,52 +64,55 @@ def test_no_more_requests_are_under_way_than_allowed(monkeypatch: pytest.MonkeyP
         assert server.most_in_flight == 2
 
 
-def test_requests_are_spaced_as_the_rate_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_are_spaced_as_the_rate_allows() -> None:
     """A burst at the start of every run is answered with 429 for the rest of the minute."""
     settings = HURRIED.model_copy(update={"openai": ProviderLimits(max_concurrent=8, requests_per_minute=600)})
-    arrivals: list[float] = []
-    with WireServer("openai") as server, opened(server, monkeypatch, settings) as (model, _):
+    sent_s: list[float] = []
 
-        def model_that_looks_at_the_clock(_request: WireRequest) -> Reply:
-            arrivals.append(time.monotonic())
-            return GREEN
+    async def request() -> Usage:
+        sent_s.append(anyio.current_time())
+        return Usage(1, 100, 10, None)
 
-        server.answer_by(model_that_looks_at_the_clock)
-        model.ask("Which colour has grass?")  # the first request of all takes longer on its way
-        time.sleep(0.1)
-        arrivals.clear()
+    async def five_at_once(connection: Connection) -> None:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(5):
+                tasks.start_soon(connection.guarded, request, spent)
 
-        ask_side_by_side(model, 5)
+    in_virtual_time(five_at_once, settings)
 
-    assert min(later - earlier for earlier, later in pairwise(sorted(arrivals))) > 0.05, "600 a minute is one in 0.1 s"
+    assert sent_s == pytest.approx([0.0, 0.1, 0.2, 0.3, 0.4], abs=0.001), "600 a minute is one in 0.1 s"
 
 
-def test_a_pause_the_provider_asks_for_holds_for_every_request(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pause_the_provider_asks_for_holds_for_every_request() -> None:
     """It is the account that is over its limit, not one question; and the last word on the pause counts."""
     settings = HURRIED.model_copy(update={"max_wait_s": 5.0})
-    refusals: dict[str, Step] = {"Slow?": Slow(0.6, RateLimited(1.0)), "Fast?": RateLimited(1.0)}
-    arrivals: list[tuple[float, str]] = []
+    sent: list[tuple[str, float]] = []
+    refused_after_s = {"slow": 0.6, "fast": 0.0}
 
-    def model_that_wants_a_pause(request: WireRequest) -> Step:
-        arrivals.append((time.monotonic(), request.prompt))
-        return refusals.pop(request.prompt, GREEN)
+    def request(name: str) -> Callable[[], Awaitable[Usage]]:
+        async def answer() -> Usage:
+            sent.append((name, anyio.current_time()))
+            if name in refused_after_s:
+                await anyio.sleep(refused_after_s.pop(name))
+                refusal = ModelUnavailable("HTTP 429")
+                refusal.retry_after_s = 1.0
+                raise refusal
+            return Usage(1, 100, 10, None)
 
-    with WireServer("openai") as server, opened(server, monkeypatch, settings) as (model, _):
-        server.answer_by(model_that_wants_a_pause)
-        with ThreadPoolExecutor(3) as pool:
-            asked = []
-            for question in ("Slow?", "Fast?"):
-                asked.append(pool.submit(model.ask, question))
-                while question in refusals:
-                    time.sleep(0.01)
-            time.sleep(0.2)  # the fast refusal has come back by now, the slow one has not
-            asked.append(pool.submit(model.ask, "Third?"))
-            assert [one.result().output for one in asked] == [Colour(name="green")] * 3
+        return answer
 
-    slow_s, _, *others = (at_s for at_s, _ in sorted(arrivals))
-    assert [question for _, question in arrivals[:2]] == ["Slow?", "Fast?"]
-    assert len(others) == 3
-    assert min(others) - slow_s > 1.35, "0.6 s until the later refusal, and the second it asks for"
+    async def slow_fast_and_a_third(connection: Connection) -> None:
+        async with anyio.create_task_group() as tasks:
+            for name in ("slow", "fast"):
+                tasks.start_soon(connection.guarded, request(name), spent)
+            await anyio.sleep(0.2)  # the fast refusal has come back by now, the slow one has not
+            tasks.start_soon(connection.guarded, request("third"), spent)
+
+    in_virtual_time(slow_fast_and_a_third, settings)
+
+    assert [name for name, _ in sent[:2]] == ["slow", "fast"]
+    assert sorted(name for name, _ in sent[2:]) == ["fast", "slow", "third"]
+    assert min(at_s for _, at_s in sent[2:]) == pytest.approx(1.6, abs=0.01), "0.6 s until the later refusal, then 1 s"
 
 
 def test_a_pause_too_long_to_wait_for_holds_up_no_other_request(monkeypatch: pytest.MonkeyPatch) -> None:
