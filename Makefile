@@ -1,13 +1,11 @@
 # make run    fresh machine -> the demo corpus fully materialized, answers shown
 # make test   fresh machine -> all tests pass
-# make ui     the Dagster UI over the same data and the same run history
+# make ui     the Dagster UI over the same data and the same run history (PORT=3001 for another port)
 
 PYTHON ?= python3
 PORT ?= 3000
 VENV := .venv
 BIN := $(VENV)/bin
-export DAGSTER_HOME := $(CURDIR)/.dagster
-export RAG_ASSETS_DATA_DIR ?= $(CURDIR)/data
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 
 .PHONY: run test ui check lock clean
@@ -19,8 +17,7 @@ test: $(VENV)/installed-dev
 	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 ui: $(VENV)/installed
-	@$(BIN)/dagster-daemon run --workspace workspace.yaml & daemon=$$!; trap "kill $$daemon" EXIT INT TERM; \
-	    $(BIN)/dagster-webserver --workspace workspace.yaml --port $(PORT)
+	@$(BIN)/rag-assets ui --port $(PORT)
 
 check: $(VENV)/installed-dev
 	@$(BIN)/ruff check .
@@ -49,4 +46,4 @@ lock:
 	    --no-emit-index-url --extra build --extra dev --output-file requirements-dev.lock pyproject.toml
 
 clean:
-	rm -rf $(VENV) .dagster/storage .dagster/history .dagster/schedules data/cache data/index data/output data/logs
+	rm -rf $(VENV) data/.dagster data/cache data/index data/output data/logs

@@ -18,6 +18,8 @@ RagAssetsError
 │   └── DocumentLimit    ... because it passed a size, depth, page, memory or time limit
 ├── InvalidQuestions     a question file has a line that cannot be used
 ├── BusyDataFolder       another run is writing the data folder
+├── UIUnavailable        the Dagster UI cannot be served: port taken, running already, ended by itself
+├── ReadOnlyFolder       a folder that must be written cannot be
 └── GuardrailBroken      an audit failed and nothing was published
 
 A message says which file, what was found against what was wanted, and what to do. Classes carry nothing but
@@ -134,6 +136,21 @@ class BusyDataFolder(RagAssetsError):
     @classmethod
     def at(cls, data_dir: Path) -> Self:
         return cls(f"Another run is writing {data_dir}. Wait for it, or end it in the Dagster UI, then try again.")
+
+
+class UIUnavailable(RagAssetsError):
+    """The Dagster UI cannot be served: port taken, running already, ended by itself."""
+
+
+class ReadOnlyFolder(RagAssetsError):
+    """A folder that must be written cannot be: missing rights, or a read-only disk."""
+
+    @classmethod
+    def at(cls, folder: Path) -> Self:
+        return cls(
+            f"{folder} cannot be written. Nothing was changed. Give this user the right to write it, or work on a copy "
+            "of the data folder (--data); rag-assets ask, retrieve and status need to read it only."
+        )
 
 
 class GuardrailBroken(RagAssetsError):

@@ -1,26 +1,22 @@
 """Runs started from the command line: the same jobs, the same Dagster instance and the same history as the UI."""
 
-import os
 import re
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import dagster as dg
-from filelock import FileLock
 
+from rag_assets.assets.run_tags import DATA_DIR_TAG, STARTED_BY_TAG
 from rag_assets.automation import EVERYTHING
 from rag_assets.definitions import build_defs
 from rag_assets.errors import InvalidSettings
+from rag_assets.history import dagster_home, opened_instance
 from rag_assets.run_liveness import recorded_as_alive
+from rag_assets.settings import load_settings
 
-HOME_VARIABLE = "DAGSTER_HOME"
 _BARE_NAME = re.compile(r'(?<![\w:"])(?!(?:and|or|not)\b)\w+(?![\w:"(])')
-_INSTANCE_CONFIG = (
-    "telemetry:\n  enabled: false\n\nnux:\n  enabled: false\n\nconcurrency:\n  runs:\n    max_concurrent_runs: 1\n"
-)
 
 
 @dataclass(frozen=True)
@@ -57,34 +53,26 @@ class RunReport:
     errors: tuple[str, ...]
 
 
-def dagster_home() -> Path:
-    """The instance folder: DAGSTER_HOME, or `.dagster` below the working folder, made when it is missing."""
-    home = Path(os.environ.get(HOME_VARIABLE) or ".dagster").absolute()
-    home.mkdir(parents=True, exist_ok=True)
-    config = home / "dagster.yaml"
-    if not config.exists():
-        config.write_text(_INSTANCE_CONFIG, "utf-8")
-    os.environ[HOME_VARIABLE] = str(home)
-    return home
-
-
-def materialize(selection: str | None, settings: Mapping[str, Any]) -> RunReport:
+def materialize(selection: str | None, settings: Mapping[str, Any], *, started_by: str = "python") -> RunReport:
     """Materialize a selection of assets (Dagster's selection syntax; None = everything) in this process.
 
-    settings: values that win over file and environment, as a launchpad would give them. Raises InvalidSettings when
-    the selection names no asset.
+    settings: values that win over file and environment, as a launchpad would give them. started_by: the command, for
+    the run's tags. Raises InvalidSettings when the selection names no asset, ReadOnlyFolder when the history of the
+    data folder cannot be written.
     """
-    home = dagster_home()
-    definitions = build_defs()
+    loaded = load_settings(settings)
+    definitions = build_defs(overrides={"data_dir": str(loaded.data_dir)})
     keys = _selected(definitions, selection) if selection else None
-    with _opened_instance(home) as instance, recorded_as_alive(instance) as run_id:
+    launchpad = {name: value for name, value in settings.items() if name != "data_dir"}
+    with opened_instance(dagster_home(loaded.paths)) as instance, recorded_as_alive(instance) as run_id:
         result = definitions.resolve_job_def(EVERYTHING).execute_in_process(
             instance=instance,
             run_id=run_id,
             asset_selection=keys,
+            tags={DATA_DIR_TAG: str(loaded.data_dir.absolute()), STARTED_BY_TAG: started_by},
             raise_on_error=False,
             run_config={
-                "resources": {"settings": {"config": dict(settings)}},
+                "resources": {"settings": {"config": launchpad}},
                 "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
             },
         )
@@ -95,14 +83,6 @@ def materialize(selection: str | None, settings: Mapping[str, Any]) -> RunReport
         broken=tuple(_broken_checks(result)),
         errors=tuple(_errors(result)),
     )
-
-
-def _opened_instance(home: Path) -> dg.DagsterInstance:
-    """The instance. Dagster makes its tables at the first opening, and two processes that do so at once collide."""
-    with FileLock(home / "opening.lock"):
-        instance = dg.DagsterInstance.get()
-        instance.get_run_ids(limit=1)
-    return instance
 
 
 def _selected(definitions: dg.Definitions, selection: str) -> list[dg.AssetKey]:

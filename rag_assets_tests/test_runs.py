@@ -1,6 +1,5 @@
-"""Runs from Python: which assets a selection means, where the history goes, what a report says."""
+"""Runs from Python: which assets a selection means, what a report says."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +10,7 @@ from filelock import FileLock
 
 from rag_assets.errors import InvalidSettings
 from rag_assets.incremental import LOCK_NAME
-from rag_assets.runs import dagster_home, materialize
+from rag_assets.runs import materialize
 
 
 @pytest.fixture
@@ -117,29 +116,3 @@ def status_of(run_id: str) -> dg.DagsterRunStatus:
         run = instance.get_run_by_id(run_id)
     assert run
     return run.status
-
-
-def test_the_history_is_kept_without_telemetry_and_with_one_run_at_a_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Without a home, Dagster forgets every run; with its defaults, it calls home."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("DAGSTER_HOME", "")
-
-    home = dagster_home()
-
-    assert home == tmp_path / ".dagster"
-    assert os.environ["DAGSTER_HOME"] == str(home)
-    with dg.DagsterInstance.get() as instance:
-        assert instance.telemetry_enabled is False
-        assert instance.get_concurrency_config().run_queue_config.max_concurrent_runs == 1
-
-
-def test_a_home_that_is_set_up_already_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody has moved the history to Postgres there."""
-    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
-    (tmp_path / "dagster.yaml").write_text("telemetry:\n  enabled: true\n")
-
-    dagster_home()
-
-    assert (tmp_path / "dagster.yaml").read_text() == "telemetry:\n  enabled: true\n"

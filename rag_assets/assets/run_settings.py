@@ -7,6 +7,7 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.answer_models import require_models
+from rag_assets.assets.run_tags import tag_run
 from rag_assets.embedding.providers import require_embedder
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import only_writer
@@ -25,6 +26,7 @@ def run_settings(overrides: Mapping[str, Any] | None = None) -> dg.ResourceDefin
     @dg.resource(config_schema=_launchpad_schema(), description="Settings; what is given here wins for this run.")
     def settings(context: dg.InitResourceContext) -> Iterator[Settings]:
         loaded = load_settings(_merged(overrides or {}, context.resource_config or {}))
+        tag_run(context, loaded.data_dir)
         _check_models(loaded, _selected(context))
         with only_writer(loaded.data_dir, patience_s=_PATIENCE_S):
             yield loaded
@@ -61,9 +63,14 @@ def _selected(context: dg.InitResourceContext) -> Collection[str] | None:
 
 
 def _launchpad_schema() -> dict[str, dg.Field]:
-    """One permissive field a group of settings; the values are checked by the settings themselves."""
+    """One permissive field per group of settings; the values are checked by the settings themselves.
+
+    The data folder cannot be set here: the history that the UI shows belongs to one folder.
+    """
     fields: dict[str, dg.Field] = {}
     for name, info in Settings.model_fields.items():
+        if name == "data_dir":
+            continue
         is_group = isinstance(info.annotation, type) and issubclass(info.annotation, StageSettings)
         described = info.description or (info.annotation.__doc__ if is_group and info.annotation else None)
         fields[name] = dg.Field(dict if is_group else dg.StringSource, is_required=False, description=described)

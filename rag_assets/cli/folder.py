@@ -28,6 +28,29 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
             rendering.print_table(files, title="Quarantined files")
 
 
+def ui(
+    port: Annotated[int, typer.Option("--port", metavar="N", min=1, max=65535, help="Where the UI listens.")] = 3000,
+    data: DataOption = None,
+) -> None:
+    """Serve the Dagster UI of the data folder: lineage, plots, checks, answers. Ctrl-C ends it.
+
+    While it runs, so do the nightly schedule and the sensor for new, changed and deleted papers.
+
+    Example: rag-assets ui --port 3001
+    """
+    with reported():
+        from rag_assets.dagster_ui import serve
+
+        settings = settings_of(data, None)
+        serve(
+            settings,
+            port,
+            announce=lambda address: rendering.err().print(
+                f"The Dagster UI of {settings.data_dir}: open {address} in a browser. Ctrl-C ends it.", soft_wrap=True
+            ),
+        )
+
+
 def index_stats(data: DataOption = None, json_: JsonOption = False) -> None:
     """Show what the indexes hold and what they were made with.
 

@@ -7,7 +7,7 @@ an error of ours, 2 a wrong usage.
 import typer
 
 from rag_assets.cli.asking import ask, retrieve
-from rag_assets.cli.folder import clear, index_stats, status
+from rag_assets.cli.folder import clear, index_stats, status, ui
 from rag_assets.cli.steps import chunk, index_build, qa, run
 
 _HELP = """Turn papers into chunks, indexes and page-cited answers, with the runs and history of the Dagster UI.
@@ -19,7 +19,7 @@ Settings come from rag_assets.toml, RAG_ASSETS_<GROUP>__<FIELD> and --set. Exit 
 wrong usage.
 """
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=_HELP)
-for _command in (run, chunk, qa, retrieve, ask, status, clear):
+for _command in (run, chunk, qa, retrieve, ask, status, ui, clear):
     app.command()(_command)
 
 _index = typer.Typer(no_args_is_help=True, help="Build the two indexes, or look at them.")

@@ -29,7 +29,7 @@ def run(
     Example: rag-assets run --select "chunks+"
     """
     with reported():
-        settings = _materialize(select, data, set_, json_)
+        settings = _materialize("run", select, data, set_, json_)
         if show_answers:
             from rag_assets.answering.records import read_results
 
@@ -43,7 +43,7 @@ def chunk(data: DataOption = None, set_: SetOption = None, json_: JsonOption = F
     Example: rag-assets chunk --set chunking.include_front=true
     """
     with reported():
-        _materialize(UP_TO_CHUNKS, data, set_, json_)
+        _materialize("chunk", UP_TO_CHUNKS, data, set_, json_)
 
 
 def index_build(data: DataOption = None, set_: SetOption = None, json_: JsonOption = False) -> None:
@@ -52,7 +52,7 @@ def index_build(data: DataOption = None, set_: SetOption = None, json_: JsonOpti
     Example: rag-assets index build
     """
     with reported():
-        _materialize(UP_TO_INDEX, data, set_, json_)
+        _materialize("index build", UP_TO_INDEX, data, set_, json_)
 
 
 def qa(
@@ -69,19 +69,21 @@ def qa(
     """
     with reported():
         values = [*(set_ or []), *([f"questions={questions}"] if questions else [])]
-        settings = _materialize(UP_TO_QA, data, values, json_)
+        settings = _materialize("qa", UP_TO_QA, data, values, json_)
         if not json_:
             from rag_assets.answering.records import read_results
 
             rendering.print_answers(read_results(settings.paths.qa))
 
 
-def _materialize(select: str | None, data: Path | None, values: list[str] | None, json_: bool) -> Settings:
+def _materialize(
+    command: str, select: str | None, data: Path | None, values: list[str] | None, json_: bool
+) -> Settings:
     """Run, report, and exit with 1 if the run failed; the settings it ran with. Wrong ones are refused before it."""
     settings = settings_of(data, values)
     from rag_assets.runs import materialize
 
-    report = materialize(select, overrides_of(data, values))
+    report = materialize(select, overrides_of(data, values), started_by=f"rag-assets {command}")
     if json_:
         rendering.print_json(rendering.record_of(report))
     else:

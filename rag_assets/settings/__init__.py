@@ -1,7 +1,7 @@
 """Every tunable in one typed tree, and where its values come from."""
 
 from rag_assets.settings.paths import Paths
-from rag_assets.settings.sources import environment
+from rag_assets.settings.sources import DATA_DIR_VARIABLE, environment
 from rag_assets.settings.stages import (
     AnsweringSettings,
     AutomationSettings,
@@ -24,6 +24,7 @@ from rag_assets.settings.stages import (
 from rag_assets.settings.tree import Settings, load_settings
 
 __all__ = [
+    "DATA_DIR_VARIABLE",
     "AnsweringSettings",
     "AutomationSettings",
     "ChunkingSettings",

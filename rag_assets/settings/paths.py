@@ -28,6 +28,11 @@ class Paths:
         return self.cache / "documents"
 
     @property
+    def dagster(self) -> Path:
+        """History of the runs that wrote this folder, unless DAGSTER_HOME names another place."""
+        return self.data / ".dagster"
+
+    @property
     def parsed_index(self) -> Path:
         return self.cache / "parsed_index.parquet"
 

@@ -12,6 +12,7 @@ from pydantic_settings import DotEnvSettingsSource, PydanticBaseSettingsSource
 from rag_assets.errors import InvalidSettings
 
 ENV_PREFIX = "RAG_ASSETS_"
+DATA_DIR_VARIABLE = f"{ENV_PREFIX}DATA_DIR"
 CONFIG_FILE = "rag_assets.toml"
 CONFIG_FILE_VARIABLE = f"{ENV_PREFIX}CONFIG"
 ANSWER_MODEL_VARIABLE = f"{ENV_PREFIX}ANSWER_MODEL"
