@@ -64,6 +64,7 @@ FORMATS = (
         "parse_pdf",
         "pdf.file:looks_like_pdf",
         reads_settings=("running_header_share",),
+        version=2,
     ),
     Format(
         Source.TEI,
@@ -71,6 +72,7 @@ FORMATS = (
         "tei.document",
         "parse_tei",
         "tei.sniffing:looks_like_tei",
+        version=2,
     ),
     Format(
         Source.DOCLING,
@@ -79,6 +81,7 @@ FORMATS = (
         "parse_docling",
         "docling.document:looks_like_docling",
         b"{",
+        version=2,
     ),
     Format(
         Source.DOCLING,
@@ -89,6 +92,7 @@ FORMATS = (
         b"<",
         needs_suffix=True,
         extra="docling",
+        version=2,
     ),
     Format(
         Source.DOCLING,
@@ -99,6 +103,7 @@ FORMATS = (
         b"PK",
         needs_suffix=True,
         extra="docling",
+        version=2,
     ),
     Format(
         Source.ADE,
@@ -108,8 +113,9 @@ FORMATS = (
         "ade.document:looks_like_ade",
         b"{",
         reads_settings=("running_header_share",),
+        version=2,
     ),
-    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document", "parse_markdown", None),
+    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document", "parse_markdown", None, version=2),
     Format(
         Source.TEXT,
         (".txt", ".text"),
@@ -117,6 +123,7 @@ FORMATS = (
         "parse_text",
         None,
         reads_settings=("running_header_share",),
+        version=2,
     ),
 )
 _SUFFIXES = sorted(

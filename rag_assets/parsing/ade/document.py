@@ -13,6 +13,7 @@ from statistics import median
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Span, Zone
+from rag_assets.parsing.ade.headings import with_numbered_headings
 from rag_assets.parsing.ade.noise import Sifted, sifted
 from rag_assets.parsing.ade.shapes import AdeFile, Region, family_of, read_ade
 from rag_assets.parsing.ade.tables import is_table_title, table_blocks
@@ -90,13 +91,15 @@ def parse_ade(path: Path, paper_id: str, file_path: str, settings: ParsingSettin
 def _drafts(sift: Sifted, ade: AdeFile, title: Region | None) -> list[Draft]:
     vocabulary = Vocabulary.of_texts(region.text for region in sift.kept)
     drafts: list[Draft] = []
-    for region in sift.kept:
+    marked = with_numbered_headings(sift.kept)
+    for index, region in enumerate(sift.kept):
         if region.kind == "table":
             found = [
                 Draft(replace(block, title=mended(block.title, vocabulary))) for block in table_blocks(region, ade)
             ]
         else:
-            found = list(text_drafts(region, ade.family, vocabulary))
+            with_marks = replace(region, text=marked.get(index, region.text))
+            found = list(text_drafts(with_marks, ade.family, vocabulary))
         if region is title and found:
             found[0] = Draft(replace(found[0].block, kind=BlockKind.HEADING), is_title=True)
         drafts.extend(found)

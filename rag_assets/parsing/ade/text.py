@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_assets.model import Block, BlockKind, Span, Zone
+from rag_assets.parsing.ade.headings import UNKNOWN_LEVEL
 from rag_assets.parsing.ade.shapes import Family, Region
 from rag_assets.parsing.conventions.hyphenation import Vocabulary, mended
 from rag_assets.parsing.conventions.section_headings import looks_like_heading
@@ -24,7 +25,6 @@ _SECOND_BULLET = re.compile(r"^(\s*[-*+] )[•·▪◦‣]\s*", re.MULTILINE)
 _NAME_OF_KIND = re.compile(r"^\s*[a-z][a-z_ ]{2,30}:\s+(?=\S)|\s*:\s*[a-z][a-z_ ]{2,20}\s*$")
 _CAPTION = re.compile(r"(?:figure|fig\.?|scheme|plate)\s*[A-Z]?\d+(?:\.\d+)?[a-z]?\s*[.:|]", re.IGNORECASE)
 _BOLD_LINE = re.compile(r"^\*\*([^*\n]{3,90}[^*\n.,;:])\*\*[ \t]*$", re.MULTILINE)
-_BOLD_LEVEL = 6
 _ENDS_OPEN = re.compile(r"[.,;:\-–—]$|\b(?:and|or|of|the|in|for|with|to|a|by|on|from|is|are|was|were)$", re.IGNORECASE)
 _MAX_RUN_IN_CHARS = 60
 _MAX_RUN_IN_SHARE = 0.6
@@ -60,7 +60,7 @@ def text_drafts(region: Region, family: Family, vocabulary: Vocabulary) -> Itera
 
 def _marked(text: str) -> str:
     """`text` with bold lines marked as headings, and without what Markdown would misread."""
-    with_headings = _BOLD_LINE.sub(lambda match: f"\n{'#' * _BOLD_LEVEL} {match[1]}\n", text)
+    with_headings = _BOLD_LINE.sub(lambda match: f"\n{'#' * UNKNOWN_LEVEL} {match[1]}\n", text)
     return _NUMBER_IN_SENTENCE.sub(r"\1 ", _SECOND_BULLET.sub(r"\1", with_headings))
 
 
@@ -72,7 +72,7 @@ def run_of(region: Region, length: int) -> Span:
 def _part_drafts(part: MarkdownPart, region: Region, vocabulary: Vocabulary) -> Iterator[Draft]:
     match part.kind:
         case BlockKind.HEADING:
-            level = 0 if part.level == _BOLD_LEVEL else part.level
+            level = 0 if part.level == UNKNOWN_LEVEL else part.level
             yield _draft(BlockKind.HEADING, part.text.replace("\n", " "), region, vocabulary, level)
         case BlockKind.TABLE:
             table = table_block(part.cells, title=part.title, section_path=(), zone=Zone.BODY, table_boxes=region.boxes)
@@ -106,7 +106,7 @@ def _starts_with_heading(lines: Sequence[str]) -> bool:
     first, rest = lines[0], lines[1:]
     if not rest:
         return looks_like_heading(first)
-    starts_anew = rest[0][:1].isupper() or rest[0][:1].isdigit()
+    starts_anew = rest[0][:1].isupper() or rest[0][:1].isdigit() or rest[0][:1] == "["
     return starts_anew and (looks_like_heading(first) or _is_short_above(first, rest))
 
 

@@ -1,23 +1,25 @@
 """Which lines are headings, how deep they stand, and which section each block is in.
 
 For sources that say little or nothing about structure (ADE's regions, Docling's PDF headings, Markdown). Levels that
-a vision model guesses page by page contradict each other; numbering and the usual names of a paper's sections do not,
-so these win (`section_names`). TEI states its own structure and does not pass here.
+a vision model guesses page by page contradict each other; numbering (`heading_numbers`) and the usual names of a
+paper's sections (`section_names`) do not, so these win. TEI states its own structure and does not pass here.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_assets.model import Block, BlockKind, Zone
+from rag_assets.parsing.conventions.heading_numbers import NumberStyle, heading_number
+from rag_assets.parsing.conventions.numbered_lines import ends_like_prose
 from rag_assets.parsing.conventions.section_names import (
+    is_plain_section_name,
     is_section_name,
     names_closing_matter,
     names_references,
     zone_named,
 )
 
-_NUMBER = re.compile(r"^\(?(\d{1,2}(?:\.\d{1,2}){0,4})[.)]?\s+(?=\S*[^\W\d_])")
 _RUN_IN_ABSTRACT = re.compile(r"(?:Abstract|ABSTRACT|Summary|SUMMARY)\b(?! of\b)[.:\s—–-]*[A-Z]")
 _ABSTRACT_LABEL = re.compile(
     r"(?:background|objectives?|aims?|purpose|design|setting|methods?|patients|participants|results?|findings|"
@@ -26,7 +28,6 @@ _ABSTRACT_LABEL = re.compile(
 )
 _MAX_WORDS = 14
 _MAX_CAPITALS_WORDS = 10
-_ENDS_LIKE_PROSE = re.compile(r"[.,;:\-–—]$|\b(?:and|or|of|the|in|for|with|to|a|by|on)$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -73,23 +74,42 @@ class _Sections:
         return names_closing_matter(self.open[-1].heading.text)
 
 
-def heading_depth(title: str) -> int | None:
-    """Depth stated by a number before the title ("3.1 Cohort" is 2), None without a number."""
-    match = _NUMBER.match(title)
-    return match[1].count(".") + 1 if match else None
+def heading_depth(title: str, styles: Container[NumberStyle] = ()) -> int | None:
+    """Depth stated by a number before the title ("3.1 Cohort", "A.1 Proofs" are 2), None without a number.
+
+    styles: those of the other headings' numbers. A letter alone stands below roman numerals ("II. Methods",
+    "A. Subjects"); elsewhere it states no depth.
+    """
+    number = heading_number(title)
+    if number is None:
+        return None
+    is_letter = number.style == "letter" and not number.label
+    if is_letter and "roman" in styles:
+        return 1 + len(number.parts)
+    return None if is_letter and len(number.parts) == 1 else len(number.parts)
+
+
+def number_styles(titles: Iterable[str]) -> frozenset[NumberStyle]:
+    """The styles of the numbers that the titles start with."""
+    return frozenset(number.style for title in titles if (number := heading_number(title)))
 
 
 def looks_like_heading(line: str) -> bool:
-    """Whether a line that stands alone is a heading by its own looks: a known name, a number, or capitals."""
+    """Whether a line that stands alone is a heading by its own looks: a known name, or capitals.
+
+    Whether a numbered line without a known name is one, `numbered_lines.numbered_heading_lines` decides.
+    """
     words = line.split()
     if not 0 < len(words) <= _MAX_WORDS or not any(character.isalpha() for character in line):
         return False
-    if is_section_name(line) and not line.rstrip().endswith(":"):
+    if is_plain_section_name(line) and not line.rstrip().endswith(":"):
         return True
-    if _ENDS_LIKE_PROSE.search(line):
+    if ends_like_prose(line):
         return False
-    if number := _NUMBER.match(line):
-        return line[number.end()].isupper()
+    if is_section_name(line):
+        return True
+    if heading_number(line) is not None:
+        return False
     n_letters = sum(character.isalpha() for character in line)
     is_wordy = n_letters >= 5 and n_letters > 0.6 * len(line.replace(" ", ""))
     return line.isupper() and is_wordy and len(words) <= _MAX_CAPITALS_WORDS and "," not in line
@@ -102,7 +122,8 @@ def settled_levels(headings: Sequence[Heading]) -> list[int]:
     anchors at the top, every other heading after the first of them that claims the top level stands one below. A
     heading of unknown level stands below an anchor, and beside any other heading.
     """
-    depths = [_anchored_depth(heading.text) for heading in headings]
+    styles = number_styles(heading.text for heading in headings)
+    depths = [_anchored_depth(heading.text, styles) for heading in headings]
     first_anchor = depths.index(1) if depths.count(1) >= 2 else len(depths)
     levels: list[int] = []
     for index, (heading, depth) in enumerate(zip(headings, depths, strict=True)):
@@ -165,6 +186,6 @@ def _beside(levels: Sequence[int], depths: Sequence[int | None]) -> int:
     return levels[-1] if depths[len(levels) - 1] is None else levels[-1] + 1
 
 
-def _anchored_depth(title: str) -> int | None:
-    depth = heading_depth(title)
+def _anchored_depth(title: str, styles: Container[NumberStyle]) -> int | None:
+    depth = heading_depth(title, styles)
     return 1 if depth is None and is_section_name(title) else depth

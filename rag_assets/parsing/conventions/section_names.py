@@ -1,16 +1,19 @@
 """The names that sections of papers have, and the zone each name states, whatever the heading looks like.
 
-How deep a heading stands, and which lines are headings at all, is `section_headings`' matter and, for PDF, that of
-`pdf.headings`.
+The only list of such names, for all formats. How deep a heading stands, and which lines are headings at all, is
+decided in `section_headings` and `heading_numbers` and, for PDF, in `pdf.headings`.
 """
 
 import re
 
 from rag_assets.model import Zone
+from rag_assets.parsing.conventions.heading_numbers import heading_number
 
 _FRONT = re.compile(r"abstract|summary|highlights|keywords|key words|ccs concepts|acm ?reference format")
 _REFERENCES = re.compile(
-    r"references?(?: list| and notes)?|reference list|literature(?: cited)?|bibliography|works cited"
+    r"references?(?: list| and notes| cited)?|reference list|list of references|notes and references|"
+    r"(?:cited|selected) references|literature(?: cited| references)?|cited literature|bibliograph(?:y|ic references)|"
+    r"works cited"
 )
 _CLOSING_MATTER = re.compile(
     r"acknowledge?ments?(?: and .{1,60})?|funding(?: (?:information|statement|sources?))?|"
@@ -27,8 +30,10 @@ _MAIN = re.compile(
     r"experiments?|results?(?: and discussion)?|findings|discussions?|"
     r"(?:discussion and )?conclusions?(?: and (?:future work|outlook))?|concluding remarks|limitations|future work"
 )
-_NUMBER = re.compile(r"^(?:\d{1,2}(?:\.\d{1,2})*|[IVX]{1,4})[.)]?\s+")
-_AROUND_NAMES = " .:■*"
+_LONE_CAPITAL = re.compile(r"^(?:[IVX] (?=[A-Z])|[A-Z] (?=(?i:append)))")
+"""A number without a stop that only the name after it tells from a word."""
+_SPACED_LETTERS = re.compile(r"(?:[^\W\d_] ){4,}[^\W\d_]")
+_AROUND_NAMES = " .:■*_#"
 
 
 def zone_named(title: str) -> Zone | None:
@@ -63,5 +68,14 @@ def names_closing_matter(title: str) -> bool:
 
 
 def _bare(title: str) -> str:
-    """The name without number, case and closing punctuation."""
-    return " ".join(_NUMBER.sub("", title.strip()).casefold().split()).strip(_AROUND_NAMES)
+    """The name without number, case, closing punctuation and the spaces of "R E F E R E N C E S"."""
+    text = " ".join(title.split())
+    number = heading_number(text)
+    if number is not None and not number.label:
+        text = number.title
+    elif number is None:
+        text = _LONE_CAPITAL.sub("", text)
+    text = text.strip(_AROUND_NAMES)
+    if _SPACED_LETTERS.fullmatch(text):
+        text = text.replace(" ", "")
+    return text.casefold()

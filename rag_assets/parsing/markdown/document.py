@@ -1,9 +1,9 @@
 """A Markdown file as blocks: its headings are the sections; it has no pages.
 
-Cutting the text into blocks is `parts`' (CommonMark with tables and footnotes); front matter is skipped.
+Cutting the text into blocks is `parts`' (CommonMark with tables and footnotes); of the front matter only the title is
+read.
 """
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,13 +14,10 @@ from rag_assets.parsing.conventions.section_names import is_section_name
 from rag_assets.parsing.conventions.table_rows import table_block
 from rag_assets.parsing.files.decoding import decoded
 from rag_assets.parsing.files.size_limit import demand_size
+from rag_assets.parsing.markdown.front_matter import split_front_matter, stated_title
+from rag_assets.parsing.markdown.headings import with_marked_headings
 from rag_assets.parsing.markdown.parts import MarkdownPart, markdown_parts
 from rag_assets.settings import ParseLimits, ParsingSettings
-
-_FRONT_MATTER = re.compile(
-    r"\A(?:---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)|\+\+\+[ \t]*\n.*?\n\+\+\+[ \t]*(?:\n|\Z))", re.DOTALL
-)
-_FRONT_MATTER_TITLE = re.compile(r"^title[ \t]*[:=][ \t]*[\"']?(.+?)[\"']?[ \t]*$", re.MULTILINE)
 
 
 def parse_markdown(
@@ -37,19 +34,19 @@ def parse_markdown(
     except UnreadableDocument as error:
         raise UnreadableDocument(f"{path} {error}") from error
     text = source.text.replace("\r\n", "\n").replace("\r", "\n")
-    front_matter = _FRONT_MATTER.match(text)
-    body = text[front_matter.end() :] if front_matter else text
+    front_matter, body = split_front_matter(text)
+    title = stated_title(front_matter)
     try:
-        parts = [part for part in markdown_parts(body, "file") if part.text]
+        parts = [part for part in markdown_parts(with_marked_headings(body), "file") if part.text]
     except RecursionError as error:
         raise DocumentLimit(f"{path}: Markdown nested too deep to read. Flatten its lists or quotes.") from error
     if not parts:
         raise UnreadableDocument(f"{path}: no text below the front matter. Check the file or remove it.")
-    title_at = _title_index(parts)
-    blocks = _with_sections(parts, title_at)
+    title_at = _title_index(parts, title)
+    blocks = _with_sections(parts, title_at, title)
     return Document(
         paper_id=paper_id,
-        title=_title(parts, title_at, front_matter[0] if front_matter else ""),
+        title=title or _title(parts, title_at),
         source=Source.MARKDOWN,
         file_path=file_path,
         blocks=tuple(blocks),
@@ -59,25 +56,35 @@ def parse_markdown(
     )
 
 
-def _title_index(parts: Sequence[MarkdownPart]) -> int | None:
-    """The first heading of level 1."""
-    return next((index for index, part in enumerate(parts) if part.level == 1), None)
+def _title_index(parts: Sequence[MarkdownPart], stated: str) -> int | None:
+    """The heading of level 1 that repeats the stated title, else the first of that level.
+
+    Beside a stated title, one that names a section is no title.
+    """
+    at_top = [index for index, part in enumerate(parts) if part.level == 1]
+    if stated and at_top and is_section_name(parts[at_top[0]].text):
+        return None
+    repeated = (index for index in at_top if _is_same_title(parts[index].text, stated))
+    return next(repeated, at_top[0] if at_top else None)
 
 
-def _title(parts: Sequence[MarkdownPart], title_at: int | None, front_matter: str) -> str:
-    """The first heading of level 1, else the title that the front matter states, else a heading that comes first."""
+def _title(parts: Sequence[MarkdownPart], title_at: int | None) -> str:
+    """The title of a file whose front matter states none: the first heading of level 1, or a heading that opens it."""
     if title_at is not None:
         return _one_line(parts[title_at].text)
-    if stated := _FRONT_MATTER_TITLE.search(front_matter):
-        return stated[1]
     return _one_line(parts[0].text) if parts[0].level and not is_section_name(parts[0].text) else ""
 
 
-def _with_sections(parts: Sequence[MarkdownPart], title_at: int | None) -> list[Block]:
-    """The blocks with their sections; a title that is the only heading of its level heads no path."""
+def _with_sections(parts: Sequence[MarkdownPart], title_at: int | None, stated: str) -> list[Block]:
+    """The blocks with their sections; the title heads no path, unless it opens one of several sections."""
     is_alone = sum(part.level == 1 for part in parts) == 1
-    levels = [0 if index == title_at and is_alone else part.level for index, part in enumerate(parts)]
+    is_title = title_at is not None and (is_alone or _is_same_title(parts[title_at].text, stated))
+    levels = [0 if is_title and index == title_at else part.level for index, part in enumerate(parts)]
     return with_abstract(with_sections([_block(part) for part in parts], levels))
+
+
+def _is_same_title(heading: str, stated: str) -> bool:
+    return _one_line(heading).casefold() == stated.casefold()
 
 
 def _block(part: MarkdownPart) -> Block:

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rag_assets.parsing.conventions.heading_numbers import HeadingNumber, heading_number
 from rag_assets.parsing.conventions.section_names import is_plain_section_name
 from rag_assets.parsing.pdf.blocks import GroupKind, LineGroup
-from rag_assets.parsing.pdf.numbering import DECIMAL, ROMAN, number_of
 
 _LARGER = 1.1
 _NOT_SMALLER = 0.94
@@ -82,8 +82,8 @@ def is_heading(group: LineGroup, body: BodyStyle) -> bool:
         return False
     if is_plain_section_name(text):
         return True
-    if number_of(text) is not None:
-        is_deep = "." in (number_of(text) or "").strip(".")
+    if number := heading_number(text):
+        is_deep = len(number.parts) > 1
         return not text.endswith(".") and (is_deep or _is_emphasised(group, body) or group.italic > 0.8)
     return not text.endswith((".", ";", ":")) and _is_emphasised(group, body) and not text[0].islower()
 
@@ -91,7 +91,9 @@ def is_heading(group: LineGroup, body: BodyStyle) -> bool:
 def _may_be_heading(group: LineGroup, text: str, body: BodyStyle) -> bool:
     if group.kind is GroupKind.ROWS or group.is_aside or len(group.lines) > _MAX_LINES:
         return False
-    smallest = _SMALL_CAPITALS if _is_caps(text) and (number_of(text) or is_plain_section_name(text)) else _NOT_SMALLER
+    smallest = (
+        _SMALL_CAPITALS if _is_caps(text) and (heading_number(text) or is_plain_section_name(text)) else _NOT_SMALLER
+    )
     if group.size < smallest * body.size or len(text.split()) > _MAX_WORDS or text.endswith(","):
         return False
     n_letters = sum(character.isalpha() for character in text)
@@ -144,7 +146,7 @@ class HeadingLevels:
 
     @classmethod
     def of(cls, headings: Sequence[LineGroup]) -> "HeadingLevels":
-        styles = {Style.of(g) for g in headings if number_of(g.plain_text) is None}
+        styles = {Style.of(g) for g in headings if heading_number(g.plain_text) is None}
         ordered = sorted(styles, key=lambda style: style.weight, reverse=True)
         return cls({style: rank for rank, style in enumerate(ordered, start=1)})
 
@@ -159,8 +161,8 @@ class HeadingLevels:
         for pattern, level in _NAMED_LEVELS:
             if pattern.match(text):
                 return level
-        if number := number_of(text):
-            level = self._numbered_level(text, number)
+        if number := heading_number(text):
+            level = self._numbered_level(number)
             self._level_of_style.setdefault(style, level)
             return level
         if is_plain_section_name(text):
@@ -169,13 +171,14 @@ class HeadingLevels:
             return self._level_of_style.get(style, self._among_numbered(style))
         return self.ranks.get(style, 1)
 
-    def _numbered_level(self, text: str, number: str) -> int:
-        if DECIMAL.match(text):
-            return number.count(".") + 1
-        if ROMAN.match(text) and (len(number) > 1 or number == "I" or self._has_roman):
+    def _numbered_level(self, number: HeadingNumber) -> int:
+        depth = len(number.parts)
+        if number.style == "arabic":
+            return depth
+        if number.style == "roman" and (len(number.text) > 1 or number.text == "I" or self._has_roman):
             self._has_roman = True
-            return 1
-        return number.count(".") + (2 if self._has_roman else 1)
+            return depth
+        return depth + self._has_roman
 
     def _among_numbered(self, style: Style) -> int:
         """An unnumbered style between numbered ones: above all smaller ones, below the section it stands in."""

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from rag_assets.model import Zone
+from rag_assets.parsing.conventions.heading_numbers import heading_number
 from rag_assets.parsing.conventions.section_names import (
     is_plain_section_name,
     names_closing_matter,
     names_references,
     zone_named,
 )
-from rag_assets.parsing.pdf.numbering import number_of, without_number
 
 _ABSTRACT = re.compile(r"(?:abstract|summary)[.:]?", re.IGNORECASE)
 _ABSTRACT_RUN_IN = re.compile(r"abstract\s*[—–:.-]|abstract\s+(?=[A-Z])|ABSTRACT\b", re.IGNORECASE)
@@ -23,7 +23,6 @@ _STILL_FRONT = re.compile(
     r"a b s t r a c t|abstract|author summary|plain language summary|graphical abstract)\b.*",
     re.IGNORECASE,
 )
-_LETTERED = re.compile(r"[A-Z](?:\.\d+)*$")
 _FRONT_PAGES = 3
 _MAX_FRONT_CHARS = 6000
 
@@ -79,11 +78,12 @@ def _is_abstract(entry: Outline) -> bool:
 
 def _ends_front(entry: Outline, *, has_abstract: bool) -> bool:
     text = entry.text.strip()
-    if without_number(text).lower().startswith("introduction"):
+    number = heading_number(text)
+    if (number.title if number else text).lower().startswith("introduction"):
         return True
     if not has_abstract or _STILL_FRONT.fullmatch(text):
         return False
-    return number_of(text) is not None or is_plain_section_name(text) or entry.level == 1
+    return number is not None or is_plain_section_name(text) or entry.level == 1
 
 
 def _zone_after(entry: Outline, zone: Zone, *, is_late: bool) -> Zone:
@@ -93,8 +93,8 @@ def _zone_after(entry: Outline, zone: Zone, *, is_late: bool) -> Zone:
         return Zone.ANNEX
     if names_closing_matter(text) or (names_references(text) and is_late):
         return Zone.BACK
-    if zone is Zone.BACK and (number := number_of(text)):
-        return Zone.ANNEX if _LETTERED.match(number) else Zone.BODY
+    if zone is Zone.BACK and (number := heading_number(text)):
+        return Zone.ANNEX if number.style == "letter" else Zone.BODY
     if zone is Zone.BACK and is_plain_section_name(text):
         return Zone.BODY
     return zone

@@ -8,7 +8,8 @@ directly in the section that encloses the whole outline.
 import re
 from dataclasses import dataclass
 
-_NUMBER_IN_TITLE = re.compile(r"(\d{1,2}(?:\.\d{1,2})*)\.?\s+(?=[^\W\d_])")
+from rag_assets.parsing.conventions.heading_numbers import heading_number
+
 _PARTS = re.compile(r"[^\W_]+")
 _ROMAN = re.compile(r"[IVXL]+")
 _NESTING = {"roman": 0, "letter": 1, "arabic": 2}
@@ -74,8 +75,8 @@ def printed_title(number: str, title: str) -> str:
 
 
 def _number_in(title: str) -> str:
-    match = _NUMBER_IN_TITLE.match(title)
-    return match.group(1) if match else ""
+    number = heading_number(title)
+    return number.text if number and number.style == "arabic" else ""
 
 
 def _number_parts(number: str) -> tuple[str, ...]:

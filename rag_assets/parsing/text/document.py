@@ -1,8 +1,9 @@
 """A plain text file becomes a Document: paragraphs, the headings that are beyond doubt, abstract and references.
 
-How lines become paragraphs is `lines`' matter, what a heading looks like that of `conventions.section_headings`. Pages
-are known only from form feeds, which a PDF-to-text program writes: they are the parser's pages. Structure is found
-conservatively: taking a sentence for a heading harms a section title, taking the body for references loses it.
+How lines become paragraphs is decided in `lines`, what a heading looks like in `conventions.section_headings` and
+`conventions.numbered_lines`. Pages are known only from form feeds, which a PDF-to-text program writes: they are the
+parser's pages. Structure is found conservatively: taking a sentence for a heading harms a section title, taking the
+body for references loses it.
 """
 
 import re
@@ -12,9 +13,15 @@ from pathlib import Path
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Span, Zone
+from rag_assets.parsing.conventions.numbered_lines import numbered_heading_lines
 from rag_assets.parsing.conventions.running_text import PlacedLine, running_lines
-from rag_assets.parsing.conventions.section_headings import heading_depth, looks_like_heading
-from rag_assets.parsing.conventions.section_names import is_section_name, zone_named
+from rag_assets.parsing.conventions.section_headings import heading_depth, looks_like_heading, number_styles
+from rag_assets.parsing.conventions.section_names import (
+    is_plain_section_name,
+    is_section_name,
+    names_references,
+    zone_named,
+)
 from rag_assets.parsing.files.decoding import decoded
 from rag_assets.parsing.text.lines import Line, Paragraph, lines_of, paragraphs_of
 from rag_assets.settings import ParseLimits, ParsingSettings
@@ -32,13 +39,10 @@ _FRONT_PARAGRAPHS = 30
 _MAX_FRONT_SECTION = 4
 _MAX_BACK_SECTION = 4
 """Paragraphs of an abstract, or of acknowledgements: after more of them the next heading was not recognised."""
-_REFERENCES = re.compile(r"\W*(?:\d+\W+)?(?:references?|literature|bibliography|works cited)\b", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d|https?:|\bdoi\b|et al\b")
 _PROSE_CHARS = 300
 _CHARS_PER_YEAR = 400
 """An entry of a reference list has a year, a link or an "et al." at least this often; prose does not."""
-_NUMBER = re.compile(r"\d{1,2}(?:\.\d{1,2})*")
-_MAX_NUMBER_GAP = 2
 
 
 def parse_text(path: Path, paper_id: str, file_path: str, settings: ParsingSettings, limits: ParseLimits) -> Document:
@@ -111,8 +115,20 @@ class _Placed:
 
 
 def _placed(paragraphs: Sequence[Paragraph], title_at: int | None) -> list[_Placed]:
-    reader = _Reader(_front_end(paragraphs, title_at), title_at)
+    reader = _Reader(paragraphs, title_at)
     return [reader.place(paragraph, index) for index, paragraph in enumerate(paragraphs)]
+
+
+def _numbered_headings(paragraphs: Sequence[Paragraph]) -> frozenset[int]:
+    """Indices of the paragraphs that are numbered headings; each paragraph stands for a line with a gap after it."""
+    lines = [line for paragraph in paragraphs for line in (_line_of(paragraph), "")]
+    return frozenset(at // 2 for at in numbered_heading_lines(lines))
+
+
+def _line_of(paragraph: Paragraph) -> str:
+    """A paragraph as one line; one of several lines, or a long one, only as the start of prose."""
+    is_short = paragraph.n_lines == 1 and len(paragraph.text) <= _MAX_HEADING_CHARS
+    return paragraph.text if is_short else f"{paragraph.text[:_MAX_HEADING_CHARS]} ..."
 
 
 def _front_end(paragraphs: Sequence[Paragraph], title_at: int | None) -> int:
@@ -135,19 +151,20 @@ class _Section:
 class _Reader:
     """Reads the paragraphs from top to bottom and keeps track of the open sections."""
 
-    def __init__(self, n_front: int, title_at: int | None) -> None:
-        self._n_front = n_front
+    def __init__(self, paragraphs: Sequence[Paragraph], title_at: int | None) -> None:
+        self._n_front = _front_end(paragraphs, title_at)
         self._title_at = title_at
+        self._numbered = _numbered_headings(paragraphs)
+        self._styles = number_styles(paragraphs[index].text for index in self._numbered)
         self._open: tuple[_Section, ...] = ()
         """The open sections, outermost first."""
         self._before: tuple[_Section, ...] = ()
         """Those that were open before the front or back matter: they go on when it turns out to have ended."""
         self._n_since_heading = 0
         self._is_in_references = False
-        self._number: tuple[int, ...] = ()
 
     def place(self, paragraph: Paragraph, index: int) -> _Placed:
-        if index != self._title_at and self._is_heading(paragraph):
+        if index != self._title_at and self._is_heading(paragraph, index):
             self._enter(paragraph.text)
             return _Placed(paragraph, BlockKind.HEADING, self._path, self._zone)
         self._n_since_heading += 1
@@ -163,29 +180,23 @@ class _Reader:
     def _zone(self) -> Zone:
         return self._open[-1].zone if self._open else Zone.BODY
 
-    def _is_heading(self, paragraph: Paragraph) -> bool:
+    def _is_heading(self, paragraph: Paragraph, index: int) -> bool:
         text = paragraph.text
-        if paragraph.n_lines != 1 or len(text) > _MAX_HEADING_CHARS or not looks_like_heading(text):
+        if paragraph.n_lines != 1 or len(text) > _MAX_HEADING_CHARS:
             return False
-        if is_section_name(text):
-            return True
-        if self._is_in_references:
-            return False
-        depth = heading_depth(text)
-        return depth is None or _follows(self._number, _number_of(text))
+        if index in self._numbered or is_plain_section_name(text):
+            return index in self._numbered or looks_like_heading(text)
+        return not self._is_in_references and looks_like_heading(text)
 
     def _enter(self, title: str) -> None:
-        depth = heading_depth(title)
-        if depth is not None:
-            self._number = _number_of(title)
-        level = depth or 1
+        level = heading_depth(title, self._styles) or 1
         outer = tuple(section for section in self._open if section.level < level)
         zone = zone_named(title) or (outer[-1].zone if outer else Zone.BODY)
         if self._zone in (Zone.BODY, Zone.ANNEX):
             self._before = self._open
         self._open = (*outer, _Section(title, level, zone))
         self._n_since_heading = 0
-        self._is_in_references = zone is Zone.BACK and bool(_REFERENCES.match(title))
+        self._is_in_references = names_references(title)
 
     def _leave_if_over(self, paragraph: Paragraph) -> None:
         """Front and back matter end where the next heading was missed: when it gets too long, or reads like prose."""
@@ -202,24 +213,6 @@ class _Reader:
 
 def _is_prose(text: str) -> bool:
     return len(text) >= _PROSE_CHARS and len(_YEAR.findall(text)) * _CHARS_PER_YEAR < len(text)
-
-
-def _number_of(title: str) -> tuple[int, ...]:
-    number = _NUMBER.search(title)
-    return tuple(int(part) for part in number[0].split(".")) if number else ()
-
-
-def _follows(before: tuple[int, ...], number: tuple[int, ...]) -> bool:
-    """Whether a heading of that number can come after the last one: no list item or year is taken for a section."""
-    if number[: len(before)] == before:
-        return all(part <= 1 for part in number[len(before) :]) and len(number) > len(before)
-    shared = 0
-    while shared < min(len(before), len(number)) and before[shared] == number[shared]:
-        shared += 1
-    if shared == len(number) or shared == len(before):
-        return False
-    gap = number[shared] - before[shared]
-    return 0 < gap <= _MAX_NUMBER_GAP and all(part <= 1 for part in number[shared + 1 :])
 
 
 def _block(placed: _Placed) -> Block:

@@ -115,6 +115,57 @@ def test_front_matter_is_skipped_but_may_give_the_title(tmp_path: Path) -> None:
     assert (document.title, document.text) == ("Iron in pregnancy", "Ferritin fell.")
 
 
+def test_a_stated_title_wins_over_first_level_headings(tmp_path: Path) -> None:
+    """Notes with `#` for every section would be listed and cited as "Introduction"."""
+    text = "---\ntitle: Iron in pregnancy\n---\n# Introduction\n\na\n\n# Methods\n\nb\n"
+
+    document = parsed(tmp_path, text)
+
+    assert document.title == "Iron in pregnancy"
+    assert [b.section_path for b in document.blocks if b.kind is BlockKind.PARAGRAPH] == [
+        ("Introduction",),
+        ("Methods",),
+    ]
+
+
+def test_a_heading_that_repeats_the_stated_title_heads_no_path(tmp_path: Path) -> None:
+    """It would make all sections of a paper look alike."""
+    text = "---\ntitle: 'Iron in Pregnancy'\n---\n# Iron in pregnancy\n\na\n\n# Methods\n\nb\n"
+
+    document = parsed(tmp_path, text)
+
+    assert [b.section_path for b in document.blocks if b.kind is BlockKind.PARAGRAPH] == [(), ("Methods",)]
+
+
+def test_a_single_section_below_a_stated_title_keeps_its_name(tmp_path: Path) -> None:
+    """Taken for a second title, the heading would be missing from the path of its text."""
+    document = parsed(tmp_path, "---\ntitle: Iron in pregnancy\n---\n# Introduction\n\na\n")
+
+    assert document.blocks[-1].section_path == ("Introduction",)
+
+
+@pytest.mark.parametrize(
+    "front_matter",
+    [
+        "---\ntitle: Iron: a review\n---",
+        '---\ntitle: "Iron: a review"   # draft\n---',
+        "---\nTitle: >-\n  Iron:\n  a review\ntags: [x]\n---",
+        "---\ntitle: Iron:\n  a review\n---",
+        "---\nauthors:\n  - title: Dr\ntitle: Iron: a review  # draft\n...",
+        '+++\ntitle = "Iron: a review"\n+++',
+    ],
+)
+def test_the_title_is_read_however_it_is_written(tmp_path: Path, front_matter: str) -> None:
+    """Front matter comes from many tools; a title of ">-" or with half of its quotes is shown to every reader."""
+    assert parsed(tmp_path, f"{front_matter}\nFerritin fell.\n").title == "Iron: a review"
+
+
+def test_an_empty_stated_title_is_none(tmp_path: Path) -> None:
+    """Templates leave the field empty; the heading is then the best title there is."""
+    assert parsed(tmp_path, '---\ntitle: ""\ntags: [x]\n---\n# Iron\n\na\n').title == "Iron"
+    assert parsed(tmp_path, "---\ntitle:\ntags: [x]\n---\n# Iron\n\na\n").title == "Iron"
+
+
 def test_the_reference_list_is_back_matter(tmp_path: Path) -> None:
     """References match every question about their subject."""
     document = parsed(tmp_path, "# T\n\n## Results\n\nx\n\n## References\n\n1. Smith 2001\n2. Jones 2002\n")

@@ -1,0 +1,89 @@
+"""One small paper written in each format, with its headings as the format's producers write them."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_assets.model import Document
+from rag_assets.parsing.markdown.document import parse_markdown
+from rag_assets.parsing.pdf.document import parse_pdf
+from rag_assets.parsing.text.document import parse_text
+from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets_tests.parsing.ade.files import parsed as parsed_ade
+from rag_assets_tests.parsing.ade.files import v1_chunk, v1_file
+from rag_assets_tests.parsing.docling.test_document import DoclingWriter
+from rag_assets_tests.parsing.pdf.samples import lines, prose, write_pdf
+
+Section = tuple[str, list[str]]
+"""A heading and the lines below it."""
+Read = Callable[[Path, Sequence[Section]], Document]
+
+
+TITLE = "Ferritin in Mountain Sheep"
+
+
+def from_ade_regions(folder: Path, sections: Sequence[Section]) -> Document:
+    """ADE with a region for each heading and each paragraph."""
+    return _ade(folder, [text for title, below in sections for text in (title, "\n".join(below))])
+
+
+def from_ade_joined(folder: Path, sections: Sequence[Section]) -> Document:
+    """ADE with the heading as the first line of the region of its section."""
+    return _ade(folder, ["\n".join([title, *below]) for title, below in sections])
+
+
+def from_markdown(folder: Path, sections: Sequence[Section]) -> Document:
+    """Markdown with a mark before the title only."""
+    return _markdown(folder, [text for title, below in sections for text in (title, "\n".join(below))])
+
+
+def from_marked_markdown(folder: Path, sections: Sequence[Section]) -> Document:
+    return _markdown(folder, [text for title, below in sections for text in (f"## {title}", "\n".join(below))])
+
+
+def from_text(folder: Path, sections: Sequence[Section]) -> Document:
+    path = folder / "paper.txt"
+    parts = [TITLE, *(part for title, below in sections for part in (title, "\n".join(below)))]
+    path.write_text("\n\n".join(parts), "utf-8")
+    return parse_text(path, "paper", path.name, ParsingSettings(), ParseLimits())
+
+
+def from_pdf(folder: Path, sections: Sequence[Section]) -> Document:
+    """A PDF whose headings are set in a bold font of the size of the text."""
+
+    def draw(canvas: Canvas) -> None:
+        top = lines(canvas, [TITLE], top=60, size=18)
+        for title, below in sections:
+            top = lines(canvas, [title.strip("*")], top=top + 12, font="Helvetica-Bold") + 6
+            top = lines(canvas, below, top=top)
+
+    path = write_pdf(folder / "paper.pdf", [draw])
+    return parse_pdf(path, "paper", path.name, ParsingSettings(), ParseLimits())
+
+
+def from_docling(folder: Path, sections: Sequence[Section]) -> Document:
+    """A DoclingDocument with section headers, all of level 1, as docling reads them from a PDF."""
+    writer = DoclingWriter()
+    writer.text("title", TITLE)
+    for title, below in sections:
+        writer.text("section_header", title, level=1)
+        for line in below:
+            writer.text("text", line)
+    return writer.parsed(folder)
+
+
+def _ade(folder: Path, texts: Sequence[str]) -> Document:
+    title = v1_chunk("text", TITLE, top=0.05, height=0.1)
+    regions = [v1_chunk("text", text, top=0.2 + at / 50, height=0.01) for at, text in enumerate(texts)]
+    return parsed_ade(folder, v1_file([title, *regions]))
+
+
+def paragraph(topic: str) -> list[str]:
+    return prose(topic, 3)
+
+
+def _markdown(folder: Path, parts: Sequence[str]) -> Document:
+    path = folder / "paper.md"
+    path.write_text("\n\n".join([f"# {TITLE}", *parts]), "utf-8")
+    return parse_markdown(path, "paper", path.name, ParsingSettings(), ParseLimits())
