@@ -4,11 +4,12 @@ from collections import Counter
 from typing import Any
 
 from rag_assets.answering.records import read_results
+from rag_assets.chunking.quarantine import QuarantinedPaper
 from rag_assets.errors import MissingInput
 from rag_assets.evaluation.history import read_history
 from rag_assets.incremental import read_json
 from rag_assets.settings import Settings
-from rag_assets.table_files import published_or_empty
+from rag_assets.table_files import published_or_empty, read_provenance
 from rag_assets.tables import PARSED_INDEX, PASSAGES
 
 
@@ -23,7 +24,7 @@ def status_facts(settings: Settings) -> dict[str, Any]:
     history = read_history(paths.evaluation / "history.jsonl")
     return {
         "papers_parsed": statuses["parsed"],
-        "papers_quarantined": statuses["quarantined"],
+        "papers_quarantined": len(quarantined_files(settings)),
         "chunks": stats.get("n_chunks"),
         "share_missing_pages": stats.get("share_missing_pages"),
         "tokenizer": stats.get("tokenizer", {}).get("name"),
@@ -36,13 +37,20 @@ def status_facts(settings: Settings) -> dict[str, Any]:
 
 
 def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
-    """Every paper that could not be read, with the reason."""
-    index = published_or_empty(settings.paths.parsed_index, PARSED_INDEX).table
-    return [
+    """Every paper that could not be read, chunked or cut into passages, with the reason."""
+    paths = settings.paths
+    index = published_or_empty(paths.parsed_index, PARSED_INDEX).table
+    unread = [
         {"paper_id": row["paper_id"], "file": row["file_path"], "reason": row["error"]}
         for row in index.select(["paper_id", "file_path", "status", "error"]).to_pylist()
         if row["status"] == "quarantined"
     ]
+    uncut = [
+        {"paper_id": paper.paper_id, "file": paper.file_path, "reason": paper.error}
+        for table in (paths.chunks, paths.passages)
+        for paper in QuarantinedPaper.all_from(read_provenance(table))
+    ]
+    return unread + uncut
 
 
 def index_facts(settings: Settings) -> dict[str, Any]:

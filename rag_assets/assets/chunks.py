@@ -12,6 +12,7 @@ from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, shown, specs
 from rag_assets.assets.reporting import histogram, markdown_table, materialized
 from rag_assets.chunking import audits
+from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.chunking.stats import chunk_stats
 from rag_assets.chunking.updates import update_chunks
 from rag_assets.incremental import data_version, drafting
@@ -28,6 +29,7 @@ class ChunksDraft:
     chunks: pa.Table
     blocks: pa.Table
     settings: ChunkingSettings
+    quarantined: list[QuarantinedPaper]
 
 
 CHUNK_AUDITS: list[Audit[ChunksDraft]] = [
@@ -52,6 +54,11 @@ CHUNK_AUDITS: list[Audit[ChunksDraft]] = [
         "no_back_matter",
         "No chunk comes from the reference list or the acknowledgements.",
         lambda draft: shown(audits.from_back_matter(draft.chunks, draft.blocks), ["chunk_id", "section_title"]),
+    ),
+    advisory(
+        "none_quarantined",
+        "Every paper can be chunked. Each that cannot is listed with what it breaks; the others go on.",
+        lambda draft: [paper.as_row() for paper in draft.quarantined],
     ),
     advisory(
         "pages_known",
@@ -82,15 +89,25 @@ def chunks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult
     tokenizer = resolve_tokenizer(settings.chunking.tokenizer, paths.tokenizer_pin)
     blocks = required_table(paths.blocks, asset="blocks")
     published = published_or_empty(paths.chunks, CHUNKS)
-    updated, plan = update_chunks(published.table, blocks, settings.chunking, token_counter(tokenizer.name))
-    provenance = {"settings": settings.chunking.fingerprint(), "tokenizer": tokenizer.name}
+    updated, plan, quarantined = update_chunks(
+        published.table,
+        blocks,
+        settings.chunking,
+        token_counter(tokenizer.name),
+        quarantined=QuarantinedPaper.all_from(published.provenance),
+    )
+    provenance = {
+        "settings": settings.chunking.fingerprint(),
+        "tokenizer": tokenizer.name,
+        QUARANTINED_KEY: [paper.as_row() for paper in quarantined],
+    }
     is_changed = not plan.is_noop or published.provenance != provenance
     with drafting() as draft:
         stats = chunk_stats(updated, required_table(paths.parsed_index, asset="parsed_index"), tokenizer)
         if is_changed:
             write_table(updated, draft.path(paths.chunks), provenance)
         draft.put(paths.chunk_stats, json.dumps(stats, indent=2, ensure_ascii=False).encode() + b"\n")
-        results = [audit.result(ChunksDraft(updated, blocks, settings.chunking)) for audit in CHUNK_AUDITS]
+        results = [audit.result(ChunksDraft(updated, blocks, settings.chunking, quarantined)) for audit in CHUNK_AUDITS]
         yield from results
         if guardrails_hold(results):
             draft.publish()
@@ -98,7 +115,7 @@ def chunks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult
                 version=data_version(fingerprints_by(updated, "paper_id")),
                 counts=plan.counts(),
                 n_rows=len(updated),
-                facts=_facts(stats, tokenizer),
+                facts=_facts(stats, tokenizer) | {"n_quarantined": len(quarantined)},
                 previews=_previews(updated),
             )
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
@@ -10,9 +10,10 @@ import dagster as dg
 import pyarrow as pa
 
 from rag_assets.assets.conditions import on_new_content
-from rag_assets.assets.guardrails import Audit, Offenders, guardrail, guardrails_hold, shown, specs
+from rag_assets.assets.guardrails import Audit, Offenders, advisory, guardrail, guardrails_hold, shown, specs
 from rag_assets.assets.reporting import histogram, materialized, progress
 from rag_assets.chunking import audits as chunking_audits
+from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.chunking.updates import ReadingWindow, update_passages
 from rag_assets.embedding.audits import VectorProblem, without_unit_vector
 from rag_assets.embedding.missing_vectors import embed_missing
@@ -33,23 +34,35 @@ from rag_assets.tables import PASSAGES, fingerprints_by, passages_from
 Outcome = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
 
 
-def passage_audits(max_tokens: int | None = None) -> list[Audit[pa.Table]]:
-    """What must hold of the passages; `max_tokens` is what the embedding model reads (any number for the specs)."""
-    return [
-        guardrail(
-            "fit_the_model",
-            "No passage is longer than the embedding model reads.",
-            lambda table: shown(
-                chunking_audits.longer_than_model_reads(table, max_tokens or 0), ["passage_id", "n_tokens"]
-            ),
-        ),
-        guardrail(
-            "ids_unique",
-            "Every passage id occurs once.",
-            lambda table: shown(chunking_audits.repeated_ids(table, "passage_id"), ["passage_id", "text"]),
-        ),
-    ]
+@dataclass(frozen=True)
+class PassagesDraft:
+    """What the audits of `passages` look at."""
 
+    passages: pa.Table
+    max_tokens: int
+    """What the embedding model reads."""
+    quarantined: list[QuarantinedPaper]
+
+
+PASSAGE_AUDITS: list[Audit[PassagesDraft]] = [
+    guardrail(
+        "fit_the_model",
+        "No passage is longer than the embedding model reads.",
+        lambda draft: shown(
+            chunking_audits.longer_than_model_reads(draft.passages, draft.max_tokens), ["passage_id", "n_tokens"]
+        ),
+    ),
+    guardrail(
+        "ids_unique",
+        "Every passage id occurs once.",
+        lambda draft: shown(chunking_audits.repeated_ids(draft.passages, "passage_id"), ["passage_id", "text"]),
+    ),
+    advisory(
+        "none_quarantined",
+        "Every paper can be cut into passages. Each that cannot is listed with what it breaks; the others go on.",
+        lambda draft: [paper.as_row() for paper in draft.quarantined],
+    ),
+]
 
 EMBEDDING_AUDITS: list[Audit[list[VectorProblem]]] = [
     guardrail(
@@ -88,7 +101,7 @@ META_AUDITS: list[Audit[dict[str, Any]]] = [
 @dg.asset(
     group_name="index",
     deps=["chunks"],
-    check_specs=specs("passages", passage_audits()),
+    check_specs=specs("passages", PASSAGE_AUDITS),
     output_required=False,
     automation_condition=on_new_content(),
     kinds={"parquet"},
@@ -101,13 +114,23 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
     window = ReadingWindow(facts.tokenizer_id, tokens.count_tokens, facts.max_tokens)
     chunks_table = required_table(paths.chunks, asset="chunks")
     published = published_or_empty(paths.passages, PASSAGES)
-    updated, plan = update_passages(published.table, chunks_table, settings.passages, window)
-    provenance = {"settings": settings.passages.fingerprint(), "tokenizer": facts.tokenizer_id}
+    updated, plan, quarantined = update_passages(
+        published.table,
+        chunks_table,
+        settings.passages,
+        window,
+        quarantined=QuarantinedPaper.all_from(published.provenance),
+    )
+    provenance = {
+        "settings": settings.passages.fingerprint(),
+        "tokenizer": facts.tokenizer_id,
+        QUARANTINED_KEY: [paper.as_row() for paper in quarantined],
+    }
     is_changed = not plan.is_noop or published.provenance != provenance
     with drafting() as draft:
         if is_changed:
             write_table(updated, draft.path(paths.passages), provenance)
-        results = [audit.result(updated) for audit in passage_audits(facts.max_tokens)]
+        results = [audit.result(PassagesDraft(updated, facts.max_tokens, quarantined)) for audit in PASSAGE_AUDITS]
         yield from results
         if guardrails_hold(results):
             draft.publish()
@@ -116,6 +139,7 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
                 version=data_version(fingerprints_by(updated, "paper_id")),
                 counts=plan.counts(),
                 n_rows=len(updated),
+                facts={"n_quarantined": len(quarantined)},
                 previews={"token_histogram": histogram(lengths, unit="tokens")},
             )
 

@@ -1,7 +1,10 @@
 """What must hold of chunks and passages before they are published: each audit returns the rows that break a promise.
 
-Pure functions over tables. Which of them withholds publication is decided where the assets are.
+Pure functions over tables. `broken_by_chunks` and `broken_by_passages` apply them to one paper, which is quarantined
+for what it breaks; which audit of the whole table withholds publication is decided where the assets are.
 """
+
+from collections.abc import Iterator
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -57,3 +60,25 @@ def without_page(chunks: pa.Table) -> pa.Table:
 def longer_than_model_reads(passages: pa.Table, max_tokens: int) -> pa.Table:
     """Passages with more tokens, special ones included, than the embedding model reads."""
     return passages.filter(pc.greater(passages["n_tokens"], max_tokens))
+
+
+def broken_by_chunks(chunks: pa.Table, blocks: pa.Table, settings: ChunkingSettings) -> Iterator[str]:
+    """The promises that the chunks of one paper with text break, each as a phrase that can follow its file's name."""
+    if not len(chunks):
+        yield "has text but no chunk"
+    if (n := len(outside_token_bounds(chunks, settings))) > 0:
+        yield f"has {n} chunks without a token or with more than {settings.max_tokens} (token_bounds)"
+    if (n := len(repeated_ids(chunks, "chunk_id"))) > 0:
+        yield f"has {n} chunks with the same id as another (ids_unique)"
+    if (n := len(from_back_matter(chunks, blocks))) > 0:
+        yield f"has {n} chunks that reach into its reference list or acknowledgements (no_back_matter)"
+
+
+def broken_by_passages(passages: pa.Table, max_tokens: int) -> Iterator[str]:
+    """The promises that the passages of one paper break, as `broken_by_chunks`."""
+    if not len(passages):
+        yield "has chunks but no passage"
+    if (n := len(longer_than_model_reads(passages, max_tokens))) > 0:
+        yield f"has {n} passages of more than the {max_tokens} tokens that the embedding model reads (fit_the_model)"
+    if (n := len(repeated_ids(passages, "passage_id"))) > 0:
+        yield f"has {n} passages with the same id as another (ids_unique)"

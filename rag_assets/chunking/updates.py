@@ -4,17 +4,21 @@ Tables in, tables out: reading, auditing and publishing them is the assets' busi
 executor that is handed in or else right here.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rag_assets.chunking.audits import broken_by_chunks, broken_by_passages
 from rag_assets.chunking.chunker import CHUNKER_VERSION, chunk_paper
 from rag_assets.chunking.oversize import CountAll
 from rag_assets.chunking.passages import PASSAGER_VERSION, cut_passages
+from rag_assets.chunking.quarantine import CutPaper, QuarantinedPaper, cut_or_quarantined
+from rag_assets.errors import GuardrailBroken
 from rag_assets.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.model import BlockKind, Zone
 from rag_assets.settings import ChunkingSettings, PassageSettings
@@ -36,7 +40,17 @@ from rag_assets.tokens import TokenCounter
 
 _PAPERS_A_TASK = 16
 
-Work = Callable[[pa.Table], pa.Table]
+Work = Callable[[pa.Table], list[tuple[str, CutPaper]]]
+"""The rows of some papers -> (paper_id, what it came to) of each."""
+
+
+class Updated(NamedTuple):
+    """A table brought up to date."""
+
+    table: pa.Table
+    plan: UpdatePlan
+    quarantined: list[QuarantinedPaper]
+    """Papers without rows, because what was made of them broke a promise; sorted by paper_id."""
 
 
 @dataclass(frozen=True)
@@ -56,11 +70,13 @@ def update_chunks(
     settings: ChunkingSettings,
     counter: TokenCounter,
     executor: Executor | None = None,
-) -> tuple[pa.Table, UpdatePlan]:
+    quarantined: Sequence[QuarantinedPaper] = (),
+) -> Updated:
     """Bring the chunks up to date with the blocks, paper by paper.
 
-    `published`: schema CHUNKS. `blocks`: schema BLOCKS, a paper's rows in order. Returns the new table, sorted by
-    paper and ordinal, and what was done.
+    `published`: schema CHUNKS. `blocks`: schema BLOCKS, a paper's rows in order. `quarantined`: by the run before.
+    Returns the new table, sorted by paper and ordinal. A paper whose chunks break a promise has no rows in it. Raises
+    GuardrailBroken when all of several papers do.
     """
     indexable = _indexable(blocks)
     wanted = {
@@ -68,7 +84,7 @@ def update_chunks(
         for paper, made_of in fingerprints_by(indexable, "paper_id").items()
     }
     work = partial(_chunk_papers, settings=settings, counter=counter, wanted=wanted)
-    return _update(published, blocks, wanted, work, executor)
+    return _update(published, quarantined, blocks, wanted, partial(_run, work, executor))
 
 
 def update_passages(
@@ -77,18 +93,20 @@ def update_passages(
     settings: PassageSettings,
     window: ReadingWindow,
     executor: Executor | None = None,
-) -> tuple[pa.Table, UpdatePlan]:
+    quarantined: Sequence[QuarantinedPaper] = (),
+) -> Updated:
     """Bring the passages up to date with the chunks, paper by paper.
 
-    `published`: schema PASSAGES. `chunks`: schema CHUNKS, as `update_chunks` returns it. Returns the new table, in
-    the order of the chunks and of the passages in them, and what was done.
+    `published`: schema PASSAGES. `chunks`: schema CHUNKS, as `update_chunks` returns it. `quarantined`: by the run
+    before. Returns the new table, in the order of the chunks and of the passages in them. Papers whose passages break
+    a promise are treated as in `update_chunks`.
     """
     wanted = {
         paper: fingerprint(made_of, settings.fingerprint(), window.name, window.max_tokens, PASSAGER_VERSION)
         for paper, made_of in fingerprints_by(chunks, "paper_id").items()
     }
     work = partial(_cut_papers, settings=settings, window=window, wanted=wanted)
-    return _update(published, chunks, wanted, work, executor)
+    return _update(published, quarantined, chunks, wanted, partial(_run, work, executor))
 
 
 def _indexable(blocks: pa.Table) -> pa.Table:
@@ -102,16 +120,34 @@ def _indexable(blocks: pa.Table) -> pa.Table:
 
 
 def _update(
-    published: pa.Table, inputs: pa.Table, wanted: dict[str, str], work: Work, executor: Executor | None
-) -> tuple[pa.Table, UpdatePlan]:
-    plan = plan_update(fingerprints_by(published, "paper_id"), wanted)
+    published: pa.Table,
+    quarantined: Sequence[QuarantinedPaper],
+    inputs: pa.Table,
+    wanted: Mapping[str, str],
+    run: Callable[[Iterable[pa.Table]], Iterable[list[tuple[str, CutPaper]]]],
+) -> Updated:
+    before = {one.paper_id: one for one in quarantined}
+    known = {one.paper_id: one.fingerprint for one in quarantined} | fingerprints_by(published, "paper_id")
+    plan = plan_update(known, wanted)
     if plan.is_noop:
-        return published, plan
-    run: Callable[[Work, Iterable[pa.Table]], Iterable[pa.Table]] = executor.map if executor else map
-    made = list(run(work, _batches(inputs, plan.to_build)))
+        return Updated(published, plan, list(quarantined))
+    made = dict(paper for batch in run(_batches(inputs, plan.to_build)) for paper in batch)
+    if len(made) > 1 and not plan.unchanged and all(paper.rows is None for paper in made.values()):
+        first = next(iter(made.values())).error
+        raise GuardrailBroken(f"None of the {len(made)} papers can be used, so nothing was changed. The first: {first}")
+    tables = [paper.rows for paper in made.values() if paper.rows is not None]
+    new = pa.concat_tables([published.schema.empty_table(), *tables])
     kept = rows_without(published, "paper_id", plan.to_drop)
-    new = pa.concat_tables([published.schema.empty_table(), *made])
-    return merged(kept, new, ["paper_id"]), plan  # the sort is stable: a paper's rows stay in order
+    table = merged(kept, new, ["paper_id"])  # the sort is stable: a paper's rows stay in order
+    failed = {paper_id: paper.error for paper_id, paper in made.items() if paper.rows is None}
+    files = dict(zip(inputs["paper_id"].to_pylist(), inputs["file_path"].to_pylist(), strict=True)) if failed else {}
+    stay = [before[paper_id] for paper_id in plan.unchanged if paper_id in before]
+    news = [QuarantinedPaper(paper_id, files[paper_id], error, wanted[paper_id]) for paper_id, error in failed.items()]
+    return Updated(table, plan, sorted([*stay, *news], key=lambda one: one.paper_id))
+
+
+def _run(work: Work, executor: Executor | None, batches: Iterable[pa.Table]) -> Iterable[list[tuple[str, CutPaper]]]:
+    return executor.map(work, batches) if executor else map(work, batches)
 
 
 def _batches(inputs: pa.Table, papers: Sequence[str]) -> Iterable[pa.Table]:
@@ -120,21 +156,35 @@ def _batches(inputs: pa.Table, papers: Sequence[str]) -> Iterable[pa.Table]:
 
 
 def _chunk_papers(
-    blocks: pa.Table, *, settings: ChunkingSettings, counter: TokenCounter, wanted: dict[str, str]
-) -> pa.Table:
-    def rows(paper_id: str, own: pa.Table) -> list[dict[str, object]]:
+    blocks: pa.Table, *, settings: ChunkingSettings, counter: TokenCounter, wanted: Mapping[str, str]
+) -> list[tuple[str, CutPaper]]:
+    def cut(paper_id: str, own: pa.Table) -> tuple[str, CutPaper]:
         file_path, source = own["file_path"][0].as_py(), own["source"][0].as_py()
-        chunks = chunk_paper(paper_id, blocks_from(own), file_path, source, settings, counter, wanted[paper_id])
-        return [chunk_row(chunk) for chunk in chunks]
 
-    return to_table([row for paper in map_papers(blocks, rows) for row in paper], CHUNKS)
+        def chunks() -> pa.Table:
+            made = chunk_paper(paper_id, blocks_from(own), file_path, source, settings, counter, wanted[paper_id])
+            return to_table([chunk_row(chunk) for chunk in made], CHUNKS)
+
+        return paper_id, cut_or_quarantined(
+            paper_id, file_path, chunks, lambda made: broken_by_chunks(made, own, settings)
+        )
+
+    return map_papers(blocks, cut)
 
 
 def _cut_papers(
-    chunks: pa.Table, *, settings: PassageSettings, window: ReadingWindow, wanted: dict[str, str]
-) -> pa.Table:
-    def rows(paper_id: str, own: pa.Table) -> list[dict[str, object]]:
-        passages = cut_passages(chunks_from(own), settings, window.count_tokens, window.max_tokens)
-        return [passage_row(passage, wanted[paper_id]) for passage in passages]
+    chunks: pa.Table, *, settings: PassageSettings, window: ReadingWindow, wanted: Mapping[str, str]
+) -> list[tuple[str, CutPaper]]:
+    def cut(paper_id: str, own: pa.Table) -> tuple[str, CutPaper]:
+        def passages() -> pa.Table:
+            made = cut_passages(chunks_from(own), settings, window.count_tokens, window.max_tokens)
+            return to_table([passage_row(passage, wanted[paper_id]) for passage in made], PASSAGES)
 
-    return to_table([row for paper in map_papers(chunks, rows) for row in paper], PASSAGES)
+        return paper_id, cut_or_quarantined(
+            paper_id,
+            own["file_path"][0].as_py(),
+            passages,
+            lambda made: broken_by_passages(made, window.max_tokens),
+        )
+
+    return map_papers(chunks, cut)

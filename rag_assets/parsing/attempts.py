@@ -12,6 +12,7 @@ from rag_assets.errors import UnreadableDocument
 from rag_assets.incremental import file_sha256
 from rag_assets.model import BlockKind, Document, PageSource, Source, Zone
 from rag_assets.parsing.discovery import CandidateFile
+from rag_assets.parsing.promises import demand_promises
 from rag_assets.parsing.registry import Format, expected_sources, parser_of, sniff, suffix_rank
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.settings import ParseLimits, ParsingSettings
@@ -123,7 +124,7 @@ def sentence(file: CandidateFile, reason: str) -> str:
 
 
 def parse_attempt(attempt: Attempt) -> Parsed:
-    """Parse the file, give it pages, and keep the document. Raises UnreadableDocument."""
+    """Parse the file, give it pages, and keep the document. Raises UnreadableDocument, also for a broken promise."""
     file, known = attempt.candidate.file, attempt.candidate.format
     if known is None:
         raise UnreadableDocument(attempt.candidate.problem)
@@ -136,6 +137,7 @@ def parse_attempt(attempt: Attempt) -> Parsed:
         document, problem = _with_pages(document, page_work, attempt.pdf, attempt)
         notes, fingerprint = [*notes, *problem], attempt.fingerprints.with_pdf
     document = replace(document, notes=(*notes, *document.notes))
+    demand_promises(document)
     if notes:
         fingerprint = attempt.fingerprints.after_failure
     DocumentStore(attempt.documents).put(fingerprint, document)

@@ -235,7 +235,7 @@ def _quarantine_columns(outcome: Outcome) -> dict[str, Any]:
         "notes": [],
         "page_labels": [],
         "status": QUARANTINED,
-        "error": " ".join(outcome.failures),
+        "error": " ".join(outcome.failures).encode("utf-8", "replace").decode("utf-8"),
         "fingerprint": outcome.paper.fingerprints.after_failure,
     }
 

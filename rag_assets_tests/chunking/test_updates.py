@@ -28,11 +28,11 @@ def paper(seed: int) -> list[Block]:
 
 
 def chunk(blocks: pa.Table, published: pa.Table, settings: ChunkingSettings = SMALL) -> tuple[pa.Table, UpdatePlan]:
-    return update_chunks(published, blocks, settings, WordCounter())
+    return update_chunks(published, blocks, settings, WordCounter())[:2]
 
 
 def passages(chunks: pa.Table, published: pa.Table, target: int = 20) -> tuple[pa.Table, UpdatePlan]:
-    return update_passages(published, chunks, PassageSettings(target_tokens=target), WINDOW)
+    return update_passages(published, chunks, PassageSettings(target_tokens=target), WINDOW)[:2]
 
 
 def test_only_what_changed_is_made_anew() -> None:
@@ -119,8 +119,8 @@ def test_a_process_pool_gives_the_same_tables() -> None:
     here, _ = chunk(blocks, CHUNKS.empty_table())
 
     with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-        there, _ = update_chunks(CHUNKS.empty_table(), blocks, SMALL, WordCounter(), pool)
-        passages_there, _ = update_passages(
+        there, *_ = update_chunks(CHUNKS.empty_table(), blocks, SMALL, WordCounter(), pool)
+        passages_there, *_ = update_passages(
             PASSAGES.empty_table(), there, PassageSettings(target_tokens=20), WINDOW, pool
         )
 

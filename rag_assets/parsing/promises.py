@@ -1,0 +1,70 @@
+"""What must hold of every parsed document; one that breaks it is quarantined, and the other papers go on.
+
+Checked in the worker, before a document is kept. What must hold of the corpus as a whole is in `corpus`.
+"""
+
+import math
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from rag_assets import tables
+from rag_assets.errors import UnreadableDocument
+from rag_assets.model import Block, Box, Document
+
+
+def demand_promises(document: Document) -> None:
+    """Raise UnreadableDocument with the promise that the document breaks, if it breaks one."""
+    if problem := next(_problems(document), None):
+        raise UnreadableDocument(f"{problem}. Write the file again with the tool that made it, or remove it.")
+
+
+def _problems(document: Document) -> Iterator[str]:
+    """The broken promises, each as a phrase that can follow the name of the file."""
+    for block in document.blocks:
+        yield from _span_problems(block, document.n_pages)
+        yield from _box_problems(block)
+    yield from _storage_problems(document)
+
+
+def _span_problems(block: Block, n_pages: int | None) -> Iterator[str]:
+    at = 0
+    for span in block.spans:
+        if not at <= span.start <= span.end <= len(block.text):
+            yield f"gives a place from {span.start} to {span.end} in a text of {len(block.text)} characters"
+        at = span.end
+        first, last = span.page_start, span.page_end
+        if first is None or last is None:
+            if first != last:
+                yield f"gives only one end of the pages of a text ({first} to {last})"
+            continue
+        if not 1 <= first <= last:
+            yield f"puts a text on pages {first} to {last}"
+        elif n_pages is not None and last > n_pages:
+            yield f"puts a text on page {last}, but the document has {n_pages} pages (pages_within_document)"
+
+
+def _box_problems(block: Block) -> Iterator[str]:
+    boxes = [*block.boxes, *(box for cell in block.cells for box in cell.boxes)]
+    if not all(math.isfinite(edge) for box in boxes for edge in _edges(box)):
+        yield "gives a box whose edge is no number"
+
+
+def _edges(box: Box) -> tuple[float, float, float, float]:
+    return box.left, box.top, box.right, box.bottom
+
+
+def _storage_problems(document: Document) -> Iterator[str]:
+    row = {
+        "title": document.title,
+        "n_pages": document.n_pages,
+        "page_labels": list(document.page_labels),
+        "n_source_chars": document.n_source_chars,
+        "n_dropped_running": document.n_dropped_running,
+        "notes": list(document.notes),
+    }
+    try:
+        tables.to_table([row], tables.PARSED_INDEX)
+        tables.to_table(tables.block_rows(document.blocks, {}, document.block_starts), tables.BLOCKS)
+    except (pa.ArrowException, OverflowError, UnicodeError) as error:
+        yield f"holds a number or a text that no table can hold ({error})"

@@ -1,0 +1,70 @@
+"""What one paper breaks keeps that paper out and no other, at every stage, and is shown."""
+
+from typing import Any
+
+import pytest
+
+from rag_assets.chunking import updates
+from rag_assets.reports import quarantined_files, status_facts
+from rag_assets.settings import Settings, load_settings
+from rag_assets_tests.end_to_end.world import World
+from rag_assets_tests.fuzzing.samples import TEI_BEYOND_ITS_PAGES
+
+
+def settings_of(world: World) -> Settings:
+    return load_settings({"data_dir": str(world.paths.data)})
+
+
+def papers_in(world: World) -> list[set[str]]:
+    return [set(world.table(path)["paper_id"].to_pylist()) for path in (world.paths.chunks, world.paths.passages)]
+
+
+def test_a_paper_that_cannot_be_cut_leaves_every_stage_and_comes_back(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing of any paper was published; what stays of a bad one would be cited for a text that is gone."""
+    cut, calls = updates.chunk_paper, []
+
+    def careless(paper_id: str, *arguments: Any) -> Any:
+        if paper_id == "basalt":
+            calls.append(paper_id)
+            raise ValueError("a bug")
+        return cut(paper_id, *arguments)
+
+    monkeypatch.setattr(updates, "chunk_paper", careless)
+    monkeypatch.setattr(updates, "CHUNKER_VERSION", 98)
+
+    first, second = world.run(), world.run()
+
+    assert first.is_success, first.failures or first.broken
+    assert "basalt.tei.xml could not be cut" in first.warned["chunks.none_quarantined"]
+    assert papers_in(world) == [{"ferritin", "iron"}] * 2
+    assert all("basalt" not in str(answer["claims"]) for answer in world.answers().values())
+    assert [(file["paper_id"], file["file"]) for file in quarantined_files(settings_of(world))] == [
+        ("basalt", "basalt.tei.xml")
+    ]
+    assert status_facts(settings_of(world))["papers_quarantined"] == 1
+    assert calls == ["basalt"], "a second run does not try it again"
+    assert second.counts["chunks"] == (0, 0, 0, 3)
+
+    monkeypatch.setattr(updates, "CHUNKER_VERSION", 99)
+    monkeypatch.setattr(updates, "chunk_paper", cut)
+    mended = world.run()
+
+    assert mended.is_success, mended.failures or mended.broken
+    assert "chunks.none_quarantined" not in mended.warned
+    assert papers_in(world) == [{"basalt", "ferritin", "iron"}] * 2
+    assert status_facts(settings_of(world))["papers_quarantined"] == 0
+
+
+def test_a_tei_with_a_page_beyond_its_document_holds_up_no_other_paper(world: World) -> None:
+    """One footnote with a wrong page withheld the corpus."""
+    (world.paths.papers / "iron.tei.xml").write_text(TEI_BEYOND_ITS_PAGES, "utf-8")
+
+    outcome = world.run()
+
+    assert outcome.is_success, outcome.failures or outcome.broken
+    assert papers_in(world) == [{"basalt", "ferritin"}] * 2
+    (file,) = quarantined_files(settings_of(world))
+    assert file["file"] == "iron.tei.xml"
+    assert "puts a text on page 9, but the document has 2 pages (pages_within_document)" in file["reason"]
