@@ -6,7 +6,7 @@ is retrieved is decided in `retrieval`, what becomes of it in `answering`, who i
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -74,7 +74,7 @@ def search_state(settings: Settings) -> str:
     return fingerprint(
         data_version(fingerprints_by(chunks, "paper_id")),
         [
-            asdict(manifest) if (manifest := read_manifest(folder)) and is_intact(folder) else None
+            manifest.version if (manifest := read_manifest(folder)) and is_intact(folder) else None
             for folder in (paths.chroma, paths.bm25)
         ],
     )

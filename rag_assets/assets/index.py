@@ -83,11 +83,27 @@ def _not_in_step(draft: IndexDraft) -> Offenders:
     ]
 
 
-INDEX_AUDITS: list[Audit[IndexDraft]] = [
-    guardrail(
-        "ids_equal_passages", "The index holds every passage, nothing else, and finds them; no orphans.", _not_in_step
-    ),
-]
+def _missed_neighbours(draft: IndexDraft, min_recall: float) -> Offenders:
+    wear = draft.manifest.wear
+    return [] if wear is None or wear.recall >= min_recall else [asdict(wear)]
+
+
+def index_audits(min_recall: float = 0.0) -> list[Audit[IndexDraft]]:
+    """What must hold of an index; `min_recall` is the setting (any number for the specs)."""
+    return [
+        guardrail(
+            "ids_equal_passages",
+            "The index holds every passage, nothing else, and finds them; no orphans.",
+            _not_in_step,
+        ),
+        advisory(
+            "recall_holds",
+            "Searching the graph finds at least indexing.min_recall of the nearest passages of a sample; if not though "
+            "it was just built, raise indexing.hnsw_ef_search.",
+            lambda draft: _missed_neighbours(draft, min_recall),
+        ),
+    ]
+
 
 META_AUDITS: list[Audit[dict[str, Any]]] = [
     guardrail(
@@ -196,7 +212,7 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
 @dg.asset(
     group_name="index",
     deps=["embeddings", "passages"],
-    check_specs=specs("chroma_index", INDEX_AUDITS),
+    check_specs=specs("chroma_index", index_audits()),
     output_required=False,
     automation_condition=on_new_content(),
     kinds={"chroma"},
@@ -215,7 +231,7 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
 @dg.asset(
     group_name="index",
     deps=["passages"],
-    check_specs=specs("bm25_index", INDEX_AUDITS),
+    check_specs=specs("bm25_index", index_audits()),
     output_required=False,
     automation_condition=on_new_content(),
     kinds={"tantivy"},
@@ -231,12 +247,16 @@ def _indexed(asset: str, target: IndexTarget, settings: Settings) -> Outcome:
     folder = paths.chroma if asset == "chroma_index" else paths.bm25
     rows = index_rows(required_table(paths.passages, asset="passages"), required_table(paths.chunks, asset="chunks"))
     draft = draft_index(folder, rows, target, batch=settings.execution.index_batch, report=progress(asset, "passages"))
-    results = [audit.result(draft) for audit in INDEX_AUDITS]
+    results = [audit.result(draft) for audit in index_audits(settings.indexing.min_recall)]
     yield from results
     if guardrails_hold(results):
         draft.publish()
+        wear = draft.manifest.wear
         yield materialized(
-            version=fingerprint(asdict(draft.manifest)), counts=draft.plan.counts(), n_rows=draft.manifest.n_passages
+            version=draft.manifest.version,
+            counts=draft.plan.counts(),
+            n_rows=draft.manifest.n_passages,
+            facts={"recall_at_20": wear.recall, "n_dead_vectors": wear.n_dead} if wear else {},
         )
 
 

@@ -1,83 +1,103 @@
-"""What an index folder says of itself, readable in milliseconds without opening the index."""
+"""What an index folder says of itself, readable without opening the index.
+
+The manifest holds the checksum of every other file of the folder. Nothing opens a published index before `is_intact`
+has compared them: native code that reads damaged files can crash, hang or write without end.
+"""
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Self
 
-from rag_assets.incremental import data_version, write_atomically
-from rag_assets.indexing.protocols import IndexIdentity, IndexTarget
+from rag_assets.checksums import flush_folder, sha256_of
+from rag_assets.incremental import data_version, fingerprint, write_atomically
+from rag_assets.indexing.protocols import IndexIdentity
 
 MANIFEST_FILE = "manifest.json"
-_DRAFT_FILE = "draft.json"
+
+
+@dataclass(frozen=True)
+class GraphWear:
+    """What updates did to an approximate index since it was built from nothing."""
+
+    recall: float
+    """Share of the exact nearest neighbours it finds, on a sample; 0 to 1."""
+    recall_when_built: float
+    """The same right after it was built from nothing."""
+    n_dead: int
+    """Vectors deleted or replaced since then; a graph keeps them as nodes that are passed over."""
 
 
 @dataclass(frozen=True)
 class IndexManifest:
-    """Written last, after the audit: a folder that has one is whole."""
+    """Written last, after the audit and after the index was closed: a folder that has one is whole."""
 
     identity: IndexIdentity
     passages: str
     """Data version of passage_id -> fingerprint."""
     n_passages: int
+    wear: GraphWear | None = field(default=None, compare=False)
+    """None for an index that searches exactly."""
 
     @classmethod
     def of(cls, identity: IndexIdentity, fingerprints: Mapping[str, str]) -> Self:
         """What an index of that identity and of exactly these passages would say."""
         return cls(identity, data_version(fingerprints), len(fingerprints))
 
+    @property
+    def version(self) -> str:
+        """Changes with the identity and the passages."""
+        return fingerprint(asdict(self.identity), self.passages, self.n_passages)
+
 
 def read_manifest(folder: Path) -> IndexManifest | None:
     """The manifest in `folder`; None when there is no whole index or its manifest cannot be read."""
     try:
         found = json.loads((folder / MANIFEST_FILE).read_bytes())
-        return IndexManifest(IndexIdentity(**found["identity"]), str(found["passages"]), int(found["n_passages"]))
+        wear = found["wear"]
+        return IndexManifest(
+            IndexIdentity(**found["identity"]),
+            str(found["passages"]),
+            int(found["n_passages"]),
+            GraphWear(**wear) if wear else None,
+        )
     except (OSError, ValueError, TypeError, KeyError):
         return None
 
 
 def write_manifest(folder: Path, manifest: IndexManifest) -> None:
-    """Declare the index in `folder` whole, as it stands: its files and their sizes are written down with it."""
-    (folder / _DRAFT_FILE).unlink(missing_ok=True)
-    content = asdict(manifest) | {"files": _sizes(folder)}
-    write_atomically(folder / MANIFEST_FILE, json.dumps(content, indent=2).encode() + b"\n")
+    """Declare the closed index in `folder` whole as it stands: its files are flushed, their checksums written down."""
+    flush_folder(folder)
+    content = asdict(manifest) | {"files": _checksums(folder)}
+    write_atomically(folder / MANIFEST_FILE, _sealed(content))
 
 
 def is_intact(folder: Path) -> bool:
-    """Whether the index in `folder` has a manifest and exactly the files of it, none of them cut or grown."""
+    """Whether the index in `folder` has a manifest and exactly the files of it, byte for byte."""
     try:
-        files: dict[str, int] = json.loads((folder / MANIFEST_FILE).read_bytes())["files"]
+        content = (folder / MANIFEST_FILE).read_bytes()
+        found = json.loads(content)
+        return _sealed(found) == content and bool(found["files"] == _checksums(folder))
     except (OSError, ValueError, TypeError, KeyError):
         return False
-    return files == _sizes(folder)
 
 
-def is_current(folder: Path, target: IndexTarget, fingerprints: Mapping[str, str]) -> bool:
-    """Whether the index in `folder` is the wanted one and holds exactly these passages."""
-    return read_manifest(folder) == IndexManifest.of(target.identity, fingerprints) and is_intact(folder)
+def is_current(folder: Path, identity: IndexIdentity, fingerprints: Mapping[str, str]) -> bool:
+    """Whether the index in `folder` is the wanted one, undamaged, and holds exactly these passages."""
+    return read_manifest(folder) == IndexManifest.of(identity, fingerprints) and is_intact(folder)
 
 
-def mark_draft(folder: Path, identity: IndexIdentity) -> None:
-    """Declare that the unfinished index in `folder` may be resumed for that identity."""
-    write_atomically(folder / _DRAFT_FILE, json.dumps(asdict(identity)).encode())
-    (folder / MANIFEST_FILE).unlink(missing_ok=True)
+def _sealed(content: Mapping[str, object]) -> bytes:
+    """The manifest's bytes, its own checksum included."""
+    plain = {key: value for key, value in content.items() if key != "checksum"}
+    return json.dumps(plain | {"checksum": fingerprint(plain)}, indent=2).encode() + b"\n"
 
 
-def is_resumable(folder: Path, identity: IndexIdentity) -> bool:
-    """Whether `folder` is a draft of that identity, unfinished or finished and not yet published."""
-    if (finished := read_manifest(folder)) is not None:
-        return finished.identity == identity
-    try:
-        return IndexIdentity(**json.loads((folder / _DRAFT_FILE).read_bytes())) == identity
-    except (OSError, ValueError, TypeError):
-        return False
-
-
-def _sizes(folder: Path) -> dict[str, int]:
-    """Size in bytes of every file of an index, by its path in the folder."""
+def _checksums(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file of an index, by its path in the folder."""
     return {
-        path.relative_to(folder).as_posix(): path.stat().st_size
+        path.relative_to(folder).as_posix(): sha256_of(path)
         for path in sorted(folder.rglob("*"))
         if path.is_file() and path.name != MANIFEST_FILE and not path.name.endswith(".lock")
     }

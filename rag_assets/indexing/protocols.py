@@ -100,6 +100,10 @@ class IndexWriter(IndexReader, Protocol):
         """Passage ids of `sample` that a search would not find as they should be."""
         ...
 
+    def recall(self, sample: Sequence[IndexRow]) -> float | None:
+        """Share of the exact nearest neighbours of `sample` that a search finds; None where every search is exact."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class IndexIdentity:
@@ -119,13 +123,13 @@ class IndexTarget(Protocol):
     def identity(self) -> IndexIdentity: ...
 
     @property
-    def marker(self) -> str:
-        """Name of a file that every such index has."""
+    def forgets_in_place(self) -> bool:
+        """False where a deleted passage stays in the files and in the statistics: then a deletion means a rebuild."""
         ...
 
     @property
-    def forgets_in_place(self) -> bool:
-        """False where a deleted passage stays in the files and in the statistics: then a deletion means a rebuild."""
+    def min_recall(self) -> float:
+        """An updated index whose recall is below this is built from nothing; 0 where every search is exact."""
         ...
 
     def read(self, folder: Path) -> IndexReader:
@@ -134,4 +138,8 @@ class IndexTarget(Protocol):
 
     def write(self, folder: Path) -> IndexWriter:
         """Open the index in `folder`, creating it where the folder is empty."""
+        ...
+
+    def complete(self, folder: Path, rows: Sequence[IndexRow]) -> None:
+        """Write what else belongs to an index of exactly `rows`; the index is closed meanwhile."""
         ...

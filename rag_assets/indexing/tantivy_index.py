@@ -125,6 +125,9 @@ class TantivyWriter(TantivyIndex):
         """Passages that have words and are not among the hits for all of them within their paper."""
         return [row.passage_id for row in sample if self._analyser.terms(row.text) and not self._is_found(row)]
 
+    def recall(self, sample: Sequence[IndexRow]) -> None:
+        """Nothing to measure: every search is exact."""
+
     def close(self) -> None:
         self._writer.wait_merging_threads()
 
@@ -147,10 +150,10 @@ def tantivy_identity() -> IndexIdentity:
 class TantivyTarget:
     """The words of the passages; see `IndexTarget`."""
 
-    marker = "meta.json"
     # tantivy counts deleted documents in its term statistics until a merge happens to drop them, so that scores
     # would depend on the history of the index.
     forgets_in_place = False
+    min_recall = 0.0
 
     @property
     def identity(self) -> IndexIdentity:
@@ -167,6 +170,9 @@ class TantivyTarget:
             builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
         builder.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
         return TantivyWriter(tantivy.Index(builder.build(), str(folder)))
+
+    def complete(self, folder: Path, rows: Sequence[IndexRow]) -> None:
+        """tantivy's files are all there is."""
 
 
 def _analyser(pattern: str) -> "tantivy.TextAnalyzer":

@@ -6,6 +6,7 @@ one answers alone. Nothing on disk is changed.
 
 import logging
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -47,7 +48,7 @@ def open_searcher(settings: Settings, connections: Connections) -> Searcher:
 
 def _dense_search(settings: Settings, library: Library, connections: Connections) -> DenseSearch | None:
     from rag_assets.embedding.providers import Hosting, embedder_facts, open_embedder
-    from rag_assets.indexing.chroma import ChromaStore, chroma_identity
+    from rag_assets.indexing.chroma import chroma_identity, open_vectors
 
     paths = settings.paths
     try:
@@ -55,7 +56,8 @@ def _dense_search(settings: Settings, library: Library, connections: Connections
     except MissingModel as error:
         logger.warning("Searching by words alone: %s", error)
         return None
-    store = _opened(paths.chroma, chroma_identity(model_id, settings.indexing), library, ChromaStore.open)
+    open_exactly = partial(open_vectors, exact_up_to_mb=settings.retrieval.exact_search_mb)
+    store = _opened(paths.chroma, chroma_identity(model_id, settings.indexing), library, open_exactly)
     if store is None:
         return None
     embedder = open_embedder(

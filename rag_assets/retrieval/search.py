@@ -23,7 +23,7 @@ from rag_assets.settings import RetrievalSettings
 from rag_assets.tokens import TokenCounter
 
 logger = logging.getLogger(__name__)
-SEARCH_VERSION = 1
+SEARCH_VERSION = 2
 """Part of what published answers are recognised by: raise it when the code finds or packs something else."""
 
 

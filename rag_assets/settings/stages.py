@@ -136,12 +136,23 @@ class IndexingSettings(StageSettings):
     hnsw_m: int = Field(16, ge=4, le=128, description="Links a vector keeps in the HNSW graph (M).")
     hnsw_ef_construction: int = Field(200, ge=16, description="Candidates looked at while a vector is linked.")
     hnsw_ef_search: int = Field(200, ge=16, description="Candidates looked at while searching; too low loses recall.")
+    min_recall: Share = Field(
+        0.99,
+        description="Updates wear a graph out. One that finds less than this share of the 20 nearest passages of a "
+        "sample, and less than when it was built, is built anew from the kept vectors. 0: never.",
+    )
 
 
 class RetrievalSettings(StageSettings):
     """How a question becomes hits and contexts."""
 
     candidates: int = Field(100, gt=0, description="Passages taken from each index before fusion.")
+    exact_search_mb: float = Field(
+        1024.0,
+        ge=0,
+        description="Vectors of up to this many MB (10^6 bytes) are compared with a question one by one, so that none "
+        "is missed; 80,000 vectors of 384 numbers take 130 MB of memory. Above, Chroma's graph is asked.",
+    )
     fusion: Literal["convex", "rrf", "rank_blend"] = Field(
         "convex", description="How the two rankings become one; measured in benchmarks/retrieval_quality.py."
     )

@@ -81,33 +81,30 @@ def test_a_run_killed_while_embedding_goes_on_with_the_next_batch(
     assert_same_end(world, undisturbed)
 
 
-def test_a_run_killed_while_indexing_goes_on_in_its_draft(
+def test_a_run_killed_while_indexing_leaves_a_draft_that_nothing_opens(
     undisturbed: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The draft is what makes the kill harmless: no search ever opens it, and the next run need not start over."""
+    """A draft that was not closed can crash or hang whoever opens it; the vectors are kept, so a new one is cheap."""
 
     def unmade(world: World) -> None:
         shutil.rmtree(world.paths.chroma)
         shutil.rmtree(world.paths.data / "output")
-
-    def n_drafted(world: World) -> int:
-        return len(fingerprints_of_draft(world.paths.chroma, world.paths.data.parent / "looked at"))
 
     world = killed_world(
         undisturbed,
         tmp_path,
         unmade,
         is_midway=lambda world: n_written(world.paths.chroma) >= 2,
-        is_over=lambda world: world.paths.chroma.exists() or n_drafted(world) == n_passages(world),
+        is_over=lambda world: world.paths.chroma.exists(),
     )
-    n_kept = n_drafted(world)
+    assert world.paths.chroma.with_name("chroma" + DRAFT_SUFFIX).exists()
 
     outcome = finished(world, caplog)
 
-    assert n_kept >= 2, "a draft without finished batches would prove nothing"
-    n_todo = n_passages(world) - n_kept
-    assert f"chroma_index: {n_todo} of {n_todo} passages" in caplog.messages
-    assert outcome.counts["chroma_index"] == (n_passages(world), 0, 0, 0), "none of them was published before"
+    n_wanted = n_passages(world)
+    assert f"chroma_index: {n_wanted} of {n_wanted} passages" in caplog.messages
+    assert outcome.counts["chroma_index"] == (n_wanted, 0, 0, 0)
+    assert outcome.facts["embeddings"]["n_embedded"] == 0
     assert_same_end(world, undisturbed)
 
 
@@ -265,13 +262,6 @@ def fingerprints_by(opener: Callable[[Path], ChromaStore | TantivyIndex], folder
         return opened.fingerprints()
     finally:
         opened.close()
-
-
-def fingerprints_of_draft(folder: Path, copy: Path) -> dict[str, str]:
-    """What the draft of an index holds, read from a copy: to open it is to change it."""
-    shutil.rmtree(copy, ignore_errors=True)
-    shutil.copytree(folder.with_name(folder.name + DRAFT_SUFFIX), copy)
-    return fingerprints_by(ChromaStore.open, copy)
 
 
 def n_written(folder: Path) -> int:

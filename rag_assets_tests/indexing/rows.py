@@ -3,6 +3,7 @@
 import hashlib
 import re
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -25,12 +26,17 @@ def numbered_rows(n_rows: int, start: int = 0) -> list[IndexRow]:
     ]
 
 
+@cache
+def _vector_of_word(word: str) -> Vectors:
+    seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "little")
+    return np.random.default_rng(seed).normal(size=DIMENSION).astype(np.float32)
+
+
 def bag_of_words(text: str) -> Vectors:
     """A unit vector of hashed words: texts that share words are near each other."""
     vector = np.zeros(DIMENSION, np.float32)
     for word in re.findall(r"\w+", text.lower()):
-        seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:4], "little")
-        vector += np.random.default_rng(seed).normal(size=DIMENSION).astype(np.float32)
+        vector += _vector_of_word(word)
     length = float(np.linalg.norm(vector))
     return vector / length if length else vector
 

@@ -1,0 +1,122 @@
+"""What a killed writer or a power cut leaves is noticed before Chroma's native code opens it."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rag_assets.indexing.chroma import ChromaStore, ChromaTarget, ChromaWriter
+from rag_assets.indexing.manifest import is_current, is_intact
+from rag_assets.indexing.update import update_index
+from rag_assets.settings import IndexingSettings
+from rag_assets_tests.indexing.rows import numbered_rows, vectors_of
+from rag_assets_tests.indexing.torn_folders import GRAPH_FILES, tear
+
+N_PASSAGES = 60
+
+
+class OpensIntactFolders(ChromaTarget):
+    """Fails where a published folder is opened that is not as it was published: opened for real, it may hang."""
+
+    def read(self, folder: Path) -> ChromaStore:
+        assert is_intact(folder)
+        return super().read(folder)
+
+    def write(self, folder: Path) -> ChromaWriter:
+        assert not (folder / "torn").exists()
+        return super().write(folder)
+
+
+TARGET = OpensIntactFolders(IndexingSettings(), "test-model", vectors_of)
+ROWS = numbered_rows(N_PASSAGES)
+WANTED = {row.passage_id: row.fingerprint for row in numbered_rows(N_PASSAGES, start=5)}
+
+
+@pytest.fixture(scope="module")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A folder with a published index in `index`, and another build of as many other passages."""
+    root = tmp_path_factory.mktemp("builds")
+    update_index(root / "one" / "index", ROWS, TARGET, batch=20)
+    update_index(root / "other" / "index", numbered_rows(N_PASSAGES, start=40)[::-1], TARGET, batch=7)
+    return root / "one", root / "other"
+
+
+@pytest.mark.parametrize("name", GRAPH_FILES)
+def test_a_torn_published_folder_is_built_anew_without_being_opened(
+    builds: tuple[Path, Path], tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Opened as it is, such a folder hangs or crashes every later run: the pipeline never ends again by itself."""
+    folder = _copy(builds[0], tmp_path) / "index"
+    tear(folder, builds[1] / "index", name)
+
+    update_index(folder, numbered_rows(N_PASSAGES, start=5), TARGET, batch=20)
+
+    assert is_current(folder, TARGET.identity, WANTED)
+    assert "is damaged or unfinished; the index is built anew" in caplog.text
+
+
+@pytest.mark.parametrize("name", GRAPH_FILES)
+def test_a_torn_draft_is_thrown_away_without_being_opened(builds: tuple[Path, Path], tmp_path: Path, name: str) -> None:
+    """A draft that was not closed has neither been flushed nor audited; its shape is anybody's guess."""
+    root = _copy(builds[0], tmp_path / "root")
+    draft = _copy(builds[0], tmp_path / "another") / "index"
+    tear(draft, builds[1] / "index", name)
+    (draft / "torn").touch()
+    draft.rename(root / "index.draft")
+
+    update_index(root / "index", numbered_rows(N_PASSAGES, start=5), TARGET, batch=20)
+
+    assert is_current(root / "index", TARGET.identity, WANTED)
+    assert [path.name for path in root.iterdir()] == ["index"]
+
+
+_UPDATED_FOR_EVER = """
+import itertools, sys
+from pathlib import Path
+from rag_assets_tests.indexing.rows import numbered_rows
+from rag_assets_tests.indexing.test_torn_folders import TARGET
+from rag_assets.indexing.update import update_index
+
+for start in itertools.cycle(range(5, 30, 5)):
+    update_index(Path(sys.argv[1]), numbered_rows(60, start=start), TARGET, batch=2)
+    print(start, flush=True)
+"""
+DELAYS_S = (0.02, 0.11, 0.23)
+"""After the first update is done; each falls somewhere into the second."""
+
+
+@pytest.mark.parametrize("delay_s", DELAYS_S)
+def test_an_index_whose_writer_was_killed_is_brought_up_to_date_by_the_next_run(
+    builds: tuple[Path, Path], tmp_path: Path, delay_s: float
+) -> None:
+    """A kill at a bad moment must cost the update that was under way, and nothing after it."""
+    folder = _copy(builds[0], tmp_path) / "index"
+    kill_while_updating(folder, delay_s)
+
+    update_index(folder, numbered_rows(N_PASSAGES, start=5), TARGET, batch=20)
+
+    assert is_current(folder, TARGET.identity, WANTED)
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
+
+
+def kill_while_updating(folder: Path, delay_s: float) -> None:
+    """Start a process that updates the index again and again, two passages at a time, and kill it without warning."""
+    command = [sys.executable, "-c", _UPDATED_FOR_EVER, str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as writer:
+        assert writer.stdout is not None
+        first = writer.stdout.readline()
+        time.sleep(delay_s)
+        os.kill(writer.pid, signal.SIGKILL)
+    assert first.strip() == b"5", "the writer never came as far as this test needs it"
+    assert writer.returncode == -signal.SIGKILL
+
+
+def _copy(world: Path, root: Path) -> Path:
+    """A copy of the folder that has the index in it."""
+    shutil.copytree(world, root, dirs_exist_ok=True)
+    return root
