@@ -170,12 +170,25 @@ BLOCK_SEPARATOR = "\n\n"
 
 
 @dataclass(frozen=True, slots=True)
+class SectionPart:
+    """The part of a chunk that comes from one section: `text[start:end]`."""
+
+    start: int
+    body_start: int
+    """Where its text begins; `text[start:body_start]` is its heading, if the chunk has it."""
+    end: int
+    section_title: str
+    section_path: str
+    """Titles from the outermost section inwards, joined with " > "."""
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
-    """What is read and cited: a run of one section of one paper."""
+    """What is read and cited: a run of one section of one paper, or of short sections that stand side by side."""
 
     paper_id: str
     section_id: str
-    """Stable within a paper: derived from the section's titles, not from its position."""
+    """Stable within a paper: derived from the titles of the section, or of those merged, not from its position."""
     section_title: str
     chunk_id: str
     """Derived from content: an edit elsewhere in the paper leaves it alone."""
@@ -187,9 +200,9 @@ class Chunk:
     source: str
     ordinal: int
     section_path: str
-    """Titles from the outermost section inwards, joined with " > "."""
+    """Titles from the outermost section inwards, joined with " > "; of several sections, those they have in common."""
     chunk_type: str
-    """Kind of its blocks if all are alike, else "mixed"."""
+    """Kind of its blocks, headings aside, if all are alike, else "mixed"."""
     split_sequence: str | None
     """ "2/5": the second of five chunks cut from one section run or block; None if it was not cut."""
     is_continuation: bool
@@ -202,6 +215,17 @@ class Chunk:
     is_generated: bool
     spans: tuple[Span, ...]
     fingerprint: str
+    own_start: int = 0
+    """Before it, the text repeats what an earlier chunk says: sentences, or the title of a table."""
+    n_own_chars: int = 0
+    """Characters of blocks and captions it holds, white space, cell borders, headings and repeats aside."""
+    sections: tuple[SectionPart, ...] = ()
+    """Its sections in order, each with its whole path."""
+
+    def section_title_at(self, offset: int) -> str:
+        """Title of the section that the character at `offset` of the text belongs to."""
+        titles = (part.section_title for part in self.sections if offset < part.end)
+        return next(titles, self.section_title)
 
     @property
     def boxes(self) -> tuple[Box, ...]:
@@ -357,6 +381,18 @@ def first_page(spans: Sequence[Span]) -> int | None:
 def last_page(spans: Sequence[Span]) -> int | None:
     """Page of the last run, None when it is not known."""
     return spans[-1].page_end if spans else None
+
+
+def known_spans(spans: Sequence[Span], own_start: int = 0) -> list[Span]:
+    """The runs that say where a text stands: those of the document, and captions whose page is known.
+
+    own_start: captions before it are repeated from an earlier chunk and tell nothing about the rest.
+    """
+    return [
+        span
+        for span in spans
+        if span.source_start is not None or (span.page_start is not None and span.start >= own_start)
+    ]
 
 
 def span_at(spans: Sequence[Span], offset: int) -> Span | None:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.model import Block, BlockKind, Box, Cell, Chunk, Passage, Span, Zone
+from rag_assets.model import Block, BlockKind, Box, Cell, Chunk, Passage, SectionPart, Span, Zone
 
 T = TypeVar("T")
 
@@ -32,6 +32,15 @@ _SPAN = pa.struct(
         ("boxes", pa.list_(_BOX)),
         ("source_start", pa.int32()),
         ("page_confidence", pa.float64()),
+    ]
+)
+_SECTION = pa.struct(
+    [
+        ("start", pa.int32()),
+        ("body_start", pa.int32()),
+        ("end", pa.int32()),
+        ("section_title", pa.string()),
+        ("section_path", pa.string()),
     ]
 )
 _CELL = pa.struct(
@@ -114,6 +123,9 @@ CHUNKS = pa.schema(
         ("boxes", pa.list_(_BOX)),
         ("is_generated", pa.bool_()),
         ("spans", pa.list_(_SPAN)),
+        ("own_start", pa.int32()),
+        ("n_own_chars", pa.int32()),
+        ("sections", pa.list_(_SECTION)),
         ("fingerprint", pa.string()),
     ]
 )
@@ -179,12 +191,19 @@ def to_table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
 
 def chunk_row(chunk: Chunk) -> dict[str, Any]:
     row = {f.name: getattr(chunk, f.name) for f in fields(chunk)}
-    return row | {"spans": [asdict(span) for span in chunk.spans], "boxes": [asdict(box) for box in chunk.boxes]}
+    return row | {
+        "spans": [asdict(span) for span in chunk.spans],
+        "boxes": [asdict(box) for box in chunk.boxes],
+        "sections": [asdict(part) for part in chunk.sections],
+    }
 
 
 def chunks_from(table: pa.Table) -> list[Chunk]:
     columns = [f.name for f in fields(Chunk)]
-    return [Chunk(**(row | {"spans": _spans(row["spans"])})) for row in table.select(columns).to_pylist()]
+    return [
+        Chunk(**(row | {"spans": _spans(row["spans"]), "sections": _sections(row["sections"])}))
+        for row in table.select(columns).to_pylist()
+    ]
 
 
 def passage_row(passage: Passage, fingerprint: str) -> dict[str, Any]:
@@ -248,6 +267,10 @@ def map_papers(table: pa.Table, work: Callable[[str, pa.Table], T]) -> list[T]:
 
 def _boxes(rows: Sequence[Mapping[str, Any]]) -> tuple[Box, ...]:
     return tuple(Box(**row) for row in rows)
+
+
+def _sections(rows: Sequence[Mapping[str, Any]]) -> tuple[SectionPart, ...]:
+    return tuple(SectionPart(**row) for row in rows)
 
 
 def _spans(rows: Sequence[Mapping[str, Any]]) -> tuple[Span, ...]:

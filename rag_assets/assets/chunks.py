@@ -1,7 +1,7 @@
 """Asset `chunks`: every changed paper cut into the chunks that answers cite."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,16 @@ from rag_assets.assets.reporting import histogram, markdown_table, materialized
 from rag_assets.chunking import audits
 from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.chunking.stats import chunk_stats
+from rag_assets.chunking.text_accounts import lost_text, text_accounts
 from rag_assets.chunking.updates import update_chunks
 from rag_assets.incremental import data_version, drafting
+from rag_assets.parsing.corpus import text_lost
 from rag_assets.settings import ChunkingSettings, Settings
 from rag_assets.table_files import published_or_empty, required_table, write_table
-from rag_assets.tables import CHUNKS, fingerprints_by, schema_problems
+from rag_assets.tables import CHUNKS, fingerprints_by, rows_without, schema_problems
 from rag_assets.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
+
+N_PAPERS_SHOWN = 50
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,10 @@ class ChunksDraft:
     blocks: pa.Table
     settings: ChunkingSettings
     quarantined: list[QuarantinedPaper]
+    index: pa.Table
+    """Of the papers that were not quarantined."""
+    accounts: Sequence[dict[str, Any]]
+    """Where each of their texts went."""
 
 
 CHUNK_AUDITS: list[Audit[ChunksDraft]] = [
@@ -66,11 +74,10 @@ CHUNK_AUDITS: list[Audit[ChunksDraft]] = [
         lambda draft: shown(audits.without_page(draft.chunks), ["chunk_id", "file_path"]),
     ),
     advisory(
-        "no_crumbs",
-        "No chunk is shorter than chunking.min_tokens and min_chars.",
-        lambda draft: shown(
-            audits.shorter_than_minimum(draft.chunks, draft.settings), ["chunk_id", "n_tokens", "text"]
-        ),
+        "no_text_lost",
+        "All text of a paper is in its chunks: at least 98 % of the source in blocks, and all of these, headings and "
+        "back matter aside, in chunks. The table counts characters and what was left out.",
+        lambda draft: lost_text(draft.accounts, text_lost(draft.blocks, draft.index)),
     ),
 ]
 
@@ -102,12 +109,16 @@ def chunks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult
         QUARANTINED_KEY: [paper.as_row() for paper in quarantined],
     }
     is_changed = not plan.is_noop or published.provenance != provenance
+    index = required_table(paths.parsed_index, asset="parsed_index")
+    used = rows_without(index, "paper_id", [paper.paper_id for paper in quarantined])
+    accounts = text_accounts(updated, blocks, used)
     with drafting() as draft:
-        stats = chunk_stats(updated, required_table(paths.parsed_index, asset="parsed_index"), tokenizer)
+        stats = chunk_stats(updated, index, tokenizer)
         if is_changed:
             write_table(updated, draft.path(paths.chunks), provenance)
         draft.put(paths.chunk_stats, json.dumps(stats, indent=2, ensure_ascii=False).encode() + b"\n")
-        results = [audit.result(ChunksDraft(updated, blocks, settings.chunking, quarantined)) for audit in CHUNK_AUDITS]
+        audited = ChunksDraft(updated, blocks, settings.chunking, quarantined, used, accounts)
+        results = [audit.result(audited) for audit in CHUNK_AUDITS]
         yield from results
         if guardrails_hold(results):
             draft.publish()
@@ -116,7 +127,7 @@ def chunks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult
                 counts=plan.counts(),
                 n_rows=len(updated),
                 facts=_facts(stats, tokenizer) | {"n_quarantined": len(quarantined)},
-                previews=_previews(updated),
+                previews=_previews(updated) | {"text": markdown_table(accounts, n_shown=N_PAPERS_SHOWN)},
             )
 
 

@@ -46,11 +46,6 @@ BLOCK_AUDITS: list[Audit[BlocksDraft]] = [
         "Every page of a block is a page of its document.",
         lambda draft: corpus.pages_outside(draft.blocks, draft.index).to_pylist(),
     ),
-    advisory(
-        "no_text_lost",
-        "The blocks of a paper hold at least 98 % of the text of its source.",
-        lambda draft: corpus.text_lost(draft.blocks, draft.index).to_pylist(),
-    ),
 ]
 
 

@@ -5,7 +5,6 @@ from rag_assets.chunking.audits import (
     longer_than_model_reads,
     outside_token_bounds,
     repeated_ids,
-    shorter_than_minimum,
     without_page,
 )
 from rag_assets.chunking.chunker import CHUNKER_VERSION, chunk_paper
@@ -24,7 +23,6 @@ __all__ = [
     "longer_than_model_reads",
     "outside_token_bounds",
     "repeated_ids",
-    "shorter_than_minimum",
     "update_chunks",
     "update_passages",
     "without_page",

@@ -26,12 +26,6 @@ def outside_token_bounds(chunks: pa.Table, settings: ChunkingSettings) -> pa.Tab
     return chunks.filter(pc.or_(pc.less(n_tokens, 1), pc.greater(n_tokens, settings.max_tokens)))
 
 
-def shorter_than_minimum(chunks: pa.Table, settings: ChunkingSettings) -> pa.Table:
-    """Chunks below the minimum: pieces left between units too long to share a chunk, or kept for want of better."""
-    too_few = pc.less(chunks["n_tokens"], settings.min_tokens)
-    return chunks.filter(pc.or_(too_few, pc.less(pc.utf8_length(chunks["text"]), settings.min_chars)))
-
-
 def from_back_matter(chunks: pa.Table, blocks: pa.Table) -> pa.Table:
     """Chunks whose range in the document shares a character with a block of the back matter."""
     back = blocks.filter(pc.equal(blocks["zone"], str(Zone.BACK)))

@@ -3,7 +3,8 @@
 The cuts follow from the text around them rather than from a count since the beginning, so that an edit moves the
 cuts near it and leaves the others where they are (content-defined chunking: Muthitacharoen, Chen and Mazieres 2001,
 "A Low-bandwidth Network File System"). Every boundary has a cost, a hash of the words on its two sides plus a rank:
-ends of blocks come before ends of sentences, these before places that should stay together. The cheapest way
+ends of sections come before
+ends of blocks, these before ends of sentences, these before places that should stay together. The cheapest way
 through is found by dynamic programming. Boundaries that are the cheapest far and wide (local minima: Bjorner, Blass
 and Gurevich 2010, "Content-dependent chunking for differential compression, the local maximum approach") are
 landmarks that every way passes through: an edit reaches no further than to the nearest ones it leaves standing.
@@ -25,6 +26,7 @@ _SHORTFALL = 200.0
 class Rank(IntEnum):
     """How little a cut at a boundary harms; lower is better."""
 
+    SECTION_END = -1
     BLOCK_END = 0
     UNIT_END = 1
     HELD_TOGETHER = 2
@@ -40,7 +42,7 @@ class Item:
     lead: int
     """Tokens that a chunk beginning here repeats from before (overlap, a table's title)."""
     cost: float
-    """Of the boundary before it, 0 to 3."""
+    """Of the boundary before it, -1 to 3."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,17 +5,28 @@ repeats from the one before belongs to that one's passages. Works on finished ch
 in `chunker`, the choice of cuts in `cuts`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from rag_assets.chunking.cuts import Item, Rank, Window, boundary_cost, choose_cuts
 from rag_assets.chunking.oversize import CountAll, fitting_pieces, leading_piece
 from rag_assets.chunking.units import PROSE, line_spans
-from rag_assets.model import BLOCK_SEPARATOR, BlockKind, Chunk, Passage, first_page, last_page, spans_between
+from rag_assets.model import (
+    BLOCK_SEPARATOR,
+    BlockKind,
+    Chunk,
+    Passage,
+    SectionPart,
+    first_page,
+    known_spans,
+    last_page,
+    spans_between,
+)
 from rag_assets.sentences import sentence_spans
 from rag_assets.settings import PassageSettings
 
-PASSAGER_VERSION = 2
+PASSAGER_VERSION = 3
 """Raise it when the same chunks and settings give other passages than before."""
 _SENTENCE_TYPES = frozenset(str(kind) for kind in (*PROSE, BlockKind.FIGURE))
 
@@ -61,22 +72,17 @@ def cut_passages(
     n_special = count_tokens([""])[0]
     high = max(1, min(settings.target_tokens, max_tokens) - n_special)
     reader = Reader(count_tokens, n_special, Window(max(1, 2 * high // 3), high), max(1, max_tokens - n_special))
-    passages: list[Passage] = []
-    read_until = 0
-    for chunk in chunks:
-        passages += _passages_of(chunk, read_until, reader)
-        read_until = max(read_until, chunk.char_end)
-    return passages
+    return [passage for chunk in chunks for passage in _passages_of(chunk, reader)]
 
 
-def _passages_of(chunk: Chunk, read_until: int, reader: Reader) -> list[Passage]:
-    stretches = _fitting(chunk, _stretches(chunk, read_until, reader), reader)
+def _passages_of(chunk: Chunk, reader: Reader) -> list[Passage]:
+    stretches = _fitting(chunk, _stretches(chunk, reader), reader)
     parts, texts, counts = _packed(chunk, stretches, reader)
     passages = []
     for nth, (part, text, n_tokens) in enumerate(zip(parts, texts, counts, strict=True)):
-        is_first, is_last = nth == 0 and read_until <= chunk.char_start, nth == len(parts) - 1
+        is_first, is_last = nth == 0 and _own_begin(chunk) == 0, nth == len(parts) - 1
         start, end = part[0].start, part[-1].end
-        located = [span for span in spans_between(chunk.spans, start, end) if span.source_start is not None]
+        located = known_spans(spans_between(chunk.spans, start, end))
         char_start, char_end = _source_range(chunk, start, end)
         passages.append(
             Passage(
@@ -94,22 +100,38 @@ def _passages_of(chunk: Chunk, read_until: int, reader: Reader) -> list[Passage]
     return passages
 
 
-def _stretches(chunk: Chunk, read_until: int, reader: Reader) -> list[Stretch]:
+def _own_begin(chunk: Chunk) -> int:
+    """Where its own text begins, after sentences it repeats; a title it repeats counts as its own."""
+    repeats_title = bool(chunk.spans) and chunk.spans[0].source_start is None
+    return 0 if repeats_title else chunk.own_start
+
+
+def _stretches(chunk: Chunk, reader: Reader) -> list[Stretch]:
     """The chunk's own stretches: without what it repeats of the chunk before, or of its table's title."""
     stretches: list[Stretch] = []
-    for start, end in _blocks(chunk.text, max(0, read_until - chunk.char_start)):
+    ranks = _section_ranks(chunk.sections)
+    for start, end in _blocks(chunk.text, _own_begin(chunk)):
         title = _title_at(chunk, start, end)
         body_start = start + len(title)
         body = chunk.text[body_start:end]
         own: list[Stretch] = []
-        if title and not _is_repeated(chunk, start):
+        if title and start >= chunk.own_start:
             own += _placed(sentence_spans(title), start, "")
         is_lines = chunk.chunk_type not in _SENTENCE_TYPES and (bool(title) or "\n" in body)
         spans = line_spans(body) if is_lines else sentence_spans(body)
         prefix = leading_piece(title, reader.window.high // 4, reader.count) if title else ""
         own += _placed(spans, body_start, prefix)
-        stretches += _ranked(own, chunk.text, stretches)
+        stretches += _ranked(own, chunk.text, stretches, ranks)
     return stretches
+
+
+def _section_ranks(sections: Sequence[SectionPart]) -> dict[int, Rank]:
+    """Ranks of the boundaries that sections make: before a section's heading, and between it and its text."""
+    ranks: dict[int, Rank] = {}
+    for before, part in pairwise(sections):
+        ranks[part.start] = Rank.SECTION_END if before.body_start < before.end else Rank.HELD_TOGETHER
+    held = {part.body_start: Rank.HELD_TOGETHER for part in sections if part.start < part.body_start < part.end}
+    return ranks | held
 
 
 def _title_at(chunk: Chunk, start: int, end: int) -> str:
@@ -118,20 +140,19 @@ def _title_at(chunk: Chunk, start: int, end: int) -> str:
     return chunk.text[start : min(next(located, end), end)].rstrip()
 
 
-def _is_repeated(chunk: Chunk, start: int) -> bool:
-    return any(span.start == start and span.source_start is None for span in chunk.spans)
-
-
 def _placed(spans: Sequence[tuple[int, int]], offset: int, prefix: str) -> list[Stretch]:
     return [Stretch(offset + start, offset + end, Rank.UNIT_END, prefix) for start, end in spans]
 
 
-def _ranked(own: Sequence[Stretch], text: str, before: Sequence[Stretch]) -> Iterator[Stretch]:
-    """The stretches of one block with the rank of the boundary before each."""
+def _ranked(
+    own: Sequence[Stretch], text: str, before: Sequence[Stretch], ranks: Mapping[int, Rank]
+) -> Iterator[Stretch]:
+    """The stretches of one block with the rank of the boundary before each; `ranks` has those of sections."""
     announced = bool(before) and text[: before[-1].end].endswith(":")
     for nth, stretch in enumerate(own):
         if nth == 0:
-            yield replace(stretch, rank=Rank.HELD_TOGETHER if announced else Rank.BLOCK_END)
+            rank = ranks.get(stretch.start, Rank.BLOCK_END)
+            yield replace(stretch, rank=Rank.HELD_TOGETHER if announced else rank)
         elif own[nth - 1].prefix != stretch.prefix:  # between a title and what it names
             yield replace(stretch, rank=Rank.HELD_TOGETHER)
         else:

@@ -1,15 +1,16 @@
-"""Which blocks of a paper may share a chunk: runs of one section, and the sections worth a chunk at all.
+"""Which blocks of a paper may share a chunk: runs of one section.
 
-A run ends where the section, the zone or the author (people or a model) changes, and at back matter. Headings are
-no text of a chunk; a chunk carries them as its section's titles.
+A run ends where the section, the zone or the author (people or a model) changes, and at back matter. A heading is no
+text of its section's chunks, which carry it as their section's title; it is kept with the run for a chunk of several
+sections. Which short runs are merged is decided in `short_sections`.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 from rag_assets.chunking.table_rows import row_units
 from rag_assets.chunking.units import (
+    CAPTIONED,
     PlacedBlock,
     Strategy,
     Unit,
@@ -20,9 +21,9 @@ from rag_assets.chunking.units import (
 )
 from rag_assets.incremental import fingerprint
 from rag_assets.model import BLOCK_SEPARATOR, Block, BlockKind, Zone
-from rag_assets.settings import ChunkingSettings
 
 STRATEGIES: dict[BlockKind, Strategy] = {
+    BlockKind.HEADING: whole_unit,
     BlockKind.PARAGRAPH: sentence_units,
     BlockKind.FOOTNOTE: sentence_units,
     BlockKind.FORMULA: whole_unit,
@@ -35,65 +36,103 @@ STRATEGIES: dict[BlockKind, Strategy] = {
 
 @dataclass(frozen=True)
 class Run:
-    """Consecutive units of one section that may share a chunk."""
+    """Consecutive units that may share a chunk."""
 
     section_id: str
     section_path: tuple[str, ...]
     zone: Zone
     is_generated: bool
     units: tuple[Unit, ...]
+    headings: tuple[Unit, ...] = ()
+    """The headings between the run before and this one."""
+    follows: bool = False
+    """Nothing but headings stands between the run before and this one, and their zone and author are the same."""
 
 
 def is_indexable(block: Block) -> bool:
-    """Whether a block's text belongs into chunks."""
-    return block.kind is not BlockKind.HEADING and block.zone is not Zone.BACK and bool(block.text.strip())
+    """Whether a block's text, or the caption of a table or figure without any, belongs into chunks."""
+    return (
+        block.kind is not BlockKind.HEADING
+        and block.zone is not Zone.BACK
+        and bool(block.text.strip() or (block.kind in CAPTIONED and block.title.strip()))
+    )
 
 
 def read_runs(paper_id: str, blocks: Sequence[Block]) -> list[Run]:
-    """The runs of a paper in reading order; their units carry the gap to the unit before."""
-    document = BLOCK_SEPARATOR.join(block.text for block in blocks)
-    runs: list[Run] = []
-    run: list[PlacedBlock] = []
-    headings: dict[tuple[str, ...], int] = {}
-
-    def close() -> None:
-        if run:
-            occurrence = headings.get(run[0].block.section_path, 1)
-            runs.append(_run(_section_id(paper_id, run[0].block.section_path, occurrence), run, document))
-            run.clear()
-
+    """The runs of a paper in reading order; their units and headings carry the gap to what stands before."""
+    reader = _RunReader(paper_id, BLOCK_SEPARATOR.join(block.text for block in blocks))
     for placed in _placed(blocks):
+        reader.read(placed)
+    reader.close()
+    return reader.runs
+
+
+class _RunReader:
+    """Collects blocks into runs."""
+
+    def __init__(self, paper_id: str, document: str) -> None:
+        self.runs: list[Run] = []
+        self._paper_id = paper_id
+        self._document = document
+        self._run: list[PlacedBlock] = []
+        self._headings: list[PlacedBlock] = []
+        self._is_after_gap = True
+        self._n_headings: dict[tuple[str, ...], int] = {}
+
+    def read(self, placed: PlacedBlock) -> None:
         block = placed.block
-        if not is_indexable(block):
+        if is_indexable(block):
+            if self._run and _belonging(self._run[0].block) != _belonging(block):
+                self.close()
+            self._run.append(placed)
+        elif block.kind is BlockKind.HEADING:
             if block.text.strip():
-                close()
-            if block.kind is BlockKind.HEADING:
-                headings[block.section_path] = headings.get(block.section_path, 0) + 1
-            continue
-        if run and _belonging(run[0].block) != _belonging(block):
-            close()
-        run.append(placed)
-    close()
-    return runs
+                self.close()
+                self._headings.append(placed)
+            self._n_headings[block.section_path] = self._n_headings.get(block.section_path, 0) + 1
+        elif block.text.strip():
+            self.close()
+            self._headings.clear()
+            self._is_after_gap = True
 
+    def close(self) -> None:
+        """End the run that is being read."""
+        if not self._run:
+            return
+        first = self._run[0].block
+        before = self.runs[-1] if self.runs and not self._is_after_gap else None
+        headings = [] if first.is_generated else [one for one in self._headings if one.block.zone is first.zone]
+        run = Run(
+            section_id=_section_id(self._paper_id, first.section_path, self._n_headings.get(first.section_path, 1)),
+            section_path=first.section_path,
+            zone=first.zone,
+            is_generated=first.is_generated,
+            units=(),
+            follows=before is not None
+            and (before.zone, before.is_generated) == (first.zone, first.is_generated)
+            and len(headings) == len(self._headings),
+        )
+        end = before.units[-1].end if before and run.follows else None
+        units = self._units([*headings, *self._run], end)
+        n_headings = sum(unit.kind is BlockKind.HEADING for unit in units)
+        self.runs.append(replace(run, headings=tuple(units[:n_headings]), units=tuple(units[n_headings:])))
+        self._run, self._headings, self._is_after_gap = [], [], False
 
-def kept_runs(runs: Sequence[Run], n_tokens: Sequence[int], settings: ChunkingSettings) -> list[int]:
-    """Indexes of the runs that are chunked. `n_tokens` has each run's size.
+    def _units(self, placed: Sequence[PlacedBlock], end: int | None) -> list[Unit]:
+        """The units of blocks; `end` is where the unit before them ends, None when they follow nothing."""
+        units: list[Unit] = []
+        for one in placed:
+            own = STRATEGIES[one.block.kind](one)
+            if own and end is not None:
+                own[0] = replace(own[0], gap=self._gap(end, own[0].start))
+            units += own
+            end = units[-1].end if units else end
+        return units
 
-    A section shorter than the minimum (a stray line, a grant number, "None declared.") is left out. The front is kept
-    when the settings say so, and everything is kept when the short sections are most of the paper: slides or a form
-    under many headings would lose their content.
-    """
-    kept, n_kept = [], 0
-    for _, members in groupby(range(len(runs)), key=lambda at: (runs[at].section_id, runs[at].zone)):
-        section = list(members)
-        size = sum(n_tokens[at] for at in section)
-        n_chars = sum(len(unit.text) for at in section for unit in runs[at].units)
-        is_long = size >= settings.min_tokens and n_chars >= settings.min_chars
-        n_kept += size if is_long else 0
-        if is_long or (settings.include_front and runs[section[0]].zone is Zone.FRONT):
-            kept += section
-    return kept if 2 * n_kept >= sum(n_tokens) else list(range(len(runs)))
+    def _gap(self, end: int, start: int) -> str:
+        """The white space between two blocks; rows of a table that say nothing are no part of it."""
+        between = self._document[end:start]
+        return BLOCK_SEPARATOR if between.strip() else between
 
 
 def _belonging(block: Block) -> tuple[tuple[str, ...], Zone, bool]:
@@ -110,14 +149,3 @@ def _placed(blocks: Sequence[Block]) -> Iterator[PlacedBlock]:
 def _section_id(paper_id: str, path: tuple[str, ...], occurrence: int) -> str:
     digest = fingerprint("section", path)[:12]
     return f"{paper_id}:{digest}" if occurrence == 1 else f"{paper_id}:{digest}-{occurrence}"
-
-
-def _run(section_id: str, placed: Sequence[PlacedBlock], document: str) -> Run:
-    units: list[Unit] = []
-    for one in placed:
-        own = STRATEGIES[one.block.kind](one)
-        if units and own:
-            own[0] = replace(own[0], gap=document[units[-1].end : own[0].start])
-        units += own
-    first = placed[0].block
-    return Run(section_id, first.section_path, first.zone, first.is_generated, tuple(units))

@@ -66,6 +66,7 @@ def row_units(placed: PlacedBlock) -> list[Unit]:
                 spans=(_row_span(placed, grid.own_boxes(row), lines[row], len(line)),),
                 kind=placed.block.kind,
                 block=placed.index,
+                section_path=placed.block.section_path,
                 gap="\n" if units else "",
                 prefix=title,
             )

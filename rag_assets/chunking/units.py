@@ -12,6 +12,8 @@ from rag_assets.model import Block, BlockKind, Span, spans_between
 from rag_assets.sentences import sentence_spans
 
 PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.FOOTNOTE, BlockKind.FORMULA})
+CAPTIONED = frozenset({BlockKind.TABLE, BlockKind.FIGURE})
+"""Kinds whose title is text of the paper."""
 _LINE = re.compile(r"[^\n]*\S")
 
 
@@ -29,6 +31,7 @@ class Unit:
     kind: BlockKind
     block: int
     """Index of its block in the document."""
+    section_path: tuple[str, ...] = ()
     gap: str = ""
     """Text between this unit and the one before it in its block."""
     prefix: str = ""
@@ -85,7 +88,7 @@ def with_caption(placed: PlacedBlock, body: Sequence[Unit]) -> list[Unit]:
     A title is no part of the document's text, so it has no span: it has no offset there and proves no page.
     """
     title = placed.block.title
-    if not body or placed.block.text.lstrip().startswith(title):
+    if placed.block.text.lstrip().startswith(title):
         return list(body)
     units, at = [], 0
     for start, end in sentence_spans(title):
@@ -97,12 +100,13 @@ def with_caption(placed: PlacedBlock, body: Sequence[Unit]) -> list[Unit]:
                 spans=(),
                 kind=placed.block.kind,
                 block=placed.index,
+                section_path=placed.block.section_path,
                 gap=title[at:start],
                 is_caption=True,
             )
         )
         at = end
-    return [*units, replace(body[0], gap="\n"), *body[1:]]
+    return [*units, *(replace(unit, gap="\n") for unit in body[:1]), *body[1:]]
 
 
 def verbatim_units(placed: PlacedBlock, spans: Sequence[tuple[int, int]], prefix: str = "") -> list[Unit]:
@@ -117,6 +121,7 @@ def verbatim_units(placed: PlacedBlock, spans: Sequence[tuple[int, int]], prefix
                 spans=clipped_spans(placed.block.spans, start, end, placed.start),
                 kind=placed.block.kind,
                 block=placed.index,
+                section_path=placed.block.section_path,
                 gap=placed.block.text[at:start],
                 prefix=prefix,
             )

@@ -11,16 +11,16 @@ from functools import partial
 from typing import NamedTuple
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from rag_assets.chunking.audits import broken_by_chunks, broken_by_passages
 from rag_assets.chunking.chunker import CHUNKER_VERSION, chunk_paper
 from rag_assets.chunking.oversize import CountAll
 from rag_assets.chunking.passages import PASSAGER_VERSION, cut_passages
 from rag_assets.chunking.quarantine import CutPaper, QuarantinedPaper, cut_or_quarantined
+from rag_assets.chunking.sections import is_indexable
 from rag_assets.errors import GuardrailBroken
 from rag_assets.incremental import UpdatePlan, fingerprint, plan_update
-from rag_assets.model import BlockKind, Zone
+from rag_assets.model import Block, BlockKind, Zone
 from rag_assets.settings import ChunkingSettings, PassageSettings
 from rag_assets.tables import (
     CHUNKS,
@@ -111,12 +111,12 @@ def update_passages(
 
 def _indexable(blocks: pa.Table) -> pa.Table:
     """The blocks that can become text of a chunk: a paper without any has no chunks and is not waited for."""
-    return blocks.filter(
-        pc.and_(
-            pc.and_(pc.not_equal(blocks["kind"], str(BlockKind.HEADING)), pc.not_equal(blocks["zone"], str(Zone.BACK))),
-            pc.match_substring_regex(blocks["text"], r"\S"),
-        )
-    )
+    columns = (blocks[name].to_pylist() for name in ("kind", "text", "zone", "title"))
+    mask = [
+        is_indexable(Block(BlockKind(kind), text, zone=Zone(zone), title=title))
+        for kind, text, zone, title in zip(*columns, strict=True)
+    ]
+    return blocks.filter(pa.array(mask, pa.bool_()))
 
 
 def _update(

@@ -92,6 +92,7 @@ def _contexts(chosen: Mapping[str, float], library: Library, counter: TokenCount
         key=lambda run: min(order[passage.passage_id] for passage in run),
     )
     texts = [_labelled(_text_of(run, library.chunk_of(run[0])), library.chunk_of(run[0])) for run in runs]
+    titles = [_section_title(run[0], library.chunk_of(run[0])) for run in runs]
     return [
         Context(
             paper_id=run[0].paper_id,
@@ -102,10 +103,16 @@ def _contexts(chosen: Mapping[str, float], library: Library, counter: TokenCount
             text=text,
             score=max(chosen[passage.passage_id] for passage in run),
             is_generated=library.chunk_of(run[0]).is_generated,
-            section_title=library.chunk_of(run[0]).section_title,
+            section_title=title,
         )
-        for run, text, n_tokens in zip(runs, texts, counter.count_all(texts), strict=True)
+        for run, text, title, n_tokens in zip(runs, texts, titles, counter.count_all(texts), strict=True)
     ]
+
+
+def _section_title(first: Passage, chunk: Chunk) -> str:
+    """Title of the section that a context begins in; a chunk may hold several short ones."""
+    place = _place_of(first.text, chunk.text, 0)
+    return chunk.section_title_at(place.start) if place else chunk.section_title
 
 
 def _labelled(text: str, chunk: Chunk) -> str:

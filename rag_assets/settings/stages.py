@@ -67,9 +67,16 @@ class ChunkingSettings(StageSettings):
         description="Whole sentences up to this many tokens are repeated from the chunk before. "
         "Too high repeats text in the answers, 0 loses what straddles a cut.",
     )
-    min_tokens: int = Field(30, ge=0, description="Shorter sections are left out, unless they make up most of a paper.")
+    min_tokens: int = Field(
+        30,
+        ge=0,
+        description="A shorter section is merged with a neighbour, under the nearest heading they share. "
+        "Too high mixes subjects in a chunk, 0 makes chunks of single lines.",
+    )
     min_chars: int = Field(80, ge=0, description="As min_tokens, in characters.")
-    include_front: bool = Field(False, description="Chunk the abstract even if it is shorter than the minimum.")
+    include_front: bool = Field(
+        False, description="Keep a short abstract a chunk of its own, not merged with other front matter."
+    )
     context_tokens: int = Field(60, ge=0, description="Length of context_before and context_after.")
     tokenizer: Literal["auto", "cl100k_base", "wordpiece"] = Field(
         "auto",

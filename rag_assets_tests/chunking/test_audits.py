@@ -7,7 +7,6 @@ from rag_assets.chunking import (
     longer_than_model_reads,
     outside_token_bounds,
     repeated_ids,
-    shorter_than_minimum,
     update_chunks,
     without_page,
 )
@@ -52,7 +51,6 @@ def test_good_chunks_pass_every_audit(chunks: pa.Table, blocks: pa.Table) -> Non
     assert chunks.num_rows == 3
     assert repeated_ids(chunks, "chunk_id").num_rows == 0
     assert outside_token_bounds(chunks, SMALL).num_rows == 0
-    assert shorter_than_minimum(chunks, SMALL).num_rows == 0
     assert from_back_matter(chunks, blocks).num_rows == 0
     assert schema_problems(chunks.schema, CHUNKS) == []
 
@@ -69,7 +67,6 @@ def test_chunks_outside_the_bounds_are_found(chunks: pa.Table) -> None:
     broken = changed(chunks, "n_tokens", [0, 51, 50])
 
     assert outside_token_bounds(broken, SMALL)["n_tokens"].to_pylist() == [0, 51]
-    assert shorter_than_minimum(broken, SMALL)["n_tokens"].to_pylist() == [0]
 
 
 def test_chunks_that_reach_into_back_matter_are_found(chunks: pa.Table, blocks: pa.Table) -> None:

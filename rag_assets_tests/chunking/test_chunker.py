@@ -197,36 +197,6 @@ def test_a_figures_title_is_not_said_twice() -> None:
     assert chunk.text == "Figure 2. Ferritin by week of the trial."
 
 
-def test_sections_below_the_minimum_are_left_out() -> None:
-    """Grant numbers and "None declared." are found for many questions and answer none."""
-    rng = random.Random(10)
-    blocks = [
-        paragraph(sentence(rng, 30), "Results"),
-        heading("Funding"),
-        paragraph("WT082036.", "Funding"),
-    ]
-
-    assert [chunk.section_title for chunk in chunked(blocks)] == ["Results"]
-
-
-def test_a_short_abstract_is_chunked_when_the_front_is_included() -> None:
-    """The setting exists because a two-line abstract is still the best summary there is."""
-    front = paragraph("Iron fell.", "Abstract", zone=Zone.FRONT)
-    blocks = [front, paragraph(sentence(random.Random(11), 30), "Results")]
-
-    without, with_front = chunked(blocks), chunked(blocks, SMALL.model_copy(update={"include_front": True}))
-
-    assert [chunk.section_title for chunk in without] == ["Results"]
-    assert [chunk.section_title for chunk in with_front] == ["Abstract", "Results"]
-
-
-def test_a_paper_of_short_sections_keeps_them() -> None:
-    """Slides and forms are all short sections: leaving them out would leave nothing."""
-    blocks = [paragraph("Iron fell.", f"Slide {n}") for n in range(5)]
-
-    assert len(chunked(blocks)) == 5
-
-
 def test_headings_alone_make_no_chunk() -> None:
     """An empty section is no evidence."""
     assert chunked([heading("Results"), heading("Results", "Iron")]) == []

@@ -1,0 +1,171 @@
+"""A run of sized units becomes the drafts of its chunks: where it is cut, what each repeats, and its text and spans."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rag_assets.chunking.cuts import Item, Rank, Window, boundary_cost, choose_cuts
+from rag_assets.chunking.short_sections import common_path
+from rag_assets.chunking.sizes import SizedRun, as_line, is_named_by
+from rag_assets.chunking.units import PROSE, Unit
+from rag_assets.model import BlockKind, SectionPart, Span
+from rag_assets.settings import ChunkingSettings
+
+PATH_SEPARATOR = " > "
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """What a chunk repeats from before its own first unit."""
+
+    first: int
+    """Index of the first repeated unit; the chunk's own first unit when none is."""
+    prefix: str = ""
+    n_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A chunk before it is counted: `units[start:last]` of its run, its own from `first` on."""
+
+    start: int
+    first: int
+    last: int
+    section_path: tuple[str, ...]
+    """What the sections of its text have in common."""
+    text: str
+    own_start: int
+    spans: tuple[Span, ...]
+    sections: tuple[SectionPart, ...]
+
+
+def drafts_of(run: SizedRun, settings: ChunkingSettings, limit: int) -> list[Draft]:
+    """The run cut into drafts of at most `limit` tokens, by the sizes of its units; one unit may be longer."""
+    low = max(2 * settings.target_tokens - settings.max_tokens, settings.target_tokens // 2, 1)
+    leads = [_lead(run, at, settings.overlap_tokens, limit) for at in range(len(run.units))]
+    items = [
+        Item(size, lead.n_tokens, _cost_before(run.units, at))
+        for at, (size, lead) in enumerate(zip(run.sizes, leads, strict=True))
+    ]
+    cuts = choose_cuts(items, Window(min(low, max(limit, 1)), limit))
+    found = (_draft(run, leads[first], first, last) for first, last in cuts)
+    return [draft for draft in found if draft is not None]
+
+
+def _draft(run: SizedRun, lead: Lead, first: int, last: int) -> Draft | None:
+    """The draft of own units `[first, last)`, without headings at its edges; None when there are only headings.
+
+    A heading at its end belongs to the text of the next chunk, one at its beginning is named by its path.
+    """
+    while last > first and run.units[last - 1].kind is BlockKind.HEADING:
+        last -= 1
+    body = [unit.section_path for unit in run.units[lead.first : last] if unit.kind is not BlockKind.HEADING]
+    if not body:
+        return None
+    path = common_path(list(dict.fromkeys(body)))
+    start = lead.first
+    while is_named_by(path, run.units[start]):
+        start += 1
+    first = max(first, start)
+    return Draft(start, first, last, path, *_rendered(run.units[start:last], lead.prefix, first - start))
+
+
+def _lead(run: SizedRun, at: int, overlap_tokens: int, limit: int) -> Lead:
+    """What a chunk whose own text begins at unit `at` repeats: sentences of its section, or the title of a table."""
+    unit, room = run.units[at], limit - run.sizes[at]
+    if at == 0:
+        return Lead(at)
+    before = run.units[at - 1]
+    if unit.prefix and before.block == unit.block and run.prefix_sizes[at] <= room:
+        return Lead(at, unit.prefix, run.prefix_sizes[at])
+    if unit.kind not in PROSE or unit.is_fragment:
+        return Lead(at)
+    first, n_tokens = at, 0
+    while first > 0:
+        candidate, size = run.units[first - 1], run.sizes[first - 1]
+        if not _may_be_repeated(candidate, unit) or n_tokens + size > min(overlap_tokens, room):
+            break
+        first, n_tokens = first - 1, n_tokens + size
+    return Lead(first, "", n_tokens)
+
+
+def _may_be_repeated(candidate: Unit, before: Unit) -> bool:
+    return candidate.kind in PROSE and not candidate.is_fragment and candidate.section_path == before.section_path
+
+
+def _cost_before(units: Sequence[Unit], at: int) -> float:
+    if at == 0:
+        return 0.0
+    before, after = units[at - 1], units[at]
+    return boundary_cost(before.text, after.text, _rank(before, after))
+
+
+def _rank(before: Unit, after: Unit) -> Rank:
+    in_one_block = before.block == after.block
+    if before.kind is BlockKind.HEADING or before.text.endswith(":"):
+        return Rank.HELD_TOGETHER
+    if after.kind is BlockKind.HEADING or before.section_path != after.section_path:
+        return Rank.SECTION_END
+    if BlockKind.FORMULA in (before.kind, after.kind):
+        return Rank.HELD_TOGETHER
+    if in_one_block and (before.is_caption or (before.is_fragment and after.is_fragment)):
+        return Rank.HELD_TOGETHER
+    return Rank.UNIT_END if in_one_block else Rank.BLOCK_END
+
+
+def _rendered(
+    units: Sequence[Unit], prefix: str, n_repeated: int
+) -> tuple[str, int, tuple[Span, ...], tuple[SectionPart, ...]]:
+    """The text of a chunk, where its own begins, its spans and its sections.
+
+    Neighbouring spans of a block that differ in nothing become one. Nothing stands before the first unit but a
+    repeated title; `n_repeated` units are repeated too.
+    """
+    pieces = [as_line(prefix)]
+    at = own_start = len(pieces[0])
+    spans: list[Span] = [Span(0, len(prefix), None, None)] if prefix else []
+    sections: list[SectionPart] = []
+    block = None
+    for nth, unit in enumerate(units):
+        gap = unit.gap if nth else ""
+        pieces += (gap, unit.text)
+        at += len(gap)
+        if nth == n_repeated:
+            own_start = at
+        for span in _moved(unit.spans, at):
+            if spans and unit.block == block and _continues(spans[-1], span):
+                spans[-1] = replace(spans[-1], end=span.end)
+            else:
+                spans.append(span)
+        _extend(sections, unit, at if nth else 0, at + len(unit.text))
+        block = unit.block
+        at += len(unit.text)
+    return "".join(pieces), own_start, tuple(spans), tuple(sections)
+
+
+def _extend(sections: list[SectionPart], unit: Unit, start: int, end: int) -> None:
+    """Add a unit that stands at `[start, end)` to the section it belongs to."""
+    path = PATH_SEPARATOR.join(unit.section_path)
+    is_heading = unit.kind is BlockKind.HEADING
+    last = sections[-1] if sections else None
+    has_body = last is not None and last.body_start < last.end
+    if last is None or last.section_path != path or (is_heading and has_body):
+        title = unit.section_path[-1] if unit.section_path else ""
+        sections.append(SectionPart(start, end if is_heading else start, end, title, path))
+    elif is_heading:
+        sections[-1] = replace(last, body_start=end, end=end)
+    else:
+        sections[-1] = replace(last, body_start=last.body_start if has_body else start, end=end)
+
+
+def _moved(spans: Sequence[Span], offset: int) -> Iterator[Span]:
+    return (replace(span, start=span.start + offset, end=span.end + offset) for span in spans)
+
+
+def _continues(span: Span, following: Span) -> bool:
+    """Whether both are one stretch of the document with the same pages and boxes."""
+    if span.source_start is None or following.source_start is None:
+        return span.source_start is following.source_start
+    expected = replace(
+        span, start=following.start, end=following.end, source_start=span.source_start + following.start - span.start
+    )
+    return expected == following

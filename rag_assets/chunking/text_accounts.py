@@ -1,0 +1,76 @@
+"""Where the text of each paper went: from its source to blocks to chunks, and what was left out on purpose.
+
+Characters are counted without white space and without the "|" between the cells of a table, so that a row written as
+"label: value" counts as the line it was made from.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rag_assets.model import BlockKind, Zone
+
+_CAPTIONED = (str(BlockKind.TABLE), str(BlockKind.FIGURE))
+_COUNTS = ("n_in_blocks", "n_heading", "n_back_matter")
+
+
+def n_text_chars(text: str) -> int:
+    """Characters of a text, white space and cell borders aside."""
+    return len("".join(text.replace("|", " ").split()))
+
+
+def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[dict[str, Any]]:
+    """One row per paper that was read, the one that lost the largest share first.
+
+    n_source: what the parser counted in the source, white space included, back matter aside. n_in_blocks: text of
+    the blocks that belongs into chunks; n_heading, n_back_matter: of those that do not. n_running: blocks that were
+    dropped as running headers and footers. n_in_chunks: text that is in a chunk, repeats aside.
+    """
+    in_blocks = _block_counts(blocks)
+    summed = chunks.group_by("paper_id").aggregate([("n_own_chars", "sum")])
+    in_chunks = dict(zip(summed["paper_id"].to_pylist(), summed["n_own_chars_sum"].to_pylist(), strict=True))
+    parsed = index.filter(pc.equal(index["status"], "parsed")).select(
+        ["paper_id", "n_source_chars", "n_dropped_running"]
+    )
+    rows = [
+        {
+            "paper_id": paper["paper_id"],
+            "n_source": paper["n_source_chars"],
+            **in_blocks.get(paper["paper_id"], dict.fromkeys(_COUNTS, 0)),
+            "n_running": paper["n_dropped_running"],
+            "n_in_chunks": in_chunks.get(paper["paper_id"], 0),
+        }
+        for paper in parsed.to_pylist()
+    ]
+    return sorted(rows, key=lambda row: (_share_kept(row), row["paper_id"]))
+
+
+def lost_text(accounts: Sequence[dict[str, Any]], lost_before: pa.Table) -> list[dict[str, Any]]:
+    """The accounts of papers whose chunks lack text of their blocks, or whose blocks lack text of the source.
+
+    lost_before: papers of the latter kind, with the column paper_id.
+    """
+    lost = set(lost_before["paper_id"].to_pylist())
+    return [row for row in accounts if row["n_in_chunks"] < row["n_in_blocks"] or row["paper_id"] in lost]
+
+
+def _share_kept(row: dict[str, Any]) -> float:
+    wanted = row["n_in_blocks"]
+    return float(row["n_in_chunks"] / wanted) if wanted else 1.0
+
+
+def _block_counts(blocks: pa.Table) -> dict[str, dict[str, int]]:
+    counts: dict[str, dict[str, int]] = {}
+    columns = (blocks[name].to_pylist() for name in ("paper_id", "kind", "zone", "text", "title"))
+    for paper, kind, zone, text, title in zip(*columns, strict=True):
+        own = counts.setdefault(paper, dict.fromkeys(_COUNTS, 0))
+        if zone == Zone.BACK:
+            own["n_back_matter"] += n_text_chars(text)
+        elif kind == BlockKind.HEADING:
+            own["n_heading"] += n_text_chars(text)
+        else:
+            has_caption = kind in _CAPTIONED and not text.lstrip().startswith(title)
+            own["n_in_blocks"] += n_text_chars(text) + (n_text_chars(title) if has_caption else 0)
+    return counts
