@@ -1,12 +1,11 @@
 """Sentence boundaries in scientific prose."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets.sentences import sentence_spans
+from rag_assets_tests.cpu_limit import ends_in_time
 
 
 @pytest.mark.parametrize(
@@ -58,22 +57,20 @@ def test_half_a_character_is_a_character_like_others() -> None:
 
 def test_a_stretch_that_ends_nowhere_is_cut_in_time() -> None:
     """The segmenter takes minutes for one."""
-    text = "word " * 20_000
+    text = "word " * 100_000
 
-    started = time.perf_counter()
-    spans = sentence_spans(text)
+    with ends_in_time():
+        spans = sentence_spans(text)
 
     assert len(spans) > 1
     assert max(end - start for start, end in spans) <= 5_000
-    assert time.perf_counter() - started < 10
 
 
 def test_a_sentence_of_abbreviations_is_read_in_time() -> None:
     """Read from its beginning at each of them, it takes the square of its length."""
-    text = "Eq. 2 " * 10_000
+    text = "Eq. 2 " * 50_000
 
-    started = time.perf_counter()
-    spans = sentence_spans(text)
+    with ends_in_time():
+        spans = sentence_spans(text)
 
     assert spans == [(0, len(text) - 1)]
-    assert time.perf_counter() - started < 5, "some 0.2 s on an idle machine"

@@ -28,9 +28,20 @@ def misbehave(how: str) -> str:
     return how.upper()
 
 
-def wait_longer_for_the_first(seconds: float) -> float:
-    time.sleep(seconds)
-    return seconds
+def wait_for(path: Path | None) -> str:
+    """Wait until the file is there, a minute at most; not at all for None."""
+    if path is None:
+        return "there at once"
+    deadline = time.monotonic() + 60
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return "there in the end" if path.exists() else "never there"
+
+
+def hang_after_the_first(folder: Path | None) -> None:
+    """Hang as `hang_and_tell_pid`; not at all for None."""
+    if folder is not None:
+        hang_and_tell_pid(folder)
 
 
 def hang_and_tell_pid(folder: Path) -> None:

@@ -1,10 +1,9 @@
 """When a claim contradicts its quotes."""
 
-import time
-
 import pytest
 
 from rag_assets.answering.evidence.numbers import MAX_COMPARED, contradictions, held_share
+from rag_assets_tests.cpu_limit import ends_in_time
 
 
 @pytest.mark.parametrize(
@@ -139,9 +138,8 @@ def test_a_claim_with_more_numbers_than_are_compared_is_contradicted() -> None:
 def test_a_claim_of_many_numbers_is_soon_compared_with_long_quotes() -> None:
     """A model that copies a table must not hold up the answer."""
     claim = " ".join(f"{1_000_000 + number}," for number in range(MAX_COMPARED - 1))
-    started = time.perf_counter()
 
-    contradicting = contradictions(claim, ["1, 2, 3, 4, 5, 6, 7, 8, 9, " * 70] * 20, "")
+    with ends_in_time():
+        contradicting = contradictions(claim, ["1, 2, 3, 4, 5, 6, 7, 8, 9, " * 70] * 20, "")
 
     assert len(contradicting) == MAX_COMPARED - 1
-    assert time.perf_counter() - started < 2

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 
 import pytest
 from hypothesis import given
@@ -11,6 +10,7 @@ from hypothesis import strategies as st
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.answering.model_replies.parsing import MAX_CHARS, NO_SOURCE, read_tolerantly
 from rag_assets.answering.model_replies.schema import ModelReply
+from rag_assets_tests.cpu_limit import ends_in_time
 
 FELL, LOWER = "Ferritin fell in all groups", "Ferritin was lower, in every group, after weeks"
 CITATIONS = {"Ferritin fell.": {"source": 1, "quote": FELL}, "Others saw it too.": {"source": 2, "quote": LOWER}}
@@ -186,11 +186,8 @@ def test_an_oversized_reply_is_not_read() -> None:
 )
 def test_hostile_text_costs_little_time(text: str) -> None:
     """A reply may have been steered; reading it must not stop the run."""
-    started = time.perf_counter()
-
-    read_tolerantly(text)
-
-    assert time.perf_counter() - started < 5
+    with ends_in_time():
+        read_tolerantly(text)
 
 
 @given(st.text(max_size=300))
