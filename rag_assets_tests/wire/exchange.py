@@ -18,8 +18,6 @@ class RawRequest:
     """Names in lower case."""
     body: Mapping[str, Any]
     """The JSON object that was sent."""
-    arrived_s: float = 0.0
-    """`time.monotonic()` at arrival."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +53,6 @@ class WireRequest:
     def body(self) -> Mapping[str, Any]:
         """The JSON object that was sent."""
         return self.raw.body
-
-    @property
-    def arrived_s(self) -> float:
-        """`time.monotonic()` at arrival: differences show pauses and rates."""
-        return self.raw.arrived_s
 
     @property
     def prompt(self) -> str:

@@ -7,7 +7,6 @@ import gzip
 import json
 import socket
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -227,9 +226,8 @@ class _Handler(BaseHTTPRequestHandler):
         )
 
     def _raw_request(self) -> RawRequest:
-        arrived_s = time.monotonic()
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        return RawRequest(self.path, {name.lower(): value for name, value in self.headers.items()}, body, arrived_s)
+        return RawRequest(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
 
     def _step_delivery(
         self, step: Answer | Vectors | Compressed | CutOff | Drop | Garbage, request: WireRequest

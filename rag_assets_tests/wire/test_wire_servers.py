@@ -3,7 +3,6 @@
 import http.client
 import json
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
@@ -151,15 +150,18 @@ def test_a_scripted_model_that_crashes_fails_the_test(monkeypatch: pytest.Monkey
 def test_closing_waits_for_no_slow_step_and_leaves_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that outlives its test delays all the others, and its sockets turn up as warnings elsewhere."""
     before = set(threading.enumerate())
-    began_s = time.monotonic()
+    is_waited_for = threading.Event()
+    patience = threading.Timer(60.0, is_waited_for.set)
 
     with WireServer("google") as server:
         use_wire_environment(monkeypatch, server)
-        server.answer_with(Slow(60.0))
+        server.answer_with(Slow(90.0))
         with pytest.raises(pai.ModelTimeoutError):
             ask("google", "Did ferritin fall?", timeout_s=0.2)
+        patience.start()
 
-    assert time.monotonic() - began_s < 5.0
+    patience.cancel()
+    assert not is_waited_for.is_set()
     assert {t for t in set(threading.enumerate()) - before if "process_request" in t.name or "serve" in t.name} == set()
 
 
@@ -169,15 +171,14 @@ def test_a_connection_is_kept_for_the_next_request_and_does_not_hold_up_closing(
         address = urlsplit(server.base_url)
         connection = http.client.HTTPConnection(str(address.hostname), address.port, timeout=5)
         ports = {_port_of_a_request(connection) for _ in range(2)}
-        began_s = time.monotonic()
-        rescue = threading.Timer(3.0, connection.close)
+        rescue = threading.Timer(60.0, connection.close)  # else a server that waits for the client waits for ever
         rescue.start()
 
-    took_s = time.monotonic() - began_s
+    was_rescued = rescue.finished.is_set()
     rescue.cancel()
     connection.close()
     assert len(ports) == 1
-    assert took_s < 2.0
+    assert not was_rescued
 
 
 def _port_of_a_request(connection: http.client.HTTPConnection) -> int:
