@@ -81,6 +81,7 @@ FORMATS = (
         "parse_docling",
         "docling.document:looks_like_docling",
         b"{",
+        reads_settings=("running_header_share",),
         version=2,
     ),
     Format(
@@ -92,6 +93,7 @@ FORMATS = (
         b"<",
         needs_suffix=True,
         extra="docling",
+        reads_settings=("running_header_share",),
         version=2,
     ),
     Format(
@@ -103,6 +105,7 @@ FORMATS = (
         b"PK",
         needs_suffix=True,
         extra="docling",
+        reads_settings=("running_header_share",),
         version=2,
     ),
     Format(

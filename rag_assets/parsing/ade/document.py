@@ -6,14 +6,15 @@ section.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Span, Zone
+from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Zone
 from rag_assets.parsing.ade.headings import with_numbered_headings
+from rag_assets.parsing.ade.joining import with_joined_paragraphs
 from rag_assets.parsing.ade.noise import Sifted, sifted
 from rag_assets.parsing.ade.shapes import AdeFile, Region, family_of, read_ade
 from rag_assets.parsing.ade.tables import is_table_title, table_blocks
@@ -32,11 +33,6 @@ from rag_assets.parsing.markdown.parts import plain_line
 from rag_assets.settings import ParseLimits, ParsingSettings
 
 _FIRST_FIELD_MARKDOWN = re.compile(rb'\{\s*(?:"(?:data|result)"\s*:\s*\{\s*)?"markdown"\s*:')
-_ENDS_SENTENCE = re.compile(r"(?:[.!?:;]|(?<![\d.])[.!?][\"'”’)\]]*[\s\d⁰¹²³⁴⁵⁶⁷⁸⁹,–-]{1,14})[\"'”’)\]]*$")
-_ENDS_OPEN = re.compile(r"\b(?:and|or|of|the|in|for|with|to|a|by|on|from|is|are|was|were|as|than|between)$")
-_ENDS_IN_ADDRESS = re.compile(r"(?:\b10\.\d{4,}/|https?://|www\.|\S@)\S*$")
-_INTERRUPTIONS = frozenset({BlockKind.TABLE, BlockKind.FIGURE, BlockKind.FOOTNOTE})
-_MAX_INTERRUPTIONS = 4
 _MIN_TITLE_CHARS, _MAX_TITLE_CHARS, _MIN_TITLE_WORDS = 15, 250, 3
 _LOWEST_TITLE_TOP = 0.6
 _MIN_TITLE_SIZE = 1.5
@@ -103,7 +99,7 @@ def _drafts(sift: Sifted, ade: AdeFile, title: Region | None) -> list[Draft]:
         if region is title and found:
             found[0] = Draft(replace(found[0].block, kind=BlockKind.HEADING), is_title=True)
         drafts.extend(found)
-    return _with_joined_paragraphs(_with_titles_in_tables(drafts), vocabulary)
+    return with_joined_paragraphs(_with_titles_in_tables(drafts), vocabulary)
 
 
 def _title_region(ade: AdeFile) -> Region | None:
@@ -163,48 +159,6 @@ def _is_untitled_table(block: Block) -> bool:
 
 def _is_table_title(block: Block) -> bool:
     return block.kind in (BlockKind.PARAGRAPH, BlockKind.HEADING) and is_table_title(block.text)
-
-
-def _with_joined_paragraphs(drafts: Sequence[Draft], vocabulary: Vocabulary) -> list[Draft]:
-    """A paragraph that ADE cut at the end of a column or page, in one piece; what stood between follows it."""
-    joined: list[Draft] = []
-    for draft in drafts:
-        at = _open_paragraph(joined)
-        if at is not None and draft.block.kind is BlockKind.PARAGRAPH and _continues(joined[at].block, draft.block):
-            joined[at] = replace(joined[at], block=_merged(joined[at].block, draft.block, vocabulary))
-        else:
-            joined.append(draft)
-    return joined
-
-
-def _open_paragraph(drafts: Sequence[Draft]) -> int | None:
-    """Index of the last paragraph, if nothing but a few tables, figures and notes stands after it."""
-    for back in range(1, min(len(drafts), _MAX_INTERRUPTIONS + 1) + 1):
-        kind = drafts[-back].block.kind
-        if kind is BlockKind.PARAGRAPH:
-            return len(drafts) - back
-        if kind not in _INTERRUPTIONS:
-            return None
-    return None
-
-
-def _continues(first: Block, second: Block) -> bool:
-    if _ENDS_OPEN.search(first.text):
-        return True
-    if _ENDS_IN_ADDRESS.search(first.text):
-        return False
-    return second.text[:1].islower() and not _ENDS_SENTENCE.search(first.text)
-
-
-def _merged(first: Block, second: Block, vocabulary: Vocabulary) -> Block:
-    text = mended(f"{first.text} {second.text}", vocabulary)
-    start = len(text) - len(second.text)  # a mended word loses characters before this place or at it, never after
-    before = (*first.spans[:-1], replace(first.spans[-1], end=start))
-    return replace(first, text=text, spans=(*before, *_moved(second.spans, start)))
-
-
-def _moved(spans: Sequence[Span], by: int) -> Iterator[Span]:
-    return (replace(span, start=span.start + by, end=span.end + by) for span in spans)
 
 
 def _with_sections(drafts: Sequence[Draft]) -> list[Block]:

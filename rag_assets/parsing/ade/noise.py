@@ -15,6 +15,7 @@ from rag_assets.parsing.markdown.parts import plain_line
 _NOISE_KINDS = frozenset(
     {"marginalia", "logo", "page_header", "page_footer", "page_number", "scan_code", "attestation", "error"}
 )
+_MARGINAL_KINDS = frozenset({"marginalia", "page_header", "page_footer"})
 _NOT_RUNNING_KINDS = frozenset({"table", "figure"})
 _SIGNS = re.compile(r"[^\w\s]+|_+")
 _PAGE_LABEL = re.compile(r"\d{1,5}|[ivxlc]{1,7}")
@@ -36,7 +37,7 @@ def sifted(regions: Sequence[Region], title: Region | None, share: float, n_page
     share: as in `running_text.running_lines`.
     """
     noise = [region for region in regions if region.kind in _NOISE_KINDS]
-    marginal = {text for region in noise if region.kind == "marginalia" for text in _folded_texts(region)}
+    marginal = {text for region in noise if region.kind in _MARGINAL_KINDS for text in _folded_texts(region)}
     text_regions = [
         region
         for region in regions

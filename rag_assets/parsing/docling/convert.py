@@ -38,7 +38,7 @@ def parse_with_docling(
     path: Path,
     paper_id: str,
     file_path: str,
-    settings: ParsingSettings,  # noqa: ARG001 - every format takes the same arguments
+    settings: ParsingSettings,
     limits: ParseLimits,
 ) -> Document:
     """Convert a file with docling and read the result.
@@ -48,7 +48,7 @@ def parse_with_docling(
     """
     demand_size(path, limits)
     result = _converted(path, limits)
-    document = document_of(result.document.export_to_dict(), path, paper_id, file_path, limits)
+    document = document_of(result.document.export_to_dict(), path, paper_id, file_path, settings, limits)
     is_partial = getattr(result.status, "value", result.status) == "partial_success"
     note = "converted with docling, in part only" if is_partial else "converted with docling"
     return replace(document, notes=(*document.notes, note))

@@ -20,6 +20,7 @@ from rag_assets.parsing.conventions.section_headings import (
     with_sections,
 )
 from rag_assets.parsing.conventions.section_names import is_section_name
+from rag_assets.parsing.docling.noise import FURNITURE, running_items
 from rag_assets.parsing.docling.pages import Pages
 from rag_assets.parsing.docling.tree import Draft, Reading
 from rag_assets.parsing.files.json_objects import load_json_object, mapping, sequence, text_field
@@ -43,24 +44,32 @@ def parse_docling(
     path: Path,
     paper_id: str,
     file_path: str,
-    settings: ParsingSettings,  # noqa: ARG001 - every format takes the same arguments
+    settings: ParsingSettings,
     limits: ParseLimits,
 ) -> Document:
     """Read a DoclingDocument. Raises UnreadableDocument when it is none or is empty, DocumentLimit when too big."""
     parsed = load_json_object(path, limits)
     if not is_docling(parsed):
         raise UnreadableDocument(f"{path}: the JSON is no DoclingDocument. Export the paper with docling again.")
-    return document_of(parsed, path, paper_id, file_path, limits)
+    return document_of(parsed, path, paper_id, file_path, settings, limits)
 
 
-def document_of(parsed: Mapping[str, Any], path: Path, paper_id: str, file_path: str, limits: ParseLimits) -> Document:
+def document_of(
+    parsed: Mapping[str, Any],
+    path: Path,
+    paper_id: str,
+    file_path: str,
+    settings: ParsingSettings,
+    limits: ParseLimits,
+) -> Document:
     """The document in a parsed DoclingDocument; `path` is named in errors."""
     pages = Pages.of(parsed)
     if pages.count is not None and pages.count > limits.max_pages:
         raise DocumentLimit(
             f"{path}: {pages.count} pages, but limits.max_pages is {limits.max_pages}. Raise the limit or split it."
         )
-    reading = Reading(parsed, pages, path, limits.max_depth)
+    running = running_items(parsed, pages, settings.running_header_share)
+    reading = Reading(parsed, pages, path, limits.max_depth, running)
     drafts = reading.drafts()
     if not drafts:
         raise UnreadableDocument(f"{path}: the DoclingDocument holds no text. Convert it again, with OCR if scanned.")
@@ -74,7 +83,8 @@ def document_of(parsed: Mapping[str, Any], path: Path, paper_id: str, file_path:
         blocks=tuple(blocks),
         n_pages=pages.count,
         page_source=PageSource.PARSER if any(block.page_start for block in blocks) else PageSource.NONE,
-        n_source_chars=_n_source_chars(parsed) - sum(len(block.text) for block in blocks if block.zone is Zone.BACK),
+        n_source_chars=_n_source_chars(parsed, running)
+        - sum(len(block.text) for block in blocks if block.zone is Zone.BACK),
         n_dropped_running=reading.n_furniture,
         notes=reading.notes(),
     )
@@ -119,14 +129,16 @@ def _names_section(text: str) -> bool:
     return is_section_name(text) or heading_depth(text) is not None
 
 
-def _n_source_chars(parsed: Mapping[str, Any]) -> int:
-    """Characters of the body's texts and table cells, what stands inside pictures and tables' texts aside."""
-    texts = [mapping(text) for text in sequence(parsed.get("texts"))]
+def _n_source_chars(parsed: Mapping[str, Any], running: frozenset[str]) -> int:
+    """Characters of the body's texts and table cells, running lines and what stands inside pictures aside."""
+    texts = [
+        mapping(text) for index, text in enumerate(sequence(parsed.get("texts"))) if f"#/texts/{index}" not in running
+    ]
     body = [
         text
         for text in texts
         if text.get("content_layer", "body") == "body"
-        and text.get("label") not in ("page_header", "page_footer")
+        and text.get("label") not in FURNITURE
         and (text.get("label") == "caption" or not _is_inside_float(text))
     ]
     cells = [

@@ -15,11 +15,11 @@ from rag_assets.model import Block, BlockKind, Box, Zone
 from rag_assets.parsing.conventions.html_tables import lowered, raised
 from rag_assets.parsing.conventions.table_rows import span_over
 from rag_assets.parsing.docling.floats import picture_blocks, table_blocks
+from rag_assets.parsing.docling.noise import FURNITURE
 from rag_assets.parsing.docling.pages import Pages
 from rag_assets.parsing.files.json_objects import mapping, sequence, text_field, whole_number
 
 Item = Mapping[str, Any]
-_FURNITURE = frozenset({"page_header", "page_footer"})
 _LISTS = frozenset({"list", "ordered_list"})
 _KINDS = {
     "title": BlockKind.HEADING,
@@ -52,6 +52,8 @@ class Reading:
     pages: Pages
     path: Path
     max_depth: int
+    running: frozenset[str] = frozenset()
+    """References of running headers and footers that have another label."""
     n_furniture: int = 0
     """Items left out: page headers and footers, and everything outside the body layer."""
     n_in_pictures: int = 0
@@ -95,7 +97,7 @@ class Reading:
 
     def _drafts_of(self, name: str, item: Item, depth: int) -> Iterator[Draft]:
         label = text_field(item.get("label"))
-        if item.get("content_layer", "body") != "body" or label in _FURNITURE:
+        if item.get("content_layer", "body") != "body" or label in FURNITURE or name in self.running:
             self.n_furniture += 1
             return
         collection = name.split("/")[1]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_assets.model import Block, BlockKind, Span, Zone
+from rag_assets.parsing.conventions.boxes import opens_box
 from rag_assets.parsing.conventions.hyphenation import Vocabulary
 from rag_assets.parsing.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.pdf.headings import BodyStyle, HeadingLevels, caption_kind, is_heading
@@ -146,6 +147,8 @@ def _continues(earlier: _Draft, group: LineGroup) -> bool:
     if abs(above.size - group.size) > _SIZE_TOLERANCE * max(above.size, group.size):
         return False
     last, first = above.lines[-1], group.lines[0]
+    if opens_box(first.text):
+        return False
     if goes_on(last.text, first.text):
         return True
     changes_column = last.column != first.column or last.frame.page != first.frame.page

@@ -271,6 +271,51 @@ def test_a_paragraph_cut_by_the_page_is_joined_with_both_pages(tmp_path: Path) -
     ]
 
 
+CUT_BY_BOXES = [
+    v1_chunk("text", "Iron and Sheep in Bergen", page=0, top=0.05, height=0.1),
+    v1_chunk("text", "The quality of the trials in these analyses was", page=0, top=0.6),
+    v1_chunk("text", "Citation: Lund A (2005) Iron and sheep. J Sheep 2(6):e168.", page=0, top=0.66),
+    v1_chunk("text", "Ada Lund is at the Institute of Sheep Science, Bergen.", page=0, top=0.72),
+    v1_chunk("text", "Competing Interests: AL owns sheep.", page=0, top=0.78),
+    v1_chunk("text", "Hepcidin was measured in all of the women.", page=0, top=0.84),
+    v1_chunk("text", "variable, but the conclusions stayed the same.", page=1, top=0.1),
+]
+
+
+def test_a_sentence_that_boxes_interrupt_goes_on_behind_them(tmp_path: Path) -> None:
+    """ "... in these analyses was Citation: Lund A" is published as an exact quote."""
+    _, *blocks = parsed(tmp_path, v1_file(CUT_BY_BOXES)).blocks
+
+    assert [block.text for block in blocks] == [
+        "The quality of the trials in these analyses was variable, but the conclusions stayed the same.",
+        "Citation: Lund A (2005) Iron and sheep. J Sheep 2(6):e168.",
+        "Ada Lund is at the Institute of Sheep Science, Bergen.",
+        "Competing Interests: AL owns sheep.",
+        "Hepcidin was measured in all of the women.",
+    ]
+    assert [span.page_start for span in blocks[0].spans] == [1, 2]
+
+
+@pytest.mark.parametrize("box", ["Citation: Lund A (2005).", "Ada Lund is at the Institute.", "Received 3 May 2005"])
+def test_an_open_sentence_does_not_go_on_in_the_box_below_it(tmp_path: Path, box: str) -> None:
+    """Body and box in one sentence say what nobody wrote."""
+    chunks = [*CUT_BY_BOXES[:2], v1_chunk("text", box, page=0, top=0.66)]
+
+    assert [block.text for block in parsed(tmp_path, v1_file(chunks)).blocks][-1] == box
+
+
+def test_an_open_sentence_goes_on_with_a_name_on_the_next_page(tmp_path: Path) -> None:
+    """A name in capitals is no box."""
+    chunks = [
+        v1_chunk("text", "The trials were approved by the board of the", page=0, top=0.9),
+        v1_chunk("text", "National Institute of Sheep Science in Bergen.", page=1, top=0.1),
+    ]
+
+    [block] = parsed(tmp_path, v1_file(chunks)).blocks
+
+    assert block.text.endswith("by the board of the National Institute of Sheep Science in Bergen.")
+
+
 def test_a_cut_word_takes_the_form_the_rest_of_the_paper_uses(tmp_path: Path) -> None:
     """ "long-\\nterm" must not become "longterm" when the paper writes "long-term"."""
     text = "A long-term trial of diagnosis.\nIts long-\nterm result and the diag-\nnosis were clear."

@@ -118,6 +118,58 @@ def test_page_furniture_is_left_out_and_counted(tmp_path: Path) -> None:
     assert document.n_dropped_running == 3
 
 
+HEADER = prov(2, 20, 390, 180, 385)
+
+
+@pytest.mark.parametrize("label", ["text", "list_item", "section_header", "footnote"])
+def test_a_header_with_another_label_is_left_out_where_headers_stand(tmp_path: Path, label: str) -> None:
+    """Docling labels the header of a page as text now and then; it is then quoted as a sentence of the paper."""
+    writer = DoclingWriter(n_pages=3)
+    writer.text("page_header", "Journal of Iron 12", prov=[HEADER])
+    writer.text(label, "JOURNAL OF IRON 13", prov=[HEADER | {"page_no": 3}])
+    writer.text("text", "Ferritin fell.", prov=[prov(3, 20, 300, 180, 290)])
+
+    document = writer.parsed(tmp_path)
+
+    assert texts(document.blocks) == ["Ferritin fell."]
+    assert document.n_dropped_running == 2
+    assert document.n_source_chars == len("Ferritin fell.")
+
+
+def test_text_that_repeats_a_header_is_left_out_wherever_it_stands(tmp_path: Path) -> None:
+    """The first page prints at its foot what the others have at their head."""
+    writer = DoclingWriter()
+    writer.text("text", "Sheep '22, August 14-18, Bergen", prov=[prov(1, 20, 60, 180, 50)])
+    writer.text("page_header", "Sheep '22, August 14-18, Bergen", prov=[HEADER])
+    writer.text("text", "Ferritin fell.", prov=[prov(2, 20, 300, 180, 290)])
+
+    assert texts(writer.parsed(tmp_path).blocks) == ["Ferritin fell."]
+
+
+def test_titles_and_numbers_that_repeat_a_header_are_kept(tmp_path: Path) -> None:
+    """Pages carry the title of the paper as their header; the title itself and a value in a list are text."""
+    writer = DoclingWriter()
+    writer.text("section_header", "Iron in Sheep", level=1, prov=[prov(1, 20, 350, 180, 330)])
+    writer.text("text", "17", prov=[prov(1, 20, 200, 180, 190)])
+    writer.text("page_header", "Iron in Sheep", prov=[HEADER])
+    writer.text("page_header", "2", prov=[HEADER])
+
+    assert texts(writer.parsed(tmp_path).blocks) == ["Iron in Sheep", "17"]
+
+
+def test_text_that_recurs_at_the_edge_of_most_pages_is_left_out(tmp_path: Path) -> None:
+    """Where docling knows none of the headers, their recurrence tells."""
+    writer = DoclingWriter(n_pages=5)
+    for page, season in enumerate(["spring", "summer", "autumn", "winter"], start=1):
+        writer.text("text", f"Downloaded on May {page}", prov=[prov(page, 20, 10, 180, 5)])
+        writer.text("text", f"Ferritin fell in {season}.", prov=[prov(page, 20, 300, 180, 290)])
+
+    document = writer.parsed(tmp_path)
+
+    assert "Downloaded" not in document.text
+    assert len(document.blocks) == 4
+
+
 def test_lists_are_one_block_with_their_nesting(tmp_path: Path) -> None:
     """An item apart from its list is a line without context."""
     writer = DoclingWriter()

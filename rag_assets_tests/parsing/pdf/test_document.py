@@ -64,6 +64,19 @@ def test_words_cut_at_line_ends_are_joined_and_compounds_keep_their_hyphen(tmp_p
     )
 
 
+def test_an_open_sentence_does_not_go_on_in_a_box_of_the_next_column(tmp_path: Path) -> None:
+    """Body and box in one sentence say what nobody wrote."""
+    box = ["Citation: Lund A, Moe B (2005) Iron and sheep of", "the north side. J Sheep 2(6):e168 and so on here."]
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, prose("glacier", 12)[:-1], left=60, top=160)
+        lines(canvas, [*box, *prose("desert", 10)[1:]], left=320, top=160)
+
+    blocks = parse(write_pdf(tmp_path / "paper.pdf", [draw])).blocks
+
+    assert [block.text[:9] for block in blocks] == ["The glaci", "Citation:"]
+
+
 def test_a_paragraph_over_a_page_end_is_one_block_with_a_span_a_page(tmp_path: Path) -> None:
     """A quote from its second half must be cited with the second page."""
 
