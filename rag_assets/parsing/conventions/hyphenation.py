@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 SOFT_HYPHEN = "\u00ad"
 _WORD = re.compile(r"[^\W\d_]+(?:[-‐][^\W\d_]+)*")
-_BROKEN_WORD = re.compile(r"([^\W\d_]+)([-‐\u00ad])$")
+_BROKEN_WORD = re.compile(r"(?<![^\W\d_])([^\W\d_]+)([-‐\u00ad])$")
+"""Begins where a word does: tried at each of its letters, a line without spaces would take quadratic time."""
 _ENDS_WITH_HYPHEN = re.compile(r"\w[-‐\u00ad]$")
 _CUT_WORD = re.compile(r"(?<![\w-])((?:[^\W\d_]+-)*)([^\W\d_]{2,})-[ \n]+([^\W\d_]{2,})")
 _MIN_PART = 3

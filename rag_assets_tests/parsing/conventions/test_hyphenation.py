@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.parsing.conventions.hyphenation import Vocabulary, glued, mended
+from rag_assets.parsing.conventions.hyphenation import Vocabulary, ends_in_broken_word, glued, mended
 
 VOCABULARY = Vocabulary.of(
     ["The diagnosis was well-known and the over-", "all state of the art is an open access paper; overall."]
@@ -39,3 +39,12 @@ def test_halves_of_a_cut_word_are_no_words() -> None:
         "A diagnosis of irondeficiency by diagnosis.",
         "short- and long-term",
     ]
+
+
+def test_a_line_without_spaces_is_looked_at_once() -> None:
+    """Half a megabyte of it, as scripts without spaces have, took minutes: each letter began the search anew."""
+    line = "x" * 500_000
+
+    assert not ends_in_broken_word(line)
+    assert ends_in_broken_word(line + "-")
+    assert glued(line + "-", "y", Vocabulary()) == line + "y"
