@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from py_rust_stemmers import SnowballStemmer
 
+from rag_assets.answering.boilerplate import states_only_formalities
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.encoders import SentenceEncoder
 from rag_assets.incremental import fingerprint
@@ -25,7 +26,7 @@ from rag_assets.sentences import sentence_spans
 from rag_assets.settings import ExtractiveSettings
 
 EXTRACTIVE = "extractive"
-EXTRACTIVE_VERSION = 1
+EXTRACTIVE_VERSION = 2
 MIN_WORDS, MAX_WORDS = 6, 90
 _NEAR_DUPLICATE = 0.97
 _SECOND_PAPER_SHARE = 0.6
@@ -83,7 +84,7 @@ class ExtractiveAnswerer:
         return f"extractive-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-        candidates = _candidates(contexts)
+        candidates = _candidates(contexts, question)
         if not candidates:
             return DraftAnswer()
         vectors = self._encoder.embed_passages([candidate.text for candidate in candidates])
@@ -109,15 +110,15 @@ class ExtractiveAnswerer:
         return _Part(weights, standing * (np.clip(cosines, 0.0, 1.0) + overlaps) / 2)
 
 
-def _candidates(contexts: Sequence[Context]) -> list[_Candidate]:
-    """Statements of the authors that can stand alone, each once."""
+def _candidates(contexts: Sequence[Context], question: str) -> list[_Candidate]:
+    """Statements of the authors that can stand alone, each once; formalities only where the question asks for them."""
     found: dict[tuple[str, str], _Candidate] = {}
     for context in contexts:
         if context.is_generated:
             continue
         for start, end in sentence_spans(context.text):
             text = context.text[start:end]
-            if _says_something(text):
+            if _says_something(text) and not states_only_formalities(text, question):
                 candidate = _Candidate(text, context.paper_id, context.chunk_id, _terms(text))
                 found.setdefault((context.paper_id, text), candidate)
     return list(found.values())
