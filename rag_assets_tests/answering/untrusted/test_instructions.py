@@ -12,7 +12,7 @@ from rag_assets.answering.untrusted.source_fences import LEFT_OUT, sources_block
 from rag_assets.matching import Folded
 from rag_assets.model import Context
 from rag_assets_tests.answering.injections import AFTER, BEFORE, INJECTIONS, Injection
-from rag_assets_tests.corpora import corpus_path
+from rag_assets_tests.demo_papers import texts
 
 HONEST = Context("smith2020", "smith2020:1", 3, 4, 9, "Ferritin was lower in every group.", section_title="Findings")
 
@@ -235,14 +235,9 @@ def test_spans_are_in_order_apart_and_inside(text: str) -> None:
     assert all(0 <= edge <= len(text) for edge in edges)
 
 
-def test_real_papers_lose_nothing() -> None:
-    """Every sentence found in one of these is found by mistake."""
-    papers = sorted((corpus_path("qa/covidqa") / "papers").glob("*.json"))[:12]
+@pytest.mark.parametrize("name", texts())
+def test_a_paper_that_addresses_nobody_loses_nothing(name: str) -> None:
+    """These are about prompts, sources and citations; every sentence found in one of them is found by mistake."""
+    text = texts()[name]
 
-    found = [
-        text[start:end]
-        for text in (json.loads(path.read_text("utf-8"))["text"] for path in papers)
-        for start, end in instruction_spans(text)
-    ]
-
-    assert found == []
+    assert [text[start:end] for start, end in instruction_spans(text)] == []

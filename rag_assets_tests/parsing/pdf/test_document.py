@@ -1,5 +1,6 @@
 """PDF files read without a model: text, order, structure, pages and boxes."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,9 @@ from reportlab.pdfgen.canvas import Canvas
 from rag_assets.model import Block, BlockKind, Box, Document, PageSource, Source, Zone
 from rag_assets.parsing.pdf.document import parse_pdf
 from rag_assets.settings import ParseLimits, ParsingSettings
-from rag_assets_tests.corpora import corpus_path
 from rag_assets_tests.parsing.pdf.samples import HEIGHT, WIDTH, heading, lines, prose, write_pdf
+
+BALANCE = [("Cash", "766.6", "737.9"), ("Inventories", "1,742.1", "1,603.5"), ("Total assets", "5,707.0", "5,370.4")]
 
 
 def parse(path: Path) -> Document:
@@ -249,14 +251,30 @@ def test_a_parsed_pdf_says_what_proves_its_pages(tmp_path: Path) -> None:
     assert (document.paper_id, document.file_path) == ("paper", "paper.pdf")
 
 
-def test_spans_cover_every_block_of_a_real_report() -> None:
+def test_spans_cover_every_block_of_a_whole_report(tmp_path: Path) -> None:
     """A gap between spans is text that cannot be cited; a page beyond the document cannot be opened."""
-    document = parse(corpus_path("pdf_pages/financebench") / "ULTABEAUTY_2023Q4_EARNINGS.pdf")
 
-    assert document.n_pages == 9
+    def page(subject: str) -> Callable[[Canvas], None]:
+        def draw(canvas: Canvas) -> None:
+            top = heading(canvas, f"On {subject}", top=60)
+            below = lines(canvas, prose(subject, 20), top=top + 10)
+            for row, (name, *values) in enumerate([("Item", "2023", "2022"), *BALANCE]):
+                for left, text in zip((60, 300, 400), (name, *values), strict=True):
+                    lines(canvas, [text], left=left, top=below + 30 + 14 * row)
+            lines(canvas, prose(f"{subject} fund", 25), left=310, top=top + 10)
+            lines(canvas, [f"{subject} annual report"], top=780)
+
+        return draw
+
+    path = write_pdf(tmp_path / "report.pdf", [page(subject) for subject in ("glacier", "desert", "forest")])
+
+    document = parse(path)
+
+    assert document.n_pages == 3
     for block in document.blocks:
         edges = [0, *(span.end for span in block.spans)]
         assert [span.start for span in block.spans] == edges[:-1]
         assert edges[-1] == len(block.text)
-        assert all(1 <= (span.page_start or 0) <= 9 for span in block.spans)
-    assert any("Total assets | " in block.text for block in document.blocks if block.kind is BlockKind.TABLE)
+        assert all(1 <= (span.page_start or 0) <= 3 for span in block.spans)
+    text = " ".join(block.text for block in document.blocks)
+    assert [word for word in ("glacier number 20", "forest fund number 25", "Total assets") if word not in text] == []

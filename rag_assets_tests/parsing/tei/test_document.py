@@ -9,7 +9,7 @@ from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.model import BlockKind, PageSource, Source, Zone
 from rag_assets.parsing.tei.document import parse_tei
 from rag_assets.settings import ParseLimits, ParsingSettings
-from rag_assets_tests.corpora import corpus_path
+from rag_assets_tests.demo_papers import paragraphs, tei_files
 from rag_assets_tests.parsing.tei.documents import WORDS, parsed, tei, texts
 
 
@@ -339,13 +339,18 @@ def test_the_count_of_source_text_matches_what_reached_the_blocks(tmp_path: Path
     assert document.n_source_chars == pytest.approx(reached, rel=0.01)
 
 
-@pytest.mark.parametrize("folder", ["grobid_pairs", "dh_pb", "training_no_namespace"])
-def test_real_files_lose_no_text(folder: str) -> None:
-    """Files of many producers; what the small files above do not think of."""
-    for path in sorted(corpus_path(f"tei/{folder}").glob("*.xml"))[:12]:
-        document = parse_tei(path, path.stem, path.name, ParsingSettings(), ParseLimits())
+@pytest.mark.parametrize("path", tei_files(), ids=lambda path: path.name)
+def test_whole_papers_lose_no_text(path: Path) -> None:
+    """Files with coordinates, with page breaks, with neither; what the small files above do not think of."""
+    document = parse_tei(path, path.stem, path.name, ParsingSettings(), ParseLimits())
 
-        reached = sum(len(block.text) + len(block.title) for block in document.blocks if block.zone is not Zone.BACK)
-        assert 0.99 <= reached / document.n_source_chars <= 1.1, path.name
-        for block in document.blocks:
-            assert "".join(block.text[span.start : span.end] for span in block.spans) == block.text
+    reached = sum(len(block.text) + len(block.title) for block in document.blocks if block.zone is not Zone.BACK)
+    assert 0.99 <= reached / document.n_source_chars <= 1.1
+    for block in document.blocks:
+        assert "".join(block.text[span.start : span.end] for span in block.spans) == block.text
+    found = letters(" ".join(f"{block.title} {block.text}" for block in document.blocks))
+    assert [part for part in paragraphs(path) if letters(part) not in found] == []
+
+
+def letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
