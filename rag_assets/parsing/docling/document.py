@@ -138,8 +138,8 @@ def _n_source_chars(parsed: Mapping[str, Any], running: frozenset[str]) -> int:
         text
         for text in texts
         if text.get("content_layer", "body") == "body"
-        and text.get("label") not in FURNITURE
-        and (text.get("label") == "caption" or not _is_inside_float(text))
+        and text_field(text.get("label")) not in FURNITURE
+        and (text_field(text.get("label")) == "caption" or not _is_inside_float(text))
     ]
     cells = [
         mapping(cell)

@@ -37,7 +37,7 @@ def running_items(parsed: Item, pages: Pages, share: float) -> frozenset[str]:
 def _is_body(text: Item) -> bool:
     parent = text_field(mapping(text.get("parent")).get("$ref"))
     is_inside_float = parent.startswith(("#/pictures/", "#/tables/"))
-    is_furniture = text.get("content_layer", "body") != "body" or text.get("label") in FURNITURE
+    is_furniture = text.get("content_layer", "body") != "body" or _label(text) in FURNITURE
     return not is_inside_float and not is_furniture
 
 
@@ -45,7 +45,7 @@ def _places_of_furniture(texts: Iterable[Item], pages: Pages) -> dict[str, list[
     known: dict[str, list[float]] = {}
     for text in texts:
         folded = folded_line(text_field(text.get("text")))
-        if folded and text.get("label") in FURNITURE:
+        if folded and _label(text) in FURNITURE:
             known.setdefault(folded, []).extend(_places(text, pages))
     return known
 
@@ -55,7 +55,7 @@ def _repeats_furniture(text: Item, known: Mapping[str, Sequence[float]], pages: 
     folded = folded_line(text_field(text.get("text")))
     if folded not in known:
         return False
-    is_clear = text.get("label") not in _HEADINGS and sum(map(str.isalpha, folded)) >= _MIN_LETTERS
+    is_clear = _label(text) not in _HEADINGS and sum(map(str.isalpha, folded)) >= _MIN_LETTERS
     own = _places(text, pages)
     return is_clear or any(abs(place - other) <= _SAME_PLACE for place in own for other in known[folded])
 
@@ -72,8 +72,12 @@ def _recurring(texts: Mapping[str, Item], pages: Pages, share: float) -> set[str
     return {page[index][1] for page, indices in zip(in_order, found, strict=True) for index in indices}
 
 
+def _label(text: Item) -> str:
+    return text_field(text.get("label"))
+
+
 def _line(text: Item) -> str:
-    return text_field(text.get("text")) if text.get("label") in _TEXTS else ""
+    return text_field(text.get("text")) if _label(text) in _TEXTS else ""
 
 
 def _places(text: Item, pages: Pages) -> list[float]:

@@ -388,3 +388,13 @@ def test_real_documents_are_read_with_pages_only_where_they_have_them() -> None:
 
         assert all((block.page_start is not None) == is_paged for block in document.blocks), path.name
         assert all(span.end <= len(block.text) for block in document.blocks for span in block.spans), path.name
+
+
+@pytest.mark.parametrize("label", [["text"], {"label": "text"}, 7, None])
+def test_a_label_that_is_no_text_leaves_the_text_a_paragraph(tmp_path: Path, label: object) -> None:
+    """A damaged label cost the whole paper."""
+    writer = DoclingWriter()
+    writer.text("page_header", "Journal of Sheep", prov=[prov(1, 10, 390, 90, 380)])
+    writer.add("texts", label=label, text="Iron is scarce.", prov=[prov(1, 10, 300, 90, 280)])
+
+    assert texts(writer.parsed(tmp_path).blocks) == ["Iron is scarce."]
