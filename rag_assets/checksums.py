@@ -1,13 +1,21 @@
-"""SHA-256 of files that were made here, so that damage is noticed by content.
+"""Checksums of what was made here, so that damage is noticed by content.
 
-Which files have a checksum, and what is done about a damaged one, is decided where they are published:
-`indexing.manifest` for the two indexes.
+Small JSON files carry their own (`sealed`), tables too (`table_files`), an index has those of its files in its manifest
+(`indexing.manifest`). What is done about damage is decided where the file is made: it counts as absent.
 """
 
 import hashlib
+import json
+import logging
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from rag_assets.incremental import fingerprint, write_atomically
+
+logger = logging.getLogger(__name__)
+CHECKSUM_KEY = "checksum"
 
 
 class _Stat(NamedTuple):
@@ -49,3 +57,29 @@ def flush_folder(folder: Path) -> None:
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
+
+
+def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+    """A JSON object with its checksum as the last key; see `unsealed`."""
+    plain = {key: value for key, value in content.items() if key != CHECKSUM_KEY}
+    return plain | {CHECKSUM_KEY: fingerprint(plain)}
+
+
+def unsealed(content: bytes) -> dict[str, Any] | None:
+    """The JSON object in `content` without its checksum; None when that is missing or does not fit."""
+    try:
+        found = json.loads(content)
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or sealed(found) != found:
+        return None
+    return {key: value for key, value in found.items() if key != CHECKSUM_KEY}
+
+
+def keep_aside(log: Path, damaged: Sequence[bytes], *, kept: Sequence[bytes]) -> None:
+    """Leave only the lines `kept` in a log, and add the `damaged` ones to a file beside it; says so in one line."""
+    aside = log.with_name(f"{log.stem}.damaged{log.suffix}")
+    earlier = aside.read_bytes() if aside.exists() else b""
+    write_atomically(aside, earlier + b"".join(line + b"\n" for line in damaged))
+    write_atomically(log, b"".join(line + b"\n" for line in kept))
+    logger.warning("%s has %d damaged lines; they were moved to %s, the others stay.", log, len(damaged), aside)

@@ -1,10 +1,13 @@
 """The published tables as parquet files: writing them, and reading only what this version can use.
 
 Files are written without time stamps and with sorted rows, so that equal content gives equal bytes. What a table was
-made with travels in its schema metadata (`provenance`), where a consumer can refuse what does not fit. The schemas
-and the way from rows to values are in `tables`.
+made with travels in its schema metadata (`provenance`), where a consumer can refuse what does not fit. Each file
+carries the SHA-256 of all its bytes: parquet's own checksums leave the footer out, and readers that do not know of it
+read the file as any other. The schemas and the way from rows to values are in `tables`.
 """
 
+import hashlib
+import io
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -20,6 +23,13 @@ from rag_assets.tables import BLOCKS, CHUNKS, PARSED_INDEX, PASSAGES, schema_pro
 
 logger = logging.getLogger(__name__)
 PROVENANCE_KEY = b"rag_assets"
+_CHECKSUM_KEY = "rag_assets_sha256"
+_NO_CHECKSUM = "0" * 64
+"""Stands in the place of the checksum while it is computed."""
+_MAX_TAIL_BYTES = 1_000_000
+"""Where in a file the checksum is looked for; footers of our tables have some kilobytes."""
+_BYTES_BETWEEN = 2
+"""Thrift's field header and length, between a key of the footer's metadata and its value of 64 bytes."""
 _SCHEMAS = {"parsed_index": PARSED_INDEX, "blocks": BLOCKS, "chunks": CHUNKS, "passages": PASSAGES}
 """Schema by the asset that publishes the table."""
 
@@ -35,9 +45,17 @@ class Published:
 
 
 def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> None:
-    """Write `table` with its provenance; equal content gives equal bytes."""
+    """Write `table` with its provenance and its checksum; equal content gives equal bytes."""
     metadata = {PROVENANCE_KEY: json.dumps(provenance, sort_keys=True).encode()}
-    pq.write_table(table.replace_schema_metadata(metadata).combine_chunks(), path, compression="zstd")
+    described = table.replace_schema_metadata(metadata).combine_chunks()
+    sink = io.BytesIO()
+    with pq.ParquetWriter(sink, described.schema, compression="zstd") as writer:
+        writer.write_table(described)
+        writer.add_key_value_metadata({_CHECKSUM_KEY: _NO_CHECKSUM})
+    content = sink.getvalue()
+    place = _place_of_checksum(content)
+    checksum = hashlib.sha256(content).hexdigest().encode()
+    path.write_bytes(content[:place] + checksum + content[place + len(checksum) :])
 
 
 def published_or_empty(path: Path, schema: pa.Schema) -> Published:
@@ -85,13 +103,33 @@ class _UnusableTable(Exception):
 def _read(path: Path, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
     """Some columns of a table that has exactly those of `schema`. Raises _UnusableTable."""
     try:
-        if problems := schema_problems(pq.read_schema(path), schema):
+        content = path.read_bytes()
+        if problems := schema_problems(pq.read_schema(io.BytesIO(content)), schema):
             raise _UnusableTable(f"is a table of another version ({problems[0]})")
-        table = pq.read_table(path, columns=list(columns), memory_map=False)
-        table.validate(full=True)
+        _demand_checksum(content)
+        table = pq.read_table(io.BytesIO(content), columns=list(columns))
     except (OSError, pa.ArrowException) as error:
         raise _UnusableTable(f"is damaged or no parquet file ({_first_line(error)})") from error
     return table
+
+
+def _demand_checksum(content: bytes) -> None:
+    """Raises _UnusableTable when the file's bytes are not those that were written."""
+    place = _place_of_checksum(content)
+    if place < 0:
+        raise _UnusableTable("is a table of another version (it has no checksum)")
+    end = place + len(_NO_CHECKSUM)
+    digest = hashlib.sha256(memoryview(content)[:place])
+    digest.update(_NO_CHECKSUM.encode())
+    digest.update(memoryview(content)[end:])
+    if digest.hexdigest().encode() != content[place:end]:
+        raise _UnusableTable("is damaged (its checksum does not fit)")
+
+
+def _place_of_checksum(content: bytes) -> int:
+    """Where in the footer the checksum begins; -1 when there is none."""
+    key = content.rfind(_CHECKSUM_KEY.encode(), max(0, len(content) - _MAX_TAIL_BYTES))
+    return -1 if key < 0 else key + len(_CHECKSUM_KEY) + _BYTES_BETWEEN
 
 
 def _provenance(schema: pa.Schema) -> dict[str, Any]:

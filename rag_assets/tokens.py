@@ -10,7 +10,7 @@ import json
 import logging
 import socket
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal, Protocol
@@ -105,11 +105,24 @@ class ResolvedTokenizer:
     reason: str
 
 
-def resolve_tokenizer(setting: Literal["auto", "cl100k_base", "wordpiece"], pin: Path) -> ResolvedTokenizer:
+_CHOICES: dict[str, ResolvedTokenizer] = {
+    choice.name: choice
+    for choice in (
+        ResolvedTokenizer("cl100k_base", "tiktoken could load it"),
+        ResolvedTokenizer("wordpiece", "tiktoken could not fetch cl100k_base"),
+    )
+}
+"""What can be pinned, by name."""
+
+
+def resolve_tokenizer(
+    setting: Literal["auto", "cl100k_base", "wordpiece"], pin: Path, *, in_use: str | None = None
+) -> ResolvedTokenizer:
     """Decide which counter the data folder uses, and pin an automatic choice in the file `pin`.
 
     With "auto", the pinned choice stands until the file is deleted or the setting names a tokenizer; without a
-    pin, cl100k_base is fetched within a few seconds or WordPiece is taken instead. Raises InvalidSettings when
+    pin, cl100k_base is fetched within a few seconds or WordPiece is taken instead. A damaged pin is made anew from
+    `in_use`, the counter that the published chunks were cut with, where that is known. Raises InvalidSettings when
     cl100k_base is demanded, or pinned, but cannot be had: a silent flip would re-cut every chunk.
     """
     if setting == "wordpiece":
@@ -117,30 +130,33 @@ def resolve_tokenizer(setting: Literal["auto", "cl100k_base", "wordpiece"], pin:
     if setting == "cl100k_base":
         _demand_cl100k("chunking.tokenizer asks for cl100k_base")
         return ResolvedTokenizer("cl100k_base", "chosen in the settings")
-    if pin.exists():
-        pinned = _pinned(pin)
+    if (pinned := _pinned(pin)) is None and pin.exists():
+        logger.warning("%s is damaged and is made anew.", pin)
+        pinned = _CHOICES.get(in_use or "")
+        if pinned is not None:
+            _pin(pin, pinned)
+    if pinned is not None:
         if pinned.name == "cl100k_base":
             _demand_cl100k(f"{pin} pins cl100k_base")
         return pinned
-    chosen = (
-        ResolvedTokenizer("cl100k_base", "tiktoken could load it")
-        if _cl100k_is_available()
-        else ResolvedTokenizer("wordpiece", "tiktoken could not fetch cl100k_base")
-    )
+    chosen = _CHOICES["cl100k_base" if _cl100k_is_available() else "wordpiece"]
     if chosen.name == "wordpiece":
         logger.warning("%s: counting tokens with the packaged WordPiece tokenizer.", chosen.reason)
-    write_atomically(pin, json.dumps({"name": chosen.name, "reason": chosen.reason}, indent=2).encode() + b"\n")
+    _pin(pin, chosen)
     return chosen
 
 
-def _pinned(pin: Path) -> ResolvedTokenizer:
+def _pinned(pin: Path) -> ResolvedTokenizer | None:
+    """None when there is no pin or it is damaged."""
     try:
-        return ResolvedTokenizer(**json.loads(pin.read_bytes()))
-    except (ValueError, TypeError) as error:
-        raise InvalidSettings(
-            f"{pin} is damaged. Name the tokenizer the chunks were cut with in chunking.tokenizer (it stands in "
-            "chunk_stats.json), or delete the file and rebuild."
-        ) from error
+        found = json.loads(pin.read_bytes())
+        return next((choice for choice in _CHOICES.values() if asdict(choice) == found), None)
+    except (OSError, ValueError):
+        return None
+
+
+def _pin(pin: Path, chosen: ResolvedTokenizer) -> None:
+    write_atomically(pin, json.dumps(asdict(chosen), indent=2).encode() + b"\n")
 
 
 def _demand_cl100k(who: str) -> None:

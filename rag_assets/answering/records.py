@@ -4,15 +4,15 @@ The first eight columns of the audit are those of ADR 0004, in its order; the re
 """
 
 import csv
-import io
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from rag_assets.answering.audit_lines import CHECKSUM_COLUMN, encoded, set_damaged_aside, with_checksum
 from rag_assets.answering.engine import QAAttempts
 from rag_assets.answering.update import AnswerUpdate, LeftQuestion, result_fingerprint
 from rag_assets.incremental import file_sha256, write_atomically
@@ -47,6 +47,7 @@ AUDIT_COLUMNS = (
     "n_hallucinated_citations",
     "n_contradicted_claims",
     "n_left_out_stretches",
+    CHECKSUM_COLUMN,
 )
 _RESULT = TypeAdapter(QAResult)
 
@@ -132,16 +133,17 @@ def append_audit(path: Path, rows: Sequence[dict[str, object]]) -> None:
     A row that says what the last row on its question says is left out: a run that was killed between the audit and
     the publication says it again.
     """
+    set_damaged_aside(path, AUDIT_COLUMNS)
     last = _last_said(path)
     rows = [row for row in rows if last.get(str(row["question_id"])) != (row["fingerprint"], row["verdict"])]
     if not rows:
         return
-    text = io.StringIO()
-    writer = csv.DictWriter(text, AUDIT_COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(_earlier_rows(path))  # an older audit has fewer columns; its rows keep theirs
-    writer.writerows(rows)
-    write_atomically(path, text.getvalue().encode("utf-8"))
+    every: list[Mapping[str, object]] = [
+        *_earlier_rows(path),
+        *rows,
+    ]  # an older audit has fewer columns; its rows keep theirs
+    values = [with_checksum([row.get(name) for name in AUDIT_COLUMNS[:-1]]) for row in every]
+    write_atomically(path, encoded([AUDIT_COLUMNS, *values]))
 
 
 def _last_said(path: Path) -> dict[str, tuple[str, str]]:
@@ -154,7 +156,7 @@ def _earlier_rows(path: Path) -> list[dict[str, str]]:
         return []
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         rows = list(csv.DictReader(file))
-    if not all(row.get("question_id") for row in rows):
+    if not rows or not all(row.get("question_id") for row in rows):
         aside = path.with_name(f"{path.stem}.{file_sha256(path)[:8]}{path.suffix}")
         path.replace(aside)
         logger.warning("%s has rows that are not of this audit; it is kept as %s and a new one begun.", path, aside)

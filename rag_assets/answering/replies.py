@@ -4,6 +4,7 @@ A reply is saved the moment it exists: a killed run repeats no finished question
 setting or question file is not paid for again. Verification is not cached, it runs on every draft that is used.
 """
 
+import json
 import logging
 import os
 from collections import defaultdict
@@ -15,11 +16,14 @@ from typing import Generic, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from rag_assets.checksums import CHECKSUM_KEY, sealed, unsealed
 from rag_assets.incremental import write_atomically
 
 logger = logging.getLogger(__name__)
 MAX_REPLIES = 10_000
 """About 40 MB of drafts; those not asked for longest go first."""
+_REPLY_KEY = "reply"
+_SEAL = f'"{CHECKSUM_KEY}"'.encode()
 Reply = TypeVar("Reply")
 
 
@@ -50,7 +54,8 @@ class ReplyCache(Generic[Reply]):
         return reply
 
     def put(self, fingerprint: str, reply: Reply) -> None:
-        write_atomically(self._path(fingerprint), self._kind.dump_json(reply, indent=1) + b"\n")
+        content = sealed({_REPLY_KEY: self._kind.dump_python(reply, mode="json")})
+        write_atomically(self._path(fingerprint), json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")
 
     def prune(self, keep: Collection[str], is_usable: Callable[[Reply], bool]) -> None:
         """Forget what is not among the fingerprints `keep`: replies that are not usable any more, and of the others
@@ -63,11 +68,22 @@ class ReplyCache(Generic[Reply]):
             if path not in remaining:
                 path.unlink(missing_ok=True)
 
+    def remove_damaged(self) -> None:
+        """Delete replies that are not as they were written, and say so; they are asked for again when needed."""
+        for path in sorted(self._folder.glob("*.json")):
+            if self._read(path) is None:
+                logger.warning("%s was damaged and is asked for again when it is needed.", path)
+                path.unlink(missing_ok=True)
+
     def _read(self, path: Path) -> Reply | None:
-        """None for a damaged file."""
+        """None for a damaged file. Files of earlier versions hold the reply alone, without a checksum."""
+        content = path.read_bytes()
         try:
-            return self._kind.validate_json(path.read_bytes())
-        except ValidationError:
+            if _SEAL not in content:
+                return self._kind.validate_json(content)
+            found = unsealed(content)
+            return None if found is None else self._kind.validate_json(json.dumps(found[_REPLY_KEY]))
+        except (ValidationError, KeyError):
             return None
 
     def _path(self, fingerprint: str) -> Path:

@@ -19,7 +19,7 @@ from rag_assets.chunking.updates import update_chunks
 from rag_assets.incremental import data_version, drafting
 from rag_assets.parsing.corpus import text_lost
 from rag_assets.settings import ChunkingSettings, Settings
-from rag_assets.table_files import published_or_empty, required_table, write_table
+from rag_assets.table_files import published_or_empty, read_provenance, required_table, write_table
 from rag_assets.tables import CHUNKS, fingerprints_by, rows_without, schema_problems
 from rag_assets.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
 
@@ -93,7 +93,9 @@ CHUNK_AUDITS: list[Audit[ChunksDraft]] = [
 def chunks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     """What is read and cited: 800-1,200 tokens of one section, with their pages; `data/cache/chunks.parquet`."""
     paths = settings.paths
-    tokenizer = resolve_tokenizer(settings.chunking.tokenizer, paths.tokenizer_pin)
+    tokenizer = resolve_tokenizer(
+        settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")
+    )
     blocks = required_table(paths.blocks, asset="blocks")
     published = published_or_empty(paths.chunks, CHUNKS)
     updated, plan, quarantined = update_chunks(

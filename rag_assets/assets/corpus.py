@@ -1,5 +1,6 @@
 """Assets from files to blocks: `parsed_index` (which papers, how they were read) and `blocks` (what they say)."""
 
+import logging
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from rag_assets.settings import Settings
 from rag_assets.table_files import published_or_empty, required_table, write_table
 from rag_assets.tables import BLOCKS, PARSED_INDEX, fingerprints_by
 
+logger = logging.getLogger(__name__)
 N_PAPERS_SHOWN = 50
 
 
@@ -63,6 +65,8 @@ def parsed_index(
     store = DocumentStore(paths.documents)
     if listing := list_to_adopt(paths.parsed_index, paths.papers, settings.paper_list):
         adopt_list(listing, paths.papers)
+    for path in store.remove_damaged():
+        logger.warning("%s was damaged and is made anew.", path)
     papers = find_papers(paths.papers, settings.paper_list, settings.limits)
     published = published_or_empty(paths.parsed_index, PARSED_INDEX)
     job = ParseJob(settings.parsing, settings.limits, store, settings.execution.n_workers)

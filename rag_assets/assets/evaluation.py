@@ -13,7 +13,7 @@ from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, specs
 from rag_assets.assets.reporting import history_table, markdown_table, materialized
 from rag_assets.errors import MissingInput
-from rag_assets.evaluation.history import append_history, below_floor, fallen, read_history
+from rag_assets.evaluation.history import append_history, below_floor, fallen, read_history, set_damaged_aside
 from rag_assets.evaluation.metrics import METRICS, METRICS_VERSION, evaluate
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import drafting, file_sha256, fingerprint
@@ -71,6 +71,7 @@ def smoke_eval(
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     """Recall, MRR and nDCG of expected papers and pages, and what the answers got right; `data/output/eval/`."""
     folder = settings.paths.evaluation
+    set_damaged_aside(folder / HISTORY)
     history = read_history(folder / HISTORY)
     latest, is_new = _evaluated(settings, models, history)
     earlier = history if is_new else history[:-1]

@@ -135,6 +135,8 @@ def qa(
 def _updated(settings: Settings, models: Connections, questions: list[Question], inputs: str) -> AnswerUpdate:
     paths = settings.paths
     published = read_results(paths.qa)
+    ReplyCache(paths.answers, DraftAnswer).remove_damaged()
+    ReplyCache(paths.verdicts, dict[int, float]).remove_damaged()
     if is_current(paths.qa, paths.qa_meta, inputs):
         return kept(published)
     with asking(settings, paths.answers, models) as opened:

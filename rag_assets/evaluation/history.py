@@ -6,6 +6,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from rag_assets.checksums import CHECKSUM_KEY, keep_aside, sealed, unsealed
 from rag_assets.incremental import write_atomically
 from rag_assets.settings import Floors
 
@@ -13,16 +14,37 @@ N_RECENT = 5
 
 
 def read_history(path: Path) -> list[dict[str, Any]]:
-    """All earlier evaluations, oldest first; none when the file does not exist yet."""
-    if not path.exists():
-        return []
-    return [json.loads(line) for line in path.read_bytes().split(b"\n") if line.strip()]
+    """All earlier evaluations that are whole, oldest first; none when the file does not exist yet."""
+    return [entry for line in _lines(path) if (entry := _entry(line)) is not None]
 
 
 def append_history(path: Path, entry: Mapping[str, Any]) -> None:
-    """Add one evaluation; a reader, or a kill, sees all of it or nothing."""
+    """Add one evaluation with its checksum; a reader, or a kill, sees all of it or nothing."""
     earlier = path.read_bytes() if path.exists() else b""
-    write_atomically(path, earlier + json.dumps(entry, sort_keys=True).encode() + b"\n")
+    write_atomically(path, earlier + json.dumps(sealed(entry), sort_keys=True).encode() + b"\n")
+
+
+def set_damaged_aside(path: Path) -> None:
+    """Move lines that are damaged to a file beside the history, which keeps the others."""
+    lines = _lines(path)
+    if damaged := [line for line in lines if _entry(line) is None]:
+        keep_aside(path, damaged, kept=[line for line in lines if _entry(line) is not None])
+
+
+def _lines(path: Path) -> list[bytes]:
+    content = path.read_bytes() if path.exists() else b""
+    return [line for line in content.split(b"\n") if line.strip()]
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    """One evaluation; None for a damaged line. Lines of earlier versions have no checksum."""
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return None
+    if not isinstance(found, dict):
+        return None
+    return unsealed(line) if CHECKSUM_KEY in found else found
 
 
 def below_floor(metrics: Mapping[str, float | None], floors: Floors) -> list[dict[str, Any]]:

@@ -8,9 +8,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
-from rag_assets.checksums import flush_folder, sha256_of
+from rag_assets.checksums import flush_folder, sealed, sha256_of, unsealed
 from rag_assets.incremental import data_version, fingerprint, write_atomically
 from rag_assets.indexing.protocols import IndexIdentity
 
@@ -52,9 +52,9 @@ class IndexManifest:
 
 
 def read_manifest(folder: Path) -> IndexManifest | None:
-    """The manifest in `folder`; None when there is no whole index or its manifest cannot be read."""
+    """The manifest in `folder`; None when there is no whole index or its manifest is damaged."""
+    found = _content(folder)
     try:
-        found = json.loads((folder / MANIFEST_FILE).read_bytes())
         wear = found["wear"]
         return IndexManifest(
             IndexIdentity(**found["identity"]),
@@ -62,7 +62,7 @@ def read_manifest(folder: Path) -> IndexManifest | None:
             int(found["n_passages"]),
             GraphWear(**wear) if wear else None,
         )
-    except (OSError, ValueError, TypeError, KeyError):
+    except (TypeError, KeyError):  # of an earlier version
         return None
 
 
@@ -70,16 +70,15 @@ def write_manifest(folder: Path, manifest: IndexManifest) -> None:
     """Declare the closed index in `folder` whole as it stands: its files are flushed, their checksums written down."""
     flush_folder(folder)
     content = asdict(manifest) | {"files": _checksums(folder)}
-    write_atomically(folder / MANIFEST_FILE, _sealed(content))
+    write_atomically(folder / MANIFEST_FILE, json.dumps(sealed(content), indent=2).encode() + b"\n")
 
 
 def is_intact(folder: Path) -> bool:
     """Whether the index in `folder` has a manifest and exactly the files of it, byte for byte."""
+    files = _content(folder).get("files")
     try:
-        content = (folder / MANIFEST_FILE).read_bytes()
-        found = json.loads(content)
-        return _sealed(found) == content and bool(found["files"] == _checksums(folder))
-    except (OSError, ValueError, TypeError, KeyError):
+        return files is not None and bool(files == _checksums(folder))
+    except OSError:
         return False
 
 
@@ -88,10 +87,11 @@ def is_current(folder: Path, identity: IndexIdentity, fingerprints: Mapping[str,
     return read_manifest(folder) == IndexManifest.of(identity, fingerprints) and is_intact(folder)
 
 
-def _sealed(content: Mapping[str, object]) -> bytes:
-    """The manifest's bytes, its own checksum included."""
-    plain = {key: value for key, value in content.items() if key != "checksum"}
-    return json.dumps(plain | {"checksum": fingerprint(plain)}, indent=2).encode() + b"\n"
+def _content(folder: Path) -> dict[str, Any]:
+    try:
+        return unsealed((folder / MANIFEST_FILE).read_bytes()) or {}
+    except OSError:
+        return {}
 
 
 def _checksums(folder: Path) -> dict[str, str]:

@@ -17,6 +17,7 @@ from rag_assets.indexing.protocols import IndexIdentity, LexicalIndex, VectorSto
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.search import DenseSearch, Searcher
 from rag_assets.settings import Settings
+from rag_assets.table_files import read_provenance
 from rag_assets.tokens import resolve_tokenizer, token_counter
 
 logger = logging.getLogger(__name__)
@@ -42,7 +43,11 @@ def open_searcher(settings: Settings, connections: Connections) -> Searcher:
             f"Neither {paths.chroma} nor {paths.bm25} is an index of the passages in {paths.passages}. "
             "Materialize both: rag-assets run --select chroma_index,bm25_index"
         )
-    counter = token_counter(resolve_tokenizer(settings.chunking.tokenizer, paths.tokenizer_pin).name)
+    counter = token_counter(
+        resolve_tokenizer(
+            settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")
+        ).name
+    )
     return Searcher(library, dense, words, settings.retrieval, counter)
 
 

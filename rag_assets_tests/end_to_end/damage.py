@@ -1,0 +1,96 @@
+"""Damage at rest to the files that a run made, and what must be true after the next run."""
+
+import json
+import random
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rag_assets.embedding.vector_files import read_shard
+from rag_assets.evaluation.history import read_history
+from rag_assets.indexing.chroma import ChromaStore
+from rag_assets.indexing.exact_vectors import ExactVectors
+from rag_assets.indexing.manifest import is_intact
+from rag_assets.indexing.tantivy_index import TantivyIndex
+from rag_assets_tests.end_to_end.world import World
+
+DIMENSION = 384
+"""Of the embedded model."""
+
+
+def zeroed(path: Path) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def halved(path: Path) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+
+
+def flipped(path: Path) -> None:
+    """One bit of one byte, somewhere in the file."""
+    content = bytearray(path.read_bytes())
+    if content:
+        content[random.Random(len(content)).randrange(len(content))] ^= 4
+    path.write_bytes(content)
+
+
+def garbled(path: Path) -> None:
+    path.write_bytes(random.Random(path.name).randbytes(path.stat().st_size))
+
+
+def deleted(path: Path) -> None:
+    path.unlink()
+
+
+KINDS: tuple[Callable[[Path], None], ...] = (zeroed, halved, flipped, garbled, deleted)
+
+
+def made_files(world: World) -> list[str]:
+    """Every file that a run made, by its path in the data folder; in the order of their names."""
+    data = world.paths.data
+    given = (world.paths.papers, world.paths.questions, data / ".dagster")
+    return [
+        str(path.relative_to(data))
+        for path in sorted(data.rglob("*"))
+        if path.is_file() and not path.name.endswith(".lock") and not any(path.is_relative_to(one) for one in given)
+    ]
+
+
+def state(world: World) -> dict[str, Any]:
+    """What is published, without what may differ between two equal worlds: names and layout of index files, lines of
+    logs, files that are made again when they are next needed (the model, and replies that no question needed)."""
+    paths = world.paths
+    tables = (paths.parsed_index, paths.blocks, paths.chunks, paths.passages)
+    small = (paths.chunk_stats, paths.tokenizer_pin, paths.index_meta, paths.qa_meta, paths.qa)
+    drafts = [path.name for path in paths.data.rglob("*.draft*")]
+    return {
+        **world.bytes_of(*tables, *small, paths.documents, paths.evaluation / "latest.json"),
+        "vectors": _vectors(world),
+        "chroma": _index(paths.chroma, ChromaStore.open(paths.chroma)),
+        "exact": _index(paths.chroma, ExactVectors.open(paths.chroma)),
+        "bm25": _index(paths.bm25, TantivyIndex.open(paths.bm25)),
+        "metrics": read_history(paths.evaluation / "history.jsonl")[-1]["metrics"],
+        "left over": drafts,
+    }
+
+
+def _index(folder: Path, opened: ChromaStore | ExactVectors | TantivyIndex) -> dict[str, str]:
+    assert is_intact(folder)
+    with closing(opened):
+        return opened.fingerprints()
+
+
+def _vectors(world: World) -> dict[str, list[str]]:
+    shards = sorted(world.paths.embeddings.glob("*/*.parquet"))
+    found = {}
+    for shard in shards:
+        rows = read_shard(shard, DIMENSION)
+        assert rows is not None, f"{shard} is damaged"
+        found[str(shard.relative_to(world.paths.embeddings))] = [
+            json.dumps([key, np.round(vector.astype(float), 7).tolist()]) for key, vector in rows.items()
+        ]
+    return found

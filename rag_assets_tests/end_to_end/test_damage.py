@@ -1,0 +1,82 @@
+"""What was made here and is damaged at rest is noticed by the next run and made anew from what is whole."""
+
+import logging
+from pathlib import Path
+
+import pytest
+
+from rag_assets.errors import MissingInput
+from rag_assets.evaluation.history import append_history, read_history
+from rag_assets.hosted.connections import Connections
+from rag_assets.reports import status_facts
+from rag_assets.retrieval.opening import open_searcher
+from rag_assets.settings import Settings
+from rag_assets_tests.end_to_end.damage import KINDS, made_files, state
+from rag_assets_tests.end_to_end.world import FLOORS_OFF, TOKENIZER, World
+
+
+@pytest.mark.parametrize("turn", range(len(KINDS)))
+def test_one_run_mends_every_kind_of_damage(
+    built: World, tmp_path: Path, turn: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Half a table stops every later run, and a flipped bit in an index is searched as it is.
+
+    Each run finds all files damaged, one after the other in another way, and five turns give each file each damage;
+    benchmarks/damage.py has them one by one.
+    """
+    world = built.copy_to(tmp_path)
+    for nth, name in enumerate(made_files(world)):
+        KINDS[(nth + turn) % len(KINDS)](world.paths.data / name)
+
+    with caplog.at_level(logging.WARNING, "rag_assets"):
+        outcome = world.run()
+
+    assert outcome.is_success, outcome.failures or outcome.broken
+    assert state(world) == state(built)
+    assert "damaged" in caplog.text
+
+
+def test_searching_beside_damage_goes_on_or_says_what_to_run(
+    built: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A Rust backtrace, or an answer from garbled bytes, is what a user would get instead."""
+    world = built.copy_to(tmp_path)
+    settings = Settings.model_validate({"data_dir": world.paths.data, **TOKENIZER, **FLOORS_OFF})
+    for nth, name in enumerate(made_files(world)):
+        path = world.paths.data / name
+        whole = path.read_bytes()
+        KINDS[nth % len(KINDS)](path)
+        caplog.clear()
+
+        try:
+            with Connections(settings.model_access) as models, open_searcher(settings, models):
+                says = caplog.text
+        except MissingInput as error:
+            says = str(error)
+        status_facts(settings)
+
+        if name.startswith("index/") or name in {"cache/chunks.parquet", "cache/passages.parquet"}:
+            assert "rag-assets" in says, name
+        else:
+            assert says == "", name
+        path.write_bytes(whole)
+
+
+def test_a_damaged_line_of_a_log_costs_none_of_the_others(built: World, tmp_path: Path) -> None:
+    """Logs cannot be made anew: what is whole stays, and what is not is kept for whoever can read it."""
+    world = built.copy_to(tmp_path)
+    history, audit = world.paths.evaluation / "history.jsonl", world.paths.qa_audit
+    append_history(history, read_history(history)[0] | {"run_id": "another"})
+    before = audit.read_bytes().splitlines()
+    for path, line in ((history, 0), (audit, 2)):
+        lines = path.read_bytes().splitlines()
+        lines[line] = lines[line].replace(b"0", b"1", 1)
+        path.write_bytes(b"\n".join(lines) + b"\n")
+
+    assert world.run().is_success
+
+    assert [entry["run_id"] for entry in read_history(history)] == ["another"]
+    assert history.with_name("history.damaged.jsonl").read_bytes().count(b"\n") == 1
+    after = audit.read_bytes().splitlines()
+    assert [line in after for line in before] == [nth != 2 for nth in range(len(before))]
+    assert audit.with_name("qa_audit.damaged.csv").read_bytes().count(b"\n") == 1
