@@ -20,6 +20,8 @@ _HAS_WORD = re.compile(r"[^\W\d_]{2}")
 _MAY_END = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？।]|\n")
 _PERIOD_APART = re.compile(r"(?<=[)\]]) \.(?=\s)")
 """As in "(Temin, 1985) . The": sentencex then cuts at the comma and misses the period."""
+_RAISED_MARK = re.compile(r"([⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻,;–-]*)(?:\s+|$)")
+"""The number of a note or reference behind the period: it belongs to the sentence before it."""
 _MAX_UNBROKEN_CHARS = 5_000
 """sentencex takes minutes on longer stretches that end nowhere; prose has none."""
 _ABBREVIATION_CHARS = 20
@@ -43,6 +45,11 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
             continue
         start += len(piece) - len(piece.lstrip())
         end = start + len(stripped)
+        if spans and (mark := _RAISED_MARK.match(text, start, end)):
+            spans[-1] = (spans[-1][0], mark.end(1))
+            start = mark.end()
+            if start == end:
+                continue
         if spans and _belongs_to_previous(text, spans[-1], start, end):
             spans[-1] = (spans[-1][0], end)
         else:

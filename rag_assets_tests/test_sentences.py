@@ -14,6 +14,7 @@ from rag_assets_tests.cpu_limit import ends_in_time
         ("We use Eq. 2 here. It works.", ["We use Eq. 2 here.", "It works."]),
         ("In Sect. 4.1 we show k = 60. Then more.", ["In Sect. 4.1 we show k = 60.", "Then more."]),
         ("It was found [12]. [13] It is new.", ["It was found [12]. [13]", "It is new."]),
+        ("Colds were exacerbated.²⁹,³⁰ Iron fell.¹", ["Colds were exacerbated.²⁹,³⁰", "Iron fell.¹"]),
         ("Smith et al. (2020) agree. We do not.", ["Smith et al. (2020) agree.", "We do not."]),
         ("The value was 3.5 mg/kg (vs. 0.1). E. coli grew.", ["The value was 3.5 mg/kg (vs. 0.1).", "E. coli grew."]),
         (

@@ -64,7 +64,7 @@ FORMATS = (
         "parse_pdf",
         "pdf.file:looks_like_pdf",
         reads_settings=("running_header_share",),
-        version=2,
+        version=3,
     ),
     Format(
         Source.TEI,
@@ -82,7 +82,7 @@ FORMATS = (
         "docling.document:looks_like_docling",
         b"{",
         reads_settings=("running_header_share",),
-        version=2,
+        version=3,
     ),
     Format(
         Source.DOCLING,
@@ -94,7 +94,7 @@ FORMATS = (
         needs_suffix=True,
         extra="docling",
         reads_settings=("running_header_share",),
-        version=2,
+        version=3,
     ),
     Format(
         Source.DOCLING,
@@ -106,7 +106,7 @@ FORMATS = (
         needs_suffix=True,
         extra="docling",
         reads_settings=("running_header_share",),
-        version=2,
+        version=3,
     ),
     Format(
         Source.ADE,
@@ -116,9 +116,9 @@ FORMATS = (
         "ade.document:looks_like_ade",
         b"{",
         reads_settings=("running_header_share",),
-        version=2,
+        version=3,
     ),
-    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document", "parse_markdown", None, version=2),
+    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document", "parse_markdown", None, version=3),
     Format(
         Source.TEXT,
         (".txt", ".text"),

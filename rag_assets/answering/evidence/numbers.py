@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from rag_assets.answering.evidence.quantities import P_VALUE, PLAIN, YEAR, Quantity, quantities
+from rag_assets.answering.evidence.reference_marks import RAISED_MARK
 from rag_assets.answering.evidence.units import PERCENT
 
 MAX_COMPARED = 100
@@ -50,7 +51,7 @@ def contradictions(claim: str, quotes: Sequence[str], question: str) -> list[Qua
 
 
 def _in_all(quotes: Sequence[str]) -> list[Quantity]:
-    return [one for quote in quotes for one in quantities(quote)]
+    return [one for quote in quotes for one in quantities(RAISED_MARK.sub(" ", quote))]
 
 
 def _kinds_unnamed(own: Sequence[Quantity], in_quotes: Mapping[Quantity, int]) -> set[str]:

@@ -17,3 +17,5 @@ REFERENCE_MARK = re.compile(
     rf"|{_AUTHORS} \({_YEARS}\)"
 )
 """Marks that point to the reference list: "[12, 13]", "(Smith et al., 2019)", "Smith and Jones (2019)"."""
+RAISED_MARK = re.compile(r"(?<![\w)])[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻,;–-]*")
+"""A raised number apart from what is before it, as in "exacerbated.²⁹" and "reviews ⁵⁴": a mark, not a quantity."""

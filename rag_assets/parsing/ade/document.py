@@ -16,6 +16,7 @@ from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Zon
 from rag_assets.parsing.ade.headings import with_numbered_headings
 from rag_assets.parsing.ade.joining import with_joined_paragraphs
 from rag_assets.parsing.ade.noise import Sifted, sifted
+from rag_assets.parsing.ade.reference_marks import texts_with_marks_apart
 from rag_assets.parsing.ade.shapes import AdeFile, Region, family_of, read_ade
 from rag_assets.parsing.ade.tables import is_table_title, table_blocks
 from rag_assets.parsing.ade.text import Draft, text_drafts
@@ -87,14 +88,15 @@ def parse_ade(path: Path, paper_id: str, file_path: str, settings: ParsingSettin
 def _drafts(sift: Sifted, ade: AdeFile, title: Region | None) -> list[Draft]:
     vocabulary = Vocabulary.of_texts(region.text for region in sift.kept)
     drafts: list[Draft] = []
-    marked = with_numbered_headings(sift.kept)
+    texts = texts_with_marks_apart(sift.kept)
+    marked = with_numbered_headings([replace(r, text=text) for r, text in zip(sift.kept, texts, strict=True)])
     for index, region in enumerate(sift.kept):
         if region.kind == "table":
             found = [
                 Draft(replace(block, title=mended(block.title, vocabulary))) for block in table_blocks(region, ade)
             ]
         else:
-            with_marks = replace(region, text=marked.get(index, region.text))
+            with_marks = replace(region, text=marked.get(index, texts[index]))
             found = list(text_drafts(with_marks, ade.family, vocabulary))
         if region is title and found:
             found[0] = Draft(replace(found[0].block, kind=BlockKind.HEADING), is_title=True)

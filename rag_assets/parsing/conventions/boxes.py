@@ -7,19 +7,19 @@ import re
 
 _OPENS_BOX = re.compile(
     r"\W{0,4}(?:"
-    r"(?:how to cite|cite this|citation|copyright|©|correspond(?:ence|ing author)|competing interests?|"
-    r"conflicts? of interests?|funding|abbreviations|academic editor|(?:handling |associate )?editor|edited by|"
-    r"reviewed by|received|accepted|published|submitted|available online|key ?words|open access|doi|e-?mail|"
-    r"licensee|issn|to whom correspondence)\b"
-    r"|this is an open[ -]access\b|supplement(?:ary|al) material)",
+    r"(?:citation|competing interests?|conflicts? of interests?|funding|abbreviations|(?:\w+ )?editors?|key ?words|"
+    r"e-?mail|supplement(?:ary|al) material)\W{0,3}:"
+    r"|(?:received|accepted|published|submitted)(?: online)?(?::| \d| (?:on )?[a-z]{3,9} \d)"
+    r"|(?:table|figure|fig\.|box) ?[A-Z]?\d{1,3}[:.|]"
+    r"|(?:how to cite|cite this|copyright|correspondence|corresponding author|edited by|reviewed by|available online|"
+    r"to whom correspondence|this is an open[ -]access|doi|issn)\b|©)",
     re.IGNORECASE,
 )
-_LABEL = re.compile(r"\*{0,2}[A-Z][\w’'/ -]{2,40}:(?=\*{0,2}\s)")
 
 
 def opens_box(text: str) -> bool:
-    """Whether a paragraph begins like a box: with its usual first word in capitals, or with a label and a colon."""
+    """Whether a paragraph begins like a box or a caption: with the usual first words, the first in capitals."""
     first = next((character for character in text if character.isalpha() or character == "©"), "")
     if first.islower():
         return False
-    return _OPENS_BOX.match(text) is not None or _LABEL.match(text) is not None
+    return _OPENS_BOX.match(text) is not None

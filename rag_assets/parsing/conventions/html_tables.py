@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rag_assets.model import Cell
+from rag_assets.parsing.conventions.superscripts import lowered, raised
 from rag_assets.parsing.conventions.table_rows import without_empty_rows
 
 _TAGS = (
@@ -23,8 +24,6 @@ _TABLE_EDGE = re.compile(r"<(/?)table(?:\s[^<>]*)?>", re.IGNORECASE)
 _BREAKS = frozenset({"br", "p", "li", "div", "hr", "table", "tr", "td", "th"})
 _MAX_SPAN = 1000
 _MAX_COLUMNS = 2000
-_SUPERSCRIPT = str.maketrans("0123456789+-−=()n", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿ")
-_SUBSCRIPT = str.maketrans("0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎")
 
 
 @dataclass(frozen=True)
@@ -52,16 +51,6 @@ def split_tables(text: str) -> list[str | HtmlTable]:
         at = end
     pieces.append(text[at:])
     return [piece for piece in pieces if isinstance(piece, HtmlTable) or piece.strip()]
-
-
-def raised(text: str) -> str:
-    """`text` in superscript characters, as far as they exist: 10<sup>9</sup> must not read 109."""
-    return text.translate(_SUPERSCRIPT)
-
-
-def lowered(text: str) -> str:
-    """`text` in subscript characters, as far as they exist."""
-    return text.translate(_SUBSCRIPT)
 
 
 def _table_ranges(text: str) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from rag_assets.errors import DocumentLimit
 from rag_assets.model import Block, BlockKind, Box, Zone
-from rag_assets.parsing.conventions.html_tables import lowered, raised
+from rag_assets.parsing.conventions.superscripts import lowered, raised_after
 from rag_assets.parsing.conventions.table_rows import span_over
 from rag_assets.parsing.docling.floats import picture_blocks, table_blocks
 from rag_assets.parsing.docling.noise import FURNITURE
@@ -29,7 +29,6 @@ _KINDS = {
     "footnote": BlockKind.FOOTNOTE,
 }
 _PREFIXES = {"checkbox_selected": "[x] ", "checkbox_unselected": "[ ] "}
-_SCRIPTS = {"super": raised, "sub": lowered}
 _NO_SPACE_BEFORE = re.compile(r"\s+(?=[,.;:!?)\]}»”’](?:\s|$))")
 _NO_SPACE_AFTER = re.compile(r"(?<=[(\[{«“])\s+")
 
@@ -165,10 +164,13 @@ class Reading:
                 self._seen.add(name)
                 text, piece_boxes = self._inline_text(piece, depth + 1)
                 boxes.extend(piece_boxes)
-                if script := _SCRIPTS.get(text_field(mapping(piece.get("formatting")).get("script"))):
-                    texts[-1] += script(text)
-                else:
-                    texts.append(text)
+                match text_field(mapping(piece.get("formatting")).get("script")):
+                    case "super":
+                        texts[-1] += raised_after(texts[-1], text)
+                    case "sub":
+                        texts[-1] += lowered(text)
+                    case _:
+                        texts.append(text)
         return _joined(texts), tuple(dict.fromkeys(boxes))
 
     def _list(self, group: Item, depth: int) -> Iterator[Draft]:

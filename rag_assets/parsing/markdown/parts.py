@@ -12,7 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 from rag_assets.model import BlockKind, Cell
-from rag_assets.parsing.conventions.html_tables import HtmlTable, lowered, raised, split_tables
+from rag_assets.parsing.conventions.html_tables import HtmlTable, split_tables
+from rag_assets.parsing.conventions.superscripts import lowered, raised_after
 from rag_assets.parsing.conventions.table_rows import table_lines, with_inferred_header, without_empty_rows
 
 if TYPE_CHECKING:
@@ -136,7 +137,9 @@ def _inline(nodes: Sequence["SyntaxTreeNode"]) -> str:
             open_tag = "" if node.content.startswith("</") else tag
             continue
         text = _inline_node(node)
-        parts.append(raised(text) if open_tag == "sup" else lowered(text) if open_tag == "sub" else text)
+        if open_tag == "sup":
+            text = raised_after(next((part for part in reversed(parts) if part), ""), text)
+        parts.append(lowered(text) if open_tag == "sub" else text)
     return "".join(parts)
 
 

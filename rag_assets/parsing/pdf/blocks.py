@@ -27,7 +27,7 @@ _MAX_LABEL_FILL = 0.65
 _MAX_ROW_PITCH = 3.0
 _BULLET = re.compile(r"[•▪◦●■□○‣⁃➢✓]\s*|[·–—*-]\s+")
 _ENUMERATOR = re.compile(r"(?:\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[.)]|\[\d{1,3}\])\s+(?=\S)")
-_ENDS_SENTENCE = re.compile(r"[.?!:;][\"'”’)\]\d,]*$")
+_ENDS_SENTENCE = re.compile(r"[.?!:;][\"'”’)\]\d,]*(?:[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻–,]*)?$")
 
 
 class GroupKind(StrEnum):

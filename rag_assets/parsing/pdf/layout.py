@@ -30,7 +30,7 @@ _SIDE_GAP_EMS = 2.0
 _MAX_TITLE_LINES = 40
 _MARKER = re.compile(r"[•▪◦●■□○‣⁃·–—*-]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivxIVX]{1,5})[.)]?|\[\d{1,3}\]")
 _CURRENCY = re.compile(r"[$€£¥]")
-_NUMBER = re.compile(r"[-−–+(<≈~]?\d[\d.,]*[)%*]*")
+_NUMBER = re.compile(r"[-−–+(<≈~]?\d[\d.,]*[)%*⁰¹²³⁴-⁹⁻,]*")
 _CLOSING = re.compile(r"[)%]+")
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rag_assets.parsing.pdf.glyphs import SKEWED, Frame, Geometry, Glyph, Style, glyphs_of, turned
+from rag_assets.parsing.pdf.raised import PlacedCharacter, with_superscripts
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
@@ -119,6 +120,7 @@ class _OpenSegment:
 
     characters: list[str] = field(default_factory=list)
     styles: Counter[Style] = field(default_factory=Counter)
+    placed: list[PlacedCharacter] = field(default_factory=list)
     left: float = 0.0
     top: float = 0.0
     right: float = 0.0
@@ -130,6 +132,7 @@ class _OpenSegment:
         else:
             self.left, self.right = min(self.left, box[0]), max(self.right, box[2])
             self.top, self.bottom = min(self.top, box[1]), max(self.bottom, box[3])
+        self.placed.append(PlacedCharacter(len(self.characters), style.size, box[3]))
         self.characters.append(text)
         self.styles[style] += 1
 
@@ -151,13 +154,14 @@ class _OpenSegment:
         sizes: Counter[float] = Counter()
         for style, count in self.styles.items():
             sizes[style.size] += count
+        size = sizes.most_common(1)[0][0]
         return Segment(
-            text="".join(self.characters).strip().translate(_LIGATURES),
+            text=with_superscripts(self.characters, self.placed, size).strip().translate(_LIGATURES),
             left=self.left,
             top=self.top,
             right=self.right,
             bottom=self.bottom,
-            size=sizes.most_common(1)[0][0],
+            size=size,
             bold=sum(count for style, count in self.styles.items() if style.is_bold) / n_chars,
             italic=sum(count for style, count in self.styles.items() if style.is_italic) / n_chars,
         )

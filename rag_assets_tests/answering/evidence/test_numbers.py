@@ -127,6 +127,15 @@ def test_a_number_nobody_holds_lowers_the_share() -> None:
     assert held_share("No number here", ["12% of them"], "") is None
 
 
+def test_the_number_of_a_reference_is_no_quantity_of_its_quote() -> None:
+    """Otherwise a claim of 29 women passes because the sentence cites its 29th reference."""
+    quote = "Colds of the women were exacerbated.²⁹ Two reviews ³⁰,³¹ of 10⁹ cells agree."
+
+    assert held_share("29 women", [quote], "") == 0.0
+    assert held_share("31 reviews", [quote], "") == 0.0
+    assert held_share("10⁹ cells", [quote], "") == 1.0
+
+
 def test_a_claim_with_more_numbers_than_are_compared_is_contradicted() -> None:
     """A table in a claim is checked by nobody, and would pass unread."""
     numbers = [f"{number}," for number in range(MAX_COMPARED + 1)]
