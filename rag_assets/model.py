@@ -6,7 +6,7 @@ label is never a page. Boxes are fractions of the page with the origin at its to
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -78,9 +78,13 @@ class Span:
     """Last page the run may stand on; differs from `page_start` where the turn of the page is not known exactly."""
     boxes: tuple[Box, ...] = ()
     source_start: int | None = None
-    """In a chunk or passage: offset of the run in `Document.text`; None for repeated titles and headers."""
+    """In a chunk or passage: offset of the run in `Document.text`; None for captions, which are not in it."""
     page_confidence: float | None = None
     """How sure an *aligned* page is (0-1); None where the source itself states the page."""
+    label_start: str | None = None
+    """Label printed on `page_start` ("xii", "118"); None where it is not known."""
+    label_end: str | None = None
+    """Label printed on `page_end`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +117,8 @@ class Block:
     """Pages and boxes along `text`: in order, without overlap, covering it; a run of unknown page has page None."""
     title: str = ""
     """Caption of a table or figure ("Table 2. ..."), language of code; empty otherwise."""
+    title_spans: tuple[Span, ...] = ()
+    """Pages and boxes along a caption, if it has a place of its own; empty where only that of the block is known."""
     cells: tuple[Cell, ...] = ()
     is_generated: bool = False
     """Written by a model (a figure description), not by the paper's authors."""
@@ -128,6 +134,20 @@ class Block:
     @property
     def boxes(self) -> tuple[Box, ...]:
         return all_boxes(self.spans)
+
+    @property
+    def caption_spans(self) -> tuple[Span, ...]:
+        """Pages and boxes along `title`. A caption whose own place is not known is on its block's page, if that is one;
+        where the block runs over several pages, nothing proves the caption's."""
+        pages = {(span.page_start, span.page_end) for span in self.spans}
+        if self.title_spans or len(pages) != 1:
+            return self.title_spans
+        first = self.spans[0]
+        if first.page_start is None or first.page_start != first.page_end:
+            return ()
+        sure = [span.page_confidence for span in self.spans if span.page_confidence is not None]
+        whole = replace(first, start=0, end=len(self.title), boxes=(), source_start=None)
+        return (replace(whole, page_confidence=min(sure, default=None)),)
 
 
 @dataclass(frozen=True)
@@ -222,6 +242,12 @@ class Chunk:
     sections: tuple[SectionPart, ...] = ()
     """Its sections in order, each with its whole path."""
 
+    @property
+    def page_label(self) -> str | None:
+        """Printed labels of its pages, as in `Citation.page_label`."""
+        own = known_spans(self.spans, self.own_start)
+        return page_label(own[0], own[-1]) if own else None
+
     def section_title_at(self, offset: int) -> str:
         """Title of the section that the character at `offset` of the text belongs to."""
         titles = (part.section_title for part in self.sections if offset < part.end)
@@ -306,6 +332,8 @@ class Citation:
     chunk_id: str
     page_start: int | None
     page_end: int | None
+    page_label: str | None = field(default=None, kw_only=True)
+    """Printed label of the page, or of the first and last ("xii-xiv"); None where it is not known."""
     quote: str
     boxes: tuple[Box, ...]
     verification: Verification
@@ -395,8 +423,23 @@ def known_spans(spans: Sequence[Span], own_start: int = 0) -> list[Span]:
     ]
 
 
+def page_label(first: Span, last: Span) -> str | None:
+    """Printed labels from the page where `first` begins to the one where `last` ends; None if one is not known."""
+    if first.label_start is None or last.label_end is None:
+        return None
+    return first.label_start if first.label_start == last.label_end else f"{first.label_start}-{last.label_end}"
+
+
+def page_numbers(first: int | None, last: int | None, label: str | None) -> str:
+    """ "3" or "3-4", with what is printed on the pages where it differs ("2 (printed 118)"); empty when not known."""
+    if first is None or last is None:
+        return ""
+    numbers = str(first) if first == last else f"{first}-{last}"
+    return f"{numbers} (printed {label})" if label is not None and label != numbers else numbers
+
+
 def span_at(spans: Sequence[Span], offset: int) -> Span | None:
-    """The run that holds the character at `offset`; None where no run does (a repeated title, a caption)."""
+    """The run that holds the character at `offset`; None where no run does (between sentences)."""
     return next((span for span in spans if span.start <= offset < span.end), None)
 
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rag_assets.answering.engine import place_of
-from rag_assets.model import QAResult
+from rag_assets.model import QAResult, page_numbers
 from rag_assets.settings import Settings
 
 if TYPE_CHECKING:  # runs import Dagster, which most commands do without
@@ -116,7 +116,7 @@ def print_hits(record: Mapping[str, Any]) -> None:
             "rank": hit["rank"],
             "score": f"{hit['score']:.3f}",
             "paper": hit["paper_id"],
-            "pages": _pages(hit["page_start"], hit["page_end"]),
+            "pages": page_numbers(hit["page_start"], hit["page_end"], hit["page_label"]),
             "best passage": hit["passage"],
         }
         for hit in record["hits"]
@@ -149,9 +149,3 @@ def print_answer(result: QAResult) -> None:
     if result.refused:  # an answer names them itself
         for part in result.unanswered:
             console.print(legible(f"  {part}"))
-
-
-def _pages(first: int | None, last: int | None) -> str:
-    if first is None:
-        return ""
-    return str(first) if first == last else f"{first}-{last}"

@@ -32,6 +32,8 @@ _SPAN = pa.struct(
         ("boxes", pa.list_(_BOX)),
         ("source_start", pa.int32()),
         ("page_confidence", pa.float64()),
+        ("label_start", pa.string()),
+        ("label_end", pa.string()),
     ]
 )
 _SECTION = pa.struct(
@@ -91,6 +93,7 @@ BLOCKS = pa.schema(
         ("page_end", pa.int32()),
         ("spans", pa.list_(_SPAN)),
         ("title", pa.string()),
+        ("title_spans", pa.list_(_SPAN)),
         ("cells", pa.list_(_CELL)),
         ("is_generated", pa.bool_()),
         ("char_start", pa.int32()),
@@ -229,6 +232,7 @@ def block_rows(blocks: Sequence[Block], common: Mapping[str, Any], starts: Seque
             "page_end": block.page_end,
             "spans": [asdict(span) for span in block.spans],
             "title": block.title,
+            "title_spans": [asdict(span) for span in block.title_spans],
             "cells": [asdict(cell) for cell in block.cells],
             "is_generated": block.is_generated,
             "char_start": start,
@@ -247,6 +251,7 @@ def blocks_from(table: pa.Table) -> list[Block]:
             zone=Zone(row["zone"]),
             spans=_spans(row["spans"]),
             title=row["title"],
+            title_spans=_spans(row["title_spans"]),
             cells=tuple(Cell(**(cell | {"boxes": _boxes(cell["boxes"])})) for cell in row["cells"]),
             is_generated=row["is_generated"],
         )

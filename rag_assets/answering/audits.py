@@ -10,7 +10,7 @@ from rag_assets.answering.drafts import REFUSAL
 from rag_assets.answering.evidence.numbers import contradictions
 from rag_assets.answering.evidence.quote_places import is_long_enough
 from rag_assets.answering.evidence.verification import sources_of
-from rag_assets.model import Chunk, Citation, QAResult
+from rag_assets.model import Chunk, Citation, QAResult, page_label, span_at
 
 Offender = dict[str, Any]
 
@@ -58,7 +58,7 @@ def pages_not_holding_quote(results: Sequence[QAResult], chunks: Mapping[str, Ch
     return [
         _offender(result, citation) | {"page_start": citation.page_start, "page_end": citation.page_end}
         for result, citation in _citations(results)
-        if not any(pages == (citation.page_start, citation.page_end) for pages in _places(citation, chunks))
+        if (citation.page_start, citation.page_end, citation.page_label) not in _places(citation, chunks)
     ]
 
 
@@ -78,17 +78,20 @@ def _keeps_source_rule(result: QAResult, min_sources: int) -> bool:
     return n_sources >= min_sources or (result.single_source and n_sources >= 1)
 
 
-def _places(citation: Citation, chunks: Mapping[str, Chunk]) -> Iterator[tuple[int | None, int | None]]:
-    """First and last page of every place the quote stands at in its chunk, each read off the character it is for."""
+def _places(citation: Citation, chunks: Mapping[str, Chunk]) -> Iterator[tuple[int | None, int | None, str | None]]:
+    """First and last page and their label, of every place the quote stands at in its chunk, each read off the character
+    it is for."""
     chunk = chunks.get(citation.chunk_id)
     if chunk is None:
         return
     start = chunk.text.find(citation.quote)
     while start >= 0:
         last = start + len(citation.quote) - 1
+        begin, end = span_at(chunk.spans, start), span_at(chunk.spans, last)
         yield (
-            next((span.page_start for span in chunk.spans if start in range(span.start, span.end)), None),
-            next((span.page_end for span in chunk.spans if last in range(span.start, span.end)), None),
+            begin.page_start if begin else None,
+            end.page_end if end else None,
+            page_label(begin, end) if begin and end else None,
         )
         start = chunk.text.find(citation.quote, start + 1)
 

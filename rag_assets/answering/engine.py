@@ -20,11 +20,11 @@ from rag_assets.answering.evidence.verification import VerifiedClaims, sources_o
 from rag_assets.answering.replies import ReplyCache
 from rag_assets.errors import RequestRejected
 from rag_assets.incremental import fingerprint
-from rag_assets.model import Chunk, Citation, Claim, Context, QAResult, Usage, summed
+from rag_assets.model import Chunk, Citation, Claim, Context, QAResult, Usage, page_numbers, summed
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 
-ENGINE_VERSION = 2
+ENGINE_VERSION = 3
 """Part of what published answers are recognised by: raise it, as those of search and answerer, when the code makes
 another answer of the same contexts."""
 UNANSWERED_NOTE = "Nothing was found that answers: {part}"
@@ -196,12 +196,13 @@ class AnswerEngine:
 
 
 def place_of(citation: Citation) -> str:
-    """ "smith2020, p. 3" or "smith2020, pp. 3-4"; without pages where none is known.
+    """ "smith2020, p. 3", "smith2020, pp. 3-4", "smith2020, p. 2 (printed 118)"; without pages where none is known.
 
     ", AI-written" follows where the quote is no author's: a figure's description by a model.
     """
-    first, last = citation.page_start, citation.page_end
-    pages = [] if first is None or last is None else [f"p. {first}" if first == last else f"pp. {first}-{last}"]
+    numbers = page_numbers(citation.page_start, citation.page_end, citation.page_label)
+    sign = "p." if citation.page_start == citation.page_end else "pp."
+    pages = [f"{sign} {numbers}"] if numbers else []
     return ", ".join([citation.paper_id, *pages, *([AI_WRITTEN] if citation.is_generated else [])])
 
 

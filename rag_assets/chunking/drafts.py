@@ -122,7 +122,7 @@ def _rendered(
     """
     pieces = [as_line(prefix)]
     at = own_start = len(pieces[0])
-    spans: list[Span] = [Span(0, len(prefix), None, None)] if prefix else []
+    spans = list(units[0].prefix_spans) if prefix else []
     sections: list[SectionPart] = []
     block = None
     for nth, unit in enumerate(units):
@@ -164,7 +164,7 @@ def _moved(spans: Sequence[Span], offset: int) -> Iterator[Span]:
 def _continues(span: Span, following: Span) -> bool:
     """Whether both are one stretch of the document with the same pages and boxes."""
     if span.source_start is None or following.source_start is None:
-        return span.source_start is following.source_start
+        return replace(span, start=0, end=0) == replace(following, start=0, end=0)
     expected = replace(
         span, start=following.start, end=following.end, source_start=span.source_start + following.start - span.start
     )

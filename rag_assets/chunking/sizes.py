@@ -7,7 +7,7 @@ from itertools import takewhile
 from rag_assets.chunking.oversize import fitting_pieces, leading_piece
 from rag_assets.chunking.sections import Run
 from rag_assets.chunking.short_sections import common_path, merged_runs
-from rag_assets.chunking.units import Unit, fragments
+from rag_assets.chunking.units import Unit, clipped_spans, fragments
 from rag_assets.incremental import fingerprint
 from rag_assets.model import BlockKind
 from rag_assets.settings import ChunkingSettings
@@ -73,7 +73,7 @@ class _Titles:
         if not unit.prefix:
             return unit
         short = self._short[unit.prefix]
-        return replace(unit, prefix=short)
+        return replace(unit, prefix=short, prefix_spans=clipped_spans(unit.prefix_spans, 0, len(short), None))
 
     def size(self, unit: Unit) -> int:
         return self._sizes[unit.prefix]

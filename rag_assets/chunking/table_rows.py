@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_assets.chunking.units import PlacedBlock, Unit, line_spans, verbatim_units, with_caption
+from rag_assets.chunking.units import PlacedBlock, Unit, line_spans, repeated_title, verbatim_units, with_caption
 from rag_assets.model import Box, Cell, Span, all_boxes, spans_between
 
 CELL_SEPARATOR = " | "
@@ -45,7 +45,7 @@ class Grid:
 
 def row_units(placed: PlacedBlock) -> list[Unit]:
     """The caption's sentences, then the rows, each with its own cells' boxes."""
-    text, title = placed.block.text, placed.block.title
+    text, title = placed.block.text, repeated_title(placed.block)
     lines = _all_lines(text)
     grid = _grid(placed.block.cells, len(lines))
     n_header = _n_header_rows(grid) if placed.block.cells else 0
@@ -68,7 +68,8 @@ def row_units(placed: PlacedBlock) -> list[Unit]:
                 block=placed.index,
                 section_path=placed.block.section_path,
                 gap="\n" if units else "",
-                prefix=title,
+                prefix=title[0],
+                prefix_spans=title[1],
             )
         )
     return with_caption(placed, units)
@@ -172,8 +173,10 @@ def _row_span(placed: PlacedBlock, own: tuple[Box, ...], line: tuple[int, int], 
     """The whole row as one span: where its line stands, with its own cells' boxes if they have any."""
     source_start = placed.start + line[0]
     if own:
-        pages = [box.page for box in own]
-        return Span(0, length, min(pages), max(pages), own, source_start)
+        first, last = min(box.page for box in own), max(box.page for box in own)
+        label_of = {span.page_start: span.label_start for span in placed.block.spans}
+        label_of |= {span.page_end: span.label_end for span in placed.block.spans}
+        return Span(0, length, first, last, own, source_start, None, label_of.get(first), label_of.get(last))
     around = spans_between(placed.block.spans, *line)
     if not around:
         return Span(0, length, None, None, (), source_start)
@@ -185,4 +188,6 @@ def _row_span(placed: PlacedBlock, own: tuple[Box, ...], line: tuple[int, int], 
         all_boxes(around),
         source_start,
         around[0].page_confidence,
+        around[0].label_start,
+        around[-1].label_end,
     )

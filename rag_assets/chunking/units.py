@@ -14,6 +14,7 @@ from rag_assets.sentences import sentence_spans
 PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.FOOTNOTE, BlockKind.FORMULA})
 CAPTIONED = frozenset({BlockKind.TABLE, BlockKind.FIGURE})
 """Kinds whose title is text of the paper."""
+_NOWHERE = Span(0, 0, None, None)
 _LINE = re.compile(r"[^\n]*\S")
 
 
@@ -36,6 +37,8 @@ class Unit:
     """Text between this unit and the one before it in its block."""
     prefix: str = ""
     """Title that a chunk beginning with this unit repeats."""
+    prefix_spans: tuple[Span, ...] = ()
+    """Relative to `prefix`."""
     is_caption: bool = False
     is_fragment: bool = False
     """Cut from a unit that is longer than a whole chunk."""
@@ -67,7 +70,7 @@ def sentence_units(placed: PlacedBlock) -> list[Unit]:
 def figure_units(placed: PlacedBlock) -> list[Unit]:
     """The title's sentences, then the text's."""
     spans = sentence_spans(placed.block.text)
-    return with_caption(placed, verbatim_units(placed, spans, placed.block.title))
+    return with_caption(placed, verbatim_units(placed, spans, repeated_title(placed.block)))
 
 
 def line_units(placed: PlacedBlock) -> list[Unit]:
@@ -85,9 +88,9 @@ def whole_unit(placed: PlacedBlock) -> list[Unit]:
 def with_caption(placed: PlacedBlock, body: Sequence[Unit]) -> list[Unit]:
     """The sentences of a table's or figure's title before its body, unless the body begins with the same words.
 
-    A title is no part of the document's text, so it has no span: it has no offset there and proves no page.
+    A title is no part of the document's text, so its spans have no offset there.
     """
-    title = placed.block.title
+    title, located = placed.block.title, placed.block.caption_spans
     if placed.block.text.lstrip().startswith(title):
         return list(body)
     units, at = [], 0
@@ -97,7 +100,7 @@ def with_caption(placed: PlacedBlock, body: Sequence[Unit]) -> list[Unit]:
                 text=title[start:end],
                 start=placed.start,
                 end=placed.start,
-                spans=(),
+                spans=clipped_spans(located, start, end, None),
                 kind=placed.block.kind,
                 block=placed.index,
                 section_path=placed.block.section_path,
@@ -109,8 +112,16 @@ def with_caption(placed: PlacedBlock, body: Sequence[Unit]) -> list[Unit]:
     return [*units, *(replace(unit, gap="\n") for unit in body[:1]), *body[1:]]
 
 
-def verbatim_units(placed: PlacedBlock, spans: Sequence[tuple[int, int]], prefix: str = "") -> list[Unit]:
-    """Units that are slices of the block's text."""
+def repeated_title(block: Block) -> tuple[str, tuple[Span, ...]]:
+    """The title as a chunk repeats it, and its spans."""
+    start, end = len(block.title) - len(block.title.lstrip()), len(block.title.rstrip())
+    return block.title[start:end], clipped_spans(block.caption_spans, start, end, None)
+
+
+def verbatim_units(
+    placed: PlacedBlock, spans: Sequence[tuple[int, int]], title: tuple[str, tuple[Span, ...]] = ("", ())
+) -> list[Unit]:
+    """Units that are slices of the block's text; `title` is what a chunk that begins with one of them repeats."""
     units, at = [], 0
     for start, end in spans:
         units.append(
@@ -123,7 +134,8 @@ def verbatim_units(placed: PlacedBlock, spans: Sequence[tuple[int, int]], prefix
                 block=placed.index,
                 section_path=placed.block.section_path,
                 gap=placed.block.text[at:start],
-                prefix=prefix,
+                prefix=title[0],
+                prefix_spans=title[1],
             )
         )
         at = end
@@ -135,22 +147,28 @@ def line_spans(text: str) -> list[tuple[int, int]]:
     return [match.span() for match in _LINE.finditer(text)]
 
 
-def clipped_spans(spans: Sequence[Span], start: int, end: int, source_offset: int) -> tuple[Span, ...]:
+def clipped_spans(spans: Sequence[Span], start: int, end: int, source_offset: int | None) -> tuple[Span, ...]:
     """The spans of `[start, end)` counted from `start`, with their offsets in the document.
 
+    source_offset: where the text the spans count in begins in the document; None for captions, which are not in it.
     A span keeps all its boxes even where only a part of its text is taken. Text that no span covers gets one without
     a page.
     """
+
+    def moved(span: Span, first: int, last: int) -> Span:
+        source_start = None if source_offset is None else source_offset + first
+        return replace(span, start=first - start, end=last - start, source_start=source_start)
+
     clipped, at = [], start
     for span in spans_between(spans, start, end):
         if span.start > at:
-            clipped.append(Span(at - start, span.start - start, None, None, (), source_offset + at))
+            clipped.append(moved(_NOWHERE, at, span.start))
         at = max(span.start, at)
         until = min(span.end, end)
-        clipped.append(replace(span, start=at - start, end=until - start, source_start=source_offset + at))
+        clipped.append(moved(span, at, until))
         at = until
     if at < end:
-        clipped.append(Span(at - start, end - start, None, None, (), source_offset + at))
+        clipped.append(moved(_NOWHERE, at, end))
     return tuple(clipped)
 
 
@@ -179,6 +197,6 @@ def fragments(unit: Unit, pieces: Sequence[tuple[int, int]]) -> list[Unit]:
 
 
 def _cut_spans(unit: Unit, start: int, end: int) -> tuple[Span, ...]:
-    if unit.is_verbatim:
-        return clipped_spans(unit.spans, start, end, unit.start)
+    if unit.is_verbatim or unit.is_caption:
+        return clipped_spans(unit.spans, start, end, None if unit.is_caption else unit.start)
     return tuple(replace(span, start=0, end=end - start) for span in spans_between(unit.spans, start, end))

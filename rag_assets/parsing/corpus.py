@@ -17,6 +17,7 @@ from rag_assets.model import Document, Source, Zone
 from rag_assets.parsing.alignment import ALIGNMENT_VERSION
 from rag_assets.parsing.attempts import Candidate, Fingerprints, candidates, pdf_beside
 from rag_assets.parsing.discovery import PaperFiles
+from rag_assets.parsing.page_labels import labelled_blocks
 from rag_assets.parsing.registry import expected_sources, installed_extras
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.parsing.tries import Outcome, PaperToParse, ParseJob, Report, ignore_progress, parse_papers
@@ -247,4 +248,4 @@ def _blocks_of(document: Document, kept_as: str) -> pa.Table:
         "source": str(document.source),
         "fingerprint": kept_as,
     }
-    return tables.to_table(tables.block_rows(document.blocks, common, document.block_starts), tables.BLOCKS)
+    return tables.to_table(tables.block_rows(labelled_blocks(document), common, document.block_starts), tables.BLOCKS)

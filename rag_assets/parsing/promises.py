@@ -4,13 +4,13 @@ Checked in the worker, before a document is kept. What must hold of the corpus a
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import pyarrow as pa
 
 from rag_assets import tables
 from rag_assets.errors import UnreadableDocument
-from rag_assets.model import Block, Box, Document
+from rag_assets.model import Block, Box, Document, Span, all_boxes
 
 
 def demand_promises(document: Document) -> None:
@@ -22,16 +22,17 @@ def demand_promises(document: Document) -> None:
 def _problems(document: Document) -> Iterator[str]:
     """The broken promises, each as a phrase that can follow the name of the file."""
     for block in document.blocks:
-        yield from _span_problems(block, document.n_pages)
+        yield from _span_problems(block.text, block.spans, document.n_pages)
+        yield from _span_problems(block.title, block.title_spans, document.n_pages)
         yield from _box_problems(block)
     yield from _storage_problems(document)
 
 
-def _span_problems(block: Block, n_pages: int | None) -> Iterator[str]:
+def _span_problems(text: str, spans: Sequence[Span], n_pages: int | None) -> Iterator[str]:
     at = 0
-    for span in block.spans:
-        if not at <= span.start <= span.end <= len(block.text):
-            yield f"gives a place from {span.start} to {span.end} in a text of {len(block.text)} characters"
+    for span in spans:
+        if not at <= span.start <= span.end <= len(text):
+            yield f"gives a place from {span.start} to {span.end} in a text of {len(text)} characters"
         at = span.end
         first, last = span.page_start, span.page_end
         if first is None or last is None:
@@ -45,7 +46,7 @@ def _span_problems(block: Block, n_pages: int | None) -> Iterator[str]:
 
 
 def _box_problems(block: Block) -> Iterator[str]:
-    boxes = [*block.boxes, *(box for cell in block.cells for box in cell.boxes)]
+    boxes = [*block.boxes, *all_boxes(block.title_spans), *(box for cell in block.cells for box in cell.boxes)]
     if not all(math.isfinite(edge) for box in boxes for edge in _edges(box)):
         yield "gives a box whose edge is no number"
 

@@ -72,7 +72,7 @@ FORMATS = (
         "tei.document",
         "parse_tei",
         "tei.sniffing:looks_like_tei",
-        version=2,
+        version=3,
     ),
     Format(
         Source.DOCLING,

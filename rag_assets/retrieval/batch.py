@@ -63,6 +63,7 @@ def _hit_rows(hits: Sequence[Hit]) -> list[dict[str, Any]]:
             "chunk_id": hit.chunk.chunk_id,
             "page_start": hit.chunk.page_start,
             "page_end": hit.chunk.page_end,
+            "page_label": hit.chunk.page_label,
             "text": hit.chunk.text,
             "passage": hit.passage.text,
         }

@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.engine import AnswerEngine, Evidence
+from rag_assets.answering.engine import AnswerEngine, Evidence, place_of
 from rag_assets.answering.evidence.support import EmbeddedSupport
 from rag_assets.answering.replies import ReplyCache
 from rag_assets.errors import RequestRejected
-from rag_assets.model import Context, Usage
+from rag_assets.model import Citation, Context, Usage, Verification
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
@@ -294,3 +294,22 @@ def test_a_damaged_reply_is_written_anew(tmp_path: Path) -> None:
     engine(tmp_path, answerer, by_k).answer(Question(id="q1", question="Did ferritin fall?"))
 
     assert answerer.n_calls == 1
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "label", "place"),
+    [
+        (2, 2, "118", "smith2020, p. 2 (printed 118)"),
+        (2, 3, "xii-xiii", "smith2020, pp. 2-3 (printed xii-xiii)"),
+        (2, 2, "2", "smith2020, p. 2"),
+        (2, 2, None, "smith2020, p. 2"),
+        (None, None, None, "smith2020"),
+    ],
+)
+def test_a_place_names_the_printed_page_where_it_differs(
+    first: int | None, last: int | None, label: str | None, place: str
+) -> None:
+    """The physical page opens the file, the printed one the volume; one number twice would only be noise."""
+    citation = Citation("smith2020", "c", first, last, "quote", (), Verification.EXACT, page_label=label)
+
+    assert place_of(citation) == place

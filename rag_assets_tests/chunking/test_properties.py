@@ -81,6 +81,9 @@ def test_chunks_of_any_paper(blocks: list[Block]) -> None:
         assert chunk.n_tokens == WordCounter().count(chunk.text)
         assert all(before.end <= after.start for before, after in pairwise(chunk.spans))
         assert all(0 <= span.start < span.end <= len(chunk.text) for span in chunk.spans)
+        located = {at for span in chunk.spans for at in range(span.start, span.end)}
+        quotable = {at for at, character in enumerate(chunk.text) if not character.isspace()}
+        assert quotable <= located, "what can be quoted has a span"
         if chunk.chunk_type in VERBATIM:
             assert text[chunk.char_start : chunk.char_end] == chunk.text
             for span in chunk.spans:

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 from rag_assets.model import Block, BlockKind, Cell, Span
 from rag_assets_tests.chunking.papers import box, cells_of, chunked, document_text, paragraph
 
@@ -42,14 +44,18 @@ def test_a_chunk_that_begins_inside_a_table_repeats_its_title() -> None:
     ]
 
 
-def test_the_repeated_title_proves_no_page_and_the_rows_prove_theirs() -> None:
-    """The page of a chunk is that of its rows, not "unknown" because a title was put before them."""
+def test_a_repeated_title_has_the_page_of_the_caption_and_the_chunk_that_of_its_rows() -> None:
+    """A quote from the title was cited without a page; the chunk's own page must not be that of its repeated title."""
     block = table(["Group | Ferritin", *(f"Group {n} | {n}" for n in range(40))])
+    above = (Span(0, len(block.title), 4, 4, (box(4, 0.9),)),)
 
-    chunks = chunked([paragraph("Iron fell in all groups.", "Other"), block])
+    chunks = chunked([paragraph("Iron fell in all groups.", "Other"), replace(block, title_spans=above)])
 
-    title = chunks[-1].spans[0]
-    assert (title.source_start, title.page_start, title.boxes) == (None, None, ())
+    first, last = chunks[1].spans[0], chunks[-1].spans[0]
+    assert len(chunks) > 2
+    assert chunks[-1].text[last.start : last.end] == block.title
+    assert (last.source_start, last.page_start, last.boxes) == (None, 4, (box(4, 0.9),))
+    assert (first.page_start, chunks[1].page_start) == (4, 4), "the caption itself stands on page 4"
     assert (chunks[-1].page_start, chunks[-1].page_end) == (5, 5)
 
 

@@ -191,3 +191,20 @@ def test_a_bad_file_is_quarantined_and_the_rest_goes_on(world: World, content: s
     assert rows["broken"]["status"] == "quarantined"
     assert "broken.tei.xml" in rows["broken"]["error"]
     assert outcome.counts["chunks"] == (0, 0, 0, 3)
+
+
+def test_a_changed_page_label_re_words_the_answers(world: World) -> None:
+    """Somebody corrects the page numbers of a volume: answers must not go on naming the old ones."""
+    before = world.answers()["q1"]
+    assert "(printed" not in before["answer"]
+    path = world.paths.papers / "ferritin.tei.xml"
+    path.write_text(path.read_text("utf-8").replace('<pb n="2"/>', '<pb n="118"/>'), "utf-8")
+
+    assert world.run().is_success
+
+    after = world.answers()["q1"]
+    labels = {
+        c["paper_id"]: (c["page_start"], c["page_label"]) for claim in after["claims"] for c in claim["citations"]
+    }
+    assert labels["ferritin"] == (2, "118")
+    assert "[ferritin, p. 2 (printed 118)]" in after["answer"]

@@ -45,6 +45,7 @@ def test_each_question_gets_hits_and_a_packed_context(tmp_path: Path) -> None:
         "chunk_id": "iron",
         "page_start": 2,
         "page_end": 3,
+        "page_label": None,
         "text": "Ferritin fell in all groups. Iron stores recovered later.",
         "passage": "Ferritin fell in all groups.",
     }

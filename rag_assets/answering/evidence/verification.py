@@ -13,7 +13,7 @@ from rag_assets.answering.drafts import DraftAnswer, DraftCitation
 from rag_assets.answering.evidence.numbers import contradictions
 from rag_assets.answering.evidence.quote_places import Place, places
 from rag_assets.answering.untrusted.instructions import instruction_spans
-from rag_assets.model import Chunk, Citation, Claim, all_boxes, span_at, spans_between
+from rag_assets.model import Chunk, Citation, Claim, all_boxes, page_label, span_at, spans_between
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,7 @@ def _citation(chunk: Chunk, place: Place) -> Citation:
         chunk_id=chunk.chunk_id,
         page_start=first.page_start if first else None,
         page_end=last.page_end if last else None,
+        page_label=page_label(first, last) if first and last else None,
         quote=chunk.text[place.start : place.end],
         boxes=all_boxes(spans_between(chunk.spans, place.start, place.end)),
         verification=place.verification,

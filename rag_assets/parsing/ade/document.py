@@ -92,9 +92,7 @@ def _drafts(sift: Sifted, ade: AdeFile, title: Region | None) -> list[Draft]:
     marked = with_numbered_headings([replace(r, text=text) for r, text in zip(sift.kept, texts, strict=True)])
     for index, region in enumerate(sift.kept):
         if region.kind == "table":
-            found = [
-                Draft(replace(block, title=mended(block.title, vocabulary))) for block in table_blocks(region, ade)
-            ]
+            found = [Draft(_with_mended_title(block, vocabulary)) for block in table_blocks(region, ade)]
         else:
             with_marks = replace(region, text=marked.get(index, texts[index]))
             found = list(text_drafts(with_marks, ade.family, vocabulary))
@@ -102,6 +100,11 @@ def _drafts(sift: Sifted, ade: AdeFile, title: Region | None) -> list[Draft]:
             found[0] = Draft(replace(found[0].block, kind=BlockKind.HEADING), is_title=True)
         drafts.extend(found)
     return with_joined_paragraphs(_with_titles_in_tables(drafts), vocabulary)
+
+
+def _with_mended_title(table: Block, vocabulary: Vocabulary) -> Block:
+    title = mended(table.title, vocabulary)
+    return replace(table, title=title, title_spans=tuple(replace(span, end=len(title)) for span in table.title_spans))
 
 
 def _title_region(ade: AdeFile) -> Region | None:
@@ -147,12 +150,16 @@ def _with_titles_in_tables(drafts: Sequence[Draft]) -> list[Draft]:
     for draft in drafts:
         before = titled[-1].block if titled else None
         if before and _is_untitled_table(draft.block) and _is_table_title(before):
-            titled[-1] = replace(draft, block=replace(draft.block, title=before.text))
+            titled[-1] = replace(draft, block=_titled(draft.block, before))
         elif before and _is_untitled_table(before) and _is_table_title(draft.block):
-            titled[-1] = replace(titled[-1], block=replace(before, title=draft.block.text))
+            titled[-1] = replace(titled[-1], block=_titled(before, draft.block))
         else:
             titled.append(draft)
     return titled
+
+
+def _titled(table: Block, title: Block) -> Block:
+    return replace(table, title=title.text, title_spans=title.spans)
 
 
 def _is_untitled_table(block: Block) -> bool:

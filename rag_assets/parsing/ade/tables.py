@@ -59,7 +59,8 @@ def table_blocks(region: Region, ade: AdeFile) -> Iterator[Block]:
 
 
 def _grid_blocks(grid: _Grid, title_above: str, region: Region) -> Iterator[Block]:
-    title, rows, notes = _without_merged_edges(grid.cells)
+    own_title, rows, notes = _without_merged_edges(grid.cells)
+    title = own_title.text if own_title else ""
     if title_above and title:
         yield _text_block(title_above, BlockKind.PARAGRAPH, region.boxes)
     if rows:
@@ -70,26 +71,27 @@ def _grid_blocks(grid: _Grid, title_above: str, region: Region) -> Iterator[Bloc
             section_path=(),
             zone=Zone.BODY,
             table_boxes=region.boxes,
+            title_boxes=(own_title.boxes if own_title else ()) or region.boxes,
         )
     for note in notes:
         yield _text_block(note.text, BlockKind.FOOTNOTE, note.boxes or region.boxes)
 
 
-def _without_merged_edges(cells: Sequence[Cell]) -> tuple[str, list[Cell], list[Cell]]:
-    """Title, cells of the table proper, and notes: rows merged into one cell at either end are not data."""
+def _without_merged_edges(cells: Sequence[Cell]) -> tuple[Cell | None, list[Cell], list[Cell]]:
+    """Title (if any), cells of the table proper, and notes: rows merged into one cell at either end are not data."""
     by_row: dict[int, list[Cell]] = {}
     for cell in cells:
         by_row.setdefault(cell.row, []).append(cell)
     rows = [by_row[row] for row in sorted(by_row)]
     n_columns = max((cell.col + cell.col_span for cell in cells), default=0)
-    title = ""
+    title: Cell | None = None
     notes: list[Cell] = []
     if len(rows) > 1 and _is_merged(rows[0], n_columns) and is_table_title(rows[0][0].text):
-        title = rows.pop(0)[0].text
+        title = rows.pop(0)[0]
     while len(rows) > 1 and _is_merged(rows[-1], n_columns):
         last = rows.pop()[0]
         if not title and is_table_title(last.text):
-            title = last.text
+            title = last
         else:
             notes.insert(0, last)
     return title, [cell for row in rows for cell in row], notes

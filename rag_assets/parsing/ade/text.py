@@ -75,7 +75,14 @@ def _part_drafts(part: MarkdownPart, region: Region, vocabulary: Vocabulary) -> 
             level = 0 if part.level == UNKNOWN_LEVEL else part.level
             yield _draft(BlockKind.HEADING, part.text.replace("\n", " "), region, vocabulary, level)
         case BlockKind.TABLE:
-            table = table_block(part.cells, title=part.title, section_path=(), zone=Zone.BODY, table_boxes=region.boxes)
+            table = table_block(
+                part.cells,
+                title=part.title,
+                section_path=(),
+                zone=Zone.BODY,
+                table_boxes=region.boxes,
+                title_boxes=region.boxes,
+            )
             yield Draft(table)
         case BlockKind.LIST if "\n" not in part.text:
             yield _draft(BlockKind.PARAGRAPH, part.text, region, vocabulary)
@@ -143,7 +150,8 @@ def _figure_drafts(region: Region, text: str, family: Family, vocabulary: Vocabu
 def _described(text: str, label: str, region: Region) -> Iterator[Draft]:
     if text:
         spans = (run_of(region, len(text)),)
-        yield Draft(Block(BlockKind.FIGURE, text, spans=spans, title=label, is_generated=True))
+        located = (run_of(region, len(label)),) if label else ()
+        yield Draft(Block(BlockKind.FIGURE, text, spans=spans, title=label, title_spans=located, is_generated=True))
 
 
 def _plain_lines(text: str) -> list[str]:

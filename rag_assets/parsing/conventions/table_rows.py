@@ -26,8 +26,9 @@ def table_block(
     section_path: tuple[str, ...],
     zone: Zone,
     table_boxes: Sequence[Box] = (),
+    title_boxes: Sequence[Box] = (),
 ) -> Block:
-    """A table of `cells`; a row none of whose cells has a box takes `table_boxes`."""
+    """A table of `cells`; a row none of whose cells has a box takes `table_boxes`. title_boxes: those of its title."""
     lines, spans, start = [], [], 0
     for row, line in zip(_rows(cells), table_lines(cells), strict=True):
         boxes = tuple(dict.fromkeys(box for cell in row if cell.text for box in cell.boxes)) or tuple(table_boxes)
@@ -43,6 +44,7 @@ def table_block(
         zone=zone,
         spans=tuple(spans),
         title=title,
+        title_spans=(span_over(0, len(title), title_boxes),) if title and title_boxes else (),
         cells=tuple(cells),
     )
 

@@ -25,6 +25,8 @@ class Captions(Protocol):
 
     def attached_text(self, owner: Item, name: str) -> str: ...
 
+    def attached_boxes(self, owner: Item, name: str) -> tuple[Box, ...]: ...
+
     def attached_blocks(self, owner: Item, name: str, kind: BlockKind) -> Iterator[Block]: ...
 
 
@@ -39,6 +41,7 @@ def table_blocks(table: Item, reading: Captions) -> Iterator[Block]:
             section_path=(),
             zone=Zone.FRONT if is_contents else Zone.BODY,
             table_boxes=reading.pages.boxes(table),
+            title_boxes=reading.attached_boxes(table, "captions"),
         )
     else:
         yield from reading.attached_blocks(table, "captions", BlockKind.PARAGRAPH)
@@ -58,7 +61,10 @@ def picture_blocks(picture: Item, reading: Captions) -> Iterator[Block]:
         yield Block(BlockKind.FIGURE, text, spans=spans, is_generated=True)
     for chart, cells in charts:
         title = caption or text_field(chart.get("title"))
-        block = table_block(cells, title=title, section_path=(), zone=Zone.BODY, table_boxes=boxes)
+        title_boxes = reading.attached_boxes(picture, "captions") if caption else boxes
+        block = table_block(
+            cells, title=title, section_path=(), zone=Zone.BODY, table_boxes=boxes, title_boxes=title_boxes
+        )
         yield replace(block, is_generated=_is_read_by_model(reading.parsed))
     yield from reading.attached_blocks(picture, "footnotes", BlockKind.FOOTNOTE)
 

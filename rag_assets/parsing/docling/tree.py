@@ -144,6 +144,13 @@ class Reading:
         texts = [self.text_of(self.item(reference)[1]) for reference in sequence(owner.get(name))]
         return " ".join(" ".join(texts).split())
 
+    def attached_boxes(self, owner: Item, name: str) -> tuple[Box, ...]:
+        """Where the captions or footnotes of an item stand; without places of their own, at their owner."""
+        items = [self.item(reference)[1] for reference in sequence(owner.get(name))]
+        with_text = [item for item in items if self.text_of(item).strip()]
+        boxes = [self.pages.boxes(item if sequence(item.get("prov")) else owner) for item in with_text]
+        return tuple(dict.fromkeys(box for own in boxes for box in own))
+
     def attached_blocks(self, owner: Item, name: str, kind: BlockKind) -> Iterator[Block]:
         """The captions or footnotes of an item as blocks of their own; without a place, they stand at their owner."""
         for reference in sequence(owner.get(name)):

@@ -17,6 +17,8 @@ class Draft:
     section_path: tuple[str, ...]
     zone: Zone
     title: str = ""
+    caption: TextRun | None = None
+    """The run that a table's title was read from, with the page breaks in it."""
     cells: tuple[Cell, ...] = ()
     element_id: str = ""
     """The `xml:id` that text refers to."""

@@ -16,7 +16,7 @@ from rag_assets.model import BlockKind, Box, Span
 from rag_assets.parsing.tei.coords import Area, PageSize, boxes_of, whole_lines
 from rag_assets.parsing.tei.drafts import Draft
 from rag_assets.parsing.tei.layout import Layout
-from rag_assets.parsing.tei.text import Mark
+from rag_assets.parsing.tei.text import Mark, TextRun
 
 FLOAT_KINDS = frozenset({BlockKind.FIGURE, BlockKind.TABLE, BlockKind.FOOTNOTE})
 """Kinds that stand where there is room; they tell nothing about the pages of the text around them."""
@@ -131,13 +131,10 @@ def float_spans(draft: Draft, sizes: Mapping[int, PageSize]) -> tuple[Span, ...]
     return (Span(0, len(draft.run), min(pages), max(pages), boxes_of(whole_lines(areas), sizes)),)
 
 
-def break_spans(draft: Draft, offset: int) -> tuple[Span, ...]:
+def break_spans(run: TextRun, offset: int) -> tuple[Span, ...]:
     """The spans between page breaks: page n after the nth break, counted from `offset`; none before the first."""
     return merged(
-        [
-            Span(start, end, breaks + offset or None, breaks + offset or None)
-            for start, end, breaks in draft.run.page_runs()
-        ]
+        [Span(start, end, breaks + offset or None, breaks + offset or None) for start, end, breaks in run.page_runs()]
     )
 
 

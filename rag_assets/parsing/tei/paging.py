@@ -5,7 +5,7 @@ How one stretch of text gets its page lives in `pages`, how a figure finds its p
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 from lxml import etree
 
@@ -47,7 +47,7 @@ def with_pages(root: etree._Element, collected: Collected) -> Paging:
         return _by_coordinates(root, collected)
     if collected.page_labels:
         return _by_breaks(collected)
-    return Paging(_blocks(collected, {}, [], None))
+    return Paging(_blocks(collected, _Places({}), [], None))
 
 
 def _by_breaks(collected: Collected) -> Paging:
@@ -56,8 +56,9 @@ def _by_breaks(collected: Collected) -> Paging:
     n_before = sum(end - start for draft in paged for start, end, breaks in draft.run.page_runs() if breaks == 0)
     offset = int(n_before >= _LEAST_FIRST_PAGE_CHARS)
     labels = (*([None] * offset), *collected.page_labels)
-    spans = {id(draft): break_spans(draft, offset) for draft in paged}
-    return Paging(_blocks(collected, spans, [], None), PageSource.PB, len(labels), labels)
+    spans = {id(draft): break_spans(draft.run, offset) for draft in paged}
+    captions = {id(draft): break_spans(draft.caption, offset) for draft in paged if draft.caption is not None}
+    return Paging(_blocks(collected, _Places(spans, captions), [], None), PageSource.PB, len(labels), labels)
 
 
 def _by_coordinates(root: etree._Element, collected: Collected) -> Paging:
@@ -73,7 +74,7 @@ def _by_coordinates(root: etree._Element, collected: Collected) -> Paging:
             body_points = points
             bounds = _body_bounds(root, chain, points, bounds)
         spans.update(_chain_spans(chain, points, bounds, layout, sizes))
-    blocks = _blocks(collected, spans, body_points, layout)
+    blocks = _blocks(collected, _Places(spans), body_points, layout)
     return Paging(blocks, _source_of_text_pages(blocks), n_pages or None)
 
 
@@ -153,22 +154,37 @@ def _largest_page(root: etree._Element) -> int:
     return max((area.page for element in root.iter(etree.Element) for area in areas_of(element)), default=0)
 
 
-def _blocks(
-    collected: Collected, spans: dict[int, tuple[Span, ...]], points: Sequence[Point], layout: Layout | None
-) -> tuple[Block, ...]:
+@dataclass(frozen=True)
+class _Places:
+    """Where drafts and their captions stand, by the identity of the draft."""
+
+    spans: dict[int, tuple[Span, ...]]
+    captions: dict[int, tuple[Span, ...]] = field(default_factory=dict)
+
+    def of_caption(self, draft: Draft) -> tuple[Span, ...]:
+        """A caption has its own page breaks, or lies within the areas of its table; empty when nothing proves it."""
+        if id(draft) in self.captions:
+            return self.captions[id(draft)]
+        whole = self.spans.get(id(draft), ())
+        if not draft.title or draft.kind not in FLOAT_KINDS or len(whole) != 1 or whole[0].page_start is None:
+            return ()
+        return (replace(whole[0], start=0, end=len(draft.title)),)
+
+
+def _blocks(collected: Collected, places: _Places, points: Sequence[Point], layout: Layout | None) -> tuple[Block, ...]:
     """All blocks in reading order: floats where they belong, those without a place between body and annexes."""
     hosts = [*collected.main, *(draft for part in collected.back for draft in part)]
     placement = place(collected.floats, hosts, points, layout)
     blocks: list[Block] = []
     for index, host in enumerate(hosts):
-        blocks.append(_block(host, host, spans))
-        blocks.extend(_block(draft, host, spans) for draft in placement.after.get(index, ()))
+        blocks.append(_block(host, host, places))
+        blocks.extend(_block(draft, host, places) for draft in placement.after.get(index, ()))
         if index == len(collected.main) - 1:
-            blocks.extend(_block(draft, draft, spans) for draft in placement.homeless)
+            blocks.extend(_block(draft, draft, places) for draft in placement.homeless)
     return tuple(blocks)
 
 
-def _block(draft: Draft, host: Draft, spans: dict[int, tuple[Span, ...]]) -> Block:
+def _block(draft: Draft, host: Draft, places: _Places) -> Block:
     """The block of a draft, in the section of `host`."""
     text = draft.run.text
     return Block(
@@ -176,7 +192,8 @@ def _block(draft: Draft, host: Draft, spans: dict[int, tuple[Span, ...]]) -> Blo
         text=text,
         section_path=host.section_path,
         zone=host.zone,
-        spans=spans.get(id(draft)) or (Span(0, len(text), None, None),),
+        spans=places.spans.get(id(draft)) or (Span(0, len(text), None, None),),
         title=draft.title,
+        title_spans=places.of_caption(draft),
         cells=draft.cells,
     )

@@ -254,6 +254,7 @@ class _Walk:
                 self._path,
                 self._zone,
                 title=parts.caption.text if index == 0 else "",
+                caption=parts.caption if index == 0 and parts.caption.text else None,
                 cells=table.cells,
                 element_id=identity,
                 areas=_areas_inside(element),
