@@ -45,7 +45,7 @@ def contradictions(claim: str, quotes: Sequence[str], question: str) -> list[Qua
         for one in own
         if not one.is_vague
         and (not unnamed.isdisjoint(_may_be(one)) or _has_other_unit(one, in_quotes))
-        and not any(_agree_in_kind(one, other) for other in in_quotes)
+        and not any(agrees_in_kind(one, other) for other in in_quotes)
         and not any(_agree(one, other) for other in in_question)
     ]
 
@@ -95,13 +95,13 @@ def _has_other_unit(claimed: Quantity, in_quotes: Iterable[Quantity]) -> bool:
 def _agree(claimed: Quantity, given: Quantity) -> bool:
     """Whether two numbers may be the same; the unit of one may stand elsewhere, in the header of a table."""
     is_one_plain = PLAIN in (claimed.kind, given.kind) and not _are_opposite(claimed, given)
-    return _agree_in_kind(claimed, given) or (
+    return agrees_in_kind(claimed, given) or (
         is_one_plain and (claimed.bare == given.bare or claimed.value == given.value)
     )
 
 
-def _agree_in_kind(claimed: Quantity, given: Quantity) -> bool:
-    """As `_agree`, but 45 in "4 of 45 patients" is not the 45 of a claimed 45 %."""
+def agrees_in_kind(claimed: Quantity, given: Quantity) -> bool:
+    """Whether two quantities may be the same; 45 in "4 of 45 patients" is not the 45 of a claimed 45 %."""
     if claimed.kind == given.kind:
         return _same_amount(claimed, given)
     if _are_opposite(claimed, given):

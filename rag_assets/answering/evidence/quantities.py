@@ -138,9 +138,16 @@ class Quantity:
 
 def quantities(text: str) -> list[Quantity]:
     """The quantities of a text in order."""
-    cleaned = _without_references(legible_numbers(text))
+    legible = legible_numbers(text)
+    return [*(one for _, _, one in placed_quantities(legible)), *_flat_powers(_without_references(legible))]
+
+
+def placed_quantities(legible: str) -> list[tuple[int, int, Quantity]]:
+    """The quantities of a text from `legible_numbers`, each with the offsets of its first and behind its last
+    character; powers that lost their exponent's place are left out."""
+    cleaned = _without_references(legible)
     found = sorted([*_written_in_digits(cleaned), *_written_in_words(cleaned)], key=lambda item: item[0])
-    return [*(one for _, _, one in _with_shared_units(cleaned, found)), *_flat_powers(cleaned)]
+    return _with_shared_units(cleaned, found)
 
 
 def _without_references(text: str) -> str:

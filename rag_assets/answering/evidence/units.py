@@ -33,7 +33,7 @@ _UNITS_BY_WORTH: dict[str, dict[str, str]] = {
         "1e-9": "ns",
         "1e-6": "µs",
         "1e-3": "ms, msec, milliseconds",
-        "1": "sec, second, seconds",
+        "1": "sec, secs, second, seconds",
         "60": "min, mins, minute, minutes",
         "3600": "hr, hrs, hour, hours",
         "86400": "day, days",

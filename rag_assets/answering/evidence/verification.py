@@ -12,6 +12,8 @@ from functools import lru_cache
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation
 from rag_assets.answering.evidence.numbers import contradictions
 from rag_assets.answering.evidence.quote_places import Place, places
+from rag_assets.answering.evidence.table_quotes.claims import contradicts_rows
+from rag_assets.answering.evidence.table_quotes.rows import prose_between, quoted_rows
 from rag_assets.answering.untrusted.instructions import instruction_spans
 from rag_assets.model import Chunk, Citation, Claim, all_boxes, page_label, span_at, spans_between
 
@@ -37,12 +39,13 @@ def verify(draft: DraftAnswer, given: Mapping[str, Chunk], question: str) -> Ver
     n_dropped = n_contradicted = 0
     for proposed in draft.claims:
         text = proposed.text.strip()
-        found = [_citations(item, given) for item in proposed.citations]
-        n_dropped += sum(not citations for citations in found)
-        citations = tuple(dict.fromkeys(citation for some in found for citation in some))
+        found = [_found(item, given) for item in proposed.citations]
+        n_dropped += sum(not places for places in found)
+        quotes = list(dict.fromkeys(quote for some in found for quote in some))
+        citations = tuple(dict.fromkeys(_citation(chunk, place) for chunk, place in quotes))
         if not citations or not text:
             continue
-        if contradictions(text, [citation.quote for citation in citations], question):
+        if _is_contradicted(text, quotes, question):
             n_contradicted += 1
         else:
             claims.append(Claim(text, citations))
@@ -54,8 +57,18 @@ def sources_of(claims: Sequence[Claim]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(citation.paper_id for claim in claims for citation in claim.citations))
 
 
-def _citations(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[Citation]:
-    """One citation for each part of the quote; none when it is not found or talks to a model."""
+def _is_contradicted(text: str, quotes: Sequence[tuple[Chunk, Place]], question: str) -> bool:
+    """Whether the quotes say other numbers than the claim, or rows of tables say them of something else."""
+    rows = [one for chunk, place in quotes for one in quoted_rows(chunk.text, place.start, place.end)]
+    if not rows:
+        return bool(contradictions(text, [chunk.text[place.start : place.end] for chunk, place in quotes], question))
+    return contradicts_rows(
+        text, rows, [prose_between(chunk.text, place.start, place.end) for chunk, place in quotes], question
+    )
+
+
+def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Chunk, Place]]:
+    """The chunk and each part of the quote in it; none when it is not found or talks to a model."""
     chunk = given.get(proposed.chunk_id)
     if chunk is None:
         return []
@@ -63,7 +76,7 @@ def _citations(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[Cita
     orders = _instruction_spans(chunk.text) if found else []
     if any(place.start < end and start < place.end for place in found for start, end in orders):
         return []
-    return [_citation(chunk, place) for place in found]
+    return [(chunk, place) for place in found]
 
 
 @lru_cache(maxsize=64)

@@ -1,0 +1,1 @@
+"""Claims whose quotes are rows of tables: which cells a row has, and whether the claim says what they say."""
