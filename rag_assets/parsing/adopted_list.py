@@ -1,6 +1,6 @@
 """A list of papers that a user put at data/cache/parsed_index.parquet, where the pipeline publishes its own index.
 
-The list is copied into the papers folder, where `paper_list` reads it, before the published index takes its place. So
+The list is moved into the papers folder, where `paper_list` reads it, before the published index takes its place. So
 later runs work from the same list.
 """
 
@@ -20,8 +20,8 @@ from rag_assets.table_files import PROVENANCE_KEY, read_provenance, write_table
 logger = logging.getLogger(__name__)
 _OURS = "fingerprint"
 """A column of every index that was published here, whatever its version."""
-_MARK = {"list_of_papers": "copied from data/cache"}
-"""Provenance of a copied list; a list without it was put into the papers folder by a user."""
+_MARK = {"list_of_papers": "moved from data/cache"}
+"""Provenance of a moved list; a list without it was put into the papers folder by a user."""
 
 
 def list_to_adopt(published: Path, papers: Path, named: Path | None) -> Path | None:
@@ -33,7 +33,7 @@ def list_to_adopt(published: Path, papers: Path, named: Path | None) -> Path | N
     if not _is_list_of_papers(published):
         return None
     in_papers = papers / INDEX_NAME
-    others = [*([named] if named else []), *([in_papers] if in_papers.exists() and not _is_copy(in_papers) else [])]
+    others = [*([named] if named else []), *([in_papers] if in_papers.exists() and not _was_moved(in_papers) else [])]
     if others:
         raise MissingInput(
             f"There are two lists of papers, {published} and {others[0]}. Remove the one that is not meant. "
@@ -43,12 +43,12 @@ def list_to_adopt(published: Path, papers: Path, named: Path | None) -> Path | N
 
 
 def adopt_list(published: Path, papers: Path) -> None:
-    """Copy the list of papers at `published` to parsed_index.parquet in the folder `papers`.
+    """Move the list of papers at `published` to parsed_index.parquet in the folder `papers`.
 
     Relative paths in it count from its own folder, the data folder or the folder that holds the data folder, wherever
-    the file is. Raises MissingInput when the copy cannot be written.
+    the file is. Raises MissingInput when it cannot be written there.
     """
-    copy = papers / INDEX_NAME
+    kept = papers / INDEX_NAME
     table = pq.read_table(published)
     table = table.select([name for name in (*REQUIRED_COLUMNS, "pdf_path") if name in table.schema.names])
     for column in PATH_COLUMNS:
@@ -58,18 +58,19 @@ def adopt_list(published: Path, papers: Path) -> None:
     try:
         papers.mkdir(parents=True, exist_ok=True)
         with drafting() as draft:
-            write_table(table, draft.path(copy), _MARK)
+            write_table(table, draft.path(kept), _MARK)
             draft.publish()
+        published.unlink()
     except OSError as error:
         raise MissingInput(
-            f"{published} is a list of papers. It cannot be copied to {copy} ({error.strerror}), where later runs need "
+            f"{published} is a list of papers. It cannot be moved to {kept} ({error.strerror}), where later runs need "
             "it. Put it elsewhere and name it with the setting parsed_index."
         ) from error
     logger.warning(
-        "%s is a list of papers and was copied to %s, because the index of the parsed papers takes its place. "
+        "%s is a list of papers and was moved to %s, because the index of the parsed papers takes its place. "
         "Change the list there, or put a new one here.",
         published,
-        copy,
+        kept,
     )
 
 
@@ -82,7 +83,7 @@ def _is_list_of_papers(path: Path) -> bool:
     return not is_published_here and set(REQUIRED_COLUMNS) <= set(found.names)
 
 
-def _is_copy(path: Path) -> bool:
+def _was_moved(path: Path) -> bool:
     return read_provenance(path) == _MARK
 
 

@@ -35,10 +35,10 @@ def put(path: Path) -> Path:
     return path
 
 
-def test_the_papers_of_the_copy_are_those_of_the_list(
+def test_the_papers_of_the_moved_list_are_those_of_the_list(
     paths: Paths, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The first run writes its own index over the list; without the copy the second would see other papers."""
+    """The first run writes its own index over the list; kept nowhere else, the second would see other papers."""
     files = [
         put(paths.cache / "tei" / "a.xml"),
         put(paths.data / "parsed" / "b.xml"),
@@ -57,14 +57,15 @@ def test_the_papers_of_the_copy_are_those_of_the_list(
     assert list_to_adopt(paths.parsed_index, paths.papers, None) == paths.parsed_index
     adopt_list(paths.parsed_index, paths.papers)
 
+    assert not paths.parsed_index.exists(), "nothing is left there that would be taken for a damaged index"
     found = find_papers(paths.papers, None, ParseLimits())
     assert [paper.paper_id for paper in found] == ["a", "b", "c", "d", "e"]
     assert [paper.files[0].path.resolve() for paper in found[:4]] == files
     assert (found[4].files[0].problem or "").startswith("does not exist")
-    assert "is a list of papers and was copied to" in caplog.text
+    assert "is a list of papers and was moved to" in caplog.text
 
 
-def test_a_new_list_takes_the_place_of_an_earlier_copy(paths: Paths) -> None:
+def test_a_new_list_takes_the_place_of_an_earlier_one(paths: Paths) -> None:
     """Whoever writes the list anew each week must not end with the papers of the first week."""
     for paper in ("a", "b"):
         put(paths.cache / f"{paper}.txt")
