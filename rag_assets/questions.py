@@ -4,8 +4,9 @@ One format serves the qa asset, the smoke evaluation and batch retrieval.
 """
 
 import re
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -20,6 +21,7 @@ _NEW_QUESTION = re.compile(
 )
 _LIST_ITEM = re.compile(r"[,;]\s+and\s+|;\s+", re.IGNORECASE)
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
+_EXAMPLE = 'Write one JSON object per line, {"id": "q1", "question": "..."}, or name another file.'
 NonEmpty = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
@@ -34,9 +36,9 @@ class ExpectedPaper(BaseModel):
 
 
 class Question(BaseModel):
-    """One line of a question file. Unknown keys are kept out of the way of other tools' files."""
+    """One line of a question file."""
 
-    model_config = ConfigDict(frozen=True, extra="ignore", coerce_numbers_to_str=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
 
     id: NonEmpty
     question: Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_QUESTION_CHARS)]
@@ -46,7 +48,12 @@ class Question(BaseModel):
     key_facts: tuple[tuple[NonEmpty, ...], ...] = Field(
         (), description="Facts of a right answer, each a list of accepted spellings."
     )
-    answerable: bool = True
+    answerable: bool | None = Field(None, description="False: no paper of the corpus answers it. Empty: not said.")
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether the line says what a right answer is."""
+        return bool(self.expected or self.key_facts) or self.answerable is not None
 
 
 def question_parts(question: str) -> list[str]:
@@ -65,35 +72,48 @@ def question_parts(question: str) -> list[str]:
     return parts if len(parts) > 1 and all(len(part.split()) >= MIN_PART_WORDS for part in parts) else [question]
 
 
-def load_questions(path: Path) -> list[Question]:
+def load_questions(path: Path, *, unknown_keys: Literal["refuse", "ignore"] = "refuse") -> list[Question]:
     """Read a question file in its order; blank lines are skipped.
 
-    Raises MissingInput when there is no such file, InvalidQuestions naming the line that cannot be used or whose id
-    occurred before.
+    unknown_keys: "refuse" finds misspelt keys; "ignore" reads files that carry the keys of other tools. Raises
+    MissingInput when there is no such file, InvalidQuestions when it holds no question, or naming the line that cannot
+    be used or whose id occurred before.
     """
-    if not path.exists():
-        raise MissingInput(
-            f"The question file {path} does not exist. Create it with one JSON object a line, "
-            '{"id": "q1", "question": "..."}, or name another with the setting questions.'
-        )
     questions: list[Question] = []
     seen: set[str] = set()
-    try:
-        lines = path.read_text("utf-8-sig").split("\n")
-    except UnicodeDecodeError as error:
-        raise InvalidQuestions(f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(_lines(path), start=1):
         if not line.strip():
             continue
         try:
-            question = Question.model_validate_json(line)
+            question = Question.model_validate_json(line, extra="forbid" if unknown_keys == "refuse" else "ignore")
         except ValidationError as error:
-            problem = "; ".join(
-                f"{'.'.join(str(part) for part in item['loc']) or 'the line'}: {item['msg']}" for item in error.errors()
-            )
+            problem = "; ".join(_problem(item["loc"], item["type"], item["msg"]) for item in error.errors())
             raise InvalidQuestions.at(path, number, problem) from error
         if question.id in seen:
             raise InvalidQuestions.at(path, number, f'the id "{question.id}" occurred before')
         seen.add(question.id)
         questions.append(question)
+    if not questions:
+        raise InvalidQuestions(f"{path} holds no question. {_EXAMPLE}")
     return questions
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text("utf-8-sig").split("\n")
+    except FileNotFoundError as error:
+        raise MissingInput(f"The question file {path} does not exist. {_EXAMPLE}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidQuestions(f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error
+    except OSError as error:
+        raise InvalidQuestions(f"{path} cannot be read as a question file: {error.strerror}.") from error
+
+
+def _problem(place: tuple[int | str, ...], kind: str, message: str) -> str:
+    where = ".".join(str(part) for part in place) or "the line"
+    if kind != "extra_forbidden":
+        return f"{where}: {message}"
+    keys: type[BaseModel] = Question if len(place) == 1 else ExpectedPaper
+    alike = get_close_matches(str(place[-1]), keys.model_fields, n=1)
+    meant = f"is {alike[0]} meant?" if alike else f"known keys are {', '.join(keys.model_fields)}"
+    return f"{where}: there is no such key; {meant}"

@@ -1,26 +1,26 @@
 """What the command line shows: records as tables or JSON on stdout, everything else on stderr."""
 
 import json
-import re
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from rag_assets.answering.engine import place_of
-from rag_assets.model import QAResult, page_numbers
+from rag_assets.answering.drafts import EXTRACTIVE
+from rag_assets.answering.engine import place_of, remarks
+from rag_assets.display_text import legible
+from rag_assets.model import Citation, QAResult, page_numbers
 from rag_assets.settings import Settings
 
 if TYPE_CHECKING:  # runs import Dagster, which most commands do without
     from rag_assets.runs import RunReport
 
 COUNTS = ("n_added", "n_changed", "n_removed", "n_unchanged")
-_SHOWN_QUOTE_CHARS = 200
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_NOT_WRITTEN = "These are sentences found in the papers, not a written answer; set answering.model for one."
 _COUNTED_EVERY = 100
 
 
@@ -32,11 +32,6 @@ def out() -> Console:
 def err() -> Console:
     """Progress, warnings and errors go here."""
     return Console(stderr=True, highlight=False, markup=False, emoji=False)
-
-
-def legible(text: str) -> str:
-    """Text of papers without control characters: they are nobody's words, and a terminal would obey them."""
-    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def print_json(records: Any) -> None:
@@ -71,17 +66,35 @@ def print_run(report: "RunReport") -> None:
     print_table(rows, title=f"Run {report.run_id[:8]}")
     for check in report.broken:
         colour = "red" if check.is_blocking else "yellow"
-        promise = f" does not hold for {check.n_offenders} rows: {check.promise}"
-        err().print(Text.assemble((f"{check.asset} · {check.check}", colour), promise), soft_wrap=True)
-        if check.is_blocking:
-            err().print(check.offenders, soft_wrap=True)
+        what = (
+            f": {check.finding}" if check.finding else f" does not hold for {check.n_offenders} rows: {check.promise}"
+        )
+        err().print(Text.assemble((f"{check.asset} · {check.check}", colour), legible(what)), soft_wrap=True)
+        if check.is_blocking and not check.finding:
+            err().print(legible(check.offenders), soft_wrap=True)
     for message in report.errors:
         place, colon, problem = message.partition(":")
         err().print(Text.assemble((place, "red"), colon, problem), soft_wrap=True)
 
 
+def print_notices(report: "RunReport", advice: str) -> None:
+    """Why assets were skipped, and what can be done all the same."""
+    for notice in report.notices:
+        err().print(legible(notice), soft_wrap=True)
+    err().print(advice, soft_wrap=True)
+
+
+def print_failure(report: "RunReport") -> None:
+    """One closing line: what made the run fail, said above, may be far up."""
+    checks = [f"{check.asset} · {check.check}" for check in report.broken if check.is_blocking]
+    steps = [message.partition(":")[0] for message in report.errors]
+    err().print(f"The run failed: {', '.join([*checks, *steps])} (see above).", style="red", soft_wrap=True)
+
+
 def print_answers(results: Sequence[QAResult]) -> None:
-    """Questions and answers; each claim ends with the place it is cited from."""
+    """Questions and answers, if there are any; each claim ends with the place it is cited from."""
+    if not results:
+        return
     table = Table(show_lines=True, header_style="bold")
     table.add_column("question", overflow="fold", ratio=2)
     table.add_column("answer [paper, page]", overflow="fold", ratio=5)
@@ -139,13 +152,32 @@ def record_of(value: Any) -> Any:
     return asdict(value)
 
 
-def print_answer(result: QAResult) -> None:
-    """One answer with the quotes it rests on."""
+def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
+    """One answer: each claim once with its quotes and places, then what else must be known.
+
+    titles: title of each cited paper by id. An extractive claim is its own quote, so it is not quoted again.
+    """
     console = out()
-    console.print(legible(result.answer))
-    for number, citation in enumerate((c for claim in result.claims for c in claim.citations), start=1):
-        quote = textwrap.shorten(citation.quote, _SHOWN_QUOTE_CHARS, placeholder="…")
-        console.print(legible(f"  [{number}] {place_of(citation)} ({citation.verification}): “{quote}”"))
-    if result.refused:  # an answer names them itself
+    if result.refused:
+        console.print(legible(result.answer), soft_wrap=False)
         for part in result.unanswered:
             console.print(legible(f"  {part}"))
+        return
+    for claim in result.claims:
+        console.print(legible(claim.text))
+        for citation in claim.citations:
+            if citation.quote != claim.text:
+                console.print(Padding(legible(f"“{citation.quote}”"), (0, 0, 0, 4), expand=False))
+            console.print(Padding(legible(_source_of(citation, titles)), (0, 0, 0, 4), expand=False))
+        console.print()
+    for remark in remarks(result):
+        console.print(legible(remark))
+    if result.model.startswith(EXTRACTIVE):
+        console.print(_NOT_WRITTEN)
+
+
+def _source_of(citation: Citation, titles: Mapping[str, str]) -> str:
+    """ "Reciprocal rank fusion, p. 2 [rank_fusion]"; the id alone where the paper has no title."""
+    title = titles.get(citation.paper_id, "").strip()
+    place = place_of(citation)
+    return f"{title}{place.removeprefix(citation.paper_id)} [{citation.paper_id}]" if title else place

@@ -8,11 +8,13 @@ from typing import Any
 
 import dagster as dg
 
+from rag_assets.assets.guardrails import NOTICE
 from rag_assets.assets.run_tags import DATA_DIR_TAG, STARTED_BY_TAG
 from rag_assets.automation import EVERYTHING
 from rag_assets.definitions import build_defs
 from rag_assets.errors import InvalidSettings
 from rag_assets.history import dagster_home, opened_instance
+from rag_assets.question_sets import check_questions
 from rag_assets.run_liveness import recorded_as_alive
 from rag_assets.settings import load_settings
 
@@ -40,6 +42,8 @@ class CheckReport:
     n_offenders: int
     offenders: str
     """Markdown table of the first offending rows."""
+    finding: str = ""
+    """What was found, in a sentence; empty where the check has none."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class RunReport:
     assets: tuple[AssetReport, ...]
     broken: tuple[CheckReport, ...]
     errors: tuple[str, ...]
+    notices: tuple[str, ...] = ()
+    """Why assets were skipped."""
 
 
 def materialize(selection: str | None, settings: Mapping[str, Any], *, started_by: str = "python") -> RunReport:
@@ -58,11 +64,12 @@ def materialize(selection: str | None, settings: Mapping[str, Any], *, started_b
 
     settings: values that win over file and environment, as a launchpad would give them. started_by: the command, for
     the run's tags. Raises InvalidSettings when the selection names no asset, ReadOnlyFolder when the history of the
-    data folder cannot be written.
+    data folder cannot be written, and what is wrong with a question file that will be read.
     """
     loaded = load_settings(settings)
     definitions = build_defs(overrides={"data_dir": str(loaded.data_dir)})
     keys = _selected(definitions, selection) if selection else None
+    check_questions(loaded, {key.to_user_string() for key in keys} if keys else None)
     launchpad = {name: value for name, value in settings.items() if name != "data_dir"}
     with opened_instance(dagster_home(loaded.paths)) as instance, recorded_as_alive(instance) as run_id:
         result = definitions.resolve_job_def(EVERYTHING).execute_in_process(
@@ -82,6 +89,7 @@ def materialize(selection: str | None, settings: Mapping[str, Any], *, started_b
         assets=tuple(_asset_reports(result)),
         broken=tuple(_broken_checks(result)),
         errors=tuple(_errors(result)),
+        notices=tuple(_notices(result)),
     )
 
 
@@ -135,10 +143,21 @@ def _broken_checks(result: dg.ExecuteInProcessResult) -> list[CheckReport]:
             is_blocking=evaluation.severity is dg.AssetCheckSeverity.ERROR,
             n_offenders=int(_text(evaluation.metadata.get("n_offenders")) or 0),
             offenders=_text(evaluation.metadata.get("offenders")),
+            finding=_text(evaluation.metadata.get("finding")),
         )
         for evaluation in result.get_asset_check_evaluations()
         if not evaluation.passed
     ]
+
+
+def _notices(result: dg.ExecuteInProcessResult) -> list[str]:
+    """Why assets were skipped, in their own words."""
+    observed = [
+        event.asset_observation_data.asset_observation
+        for event in result.all_events
+        if event.event_type is dg.DagsterEventType.ASSET_OBSERVATION
+    ]
+    return [_text(observation.metadata[NOTICE]) for observation in observed if NOTICE in observation.metadata]
 
 
 def _errors(result: dg.ExecuteInProcessResult) -> list[str]:

@@ -11,6 +11,8 @@ from typing import Protocol
 
 from rag_assets.model import Context, Usage
 
+EXTRACTIVE = "extractive"
+"""Name of the answerer that needs no model; the model of its results begins with it."""
 REFUSAL = "The papers in this corpus do not contain enough information to answer this question."
 """The one sentence that says so; a model is told to write it, and every refusal is published as it."""
 SINGLE_SOURCE_NOTE = "Only one paper of the corpus supports this answer."

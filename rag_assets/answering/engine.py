@@ -178,7 +178,7 @@ class AnswerEngine:
         claims = with_support(final.verified.claims, scoring)
         unanswered = final.used.draft.unanswered
         has_few_sources = bool(claims) and final.n_sources < self._settings.min_sources
-        notes = [*_notes(unanswered), *([_sources_note(final.n_sources)] if has_few_sources else [])]
+        notes = _remarks(unanswered, final.n_sources if has_few_sources else None)
         return QAResult(
             question_id=question.id,
             question=question.question,
@@ -206,6 +206,11 @@ def place_of(citation: Citation) -> str:
     return ", ".join([citation.paper_id, *pages, *([AI_WRITTEN] if citation.is_generated else [])])
 
 
+def remarks(result: QAResult) -> list[str]:
+    """What the answer says besides its claims: what it leaves open, and that few papers support it."""
+    return _remarks(result.unanswered, len(result.sources_used) if result.single_source else None)
+
+
 def _worded(claims: Sequence[Claim], notes: Sequence[str]) -> str:
     """The claims with the places they come from, then what a reader must know about them."""
     sentences = [
@@ -215,8 +220,9 @@ def _worded(claims: Sequence[Claim], notes: Sequence[str]) -> str:
     return " ".join([*sentences, *notes])
 
 
-def _notes(unanswered: Sequence[str]) -> list[str]:
-    return [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in unanswered]
+def _remarks(unanswered: Sequence[str], too_few_sources: int | None) -> list[str]:
+    notes = [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in unanswered]
+    return notes if too_few_sources is None else [*notes, _sources_note(too_few_sources)]
 
 
 def _sources_note(n_sources: int) -> str:

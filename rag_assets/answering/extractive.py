@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from py_rust_stemmers import SnowballStemmer
 
 from rag_assets.answering.boilerplate import states_only_formalities
-from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
+from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.encoders import SentenceEncoder
 from rag_assets.incremental import fingerprint
 from rag_assets.model import Context
@@ -25,7 +25,6 @@ from rag_assets.questions import question_parts
 from rag_assets.sentences import sentence_spans
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE = "extractive"
 EXTRACTIVE_VERSION = 2
 MIN_WORDS, MAX_WORDS = 6, 90
 _NEAR_DUPLICATE = 0.97
@@ -81,7 +80,7 @@ class ExtractiveAnswerer:
     @property
     def model_id(self) -> str:
         made_with = fingerprint(self._encoder.model_id, self._settings.fingerprint())
-        return f"extractive-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
+        return f"{EXTRACTIVE}-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         candidates = _candidates(contexts, question)

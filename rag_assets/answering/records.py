@@ -7,7 +7,7 @@ import csv
 import json
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
@@ -47,6 +47,7 @@ AUDIT_COLUMNS = (
     "n_hallucinated_citations",
     "n_contradicted_claims",
     "n_left_out_stretches",
+    "question_file",
     CHECKSUM_COLUMN,
 )
 _RESULT = TypeAdapter(QAResult)
@@ -69,13 +70,23 @@ def write_results(results: Sequence[QAResult], path: Path) -> None:
     path.write_text("".join(lines), "utf-8")
 
 
-def audit_row(
-    attempts: QAAttempts, *, timestamp: str, run_id: str, index_version: str, verdict: str
-) -> dict[str, object]:
-    """One row of the audit. `timestamp` is ISO 8601 in UTC, `verdict` says whether the answer was published."""
+@dataclass(frozen=True)
+class AuditedRun:
+    """What the rows of one run have in common, by the names of the columns."""
+
+    timestamp: str
+    """ISO 8601 in UTC."""
+    run_id: str
+    index_version: str
+    question_file: str
+    """As `QuestionSet.label`; ids of questions are unique within it."""
+
+
+def audit_row(attempts: QAAttempts, run: AuditedRun, *, verdict: str) -> dict[str, object]:
+    """One row of the audit; `verdict` says whether the answer was published."""
     result, spent = attempts.result, attempts.spent
     return {
-        "timestamp": timestamp,
+        **asdict(run),
         "question": result.question,
         "initial_k": attempts.initial_k,
         "sources_used_initial": attempts.n_sources_initial,
@@ -83,8 +94,6 @@ def audit_row(
         "retry_k": attempts.retry_k,
         "final_sources_used": len(result.sources_used),
         "final_answer_len": len(result.answer),
-        "run_id": run_id,
-        "index_version": index_version,
         "model": result.model,
         "n_input_tokens": spent.n_input_tokens,
         "n_output_tokens": spent.n_output_tokens,
@@ -105,13 +114,11 @@ def audit_row(
     }
 
 
-def left_row(left: LeftQuestion, *, timestamp: str, run_id: str, index_version: str) -> dict[str, object]:
+def left_row(left: LeftQuestion, run: AuditedRun) -> dict[str, object]:
     """The row of a question that was not answered this time; its verdict says why."""
     return {
-        "timestamp": timestamp,
+        **asdict(run),
         "question": left.question.question,
-        "run_id": run_id,
-        "index_version": index_version,
         "question_id": left.question.id,
         "outcome": "left",
         "fingerprint": "",
@@ -135,7 +142,7 @@ def append_audit(path: Path, rows: Sequence[dict[str, object]]) -> None:
     """
     set_damaged_aside(path, AUDIT_COLUMNS)
     last = _last_said(path)
-    rows = [row for row in rows if last.get(str(row["question_id"])) != (row["fingerprint"], row["verdict"])]
+    rows = [row for row in rows if last.get(_asked(row)) != (row["fingerprint"], row["verdict"])]
     if not rows:
         return
     every: list[Mapping[str, object]] = [
@@ -146,9 +153,13 @@ def append_audit(path: Path, rows: Sequence[dict[str, object]]) -> None:
     write_atomically(path, encoded([AUDIT_COLUMNS, *values]))
 
 
-def _last_said(path: Path) -> dict[str, tuple[str, str]]:
-    """question_id -> fingerprint and verdict of its last row."""
-    return {row["question_id"]: (row["fingerprint"], row["verdict"]) for row in _earlier_rows(path)}
+def _last_said(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
+    """Question file and question id -> fingerprint and verdict of their last row."""
+    return {_asked(row): (row["fingerprint"], row["verdict"]) for row in _earlier_rows(path)}
+
+
+def _asked(row: Mapping[str, object]) -> tuple[str, str]:
+    return str(row["question_file"]), str(row["question_id"])
 
 
 def _earlier_rows(path: Path) -> list[dict[str, str]]:

@@ -19,6 +19,7 @@ from rag_assets.model import QAResult
 from rag_assets.questions import Question
 
 logger = logging.getLogger(__name__)
+_TO_DO = {"n_left": 0, "n_unjudged": 0}
 _MOST_SHOWN = 10
 _MOST_FAILURES_IN_A_ROW = 3
 """So many questions that a provider does not answer, and the others are not tried."""
@@ -88,13 +89,17 @@ def unjudged_rows(update: AnswerUpdate) -> list[dict[str, str]]:
 
 def is_current(qa: Path, meta: Path, inputs: str) -> bool:
     """Whether the published answers were made from `inputs` and are still as they were written."""
-    return qa.exists() and read_json(meta) == {"inputs": inputs, "sha256": file_sha256(qa)}
+    if not qa.exists():
+        return False
+    known = read_json(meta)
+    made_of = {"inputs": inputs, "sha256": file_sha256(qa), **_TO_DO}
+    return isinstance(known, dict) and all(known.get(name) == value for name, value in made_of.items())
 
 
-def meta_of(qa: Path, inputs: str, update: AnswerUpdate) -> bytes:
+def meta_of(qa: Path, inputs: str, update: AnswerUpdate, *, question_file: str) -> bytes:
     """What `is_current` compares with, for the answers in the file `qa`; while anything is left, nothing is equal."""
     to_do = {"n_left": len(update.left), "n_unjudged": len(update.unjudged)}
-    meta = {"inputs": inputs, "sha256": file_sha256(qa)} | {name: number for name, number in to_do.items() if number}
+    meta = {"inputs": inputs, "question_file": question_file, "sha256": file_sha256(qa), **to_do}
     return json.dumps(meta, indent=2).encode() + b"\n"
 
 

@@ -1,8 +1,14 @@
-"""Asset `smoke_eval`: retrieval and answers on questions with known answers, against floors and their own history."""
+"""Asset `smoke_eval`: retrieval and answers on questions with known answers, against floors and their own history.
+
+Nothing is made from an evaluation, so there is nothing to withhold: it is materialized in any case, with every figure.
+What is not good enough fails its checks, and with them the run.
+"""
 
 import json
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
@@ -10,20 +16,37 @@ import dagster as dg
 from rag_assets.answering.records import read_results
 from rag_assets.asking import search_state
 from rag_assets.assets.conditions import on_new_content
-from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, specs
-from rag_assets.assets.reporting import history_table, markdown_table, materialized
+from rag_assets.assets.evaluation_page import history_table, results_table
+from rag_assets.assets.guardrails import Audit, Offenders, advisory, guardrail, skipped, specs
+from rag_assets.assets.reporting import materialized, now
+from rag_assets.checksums import sealed, unsealed
 from rag_assets.errors import MissingInput
-from rag_assets.evaluation.history import append_history, below_floor, fallen, read_history, set_damaged_aside
-from rag_assets.evaluation.metrics import METRICS, METRICS_VERSION, evaluate
+from rag_assets.evaluation.history import (
+    append_history,
+    before,
+    below_floor,
+    fallen,
+    is_recorded,
+    read_history,
+    set_damaged_aside,
+)
+from rag_assets.evaluation.judged import judgeable, question_rows
+from rag_assets.evaluation.metrics import METRICS_VERSION, Evaluation, evaluate
 from rag_assets.hosted.connections import Connections
-from rag_assets.incremental import drafting, file_sha256, fingerprint
-from rag_assets.questions import Question, load_questions
+from rag_assets.incremental import file_sha256, fingerprint, write_atomically
+from rag_assets.question_sets import evaluated_questions
+from rag_assets.questions import Question
 from rag_assets.retrieval.opening import open_searcher
 from rag_assets.settings import Floors, Settings
+from rag_assets.table_files import read_columns
 
+logger = logging.getLogger(__name__)
 HISTORY, LATEST = "history.jsonl", "latest.json"
-N_FAILURES_SHOWN = 30
-N_RUNS_SHOWN = 10
+_NOTHING_TO_JUDGE = (
+    "No question says what a right answer is (expected, key_facts or answerable), or those that do are about papers "
+    "that are not in the corpus."
+)
+_KEPT_IN_HISTORY = ("inputs", "questions", "metrics", "n_judged", "n_failures")
 
 
 @dataclass(frozen=True)
@@ -35,23 +58,59 @@ class EvaluationDraft:
     """Earlier evaluations, oldest first."""
     floors: Floors
 
+    @property
+    def too_low(self) -> list[dict[str, Any]]:
+        """Metrics below their floor."""
+        return below_floor(self.latest["metrics"], self.floors)
+
+    @property
+    def fallen(self) -> list[dict[str, Any]]:
+        """Metrics that fell against their past."""
+        return fallen(self.latest, self.history, max_drop=self.floors.max_drop)
+
+
+def _figures(_draft: EvaluationDraft, offenders: Offenders) -> str:
+    return "; ".join(", ".join(f"{name} {value}" for name, value in row.items()) for row in offenders)
+
+
+def _open_questions(draft: EvaluationDraft, offenders: Offenders) -> str:
+    n_judged = draft.latest["n_judged"]
+    listed = "; ".join(f"{row['question_id']} ({row['problem']})" for row in offenders)
+    return f"{n_judged - len(offenders)} of {n_judged} judged questions are answered as expected. Open: {listed}"
+
+
+def _not_judged(draft: EvaluationDraft, offenders: Offenders) -> str:
+    return (
+        f"{len(offenders)} of {len(draft.latest['results'])} questions are not judged, because they are about papers "
+        f"that are not in the corpus. Put questions about your own papers into {draft.latest['question_file']}."
+    )
+
 
 EVALUATION_AUDITS: list[Audit[EvaluationDraft]] = [
     guardrail(
         "above_floors",
         "Every metric reaches its floor (evaluation.floors). The failing questions are listed in the evaluation.",
-        lambda draft: below_floor(draft.latest["metrics"], draft.floors),
+        lambda draft: draft.too_low,
+        _figures,
     ),
     guardrail(
         "not_fallen",
         "No metric falls more than evaluation.floors.max_drop below the median of its last five accepted runs on the "
         "same questions. If the new level is right, delete data/output/eval/history.jsonl.",
-        lambda draft: fallen(draft.latest, draft.history, max_drop=draft.floors.max_drop),
+        lambda draft: draft.fallen,
+        _figures,
     ),
     advisory(
         "questions_right",
-        "Every smoke question is answered as expected.",
+        "Every judged question is answered as expected.",
         lambda draft: draft.latest["failures"],
+        _open_questions,
+    ),
+    advisory(
+        "questions_judged",
+        "The labelled questions are about papers of the corpus; those that are not are left out of the figures.",
+        lambda draft: [row for row in draft.latest["results"] if row["outcome"] == "not judged"],
+        _not_judged,
     ),
 ]
 
@@ -70,51 +129,70 @@ def smoke_eval(
     models: dg.ResourceParam[Connections],
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     """Recall, MRR and nDCG of expected papers and pages, and what the answers got right; `data/output/eval/`."""
+    questions = evaluated_questions(settings)
+    if questions is None:
+        notice = f"There is no question file {settings.question_file}: nothing is evaluated."
+        yield from skipped(context, EVALUATION_AUDITS, notice)
+        return
     folder = settings.paths.evaluation
     set_damaged_aside(folder / HISTORY)
     history = read_history(folder / HISTORY)
-    latest, is_new = _evaluated(settings, models, history)
-    earlier = history if is_new else history[:-1]
-    results = [
-        audit.result(EvaluationDraft(latest, earlier, settings.evaluation.floors)) for audit in EVALUATION_AUDITS
-    ]
-    yield from results
-    holds = guardrails_hold(results)
+    latest = _evaluation(settings, models, questions)
+    draft = EvaluationDraft(latest, before(history, latest["inputs"]), settings.evaluation.floors)
+    record = {"accepted": not draft.too_low and not draft.fallen, **{key: latest[key] for key in _KEPT_IN_HISTORY}}
+    is_new = not is_recorded(record, history)
     if is_new:
-        append_history(folder / HISTORY, {**latest, "accepted": holds, "run_id": context.run.run_id})
-    if holds:
-        with drafting() as draft:
-            draft.put(
-                folder / LATEST, json.dumps(latest, indent=2, ensure_ascii=False, sort_keys=True).encode() + b"\n"
-            )
-            draft.publish()
-        yield materialized(
-            version=fingerprint(latest["inputs"]),
-            counts={"n_added": int(is_new), "n_changed": 0, "n_removed": 0, "n_unchanged": int(not is_new)},
-            n_rows=latest["n_questions"],
-            facts={**latest["metrics"], "n_failures": len(latest["failures"])},
-            previews=_previews(latest, [*earlier, latest]),
-        )
+        history = [*history, {"timestamp": now(), "run_id": context.run.run_id, **record}]
+        append_history(folder / HISTORY, history[-1])
+    _write(folder / LATEST, {**latest, "accepted": record["accepted"]})
+    for audit in EVALUATION_AUDITS:
+        yield audit.result(draft, _labels(history[-1], latest, context.run.run_id))
+    yield materialized(
+        version=fingerprint(latest["inputs"]),
+        counts={"n_added": int(is_new), "n_changed": 0, "n_removed": 0, "n_unchanged": int(not is_new)},
+        n_rows=latest["n_judged"],
+        facts=_facts(latest, history[-1], settings),
+        previews={"results": results_table(latest["results"]), "history": history_table(history)},
+    )
 
 
-def _evaluated(
-    settings: Settings, models: Connections, history: Sequence[Mapping[str, Any]]
-) -> tuple[dict[str, Any], bool]:
-    """The evaluation of the published answers, and whether it is a new one."""
+def _evaluation(settings: Settings, models: Connections, questions: Sequence[Question]) -> dict[str, Any]:
+    """The evaluation of the published answers; the last one when it was made from the same."""
     paths = settings.paths
     if not paths.qa.exists():
         raise MissingInput.table(paths.qa, asset="qa")
-    questions = load_questions(settings.question_file)
-    asked = fingerprint([question.model_dump(mode="json") for question in questions], settings.evaluation.k)
+    corpus = set(read_columns(paths.parsed_index, ["paper_id"], asset="parsed_index")["paper_id"].to_pylist())
+    found = judgeable(questions, corpus)
+    asked = fingerprint([question.model_dump(mode="json") for question in found.judged], settings.evaluation.k)
     inputs = fingerprint(
-        asked, file_sha256(paths.qa), settings.retrieval.fingerprint(), search_state(settings), METRICS_VERSION
+        asked,
+        [question.model_dump(mode="json") for question in questions],
+        file_sha256(paths.qa),
+        settings.retrieval.fingerprint(),
+        search_state(settings),
+        METRICS_VERSION,
     )
-    if history and history[-1]["inputs"] == inputs:
-        return {key: value for key, value in history[-1].items() if key not in {"accepted", "run_id"}}, False
-    return {"inputs": inputs, "questions": asked, **_evaluate(settings, models, questions)}, True
+    last = _last(paths.evaluation / LATEST)
+    if last is not None and last.get("inputs") == inputs:
+        return last
+    evaluation = _evaluate(settings, models, found.judged)
+    if not found.judged:
+        logger.info("smoke_eval: nothing to judge. %s", _NOTHING_TO_JUDGE)
+    return {
+        "inputs": inputs,
+        "questions": asked,
+        "question_file": str(settings.question_file),
+        "metrics": dict(evaluation.metrics),
+        "failures": [asdict(failure) for failure in evaluation.failures],
+        "results": question_rows(found, evaluation.failures),
+        "n_judged": len(found.judged),
+        "n_not_judged": len(found.not_judged),
+        "n_unlabelled": len(found.unlabelled),
+        "n_failures": len(evaluation.failures),
+    }
 
 
-def _evaluate(settings: Settings, models: Connections, questions: Sequence[Question]) -> dict[str, Any]:
+def _evaluate(settings: Settings, models: Connections, questions: Sequence[Question]) -> Evaluation:
     results = {result.question_id: result for result in read_results(settings.paths.qa)}
     if unanswered := [question.id for question in questions if question.id not in results]:
         raise MissingInput(
@@ -122,18 +200,40 @@ def _evaluate(settings: Settings, models: Connections, questions: Sequence[Quest
             "Materialize `qa` first: rag-assets run --select +qa"
         )
     k = settings.evaluation.k
+    if not questions:
+        return evaluate([], {}, {}, k=k)
     with open_searcher(settings, models) as searcher:
         hits = {question.id: searcher.retrieve(question.question, k, question.paper_ids) for question in questions}
-    evaluation = evaluate(questions, results, hits, k=k)
+    return evaluate(questions, results, hits, k=k)
+
+
+def _write(path: Path, latest: Mapping[str, Any]) -> None:
+    write_atomically(path, json.dumps(sealed(latest), indent=2, ensure_ascii=False, sort_keys=True).encode() + b"\n")
+
+
+def _last(path: Path) -> dict[str, Any] | None:
+    """The last evaluation; None when there is none, or it is damaged: then it is made anew."""
+    return unsealed(path.read_bytes()) if path.exists() else None
+
+
+def _labels(record: Mapping[str, Any], latest: Mapping[str, Any], run_id: str) -> dict[str, str]:
+    """Which evaluation a check is about: the same figures are checked again by every run that finds nothing new."""
     return {
-        "metrics": dict(evaluation.metrics),
-        "failures": [asdict(failure) for failure in evaluation.failures],
-        "n_questions": evaluation.n_questions,
+        "evaluated": f"{record['timestamp']} in run {record['run_id']}",
+        "checked": f"{now()} in run {run_id}",
+        "question_file": latest["question_file"],
     }
 
 
-def _previews(latest: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+def _facts(latest: Mapping[str, Any], record: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+    """Every metric, whether it is accepted or not, so that the Plots tab shows a fall."""
+    counts = {name: latest[name] for name in ("n_judged", "n_not_judged", "n_unlabelled", "n_failures")}
+    verdict = "accepted" if record["accepted"] else "not accepted"
     return {
-        "history": history_table(history, METRICS, n_shown=N_RUNS_SHOWN),
-        "failures": markdown_table(latest["failures"], n_shown=N_FAILURES_SHOWN),
+        **latest["metrics"],
+        **counts,
+        "verdict": verdict if latest["n_judged"] else f"nothing to judge: {_NOTHING_TO_JUDGE}",
+        "evaluated": f"{record['timestamp']} in run {record['run_id']}",
+        "question_file": latest["question_file"],
+        "evaluation_file": dg.MetadataValue.path((settings.paths.evaluation / LATEST).absolute()),
     }

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from statistics import fmean
 from typing import Any
 
@@ -11,8 +10,8 @@ import dagster as dg
 from rag_assets.answer_models import answerer_fingerprint
 from rag_assets.answering import audits
 from rag_assets.answering.drafts import DraftAnswer
-from rag_assets.answering.engine import place_of
 from rag_assets.answering.records import (
+    AuditedRun,
     append_audit,
     audit_row,
     keep_raw_replies,
@@ -33,19 +32,19 @@ from rag_assets.answering.update import (
     unjudged_rows,
 )
 from rag_assets.asking import asking, search_state
+from rag_assets.assets.answer_page import answers_page
 from rag_assets.assets.conditions import on_new_content
-from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, specs
-from rag_assets.assets.reporting import markdown_table, materialized, progress
+from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, skipped, specs
+from rag_assets.assets.reporting import materialized, now, of_another_asset, progress
 from rag_assets.errors import MissingInput
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, drafting, read_json
 from rag_assets.model import Chunk, QAResult, Usage
-from rag_assets.questions import Question, load_questions
+from rag_assets.question_sets import QuestionSet, question_set, questions_to_answer
+from rag_assets.questions import Question
 from rag_assets.settings import Paths, Settings
 from rag_assets.table_files import required_table
 from rag_assets.tables import chunks_from, rows_of
-
-N_PREVIEWED = 12
 
 
 @dataclass(frozen=True)
@@ -107,37 +106,47 @@ def qa(
     models: dg.ResourceParam[Connections],
 ) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
     """A page-cited answer to every question of the question file; `data/output/qa.jsonl`, `data/logs/qa_audit.csv`."""
-    paths = settings.paths
-    questions = load_questions(settings.question_file)
-    index_version = _index_version(paths)
-    inputs = inputs_fingerprint(questions, index_version, search_state(settings), answerer_fingerprint(settings))
+    paths, asked = settings.paths, question_set(settings)
+    questions = questions_to_answer(settings)
+    if questions is None:
+        yield from _skipped(context, asked)
+        return
+    run = AuditedRun(now(), context.run.run_id, _index_version(paths), asked.label)
+    inputs = inputs_fingerprint(questions, run.index_version, search_state(settings), answerer_fingerprint(settings))
     spent_before = models.budget.spent
     update = _updated(settings, models, questions, inputs)
     spent = models.budget.since(spent_before)
-    results = [
-        audit.result(QADraft(update, _cited_chunks(update, paths), settings.answering.min_sources))
-        for audit in QA_AUDITS
-    ]
+    results = _audited(update, settings, asked)
     yield from results
     holds = guardrails_hold(results)
-    _log(update, paths, context.run.run_id, index_version, verdict="published" if holds else "withheld")
+    _log(update, paths, run, verdict="published" if holds else "withheld")
     if holds:
-        _publish(update, paths, inputs)
-        yield materialized(
-            version=data_version(row_fingerprints(update.results)),
-            counts=update.plan.counts(),
-            n_rows=len(update.results),
-            facts=_facts(update, spent),
-            previews={"answers": markdown_table(_preview(update), n_shown=N_PREVIEWED)},
-        )
+        _publish(update, settings, inputs)
+        made = _materialized(update, spent, asked)
+        if asked.folder is None:
+            yield made
+        else:  # the page, plots and data version of `qa` are those of the configured question file
+            context.log_event(of_another_asset(["qa", asked.folder], made))
+
+
+def _skipped(context: dg.AssetExecutionContext, asked: QuestionSet) -> Iterator[dg.AssetCheckResult]:
+    """Without questions there is nothing to publish: answers to earlier ones are withdrawn, as of any deleted
+    question. Their drafts stay in the cache."""
+    n_withdrawn = len(read_results(asked.answers))
+    asked.answers.unlink(missing_ok=True)
+    asked.meta.unlink(missing_ok=True)
+    notice = f"There is no question file {asked.file}: nothing was answered, and nothing is evaluated."
+    if n_withdrawn:
+        notice += f" {n_withdrawn} answers to earlier questions were withdrawn."
+    yield from skipped(context, QA_AUDITS, notice)
 
 
 def _updated(settings: Settings, models: Connections, questions: list[Question], inputs: str) -> AnswerUpdate:
-    paths = settings.paths
-    published = read_results(paths.qa)
+    paths, asked = settings.paths, question_set(settings)
+    published = read_results(asked.answers)
     ReplyCache(paths.answers, DraftAnswer).remove_damaged()
     ReplyCache(paths.verdicts, dict[int, float]).remove_damaged()
-    if is_current(paths.qa, paths.qa_meta, inputs):
+    if is_current(asked.answers, asked.meta, inputs):
         return kept(published)
     with asking(settings, paths.answers, models) as opened:
         return answered(
@@ -150,36 +159,37 @@ def _updated(settings: Settings, models: Connections, questions: list[Question],
         )
 
 
+def _audited(update: AnswerUpdate, settings: Settings, asked: QuestionSet) -> list[dg.AssetCheckResult]:
+    draft = QADraft(update, _cited_chunks(update, settings.paths), settings.answering.min_sources)
+    return [audit.result(draft, {"question_file": asked.label}) for audit in QA_AUDITS]
+
+
 def _holds(row: QAResult, chunks: Mapping[str, Chunk], settings: Settings) -> bool:
     """Whether an earlier answer would pass every guardrail today."""
     draft = QADraft(kept([row]), chunks, settings.answering.min_sources)
     return guardrails_hold(audit.result(draft) for audit in QA_AUDITS)
 
 
-def _publish(update: AnswerUpdate, paths: Paths, inputs: str) -> None:
-    if not update.attempts and update.plan.is_noop and paths.qa_meta.exists():
+def _publish(update: AnswerUpdate, settings: Settings, inputs: str) -> None:
+    paths, asked = settings.paths, question_set(settings)
+    if not update.attempts and update.plan.is_noop and asked.meta.exists():
         return
     with drafting() as draft:
-        answers = draft.path(paths.qa)
+        answers = draft.path(asked.answers)
         write_results(update.results, answers)
-        draft.put(paths.qa_meta, meta_of(answers, inputs, update))
+        draft.put(asked.meta, meta_of(answers, inputs, update, question_file=asked.label))
         draft.publish()
     chunk_ids = set(required_table(paths.chunks, asset="chunks")["chunk_id"].to_pylist())
     ReplyCache(paths.answers, DraftAnswer).prune(update.replies, lambda draft: draft.chunk_ids <= chunk_ids)
     ReplyCache(paths.verdicts, dict[int, float]).prune((), lambda _verdicts: True)
 
 
-def _log(update: AnswerUpdate, paths: Paths, run_id: str, index_version: str, *, verdict: str) -> None:
-    facts = {
-        "timestamp": datetime.now(UTC).isoformat(timespec="seconds"),
-        "run_id": run_id,
-        "index_version": index_version,
-    }
+def _log(update: AnswerUpdate, paths: Paths, run: AuditedRun, *, verdict: str) -> None:
     append_audit(
         paths.qa_audit,
         [
-            *(audit_row(attempts, **facts, verdict=verdict) for attempts in update.news),
-            *(left_row(left, **facts) for left in update.left),
+            *(audit_row(attempts, run, verdict=verdict) for attempts in update.news),
+            *(left_row(left, run) for left in update.left),
         ],
     )
     keep_raw_replies(paths.raw_replies, update)
@@ -197,6 +207,20 @@ def _cited_chunks(update: AnswerUpdate, paths: Paths) -> dict[str, Chunk]:
     cited = {c.chunk_id for result in update.results for claim in result.claims for c in claim.citations}
     table = required_table(paths.chunks, asset="chunks")
     return {chunk.chunk_id: chunk for chunk in chunks_from(rows_of(table, "chunk_id", cited))}
+
+
+def _materialized(update: AnswerUpdate, spent: Usage, asked: QuestionSet) -> dg.MaterializeResult[Any]:
+    return materialized(
+        version=data_version(row_fingerprints(update.results)),
+        counts=update.plan.counts(),
+        n_rows=len(update.results),
+        facts={
+            **_facts(update, spent),
+            "question_file": asked.label,
+            "answers_file": dg.MetadataValue.path(asked.answers.absolute()),
+        },
+        previews={"answers": answers_page(update.results, asked.answers)},
+    )
 
 
 def _facts(update: AnswerUpdate, spent: Usage) -> dict[str, Any]:
@@ -221,14 +245,3 @@ def _facts(update: AnswerUpdate, spent: Usage) -> dict[str, Any]:
         "cost_usd": spent.cost_usd,
         "model_seconds": sum(attempts.seconds for attempts in update.attempts),
     }
-
-
-def _preview(update: AnswerUpdate) -> list[dict[str, Any]]:
-    return [
-        {
-            "question": result.question,
-            "answer": result.answer,
-            "cited": "; ".join(dict.fromkeys(place_of(c) for claim in result.claims for c in claim.citations)),
-        }
-        for result in update.results
-    ]

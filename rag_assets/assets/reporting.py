@@ -9,6 +9,7 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import dagster as dg
@@ -19,7 +20,7 @@ _N_DECIMALS = 4
 _MOST_BINS, _BAR_CHARS = 20, 28
 _ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "[": "\\[", "<": "&lt;"})
 MAX_CELL_CHARS = 300
-MAX_MARKDOWN_CHARS = 60_000
+MAX_MARKDOWN_CHARS = 200_000
 
 
 def materialized(
@@ -39,6 +40,18 @@ def materialized(
     metadata |= {key: plain(value) for key, value in (facts or {}).items() if value is not None}
     metadata |= {key: dg.MetadataValue.md(text[:MAX_MARKDOWN_CHARS]) for key, text in (previews or {}).items()}
     return dg.MaterializeResult(data_version=dg.DataVersion(version), metadata=metadata)
+
+
+def of_another_asset(key: Sequence[str], made: dg.MaterializeResult[Any]) -> dg.AssetMaterialization:
+    """A materialization as an event of another asset: one that is no node of the graph, with a page of its own."""
+    version = made.data_version
+    tags = {"dagster/data_version": version.value} if version else None
+    return dg.AssetMaterialization(list(key), metadata=made.metadata, tags=tags)
+
+
+def now() -> str:
+    """The time in UTC, ISO 8601, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def progress(what: str, unit: str) -> Callable[[int, int], None]:
@@ -86,23 +99,6 @@ def histogram(values: Sequence[int], *, unit: str) -> str:
         label = f"{first:>6}-{min(first + width - 1, high):<6}"
         rows.append(f"{label} {bins[number]:>6}  {'█' * math.ceil(bins[number] * scale)}")
     return "\n".join(["```text", f"{unit:<13}  count", *rows, "```"])
-
-
-def history_table(history: Sequence[Mapping[str, Any]], metrics: Sequence[str], *, n_shown: int) -> str:
-    """Metrics over the last evaluations, newest last; the Plots tab draws the same numbers."""
-    shown = history[-n_shown:]
-    rows = [
-        {
-            "metric": name,
-            **{f"-{len(shown) - at - 1}": _short(entry["metrics"].get(name)) for at, entry in enumerate(shown)},
-        }
-        for name in metrics
-    ]
-    return markdown_table(rows, n_shown=len(rows))
-
-
-def _short(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
 
 
 def _cell(value: Any) -> str:

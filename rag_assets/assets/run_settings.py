@@ -11,6 +11,7 @@ from rag_assets.assets.run_tags import tag_run
 from rag_assets.embedding.providers import require_embedder
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import only_writer
+from rag_assets.question_sets import check_questions
 from rag_assets.settings import Settings, StageSettings, load_settings
 
 _PATIENCE_S = 6 * 3600
@@ -27,6 +28,7 @@ def run_settings(overrides: Mapping[str, Any] | None = None) -> dg.ResourceDefin
     def settings(context: dg.InitResourceContext) -> Iterator[Settings]:
         loaded = load_settings(_merged(overrides or {}, context.resource_config or {}))
         tag_run(context, loaded.data_dir)
+        check_questions(loaded, _selected(context))
         _check_models(loaded, _selected(context))
         with only_writer(loaded.data_dir, patience_s=_PATIENCE_S):
             yield loaded

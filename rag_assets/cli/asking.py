@@ -22,12 +22,14 @@ def ask(
     """
     with reported():
         from rag_assets.asking import ask as answer_of
+        from rag_assets.reports import titles_of
 
-        result = answer_of(settings_of(data, set_), question)
+        settings = settings_of(data, set_)
+        result = answer_of(settings, question)
         if json_:
             rendering.print_json(rendering.record_of(result))
         else:
-            rendering.print_answer(result)
+            rendering.print_answer(result, titles_of(settings, result.sources_used))
 
 
 def retrieve(

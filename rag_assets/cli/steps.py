@@ -1,7 +1,8 @@
 """Commands that materialize assets: everything, or one of the three steps with all that comes before it."""
 
+import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,6 +10,9 @@ from rag_assets import rendering
 from rag_assets.cli.options import DataOption, JsonOption, SetOption, overrides_of, settings_of
 from rag_assets.cli.reported import reported
 from rag_assets.settings import Settings
+
+if TYPE_CHECKING:  # runs import Dagster, which takes a second that --help does not need
+    from rag_assets.runs import RunReport
 
 UP_TO_CHUNKS = "+chunks"
 UP_TO_INDEX = "+index_meta"
@@ -29,12 +33,13 @@ def run(
     Example: rag-assets run --select "chunks+"
     """
     with reported():
-        settings = _materialize("run", select, data, set_, json_)
+        report = _materialize("run", select, data, set_, json_)
         if show_answers:
-            from rag_assets.answering.records import read_results
-
-            rendering.print_answers(read_results(settings.paths.qa))
-            rendering.print_places(settings)
+            settings = settings_of(data, set_)
+            _show_answers(report, settings)
+            if report.is_success:
+                rendering.print_places(settings)
+        _end(report, data)
 
 
 def chunk(data: DataOption = None, set_: SetOption = None, json_: JsonOption = False) -> None:
@@ -43,7 +48,7 @@ def chunk(data: DataOption = None, set_: SetOption = None, json_: JsonOption = F
     Example: rag-assets chunk --set chunking.include_front=true
     """
     with reported():
-        _materialize("chunk", UP_TO_CHUNKS, data, set_, json_)
+        _end(_materialize("chunk", UP_TO_CHUNKS, data, set_, json_), data)
 
 
 def index_build(data: DataOption = None, set_: SetOption = None, json_: JsonOption = False) -> None:
@@ -52,7 +57,7 @@ def index_build(data: DataOption = None, set_: SetOption = None, json_: JsonOpti
     Example: rag-assets index build
     """
     with reported():
-        _materialize("index build", UP_TO_INDEX, data, set_, json_)
+        _end(_materialize("index build", UP_TO_INDEX, data, set_, json_), data)
 
 
 def qa(
@@ -68,19 +73,19 @@ def qa(
     Example: rag-assets qa --questions data/questions/mine.jsonl
     """
     with reported():
-        values = [*(set_ or []), *([f"questions={questions}"] if questions else [])]
-        settings = _materialize("qa", UP_TO_QA, data, values, json_)
+        values = [*(set_ or []), *([f"other_questions={questions}"] if questions else [])]
+        settings = settings_of(data, values)
+        report = _materialize("qa", UP_TO_QA, data, values, json_)
         if not json_:
-            from rag_assets.answering.records import read_results
-
-            rendering.print_answers(read_results(settings.paths.qa))
+            _show_answers(report, settings)
+        _end(report, data)
 
 
 def _materialize(
     command: str, select: str | None, data: Path | None, values: list[str] | None, json_: bool
-) -> Settings:
-    """Run, report, and exit with 1 if the run failed; the settings it ran with. Wrong ones are refused before it."""
-    settings = settings_of(data, values)
+) -> "RunReport":
+    """Run and report. Wrong settings are refused before."""
+    settings_of(data, values)
     from rag_assets.runs import materialize
 
     report = materialize(select, overrides_of(data, values), started_by=f"rag-assets {command}")
@@ -88,6 +93,23 @@ def _materialize(
         rendering.print_json(rendering.record_of(report))
     else:
         rendering.print_run(report)
+    return report
+
+
+def _show_answers(report: "RunReport", settings: Settings) -> None:
+    """The published answers, whatever became of their evaluation; nothing where `qa` was skipped."""
+    from rag_assets.answering.records import read_results
+    from rag_assets.question_sets import question_set
+
+    if not report.notices:
+        rendering.print_answers(read_results(question_set(settings).answers))
+
+
+def _end(report: "RunReport", data: Path | None) -> None:
+    """Say why assets were skipped and what can be done all the same; exit with 1 if the run failed."""
+    if report.notices:
+        folder = f" --data {shlex.quote(str(data))}" if data else ""
+        rendering.print_notices(report, f'You can ask now: rag-assets ask "YOUR QUESTION"{folder}')
     if not report.is_success:
+        rendering.print_failure(report)
         raise typer.Exit(1)
-    return settings

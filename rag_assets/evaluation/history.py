@@ -47,6 +47,19 @@ def _entry(line: bytes) -> dict[str, Any] | None:
     return unsealed(line) if CHECKSUM_KEY in found else found
 
 
+def before(history: Sequence[Mapping[str, Any]], inputs: str) -> list[Mapping[str, Any]]:
+    """The entries before the newest evaluation, which was made from `inputs` and may be in the history already."""
+    earlier = list(history)
+    while earlier and earlier[-1]["inputs"] == inputs:
+        earlier.pop()
+    return earlier
+
+
+def is_recorded(entry: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the newest entry says the same: made from the same inputs, with the same verdict."""
+    return bool(history) and all(history[-1].get(key) == entry[key] for key in ("inputs", "accepted"))
+
+
 def below_floor(metrics: Mapping[str, float | None], floors: Floors) -> list[dict[str, Any]]:
     """Metrics below their floor; a metric no question contributes to is not judged."""
     return [

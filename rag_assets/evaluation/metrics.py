@@ -13,7 +13,7 @@ from rag_assets.matching import Folded
 from rag_assets.model import Citation, Hit, QAResult
 from rag_assets.questions import ExpectedPaper, Question
 
-METRICS_VERSION = 1
+METRICS_VERSION = 2
 """Part of what an evaluation is recognised by: raise it when a metric computes something else."""
 METRICS = (
     "paper_recall_at_k",
@@ -47,30 +47,29 @@ class Evaluation:
 
     metrics: Mapping[str, float | None]
     failures: tuple[Failure, ...]
-    n_questions: int
 
 
 def evaluate(
     questions: Sequence[Question], results: Mapping[str, QAResult], hits: Mapping[str, Sequence[Hit]], *, k: int
 ) -> Evaluation:
-    """Score every question.
+    """Score every question; all must be labelled.
 
     results, hits: by question id; each question must have both. k: depth of the ranking metrics, in papers or pages.
     """
-    answerable = [question for question in questions if question.answerable]
+    answerable = [question for question in questions if _has_answer(question)]
     expected = [question for question in answerable if question.expected]
     metrics: dict[str, float | None] = {
         **_ranking_metrics(expected, hits, k, "paper"),
         **_ranking_metrics(expected, hits, k, "page"),
         "page_accuracy": _mean([share for q in expected if (share := _page_accuracy(q, results[q.id])) is not None]),
         "citation_coverage": _citation_coverage([results[q.id] for q in questions]),
-        "refusal_accuracy": _mean([float(results[q.id].refused != q.answerable) for q in questions]),
+        "refusal_accuracy": _mean([float(results[q.id].refused != _has_answer(q)) for q in questions]),
         "key_fact_recall": _mean(
             [float(holds_fact(results[q.id].answer, fact)) for q in answerable for fact in q.key_facts]
         ),
     }
     failures = [failure for q in questions if (failure := _failure(q, results[q.id]))]
-    return Evaluation(metrics, tuple(failures), len(questions))
+    return Evaluation(metrics, tuple(failures))
 
 
 def holds_fact(answer: str, spellings: Sequence[str]) -> bool:
@@ -140,11 +139,11 @@ def _citation_coverage(results: Sequence[QAResult]) -> float | None:
 
 def _failure(question: Question, result: QAResult) -> Failure | None:
     missing = [fact for fact in question.key_facts if not holds_fact(result.answer, fact)]
-    if result.refused and question.answerable:
+    if result.refused and _has_answer(question):
         problem = "refused, although the corpus has an answer"
-    elif question.answerable is False and not result.refused:
+    elif not _has_answer(question) and not result.refused:
         problem = "answered, although the corpus has no answer"
-    elif question.answerable and missing:
+    elif _has_answer(question) and missing:
         problem = f"{len(missing)} of {len(question.key_facts)} key facts missing"
     else:
         return None
@@ -153,6 +152,11 @@ def _failure(question: Question, result: QAResult) -> Failure | None:
     return Failure(
         question.id, question.question, problem, f"{facts} ({papers})" if facts else "a refusal", result.answer
     )
+
+
+def _has_answer(question: Question) -> bool:
+    """A labelled question has one unless its label says that it has none."""
+    return question.answerable is not False
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -100,6 +100,10 @@ class Paths:
         """What the published answers were made from."""
         return self.cache / "qa_meta.json"
 
+    def answers_to(self, name: str) -> Path:
+        """Folder of the answers to a question file that is not the configured one."""
+        return self.qa.parent / name
+
     @property
     def qa_audit(self) -> Path:
         return self.data / "logs" / "qa_audit.csv"

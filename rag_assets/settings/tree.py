@@ -69,7 +69,16 @@ class Settings(BaseSettings):
         "a sweep of data/papers; relative paths in it count from the folder of the file. Empty: "
         "data/papers/parsed_index.parquet if there is one.",
     )
-    questions: Path | None = Field(None, description="The question file; default data/questions/smoke.jsonl.")
+    questions: Path | None = Field(
+        None,
+        description="The question file, answered in data/output/qa.jsonl and evaluated; default "
+        "data/questions/smoke.jsonl.",
+    )
+    other_questions: Path | None = Field(
+        None,
+        description="Another question file, answered in this run instead (as qa --questions does); its answers go to "
+        "data/output/<name of the file>/qa.jsonl, and those to `questions` stay.",
+    )
     limits: ParseLimits = ParseLimits()
     parsing: ParsingSettings = ParsingSettings()
     chunking: ChunkingSettings = ChunkingSettings()

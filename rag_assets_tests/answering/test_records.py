@@ -11,7 +11,14 @@ from rag_assets.answering.drafts import DraftAnswer, Reading
 from rag_assets.answering.engine import QAAttempts, UsedDraft
 from rag_assets.answering.evidence.support import Scoring
 from rag_assets.answering.evidence.verification import VerifiedClaims
-from rag_assets.answering.records import append_audit, audit_row, left_row, read_results, write_results
+from rag_assets.answering.records import (
+    AuditedRun,
+    append_audit,
+    audit_row,
+    left_row,
+    read_results,
+    write_results,
+)
 from rag_assets.answering.update import LeftQuestion
 from rag_assets.model import Box, Citation, Claim, QAResult, Usage, Verification
 from rag_assets.questions import Question
@@ -39,6 +46,7 @@ ATTEMPTS = QAAttempts(
     (UsedDraft("f", DraftAnswer(), is_cached=False),),
     Scoring(()),
 )
+RUN = AuditedRun("2026-01-01T00:00:00+00:00", "r", "i", "questions/smoke.jsonl")
 ADR_0004_COLUMNS = (
     "timestamp,question,initial_k,sources_used_initial,guardrail_triggered,retry_k,final_sources_used,final_answer_len"
 )
@@ -87,7 +95,7 @@ def test_the_audit_says_what_an_answer_cost_this_time_and_how_it_was_read() -> N
         scoring=Scoring((), usage=Usage(1, 100, 10, 0.001), seconds=0.5),
     )
 
-    row = audit_row(attempts, timestamp="t", run_id="r", index_version="i", verdict="published")
+    row = audit_row(attempts, RUN, verdict="published")
 
     assert (row["n_requests"], row["n_input_tokens"], row["n_output_tokens"]) == (3, 1500, 80)
     assert (row["cost_usd"], row["model_seconds"], row["n_cached_drafts"]) == (pytest.approx(0.011), 3.0, 1)
@@ -100,7 +108,7 @@ def test_a_left_question_is_no_refusal(tmp_path: Path) -> None:
     path = tmp_path / "qa_audit.csv"
     left = LeftQuestion(Question(id="q1", question="Fall, or not?"), "The run has spent its budget.")
 
-    append_audit(path, [left_row(left, timestamp="t", run_id="r", index_version="i")])
+    append_audit(path, [left_row(left, RUN)])
 
     [row] = pd.read_csv(path).to_dict("records")
     assert (row["question_id"], row["outcome"], row["verdict"]) == ("q1", "left", "The run has spent its budget.")
@@ -110,7 +118,7 @@ def test_a_file_that_is_no_audit_of_ours_is_set_aside(tmp_path: Path, caplog: py
     """Somebody's table under that name must neither be lost nor stop every later run."""
     path = tmp_path / "qa_audit.csv"
     path.write_text("sample,weight\n1,2.5\n")
-    row = audit_row(ATTEMPTS, timestamp="t", run_id="r", index_version="i", verdict="published")
+    row = audit_row(ATTEMPTS, RUN, verdict="published")
 
     with caplog.at_level(logging.WARNING):
         append_audit(path, [row])
@@ -124,7 +132,7 @@ def test_a_file_that_is_no_audit_of_ours_is_set_aside(tmp_path: Path, caplog: py
 def test_a_row_that_a_killed_run_wrote_already_is_not_repeated(tmp_path: Path) -> None:
     """The audit counts guardrail events; a crash must not double them."""
     path = tmp_path / "qa_audit.csv"
-    row = audit_row(ATTEMPTS, timestamp="t", run_id="r", index_version="i", verdict="published")
+    row = audit_row(ATTEMPTS, RUN, verdict="published")
     append_audit(path, [row])
 
     append_audit(path, [row | {"timestamp": "later", "run_id": "next"}])
@@ -133,10 +141,21 @@ def test_a_row_that_a_killed_run_wrote_already_is_not_repeated(tmp_path: Path) -
     assert pd.read_csv(path)["verdict"].tolist() == ["published", "withheld"]
 
 
+def test_equal_ids_of_two_question_files_are_two_questions(tmp_path: Path) -> None:
+    """One log serves all question files; a row taken for a repeated one would be missing from it."""
+    path = tmp_path / "qa_audit.csv"
+    other = AuditedRun(RUN.timestamp, "r2", "i", "questions/mine.jsonl")
+
+    for run in (RUN, other, RUN):
+        append_audit(path, [audit_row(ATTEMPTS, run, verdict="published")])
+
+    assert pd.read_csv(path)["question_file"].tolist() == [RUN.question_file, other.question_file]
+
+
 def test_the_audit_keeps_the_columns_of_its_first_readers_in_front(tmp_path: Path) -> None:
     """Spreadsheets made for the first eight columns must go on working."""
     path = tmp_path / "logs" / "qa_audit.csv"
-    row = audit_row(ATTEMPTS, timestamp="2026-01-01T00:00:00+00:00", run_id="r", index_version="i", verdict="published")
+    row = audit_row(ATTEMPTS, RUN, verdict="published")
 
     other = row | {"fingerprint": "another answer"}
     append_audit(path, [row])

@@ -11,7 +11,6 @@ from rag_assets.assets.reporting import (
     MAX_CELL_CHARS,
     MAX_MARKDOWN_CHARS,
     histogram,
-    history_table,
     markdown_table,
     materialized,
     progress,
@@ -124,20 +123,6 @@ def test_a_histogram_counts_every_value_and_fits_into_a_preview() -> None:
     assert first.startswith("1-")
     assert last.endswith("-1200")
     assert all(bool(bar) == (count != "0") for _, count, *bar in bins), "a single value is visible, too"
-
-
-def test_the_history_of_metrics_shows_the_last_runs_and_their_gaps() -> None:
-    """A metric that could not be measured is no zero."""
-    history = [{"metrics": {"mrr": n / 10, "ndcg": None}} for n in range(5)]
-
-    table = history_table(history, ["mrr", "ndcg"], n_shown=3)
-
-    assert table.splitlines() == [
-        "| metric | -2 | -1 | -0 |",
-        "| --- | --- | --- | --- |",
-        "| mrr | 0.200 | 0.300 | 0.400 |",
-        "| ndcg |  |  |  |",
-    ]
 
 
 def test_nothing_to_draw_needs_no_chart() -> None:

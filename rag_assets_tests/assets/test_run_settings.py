@@ -32,11 +32,13 @@ def test_the_launchpad_wins_field_by_field(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("RAG_ASSETS_CONFIG", str(tmp_path / "rag_assets.toml"))
     monkeypatch.setenv("RAG_ASSETS_CHUNKING__TARGET_TOKENS", "902")
     monkeypatch.setenv("RAG_ASSETS_CHUNKING__MIN_CHARS", "2")
+    questions = tmp_path / "q.jsonl"
+    questions.write_text('{"id": "q", "question": "Why?"}')
     overrides = {"data_dir": str(tmp_path), "chunking": {"overlap_tokens": 103, "context_tokens": 3}}
 
     settings = settings_of_a_run(
         overrides=overrides,
-        launchpad={"chunking": {"context_tokens": 4}, "questions": "q.jsonl"},
+        launchpad={"chunking": {"context_tokens": 4}, "questions": str(questions)},
     )
 
     chunking = settings.chunking
@@ -44,7 +46,7 @@ def test_the_launchpad_wins_field_by_field(tmp_path: Path, monkeypatch: pytest.M
     assert (chunking.target_tokens, chunking.min_chars) == (902, 2), "environment"
     assert (chunking.min_tokens, settings.answering.k) == (1, 5), "file"
     assert settings.data_dir == tmp_path
-    assert settings.questions == Path("q.jsonl")
+    assert settings.questions == questions
 
 
 def test_groups_within_groups_are_merged_too(tmp_path: Path) -> None:

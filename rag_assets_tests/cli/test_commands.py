@@ -238,17 +238,63 @@ def test_wrong_usage_ends_with_two(empty: CommandLine, arguments: list[str]) -> 
     assert "Usage: " in result.stderr
 
 
-def test_questions_of_another_file_are_answered(rag_assets: CommandLine) -> None:
-    """Step 3 on one's own questions."""
+def test_questions_of_another_file_are_answered_beside_the_published_answers(rag_assets: CommandLine) -> None:
+    """Trying out questions must not cost the answers that others read, nor mix with their history."""
     mine = rag_assets.root / "mine.jsonl"
     mine.write_text('{"id": "m1", "question": "Where does basalt take up water?"}\n')
+    published = (rag_assets.data / "output" / "qa.jsonl").read_bytes()
 
     result = rag_assets("qa", "--questions", str(mine))
+    after = rag_assets("run", "--json")
 
     assert result.exit_code == 0, result.stderr
-    (row,) = [json.loads(line) for line in (rag_assets.data / "output" / "qa.jsonl").read_text().splitlines()]
+    (row,) = [json.loads(line) for line in (rag_assets.data / "output" / "mine" / "qa.jsonl").read_text().splitlines()]
     assert (row["question_id"], row["refused"]) == ("m1", False)
     assert "basalt, p. 2" in " ".join(result.stdout.split())
+    assert (rag_assets.data / "output" / "qa.jsonl").read_bytes() == published
+    facts = {one["asset"]: one["facts"] for one in json.loads(after.stdout)["assets"]}
+    assert {facts[name]["n_unchanged"] for name in ("qa", "smoke_eval")} == {3, 1}
+    with dg.DagsterInstance.from_config(str(rag_assets.root / "home")) as instance:
+        own = instance.get_latest_materialization_event(dg.AssetKey(["qa", "mine"]))
+    assert own is not None, "its answers have a page of their own in the UI"
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "holds no question"),
+        (
+            '{"id": "m1", "qestion": "Why?"}',
+            "line 1: question: Field required; qestion: there is no such key; is quest",
+        ),
+        (None, "does not exist"),
+    ],
+)
+def test_a_question_file_is_looked_at_before_any_work(empty: CommandLine, content: str | None, problem: str) -> None:
+    """After an hour of embedding is too late to hear of a typo."""
+    mine = empty.root / "mine.jsonl"
+    if content is not None:
+        mine.write_text(content)
+
+    result = empty("qa", "--questions", str(mine))
+
+    assert_our_error(result, problem)
+    assert not (empty.data / "cache").exists()
+
+
+def test_without_questions_the_papers_are_indexed_and_can_be_asked(rag_assets: CommandLine) -> None:
+    """New users have papers before they have questions; an error at the end of a long run reads as a failure."""
+    (rag_assets.data / "questions" / "smoke.jsonl").unlink()
+
+    result = rag_assets("run", "--show-answers", "--data", str(rag_assets.data))
+    asked = rag_assets("ask", "Where does basalt take up water?")
+
+    assert result.exit_code == 0, result.stderr
+    shown = " ".join(result.stderr.split())
+    assert "smoke.jsonl: nothing was answered, and nothing is evaluated. 3 answers to earlier questions" in shown
+    assert f'You can ask now: rag-assets ask "YOUR QUESTION" --data {rag_assets.data}' in shown
+    assert asked.exit_code == 0
+    assert not (rag_assets.data / "output" / "qa.jsonl").exists(), "answers to questions that nobody asks any more"
 
 
 def test_text_in_brackets_is_shown_as_it_is(rag_assets: CommandLine) -> None:
@@ -312,7 +358,8 @@ def test_a_question_is_answered_with_quotes_and_places(read_only: CommandLine) -
 
     shown, record = read_only("ask", question), read_only("ask", question, "--json")
 
-    assert "ferritin, p. 2 (exact)" in shown.stdout
+    assert shown.stdout.splitlines()[1].strip() == "Ferritin in athletes, p. 2 [ferritin]"
+    assert " ".join(shown.stdout.split()).count("Ferritin fell by 12%") == 1, "an extractive claim is its own quote"
     answer = json.loads(record.stdout)
     assert "12%" in answer["answer"]
     citation = answer["claims"][0]["citations"][0]
@@ -389,11 +436,15 @@ def test_a_broken_guardrail_ends_with_one_and_names_the_promise(rag_assets: Comm
     questions = rag_assets.data / "questions" / "smoke.jsonl"
     questions.write_text('{"id": "q1", "question": "Where does basalt take up water?", "key_facts": [["99%"]]}\n')
 
-    result = rag_assets("run", "--set", "evaluation.floors.key_fact_recall=0.9")
+    result = rag_assets("run", "--show-answers", "--set", "evaluation.floors.key_fact_recall=0.9")
 
     assert result.exit_code == 1
-    assert "smoke_eval · above_floors" in result.stderr
-    assert "key_fact_recall" in result.stderr
+    assert "smoke_eval · above_floors: metric key_fact_recall, value 0.0, floor 0.9" in result.stderr
+    assert "questions_right: 0 of 1 judged questions are answered as expected. Open: q1 (1 of 1 key" in result.stderr
+    assert result.stderr.rstrip().endswith("The run failed: smoke_eval · above_floors (see above).")
+    assert "cracks when it is" in " ".join(result.stdout.replace("│", " ").split()), (
+        "the answers are shown all the same"
+    )
     assert "Traceback" not in result.stderr
 
 

@@ -156,7 +156,7 @@ def test_the_floors_of_the_smoke_evaluation_hold(demo: Demo) -> None:
     """The nightly run starts green."""
     latest = json.loads((demo.world.paths.evaluation / "latest.json").read_text())
 
-    assert latest["n_questions"] == 16
+    assert latest["n_judged"] == 16
     assert latest["metrics"]["refusal_accuracy"] == 1.0
     assert latest["metrics"]["citation_coverage"] == 1.0
 

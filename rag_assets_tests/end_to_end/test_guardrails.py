@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import dagster as dg
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -204,15 +205,43 @@ def test_an_answer_from_one_paper_that_does_not_say_so_is_withheld(
     assert_withheld(world, "qa.enough_sources", published=published, reason="basalt")
 
 
-def test_a_metric_below_its_floor_fails_the_evaluation(world: World) -> None:
-    """The nightly run must turn red when answers get worse."""
-    before = world.bytes_of(world.paths.evaluation / "latest.json")
+def test_a_metric_below_its_floor_fails_the_run_and_is_plotted_all_the_same(world: World) -> None:
+    """A figure that is withheld leaves the last good one in the plot, beside a red badge that nobody can explain."""
     world.write_questions([{"id": "q1", "question": "How much did ferritin fall?", "key_facts": [["99%"]]}])
 
     outcome = world.run(evaluation={"floors": {"key_fact_recall": 0.9}})
 
+    assert not outcome.is_success
     assert "key_fact_recall" in outcome.broken["smoke_eval.above_floors"]
-    assert "smoke_eval" not in outcome.counts
-    assert world.bytes_of(world.paths.evaluation / "latest.json") == before
-    history = (world.paths.evaluation / "history.jsonl").read_text().splitlines()
-    assert [json.loads(line)["accepted"] for line in history] == [True, False]
+    assert outcome.facts["smoke_eval"]["key_fact_recall"] == 0.0
+    assert outcome.facts["smoke_eval"]["verdict"] == "not accepted"
+    latest = json.loads((world.paths.evaluation / "latest.json").read_text())
+    assert [(row["question_id"], row["outcome"]) for row in latest["results"]] == [("q1", "wrong")]
+    history = [json.loads(line) for line in (world.paths.evaluation / "history.jsonl").read_text().splitlines()]
+    assert [entry["accepted"] for entry in history] == [True, False]
+
+
+def test_a_check_says_which_evaluation_it_is_about(world: World) -> None:
+    """The second run checks the figures of the first again: both must be told apart, and the newest be named so."""
+    floors = {"evaluation": {"floors": {"key_fact_recall": 0.9}}}
+    world.write_questions([{"id": "q1", "question": "How much did ferritin fall?", "key_facts": [["99%"]]}])
+
+    first, second, lowered = world.run(**floors), world.run(**floors), world.run()
+
+    [of_first, of_second, of_lowered] = [
+        outcome.facts["smoke_eval"]["evaluated"] for outcome in (first, second, lowered)
+    ]
+    assert of_first == of_second != of_lowered
+    history = [json.loads(line) for line in (world.paths.evaluation / "history.jsonl").read_text().splitlines()]
+    assert [entry["accepted"] for entry in history] == [True, False, True], "a lower floor is a new verdict"
+    assert of_lowered == f"{history[-1]['timestamp']} in run {history[-1]['run_id']}"
+    rows = lowered.facts["smoke_eval"]["history"].splitlines()[2:]
+    assert [f"{entry['timestamp']}" in row for entry, row in zip(reversed(history), rows, strict=True)] == [True] * 3
+    assert ["(newest)" in row for row in rows] == [True, False, False]
+    key = dg.AssetCheckKey(dg.AssetKey("smoke_eval"), "above_floors")
+    record = world.instance.get_latest_asset_check_evaluation_record(key)
+    assert record is not None
+    assert record.event is not None
+    checked = record.event.asset_check_evaluation.metadata  # type: ignore[union-attr]
+    assert str(checked["evaluated"].value) == of_lowered
+    assert record.run_id in str(checked["checked"].value)

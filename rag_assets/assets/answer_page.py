@@ -1,0 +1,48 @@
+"""The answers as Markdown, for the page of the asset in the Dagster UI."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rag_assets.answering.engine import place_of, remarks
+from rag_assets.assets.reporting import MAX_MARKDOWN_CHARS
+from rag_assets.display_text import markdown_text
+from rag_assets.model import Citation, Claim, QAResult
+
+MAX_ANSWERS = 200
+"""Each run keeps its page in Dagster's history, and a browser has to draw it."""
+_ROOM_FOR_NOTE = 500
+
+
+def answers_page(results: Sequence[QAResult], file: Path) -> str:
+    """All answers in full under one heading each; a line says how many are only in `file` when they are too many."""
+    parts: list[str] = []
+    n_chars = 0
+    for result in results[:MAX_ANSWERS]:
+        part = _answer(result)
+        n_chars += len(part) + 2
+        if n_chars > MAX_MARKDOWN_CHARS - _ROOM_FOR_NOTE:
+            break
+        parts.append(part)
+    if n_more := len(results) - len(parts):
+        parts.append(f"*{n_more} more answers are in {markdown_text(str(file)[-_ROOM_FOR_NOTE // 4 :])}.*")
+    return "\n\n".join(parts) or "*none*"
+
+
+def _answer(result: QAResult) -> str:
+    mark = " — **refused**" if result.refused else " — **single source**" if result.single_source else ""
+    heading = f"### {markdown_text(f'{result.question_id}: {result.question}')}{mark}"
+    paragraphs = [markdown_text(result.answer)] if result.refused else [_claim(claim) for claim in result.claims]
+    remarked = result.unanswered if result.refused else remarks(result)
+    return "\n\n".join([heading, *paragraphs, *(f"*{markdown_text(remark)}*" for remark in remarked)])
+
+
+def _claim(claim: Claim) -> str:
+    """The claim with its places; then its quotes, where they are not the claim itself."""
+    places = "; ".join(dict.fromkeys(place_of(citation) for citation in claim.citations))
+    lines = [f"{markdown_text(claim.text)} {markdown_text(f'[{places}]')}"]
+    lines += [_quote(citation) for citation in claim.citations if citation.quote != claim.text]
+    return "\n\n".join(lines)
+
+
+def _quote(citation: Citation) -> str:
+    return f"> “{markdown_text(citation.quote)}” {markdown_text(f'[{place_of(citation)}]')}"

@@ -1,0 +1,19 @@
+"""Text of papers, questions and models made safe to show: nothing in it may act on a terminal or a web page."""
+
+import re
+
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Control characters, and those that turn the direction of the text around them."""
+_MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~&$!]|^[-+=]")
+_LIST_NUMBER = re.compile(r"^(\d+)([.)])")
+
+
+def legible(text: str) -> str:
+    """The text without control characters, which a terminal would obey; line ends and tabs stay."""
+    return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def markdown_text(text: str) -> str:
+    """The text as one line of Markdown that shows it as it is: no heading, list, link, image or HTML in it works."""
+    line = _MARKUP.sub(r"\\\g<0>", legible(" ".join(text.split())))
+    return _LIST_NUMBER.sub(r"\1\\\2", line)

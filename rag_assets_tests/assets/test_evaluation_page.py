@@ -1,0 +1,47 @@
+"""The evaluation as the Dagster UI shows it."""
+
+from rag_assets.assets.evaluation_page import history_table, results_table
+from rag_assets.evaluation.metrics import METRICS
+
+
+def entry(day: int, mrr: float | None, *, accepted: bool = True) -> dict[str, object]:
+    return {
+        "timestamp": f"2026-01-{day:02}T02:00:00+00:00",
+        "run_id": f"{day:08}-abcd",
+        "accepted": accepted,
+        "metrics": {"paper_mrr": mrr},
+    }
+
+
+def test_the_history_begins_with_the_newest_and_says_which_were_accepted() -> None:
+    """A reader took the oldest run for the newest, and a rejected figure for a good one."""
+    history = [entry(day, 0.5) for day in range(1, 11)] + [entry(11, None), entry(12, 0.25, accepted=False)]
+
+    rows = [line.split(" | ") for line in history_table(history).splitlines()[2:]]
+
+    assert [row[0].removeprefix("| ") for row in rows[:3]] == [
+        "2026-01-12T02:00:00+00:00 (newest)",
+        "2026-01-11T02:00:00+00:00",
+        "2026-01-10T02:00:00+00:00",
+    ]
+    column = 3 + METRICS.index("paper_mrr")
+    assert [row[1] for row in rows[:2]] == ["00000012", "00000011"]
+    assert [row[2] for row in rows[:2]] == ["not accepted", "accepted"]
+    assert [row[column] for row in rows[:3]] == ["0.250", "", "0.500"], "a metric that was not measured is no zero"
+    assert len(rows) == 10
+
+
+def test_an_entry_of_an_earlier_version_is_shown_without_its_time() -> None:
+    """The history outlives upgrades."""
+    old = {"accepted": True, "metrics": {"paper_mrr": 0.5}}
+
+    assert "time not recorded (newest)" in history_table([old])
+
+
+def test_questions_that_need_a_look_come_first() -> None:
+    """In a file of a thousand questions the wrong ones would be out of sight."""
+    rows = [{"question_id": str(n), "outcome": o} for n, o in enumerate(["right", "unlabelled", "wrong", "not judged"])]
+
+    shown = [line.split(" | ")[1].removesuffix(" |") for line in results_table(rows).splitlines()[2:]]
+
+    assert shown == ["wrong", "not judged", "unlabelled", "right"]
