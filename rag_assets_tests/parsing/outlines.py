@@ -25,21 +25,21 @@ TITLE = "Ferritin in Mountain Sheep"
 
 def from_ade_regions(folder: Path, sections: Sequence[Section]) -> Document:
     """ADE with a region for each heading and each paragraph."""
-    return _ade(folder, [text for title, below in sections for text in (title, "\n".join(below))])
+    return ade_of(folder, [text for title, below in sections for text in (title, "\n".join(below))])
 
 
 def from_ade_joined(folder: Path, sections: Sequence[Section]) -> Document:
     """ADE with the heading as the first line of the region of its section."""
-    return _ade(folder, ["\n".join([title, *below]) for title, below in sections])
+    return ade_of(folder, ["\n".join([title, *below]) for title, below in sections])
 
 
 def from_markdown(folder: Path, sections: Sequence[Section]) -> Document:
     """Markdown with a mark before the title only."""
-    return _markdown(folder, [text for title, below in sections for text in (title, "\n".join(below))])
+    return markdown_of(folder, [text for title, below in sections for text in (title, "\n".join(below))])
 
 
 def from_marked_markdown(folder: Path, sections: Sequence[Section]) -> Document:
-    return _markdown(folder, [text for title, below in sections for text in (f"## {title}", "\n".join(below))])
+    return markdown_of(folder, [text for title, below in sections for text in (f"## {title}", "\n".join(below))])
 
 
 def from_text(folder: Path, sections: Sequence[Section]) -> Document:
@@ -73,7 +73,8 @@ def from_docling(folder: Path, sections: Sequence[Section]) -> Document:
     return writer.parsed(folder)
 
 
-def _ade(folder: Path, texts: Sequence[str]) -> Document:
+def ade_of(folder: Path, texts: Sequence[str]) -> Document:
+    """ADE with a title and a region for each text."""
     title = v1_chunk("text", TITLE, top=0.05, height=0.1)
     regions = [v1_chunk("text", text, top=0.2 + at / 50, height=0.01) for at, text in enumerate(texts)]
     return parsed_ade(folder, v1_file([title, *regions]))
@@ -83,7 +84,8 @@ def paragraph(topic: str) -> list[str]:
     return prose(topic, 3)
 
 
-def _markdown(folder: Path, parts: Sequence[str]) -> Document:
+def markdown_of(folder: Path, parts: Sequence[str]) -> Document:
+    """A Markdown file with a marked title and the parts below it, one blank line between them."""
     path = folder / "paper.md"
     path.write_text("\n\n".join([f"# {TITLE}", *parts]), "utf-8")
     return parse_markdown(path, "paper", path.name, ParsingSettings(), ParseLimits())
