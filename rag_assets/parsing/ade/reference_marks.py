@@ -19,7 +19,7 @@ _AFTER_STOP = re.compile(
 )
 _RAISED_AFTER_WORD = re.compile(r"(?<=[a-z]{4})(?=[⁰¹²³⁴-⁹])")
 _WORD = re.compile(r"(?<!\w)[A-Za-z][a-z]{3,}(?!\w)")
-_ENTRY = re.compile(r"^\s*\[?(\d{1,3})[.\]]?\s", re.MULTILINE)
+_ENTRY = re.compile(r"^[ \t]*\[?(\d{1,3})[.\]]?\s", re.MULTILINE)
 _NUMBER = re.compile(r"\d+")
 _NOT_TEXT = frozenset({"table", "figure"})
 _MIN_REFERENCES = 5

@@ -12,8 +12,10 @@ from typing import Literal
 NumberStyle = Literal["arabic", "roman", "letter"]
 Values = tuple[int, ...]
 
-_MARKUP = re.compile(r"^[\s#*]+|[\s#*]+$|\*\*|__|\\(?=[.)])")
-"""Emphasis and heading marks of Markdown, and the backslash with which converters keep "1." from becoming a list."""
+_MAX_CHARS = 400
+"""Longer lines are no headings; their number is read all the same, because they may be items of a list."""
+_MARKUP = re.compile(r"\*\*|__|\\(?=[.)])")
+"""Emphasis of Markdown, and the backslash with which converters keep "1." from becoming a list."""
 _SPACE = r"(?:\s+(?=\S*[^\W\d_])|(?<=[.)])(?=[^\W\d_][^\W\d_]))"
 """White space before a word; it may be missing after a stop ("1.Introduction")."""
 _ARABIC = re.compile(r"(?P<number>[1-9]\d?(?:\.\d{1,2}){0,4})[.):]?" + _SPACE)
@@ -68,7 +70,7 @@ def heading_number(line: str) -> HeadingNumber | None:
 
     A single capital needs a stop ("A. Proofs", "I. Introduction"): without one it is a word.
     """
-    text = " ".join(_MARKUP.sub("", line).split())
+    text = " ".join(_MARKUP.sub("", line[:_MAX_CHARS].strip().strip("#* ")).split())
     if match := _LABELLED.match(text):
         parts = tuple(_PARTS.findall(match["number"]))
         label = text.split(" ", 1)[0].lower()

@@ -3,6 +3,8 @@
 import pytest
 
 from rag_assets.parsing.conventions.heading_numbers import heading_number
+from rag_assets.parsing.conventions.numbered_lines import numbered_heading_lines
+from rag_assets_tests.cpu_limit import ends_in_time
 
 
 @pytest.mark.parametrize(
@@ -64,3 +66,17 @@ def test_numbers_of_all_styles_can_be_counted(line: str, values: tuple[int, ...]
 
     assert found is not None
     assert found.values == values
+
+
+@pytest.mark.parametrize("line", ["*" * 500_000 + "x", " " * 500_000 + "1. x", "1." * 250_000, "A " * 250_000])
+def test_a_hostile_line_is_read_in_time(line: str) -> None:
+    """One line of a broken export must not use up the time of its paper."""
+    with ends_in_time():
+        heading_number(line)
+        numbered_heading_lines([line])
+
+
+def test_many_numbered_lines_are_judged_in_time() -> None:
+    """A table that was exported as text has a number in every line."""
+    with ends_in_time():
+        numbered_heading_lines([f"{number % 99 + 1}. Results" for number in range(50_000) for _ in (0, 1)])
