@@ -1,7 +1,8 @@
 """Assets from passages to indexes: `passages`, `embeddings`, `chroma_index`, `bm25_index`, `index_meta`."""
 
 import json
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
@@ -16,6 +17,7 @@ from rag_assets.chunking import audits as chunking_audits
 from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.chunking.updates import ReadingWindow, update_passages
 from rag_assets.embedding.audits import VectorProblem, without_unit_vector
+from rag_assets.embedding.earlier_models import note_papers, prune_earlier_models
 from rag_assets.embedding.missing_vectors import embed_missing
 from rag_assets.embedding.providers import Hosting, embedder_facts, open_embedder, open_token_counter
 from rag_assets.embedding.vector_cache import VectorCache
@@ -27,6 +29,7 @@ from rag_assets.indexing.protocols import IndexIdentity, IndexTarget
 from rag_assets.indexing.rows import index_rows
 from rag_assets.indexing.tantivy_index import TantivyTarget, tantivy_identity
 from rag_assets.indexing.update import IndexDraft, draft_index
+from rag_assets.model import Passage
 from rag_assets.settings import Paths, Settings
 from rag_assets.table_files import published_or_empty, read_provenance, required_table, write_table
 from rag_assets.tables import PASSAGES, fingerprints_by, passages_from
@@ -177,6 +180,7 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     items = passages_from(required_table(paths.passages, asset="passages"))
     cache = VectorCache(paths.embeddings, embedder_facts(settings.embedding, paths.models))
     texts = {cache.key_of(item.text): item.text for item in items}
+    note_papers(cache.folder, _keys_by_paper(cache, items))
     spent_before = models.budget.spent
     embedder = open_embedder(
         settings.embedding, paths.models, n_threads=settings.execution.n_workers, hosting=Hosting(models)
@@ -187,6 +191,8 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     yield from results
     if guardrails_hold(results):
         published = cache.publish(texts)
+        papers = {item.paper_id for item in items}
+        prune_earlier_models(cache.folder, papers, max_mb=settings.execution.kept_vectors_mb)
         yield materialized(
             version=data_version(dict.fromkeys(texts, cache.facts.model_id)),
             counts={
@@ -207,6 +213,13 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
                 "cost_usd": spent.cost_usd,
             },
         )
+
+
+def _keys_by_paper(cache: VectorCache, items: Sequence[Passage]) -> dict[str, list[str]]:
+    keys: defaultdict[str, list[str]] = defaultdict(list)
+    for item in items:
+        keys[item.paper_id].append(cache.key_of(item.text))
+    return keys
 
 
 @dg.asset(

@@ -7,7 +7,8 @@ A vector's key is a hash of model and text. Below the cache folder each model ha
 
 `publish` folds the journal into the shards and forgets what is no longer wanted. What it leaves depends on the wanted
 keys and the model only, whatever happened before. One process writes at a time. The file layout lives in
-`vector_files`, the embedding of what is missing in `missing_vectors`.
+`vector_files`, the embedding of what is missing in `missing_vectors`, what is kept of other models in
+`earlier_models`.
 """
 
 import logging
@@ -57,13 +58,17 @@ class VectorCache:
 
     def __init__(self, folder: Path, facts: EmbedderFacts) -> None:
         self.facts = facts
-        self._all_models = folder
         self._folder = folder / fingerprint(facts.model_id)
         self._pending_folder = self._folder / _PENDING
         self._published: dict[str, frozenset[str]] = {shard: self._keys_of_shard(shard) for shard in _SHARDS}
         self._pending: dict[str, Path] = {}
         for path in sorted(self._pending_folder.glob(f"*{SUFFIX}")):
             self._register_batch(path)
+
+    @property
+    def folder(self) -> Path:
+        """Where the vectors of this model lie; beside it those of others."""
+        return self._folder
 
     def key_of(self, text: str) -> str:
         """The key of the vector of `text` by this cache's model."""
@@ -101,7 +106,7 @@ class VectorCache:
         return vectors
 
     def publish(self, wanted: Iterable[str]) -> PublishedVectors:
-        """Make the shards hold exactly the vectors of `wanted`; then drop the journal and the other models' vectors.
+        """Make the shards hold exactly the vectors of `wanted`; then drop the journal.
 
         Raises MissingInput, before anything is changed, when one of `wanted` is missing. Only shards that change are
         written. Killed half way, it is completed by the next `publish`.
@@ -176,7 +181,7 @@ class VectorCache:
         return int(bool(wanted))
 
     def _tidy(self) -> None:
-        """Remove what is not published: journal, emptied shards, drafts of killed runs, other models' vectors."""
+        """Remove what is not published: journal, emptied shards, drafts of killed runs."""
         self._pending.clear()
         published = {self._shard_path(shard) for shard, keys in self._published.items() if keys}
         for path in self._folder.glob("*"):
@@ -184,9 +189,6 @@ class VectorCache:
                 shutil.rmtree(path)
             elif path not in published:
                 path.unlink()
-        for folder in self._all_models.glob("*/"):
-            if folder != self._folder:
-                shutil.rmtree(folder)
 
 
 def _by_shard(keys: Iterable[str]) -> Iterator[tuple[str, frozenset[str]]]:

@@ -5,7 +5,7 @@ Which vectors belong into which file is the business of `vector_cache`.
 
 import hashlib
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,8 +48,9 @@ def write_shard(path: Path, rows: KeyedVectors) -> None:
     write_atomically(path, _encoded(rows))
 
 
-def read_shard(path: Path, dimension: int) -> KeyedVectors | None:
-    """The file's rows, or None when it is damaged (page checksums are compared) or of another dimension."""
+def read_shard(path: Path, dimension: int | None) -> KeyedVectors | None:
+    """The file's rows, or None when it is damaged (page checksums are compared) or of another dimension than one that
+    is given."""
     try:
         return _decoded(path.read_bytes(), dimension)
     except (pa.ArrowException, OSError, ValueError, KeyError):
@@ -70,6 +71,25 @@ def read_batch(path: Path, dimension: int) -> KeyedVectors | None:
     return _decoded(content, dimension) if _digest(content) == path.stem else None
 
 
+def kept_rows(path: Path, keys: Collection[str]) -> None:
+    """Leave only the rows of `keys` in a shard or a batch, of whatever dimension; a file left without any is deleted.
+
+    A damaged file is deleted. A batch is written anew under the name of its new content.
+    """
+    rows = read_shard(path, None)
+    kept = {key: vector for key, vector in rows.items() if key in keys} if rows else {}
+    if rows is not None and len(kept) == len(rows.keys):
+        return
+    is_batch = rows is not None and path.stem == _digest(path.read_bytes())
+    if rows is not None and kept:
+        fewer = KeyedVectors.of(kept, rows.vectors.shape[1])
+        if not is_batch:
+            write_shard(path, fewer)
+            return
+        write_batch(path.parent, fewer)
+    path.unlink()
+
+
 def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
@@ -84,10 +104,11 @@ def _encoded(rows: KeyedVectors) -> bytes:
     return sink.getvalue()
 
 
-def _decoded(content: bytes, dimension: int) -> KeyedVectors:
+def _decoded(content: bytes, dimension: int | None) -> KeyedVectors:
     table = pq.read_table(io.BytesIO(content), page_checksum_verification=True)
     column = table["vector"].combine_chunks()
-    if column.type != pa.list_(pa.float32(), dimension):
+    found = column.type.list_size if pa.types.is_fixed_size_list(column.type) else 0
+    if column.type != pa.list_(pa.float32(), found if dimension is None else dimension):
         raise ValueError(f"vectors are {column.type}, not {dimension} numbers of 32 bits")
-    vectors = column.flatten().to_numpy().reshape(-1, dimension)
+    vectors = column.flatten().to_numpy().reshape(-1, found)
     return KeyedVectors(tuple(table["key"].to_pylist()), vectors)

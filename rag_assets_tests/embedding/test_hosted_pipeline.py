@@ -67,6 +67,8 @@ def test_another_model_makes_other_vectors_of_the_same_chunks(
         again = hosted_run(world)
         n_requests_again = len(server.requests)
         larger = hosted_run(world, model="openai:text-embedding-3-large")
+        n_passages_paid = len(passages(server))
+        back = hosted_run(world)
 
     assert changed.is_success, changed.failures or changed.broken
     assert all(changed.counts[asset][:3] == (0, 0, 0) for asset in UPSTREAM)
@@ -86,6 +88,10 @@ def test_another_model_makes_other_vectors_of_the_same_chunks(
     assert larger.is_success
     assert larger.counts["passages"][:3] == (0, 0, 0), "both models read alike"
     assert larger.facts["embeddings"]["n_embedded"] == n_passages
+
+    assert back.is_success
+    assert back.facts["embeddings"]["n_embedded"] == 0
+    assert len(passages(server)) == n_passages_paid, "going back to the earlier model was paid for again"
 
     assert server.key not in caplog.text
     assert server.key not in str((changed, again))
