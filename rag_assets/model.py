@@ -5,6 +5,7 @@ string offsets (code points). Pages are physical and 1-based, or None where noth
 label is never a page. Boxes are fractions of the page with the origin at its top left.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -440,7 +441,7 @@ def page_numbers(first: int | None, last: int | None, label: str | None) -> str:
 
 def span_at(spans: Sequence[Span], offset: int) -> Span | None:
     """The run that holds the character at `offset`; None where no run does (between sentences)."""
-    return next((span for span in spans if span.start <= offset < span.end), None)
+    return next(iter(spans_between(spans, offset, offset + 1)), None)
 
 
 def all_boxes(spans: Sequence[Span]) -> tuple[Box, ...]:
@@ -449,8 +450,10 @@ def all_boxes(spans: Sequence[Span]) -> tuple[Box, ...]:
 
 
 def spans_between(spans: Sequence[Span], start: int, end: int) -> tuple[Span, ...]:
-    """The runs that share at least one character with `[start, end)`, uncut."""
-    return tuple(span for span in spans if span.start < end and start < span.end)
+    """The runs that share at least one character with `[start, end)`, uncut. `spans` are in order, without overlap."""
+    first = bisect_right(spans, start, key=lambda span: span.end)
+    last = bisect_left(spans, end, key=lambda span: span.start)
+    return tuple(spans[first:last])
 
 
 def summed(usages: Sequence[Usage]) -> Usage:

@@ -18,7 +18,7 @@ from rag_assets.model import BLOCK_SEPARATOR, Block, BlockKind, Chunk, first_pag
 from rag_assets.settings import ChunkingSettings
 from rag_assets.tokens import TokenCounter
 
-CHUNKER_VERSION = 4
+CHUNKER_VERSION = 5
 """Raise it when the same blocks and settings give other chunks than before."""
 
 

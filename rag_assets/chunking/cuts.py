@@ -12,11 +12,13 @@ landmarks that every way passes through: an edit reaches no further than to the 
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from math import inf
 
 _HASHED_CHARS = 48
+_MOST_CANDIDATES = 128
+"""About so many boundaries, at most twice as many, are compared within one window."""
 _LANDMARK_BONUS = 10.0
 # A size below the window outweighs any choice of boundaries; among such sizes, shortfalls are shared out evenly.
 _UNDERSIZE = 50.0
@@ -65,9 +67,39 @@ def choose_cuts(items: Sequence[Item], window: Window) -> list[tuple[int, int]]:
 
     A run of one item may be longer. Items that fit one run are not cut.
     """
-    n = len(items)
     if sum(item.size for item in items) <= window.high:
-        return [(0, n)] if n else []
+        return [(0, len(items))] if items else []
+    starts = _candidates(items, window.high // _MOST_CANDIDATES)
+    ends = [*starts[1:], len(items)]
+    coarse = [
+        replace(items[start], size=sum(item.size for item in items[start:end]))
+        for start, end in zip(starts, ends, strict=True)
+    ]
+    return [(starts[first], ends[last - 1]) for first, last in _cheapest_cuts(coarse, window)]
+
+
+def _candidates(items: Sequence[Item], step: int) -> list[int]:
+    """Indexes of the items before which a cut may fall: all, but of tiny ones the cheapest in each `step` tokens.
+
+    Else the cost would grow with the square of how many tiny items (lines of one letter) fit a window. A boundary
+    beside an item of `step` tokens or more always stays.
+    """
+    starts, best, n_tokens = [0], None, 0
+    for at in range(1, len(items)):
+        is_tiny = items[at].size < step and items[at - 1].size < step
+        if best is not None and (not is_tiny or n_tokens >= step):
+            starts.append(best)
+            best, n_tokens = None, 0
+        if not is_tiny:
+            starts.append(at)
+        elif best is None or items[at].cost < items[best].cost:
+            best = at
+        n_tokens += items[at].size
+    return starts if best is None else [*starts, best]
+
+
+def _cheapest_cuts(items: Sequence[Item], window: Window) -> list[tuple[int, int]]:
+    n = len(items)
     costs = _with_landmarks(items, 2 * window.low)
     best, came_from = [0.0] + [inf] * n, [0] * (n + 1)
     for first in range(n):

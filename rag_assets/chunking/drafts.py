@@ -1,7 +1,9 @@
 """A run of sized units becomes the drafts of its chunks: where it is cut, what each repeats, and its text and spans."""
 
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 
 from rag_assets.chunking.cuts import Item, Rank, Window, boundary_cost, choose_cuts
 from rag_assets.chunking.short_sections import common_path
@@ -41,7 +43,7 @@ class Draft:
 def drafts_of(run: SizedRun, settings: ChunkingSettings, limit: int) -> list[Draft]:
     """The run cut into drafts of at most `limit` tokens, by the sizes of its units; one unit may be longer."""
     low = max(2 * settings.target_tokens - settings.max_tokens, settings.target_tokens // 2, 1)
-    leads = [_lead(run, at, settings.overlap_tokens, limit) for at in range(len(run.units))]
+    leads = _leads(run, settings.overlap_tokens, limit)
     items = [
         Item(size, lead.n_tokens, _cost_before(run.units, at))
         for at, (size, lead) in enumerate(zip(run.sizes, leads, strict=True))
@@ -69,23 +71,23 @@ def _draft(run: SizedRun, lead: Lead, first: int, last: int) -> Draft | None:
     return Draft(start, first, last, path, *_rendered(run.units[start:last], lead.prefix, first - start))
 
 
-def _lead(run: SizedRun, at: int, overlap_tokens: int, limit: int) -> Lead:
-    """What a chunk whose own text begins at unit `at` repeats: sentences of its section, or the title of a table."""
-    unit, room = run.units[at], limit - run.sizes[at]
-    if at == 0:
-        return Lead(at)
-    before = run.units[at - 1]
-    if unit.prefix and before.block == unit.block and run.prefix_sizes[at] <= room:
-        return Lead(at, unit.prefix, run.prefix_sizes[at])
-    if unit.kind not in PROSE or unit.is_fragment:
-        return Lead(at)
-    first, n_tokens = at, 0
-    while first > 0:
-        candidate, size = run.units[first - 1], run.sizes[first - 1]
-        if not _may_be_repeated(candidate, unit) or n_tokens + size > min(overlap_tokens, room):
-            break
-        first, n_tokens = first - 1, n_tokens + size
-    return Lead(first, "", n_tokens)
+def _leads(run: SizedRun, overlap_tokens: int, limit: int) -> list[Lead]:
+    """For each unit, what a chunk whose own text begins there repeats: sentences of its section, or a table's title."""
+    before = [0, *accumulate(run.sizes)]
+    leads, barrier = [Lead(0)][: len(run.units)], 0
+    for at in range(1, len(run.units)):
+        unit, previous, room = run.units[at], run.units[at - 1], limit - run.sizes[at]
+        if not _may_be_repeated(previous, unit):
+            barrier = at
+        if unit.prefix and previous.block == unit.block and run.prefix_sizes[at] <= room:
+            leads.append(Lead(at, unit.prefix, run.prefix_sizes[at]))
+        elif unit.kind not in PROSE or unit.is_fragment:
+            leads.append(Lead(at))
+        else:
+            budget = max(0, min(overlap_tokens, room))
+            first = max(barrier, bisect_left(before, before[at] - budget, hi=at))
+            leads.append(Lead(first, "", before[at] - before[first]))
+    return leads
 
 
 def _may_be_repeated(candidate: Unit, before: Unit) -> bool:

@@ -26,7 +26,7 @@ from rag_assets.model import (
 from rag_assets.sentences import sentence_spans
 from rag_assets.settings import PassageSettings
 
-PASSAGER_VERSION = 3
+PASSAGER_VERSION = 4
 """Raise it when the same chunks and settings give other passages than before."""
 _SENTENCE_TYPES = frozenset(str(kind) for kind in (*PROSE, BlockKind.FIGURE))
 
@@ -172,9 +172,10 @@ def _blocks(text: str, start: int) -> Iterator[tuple[int, int]]:
 def _fitting(chunk: Chunk, stretches: Sequence[Stretch], reader: Reader) -> list[Stretch]:
     """The stretches, those the model cannot read in full cut at sentences, and these at clauses or words."""
     texts = [chunk.text[one.start : one.end] for one in stretches]
+    leads = _leads(stretches, reader)
     fitting: list[Stretch] = []
     for stretch, text, size in zip(stretches, texts, reader.count(texts), strict=True):
-        budget = max(1, reader.longest - _lead(stretch, reader))
+        budget = max(1, reader.longest - leads[stretch.prefix])
         if size <= budget:
             fitting.append(stretch)
             continue
@@ -187,8 +188,10 @@ def _fitting(chunk: Chunk, stretches: Sequence[Stretch], reader: Reader) -> list
     return fitting
 
 
-def _lead(stretch: Stretch, reader: Reader) -> int:
-    return reader.count([f"{stretch.prefix}\n"])[0] if stretch.prefix else 0
+def _leads(stretches: Sequence[Stretch], reader: Reader) -> dict[str, int]:
+    """Tokens of each title that a passage of the stretches may repeat, line end included."""
+    titles = sorted({stretch.prefix for stretch in stretches} - {""})
+    return {"": 0} | dict(zip(titles, reader.count([f"{title}\n" for title in titles]), strict=True))
 
 
 def _packed(
@@ -202,7 +205,7 @@ def _packed(
     sizes = reader.count(
         [chunk.text[max(end, one.start - 2) : one.end] for end, one in zip(ends, stretches, strict=False)]
     )
-    leads = {prefix: _lead(one, reader) for prefix, one in {one.prefix: one for one in stretches}.items()}
+    leads = _leads(stretches, reader)
     items = [
         Item(size + (leads[one.prefix] if at == 0 else 0), leads[one.prefix], _cost_before(chunk.text, stretches, at))
         for at, (one, size) in enumerate(zip(stretches, sizes, strict=True))
@@ -243,4 +246,5 @@ def _source_range(chunk: Chunk, start: int, end: int) -> tuple[int, int]:
             first = min(first, limit, source + max(0, start - span.start))
         if span.start < end:
             last = min(limit, source + min(end, span.end) - span.start)
-    return first, max(first, last)
+    first = min(max(first, chunk.char_start), chunk.char_end)  # pieces of a row that was cut say where all of it stands
+    return first, min(max(first, last), chunk.char_end)

@@ -70,8 +70,11 @@ def row_units(placed: PlacedBlock) -> list[Unit]:
                 gap="\n" if units else "",
                 prefix=title[0],
                 prefix_spans=title[1],
+                is_linearised=True,
             )
         )
+    if not units:  # nothing below the header has text
+        return with_caption(placed, verbatim_units(placed, line_spans(text), title))
     return with_caption(placed, units)
 
 

@@ -40,13 +40,15 @@ class Unit:
     prefix_spans: tuple[Span, ...] = ()
     """Relative to `prefix`."""
     is_caption: bool = False
+    is_linearised: bool = False
+    """A row of a table written as "label: value"."""
     is_fragment: bool = False
     """Cut from a unit that is longer than a whole chunk."""
 
     @property
     def is_verbatim(self) -> bool:
         """The text is a slice of the document."""
-        return len(self.text) == self.end - self.start
+        return not self.is_caption and not self.is_linearised
 
 
 @dataclass(frozen=True, slots=True)

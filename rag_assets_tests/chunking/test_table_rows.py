@@ -159,3 +159,36 @@ def test_a_row_longer_than_a_chunk_is_cut_between_words() -> None:
 
     assert all(chunk.n_tokens <= 50 for chunk in chunks)
     assert " ".join(" ".join(chunk.text.split("\n")[1:]) for chunk in chunks) == f"Group: A | Finding: {long} | Dose: 3"
+
+
+def test_a_header_above_blank_rows_is_kept() -> None:
+    """A form nobody filled in still says what it asks for."""
+    cells = (
+        Cell(0, 0, "Group", is_header=True),
+        Cell(0, 1, "Ferritin", is_header=True),
+        Cell(1, 0, ""),
+        Cell(1, 1, ""),
+    )
+
+    (chunk,) = chunked([table(["Group | Ferritin", "|"], cells)])
+
+    assert "Group | Ferritin" in chunk.text
+
+
+def test_a_row_that_is_cut_stands_where_its_whole_line_stands() -> None:
+    """Its words are in another order than in the paper: offsets inside it would point at other words."""
+    rows = ["Group | Finding", "A | " + "iron and " * 120]
+    cells = tuple(
+        Cell(r, c, text.strip(), is_header=r == 0)
+        for r, row in enumerate(rows)
+        for c, text in enumerate(row.split(" | "))
+    )
+    block = table(rows, cells)
+
+    chunks = chunked([block])
+
+    assert len(chunks) > 2
+    assert {(chunk.char_start, chunk.char_end) for chunk in chunks[1:]} <= {
+        (0, len(block.text)),
+        (len(block.text), len(block.text)),
+    }
