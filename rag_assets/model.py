@@ -344,11 +344,14 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How well the quotes of a claim carry it; every figure is 0 to 1, higher is better."""
+    """How well the quotes of a claim carry it; every figure is 0 to 1, higher is better.
 
-    score: float
+    All are None for a claim that is its own quote: they would be 1 and say nothing.
+    """
+
+    score: float | None
     """Mean of those below that apply."""
-    similarity: float
+    similarity: float | None
     """Cosine of the claim and the nearest sentence of its quotes, by the embedded model; negative counts as 0."""
     numbers: float | None
     """Share of the claim's numbers that its quotes (or the question) hold; None when it has none."""
@@ -366,6 +369,9 @@ class Claim:
     citations: tuple[Citation, ...]
     support: Support | None = None
     """None in rows written before claims were scored."""
+    relevance: float | None = None
+    """Of a sentence chosen from the papers: likeness to the question, 0 to 1. None where a model wrote the claim, and
+    in older rows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,8 @@ class DraftClaim:
 
     text: str
     citations: tuple[DraftCitation, ...]
+    relevance: float | None = None
+    """Likeness to the question, 0 to 1, where sentences are chosen by it; None where a model writes."""
 
 
 class Reading(StrEnum):

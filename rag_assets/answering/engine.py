@@ -27,7 +27,7 @@ from rag_assets.settings import AnsweringSettings
 ENGINE_VERSION = 3
 """Part of what published answers are recognised by: raise it, as those of search and answerer, when the code makes
 another answer of the same contexts."""
-UNANSWERED_NOTE = "Nothing was found that answers: {part}"
+UNANSWERED_NOTE = "No sentence was found for: {part}"
 AI_WRITTEN = "AI-written"
 
 

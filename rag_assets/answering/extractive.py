@@ -9,7 +9,7 @@ is answered part by part.
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -20,17 +20,22 @@ from rag_assets.answering.boilerplate import states_only_formalities
 from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.encoders import SentenceEncoder
 from rag_assets.incremental import fingerprint
-from rag_assets.model import Context
+from rag_assets.model import BLOCK_SEPARATOR, Context
 from rag_assets.questions import question_parts
 from rag_assets.sentences import sentence_spans
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 2
+EXTRACTIVE_VERSION = 3
 MIN_WORDS, MAX_WORDS = 6, 90
 _NEAR_DUPLICATE = 0.97
 _SECOND_PAPER_SHARE = 0.6
 """A second paper's best sentence is used from this share of the best sentence's relevance on."""
 _FURTHER_SHARE = 0.75
+_OWN_WORDS_SOME, _OWN_WORDS_MOST = 0.25, 0.6
+"""Shares of the weight of the words that only one part of a question has (benchmarks/unanswered_parts.py)."""
+_BESIDE_SHARE = 0.75
+"""A sentence of a paragraph that is quoted anyway answers a part from this share of `min_relevance` on."""
+_N_DECIMALS = 4
 _STATEMENT = re.compile(r"^[\"“'(\[]?[A-Z0-9].*[.!][\"”')\]]*(?:\s?\[?\d*\]?)?$", re.DOTALL)
 _ANNOUNCEMENT = re.compile(
     r"^(?:this|the (?:present|following)) (?:paper|note|review|article|section|chapter|work|appendix) (?:\w+ )?"
@@ -59,14 +64,24 @@ class _Candidate:
     paper_id: str
     chunk_id: str
     terms: frozenset[str]
+    paragraph: tuple[str, int, int]
+    """Chunk, context and number of the paragraph in it."""
 
 
 @dataclass(frozen=True)
 class _Part:
     """One question inside the question: the weights of its words, and every candidate's relevance to it."""
 
+    text: str
     weights: Mapping[str, float]
     relevance: NDArray[np.float32]
+
+    def own_weights(self, others: Iterable["_Part"]) -> dict[str, float]:
+        """The weights of the words that no other part has, summing to 1; of all its words when it has no others."""
+        shared = frozenset[str]().union(*(other.weights for other in others if other is not self))
+        own = {term: weight for term, weight in self.weights.items() if term not in shared} or dict(self.weights)
+        total = sum(own.values())
+        return {term: weight / total for term, weight in own.items()} if total else {}
 
 
 class ExtractiveAnswerer:
@@ -87,18 +102,19 @@ class ExtractiveAnswerer:
         if not candidates:
             return DraftAnswer()
         vectors = self._encoder.embed_passages([candidate.text for candidate in candidates])
-        texts = question_parts(question)
-        parts = [self._part(part, candidates, vectors) for part in texts]
+        parts = [self._part(part, candidates, vectors) for part in question_parts(question)]
         chosen = _choose(candidates, parts, vectors, self._settings, min_papers=self._min_sources)
-        floor = self._settings.min_relevance
+        unanswered = _unanswered(candidates, parts, chosen, self._settings) if chosen else []
         return DraftAnswer(
             claims=tuple(
-                DraftClaim(candidate.text, (DraftCitation(candidate.chunk_id, candidate.text),))
-                for candidate in (candidates[i] for i in chosen)
+                DraftClaim(
+                    candidates[i].text,
+                    (DraftCitation(candidates[i].chunk_id, candidates[i].text),),
+                    relevance=round(max(float(part.relevance[i]) for part in parts), _N_DECIMALS),
+                )
+                for i in chosen
             ),
-            unanswered=tuple(
-                text for text, part in zip(texts, parts, strict=True) if chosen and part.relevance.max() < floor
-            ),
+            unanswered=tuple(part.text for part in unanswered),
         )
 
     def _part(self, text: str, candidates: Sequence[_Candidate], vectors: NDArray[np.float32]) -> _Part:
@@ -106,19 +122,20 @@ class ExtractiveAnswerer:
         weights = _term_weights(text, candidates)
         overlaps = np.array([_held(candidate.terms, weights) for candidate in candidates], np.float32)
         standing = np.array([_LEANING_DISCOUNT if _LEANS_BACK.match(c.text) else 1.0 for c in candidates], np.float32)
-        return _Part(weights, standing * (np.clip(cosines, 0.0, 1.0) + overlaps) / 2)
+        return _Part(text, weights, standing * (np.clip(cosines, 0.0, 1.0) + overlaps) / 2)
 
 
 def _candidates(contexts: Sequence[Context], question: str) -> list[_Candidate]:
     """Statements of the authors that can stand alone, each once; formalities only where the question asks for them."""
     found: dict[tuple[str, str], _Candidate] = {}
-    for context in contexts:
+    for nth, context in enumerate(contexts):
         if context.is_generated:
             continue
         for start, end in sentence_spans(context.text):
             text = context.text[start:end]
             if _says_something(text) and not states_only_formalities(text, question):
-                candidate = _Candidate(text, context.paper_id, context.chunk_id, _terms(text))
+                paragraph = (context.chunk_id, nth, context.text.count(BLOCK_SEPARATOR, 0, start))
+                candidate = _Candidate(text, context.paper_id, context.chunk_id, _terms(text), paragraph)
                 found.setdefault((context.paper_id, text), candidate)
     return list(found.values())
 
@@ -177,6 +194,56 @@ def _choose(
         if not selection.take_best(selection.usable(_FURTHER_SHARE, settings.min_relevance)):
             break
     return selection.chosen[: settings.max_claims]
+
+
+def _unanswered(
+    candidates: Sequence[_Candidate], parts: Sequence[_Part], chosen: list[int], settings: ExtractiveSettings
+) -> list[_Part]:
+    """The parts of a compound question that no chosen sentence answers, judged by the words only they have.
+
+    Where a sentence of a paragraph that is quoted anyway answers such a part, it is chosen, too.
+    """
+    if len(parts) < 2:
+        return []
+    unanswered = []
+    for part in parts:
+        own = part.own_weights(parts)
+        if _is_answered(part, own, candidates, chosen, settings.min_relevance):
+            continue
+        beside = _beside(part, own, candidates, chosen, settings.min_relevance)
+        if beside is not None and len(chosen) < settings.max_claims:
+            chosen.append(beside)
+        else:
+            unanswered.append(part)
+    return unanswered
+
+
+def _is_answered(
+    part: _Part, own: Mapping[str, float], candidates: Sequence[_Candidate], chosen: Sequence[int], floor: float
+) -> bool:
+    """Whether a chosen sentence is relevant to a part and holds some of its own words, or a paragraph's hold most."""
+    if any(part.relevance[i] >= floor and _held(candidates[i].terms, own) >= _OWN_WORDS_SOME for i in chosen):
+        return True
+    paragraphs: dict[tuple[str, int, int], set[str]] = {}
+    for i in chosen:
+        paragraphs.setdefault(candidates[i].paragraph, set()).update(candidates[i].terms)
+    return any(_held(frozenset(terms), own) >= _OWN_WORDS_MOST for terms in paragraphs.values())
+
+
+def _beside(
+    part: _Part, own: Mapping[str, float], candidates: Sequence[_Candidate], chosen: Sequence[int], floor: float
+) -> int | None:
+    """The sentence of a quoted paragraph that answers a part best, below the usual floor; None when none does."""
+    paragraphs = {candidates[i].paragraph for i in chosen}
+    near = [
+        i
+        for i, candidate in enumerate(candidates)
+        if candidate.paragraph in paragraphs
+        and i not in chosen
+        and part.relevance[i] >= _BESIDE_SHARE * floor
+        and _held(candidate.terms, own) >= _OWN_WORDS_SOME
+    ]
+    return max(near, key=lambda i: float(part.relevance[i]), default=None)
 
 
 @dataclass

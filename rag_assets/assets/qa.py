@@ -225,7 +225,8 @@ def _materialized(update: AnswerUpdate, spent: Usage, asked: QuestionSet) -> dg.
 
 def _facts(update: AnswerUpdate, spent: Usage) -> dict[str, Any]:
     results = update.results
-    supports = [claim.support.score for result in results for claim in result.claims if claim.support]
+    scores = [claim.support.score for result in results for claim in result.claims if claim.support]
+    supports = [score for score in scores if score is not None]
     made = [draft for attempts in update.attempts for draft in attempts.made]
     return {
         "n_refused": sum(result.refused for result in results),

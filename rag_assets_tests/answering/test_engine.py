@@ -214,7 +214,7 @@ def test_what_is_not_answered_is_said_in_the_answer(tmp_path: Path) -> None:
     )
 
     assert result.unanswered == ("and why?",)
-    assert result.answer.endswith("Nothing was found that answers: and why?")
+    assert result.answer.endswith("No sentence was found for: and why?")
 
 
 def test_invented_quotes_end_in_the_fixed_refusal(tmp_path: Path) -> None:

@@ -91,3 +91,41 @@ def test_questions_and_announcements_of_the_authors_are_not_answers() -> None:
     announcing = chunk("announcing", "This section discusses the constant k of reciprocal rank fusion.")
 
     assert answerer().draft(QUESTION, [context(asking), context(announcing)]).claims == ()
+
+
+def test_each_sentence_carries_its_relevance_to_the_question() -> None:
+    """It is the only figure by which the sentences of an answer without a model can be told apart."""
+    draft = answerer().draft(QUESTION, [context(FUSION), context(METRICS)])
+
+    relevances = [claim.relevance for claim in draft.claims]
+    assert all(one is not None and 0.45 <= one <= 1 for one in relevances)
+
+
+def test_a_part_answered_in_a_paragraph_that_is_quoted_is_answered_with_it() -> None:
+    """ "No sentence was found" beside the paragraph that has the sentence sends a reader away from it."""
+    pooling = chunk(
+        "metrics",
+        "The recall of the pooled systems is overestimated by the authors. "
+        "In pooling, the documents of many systems are merged into one pool.",
+    )
+
+    draft = answerer().draft(
+        "What recall of the pooled systems is overestimated by the authors, and how does pooling of documents work?",
+        [context(pooling)],
+    )
+
+    assert [claim.text.split()[0] for claim in draft.claims] == ["The", "In"]
+    assert draft.unanswered == ()
+
+
+def test_a_part_is_named_when_only_words_of_the_other_part_were_found() -> None:
+    """Both parts speak of metformin; a sentence on its dose says nothing about who discovered it."""
+    dose = chunk("dose", "The dose of metformin in adults with diabetes is 500 mg of metformin a day.")
+
+    draft = answerer().draft(
+        "What is the dose of metformin in adults with diabetes, and who synthesised metformin for such adults?",
+        [context(dose)],
+    )
+
+    assert [claim.text.split()[1] for claim in draft.claims] == ["dose"]
+    assert draft.unanswered == ("who synthesised metformin for such adults?",)

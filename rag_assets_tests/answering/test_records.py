@@ -1,5 +1,6 @@
 """The files answers are kept in."""
 
+import json
 import logging
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from rag_assets.answering.records import (
     write_results,
 )
 from rag_assets.answering.update import LeftQuestion
-from rag_assets.model import Box, Citation, Claim, QAResult, Usage, Verification
+from rag_assets.model import Box, Citation, Claim, QAResult, Support, Usage, Verification
 from rag_assets.questions import Question
 
 CITATION = Citation("smith2020", "smith2020:1", 3, 4, "Ferritin “fell”", (Box(3, 0, 0, 1, 1),), Verification.EXACT)
@@ -61,6 +62,18 @@ def test_results_come_back_as_they_were_written(tmp_path: Path) -> None:
     assert read_results(path) == [RESULT]
     assert read_results(tmp_path / "absent.jsonl") == []
     assert pd.read_json(path, lines=True)["question_id"].tolist() == ["q1"]
+
+
+def test_answers_of_older_versions_can_still_be_read(tmp_path: Path) -> None:
+    """Their sentences have a score of 1 and no relevance; unread, every answer would be paid for again."""
+    path = tmp_path / "qa.jsonl"
+    older = replace(RESULT, claims=(replace(RESULT.claims[0], support=Support(1.0, 1.0, None, None)),))
+    write_results([older], path)
+    row = json.loads(path.read_text("utf-8"))
+    del row["claims"][0]["relevance"]
+    path.write_text(json.dumps(row) + "\n", "utf-8")
+
+    assert read_results(path) == [older]
 
 
 def test_line_separators_inside_a_quote_end_no_record(tmp_path: Path) -> None:

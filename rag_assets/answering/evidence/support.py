@@ -54,8 +54,13 @@ class EmbeddedSupport:
         self._encoder = encoder
 
     def scores(self, claims: Sequence[Claim], question: str) -> Scoring:
-        similarities = self._similarities(claims)
-        return Scoring(tuple(_support(claim, one, question) for claim, one in zip(claims, similarities, strict=True)))
+        written = [claim for claim in claims if not _is_own_quote(claim)]
+        similarities = iter(self._similarities(written))
+        return Scoring(
+            tuple(
+                _QUOTED if _is_own_quote(claim) else _support(claim, next(similarities), question) for claim in claims
+            )
+        )
 
     def _similarities(self, claims: Sequence[Claim]) -> list[float]:
         """Cosine of each claim and the nearest of its quotes and their sentences, 0 to 1; one batch for all."""
@@ -68,6 +73,14 @@ class EmbeddedSupport:
             max((float(np.clip(vectors[claim] @ vectors[piece], 0.0, 1.0)) for piece in pieces), default=0.0)
             for claim, *pieces in texts
         ]
+
+
+_QUOTED = Support(score=None, similarity=None, numbers=None, entities=None)
+
+
+def _is_own_quote(claim: Claim) -> bool:
+    """Whether a claim is a sentence of the paper: it carries itself."""
+    return any(citation.quote == claim.text for citation in claim.citations)
 
 
 def with_support(claims: Sequence[Claim], scoring: Scoring) -> tuple[Claim, ...]:

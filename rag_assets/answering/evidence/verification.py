@@ -48,7 +48,7 @@ def verify(draft: DraftAnswer, given: Mapping[str, Chunk], question: str) -> Ver
         if _is_contradicted(text, quotes, question):
             n_contradicted += 1
         else:
-            claims.append(Claim(text, citations))
+            claims.append(Claim(text, citations, relevance=proposed.relevance))
     return VerifiedClaims(tuple(claims), n_dropped, n_contradicted)
 
 

@@ -25,7 +25,17 @@ def test_a_claim_is_compared_with_the_nearest_sentence_of_its_quotes() -> None:
     near, far = support("Ferritin fell by 12% in all groups."), support("Basalt cools slowly under water.")
 
     assert near.similarity == pytest.approx(1.0)
+    assert far.similarity is not None
     assert far.similarity < 0.3
+
+
+def test_a_sentence_of_the_paper_gets_no_score_for_being_its_own_quote() -> None:
+    """It would be 1 for every answer without a model, beside which a model's claims look badly supported."""
+    quoted, written = EmbeddedSupport(WordEncoder()).scores([claim(QUOTE), claim("Ferritin fell by 12%.")], "").supports
+
+    assert quoted == Support(score=None, similarity=None, numbers=None, entities=None)
+    assert written.score is not None
+    assert written.similarity is not None
 
 
 def test_the_score_is_the_mean_of_what_applies() -> None:
@@ -36,6 +46,7 @@ def test_the_score_is_the_mean_of_what_applies() -> None:
     assert (plain.numbers, plain.entities) == (None, None)
     assert plain.score == plain.similarity
     assert (full.numbers, full.entities) == (0.6667, 0.5)
+    assert full.similarity is not None
     assert full.score == pytest.approx((full.similarity + 2 / 3 + 0.5) / 3, abs=1e-4)
 
 
