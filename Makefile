@@ -26,7 +26,7 @@ check: $(VENV)/installed-dev
 	@$(BIN)/lint-imports
 	@$(BIN)/python -m rag_assets_tests.loadable_definitions workspace.yaml
 
-$(VENV)/installed: requirements.lock pyproject.toml
+$(VENV)/installed: requirements.lock pyproject.toml hatch_build.py
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rag_assets needs Python 3.11 or newer: make PYTHON=python3.12 run")'
 	@echo "Installing into $(VENV) (once; a minute or two) ..."
 	@$(PYTHON) -m venv $(VENV)

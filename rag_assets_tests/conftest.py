@@ -1,8 +1,14 @@
 """What every test may rely on: no network, no settings but the test's own."""
 
+import os
 import socket
+from pathlib import Path
 
 import pytest
+from filelock import FileLock
+
+from rag_assets.embedding import open_embedder
+from rag_assets.settings import EmbeddingSettings
 
 
 class NetworkRefused(AssertionError):
@@ -31,3 +37,19 @@ def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Temp
     config.touch()
     monkeypatch.setenv("RAG_ASSETS_CONFIG", str(config))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+@pytest.fixture(scope="session")
+def for_all_processes(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all processes of this test run share, when tests run side by side."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def built_model(for_all_processes: Path) -> Path:
+    """The models folder of a data folder, with the default model in it. Not to be changed."""
+    folder = for_all_processes / "built model"
+    with FileLock(for_all_processes / "built model.lock"):
+        open_embedder(EmbeddingSettings(), folder, n_threads=1).embed_query("ferritin")
+    return folder

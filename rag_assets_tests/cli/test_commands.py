@@ -44,10 +44,11 @@ class CommandLine:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[CommandLine, Result]:
+def made(built_model: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[CommandLine, Result]:
     """Three papers and three questions, made by one `rag-assets run`, and what it printed. Not to be changed."""
     root = tmp_path_factory.mktemp("made")
     world = World(root)
+    shutil.copytree(built_model, world.paths.models)
     for paper_id, (title, fact) in TOPICS.items():
         world.write_paper(paper_id, title, fact)
     world.write_questions(QUESTIONS)

@@ -1,5 +1,6 @@
-"""One models folder for all tests of this package: a local model is built once a session."""
+"""One models folder for all tests of this package: a local model is built once."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ INT8 = EmbeddingSettings(model="local:all-MiniLM-L6-v2-int8")
 
 
 @pytest.fixture(scope="session")
-def models_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("models")
+def models_folder(built_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With the int8 model in it; the other one is built when it is needed."""
+    return Path(shutil.copytree(built_model, tmp_path_factory.mktemp("embedding") / "models"))
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, Outcome, World
+from rag_assets_tests.end_to_end.world import Outcome, World
 from rag_assets_tests.wire import WireServer, use_wire_environment
 
 UPSTREAM = ("parsed_index", "blocks", "chunks")
@@ -25,20 +25,9 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[WireServ
         yield wire
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """Three papers that were indexed with the local model. Not to be changed."""
-    world = World(tmp_path_factory.mktemp("built"))
-    for paper_id, (title, fact) in TOPICS.items():
-        world.write_paper(paper_id, title, fact)
-    world.write_questions(QUESTIONS)
-    assert world.run().is_success
-    return world
-
-
 @pytest.fixture
 def world(built: World, tmp_path: Path) -> World:
-    """A copy of it, to be changed."""
+    """Three papers that were indexed with the local model."""
     return built.copy_to(tmp_path / "world")
 
 
