@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 COMMAND = [sys.executable, "-c", "from rag_assets.cli import app; app(prog_name='rag-assets')"]
-DEADLINE_S = 120.0
+DEADLINE_S = 600.0
 
 
 def environment(data: Path, more: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -30,7 +30,7 @@ COMMAND = [sys.executable, "-c", "from rag_assets.cli import app; app(prog_name=
 ROCKS = ("andesite", "chalk", "gneiss", "marble")
 SMALL_BATCHES = {"embedding_batch": 2, "index_batch": 1}
 TOKENIZER = {"tokenizer": "wordpiece"}
-DEADLINE_S = 120.0
+DEADLINE_S = 600.0
 N_TRIES = 5
 
 

@@ -20,7 +20,8 @@ from rag_assets_tests.wire import BadKey, ProtocolName, Reply, Slow, Status, Ste
 from rag_assets_tests.wire.exchange import WireRequest
 from rag_assets_tests.wire.quoting_model import Prompt, quoting_model
 
-DEADLINE_S = 120.0
+DEADLINE_S = 600.0
+"""Ends what hangs; far beyond what a run takes on a busy machine."""
 
 
 def command(world: World, *arguments: str) -> list[str]:
@@ -91,11 +92,11 @@ def test_a_run_that_is_told_to_end_does_not_wait_for_the_model(
     """Whoever waits a minute for Ctrl-C kills the process, and a container is killed after ten seconds."""
     world.write_questions(TEN_QUESTIONS)
     with WireServer("openai") as server:
-        server.answer_by(lambda request: Slow(60.0, quoting_model(request)))
+        server.answer_by(lambda request: Slow(2 * DEADLINE_S, quoting_model(request)))
         process = subprocess.Popen(
             command(world, "run", "--select", "qa"),
             env=environment(server, tmp_path / "home")
-            | {"OPENAI_API_KEY": server.key, "RAG_ASSETS_MODEL_ACCESS__TIMEOUT_S": "60"},
+            | {"OPENAI_API_KEY": server.key, "RAG_ASSETS_MODEL_ACCESS__TIMEOUT_S": str(2 * DEADLINE_S)},
             cwd=tmp_path,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -105,7 +106,7 @@ def test_a_run_that_is_told_to_end_does_not_wait_for_the_model(
             time.sleep(0.05)
         process.send_signal(ending)
         try:
-            code = process.wait(timeout=30)
+            code = process.wait(timeout=DEADLINE_S)
         finally:
             process.kill()
         n_sent = len(server.requests)
