@@ -6,7 +6,7 @@ PYTHON ?= python3
 PORT ?= 3000
 VENV := .venv
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
 
 .PHONY: run test ui check lock clean
 
