@@ -18,7 +18,7 @@ from rag_assets.asking import search_state
 from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.evaluation_page import history_table, results_table
 from rag_assets.assets.guardrails import Audit, Offenders, advisory, guardrail, skipped, specs
-from rag_assets.assets.reporting import materialized, now
+from rag_assets.assets.reporting import materialized, now, plain
 from rag_assets.checksums import sealed, unsealed
 from rag_assets.errors import MissingInput
 from rag_assets.evaluation.history import (
@@ -70,7 +70,7 @@ class EvaluationDraft:
 
 
 def _figures(_draft: EvaluationDraft, offenders: Offenders) -> str:
-    return "; ".join(", ".join(f"{name} {value}" for name, value in row.items()) for row in offenders)
+    return "; ".join(", ".join(f"{name} {plain(value)}" for name, value in row.items()) for row in offenders)
 
 
 def _open_questions(draft: EvaluationDraft, offenders: Offenders) -> str:
@@ -145,8 +145,6 @@ def smoke_eval(
         history = [*history, {"timestamp": now(), "run_id": context.run.run_id, **record}]
         append_history(folder / HISTORY, history[-1])
     _write(folder / LATEST, {**latest, "accepted": record["accepted"]})
-    for audit in EVALUATION_AUDITS:
-        yield audit.result(draft, _labels(history[-1], latest, context.run.run_id))
     yield materialized(
         version=fingerprint(latest["inputs"]),
         counts={"n_added": int(is_new), "n_changed": 0, "n_removed": 0, "n_unchanged": int(not is_new)},
@@ -154,6 +152,8 @@ def smoke_eval(
         facts=_facts(latest, history[-1], settings),
         previews={"results": results_table(latest["results"]), "history": history_table(history)},
     )
+    for audit in EVALUATION_AUDITS:  # after the materialization: Dagster files a check under the newest one there is
+        yield audit.result(draft, _labels(history[-1], latest, context.run.run_id))
 
 
 def _evaluation(settings: Settings, models: Connections, questions: Sequence[Question]) -> dict[str, Any]:

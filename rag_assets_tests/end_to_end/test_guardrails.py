@@ -242,6 +242,10 @@ def test_a_check_says_which_evaluation_it_is_about(world: World) -> None:
     record = world.instance.get_latest_asset_check_evaluation_record(key)
     assert record is not None
     assert record.event is not None
-    checked = record.event.asset_check_evaluation.metadata  # type: ignore[union-attr]
+    evaluation = record.event.asset_check_evaluation  # type: ignore[union-attr]
+    checked = evaluation.metadata
+    target = evaluation.target_materialization_data
+    assert target is not None
+    assert target.run_id == record.run_id, "Dagster shows it beside the figures of its own run"
     assert str(checked["evaluated"].value) == of_lowered
     assert record.run_id in str(checked["checked"].value)
