@@ -25,7 +25,7 @@ from rag_assets.questions import question_parts
 from rag_assets.sentences import sentence_spans
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 3
+EXTRACTIVE_VERSION = 4
 MIN_WORDS, MAX_WORDS = 6, 90
 _NEAR_DUPLICATE = 0.97
 _SECOND_PAPER_SHARE = 0.6
@@ -241,7 +241,7 @@ def _beside(
         if candidate.paragraph in paragraphs
         and i not in chosen
         and part.relevance[i] >= _BESIDE_SHARE * floor
-        and _held(candidate.terms, own) >= _OWN_WORDS_SOME
+        and _held(candidate.terms, own) >= _OWN_WORDS_MOST
     ]
     return max(near, key=lambda i: float(part.relevance[i]), default=None)
 

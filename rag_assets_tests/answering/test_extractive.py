@@ -110,7 +110,7 @@ def test_a_part_answered_in_a_paragraph_that_is_quoted_is_answered_with_it() -> 
     )
 
     draft = answerer().draft(
-        "What recall of the pooled systems is overestimated by the authors, and how does pooling of documents work?",
+        "What recall of the pooled systems is overestimated by the authors, and how are documents merged by pooling?",
         [context(pooling)],
     )
 
