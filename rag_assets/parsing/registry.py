@@ -126,7 +126,7 @@ FORMATS = (
         "parse_text",
         None,
         reads_settings=("running_header_share",),
-        version=2,
+        version=3,
     ),
 )
 _SUFFIXES = sorted(

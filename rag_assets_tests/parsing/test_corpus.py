@@ -338,7 +338,7 @@ def test_a_parser_reads_no_setting_that_its_format_does_not_name(tmp_path: Path)
         assert read <= set(known.reads_settings), path.name
         seen.add((known.source, frozenset(read)))
     assert {source for source, _ in seen} == set(Source)
-    assert {source for source, read in seen if read} == {Source.TEXT, Source.ADE, Source.PDF}
+    assert {source for source, read in seen if read} == {Source.TEXT, Source.ADE, Source.PDF, Source.DOCLING}
 
 
 def test_a_run_that_was_killed_before_it_published_repeats_no_finished_file(corpus: Corpus) -> None:
