@@ -91,6 +91,16 @@ def print_failure(report: "RunReport") -> None:
     err().print(f"The run failed: {', '.join([*checks, *steps])} (see above).", style="red", soft_wrap=True)
 
 
+def print_ended(report: "RunReport") -> None:
+    """What a run that was ended by the user has done, and what the next one goes on with."""
+    done = ", ".join(asset.asset for asset in report.assets) or "nothing yet"
+    err().print(
+        f"Ended before {report.left[0]} was finished. Done: {done}. Nothing half-made is published, and what "
+        f"{report.left[0]} has saved so far is kept: the next run goes on with it.",
+        soft_wrap=True,
+    )
+
+
 def print_answers(results: Sequence[QAResult]) -> None:
     """Questions and answers, if there are any; each claim ends with the place it is cited from."""
     if not results:

@@ -2,8 +2,8 @@
 
 import re
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import dagster as dg
@@ -14,10 +14,12 @@ from rag_assets.automation import EVERYTHING
 from rag_assets.definitions import build_defs
 from rag_assets.errors import InvalidSettings
 from rag_assets.history import dagster_home, opened_instance
+from rag_assets.interrupts import Interruption, interruptible
 from rag_assets.question_sets import check_questions
 from rag_assets.run_liveness import recorded_as_alive
 from rag_assets.settings import load_settings
 
+_REPORTED_OTHERWISE = {"DagsterAssetCheckFailedError", "DagsterExecutionInterruptedError", "KeyboardInterrupt"}
 _BARE_NAME = re.compile(r'(?<![\w:"])(?!(?:and|or|not)\b)\w+(?![\w:"(])')
 
 
@@ -57,6 +59,10 @@ class RunReport:
     errors: tuple[str, ...]
     notices: tuple[str, ...] = ()
     """Why assets were skipped."""
+    signal: int | None = None
+    """The signal that ended the run before all was done; None if none did."""
+    left: tuple[str, ...] = ()
+    """Assets that an ended run had not finished, the one under way first."""
 
 
 def materialize(selection: str | None, settings: Mapping[str, Any], *, started_by: str = "python") -> RunReport:
@@ -72,18 +78,23 @@ def materialize(selection: str | None, settings: Mapping[str, Any], *, started_b
     check_questions(loaded, {key.to_user_string() for key in keys} if keys else None)
     launchpad = {name: value for name, value in settings.items() if name != "data_dir"}
     with opened_instance(dagster_home(loaded.paths)) as instance, recorded_as_alive(instance) as run_id:
-        result = definitions.resolve_job_def(EVERYTHING).execute_in_process(
-            instance=instance,
-            run_id=run_id,
-            asset_selection=keys,
-            tags={DATA_DIR_TAG: str(loaded.data_dir.absolute()), STARTED_BY_TAG: started_by},
-            raise_on_error=False,
-            run_config={
-                "resources": {"settings": {"config": launchpad}},
-                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
-            },
-        )
-    return RunReport(
+        with interruptible() as interruption:
+            _canceled_by(interruption, instance, run_id)
+            result = definitions.resolve_job_def(EVERYTHING).execute_in_process(
+                instance=instance,
+                run_id=run_id,
+                asset_selection=keys,
+                tags={DATA_DIR_TAG: str(loaded.data_dir.absolute()), STARTED_BY_TAG: started_by},
+                raise_on_error=False,
+                run_config={
+                    "resources": {"settings": {"config": launchpad}},
+                    "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+                },
+            )
+        is_ended = bool(interruption.numbers) and not result.success
+        if is_ended:
+            _demand_canceled(instance, run_id)
+    report = RunReport(
         run_id=result.run_id,
         is_success=result.success,
         assets=tuple(_asset_reports(result)),
@@ -91,6 +102,42 @@ def materialize(selection: str | None, settings: Mapping[str, Any], *, started_b
         errors=tuple(_errors(result)),
         notices=tuple(_notices(result)),
     )
+    if not is_ended:
+        return report
+    return replace(report, signal=interruption.numbers[0], left=_left(definitions, keys, result))
+
+
+def _canceled_by(interruption: Interruption, instance: dg.DagsterInstance, run_id: str) -> None:
+    """Have Dagster record a run that a signal ends as canceled, which it does for runs that it knows to be canceling.
+
+    The step that the signal reaches fails with Dagster's own exception; the listener sees that event before Dagster
+    decides how the run has ended.
+    """
+
+    def mark(entry: dg.EventLogEntry) -> None:
+        run = instance.get_run_by_id(run_id) if entry.dagster_event and entry.dagster_event.is_step_failure else None
+        if run and interruption.numbers and run.status is dg.DagsterRunStatus.STARTED:
+            instance.report_run_canceling(run)
+
+    instance.add_event_listener(run_id, mark)
+
+
+def _demand_canceled(instance: dg.DagsterInstance, run_id: str) -> None:
+    """The same for a signal that came between two steps, or before the first."""
+    run = instance.get_run_by_id(run_id)
+    if run and run.status is not dg.DagsterRunStatus.CANCELED:
+        instance.report_run_canceled(run)
+
+
+def _left(
+    definitions: dg.Definitions, keys: Sequence[dg.AssetKey] | None, result: dg.ExecuteInProcessResult
+) -> tuple[str, ...]:
+    """What was not finished: the asset that was under way, then those that depend on it or wait beside it."""
+    ordered = definitions.resolve_asset_graph().toposorted_asset_keys
+    names = [key.to_user_string() for key in ordered if keys is None or key in keys]
+    done = {event.step_key for event in result.all_events if event.is_step_success}
+    begun = {event.step_key for event in result.all_events if event.is_step_start}
+    return tuple(sorted((name for name in names if name not in done), key=lambda name: name not in begun))
 
 
 def _selected(definitions: dg.Definitions, selection: str) -> list[dg.AssetKey]:
@@ -170,7 +217,7 @@ def _errors(result: dg.ExecuteInProcessResult) -> list[str]:
         if error is None:
             continue
         cause = error.cause or error
-        if cause.cls_name != "DagsterAssetCheckFailedError":
+        if cause.cls_name not in _REPORTED_OTHERWISE:
             messages.append(f"{event.step_key or 'run'}: {cause.message.strip()}")
     return messages
 

@@ -10,6 +10,8 @@ from rich.logging import RichHandler
 from rag_assets import rendering
 from rag_assets.errors import RagAssetsError
 
+_EXIT_OF_CTRL_C = 130
+
 
 @contextmanager
 def reported() -> Iterator[None]:
@@ -21,6 +23,9 @@ def reported() -> Iterator[None]:
     logger.setLevel(logging.INFO)
     try:
         yield
+    except KeyboardInterrupt as error:
+        rendering.err().print("\nEnded.")
+        raise typer.Exit(_EXIT_OF_CTRL_C) from error
     except RagAssetsError as error:
         rendering.err().print(f"Error: {error}", style="red", soft_wrap=True)
         raise typer.Exit(1) from error

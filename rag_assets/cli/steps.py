@@ -93,6 +93,9 @@ def _materialize(
         rendering.print_json(rendering.record_of(report))
     else:
         rendering.print_run(report)
+    if report.signal:
+        rendering.print_ended(report)
+        raise typer.Exit(128 + report.signal)
     return report
 
 

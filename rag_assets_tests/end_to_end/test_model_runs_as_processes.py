@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
+import dagster as dg
 import pytest
 from typer.testing import CliRunner
 
@@ -85,9 +86,9 @@ def test_a_killed_run_asks_no_finished_question_again(world: World, tmp_path: Pa
     assert sum(count - 1 for count in asked_again.values()) == n_sent - n_finished, "only what was under way"
 
 
-@pytest.mark.parametrize("ending", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("ending", "wanted"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_run_that_is_told_to_end_does_not_wait_for_the_model(
-    ending: signal.Signals, world: World, tmp_path: Path
+    ending: signal.Signals, wanted: int, world: World, tmp_path: Path
 ) -> None:
     """Whoever waits a minute for Ctrl-C kills the process, and a container is killed after ten seconds."""
     world.write_questions(TEN_QUESTIONS)
@@ -99,19 +100,24 @@ def test_a_run_that_is_told_to_end_does_not_wait_for_the_model(
             | {"OPENAI_API_KEY": server.key, "RAG_ASSETS_MODEL_ACCESS__TIMEOUT_S": str(2 * DEADLINE_S)},
             cwd=tmp_path,
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
         )
         deadline = time.monotonic() + DEADLINE_S
         while not server.requests and time.monotonic() < deadline:
             time.sleep(0.05)
         process.send_signal(ending)
         try:
-            code = process.wait(timeout=DEADLINE_S)
+            _, said = process.communicate(timeout=DEADLINE_S)
         finally:
             process.kill()
         n_sent = len(server.requests)
 
-    assert code != 0
+    assert process.returncode == wanted, said
+    assert "Traceback" not in said
+    assert "Ended before qa was finished. Done: nothing yet." in said
+    with dg.DagsterInstance.from_config(str(tmp_path / "home")) as instance:
+        assert [run.status for run in instance.get_runs()] == [dg.DagsterRunStatus.CANCELED]
     assert 0 < n_sent < len(TEN_QUESTIONS), "the questions that wait for their turn are not asked"
 
 

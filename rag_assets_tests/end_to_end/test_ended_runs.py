@@ -1,0 +1,120 @@
+"""Runs that are ended on purpose, by Ctrl-C or SIGTERM: they say what is done, and the next run goes on from there.
+
+The runs are real processes and leaders of a process group: Ctrl-C in a terminal reaches the whole group.
+"""
+
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from filelock import FileLock
+
+from rag_assets.incremental import LOCK_NAME
+from rag_assets_tests.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
+from rag_assets_tests.end_to_end.test_killed_runs import SMALL_BATCHES, journal, unmake_everything
+from rag_assets_tests.end_to_end.world import World
+
+ENDING = "Ending, and keeping what is done. Once more ends it at once."
+
+
+def ended(
+    world: World, root: Path, *arguments: str, by: signal.Signals, when: Callable[[str], bool]
+) -> tuple[int, str, list[int]]:
+    """Exit code, stderr and process group of a command that is ended `when` something is true of its stderr so far."""
+    batches = {f"RAG_ASSETS_EXECUTION__{name.upper()}": str(value) for name, value in SMALL_BATCHES.items()}
+    variables = environment(world.paths.data, {**batches, "DAGSTER_HOME": str(root / "home")})
+    log = root / "stderr"
+    with log.open("wb") as messages:
+        run = subprocess.Popen(
+            [*COMMAND, *arguments], env=variables, stdout=messages, stderr=messages, start_new_session=True
+        )
+    try:
+        wait_until(lambda: run.poll() is not None or when(log.read_text()), "the run to be under way")
+        os.killpg(run.pid, by)
+        code = run.wait(DEADLINE_S)
+    finally:
+        if run.poll() is None:
+            os.killpg(run.pid, signal.SIGKILL)
+    return code, log.read_text(), members(run.pid)
+
+
+def members(group: int) -> list[int]:
+    """Processes of a group that are still there."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, its_group = stat.read_text().rpartition(")")[2].split()[:3]
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if int(its_group) == group and state != "Z":
+            found.append(int(stat.parent.name))
+    return found
+
+
+def statuses(root: Path) -> list[dg.DagsterRunStatus]:
+    with dg.DagsterInstance.from_config(str(root / "home")) as instance:
+        return [run.status for run in instance.get_runs()]
+
+
+@pytest.mark.parametrize(("by", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)], ids=["ctrl-c", "sigterm"])
+def test_a_run_ended_while_embedding_says_what_is_done_and_goes_on_later(
+    built: World, tmp_path: Path, by: signal.Signals, code: int
+) -> None:
+    """Two tracebacks and a failed run: that looks as if something had broken, and nobody knows what is lost."""
+    world = built.copy_to(tmp_path)
+    unmake_everything(world)
+
+    got, said, left_over = ended(world, tmp_path, "index", "build", by=by, when=lambda _: len(journal(world)) >= 2)
+    n_kept = 2 * len(journal(world))
+    outcome = world.run(execution=SMALL_BATCHES)
+
+    assert got == code, said
+    assert "Traceback" not in said
+    assert "Error" not in said
+    assert ENDING in said
+    assert "Ended before embeddings was finished. Done: parsed_index, blocks, chunks, passages" in said
+    assert statuses(tmp_path) == [dg.DagsterRunStatus.CANCELED]
+    assert left_over == [], "workers outlive the run"
+    assert outcome.is_success
+    facts = outcome.facts["embeddings"]
+    assert 0 < facts["n_embedded"] <= facts["dagster/row_count"] - n_kept
+
+
+def test_a_run_ended_while_parsing_leaves_no_worker(built: World, tmp_path: Path) -> None:
+    """Parsing happens in processes of its own, which would go on reading papers."""
+    world = built.copy_to(tmp_path)
+    unmake_everything(world)
+    for number in range(60):
+        world.write_paper(f"paper{number}", f"Paper {number}", f"Fact {number} was found.")
+
+    code, said, left_over = ended(
+        world,
+        tmp_path,
+        "chunk",
+        by=signal.SIGINT,
+        when=lambda _: world.paths.documents.exists() and bool(list(world.paths.documents.rglob("*.*"))),
+    )
+
+    assert code == 130, said
+    assert "Traceback" not in said
+    assert "Ended before parsed_index was finished. Done: nothing yet." in said
+    assert statuses(tmp_path) == [dg.DagsterRunStatus.CANCELED]
+    assert left_over == []
+    assert not world.paths.parsed_index.exists()
+
+
+def test_a_run_ended_while_it_waits_for_another_is_canceled(built: World, tmp_path: Path) -> None:
+    """The wait comes before the first asset, where Dagster handles signals in another way."""
+    world = built.copy_to(tmp_path)
+
+    with FileLock(world.paths.data / LOCK_NAME):
+        code, said, _ = ended(world, tmp_path, "qa", by=signal.SIGINT, when=lambda log: "Another run is writing" in log)
+
+    assert code == 130, said
+    assert "Traceback" not in said
+    assert "Ended before parsed_index was finished. Done: nothing yet." in said
+    assert statuses(tmp_path) == [dg.DagsterRunStatus.CANCELED]
