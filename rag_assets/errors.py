@@ -50,6 +50,14 @@ class MissingInput(RagAssetsError):
     def unusable_table(cls, path: Path, *, problem: str, asset: str) -> Self:
         return cls(f"{path} {problem}. Materialize `{asset}` again: rag-assets run --select +{asset}")
 
+    @classmethod
+    def index(cls, data_dir: Path, *, option: str) -> Self:
+        """Nothing can be searched yet. option: what a command needs to work on that folder."""
+        return cls(
+            f"There is no index in {data_dir} that can be searched. Make it, and what it needs, from the papers: "
+            f"rag-assets index build{option}"
+        )
+
 
 class MissingExtra(RagAssetsError):
     """An optional dependency is not installed."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # runs import Dagster, which most commands do without
 COUNTS = ("n_added", "n_changed", "n_removed", "n_unchanged")
 _NOT_WRITTEN = "These are sentences found in the papers, not a written answer; set answering.model for one."
 _COUNTED_EVERY = 100
+_NONE = "-"
 
 
 def out() -> Console:
@@ -37,6 +38,11 @@ def err() -> Console:
 def print_json(records: Any) -> None:
     """Records as JSON on stdout, without colours and wrapping."""
     print(json.dumps(records, ensure_ascii=False, indent=2))  # noqa: T201 - stdout is this function's purpose
+
+
+def print_line(text: str) -> None:
+    """One line on stdout."""
+    out().print(text, soft_wrap=True)
 
 
 def print_table(rows: Sequence[Mapping[str, Any]], *, title: str) -> None:
@@ -118,17 +124,19 @@ def print_places(settings: Settings) -> None:
     paths = settings.paths
     err().print(
         f"\nAnswers   {paths.qa}\nAudit     {paths.qa_audit}\nChunks    {paths.chunks}\n"
-        f"Indexes   {paths.chroma} and {paths.bm25}\nLineage, chunk statistics and plots: make ui, then open the "
-        "address it prints.",
+        f"Indexes   {paths.chroma} and {paths.bm25}\nLineage, chunk statistics and plots: rag-assets ui"
+        f"{paths.option}, then open the address it prints.",
         soft_wrap=True,
     )
 
 
 def print_facts(facts: Mapping[str, Any], *, title: str) -> None:
-    """One fact a line."""
+    """One fact per line, for people: shares and scores with three decimals, what is missing as a dash."""
     table = Table(title=title, title_justify="left", show_header=False)
     for name, value in facts.items():
-        table.add_row(name, str(value))
+        within = value.items() if isinstance(value, Mapping) else [("", value)]
+        for part, one in within:
+            table.add_row(f"{name} {part}".strip(), legible(_readable(one)))
     out().print(table)
 
 
@@ -191,3 +199,11 @@ def _source_of(citation: Citation, titles: Mapping[str, str]) -> str:
     title = titles.get(citation.paper_id, "").strip()
     place = place_of(citation)
     return f"{title}{place.removeprefix(citation.paper_id)} [{citation.paper_id}]" if title else place
+
+
+def _readable(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, list):
+        return ", ".join(map(_readable, value)) or _NONE
+    return _NONE if value is None else str(value)

@@ -1,8 +1,10 @@
 """Runs started from the command line: the same jobs, the same Dagster instance and the same history as the UI."""
 
+import logging
 import re
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,6 +13,7 @@ import dagster as dg
 from rag_assets.assets.guardrails import NOTICE
 from rag_assets.assets.run_tags import DATA_DIR_TAG, STARTED_BY_TAG
 from rag_assets.automation import EVERYTHING
+from rag_assets.data_folder import demand_writable
 from rag_assets.definitions import build_defs
 from rag_assets.errors import InvalidSettings
 from rag_assets.history import dagster_home, opened_instance
@@ -77,8 +80,9 @@ def materialize(selection: str | None, settings: Mapping[str, Any], *, started_b
     keys = _selected(definitions, selection) if selection else None
     check_questions(loaded, {key.to_user_string() for key in keys} if keys else None)
     launchpad = {name: value for name, value in settings.items() if name != "data_dir"}
+    demand_writable(loaded.paths)
     with opened_instance(dagster_home(loaded.paths)) as instance, recorded_as_alive(instance) as run_id:
-        with interruptible() as interruption:
+        with interruptible() as interruption, _quiet_database():
             _canceled_by(interruption, instance, run_id)
             result = definitions.resolve_job_def(EVERYTHING).execute_in_process(
                 instance=instance,
@@ -105,6 +109,18 @@ def materialize(selection: str | None, settings: Mapping[str, Any], *, started_b
     if not is_ended:
         return report
     return replace(report, signal=interruption.numbers[0], left=_left(definitions, keys, result))
+
+
+@contextmanager
+def _quiet_database() -> Iterator[None]:
+    """A signal that comes while Dagster writes an event is no fault of the database, whose library would print it."""
+    logger = logging.getLogger("sqlalchemy.pool")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def _canceled_by(interruption: Interruption, instance: dg.DagsterInstance, run_id: str) -> None:

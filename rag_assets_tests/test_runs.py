@@ -8,16 +8,19 @@ import dagster as dg
 import pytest
 from filelock import FileLock
 
-from rag_assets.errors import InvalidSettings
+from rag_assets.errors import InvalidSettings, MissingInput
+from rag_assets.history import opened_instance
 from rag_assets.incremental import LOCK_NAME
 from rag_assets.runs import materialize
+from rag_assets_tests.cli.processes import wait_until
 
 
 @pytest.fixture
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty data folder, and a Dagster home beside it."""
+    """A data folder with one paper, and a Dagster home beside it."""
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home"))
     (tmp_path / "data" / "papers").mkdir(parents=True)
+    (tmp_path / "data" / "papers" / "a.txt").write_text("Ferritin fell in runners.")
     return tmp_path / "data"
 
 
@@ -56,8 +59,7 @@ def test_a_selection_without_assets_starts_no_run(data: Path, selection: str, pr
 
     assert problem in str(caught.value)
     assert "Example:" in str(caught.value)
-    with dg.DagsterInstance.get() as instance:
-        assert instance.get_runs_count() == 0
+    assert not (data.parent / "home").exists(), "no run, so no history of one"
 
 
 def test_what_stopped_a_run_is_in_its_report(data: Path) -> None:
@@ -71,32 +73,51 @@ def test_what_stopped_a_run_is_in_its_report(data: Path) -> None:
     assert "parsed_index.parquet does not exist. Materialize `parsed_index` first" in message
 
 
-def test_what_stopped_a_run_before_its_first_step_is_in_its_report(data: Path) -> None:
+def test_what_stopped_a_run_before_its_first_step_is_in_its_report(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A red run without a word sends its owner to the event log."""
-    (data / "file").touch()
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
 
-    report = materialize("parsed_index", {"data_dir": str(data / "file")})
+    report = materialize("qa", {"data_dir": str(data), "answering": {"model": "openai:gpt-5-mini"}})
 
     (message,) = report.errors
     assert message.startswith("run: ")
-    assert str(data / "file") in message
+    assert "Models of openai need a key." in message
+
+
+def test_a_data_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    """A mistyped name would become a new, empty corpus with a history of its own."""
+    with pytest.raises(MissingInput, match=r"nowhere does not exist\. Nothing was made"):
+        materialize("parsed_index", {"data_dir": str(tmp_path / "nowhere")})
+
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_folder_without_papers_is_an_error_with_a_remedy(data: Path) -> None:
+    """Zeros everywhere and a green run: that is no first impression, and no hint of the mistyped folder."""
+    (data / "papers" / "a.txt").unlink()
+    (data / "papers" / "a.epub").touch()
+
+    report = materialize("parsed_index", {"data_dir": str(data)})
+
+    (message,) = report.errors
+    assert f"There is no paper in {data / 'papers'}. Put papers into it" in message
+    assert ".tei.xml" in message
 
 
 def test_a_killed_run_is_ended_in_the_history_by_the_next(data: Path, tmp_path: Path) -> None:
     """Left as "started", it would keep the nightly run of the UI waiting for good: one run at a time may start."""
     code = f"from rag_assets.runs import materialize; materialize('parsed_index', {{'data_dir': {str(data)!r}}})"
     with FileLock(data / LOCK_NAME):  # so that the run is surely under way, and stays so
-        run = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.PIPE, text=True)
-        assert run.stderr
+        run = subprocess.Popen([sys.executable, "-c", code])
         try:
-            assert any("Another run is writing" in line for line in run.stderr)
-            with dg.DagsterInstance.get() as instance:
-                (begun,) = instance.get_runs()
+            wait_until(lambda: run.poll() is not None or bool(waiting_runs(data.parent / "home")), "the run")
+            (begun,) = waiting_runs(data.parent / "home")
             materialize("parsed_index", {"data_dir": str(other_data(tmp_path))})
             status_alive = status_of(begun.run_id)
         finally:
             run.kill()
-            run.communicate()
+            run.wait()
     status_killed = status_of(begun.run_id)
 
     materialize("parsed_index", {"data_dir": str(data)})
@@ -106,8 +127,21 @@ def test_a_killed_run_is_ended_in_the_history_by_the_next(data: Path, tmp_path: 
     assert status_of(begun.run_id) is dg.DagsterRunStatus.FAILURE
 
 
+def waiting_runs(home: Path) -> list[dg.DagsterRun]:
+    """Runs that have said in their log that they wait for another one."""
+    if not (home / "dagster.yaml").exists():
+        return []
+    with opened_instance(home) as instance:
+        return [
+            run
+            for run in instance.get_runs()
+            if any("Another run is writing" in entry.message for entry in instance.all_logs(run.run_id))
+        ]
+
+
 def other_data(root: Path) -> Path:
     (root / "other" / "papers").mkdir(parents=True)
+    (root / "other" / "papers" / "a.txt").write_text("Ferritin rose in swimmers.")
     return root / "other"
 
 

@@ -9,7 +9,7 @@ import logging
 import os
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Generic, TypeVar
@@ -50,12 +50,18 @@ class ReplyCache(Generic[Reply]):
         if reply is None:
             logger.warning("%s is damaged and is written anew.", path)
         else:
-            os.utime(path)
+            with suppress(OSError):  # in a folder that may only be read
+                os.utime(path)
         return reply
 
     def put(self, fingerprint: str, reply: Reply) -> None:
+        """Keep a reply; one that cannot be written costs the next run a request."""
+        path = self._path(fingerprint)
         content = sealed({_REPLY_KEY: self._kind.dump_python(reply, mode="json")})
-        write_atomically(self._path(fingerprint), json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")
+        try:
+            write_atomically(path, json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")
+        except OSError as error:
+            logger.warning("%s cannot be written (%s): its question will be asked again.", path, error)
 
     def prune(self, keep: Collection[str], is_usable: Callable[[Reply], bool]) -> None:
         """Forget what is not among the fingerprints `keep`: replies that are not usable any more, and of the others

@@ -15,7 +15,7 @@ from rag_assets.assets.reporting import markdown_table, materialized, progress
 from rag_assets.incremental import data_version, drafting
 from rag_assets.parsing import corpus
 from rag_assets.parsing.adopted_list import adopt_list, list_to_adopt
-from rag_assets.parsing.paper_list import find_papers
+from rag_assets.parsing.paper_list import demand_papers, find_papers
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.parsing.tries import ParseJob
 from rag_assets.settings import Settings
@@ -69,6 +69,8 @@ def parsed_index(
         logger.warning("%s was damaged and is made anew.", path)
     papers = find_papers(paths.papers, settings.paper_list, settings.limits)
     published = published_or_empty(paths.parsed_index, PARSED_INDEX)
+    if published.provenance is None:
+        demand_papers(papers, paths.papers)
     job = ParseJob(settings.parsing, settings.limits, store, settings.execution.n_workers)
     updated, plan = corpus.update_parsed_index(papers, published.table, job, progress("parsed_index", "papers"))
     provenance = {"parser": corpus.PARSER_VERSION}

@@ -8,6 +8,7 @@ import dagster as dg
 
 from rag_assets.answer_models import require_models
 from rag_assets.assets.run_tags import tag_run
+from rag_assets.data_folder import demand_writable
 from rag_assets.embedding.providers import require_embedder
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import only_writer
@@ -30,6 +31,7 @@ def run_settings(overrides: Mapping[str, Any] | None = None) -> dg.ResourceDefin
         tag_run(context, loaded.data_dir)
         check_questions(loaded, _selected(context))
         _check_models(loaded, _selected(context))
+        demand_writable(loaded.paths)
         with only_writer(loaded.data_dir, patience_s=_PATIENCE_S):
             yield loaded
 

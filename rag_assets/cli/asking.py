@@ -8,10 +8,23 @@ import typer
 from rag_assets import rendering
 from rag_assets.cli.options import DataOption, JsonOption, SetOption, settings_of
 from rag_assets.cli.reported import reported
+from rag_assets.errors import InvalidQuestions
+
+
+def _a_question(text: str | None) -> str | None:
+    """Refuse what is no question as a wrong usage, before anything is opened."""
+    if text is not None:
+        from rag_assets.asking import asked
+
+        try:
+            asked(text)
+        except InvalidQuestions as error:
+            raise typer.BadParameter(str(error)) from error
+    return text
 
 
 def ask(
-    question: Annotated[str, typer.Argument(help="The question.")],
+    question: Annotated[str, typer.Argument(help="The question.", callback=_a_question)],
     data: DataOption = None,
     set_: SetOption = None,
     json_: JsonOption = False,
@@ -33,7 +46,9 @@ def ask(
 
 
 def retrieve(
-    question: Annotated[str | None, typer.Argument(help="The question; or give --questions.")] = None,
+    question: Annotated[
+        str | None, typer.Argument(help="The question; or give --questions.", callback=_a_question)
+    ] = None,
     k: Annotated[int, typer.Option("-k", min=1, help="Chunks to return.")] = 6,
     questions: Annotated[
         Path | None, typer.Option("--questions", metavar="FILE", help="JSON Lines with id, question, paper_ids.")

@@ -8,6 +8,7 @@ import typer
 from rag_assets import rendering
 from rag_assets.cli.options import DataOption, JsonOption, settings_of
 from rag_assets.cli.reported import reported
+from rag_assets.data_folder import demand_writable
 from rag_assets.incremental import only_writer
 
 
@@ -78,6 +79,7 @@ def clear(
     """
     with reported():
         paths = settings_of(data, None).paths
+        demand_writable(paths)
         folders = [folder for folder in (paths.cache, paths.chroma.parent, paths.qa.parent) if folder.exists()]
         if folders and not yes:
             typer.confirm(f"Delete {', '.join(str(folder) for folder in folders)}?", abort=True, err=True)

@@ -4,8 +4,12 @@ A command parses, calls one function and renders. Data goes to stdout, progress 
 an error of ours, 2 a wrong usage.
 """
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
+from rag_assets import rendering
 from rag_assets.cli.asking import ask, retrieve
 from rag_assets.cli.folder import clear, index_stats, status, ui
 from rag_assets.cli.steps import chunk, index_build, qa, run
@@ -18,7 +22,29 @@ RAG_ASSETS_ANSWER_MODEL=google:gemini-2.5-flash (or anthropic:, openai:, ollama:
 Settings come from rag_assets.toml, RAG_ASSETS_<GROUP>__<FIELD> and --set. Exit code 1 is an error of the pipeline, 2 a
 wrong usage.
 """
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=_HELP)
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help=_HELP,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(is_asked: bool) -> None:
+    if is_asked:
+        rendering.print_line(f"rag-assets {version('rag_assets')}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """What holds for every command; without one there is nothing to do."""
+
+
 for _command in (run, chunk, qa, retrieve, ask, status, ui, clear):
     app.command()(_command)
 

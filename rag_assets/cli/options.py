@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from rag_assets.data_folder import demand_data_folder
 from rag_assets.errors import InvalidSettings
 from rag_assets.settings import Settings, load_settings
 
@@ -24,7 +25,20 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print records as JSON.
 
 
 def settings_of(data: Path | None, values: list[str] | None) -> Settings:
-    return load_settings(overrides_of(data, values))
+    """The settings of a command.
+
+    Raises BadParameter for a `--set` that is wrong, InvalidSettings for what stands in the file or the environment, and
+    MissingInput when the data folder is not there.
+    """
+    base = load_settings(overrides_of(data, None))
+    settings = base
+    if values:
+        try:
+            settings = load_settings(overrides_of(data, values))
+        except InvalidSettings as error:
+            raise typer.BadParameter(str(error), param_hint="--set") from error
+    demand_data_folder(settings.paths)
+    return settings
 
 
 def overrides_of(data: Path | None, values: list[str] | None) -> dict[str, Any]:

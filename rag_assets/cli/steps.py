@@ -9,6 +9,8 @@ import typer
 from rag_assets import rendering
 from rag_assets.cli.options import DataOption, JsonOption, SetOption, overrides_of, settings_of
 from rag_assets.cli.reported import reported
+from rag_assets.errors import InvalidSettings
+from rag_assets.model import QAResult
 from rag_assets.settings import Settings
 
 if TYPE_CHECKING:  # runs import Dagster, which takes a second that --help does not need
@@ -33,10 +35,10 @@ def run(
     Example: rag-assets run --select "chunks+"
     """
     with reported():
-        report = _materialize("run", select, data, set_, json_)
-        if show_answers:
+        report = _materialize("run", select, data, set_, json_, with_answers=show_answers)
+        if show_answers and not json_:
             settings = settings_of(data, set_)
-            _show_answers(report, settings)
+            rendering.print_answers(_answers(report, settings))
             if report.is_success:
                 rendering.print_places(settings)
         _end(report, data)
@@ -77,20 +79,32 @@ def qa(
         settings = settings_of(data, values)
         report = _materialize("qa", UP_TO_QA, data, values, json_)
         if not json_:
-            _show_answers(report, settings)
+            rendering.print_answers(_answers(report, settings))
         _end(report, data)
 
 
 def _materialize(
-    command: str, select: str | None, data: Path | None, values: list[str] | None, json_: bool
+    command: str,
+    select: str | None,
+    data: Path | None,
+    values: list[str] | None,
+    json_: bool,
+    *,
+    with_answers: bool = False,
 ) -> "RunReport":
-    """Run and report. Wrong settings are refused before."""
-    settings_of(data, values)
+    """Run and report; as JSON in one document, with the answers in it where they are wanted. Wrong settings are refused
+    before, and a run that a signal ended ends the command.
+    """
+    settings = settings_of(data, values)
     from rag_assets.runs import materialize
 
-    report = materialize(select, overrides_of(data, values), started_by=f"rag-assets {command}")
+    try:
+        report = materialize(select, overrides_of(data, values), started_by=f"rag-assets {command}")
+    except InvalidSettings as error:  # the settings have been read before, so it is the selection
+        raise typer.BadParameter(str(error), param_hint="--select") from error
     if json_:
-        rendering.print_json(rendering.record_of(report))
+        answers = {"answers": [rendering.record_of(one) for one in _answers(report, settings)]} if with_answers else {}
+        rendering.print_json({**rendering.record_of(report), **answers})
     else:
         rendering.print_run(report)
     if report.signal:
@@ -99,13 +113,12 @@ def _materialize(
     return report
 
 
-def _show_answers(report: "RunReport", settings: Settings) -> None:
-    """The published answers, whatever became of their evaluation; nothing where `qa` was skipped."""
+def _answers(report: "RunReport", settings: Settings) -> list[QAResult]:
+    """The published answers, whatever became of their evaluation; none where `qa` was skipped."""
     from rag_assets.answering.records import read_results
     from rag_assets.question_sets import question_set
 
-    if not report.notices:
-        rendering.print_answers(read_results(question_set(settings).answers))
+    return [] if report.notices else read_results(question_set(settings).answers)
 
 
 def _end(report: "RunReport", data: Path | None) -> None:

@@ -18,6 +18,7 @@ import numpy as np
 
 from rag_assets.indexing.exact_vectors import VECTORS_FILE, ExactVectors, write_vectors
 from rag_assets.indexing.protocols import IndexIdentity, IndexRow, Scored, Vectors, VectorStore
+from rag_assets.indexing.read_only import opened_for_reading
 from rag_assets.settings import IndexingSettings
 
 if TYPE_CHECKING:
@@ -57,6 +58,10 @@ class ChromaStore:
 
         Raises whatever Chroma raises for a folder it cannot read.
         """
+        return opened_for_reading(folder, cls._open, copied=[DATABASE_FILE])
+
+    @classmethod
+    def _open(cls, folder: Path) -> "ChromaStore":
         with _panics_as_errors():
             system, api = _started(folder)
             try:

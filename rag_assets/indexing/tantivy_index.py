@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rag_assets.incremental import fingerprint
 from rag_assets.indexing.protocols import IndexIdentity, IndexRow, Scored
+from rag_assets.indexing.read_only import opened_for_reading
 
 if TYPE_CHECKING:
     import tantivy
@@ -53,7 +54,7 @@ class TantivyIndex:
         """Open an existing index. Raises ValueError for a folder tantivy cannot read."""
         import tantivy
 
-        return cls(tantivy.Index.open(str(folder)))
+        return opened_for_reading(folder, lambda place: cls(tantivy.Index.open(str(place))))
 
     def fingerprints(self) -> dict[str, str]:
         import tantivy

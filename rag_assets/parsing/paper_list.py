@@ -7,7 +7,7 @@ sweep found, in `corpus`.
 import os
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -23,6 +23,7 @@ from rag_assets.parsing.discovery import (
     file_problem,
     safe_id,
 )
+from rag_assets.parsing.registry import known_suffixes
 from rag_assets.settings import ParseLimits
 
 REQUIRED_COLUMNS = ("paper_id", "parsed_xml_path", "parsed_txt_path")
@@ -40,6 +41,18 @@ def find_papers(papers: Path, parsed_index: Path | None, limits: ParseLimits) ->
     demand_folder(papers)
     dropped_in = papers / INDEX_NAME
     return listed_papers(dropped_in, papers, limits) if dropped_in.exists() else discover(papers, limits)
+
+
+def demand_papers(found: Sequence[PaperFiles], papers: Path) -> None:
+    """Raise MissingInput when no paper was found: without one there is nothing to make.
+
+    Not for a corpus that was published before: there, all papers may have been deleted on purpose.
+    """
+    if not found:
+        raise MissingInput(
+            f"There is no paper in {papers}. Put papers into it, in folders as you like, and run again. Read are: "
+            f"{', '.join(known_suffixes())}."
+        )
 
 
 def listed_papers(index: Path, papers: Path, limits: ParseLimits) -> list[PaperFiles]:

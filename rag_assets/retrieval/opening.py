@@ -35,14 +35,13 @@ def open_searcher(settings: Settings, connections: Connections) -> Searcher:
     from rag_assets.indexing.tantivy_index import TantivyIndex, tantivy_identity
 
     paths = settings.paths
+    if not (paths.chunks.exists() and paths.passages.exists() and (paths.chroma.exists() or paths.bm25.exists())):
+        raise MissingInput.index(paths.data, option=paths.option)
     library = Library.load(paths.chunks, paths.passages)
     dense = _dense_search(settings, library, connections)
     words = _opened(paths.bm25, tantivy_identity(), library, TantivyIndex.open)
     if dense is None and words is None:
-        raise MissingInput(
-            f"Neither {paths.chroma} nor {paths.bm25} is an index of the passages in {paths.passages}. "
-            "Materialize both: rag-assets run --select chroma_index,bm25_index"
-        )
+        raise MissingInput.index(paths.data, option=paths.option)
     counter = token_counter(
         resolve_tokenizer(
             settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")

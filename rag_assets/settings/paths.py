@@ -1,5 +1,6 @@
 """Where everything lies below the data folder."""
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +10,11 @@ class Paths:
     """Where everything lies below the data folder."""
 
     data: Path
+
+    @property
+    def option(self) -> str:
+        """What a command needs to work on this folder, with a blank before it; nothing for the default folder."""
+        return "" if self.data == Path("data") else f" --data {shlex.quote(str(self.data))}"
 
     @property
     def papers(self) -> Path:

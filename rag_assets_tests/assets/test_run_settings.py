@@ -98,6 +98,7 @@ def test_a_missing_key_is_met_before_the_first_step_by_what_needs_it_only(
     use_wire_environment(monkeypatch)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "a.txt").write_text("A paper.")
     definitions = build_defs(overrides={"data_dir": str(tmp_path), **settings})
     assets = {"parsed_index", "bm25_index", "passages", "embeddings", "chroma_index", "index_meta", "qa", "smoke_eval"}
 
@@ -116,8 +117,8 @@ def test_the_launchpad_offers_every_group_of_settings() -> None:
 
 def test_the_data_folder_is_locked_while_a_run_has_its_settings(tmp_path: Path) -> None:
     """Two writers leave an index that fits neither."""
-    lock = FileLock(tmp_path / "data" / LOCK_NAME)
-    resource = run_settings({"data_dir": str(tmp_path / "data")})
+    lock = FileLock(tmp_path / LOCK_NAME)
+    resource = run_settings({"data_dir": str(tmp_path)})
 
     with dg.build_resources({"settings": resource}), pytest.raises(Timeout):
         lock.acquire(timeout=0)

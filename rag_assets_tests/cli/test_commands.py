@@ -2,9 +2,11 @@
 
 import json
 import logging
+import re
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +87,16 @@ def commands(group: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[st
             yield (*above, name), command
 
 
+ALL = (
+    ["run"],
+    ["chunk"],
+    ["index", "build"],
+    ["qa"],
+    ["ask", "Why?"],
+    ["retrieve", "Why?"],
+    ["status"],
+    ["clear", "--yes"],
+)
 COMMANDS = dict(commands(typer.main.get_command(app)))
 
 
@@ -100,6 +112,27 @@ def test_every_command_shows_an_example_and_explains_every_option(words: tuple[s
     assert f"Example: rag-assets {' '.join(words)}" in shown.stdout
 
 
+@pytest.mark.parametrize("words", [(), ("index",), *COMMANDS], ids=" ".join)
+def test_the_short_help_option_is_known_everywhere(words: tuple[str, ...], empty: CommandLine) -> None:
+    """It is what people type first."""
+    assert empty(*words, "-h").stdout == empty(*words, "--help").stdout
+
+
+def test_the_version_is_told(empty: CommandLine) -> None:
+    """The first line of every report of a fault."""
+    result = empty("--version")
+
+    assert (result.exit_code, result.stdout) == (0, f"rag-assets {version('rag_assets')}\n")
+
+
+def test_a_shell_can_complete_the_commands(empty: CommandLine) -> None:
+    """Typer writes the script; it must be offered."""
+    result = empty("--show-completion", env={"SHELL": "/bin/bash", "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"})
+
+    assert "--install-completion" in empty("--help").stdout
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
 def test_a_run_prints_what_it_did_on_stdout_and_how_it_went_on_stderr(made: tuple[CommandLine, Result]) -> None:
     """A log line in the middle of piped data breaks whoever reads it."""
     _, result = made
@@ -111,6 +144,17 @@ def test_a_run_prints_what_it_did_on_stdout_and_how_it_went_on_stderr(made: tupl
     assert "3 of 3 papers" in result.stderr
     assert "3 of 3 papers" not in result.stdout
     assert "qa.jsonl" in result.stderr, "it says where everything lies"
+
+
+def test_answers_are_part_of_the_one_record_of_a_run(rag_assets: CommandLine) -> None:
+    """Two formats on one stream are no JSON, and a program that reads it breaks."""
+    result = rag_assets("run", "--show-answers", "--json")
+
+    record = json.loads(result.stdout)
+    assert result.exit_code == 0, result.stderr
+    assert record["is_success"]
+    assert {answer["question_id"] for answer in record["answers"]} == {"q1", "q2", "q3"}
+    assert "answers" not in json.loads(rag_assets("run", "--json").stdout)
 
 
 def test_a_run_from_the_command_line_is_in_the_history_of_the_ui(read_only: CommandLine) -> None:
@@ -180,7 +224,7 @@ def test_a_wrong_setting_is_refused_before_anything_runs(
 
     result = empty(*command.split(), *question, "--set", value)
 
-    assert_our_error(result, problem)
+    assert_wrong_usage(result, problem)
     assert not (empty.data / "cache").exists()
 
 
@@ -188,20 +232,25 @@ def test_a_group_and_its_field_cannot_both_be_set(empty: CommandLine) -> None:
     """The second would have to be put into a number."""
     result = empty("chunk", "--set", "chunking=600", "--set", "chunking.max_tokens=600")
 
-    assert_our_error(result, "chunking")
+    assert_wrong_usage(result, "chunking")
+
+
+def test_a_wrong_setting_of_the_environment_is_no_wrong_usage(empty: CommandLine) -> None:
+    """The command was right: whoever reads "Usage" looks in the wrong place."""
+    result = empty("chunk", "--set", "chunking.max_tokens=900", env={"RAG_ASSETS_CHUNKING__MIN_TOKENS": "few"})
+
+    assert_our_error(result, "chunking.min_tokens")
 
 
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["run", "--select", "chunkz"], 'The selection "chunkz" names no asset'),
-        (["run", "--select", "chunks++("], "chunks++("),
-        (["run", "--data", "nowhere", "--select", "parsed_index"], "parsed_index"),
-        (["run", "--data", "a file"], "run: FileExistsError"),
-        (["index", "stats"], "rag-assets run --select +index_meta"),
-        (["ask", "Why?"], "rag-assets run --select"),
-        (["ask", " "], "A question has 1 to 4000 characters, this one 0."),
-        (["retrieve", "Why?"], "rag-assets run --select"),
+        (["run"], "There is no paper in"),
+        (["run", "--data", "a file"], "The data folder a file is not a folder."),
+        *(([*words, "--data", "nowhere"], "The data folder nowhere does not exist. Nothing was made") for words in ALL),
+        (["ask", "Why?"], "from the papers: rag-assets index build --data"),
+        (["retrieve", "Why?"], "from the papers: rag-assets index build --data"),
+        (["index", "stats"], "from the papers: rag-assets index build --data"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
@@ -213,6 +262,34 @@ def test_what_cannot_be_done_is_said_in_one_message(
     (empty.root / "a file").touch()
 
     assert_our_error(empty(*arguments), problem)
+    assert not (empty.root / "nowhere").exists()
+
+
+def test_the_advice_for_an_unbuilt_folder_is_the_one_command_it_needs(rag_assets: CommandLine) -> None:
+    """Advice that leads to the next advice is followed twice and believed no more."""
+    rag_assets("clear", "--yes")
+    advice = " ".join(rag_assets("ask", "Where does basalt take up water?").stderr.split())
+    command = advice.partition("from the papers: rag-assets ")[2].split()
+
+    built = rag_assets(*command, env={"RAG_ASSETS_DATA_DIR": ""})
+    answered = rag_assets("ask", "Where does basalt take up water?")
+
+    assert command == ["index", "build", "--data", str(rag_assets.data)]
+    assert built.exit_code == 0, built.stderr
+    assert "cracks" in answered.stdout
+
+
+def test_papers_that_were_all_deleted_leave_an_empty_corpus(rag_assets: CommandLine) -> None:
+    """An empty folder is a mistake the first time; later it is what the user wants."""
+    for paper in (rag_assets.data / "papers").iterdir():
+        paper.unlink()
+
+    first, second = rag_assets("chunk", "--json"), rag_assets("chunk", "--json")
+
+    assert (first.exit_code, second.exit_code) == (0, 0), first.stderr
+    facts = {one["asset"]: one["facts"] for one in json.loads(first.stdout)["assets"]}
+    assert facts["parsed_index"]["n_removed"] == 3
+    assert facts["chunks"]["dagster/row_count"] == 0
 
 
 @pytest.mark.parametrize(
@@ -225,7 +302,12 @@ def test_what_cannot_be_done_is_said_in_one_message(
         ["retrieve", "Why?", "-k", "0"],
         ["retrieve", "Why?", "--budget", "0"],
         ["ask"],
+        ["ask", " "],
+        ["retrieve", ""],
+        ["run", "--select", "chunkz"],
+        ["run", "--select", "chunks++("],
         ["run", "--sellect", "chunks"],
+        ["ui", "--port", "0"],
         ["chunks"],
     ],
     ids=" ".join,
@@ -381,6 +463,17 @@ def test_status_tells_what_is_there(rag_assets: CommandLine) -> None:
     assert "broken" in shown.stdout
 
 
+def test_status_shows_numbers_a_reader_can_take_in(read_only: CommandLine) -> None:
+    """A Python dict with sixteen decimals is read by nobody; programs get the exact values."""
+    shown, exact = read_only("status").stdout, json.loads(read_only("status", "--json").stdout)
+
+    assert "{" not in shown
+    assert not re.search(r"\d\.\d{4}", shown)
+    for metric, value in exact["last_evaluation"].items():
+        number = "-" if value is None else f"{value:.3f}"
+        assert re.search(rf"last_evaluation {metric} +│ +{number} ", shown), metric
+
+
 def test_status_of_an_empty_folder_is_no_error(empty: CommandLine) -> None:
     """It is what one asks first."""
     result = empty("status", "--json")
@@ -471,6 +564,14 @@ def assert_our_error(result: Result, problem: str) -> None:
     assert result.stdout == ""
     assert "Traceback" not in result.stderr
     assert problem in " ".join(result.stderr.split())
+
+
+def assert_wrong_usage(result: Result, problem: str) -> None:
+    """Exit code 2, how the command is called and what is wrong, on stderr."""
+    assert result.exit_code == 2, result.exception
+    assert result.stdout == ""
+    assert "Usage: " in result.stderr
+    assert problem in " ".join(result.stderr.replace("│", " ").split())
 
 
 def assert_retrieval_record(record: dict[str, Any], *, budget: int) -> None:

@@ -89,7 +89,7 @@ def test_an_index_of_other_passages_is_not_used(settings: Settings, caplog: pyte
     grown.write_tables(settings.paths.chunks, settings.paths.passages)
     shutil.rmtree(settings.paths.chroma)
 
-    with pytest.raises(MissingInput, match="Materialize both"):
+    with pytest.raises(MissingInput, match="rag-assets index build --data"):
         open_searcher(settings, Connections(settings.model_access))
 
     assert "describes other passages (4) than the published ones (5)" in caplog.text
@@ -97,11 +97,16 @@ def test_an_index_of_other_passages_is_not_used(settings: Settings, caplog: pyte
 
 @pytest.mark.parametrize("name", ["chunks", "passages"])
 def test_a_missing_table_is_named_with_its_remedy(settings: Settings, name: str) -> None:
-    """The first run of a newcomer ends here; the message is all they have."""
+    """The first question of a newcomer ends here; the message is all they have, and one command must be enough."""
     getattr(settings.paths, name).unlink()
 
-    with pytest.raises(MissingInput, match=f"Materialize `{name}` first"):
+    with pytest.raises(MissingInput) as caught:
         open_searcher(settings, Connections(settings.model_access))
+
+    assert str(caught.value) == (
+        f"There is no index in {settings.data_dir} that can be searched. Make it, and what it needs, from the papers: "
+        f"rag-assets index build --data {settings.data_dir}"
+    )
 
 
 def test_tables_that_do_not_fit_each_other_are_refused(settings: Settings) -> None:
