@@ -19,7 +19,7 @@ from rag_assets.cli import app
 from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, World
 
 ASSETS = {"parsed_index", "blocks", "chunks", "passages", "embeddings", "chroma_index", "bm25_index", "index_meta"}
-HIT_KEYS = ["rank", "score", "paper_id", "chunk_id", "page_start", "page_end", "text", "passage"]
+HIT_KEYS = ["rank", "score", "paper_id", "chunk_id", "page_start", "page_end", "page_label", "text", "passage"]
 CONTEXT_KEYS = ["paper_id", "chunk_id", "page_start", "page_end", "n_tokens", "text"]
 
 
