@@ -61,18 +61,22 @@ def made_files(world: World) -> list[str]:
 
 
 def state(world: World) -> dict[str, Any]:
-    """What is published, without what may differ between two equal worlds: names and layout of index files, lines of
-    logs, files that are made again when they are next needed (the model, and replies that no question needed)."""
+    """What is published, without what may differ between two equal worlds.
+
+    That is names and layout of index files, lines of logs, when and by which run the answers were evaluated, and files
+    that are made again when they are next needed (the model, and replies that no question needed).
+    """
     paths = world.paths
     tables = (paths.parsed_index, paths.blocks, paths.chunks, paths.passages)
     small = (paths.chunk_stats, paths.tokenizer_pin, paths.index_meta, paths.qa_meta, paths.qa)
     drafts = [path.name for path in paths.data.rglob("*.draft*")]
     return {
-        **world.bytes_of(*tables, *small, paths.documents, paths.evaluation / "latest.json"),
+        **world.bytes_of(*tables, *small, paths.documents),
         "vectors": _vectors(world),
         "chroma": _index(paths.chroma, ChromaStore.open(paths.chroma)),
         "exact": _index(paths.chroma, ExactVectors.open(paths.chroma)),
         "bm25": _index(paths.bm25, TantivyIndex.open(paths.bm25)),
+        "latest": json.loads((paths.evaluation / "latest.json").read_bytes())["metrics"],
         "metrics": read_history(paths.evaluation / "history.jsonl")[-1]["metrics"],
         "left over": drafts,
     }
