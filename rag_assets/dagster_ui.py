@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from filelock import FileLock, Timeout
 
 from rag_assets.errors import UIUnavailable
-from rag_assets.history import HOME_VARIABLE, dagster_home
+from rag_assets.history import HOME_VARIABLE, dagster_home, opened_instance
 from rag_assets.settings import DATA_DIR_VARIABLE, Settings
 
 HOST = "127.0.0.1"
@@ -39,6 +39,7 @@ def serve(settings: Settings, port: int, announce: Callable[[str], None]) -> Non
         raise UIUnavailable(
             f"The UI of {settings.data_dir} is running already. Use it, or end it with Ctrl-C where it was started."
         ) from error
+    opened_instance(home).dispose()  # makes the tables of a new history, which two processes at once would spoil
     environment = {**os.environ, HOME_VARIABLE: str(home), DATA_DIR_VARIABLE: str(settings.data_dir)}
     commands = {
         "webserver": ["-m", "dagster_webserver", *_CODE, "--host", HOST, "--port", str(port)],
