@@ -77,7 +77,7 @@ def main() -> None:
             continue
         is_held = any(second["answer_text"].lower() in claim.text.lower() for claim in draft.claims)
         kind = "due: of another paper" if is_of_other else "not due: published" if is_held else "due: not published"
-        said[kind][parts[1] in draft.unanswered] += 1
+        said[kind][parts[1].text in draft.unanswered] += 1
     print("| the note for the second question | n | said |\n|---|---:|---:|")
     for kind, count in sorted(said.items()):
         print(f"| {kind} | {count.total()} | {count[True]} ({count[True] / count.total():.0%}) |")

@@ -4,6 +4,7 @@ One format serves the qa asset, the smoke evaluation and batch retrieval.
 """
 
 import re
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
@@ -56,20 +57,31 @@ class Question(BaseModel):
         return bool(self.expected or self.key_facts) or self.answerable is not None
 
 
-def question_parts(question: str) -> list[str]:
+@dataclass(frozen=True)
+class QuestionPart:
+    """One of the questions inside a compound question."""
+
+    text: str
+    """As it was asked: "how was it chosen?"."""
+    searched: str
+    """What is looked for; the whole question where the part points back and means nothing alone."""
+
+
+def question_parts(question: str) -> list[QuestionPart]:
     """The questions inside a compound question; the question itself when it is one.
 
     "Why is X scaled, and who proposed Y?" is two. "What is done about X: in a, and in b?" is "What is done about X: in
-    a" and "What is done about X: in b". A part that points back ("and how was it chosen?") means nothing alone, so the
-    whole question stands for it.
+    a" and "What is done about X: in b".
     """
     head, colon, items = question.partition(": ")
     if colon and _LIST_ITEM.search(items):
         parts = [f"{head}: {item}" for item in _LIST_ITEM.split(items)]
     else:
         parts = _NEW_QUESTION.split(question)
-    parts = [question if _POINTS_BACK.search(part) else part.strip(" ?") + "?" for part in parts]
-    return parts if len(parts) > 1 and all(len(part.split()) >= MIN_PART_WORDS for part in parts) else [question]
+    asked = [part.strip(" ?") + "?" for part in parts]
+    found = [QuestionPart(part, question if _POINTS_BACK.search(part) else part) for part in asked]
+    is_compound = len(found) > 1 and all(len(part.searched.split()) >= MIN_PART_WORDS for part in found)
+    return found if is_compound else [QuestionPart(question, question)]
 
 
 def load_questions(path: Path, *, unknown_keys: Literal["refuse", "ignore"] = "refuse") -> list[Question]:

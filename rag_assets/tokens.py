@@ -8,6 +8,8 @@ follow from it: see `resolve_tokenizer`.
 import importlib.util
 import json
 import logging
+import math
+import re
 import socket
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -28,6 +30,10 @@ REINSTALL = (
 )
 """What to do when files of the packaged model are missing or damaged."""
 _FETCH_TIMEOUT_S = 5.0
+_LONG_WORD = re.compile(r"\S{101,}")
+"""WordPiece reads a longer word as one unknown token (`max_input_chars_per_word` in its tokenizer.json is 100)."""
+_CHARS_PER_TOKEN = 4
+"""Of a word that WordPiece does not know; about the average of English text."""
 
 
 class TokenCounter(Protocol):
@@ -55,7 +61,11 @@ def packaged_model_folder() -> Path:
 
 
 class WordPieceCounter:
-    """The uncased BERT WordPiece vocabulary of all-MiniLM-L6-v2."""
+    """The uncased BERT WordPiece vocabulary of all-MiniLM-L6-v2.
+
+    A word of more than 100 characters (a sequence of bases, text of a script without spaces) counts at least one token
+    for every four of them. As the one unknown token that it is to WordPiece, a chunk of it would have no bound.
+    """
 
     name = "wordpiece"
 
@@ -67,9 +77,20 @@ class WordPieceCounter:
         self._tokenizer.no_padding()
 
     def count(self, text: str) -> int:
-        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+        return self.count_all([text])[0]
 
     def count_all(self, texts: Sequence[str]) -> list[int]:
+        return [n + self._uncounted(text) for n, text in zip(self._known(texts), texts, strict=True)]
+
+    def _uncounted(self, text: str) -> int:
+        """What the long words of `text` count beyond the tokens that WordPiece makes of them."""
+        words = _LONG_WORD.findall(text)
+        if not words:
+            return 0
+        at_least = [math.ceil(len(word) / _CHARS_PER_TOKEN) for word in words]
+        return sum(max(0, least - n) for least, n in zip(at_least, self._known(words), strict=True))
+
+    def _known(self, texts: Sequence[str]) -> list[int]:
         encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
         return [len(encoding.ids) for encoding in encodings]
 

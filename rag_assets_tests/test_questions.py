@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.errors import InvalidQuestions, MissingInput
-from rag_assets.questions import load_questions, question_parts
+from rag_assets.questions import QuestionPart, load_questions, question_parts
 
 
 def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> None:
@@ -103,10 +103,20 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 )
 def test_a_compound_question_is_taken_apart(question: str, parts: list[str] | None) -> None:
     """But only where each part still asks something."""
-    found = question_parts(question)
+    found = [part.searched for part in question_parts(question)]
 
     if parts is None:
         assert question in found
         assert all(len(part.split()) >= 4 for part in found)
     else:
         assert found == parts
+
+
+def test_a_part_that_points_back_is_searched_as_the_whole_question_and_named_as_it_was_asked() -> None:
+    """A note that names the whole question beside its answer contradicts itself."""
+    question = "Which k is usual in fusion, and how was it chosen?"
+
+    first, second = question_parts(question)
+
+    assert first == QuestionPart("Which k is usual in fusion?", "Which k is usual in fusion?")
+    assert second == QuestionPart("how was it chosen?", question)

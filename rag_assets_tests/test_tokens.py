@@ -32,6 +32,15 @@ def test_wordpiece_counts_as_its_vocabulary_does() -> None:
     assert counter.count("word " * 1000) == 1000
 
 
+@pytest.mark.parametrize("word", ["ก" * 700_000, "acgt" * 1000, "x" * 101])
+def test_a_long_word_counts_by_its_length(word: str) -> None:
+    """Counted as one token, 700 KB of Thai were one chunk that no search finds and no context has room for."""
+    alone, in_a_sentence = WordPieceCounter().count_all([word, f"The word {word} is long."])
+
+    assert alone >= len(word) / 4
+    assert in_a_sentence == alone + len(["The", "word", "is", "long", "."])
+
+
 def test_without_a_network_the_packaged_tokenizer_is_used_and_pinned(tmp_path: Path) -> None:
     """A later run with a network would otherwise cut every chunk anew."""
     pin = tmp_path / "cache" / "tokenizer.json"

@@ -21,7 +21,7 @@ from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, DraftCitation, 
 from rag_assets.answering.encoders import SentenceEncoder
 from rag_assets.incremental import fingerprint
 from rag_assets.model import BLOCK_SEPARATOR, Context
-from rag_assets.questions import question_parts
+from rag_assets.questions import QuestionPart, question_parts
 from rag_assets.sentences import sentence_spans
 from rag_assets.settings import ExtractiveSettings
 
@@ -117,12 +117,12 @@ class ExtractiveAnswerer:
             unanswered=tuple(part.text for part in unanswered),
         )
 
-    def _part(self, text: str, candidates: Sequence[_Candidate], vectors: NDArray[np.float32]) -> _Part:
-        cosines = vectors @ self._encoder.embed_query(text)
-        weights = _term_weights(text, candidates)
+    def _part(self, part: QuestionPart, candidates: Sequence[_Candidate], vectors: NDArray[np.float32]) -> _Part:
+        cosines = vectors @ self._encoder.embed_query(part.searched)
+        weights = _term_weights(part.searched, candidates)
         overlaps = np.array([_held(candidate.terms, weights) for candidate in candidates], np.float32)
         standing = np.array([_LEANING_DISCOUNT if _LEANS_BACK.match(c.text) else 1.0 for c in candidates], np.float32)
-        return _Part(text, weights, standing * (np.clip(cosines, 0.0, 1.0) + overlaps) / 2)
+        return _Part(part.text, weights, standing * (np.clip(cosines, 0.0, 1.0) + overlaps) / 2)
 
 
 def _candidates(contexts: Sequence[Context], question: str) -> list[_Candidate]:
@@ -221,8 +221,12 @@ def _unanswered(
 def _is_answered(
     part: _Part, own: Mapping[str, float], candidates: Sequence[_Candidate], chosen: Sequence[int], floor: float
 ) -> bool:
-    """Whether a chosen sentence is relevant to a part and holds some of its own words, or a paragraph's hold most."""
-    if any(part.relevance[i] >= floor and _held(candidates[i].terms, own) >= _OWN_WORDS_SOME for i in chosen):
+    """Whether a chosen sentence is relevant to a part and holds some of its own words, or a paragraph's hold most.
+
+    A single word ("and how was it chosen?") proves nothing, so such a part is judged by relevance alone.
+    """
+    some = _OWN_WORDS_SOME if len(own) > 1 else 0.0
+    if any(part.relevance[i] >= floor and _held(candidates[i].terms, own) >= some for i in chosen):
         return True
     paragraphs: dict[tuple[str, int, int], set[str]] = {}
     for i in chosen:

@@ -85,7 +85,7 @@ class Searcher:
             logger.warning("paper_ids names papers that are not in the corpus: %s", ", ".join(sorted(unknown)))
         best: dict[str, RankedPassage] = {}
         for part in question_parts(question):
-            for one in self._rank_part(part, paper_ids):
+            for one in self._rank_part(part.searched, paper_ids):
                 known = best.get(one.passage.passage_id)
                 if known is None or one.score > known.score:
                     best[one.passage.passage_id] = one

@@ -129,3 +129,27 @@ def test_a_part_is_named_when_only_words_of_the_other_part_were_found() -> None:
 
     assert [claim.text.split()[1] for claim in draft.claims] == ["dose"]
     assert draft.unanswered == ("who synthesised metformin for such adults?",)
+
+
+def test_a_part_that_points_back_with_one_word_of_its_own_is_judged_by_relevance() -> None:
+    """ "How was it chosen?" is answered by "settled on"; no sentence has to repeat the word "chosen"."""
+    constant = chunk("fusion", "The authors settled on the constant k of reciprocal rank fusion in a pilot study.")
+
+    draft = answerer().draft(
+        "Which constant k is customary in reciprocal rank fusion, and how was it chosen?", [context(constant)]
+    )
+
+    assert len(draft.claims) == 1
+    assert draft.unanswered == ()
+
+
+def test_a_part_that_points_back_is_named_as_it_was_asked() -> None:
+    """A note with the whole question would deny the answer above it."""
+    constant = chunk("fusion", "The authors settled on the constant k of reciprocal rank fusion in a pilot study.")
+
+    draft = answerer().draft(
+        "Which constant k is customary in reciprocal rank fusion, and which larger collections confirmed it later?",
+        [context(constant)],
+    )
+
+    assert draft.unanswered == ("which larger collections confirmed it later?",)
