@@ -173,7 +173,7 @@ def record_of(value: Any) -> Any:
 def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
     """One answer: each claim once with its quotes and places, then what else must be known.
 
-    titles: title of each cited paper by id. An extractive claim is its own quote, so it is not quoted again.
+    titles: titles of papers by id. An extractive claim is its own quote, so it is not quoted again.
     """
     console = out()
     if result.refused:

@@ -1,7 +1,6 @@
 """What a data folder holds, for `status` and `index stats`: facts read from the published files."""
 
 from collections import Counter
-from collections.abc import Collection
 from typing import Any
 
 from rag_assets.answering.records import read_results
@@ -54,11 +53,11 @@ def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
     return unread + uncut
 
 
-def titles_of(settings: Settings, paper_ids: Collection[str]) -> dict[str, str]:
-    """Titles of some papers by id; those without one are missing."""
+def titles_of(settings: Settings) -> dict[str, str]:
+    """Title of every paper by id; empty where it has none."""
     index = published_or_empty(settings.paths.parsed_index, PARSED_INDEX).table
-    titles = dict(zip(index["paper_id"].to_pylist(), index["title"].to_pylist(), strict=True))
-    return {paper_id: titles[paper_id] for paper_id in paper_ids if titles.get(paper_id)}
+    titles = zip(index["paper_id"].to_pylist(), index["title"].to_pylist(), strict=True)
+    return {paper_id: title or "" for paper_id, title in titles}
 
 
 def index_facts(settings: Settings) -> dict[str, Any]:

@@ -38,11 +38,12 @@ def ask(
         from rag_assets.reports import titles_of
 
         settings = settings_of(data, set_)
+        titles = titles_of(settings)  # first: a process that ends while pyarrow starts its threads may abort
         result = answer_of(settings, question)
         if json_:
             rendering.print_json(rendering.record_of(result))
         else:
-            rendering.print_answer(result, titles_of(settings, result.sources_used))
+            rendering.print_answer(result, titles)
 
 
 def retrieve(
