@@ -7,7 +7,6 @@ read the file as any other. The schemas and the way from rows to values are in `
 """
 
 import hashlib
-import io
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -48,11 +47,11 @@ def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> N
     """Write `table` with its provenance and its checksum; equal content gives equal bytes."""
     metadata = {PROVENANCE_KEY: json.dumps(provenance, sort_keys=True).encode()}
     described = table.replace_schema_metadata(metadata).combine_chunks()
-    sink = io.BytesIO()
+    sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, described.schema, compression="zstd") as writer:
         writer.write_table(described)
         writer.add_key_value_metadata({_CHECKSUM_KEY: _NO_CHECKSUM})
-    content = sink.getvalue()
+    content = sink.getvalue().to_pybytes()
     place = _place_of_checksum(content)
     checksum = hashlib.sha256(content).hexdigest().encode()
     path.write_bytes(content[:place] + checksum + content[place + len(checksum) :])
@@ -103,33 +102,35 @@ class _UnusableTable(Exception):
 def _read(path: Path, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
     """Some columns of a table that has exactly those of `schema`. Raises _UnusableTable."""
     try:
-        content = path.read_bytes()
-        if problems := schema_problems(pq.read_schema(io.BytesIO(content)), schema):
+        with pa.OSFile(str(path)) as file:
+            content = file.read_buffer()  # Arrow's own: its threads must not touch Python objects when we exit
+        if problems := schema_problems(pq.read_schema(pa.BufferReader(content)), schema):
             raise _UnusableTable(f"is a table of another version ({problems[0]})")
-        _demand_checksum(content)
-        table = pq.read_table(io.BytesIO(content), columns=list(columns))
+        _demand_checksum(memoryview(content))
+        table = pq.read_table(pa.BufferReader(content), columns=list(columns))
     except (OSError, pa.ArrowException) as error:
         raise _UnusableTable(f"is damaged or no parquet file ({_first_line(error)})") from error
     return table
 
 
-def _demand_checksum(content: bytes) -> None:
+def _demand_checksum(content: memoryview) -> None:
     """Raises _UnusableTable when the file's bytes are not those that were written."""
     place = _place_of_checksum(content)
     if place < 0:
         raise _UnusableTable("is a table of another version (it has no checksum)")
     end = place + len(_NO_CHECKSUM)
-    digest = hashlib.sha256(memoryview(content)[:place])
+    digest = hashlib.sha256(content[:place])
     digest.update(_NO_CHECKSUM.encode())
-    digest.update(memoryview(content)[end:])
-    if digest.hexdigest().encode() != content[place:end]:
+    digest.update(content[end:])
+    if digest.hexdigest().encode() != bytes(content[place:end]):
         raise _UnusableTable("is damaged (its checksum does not fit)")
 
 
-def _place_of_checksum(content: bytes) -> int:
+def _place_of_checksum(content: bytes | memoryview) -> int:
     """Where in the footer the checksum begins; -1 when there is none."""
-    key = content.rfind(_CHECKSUM_KEY.encode(), max(0, len(content) - _MAX_TAIL_BYTES))
-    return -1 if key < 0 else key + len(_CHECKSUM_KEY) + _BYTES_BETWEEN
+    start = max(0, len(content) - _MAX_TAIL_BYTES)
+    key = bytes(content[start:]).rfind(_CHECKSUM_KEY.encode())
+    return -1 if key < 0 else start + key + len(_CHECKSUM_KEY) + _BYTES_BETWEEN
 
 
 def _provenance(schema: pa.Schema) -> dict[str, Any]:

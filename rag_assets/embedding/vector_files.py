@@ -52,7 +52,7 @@ def read_shard(path: Path, dimension: int | None) -> KeyedVectors | None:
     """The file's rows, or None when it is damaged (page checksums are compared) or of another dimension than one that
     is given."""
     try:
-        return _decoded(path.read_bytes(), dimension)
+        return _decoded(_content(path), dimension)
     except (pa.ArrowException, OSError, ValueError, KeyError):
         return None
 
@@ -67,7 +67,7 @@ def write_batch(folder: Path, rows: KeyedVectors) -> Path:
 
 def read_batch(path: Path, dimension: int) -> KeyedVectors | None:
     """The file's rows, or None when its content does not fit its name."""
-    content = path.read_bytes()
+    content = _content(path)
     return _decoded(content, dimension) if _digest(content) == path.stem else None
 
 
@@ -80,7 +80,7 @@ def kept_rows(path: Path, keys: Collection[str]) -> None:
     kept = {key: vector for key, vector in rows.items() if key in keys} if rows else {}
     if rows is not None and len(kept) == len(rows.keys):
         return
-    is_batch = rows is not None and path.stem == _digest(path.read_bytes())
+    is_batch = rows is not None and path.stem == _digest(_content(path))
     if rows is not None and kept:
         fewer = KeyedVectors.of(kept, rows.vectors.shape[1])
         if not is_batch:
@@ -90,7 +90,13 @@ def kept_rows(path: Path, keys: Collection[str]) -> None:
     path.unlink()
 
 
-def _digest(content: bytes) -> str:
+def _content(path: Path) -> pa.Buffer:
+    """The file's bytes in Arrow's own memory: its threads must not touch Python objects when the process exits."""
+    with pa.OSFile(str(path)) as file:
+        return file.read_buffer()
+
+
+def _digest(content: bytes | pa.Buffer) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
 
@@ -104,8 +110,8 @@ def _encoded(rows: KeyedVectors) -> bytes:
     return sink.getvalue()
 
 
-def _decoded(content: bytes, dimension: int | None) -> KeyedVectors:
-    table = pq.read_table(io.BytesIO(content), page_checksum_verification=True)
+def _decoded(content: pa.Buffer, dimension: int | None) -> KeyedVectors:
+    table = pq.read_table(pa.BufferReader(content), page_checksum_verification=True)
     column = table["vector"].combine_chunks()
     found = column.type.list_size if pa.types.is_fixed_size_list(column.type) else 0
     if column.type != pa.list_(pa.float32(), found if dimension is None else dimension):
