@@ -21,6 +21,7 @@ from rag_assets.embedding.vector_cache import VectorCache
 from rag_assets.indexing.chroma import ChromaWriter
 from rag_assets.indexing.tantivy_index import TantivyWriter
 from rag_assets.model import Citation, Claim
+from rag_assets.table_files import read_provenance, write_table
 from rag_assets_tests.end_to_end.world import World
 
 ORDER = ["parsed_index", "blocks", "chunks", "passages", "embeddings", "chroma_index", "index_meta", "qa", "smoke_eval"]
@@ -31,7 +32,12 @@ def damage(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]], *, re
     table = pq.read_table(path)
     rows = table.to_pylist()
     rows = [*rows, rows[0]] if repeat else [change(rows[0]), *rows[1:]]
-    pq.write_table(pa.Table.from_pylist(rows, table.schema), path)
+    rewrite(path, rows, table.schema)
+
+
+def rewrite(path: Path, rows: list[dict[str, Any]], schema: pa.Schema) -> None:
+    """Publish other rows as the pipeline would, checksum included: what is wrong with them is no damage to the file."""
+    write_table(pa.Table.from_pylist(rows, schema), path, read_provenance(path))
 
 
 def assert_withheld(world: World, check: str, *, published: dict[str, str], reason: str) -> None:
@@ -94,7 +100,7 @@ def test_a_chunk_of_the_back_matter_is_not_published(world: World) -> None:
     rows = table.to_pylist()
     paragraph = next(row for row in rows if row["kind"] == "paragraph")
     paragraph["zone"] = "back"
-    pq.write_table(pa.Table.from_pylist(rows, table.schema), world.paths.blocks)
+    rewrite(world.paths.blocks, rows, table.schema)
 
     assert_withheld(world, "chunks.no_back_matter", published=published, reason=paragraph["paper_id"])
 

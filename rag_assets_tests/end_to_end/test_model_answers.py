@@ -7,7 +7,6 @@ provider's real SDK.
 import csv
 import json
 from collections import Counter
-from statistics import fmean
 from typing import Any
 
 import pytest
@@ -82,14 +81,13 @@ def test_a_model_s_answers_are_verified_and_published(
     [citation] = claim["citations"]
     assert "12%" in citation["quote"]
     assert (citation["page_start"], citation["verification"]) == (2, "exact")
-    assert claim["support"]["score"] > 0.9
+    assert claim["support"]["score"] is None, "the scripted model repeats its quote, and a quote supports itself"
     assert answers["q3"]["answer"] == REFUSAL
     assert {row["model"].split(" ")[0].split("@")[0] for row in answers.values()} == {MODELS[provider]}
     facts = outcome.facts["qa"]
     assert facts["n_model_requests"] == len(server.requests)
     assert facts["n_input_tokens"] == 1200 * len(server.requests)
-    scores = [claim["support"]["score"] for row in answers.values() for claim in row["claims"]]
-    assert facts["mean_support"] == pytest.approx(fmean(scores))
+    assert "mean_support" not in facts
     assert facts.get("cost_usd") == (0.0 if provider == "ollama" else None), "the prices known are the providers' own"
     rows = audit(world.paths)
     assert facts["model_seconds"] > 0
@@ -147,7 +145,7 @@ def test_a_missing_key_is_said_before_any_work(world: World, monkeypatch: pytest
 
 def test_a_spent_budget_stops_cleanly_and_the_next_run_goes_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A budget is a pause: nothing is lost, nothing is asked twice, also of questions that were half done."""
-    world.write_questions(TEN_QUESTIONS[:5])
+    world.write_questions([{**question, "answerable": True} for question in TEN_QUESTIONS[:5]])
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_by(quoting_model)
