@@ -6,7 +6,7 @@ PYTHON ?= python3
 PORT ?= 3000
 VENV := .venv
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-compile
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 
 .PHONY: run test ui check lock clean
 
@@ -14,7 +14,7 @@ run: $(VENV)/installed
 	@$(BIN)/rag-assets run --show-answers
 
 test: $(VENV)/installed-dev
-	@$(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
 ui: $(VENV)/installed
 	@$(BIN)/rag-assets ui --port $(PORT)

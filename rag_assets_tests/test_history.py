@@ -1,19 +1,19 @@
 """Where the history of runs lies, and what tells its runs apart."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import dagster as dg
 import pytest
+from typer.testing import CliRunner
 
 from rag_assets.assets.run_tags import DATA_DIR_TAG, STARTED_BY_TAG
+from rag_assets.cli import app
 from rag_assets.definitions import build_defs
 from rag_assets.errors import ReadOnlyFolder
 from rag_assets.history import dagster_home, opened_instance
 from rag_assets.settings import Paths
-from rag_assets_tests.cli.processes import COMMAND
 
 QUICK = {"RAG_ASSETS_CHUNKING__TOKENIZER": "wordpiece"}
 
@@ -25,11 +25,10 @@ def data_folder(path: Path) -> Path:
     return path
 
 
-def rag_assets(*arguments: str, cwd: Path, home: str = "") -> None:
-    """Run a command as a process, without any Dagster home unless one is given."""
-    environment = {**os.environ, **QUICK, "DAGSTER_HOME": home}
-    done = subprocess.run([*COMMAND, *arguments], cwd=cwd, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+def rag_assets(*arguments: str, home: str = "") -> None:
+    """Run a command in the working folder, without any Dagster home unless one is given."""
+    done = CliRunner().invoke(app, list(arguments), env={**QUICK, "DAGSTER_HOME": home})
+    assert done.exit_code == 0, done.stderr
 
 
 def runs_of(home: Path) -> list[dg.DagsterRun]:
@@ -37,13 +36,14 @@ def runs_of(home: Path) -> list[dg.DagsterRun]:
         return list(instance.get_runs())
 
 
-def test_each_data_folder_has_a_history_of_its_own(tmp_path: Path) -> None:
+def test_each_data_folder_has_a_history_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One history for all: the plots and checks of a trial stand among those of the demo, and none can be read."""
+    monkeypatch.chdir(tmp_path)
     demo, own = data_folder(tmp_path / "data"), data_folder(tmp_path / "elsewhere" / "own")
-    rag_assets("run", "--select", "parsed_index", cwd=tmp_path)
+    rag_assets("run", "--select", "parsed_index")
     before = [run.run_id for run in runs_of(demo / ".dagster")]
 
-    rag_assets("run", "--select", "parsed_index", "--data", "elsewhere/own", cwd=tmp_path)
+    rag_assets("run", "--select", "parsed_index", "--data", "elsewhere/own")
 
     assert [run.run_id for run in runs_of(demo / ".dagster")] == before
     (run,) = runs_of(own / ".dagster")
@@ -51,11 +51,14 @@ def test_each_data_folder_has_a_history_of_its_own(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "elsewhere"], "no history beside them"
 
 
-def test_a_home_of_ones_own_wins_and_its_runs_name_their_folder(tmp_path: Path) -> None:
+def test_a_home_of_ones_own_wins_and_its_runs_name_their_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Several folders may share one history on purpose; then only the tags tell their runs apart."""
+    monkeypatch.chdir(tmp_path)
     for name in ("one", "two"):
         data_folder(tmp_path / name)
-        rag_assets("run", "--select", "parsed_index", "--data", name, cwd=tmp_path, home=str(tmp_path / "home"))
+        rag_assets("run", "--select", "parsed_index", "--data", name, home=str(tmp_path / "home"))
 
     tags = [run.tags for run in runs_of(tmp_path / "home")]
 
