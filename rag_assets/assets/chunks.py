@@ -91,7 +91,7 @@ CHUNK_AUDITS: list[Audit[ChunksDraft]] = [
     kinds={"parquet"},
 )
 def chunks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
-    """What is read and cited: 800-1,200 tokens of one section, with their pages; `data/cache/chunks.parquet`."""
+    """What is read and cited: a section cut to size, or short ones merged; `data/cache/chunks.parquet`."""
     paths = settings.paths
     tokenizer = resolve_tokenizer(
         settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")
