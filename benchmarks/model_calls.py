@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from rag_assets.tokens import token_counter
+from rag_assets.text.tokens import token_counter
 from rag_assets_tests.end_to_end.world import World
 from rag_assets_tests.wire import Reply, Slow, WireServer, use_wire_environment
 from rag_assets_tests.wire.exchange import WireRequest

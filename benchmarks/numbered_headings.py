@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from rag_assets.domain import BlockKind, Document
 from rag_assets.errors import RagAssetsError
-from rag_assets.model import BlockKind, Document
 from rag_assets.parsing.conventions.heading_numbers import heading_number
 from rag_assets.parsing.tei.document import parse_tei
 from rag_assets.settings import ParseLimits, ParsingSettings

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from rag_assets.answering.encoders import SentenceEncoder
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.asking import asking
+from rag_assets.domain import Context
 from rag_assets.hosted.connections import Connections
-from rag_assets.model import Context
 from rag_assets.questions import Question
 from rag_assets.settings import Settings, load_settings
 

@@ -26,6 +26,7 @@ from typing import Any
 
 from rag_assets.chunking.chunker import chunk_paper
 from rag_assets.chunking.passages import cut_passages
+from rag_assets.domain import Block, BlockKind, Chunk, Document, Passage, Source
 from rag_assets.embedding.base import Embedder, Vectors
 from rag_assets.embedding.missing_vectors import embed_missing
 from rag_assets.embedding.providers import embedder_facts, open_embedder
@@ -35,12 +36,11 @@ from rag_assets.indexing.chroma import ChromaStore, ChromaTarget
 from rag_assets.indexing.protocols import IndexRow, Scored
 from rag_assets.indexing.tantivy_index import TantivyIndex, TantivyTarget
 from rag_assets.indexing.update import update_index
-from rag_assets.model import Block, BlockKind, Chunk, Document, Passage, Source
 from rag_assets.parsing.text.document import parse_text
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.search import DenseSearch, Searcher
 from rag_assets.settings import Settings
-from rag_assets.tokens import token_counter
+from rag_assets.text.tokens import token_counter
 
 BUDGET_TOKENS = 6000
 HYPHEN_IN_WORD = re.compile(r"(?<=\w)- ?(?=\w)")

@@ -16,13 +16,13 @@ from pathlib import Path
 
 from table_cases import KINDS, Case, cases_of, grid_of
 
+from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.evidence.verification import verify
 from rag_assets.chunking.chunker import chunk_paper
 from rag_assets.errors import RagAssetsError
 from rag_assets.parsing.registry import parser_of, sniff, stem_of
 from rag_assets.settings import Settings
-from rag_assets.tokens import token_counter
+from rag_assets.text.tokens import token_counter
 
 PARTS = ("tuned on", "held out")
 

@@ -16,8 +16,8 @@ from collections import Counter, defaultdict
 from pathlib import Path
 
 from rag_assets.answering.extractive import ExtractiveAnswerer
+from rag_assets.domain import Context
 from rag_assets.embedding.providers import open_embedder
-from rag_assets.model import Context
 from rag_assets.questions import question_parts
 from rag_assets.settings import Settings
 

@@ -23,17 +23,17 @@ from pathlib import Path
 from rapidfuzz import fuzz
 from verifier_cases import KINDS, SEED, Case, Corpus, cases_of
 
+from rag_assets.answering.citations.fuzzy_match import Words, tidied_from
+from rag_assets.answering.citations.quote_places import places
+from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.evidence.near_miss import Words, tidied_from
-from rag_assets.answering.evidence.quote_places import places
-from rag_assets.answering.evidence.verification import verify
 from rag_assets.chunking.chunker import chunk_paper
+from rag_assets.domain import Chunk, Document, Verification
 from rag_assets.errors import RagAssetsError
-from rag_assets.model import Chunk, Document, Verification
 from rag_assets.parsing.registry import parser_of, sniff, stem_of
 from rag_assets.parsing.text.document import parse_text
 from rag_assets.settings import Settings
-from rag_assets.tokens import token_counter
+from rag_assets.text.tokens import token_counter
 
 DEMO = Path(__file__).parent.parent / "data" / "papers"
 THRESHOLDS = (75, 80, 85, 90, 95)

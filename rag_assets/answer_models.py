@@ -3,9 +3,9 @@
 What they are asked is decided in `answering`, how in `hosted`; questions are put to them in `asking`.
 """
 
+from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer
 from rag_assets.answering.drafts import EXTRACTIVE, Answerer
 from rag_assets.answering.engine import ENGINE_VERSION
-from rag_assets.answering.evidence.support import EmbeddedSupport, SupportScorer
 from rag_assets.answering.extractive import EXTRACTIVE_VERSION, ExtractiveAnswerer
 from rag_assets.answering.hosted_identity import hosted_answerer_id, judge_id
 from rag_assets.embedding.base import Embedder

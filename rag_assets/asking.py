@@ -15,12 +15,12 @@ from rag_assets.answer_models import n_at_once, open_models, open_sentence_model
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.engine import AnswerEngine, Evidence, Retrieve
 from rag_assets.answering.replies import ReplyCache
+from rag_assets.domain import QAResult
 from rag_assets.embedding.base import Embedder
 from rag_assets.errors import InvalidQuestions
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, fingerprint
 from rag_assets.indexing.manifest import is_intact, read_manifest
-from rag_assets.model import QAResult
 from rag_assets.questions import MAX_QUESTION_CHARS, Question
 from rag_assets.retrieval.opening import open_searcher
 from rag_assets.retrieval.search import Searcher

@@ -8,13 +8,13 @@ from typing import Any
 
 import dagster as dg
 
+from rag_assets.assets.automation import corpus_sensor, everything_job, nightly_job, nightly_schedule
 from rag_assets.assets.chunks import chunks
 from rag_assets.assets.corpus import blocks, parsed_index
 from rag_assets.assets.evaluation import smoke_eval
 from rag_assets.assets.index import bm25_index, chroma_index, embeddings, index_meta, passages
 from rag_assets.assets.qa import qa
 from rag_assets.assets.run_settings import run_models, run_settings
-from rag_assets.automation import corpus_sensor, everything_job, nightly_job, nightly_schedule
 from rag_assets.settings import load_settings
 
 ASSETS = [

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.model import Block, BlockKind, Box, Cell, Chunk, Passage, SectionPart, Span, Zone
+from rag_assets.domain import Block, BlockKind, Box, Cell, Chunk, Passage, SectionPart, Span, Zone
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
-from rag_assets.model import Context, Usage
+from rag_assets.domain import Context, Usage
 
 EXTRACTIVE = "extractive"
 """Name of the answerer that needs no model; the model of its results begins with it."""

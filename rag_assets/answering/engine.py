@@ -7,6 +7,8 @@ this module knows neither indexes nor embeddings.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
+from rag_assets.answering.citations.support import Scoring, SupportScorer, with_support
+from rag_assets.answering.citations.verification import VerifiedClaims, sources_of, verify
 from rag_assets.answering.drafts import (
     FEW_SOURCES_NOTE,
     INSUFFICIENT,
@@ -15,12 +17,10 @@ from rag_assets.answering.drafts import (
     Answerer,
     DraftAnswer,
 )
-from rag_assets.answering.evidence.support import Scoring, SupportScorer, with_support
-from rag_assets.answering.evidence.verification import VerifiedClaims, sources_of, verify
 from rag_assets.answering.replies import ReplyCache
+from rag_assets.domain import Chunk, Citation, Claim, Context, QAResult, Usage, page_numbers, summed
 from rag_assets.errors import RequestRejected
 from rag_assets.incremental import fingerprint
-from rag_assets.model import Chunk, Citation, Claim, Context, QAResult, Usage, page_numbers, summed
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 
@@ -55,7 +55,7 @@ class UsedDraft:
 
 
 @dataclass(frozen=True)
-class QAAttempts:
+class AnswerTrace:
     """A result and how it came about; one row of the audit."""
 
     result: QAResult
@@ -123,7 +123,7 @@ class AnswerEngine:
         self._scorer = scorer
         self._settings = settings
 
-    def answer(self, question: Question) -> QAAttempts:
+    def answer(self, question: Question) -> AnswerTrace:
         """Raises what the answerer raises; drafts made until then are in the cache."""
         attempts = [self._attempt(question, self._settings.k)]
         retry_k = None
@@ -132,7 +132,7 @@ class AnswerEngine:
             attempts += self._retried(question, retry_k, attempts[0])
         final = max(reversed(attempts), key=lambda attempt: (attempt.n_sources, len(attempt.verified.claims)))
         scoring = self._scorer.scores(final.verified.claims, question.question)
-        return QAAttempts(
+        return AnswerTrace(
             result=self._result(question, final, attempts, scoring),
             initial_k=self._settings.k,
             n_sources_initial=attempts[0].n_sources,

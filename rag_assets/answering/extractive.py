@@ -19,11 +19,11 @@ from py_rust_stemmers import SnowballStemmer
 from rag_assets.answering.boilerplate import states_only_formalities
 from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.encoders import SentenceEncoder
+from rag_assets.domain import BLOCK_SEPARATOR, Context
 from rag_assets.incremental import fingerprint
-from rag_assets.model import BLOCK_SEPARATOR, Context
 from rag_assets.questions import QuestionPart, question_parts
-from rag_assets.sentences import sentence_spans
 from rag_assets.settings import ExtractiveSettings
+from rag_assets.text.sentences import sentence_spans
 
 EXTRACTIVE_VERSION = 4
 MIN_WORDS, MAX_WORDS = 6, 90

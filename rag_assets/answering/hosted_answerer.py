@@ -12,13 +12,13 @@ from rag_assets.answering.hosted_identity import INSTRUCTIONS, QUESTION, hosted_
 from rag_assets.answering.model_replies.insufficient import insufficient_notes, is_insufficient
 from rag_assets.answering.model_replies.parsing import read_tolerantly
 from rag_assets.answering.model_replies.schema import ModelReply
-from rag_assets.answering.untrusted.claim_texts import MAX_CHARS, claim_text
-from rag_assets.answering.untrusted.source_fences import SourcesBlock, sources_block
+from rag_assets.answering.prompt_injection.claim_texts import MAX_CHARS, claim_text
+from rag_assets.answering.prompt_injection.source_fences import SourcesBlock, sources_block
+from rag_assets.domain import Context
 from rag_assets.errors import ContextTooLong
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.structured import StructuredModel, StructuredReply
-from rag_assets.model import Context
 from rag_assets.settings import AnsweringSettings
 
 MAX_CLAIMS, MAX_CITATIONS, MAX_QUOTE_CHARS = 50, 20, 2_000

@@ -10,15 +10,15 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field
 
-from rag_assets.answering.evidence.support import Scoring, SupportScorer
+from rag_assets.answering.citations.support import Scoring, SupportScorer
 from rag_assets.answering.hosted_identity import JUDGE_INSTRUCTIONS, JUDGED_CLAIM, judge_id
 from rag_assets.answering.replies import ReplyCache
+from rag_assets.domain import Claim
 from rag_assets.errors import BudgetExhausted, ModelFault, RagAssetsError, RequestRejected
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.structured import StructuredModel, StructuredReply
 from rag_assets.incremental import fingerprint
-from rag_assets.model import Claim
 
 logger = logging.getLogger(__name__)
 _MAX_OUTPUT_TOKENS = 4096

@@ -13,10 +13,10 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from rag_assets.answering.audit_lines import CHECKSUM_COLUMN, encoded, set_damaged_aside, with_checksum
-from rag_assets.answering.engine import QAAttempts
-from rag_assets.answering.update import AnswerUpdate, LeftQuestion, result_fingerprint
+from rag_assets.answering.engine import AnswerTrace
+from rag_assets.answering.update import AnswerUpdate, DeferredQuestion, result_fingerprint
+from rag_assets.domain import QAResult
 from rag_assets.incremental import file_sha256, write_atomically
-from rag_assets.model import QAResult
 
 logger = logging.getLogger(__name__)
 AUDIT_COLUMNS = (
@@ -82,7 +82,7 @@ class AuditedRun:
     """As `QuestionSet.label`; ids of questions are unique within it."""
 
 
-def audit_row(attempts: QAAttempts, run: AuditedRun, *, verdict: str) -> dict[str, object]:
+def audit_row(attempts: AnswerTrace, run: AuditedRun, *, verdict: str) -> dict[str, object]:
     """One row of the audit; `verdict` says whether the answer was published."""
     result, spent = attempts.result, attempts.spent
     return {
@@ -114,7 +114,7 @@ def audit_row(attempts: QAAttempts, run: AuditedRun, *, verdict: str) -> dict[st
     }
 
 
-def left_row(left: LeftQuestion, run: AuditedRun) -> dict[str, object]:
+def left_row(left: DeferredQuestion, run: AuditedRun) -> dict[str, object]:
     """The row of a question that was not answered this time; its verdict says why."""
     return {
         **asdict(run),

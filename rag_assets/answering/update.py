@@ -12,10 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
 
-from rag_assets.answering.engine import QAAttempts
+from rag_assets.answering.engine import AnswerTrace
+from rag_assets.domain import QAResult
 from rag_assets.errors import AccessDenied, BudgetExhausted, ModelFault, ModelUnavailable, RagAssetsError
 from rag_assets.incremental import UpdatePlan, file_sha256, fingerprint, plan_update, read_json
-from rag_assets.model import QAResult
 from rag_assets.questions import Question
 
 logger = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ _MOST_FAILURES_IN_A_ROW = 3
 
 
 @dataclass(frozen=True)
-class LeftQuestion:
+class DeferredQuestion:
     """A question that was not answered this time, and why; the next run asks it again."""
 
     question: Question
@@ -39,14 +39,14 @@ class AnswerUpdate:
 
     results: tuple[QAResult, ...]
     """One a question, in the order of the question file."""
-    attempts: tuple[QAAttempts, ...]
+    attempts: tuple[AnswerTrace, ...]
     """How each row came about; empty when nothing had to be done."""
     plan: UpdatePlan
-    left: tuple[LeftQuestion, ...] = ()
+    left: tuple[DeferredQuestion, ...] = ()
     """Questions without an answer to what is asked now."""
 
     @property
-    def news(self) -> list[QAAttempts]:
+    def news(self) -> list[AnswerTrace]:
         """The attempts whose row is not the published one; these go into the audit."""
         changed = set(self.plan.to_build)
         return [attempts for attempts in self.attempts if attempts.result.question_id in changed]
@@ -57,7 +57,7 @@ class AnswerUpdate:
         return {used.fingerprint for attempts in self.attempts for used in attempts.drafts}
 
     @property
-    def unjudged(self) -> list[QAAttempts]:
+    def unjudged(self) -> list[AnswerTrace]:
         """The answers whose judge was not heard; the next run asks it again."""
         return [attempts for attempts in self.attempts if attempts.scoring.unjudged]
 
@@ -112,7 +112,7 @@ def kept(published: Sequence[QAResult]) -> AnswerUpdate:
 def answered(
     questions: Sequence[Question],
     published: Sequence[QAResult],
-    answer: Callable[[Question], QAAttempts],
+    answer: Callable[[Question], AnswerTrace],
     *,
     still_holds: Callable[[QAResult], bool],
     n_at_once: int,
@@ -134,11 +134,11 @@ def answered(
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
-    attempts = [outcome for outcome in outcomes if isinstance(outcome, QAAttempts)]
+    attempts = [outcome for outcome in outcomes if isinstance(outcome, AnswerTrace)]
     if (fault := run.stopped_by or run.first_fault) is not None and not attempts:
         raise fault
     rows = {attempt.result.question_id: attempt.result for attempt in attempts}
-    left = tuple(outcome for outcome in outcomes if isinstance(outcome, LeftQuestion))
+    left = tuple(outcome for outcome in outcomes if isinstance(outcome, DeferredQuestion))
     _warn_of(left, len(questions))
     asked_before = {(result.question_id, result.question): result for result in published}
     for item in left:
@@ -150,7 +150,7 @@ def answered(
     return AnswerUpdate(results, tuple(attempts), plan, left)
 
 
-def _warn_of(left: Sequence[LeftQuestion], n_questions: int) -> None:
+def _warn_of(left: Sequence[DeferredQuestion], n_questions: int) -> None:
     for reason in dict.fromkeys(item.reason for item in left):
         ids = [item.question.id for item in left if item.reason == reason]
         shown = ", ".join(ids[:_MOST_SHOWN]) + (f" and {len(ids) - _MOST_SHOWN} more" if len(ids) > _MOST_SHOWN else "")
@@ -179,14 +179,14 @@ class _Run:
         """Begin no further question."""
         self.stopped_by = self.stopped_by or RagAssetsError("The run was ended.")
 
-    def outcome(self, question: Question, answer: Callable[[Question], QAAttempts]) -> QAAttempts | LeftQuestion:
+    def outcome(self, question: Question, answer: Callable[[Question], AnswerTrace]) -> AnswerTrace | DeferredQuestion:
         if self.stopped_by is not None:
-            return LeftQuestion(question, str(self.stopped_by))
+            return DeferredQuestion(question, str(self.stopped_by))
         try:
             attempts = answer(question)
         except (ModelFault, BudgetExhausted) as fault:
             self._count_failure(fault)
-            return LeftQuestion(question, str(fault))
+            return DeferredQuestion(question, str(fault))
         with self._lock:
             self._n_failures_in_a_row = 0
             self._n_done += 1

@@ -5,8 +5,8 @@ from pathlib import Path
 
 from rag_assets.answering.engine import place_of, remarks
 from rag_assets.assets.reporting import MAX_MARKDOWN_CHARS
-from rag_assets.display_text import markdown_text
-from rag_assets.model import Citation, Claim, QAResult
+from rag_assets.domain import Citation, Claim, QAResult
+from rag_assets.text.display import markdown_text
 
 MAX_ANSWERS = 200
 """Each run keeps its page in Dagster's history, and a browser has to draw it."""

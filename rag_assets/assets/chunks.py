@@ -21,7 +21,7 @@ from rag_assets.parsing.corpus import text_lost
 from rag_assets.settings import ChunkingSettings, Settings
 from rag_assets.table_files import published_or_empty, read_provenance, required_table, write_table
 from rag_assets.tables import CHUNKS, fingerprints_by, rows_without, schema_problems
-from rag_assets.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
+from rag_assets.text.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
 
 N_PAPERS_SHOWN = 50
 

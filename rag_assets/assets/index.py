@@ -16,6 +16,7 @@ from rag_assets.assets.reporting import histogram, materialized, progress
 from rag_assets.chunking import audits as chunking_audits
 from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.chunking.updates import ReadingWindow, update_passages
+from rag_assets.domain import Passage
 from rag_assets.embedding.audits import VectorProblem, without_unit_vector
 from rag_assets.embedding.earlier_models import note_papers, prune_earlier_models
 from rag_assets.embedding.missing_vectors import embed_missing
@@ -29,7 +30,6 @@ from rag_assets.indexing.protocols import IndexIdentity, IndexTarget
 from rag_assets.indexing.rows import index_rows
 from rag_assets.indexing.tantivy_index import TantivyTarget, tantivy_identity
 from rag_assets.indexing.update import IndexDraft, draft_index
-from rag_assets.model import Passage
 from rag_assets.settings import Paths, Settings
 from rag_assets.table_files import published_or_empty, read_provenance, required_table, write_table
 from rag_assets.tables import PASSAGES, fingerprints_by, passages_from

@@ -36,10 +36,10 @@ from rag_assets.assets.answer_page import answers_page
 from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, skipped, specs
 from rag_assets.assets.reporting import materialized, now, of_another_asset, progress
+from rag_assets.domain import Chunk, QAResult, Usage
 from rag_assets.errors import MissingInput
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, drafting, read_json
-from rag_assets.model import Chunk, QAResult, Usage
 from rag_assets.question_sets import QuestionSet, question_set, questions_to_answer
 from rag_assets.questions import Question
 from rag_assets.settings import Paths, Settings

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.model import Zone
+from rag_assets.domain import Zone
 from rag_assets.settings import ChunkingSettings
 
 

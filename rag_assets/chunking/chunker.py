@@ -13,10 +13,10 @@ from rag_assets.chunking.sections import read_runs
 from rag_assets.chunking.sizes import SizedRun, sized_runs
 from rag_assets.chunking.text_accounts import n_text_chars
 from rag_assets.chunking.units import Unit
+from rag_assets.domain import BLOCK_SEPARATOR, Block, BlockKind, Chunk, first_page, known_spans, last_page
 from rag_assets.incremental import fingerprint as hash_of
-from rag_assets.model import BLOCK_SEPARATOR, Block, BlockKind, Chunk, first_page, known_spans, last_page
 from rag_assets.settings import ChunkingSettings
-from rag_assets.tokens import TokenCounter
+from rag_assets.text.tokens import TokenCounter
 
 CHUNKER_VERSION = 5
 """Raise it when the same blocks and settings give other chunks than before."""

@@ -9,7 +9,7 @@ from rag_assets.chunking.cuts import Item, Rank, Window, boundary_cost, choose_c
 from rag_assets.chunking.short_sections import common_path
 from rag_assets.chunking.sizes import SizedRun, as_line, is_named_by
 from rag_assets.chunking.units import PROSE, Unit
-from rag_assets.model import BlockKind, SectionPart, Span
+from rag_assets.domain import BlockKind, SectionPart, Span
 from rag_assets.settings import ChunkingSettings
 
 PATH_SEPARATOR = " > "

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from rag_assets.chunking.sections import Run
 from rag_assets.chunking.units import Unit
-from rag_assets.model import BlockKind
+from rag_assets.domain import BlockKind
 
 _WORDS_A_TOKEN = 0.75
 

@@ -12,7 +12,7 @@ from itertools import pairwise
 from rag_assets.chunking.cuts import Item, Rank, Window, boundary_cost, choose_cuts
 from rag_assets.chunking.oversize import CountAll, fitting_pieces, leading_piece
 from rag_assets.chunking.units import PROSE, line_spans
-from rag_assets.model import (
+from rag_assets.domain import (
     BLOCK_SEPARATOR,
     BlockKind,
     Chunk,
@@ -23,8 +23,8 @@ from rag_assets.model import (
     last_page,
     spans_between,
 )
-from rag_assets.sentences import sentence_spans
 from rag_assets.settings import PassageSettings
+from rag_assets.text.sentences import sentence_spans
 
 PASSAGER_VERSION = 4
 """Raise it when the same chunks and settings give other passages than before."""

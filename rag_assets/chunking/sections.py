@@ -19,8 +19,8 @@ from rag_assets.chunking.units import (
     sentence_units,
     whole_unit,
 )
+from rag_assets.domain import BLOCK_SEPARATOR, Block, BlockKind, Zone
 from rag_assets.incremental import fingerprint
-from rag_assets.model import BLOCK_SEPARATOR, Block, BlockKind, Zone
 
 STRATEGIES: dict[BlockKind, Strategy] = {
     BlockKind.HEADING: whole_unit,

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import groupby, takewhile
 
 from rag_assets.chunking.sections import Run
-from rag_assets.model import Zone
+from rag_assets.domain import Zone
 from rag_assets.settings import ChunkingSettings
 
 

@@ -8,10 +8,10 @@ from rag_assets.chunking.oversize import fitting_pieces, leading_piece
 from rag_assets.chunking.sections import Run
 from rag_assets.chunking.short_sections import common_path, merged_runs
 from rag_assets.chunking.units import Unit, clipped_spans, fragments
+from rag_assets.domain import BlockKind
 from rag_assets.incremental import fingerprint
-from rag_assets.model import BlockKind
 from rag_assets.settings import ChunkingSettings
-from rag_assets.tokens import TokenCounter
+from rag_assets.text.tokens import TokenCounter
 
 _TITLE_SHARE = 4
 """A repeated title takes at most one part in so many of a chunk."""

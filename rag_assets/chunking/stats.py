@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from rag_assets.tokens import ResolvedTokenizer
+from rag_assets.text.tokens import ResolvedTokenizer
 
 _TOP_SECTIONS = 20
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.chunking.units import PlacedBlock, Unit, line_spans, repeated_title, verbatim_units, with_caption
-from rag_assets.model import Box, Cell, Span, all_boxes, spans_between
+from rag_assets.domain import Box, Cell, Span, all_boxes, spans_between
 
 CELL_SEPARATOR = " | "
 _MOST_COLUMNS = 500

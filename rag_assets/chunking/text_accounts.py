@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.model import BlockKind, Zone
+from rag_assets.domain import BlockKind, Zone
 
 _CAPTIONED = (str(BlockKind.TABLE), str(BlockKind.FIGURE))
 _COUNTS = ("n_in_blocks", "n_heading", "n_back_matter")

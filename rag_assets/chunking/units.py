@@ -8,8 +8,8 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rag_assets.model import Block, BlockKind, Span, spans_between
-from rag_assets.sentences import sentence_spans
+from rag_assets.domain import Block, BlockKind, Span, spans_between
+from rag_assets.text.sentences import sentence_spans
 
 PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.FOOTNOTE, BlockKind.FORMULA})
 CAPTIONED = frozenset({BlockKind.TABLE, BlockKind.FIGURE})

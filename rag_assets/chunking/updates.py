@@ -18,9 +18,9 @@ from rag_assets.chunking.oversize import CountAll
 from rag_assets.chunking.passages import PASSAGER_VERSION, cut_passages
 from rag_assets.chunking.quarantine import CutPaper, QuarantinedPaper, cut_or_quarantined
 from rag_assets.chunking.sections import is_indexable
+from rag_assets.domain import Block, BlockKind, Zone
 from rag_assets.errors import GuardrailBroken
 from rag_assets.incremental import UpdatePlan, fingerprint, plan_update
-from rag_assets.model import Block, BlockKind, Zone
 from rag_assets.settings import ChunkingSettings, PassageSettings
 from rag_assets.tables import (
     CHUNKS,
@@ -36,7 +36,7 @@ from rag_assets.tables import (
     rows_without,
     to_table,
 )
-from rag_assets.tokens import TokenCounter
+from rag_assets.text.tokens import TokenCounter
 
 _PAPERS_A_TASK = 16
 

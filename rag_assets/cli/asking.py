@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rag_assets import rendering
+from rag_assets.cli import rendering
 from rag_assets.cli.options import DataOption, JsonOption, SetOption, settings_of
 from rag_assets.cli.reported import reported
 from rag_assets.errors import InvalidQuestions
@@ -35,7 +35,7 @@ def ask(
     """
     with reported():
         from rag_assets.asking import ask as answer_of
-        from rag_assets.reports import titles_of
+        from rag_assets.cli.reports import titles_of
 
         settings = settings_of(data, set_)
         titles = titles_of(settings)  # first: a process that ends while pyarrow starts its threads may abort

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from rag_assets import rendering
+from rag_assets.cli import rendering
 from rag_assets.cli.options import DataOption, JsonOption, settings_of
 from rag_assets.cli.reported import reported
 from rag_assets.data_folder import demand_writable
@@ -18,7 +18,7 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
     Example: rag-assets status
     """
     with reported():
-        from rag_assets.reports import quarantined_files, status_facts
+        from rag_assets.cli.reports import quarantined_files, status_facts
 
         settings = settings_of(data, None)
         facts, files = status_facts(settings), quarantined_files(settings)
@@ -40,7 +40,7 @@ def ui(
     Example: rag-assets ui --port 3001
     """
     with reported():
-        from rag_assets.dagster_ui import serve
+        from rag_assets.runs.ui import serve
 
         settings = settings_of(data, None)
         serve(
@@ -58,7 +58,7 @@ def index_stats(data: DataOption = None, json_: JsonOption = False) -> None:
     Example: rag-assets index stats --json
     """
     with reported():
-        from rag_assets.reports import index_facts
+        from rag_assets.cli.reports import index_facts
 
         facts = index_facts(settings_of(data, None))
         if json_:

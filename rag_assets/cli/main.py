@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from rag_assets import rendering
+from rag_assets.cli import rendering
 from rag_assets.cli.asking import ask, retrieve
 from rag_assets.cli.folder import clear, index_stats, status, ui
 from rag_assets.cli.steps import chunk, index_build, qa, run

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import typer
 from rich.logging import RichHandler
 
-from rag_assets import rendering
+from rag_assets.cli import rendering
 from rag_assets.errors import RagAssetsError
 
 _EXIT_OF_CTRL_C = 130

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag_assets import rendering
+from rag_assets.cli import rendering
 from rag_assets.cli.options import DataOption, JsonOption, SetOption, overrides_of, settings_of
 from rag_assets.cli.reported import reported
+from rag_assets.domain import QAResult
 from rag_assets.errors import InvalidSettings
-from rag_assets.model import QAResult
 from rag_assets.settings import Settings
 
 if TYPE_CHECKING:  # runs import Dagster, which takes a second that --help does not need
-    from rag_assets.runs import RunReport
+    from rag_assets.runs.materialize import RunReport
 
 UP_TO_CHUNKS = "+chunks"
 UP_TO_INDEX = "+index_meta"
@@ -96,7 +96,7 @@ def _materialize(
     before, and a run that a signal ended ends the command.
     """
     settings = settings_of(data, values)
-    from rag_assets.runs import materialize
+    from rag_assets.runs.materialize import materialize
 
     try:
         report = materialize(select, overrides_of(data, values), started_by=f"rag-assets {command}")

@@ -6,8 +6,8 @@ from itertools import groupby
 
 import numpy as np
 
+from rag_assets.domain import Passage
 from rag_assets.embedding.vector_cache import VectorCache
-from rag_assets.model import Passage
 
 _LENGTH_TOLERANCE = 1e-3
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rag_assets.domain import Usage
 from rag_assets.embedding.base import Vectors, unit
 from rag_assets.embedding.hosted_models import ChosenModel
 from rag_assets.embedding.stand_in_tokens import MARGIN, StandInTokenizer
 from rag_assets.errors import ContextTooLong, InvalidSettings, ModelUnavailable
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import usage_of
-from rag_assets.model import Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.embeddings import EmbeddingModel, EmbeddingResult

@@ -28,7 +28,7 @@ from rag_assets.embedding.local_weights import (
 from rag_assets.embedding.prefixes import NO_PREFIXES
 from rag_assets.errors import MissingModel
 from rag_assets.incremental import DRAFT_SUFFIX, file_sha256
-from rag_assets.tokens import packaged_model_folder
+from rag_assets.text.tokens import packaged_model_folder
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from rag_assets.errors import MissingModel
 from rag_assets.incremental import file_sha256
-from rag_assets.tokens import REINSTALL, packaged_model_folder
+from rag_assets.text.tokens import REINSTALL, packaged_model_folder
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 """Of model.safetensors, here as in the official sentence-transformers/all-MiniLM-L6-v2."""

@@ -15,7 +15,7 @@ from rag_assets.embedding.hosted_models import HOSTED_PROVIDERS, chosen_model, i
 from rag_assets.embedding.hub_model import HubModel
 from rag_assets.embedding.local_model import LocalModel, Precision
 from rag_assets.embedding.prefixes import fastembed_prefixes
-from rag_assets.embedding.query_vectors import RememberedQueries
+from rag_assets.embedding.query_vectors import CachedQueryEmbedder
 from rag_assets.embedding.stand_in_tokens import StandInTokenizer
 from rag_assets.errors import InvalidSettings
 from rag_assets.hosted.connections import Connections
@@ -53,7 +53,7 @@ def open_embedder(
         raise ValueError(f"{settings.model} is behind an API, and no connections were given")
     require_embedder(settings, models_folder, hosting.connections.settings)
     embedder = HostedEmbedder(chosen, hosting.connections)
-    return RememberedQueries(embedder, hosting.query_vectors) if hosting.query_vectors else embedder
+    return CachedQueryEmbedder(embedder, hosting.query_vectors) if hosting.query_vectors else embedder
 
 
 def require_embedder(settings: EmbeddingSettings, models_folder: Path, access: ModelAccessSettings) -> None:

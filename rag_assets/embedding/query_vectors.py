@@ -25,7 +25,7 @@ _SUFFIX = ".vector"
 _DIGEST_BYTES = 32
 
 
-class RememberedQueries:
+class CachedQueryEmbedder:
     """An Embedder that asks another one for a question only once; everything else is the other's."""
 
     def __init__(self, embedder: Embedder, folder: Path, *, max_files: int = MAX_FILES) -> None:

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from rag_assets.matching import Folded
-from rag_assets.model import Citation, Hit, QAResult
+from rag_assets.domain import Citation, Hit, QAResult
 from rag_assets.questions import ExpectedPaper, Question
+from rag_assets.text.folding import Folded
 
 METRICS_VERSION = 2
 """Part of what an evaluation is recognised by: raise it when a metric computes something else."""

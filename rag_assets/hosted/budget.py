@@ -2,8 +2,8 @@
 
 from threading import Lock
 
+from rag_assets.domain import Usage, summed
 from rag_assets.errors import BudgetExhausted
-from rag_assets.model import Usage, summed
 from rag_assets.settings import ModelAccessSettings
 
 

@@ -18,11 +18,11 @@ from pydantic_ai.models import create_async_httpx2_client
 from pydantic_ai.providers import Provider
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
 
+from rag_assets.domain import Usage
 from rag_assets.errors import ModelUnavailable
 from rag_assets.hosted.access import Access
 from rag_assets.hosted.budget import RunBudget
 from rag_assets.hosted.faults import Redirected, ReplyTooLarge, answered
-from rag_assets.model import Usage
 from rag_assets.settings import ModelAccessSettings
 
 logger = logging.getLogger(__name__)

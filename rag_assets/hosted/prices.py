@@ -5,9 +5,9 @@ A price is known only for a provider's own models at its own address; what runs 
 
 from typing import TYPE_CHECKING
 
+from rag_assets.domain import Usage
 from rag_assets.errors import InvalidSettings
 from rag_assets.hosted.access import Access, ModelName
-from rag_assets.model import Usage
 
 if TYPE_CHECKING:
     from pydantic_ai.usage import RequestUsage

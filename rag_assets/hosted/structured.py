@@ -22,12 +22,12 @@ from pydantic_ai.profiles.openai import OpenAIModelProfile
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
+from rag_assets.domain import Usage, summed
 from rag_assets.errors import BudgetExhausted, ModelFault, RagAssetsError, RequestRejected, SchemaRefused
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.prices import usage_of
-from rag_assets.model import Usage, summed
-from rag_assets.tokens import token_counter
+from rag_assets.text.tokens import token_counter
 
 logger = logging.getLogger(__name__)
 ONE_REPAIR = 1

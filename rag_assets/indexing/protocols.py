@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from rag_assets.model import Passage
+from rag_assets.domain import Passage
 
 Vectors = npt.NDArray[np.float32]
 

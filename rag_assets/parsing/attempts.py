@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rag_assets.domain import BlockKind, Document, PageSource, Source, Zone
 from rag_assets.errors import UnreadableDocument
 from rag_assets.incremental import file_sha256
-from rag_assets.model import BlockKind, Document, PageSource, Source, Zone
 from rag_assets.parsing.discovery import CandidateFile
 from rag_assets.parsing.promises import demand_promises
 from rag_assets.parsing.registry import Format, expected_sources, parser_of, sniff, suffix_rank

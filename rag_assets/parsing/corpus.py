@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets import tables
+from rag_assets.domain import Document, Source, Zone
 from rag_assets.incremental import UpdatePlan, file_sha256, fingerprint, plan_update
-from rag_assets.model import Document, Source, Zone
 from rag_assets.parsing.alignment import ALIGNMENT_VERSION
 from rag_assets.parsing.attempts import Candidate, Fingerprints, candidates, pdf_beside
 from rag_assets.parsing.discovery import PaperFiles

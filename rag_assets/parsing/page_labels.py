@@ -6,7 +6,7 @@ Labels are shown, never counted with: they may be roman, jump or repeat.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag_assets.model import Block, Document, Span
+from rag_assets.domain import Block, Document, Span
 
 _MAX_LABEL_CHARS = 20
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 import pyarrow as pa
 
 from rag_assets import tables
+from rag_assets.domain import Block, Box, Document, Span, all_boxes
 from rag_assets.errors import UnreadableDocument
-from rag_assets.model import Block, Box, Document, Span, all_boxes
 
 
 def demand_promises(document: Document) -> None:

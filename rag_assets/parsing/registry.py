@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from rag_assets.domain import Document, Source
 from rag_assets.errors import UnreadableDocument
 from rag_assets.incremental import fingerprint
-from rag_assets.model import Document, Source
 from rag_assets.parsing.files.decoding import decoded
 from rag_assets.settings import ParseLimits, ParsingSettings
 

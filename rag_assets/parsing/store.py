@@ -14,9 +14,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
+from rag_assets.domain import Document
 from rag_assets.errors import MissingInput
 from rag_assets.incremental import write_atomically
-from rag_assets.model import Document
 from rag_assets.parsing.worker_process import Failure
 
 _DOCUMENT_SUFFIX = ".json.gz"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from rag_assets.domain import Context, Hit
 from rag_assets.errors import MissingInput
 from rag_assets.incremental import drafting
-from rag_assets.model import Context, Hit
 from rag_assets.questions import Question, load_questions
 from rag_assets.retrieval.search import Searcher
 

@@ -6,9 +6,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Self
 
+from rag_assets.domain import Chunk, Passage
 from rag_assets.errors import StaleIndex
 from rag_assets.indexing.rows import index_rows
-from rag_assets.model import Chunk, Passage
 
 
 @dataclass(frozen=True)

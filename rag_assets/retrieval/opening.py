@@ -18,7 +18,7 @@ from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.search import DenseSearch, Searcher
 from rag_assets.settings import Settings
 from rag_assets.table_files import read_provenance
-from rag_assets.tokens import resolve_tokenizer, token_counter
+from rag_assets.text.tokens import resolve_tokenizer, token_counter
 
 logger = logging.getLogger(__name__)
 

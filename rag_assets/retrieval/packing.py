@@ -7,10 +7,10 @@ what was found; further down, a new passage is worth more than a neighbour of an
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rag_assets.model import Chunk, Context, Passage
+from rag_assets.domain import Chunk, Context, Passage
 from rag_assets.retrieval.library import Library
 from rag_assets.settings import RetrievalSettings
-from rag_assets.tokens import TokenCounter
+from rag_assets.text.tokens import TokenCounter
 
 GENERATED_BEGINS, GENERATED_ENDS = "<AI_GENERATED>", "</AI_GENERATED>"
 _MOST_REPEATED_SHARE = 0.5

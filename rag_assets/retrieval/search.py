@@ -12,15 +12,15 @@ from typing import Self
 
 import numpy as np
 
+from rag_assets.domain import Context, Hit, Passage
 from rag_assets.embedding.base import Embedder
 from rag_assets.indexing.protocols import LexicalIndex, Scored, VectorStore
-from rag_assets.model import Context, Hit, Passage
 from rag_assets.questions import question_parts
 from rag_assets.retrieval.fusion import CandidateScores, Scores, fused, weighted_down
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.settings import RetrievalSettings
-from rag_assets.tokens import TokenCounter
+from rag_assets.text.tokens import TokenCounter
 
 logger = logging.getLogger(__name__)
 SEARCH_VERSION = 2

@@ -9,8 +9,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from rag_assets.domain import Source
 from rag_assets.incremental import fingerprint
-from rag_assets.model import Source
 
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from rag_assets.answering.citations.support import EmbeddedSupport
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.engine import AnswerEngine, Evidence, place_of
-from rag_assets.answering.evidence.support import EmbeddedSupport
 from rag_assets.answering.replies import ReplyCache
+from rag_assets.domain import Citation, Context, Usage, Verification
 from rag_assets.errors import RequestRejected
-from rag_assets.model import Citation, Context, Usage, Verification
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from rag_assets.answering.citations.support import EmbeddedSupport
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.engine import AnswerEngine, Evidence
-from rag_assets.answering.evidence.support import EmbeddedSupport
 from rag_assets.answering.hosted_answerer import HostedAnswerer
 from rag_assets.answering.replies import ReplyCache
+from rag_assets.domain import QAResult
 from rag_assets.hosted.access import ModelName, require_access
 from rag_assets.hosted.budget import RunBudget
 from rag_assets.hosted.connection import open_connection
-from rag_assets.model import QAResult
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, context

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering import hosted_identity
-from rag_assets.answering.evidence.support import EmbeddedSupport, SupportScorer
+from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer
 from rag_assets.answering.hosted_identity import judge_id
 from rag_assets.answering.judge import open_judge
 from rag_assets.answering.prompts import Prompt
+from rag_assets.domain import Citation, Claim, Verification
 from rag_assets.hosted.access import ModelName, require_access
 from rag_assets.hosted.budget import RunBudget
 from rag_assets.hosted.connection import open_connection
-from rag_assets.model import Citation, Claim, Verification
 from rag_assets.settings import ModelAccessSettings
 from rag_assets_tests.answering.builders import WordEncoder
 from rag_assets_tests.hosted.models import HURRIED

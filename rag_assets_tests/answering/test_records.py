@@ -8,10 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from rag_assets.answering.citations.support import Scoring
+from rag_assets.answering.citations.verification import VerifiedClaims
 from rag_assets.answering.drafts import DraftAnswer, Reading
-from rag_assets.answering.engine import QAAttempts, UsedDraft
-from rag_assets.answering.evidence.support import Scoring
-from rag_assets.answering.evidence.verification import VerifiedClaims
+from rag_assets.answering.engine import AnswerTrace, UsedDraft
 from rag_assets.answering.records import (
     AuditedRun,
     append_audit,
@@ -20,8 +20,8 @@ from rag_assets.answering.records import (
     read_results,
     write_results,
 )
-from rag_assets.answering.update import LeftQuestion
-from rag_assets.model import Box, Citation, Claim, QAResult, Support, Usage, Verification
+from rag_assets.answering.update import DeferredQuestion
+from rag_assets.domain import Box, Citation, Claim, QAResult, Support, Usage, Verification
 from rag_assets.questions import Question
 
 CITATION = Citation("smith2020", "smith2020:1", 3, 4, "Ferritin “fell”", (Box(3, 0, 0, 1, 1),), Verification.EXACT)
@@ -38,7 +38,7 @@ RESULT = QAResult(
     ("c",),
     "f",
 )
-ATTEMPTS = QAAttempts(
+ATTEMPTS = AnswerTrace(
     RESULT,
     6,
     1,
@@ -119,7 +119,7 @@ def test_the_audit_says_what_an_answer_cost_this_time_and_how_it_was_read() -> N
 def test_a_left_question_is_no_refusal(tmp_path: Path) -> None:
     """Nobody looked for its answer: counted as a refusal it would speak against the corpus."""
     path = tmp_path / "qa_audit.csv"
-    left = LeftQuestion(Question(id="q1", question="Fall, or not?"), "The run has spent its budget.")
+    left = DeferredQuestion(Question(id="q1", question="Fall, or not?"), "The run has spent its budget.")
 
     append_audit(path, [left_row(left, RUN)])
 

@@ -7,11 +7,12 @@ from threading import Event
 
 import pytest
 
+from rag_assets.answering.citations.support import Scoring
+from rag_assets.answering.citations.verification import VerifiedClaims
 from rag_assets.answering.drafts import DraftAnswer
-from rag_assets.answering.engine import QAAttempts, UsedDraft
-from rag_assets.answering.evidence.support import Scoring
-from rag_assets.answering.evidence.verification import VerifiedClaims
+from rag_assets.answering.engine import AnswerTrace, UsedDraft
 from rag_assets.answering.update import AnswerUpdate, answered
+from rag_assets.domain import Citation, Claim, QAResult, Verification
 from rag_assets.errors import (
     AccessDenied,
     BudgetExhausted,
@@ -20,7 +21,6 @@ from rag_assets.errors import (
     RagAssetsError,
     RequestRejected,
 )
-from rag_assets.model import Citation, Claim, QAResult, Verification
 from rag_assets.questions import Question
 
 QUESTIONS = [Question(id=f"q{number}", question=f"Question {number}?") for number in range(10)]
@@ -35,9 +35,9 @@ def result_of(question: Question) -> QAResult:
     )
 
 
-def attempts_of(question: Question) -> QAAttempts:
+def attempts_of(question: Question) -> AnswerTrace:
     used = UsedDraft(question.id, DraftAnswer(), is_cached=False)
-    return QAAttempts(result_of(question), 6, 1, None, VerifiedClaims((CLAIM,), 0, 0), (used,), Scoring(()))
+    return AnswerTrace(result_of(question), 6, 1, None, VerifiedClaims((CLAIM,), 0, 0), (used,), Scoring(()))
 
 
 class Answering:
@@ -47,7 +47,7 @@ class Answering:
         self.faults = faults
         self.asked: list[str] = []
 
-    def __call__(self, question: Question) -> QAAttempts:
+    def __call__(self, question: Question) -> AnswerTrace:
         self.asked.append(question.id)
         if question.id in self.faults:
             raise self.faults[question.id]
@@ -55,7 +55,7 @@ class Answering:
 
 
 def update(
-    answer: Callable[[Question], QAAttempts],
+    answer: Callable[[Question], AnswerTrace],
     published: list[QAResult] | None = None,
     questions: list[Question] = QUESTIONS,
     *,
@@ -174,7 +174,7 @@ def test_a_bug_ends_the_run_at_once() -> None:
     may_reply = Event()
     threads_before = set(threading.enumerate())
 
-    def answer(question: Question) -> QAAttempts:
+    def answer(question: Question) -> AnswerTrace:
         asked.append(question.id)
         if question.id == "q0":
             raise ZeroDivisionError

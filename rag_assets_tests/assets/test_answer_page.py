@@ -5,7 +5,7 @@ from pathlib import Path
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
 from rag_assets.assets.answer_page import MAX_ANSWERS, answers_page
 from rag_assets.assets.reporting import MAX_MARKDOWN_CHARS
-from rag_assets.model import Citation, Claim, QAResult, Verification
+from rag_assets.domain import Citation, Claim, QAResult, Verification
 
 FILE = Path("data/output/qa.jsonl")
 QUOTE = "Ferritin fell by 12% in all groups of runners. " * 20

@@ -11,9 +11,9 @@ from itertools import pairwise
 
 from rag_assets.chunking import chunk_paper, cut_passages
 from rag_assets.chunking.text_accounts import n_text_chars
-from rag_assets.model import Block, BlockKind, Cell, Chunk, Passage, Span, Zone
+from rag_assets.domain import Block, BlockKind, Cell, Chunk, Passage, Span, Zone
 from rag_assets.settings import ChunkingSettings, PassageSettings
-from rag_assets.tokens import TokenCounter, WordPieceCounter
+from rag_assets.text.tokens import TokenCounter, WordPieceCounter
 
 SETTINGS = ChunkingSettings(
     target_tokens=60, max_tokens=80, overlap_tokens=12, min_tokens=8, min_chars=20, context_tokens=10

@@ -10,9 +10,9 @@ from rag_assets.chunking import (
     update_chunks,
     without_page,
 )
-from rag_assets.model import Block, Zone
+from rag_assets.domain import Block, Zone
 from rag_assets.tables import CHUNKS, PARSED_INDEX, PASSAGES, schema_problems, to_table
-from rag_assets.tokens import ResolvedTokenizer
+from rag_assets.text.tokens import ResolvedTokenizer
 from rag_assets_tests.chunking.papers import SMALL, WordCounter, blocks_table, heading, paragraph
 
 BLOCKS_OF = {

@@ -4,9 +4,9 @@ from itertools import pairwise
 
 import pytest
 
-from rag_assets.model import Block, BlockKind, Span, Zone
-from rag_assets.sentences import sentence_spans
+from rag_assets.domain import Block, BlockKind, Span, Zone
 from rag_assets.settings import ChunkingSettings
+from rag_assets.text.sentences import sentence_spans
 from rag_assets_tests.chunking.papers import (
     SMALL,
     box,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rag_assets.chunking import cut_passages
-from rag_assets.model import Block
+from rag_assets.domain import Block
 from rag_assets.settings import ChunkingSettings, PassageSettings
 from rag_assets_tests.chunking.papers import chunked, paragraphs, sentence, words_and_two
 

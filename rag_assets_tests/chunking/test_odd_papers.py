@@ -7,9 +7,9 @@ import pytest
 
 from rag_assets.chunking import chunk_paper, cut_passages
 from rag_assets.chunking.cuts import Item, Window, choose_cuts
-from rag_assets.model import Block, BlockKind, Cell, Span
+from rag_assets.domain import Block, BlockKind, Cell, Span
 from rag_assets.settings import ChunkingSettings, PassageSettings
-from rag_assets.tokens import WordPieceCounter
+from rag_assets.text.tokens import WordPieceCounter
 from rag_assets_tests.chunking.odd_papers import broken_promises, paper
 
 N_CHARS = 40_000

@@ -3,7 +3,7 @@ import random
 import pytest
 
 from rag_assets.chunking import cut_passages
-from rag_assets.model import Block, BlockKind, Chunk, Passage
+from rag_assets.domain import Block, BlockKind, Chunk, Passage
 from rag_assets.settings import ChunkingSettings, PassageSettings
 from rag_assets_tests.chunking.papers import (
     cells_of,

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from rag_assets.model import Block, BlockKind, Cell, Span
+from rag_assets.domain import Block, BlockKind, Cell, Span
 from rag_assets_tests.chunking.papers import box, cells_of, chunked, document_text, paragraph
 
 

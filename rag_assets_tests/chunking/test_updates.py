@@ -5,8 +5,8 @@ from concurrent.futures import ProcessPoolExecutor
 import pyarrow as pa
 
 from rag_assets.chunking import ReadingWindow, update_chunks, update_passages
+from rag_assets.domain import Block
 from rag_assets.incremental import UpdatePlan
-from rag_assets.model import Block
 from rag_assets.settings import ChunkingSettings, PassageSettings
 from rag_assets.tables import CHUNKS, PASSAGES
 from rag_assets_tests.chunking.papers import (

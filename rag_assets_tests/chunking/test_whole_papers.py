@@ -3,9 +3,9 @@
 import pytest
 
 from rag_assets.chunking import chunk_paper, cut_passages
-from rag_assets.model import Block, BlockKind
+from rag_assets.domain import Block, BlockKind
 from rag_assets.settings import ChunkingSettings, PassageSettings
-from rag_assets.tokens import WordPieceCounter
+from rag_assets.text.tokens import WordPieceCounter
 from rag_assets_tests.demo_papers import texts
 
 

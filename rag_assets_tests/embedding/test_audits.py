@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rag_assets.domain import Passage
 from rag_assets.embedding import VectorCache, VectorProblem, without_unit_vector
-from rag_assets.model import Passage
 from rag_assets_tests.embedding.hashed_embedder import HashedEmbedder
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from rag_assets.cli.reports import status_facts
 from rag_assets.errors import MissingInput
 from rag_assets.evaluation.history import append_history, read_history
 from rag_assets.hosted.connections import Connections
-from rag_assets.reports import status_facts
 from rag_assets.retrieval.opening import open_searcher
 from rag_assets.settings import Settings
 from rag_assets_tests.end_to_end.damage import KINDS, made_files, state

@@ -17,10 +17,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from rag_assets.answering import engine
+from rag_assets.domain import Citation, Claim
 from rag_assets.embedding.vector_cache import VectorCache
 from rag_assets.indexing.chroma import ChromaWriter
 from rag_assets.indexing.tantivy_index import TantivyWriter
-from rag_assets.model import Citation, Claim
 from rag_assets.table_files import read_provenance, write_table
 from rag_assets_tests.end_to_end.world import World
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rag_assets.chunking import updates
-from rag_assets.reports import quarantined_files, status_facts
+from rag_assets.cli.reports import quarantined_files, status_facts
 from rag_assets.settings import Settings, load_settings
 from rag_assets_tests.end_to_end.world import World
 from rag_assets_tests.fuzzing.samples import TEI_BEYOND_ITS_PAGES

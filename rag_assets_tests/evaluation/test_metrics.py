@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from rag_assets.domain import Citation, Claim, Hit, Passage, QAResult, Verification
 from rag_assets.evaluation.metrics import evaluate, holds_fact
-from rag_assets.model import Citation, Claim, Hit, Passage, QAResult, Verification
 from rag_assets.questions import Question
 from rag_assets_tests.answering.builders import chunk
 

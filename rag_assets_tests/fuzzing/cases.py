@@ -21,7 +21,7 @@ from rag_assets.parsing.attempts import Attempt, Fingerprints, candidates, parse
 from rag_assets.parsing.discovery import CandidateFile
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.settings import ChunkingSettings, EmbeddingSettings, ParseLimits, ParsingSettings, PassageSettings
-from rag_assets.tokens import TokenCounter, token_counter
+from rag_assets.text.tokens import TokenCounter, token_counter
 from rag_assets_tests.fuzzing.mutations import legal, mutated
 from rag_assets_tests.fuzzing.texts import random_text
 

@@ -11,13 +11,13 @@ import httpx2
 import pytest
 from anyio.from_thread import BlockingPortal
 
+from rag_assets.domain import Usage
 from rag_assets.errors import BudgetExhausted, ModelUnavailable, RequestRejected
 from rag_assets.hosted import connection
 from rag_assets.hosted.access import Access
 from rag_assets.hosted.budget import RunBudget
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.structured import StructuredModel
-from rag_assets.model import Usage
 from rag_assets.settings import ModelAccessSettings, ProviderLimits
 from rag_assets_tests.hosted.models import HURRIED, Colour, opened
 from rag_assets_tests.virtual_time import run_in_virtual_time

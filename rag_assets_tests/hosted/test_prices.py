@@ -3,9 +3,9 @@
 import pytest
 from pydantic_ai.usage import RequestUsage
 
+from rag_assets.domain import Usage
 from rag_assets.hosted.access import PROVIDERS, Access, ModelName
 from rag_assets.hosted.prices import usage_of
-from rag_assets.model import Usage
 
 OPENAI = Access("openai", None, PROVIDERS["openai"].base_url)
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from rag_assets import tables
+from rag_assets.domain import Passage
 from rag_assets.indexing.rows import index_rows
-from rag_assets.model import Passage
 from rag_assets_tests.retrieval.corpus import Corpus, chunk_of, sentences_as_passages
 
 CHUNK = chunk_of("iron", "Ferritin fell in all groups.", section="Results")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_assets.model import Document
+from rag_assets.domain import Document
 from rag_assets.parsing.markdown.document import parse_markdown
 from rag_assets.parsing.pdf.document import parse_pdf
 from rag_assets.parsing.text.document import parse_text

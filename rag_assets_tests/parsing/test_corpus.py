@@ -10,9 +10,9 @@ import pyarrow.compute as pc
 import pytest
 
 from rag_assets import tables
+from rag_assets.domain import Source
 from rag_assets.errors import InvalidSettings
 from rag_assets.incremental import UpdatePlan
-from rag_assets.model import Source
 from rag_assets.parsing import registry
 from rag_assets.parsing.corpus import (
     block_table,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.model import BlockKind, Document, Zone
+from rag_assets.domain import BlockKind, Document, Zone
 from rag_assets_tests.parsing.outlines import (
     Read,
     Section,

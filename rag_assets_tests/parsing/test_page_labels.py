@@ -1,4 +1,4 @@
-from rag_assets.model import Block, BlockKind, Document, Source, Span
+from rag_assets.domain import Block, BlockKind, Document, Source, Span
 from rag_assets.parsing.page_labels import labelled_blocks
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from rag_assets import tables
+from rag_assets.domain import Block, BlockKind, Box, Cell, Document, Source, Span
 from rag_assets.errors import UnreadableDocument
-from rag_assets.model import Block, BlockKind, Box, Cell, Document, Source, Span
 from rag_assets.parsing.corpus import block_table, quarantined, update_parsed_index
 from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.promises import demand_promises

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.model import Source
+from rag_assets.domain import Source
 from rag_assets.parsing.registry import FORMATS, parser_of, sniff, stem_of
 
 TEI = b'<?xml version="1.0"?>\n<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/></TEI>'

@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 
 from rag_assets import table_files, tables
+from rag_assets.domain import Chunk, Passage
 from rag_assets.incremental import fingerprint
 from rag_assets.indexing.chroma import ChromaStore, ChromaTarget
 from rag_assets.indexing.protocols import IndexRow, Vectors
 from rag_assets.indexing.rows import index_rows
 from rag_assets.indexing.tantivy_index import TantivyIndex, TantivyTarget
 from rag_assets.indexing.update import update_index
-from rag_assets.model import Chunk, Passage
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.search import DenseSearch, Searcher
 from rag_assets.settings import IndexingSettings, RetrievalSettings

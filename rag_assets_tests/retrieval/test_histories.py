@@ -9,12 +9,12 @@ from random import Random
 
 import pytest
 
+from rag_assets.domain import Chunk
 from rag_assets.indexing.chroma import ChromaTarget, open_vectors
 from rag_assets.indexing.manifest import read_manifest, write_manifest
 from rag_assets.indexing.protocols import IndexRow
 from rag_assets.indexing.tantivy_index import TantivyIndex, TantivyTarget
 from rag_assets.indexing.update import update_index
-from rag_assets.model import Chunk
 from rag_assets.retrieval.search import DenseSearch, Searcher
 from rag_assets.settings import IndexingSettings, RetrievalSettings
 from rag_assets_tests.indexing.rows import numbered_rows, vectors_of

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.model import Context, Passage
+from rag_assets.domain import Context, Passage
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.settings import RetrievalSettings
 from rag_assets_tests.retrieval.corpus import Corpus, WordCounter, chunk_of

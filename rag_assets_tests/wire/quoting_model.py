@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_assets.answering.drafts import REFUSAL
-from rag_assets.sentences import sentence_spans
+from rag_assets.text.sentences import sentence_spans
 from rag_assets_tests.wire.exchange import WireRequest
 from rag_assets_tests.wire.steps import Reply
 

@@ -10,7 +10,7 @@ from py_rust_stemmers import SnowballStemmer
 
 from rag_assets.answering.drafts import INSUFFICIENT
 from rag_assets.answering.model_replies.schema import ModelReply
-from rag_assets.sentences import sentence_spans
+from rag_assets.text.sentences import sentence_spans
 
 UNNAMED_PART = f"{INSUFFICIENT} for a part of the question."
 _MARKER = re.compile(

@@ -12,7 +12,7 @@ from typing import Any
 from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL
 from rag_assets.answering.model_replies.lenient_json import CutList, CutObject, read_values
 from rag_assets.answering.model_replies.schema import ModelReply, ReplyCitation, ReplyClaim
-from rag_assets.sentences import sentence_spans
+from rag_assets.text.sentences import sentence_spans
 
 MAX_CHARS = 1_000_000
 """A longer text is no reply to a question."""

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
+from rag_assets.domain import Block, BlockKind, Document, PageSource, Source, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Zone
 from rag_assets.parsing.ade.headings import with_numbered_headings
 from rag_assets.parsing.ade.joining import with_joined_paragraphs
 from rag_assets.parsing.ade.noise import Sifted, sifted

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from rag_assets.model import Block, BlockKind, Box, Span
+from rag_assets.domain import Block, BlockKind, Box, Span
 from rag_assets.parsing.ade.text import Draft
 from rag_assets.parsing.conventions.boxes import opens_box
 from rag_assets.parsing.conventions.hyphenation import Vocabulary, mended

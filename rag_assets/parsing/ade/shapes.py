@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from rag_assets.domain import Box, Cell
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.model import Box, Cell
 from rag_assets.parsing.files.json_objects import mapping, number, sequence, text_field, whole_number
 from rag_assets.parsing.markdown.parts import plain_line
 from rag_assets.settings import ParseLimits

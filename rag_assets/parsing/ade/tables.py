@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rag_assets.model import Block, BlockKind, Box, Cell, Zone
+from rag_assets.domain import Block, BlockKind, Box, Cell, Zone
 from rag_assets.parsing.ade.shapes import AdeFile, Region
 from rag_assets.parsing.conventions.html_tables import HtmlTable, split_tables
 from rag_assets.parsing.conventions.table_rows import span_over, table_block, with_inferred_header, without_empty_rows

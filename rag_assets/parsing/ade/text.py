@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rag_assets.model import Block, BlockKind, Span, Zone
+from rag_assets.domain import Block, BlockKind, Span, Zone
 from rag_assets.parsing.ade.headings import UNKNOWN_LEVEL
 from rag_assets.parsing.ade.shapes import Family, Region
 from rag_assets.parsing.conventions.hyphenation import Vocabulary, mended

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rag_assets.model import Block, Document, PageSource, Span
+from rag_assets.domain import Block, Document, PageSource, Span
 from rag_assets.parsing.alignment.gaps import Filled, filled
 from rag_assets.parsing.alignment.pages import spans_of
 from rag_assets.parsing.alignment.placing import MIN_BLOCK_SHARE, placed

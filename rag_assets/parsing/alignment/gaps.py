@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from rag_assets.model import Span
+from rag_assets.domain import Span
 
 
 @dataclass(frozen=True)

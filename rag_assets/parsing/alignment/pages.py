@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from rag_assets.model import Block, Box, Span
+from rag_assets.domain import Block, Box, Span
 from rag_assets.parsing.alignment.matching import Mapping1to1, open_runs
 from rag_assets.parsing.alignment.words import PdfWords, Words
 from rag_assets.parsing.pdf.layout import Line

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_assets.model import Block, BlockKind
+from rag_assets.domain import Block, BlockKind
 from rag_assets.parsing.alignment.matching import (
     Mapping1to1,
     Shingles,

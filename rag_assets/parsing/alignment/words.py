@@ -1,7 +1,7 @@
 """The words of a document and of a PDF, folded alike, each with the place it has in its source.
 
-Folding is that of `rag_assets.matching`: case, ligatures, quotes, dashes, and hyphens inside words are gone, so a word
-cut by a line end is the same word on both sides. How the words are matched is `matching`'s business.
+Folded as in `text.folding`: case, ligatures, quotes, dashes and hyphens inside words are gone, so a word cut by a
+line end is the same word on both sides. How the words are matched is decided in `matching`.
 """
 
 import re
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_assets.matching import Folded
 from rag_assets.parsing.pdf.file import opened_pdf
 from rag_assets.parsing.pdf.layout import Line
 from rag_assets.parsing.pdf.pages import read_pages, without_running_text
 from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.text.folding import Folded
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")  # letters and digits apart: note marks stick to words in one source only
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rag_assets.model import Cell
+from rag_assets.domain import Cell
 from rag_assets.parsing.conventions.superscripts import lowered, raised
 from rag_assets.parsing.conventions.table_rows import without_empty_rows
 

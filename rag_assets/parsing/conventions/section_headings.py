@@ -9,7 +9,7 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from rag_assets.model import Block, BlockKind, Zone
+from rag_assets.domain import Block, BlockKind, Zone
 from rag_assets.parsing.conventions.heading_numbers import NumberStyle, heading_number
 from rag_assets.parsing.conventions.numbered_lines import ends_like_prose
 from rag_assets.parsing.conventions.section_names import (

@@ -6,7 +6,7 @@ decided in `section_headings` and `heading_numbers` and, for PDF, in `pdf.headin
 
 import re
 
-from rag_assets.model import Zone
+from rag_assets.domain import Zone
 from rag_assets.parsing.conventions.heading_numbers import heading_number
 
 _FRONT = re.compile(r"abstract|summary|highlights|keywords|key words|ccs concepts|acm ?reference format")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag_assets.model import Block, BlockKind, Box, Cell, Span, Zone
+from rag_assets.domain import Block, BlockKind, Box, Cell, Span, Zone
 
 CELL_SEPARATOR = " | "
 _MAX_HEADER_ROWS = 4

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from rag_assets.domain import Document
 from rag_assets.errors import MissingExtra, UnreadableDocument
-from rag_assets.model import Document
 from rag_assets.parsing.docling.document import document_of
 from rag_assets.parsing.files.size_limit import demand_size
 from rag_assets.settings import ParseLimits, ParsingSettings

@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from rag_assets.domain import Block, Document, PageSource, Source, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.model import Block, Document, PageSource, Source, Zone
 from rag_assets.parsing.conventions.section_headings import (
     Heading,
     heading_depth,

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Protocol
 
-from rag_assets.model import Block, BlockKind, Box, Cell, Zone
+from rag_assets.domain import Block, BlockKind, Box, Cell, Zone
 from rag_assets.parsing.conventions.table_rows import span_over, table_block, with_inferred_header, without_empty_rows
 from rag_assets.parsing.docling.pages import Pages
 from rag_assets.parsing.files.json_objects import mapping, sequence, text_field, whole_number

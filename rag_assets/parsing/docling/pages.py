@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag_assets.model import Box, Span
+from rag_assets.domain import Box, Span
 from rag_assets.parsing.conventions.table_rows import span_over
 from rag_assets.parsing.files.json_objects import mapping, number, sequence, text_field, whole_number
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rag_assets.domain import Block, BlockKind, Box, Zone
 from rag_assets.errors import DocumentLimit
-from rag_assets.model import Block, BlockKind, Box, Zone
 from rag_assets.parsing.conventions.superscripts import lowered, raised_after
 from rag_assets.parsing.conventions.table_rows import span_over
 from rag_assets.parsing.docling.floats import picture_blocks, table_blocks

@@ -7,8 +7,8 @@ read.
 from collections.abc import Sequence
 from pathlib import Path
 
+from rag_assets.domain import Block, BlockKind, Document, PageSource, Source, Span, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Span, Zone
 from rag_assets.parsing.conventions.section_headings import with_abstract, with_sections
 from rag_assets.parsing.conventions.section_names import is_section_name
 from rag_assets.parsing.conventions.table_rows import table_block

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
-from rag_assets.model import BlockKind, Cell
+from rag_assets.domain import BlockKind, Cell
 from rag_assets.parsing.conventions.html_tables import HtmlTable, split_tables
 from rag_assets.parsing.conventions.superscripts import lowered, raised_after
 from rag_assets.parsing.conventions.table_rows import table_lines, with_inferred_header, without_empty_rows

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from rag_assets.model import Block, BlockKind, Span, Zone
+from rag_assets.domain import Block, BlockKind, Span, Zone
 from rag_assets.parsing.conventions.boxes import opens_box
 from rag_assets.parsing.conventions.hyphenation import Vocabulary
 from rag_assets.parsing.pdf.blocks import GroupKind, LineGroup

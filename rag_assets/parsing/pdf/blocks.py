@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import groupby, pairwise
 from statistics import median
 
-from rag_assets.model import Box
+from rag_assets.domain import Box
 from rag_assets.parsing.conventions.section_names import is_plain_section_name
 from rag_assets.parsing.pdf.layout import Line
 

@@ -9,8 +9,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rag_assets.domain import Document, PageSource, Source, Zone
 from rag_assets.errors import UnreadableDocument
-from rag_assets.model import Document, PageSource, Source, Zone
 from rag_assets.parsing.conventions.hyphenation import Vocabulary
 from rag_assets.parsing.pdf.assembly import blocks_of
 from rag_assets.parsing.pdf.blocks import LineGroup, as_aside, line_groups

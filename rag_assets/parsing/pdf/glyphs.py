@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import pi
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.model import Box
+from rag_assets.domain import Box
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_assets.model import Box, Span
+from rag_assets.domain import Box, Span
 from rag_assets.parsing.conventions.hyphenation import SOFT_HYPHEN, Vocabulary, ends_with_hyphen, glued
 
 _ENDED = re.compile(r"[.?!:;][\"'”’)\]*†‡\d,]*(?:[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻–,]*)?$")

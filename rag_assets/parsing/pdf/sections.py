@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rag_assets.model import Zone
+from rag_assets.domain import Zone
 from rag_assets.parsing.conventions.heading_numbers import heading_number
 from rag_assets.parsing.conventions.section_names import (
     is_plain_section_name,

@@ -3,9 +3,9 @@
 import re
 from collections.abc import Sequence
 
-from rag_assets.matching import Folded
 from rag_assets.parsing.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.pdf.headings import BodyStyle
+from rag_assets.text.folding import Folded
 
 _LARGER = 1.15
 _TOP_SHARE = 0.6

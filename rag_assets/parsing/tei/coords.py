@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from lxml import etree
 
-from rag_assets.model import Box
+from rag_assets.domain import Box
 
 _LINE_OVERLAP = 0.5
 """Two areas are on one line when they share this part of the lower one's height."""

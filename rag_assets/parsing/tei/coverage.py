@@ -2,7 +2,7 @@
 
 from lxml import etree
 
-from rag_assets.model import Zone
+from rag_assets.domain import Zone
 from rag_assets.parsing.files.xml_trees import entity_text
 from rag_assets.parsing.tei.elements import SECTIONS, heading_of, is_unread, name_of, reading_of, zone_in_back, zone_of
 

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from lxml import etree
 
+from rag_assets.domain import Document, Source
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.model import Document, Source
 from rag_assets.parsing.files.xml_trees import XmlTree, read_xml
 from rag_assets.parsing.tei.coverage import n_text_chars
 from rag_assets.parsing.tei.drafts import Collected

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from rag_assets.model import BlockKind, Cell, Zone
+from rag_assets.domain import BlockKind, Cell, Zone
 from rag_assets.parsing.tei.coords import Area
 from rag_assets.parsing.tei.text import TextRun
 

@@ -8,7 +8,7 @@ import re
 
 from lxml import etree
 
-from rag_assets.model import Zone
+from rag_assets.domain import Zone
 
 REFERENCES = frozenset({"listBibl", "listbibl", "listBiblio"})
 RUNNING = frozenset({"fw", "page"})

@@ -8,7 +8,7 @@ of the block they follow, and never cut a paragraph in two.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rag_assets.model import Zone
+from rag_assets.domain import Zone
 from rag_assets.parsing.tei.coords import Area
 from rag_assets.parsing.tei.drafts import Draft
 from rag_assets.parsing.tei.layout import Layout

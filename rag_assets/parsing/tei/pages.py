@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rag_assets.model import BlockKind, Box, Span
+from rag_assets.domain import BlockKind, Box, Span
 from rag_assets.parsing.tei.coords import Area, PageSize, boxes_of, whole_lines
 from rag_assets.parsing.tei.drafts import Draft
 from rag_assets.parsing.tei.layout import Layout

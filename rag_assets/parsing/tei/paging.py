@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from lxml import etree
 
-from rag_assets.model import Block, BlockKind, PageSource, Span
+from rag_assets.domain import Block, BlockKind, PageSource, Span
 from rag_assets.parsing.tei.coords import Area, PageSize, areas_of, page_sizes
 from rag_assets.parsing.tei.drafts import Collected, Draft
 from rag_assets.parsing.tei.floats import place

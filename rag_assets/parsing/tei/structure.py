@@ -7,7 +7,7 @@ Tables, lists and figures are taken apart in `tables`, pages are worked out in `
 
 from lxml import etree
 
-from rag_assets.model import BlockKind, Zone
+from rag_assets.domain import BlockKind, Zone
 from rag_assets.parsing.tei.coords import Area, areas_of
 from rag_assets.parsing.tei.drafts import Collected, Draft
 from rag_assets.parsing.tei.elements import (

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from lxml import etree
 
-from rag_assets.model import Cell
+from rag_assets.domain import Cell
 from rag_assets.parsing.tei.elements import name_of
 from rag_assets.parsing.tei.text import TextRun
 

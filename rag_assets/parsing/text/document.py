@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rag_assets.domain import Block, BlockKind, Document, PageSource, Source, Span, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Span, Zone
 from rag_assets.parsing.conventions.numbered_lines import numbered_heading_lines
 from rag_assets.parsing.conventions.running_text import PlacedLine, running_lines
 from rag_assets.parsing.conventions.section_headings import heading_depth, looks_like_heading, number_styles

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from rag_assets.model import Document
+from rag_assets.domain import Document
 from rag_assets.parsing.ade.document import parse_ade
 from rag_assets.settings import ParseLimits, ParsingSettings
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from rag_assets.domain import BlockKind, Box, PageSource, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.model import BlockKind, Box, PageSource, Zone
 from rag_assets.parsing.ade.document import is_ade, looks_like_ade, parse_ade
 from rag_assets.settings import ParseLimits, ParsingSettings
 from rag_assets_tests.corpora import corpus_path

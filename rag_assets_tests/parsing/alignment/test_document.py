@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
+from rag_assets.domain import Block, BlockKind, Document, PageSource, Source, Span
 from rag_assets.errors import UnreadableDocument
-from rag_assets.model import Block, BlockKind, Document, PageSource, Source, Span
 from rag_assets.parsing.alignment.document import align_to_pdf, fill_from_pdf
 from rag_assets.parsing.alignment.words import pdf_words
 from rag_assets.parsing.tei.document import parse_tei

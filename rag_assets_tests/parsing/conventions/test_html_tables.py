@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.model import Cell, Zone
+from rag_assets.domain import Cell, Zone
 from rag_assets.parsing.conventions.html_tables import HtmlTable, split_tables
 from rag_assets.parsing.conventions.table_rows import table_block, with_inferred_header
 

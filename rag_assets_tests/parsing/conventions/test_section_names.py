@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.model import Zone
+from rag_assets.domain import Zone
 from rag_assets.parsing.conventions.section_names import is_plain_section_name, is_section_name, zone_named
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from rag_assets.domain import Source
 from rag_assets.errors import DocumentLimit, MissingExtra, UnreadableDocument
-from rag_assets.model import Source
 from rag_assets.parsing.docling.convert import looks_like_docx, looks_like_html, parse_with_docling
 from rag_assets.settings import ParseLimits, ParsingSettings
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from rag_assets.domain import Block, BlockKind, Box, Document, PageSource, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.model import Block, BlockKind, Box, Document, PageSource, Zone
 from rag_assets.parsing.docling.document import is_docling, looks_like_docling, parse_docling
 from rag_assets.settings import ParseLimits, ParsingSettings
 from rag_assets_tests.corpora import corpus_path

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from rag_assets.domain import BlockKind, Document, PageSource, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.model import BlockKind, Document, PageSource, Zone
 from rag_assets.parsing.markdown.document import parse_markdown
 from rag_assets.settings import ParseLimits, ParsingSettings
 

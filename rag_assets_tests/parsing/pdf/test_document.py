@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_assets.model import Block, BlockKind, Box, Document, PageSource, Source, Zone
+from rag_assets.domain import Block, BlockKind, Box, Document, PageSource, Source, Zone
 from rag_assets.parsing.pdf.document import parse_pdf
 from rag_assets.settings import ParseLimits, ParsingSettings
 from rag_assets_tests.parsing.pdf.samples import HEIGHT, WIDTH, heading, lines, prose, write_pdf

@@ -7,8 +7,8 @@ import pytest
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.pdfgen.canvas import Canvas
 
+from rag_assets.domain import Document
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.model import Document
 from rag_assets.parsing.pdf.document import parse_pdf
 from rag_assets.parsing.pdf.file import looks_like_pdf
 from rag_assets.settings import ParseLimits, ParsingSettings

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from rag_assets.model import Block, BlockKind, Document
+from rag_assets.domain import Block, BlockKind, Document
 from rag_assets.parsing.tei.document import parse_tei
 from rag_assets.settings import ParseLimits, ParsingSettings
 

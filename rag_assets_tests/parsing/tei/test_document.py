@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from rag_assets.domain import BlockKind, PageSource, Source, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.model import BlockKind, PageSource, Source, Zone
 from rag_assets.parsing.tei.document import parse_tei
 from rag_assets.settings import ParseLimits, ParsingSettings
 from rag_assets_tests.demo_papers import paragraphs, tei_files

@@ -6,11 +6,11 @@ from pathlib import Path
 import pypdfium2 as pdfium
 import pytest
 
-from rag_assets.matching import Folded
-from rag_assets.model import PageSource
+from rag_assets.domain import PageSource
 from rag_assets.parsing.tei.document import parse_tei
-from rag_assets.sentences import sentence_spans
 from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.text.folding import Folded
+from rag_assets.text.sentences import sentence_spans
 from rag_assets_tests.demo_papers import texts
 from rag_assets_tests.parsing.drawn_paper import draw_paper
 from rag_assets_tests.parsing.tei.documents import SURFACES, WORDS, page_at, pages, parsed, tei

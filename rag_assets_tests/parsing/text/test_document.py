@@ -6,12 +6,12 @@ from textwrap import fill
 
 import pytest
 
+from rag_assets.domain import BlockKind, Document, PageSource, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.matching import Folded
-from rag_assets.model import BlockKind, Document, PageSource, Zone
 from rag_assets.parsing.text.document import parse_text
-from rag_assets.sentences import sentence_spans
 from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.text.folding import Folded
+from rag_assets.text.sentences import sentence_spans
 from rag_assets_tests.demo_papers import texts
 
 PAPER = """Ferritin in Mountain Sheep

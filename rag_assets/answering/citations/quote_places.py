@@ -1,0 +1,258 @@
+"""Where a quote stands in a text, and how much of the text is published for it.
+
+What is published is the source's own words: those quoted or, where the rest of the sentence holds a word known to turn
+it ("In none of the trials did ..."), the whole sentence. What other sentences say of it is not looked at. Parts joined
+by an ellipsis within a sentence are published with what they leave out. Quotes that were tidied are found by
+`fuzzy_match`; what follows for a claim is `verification`'s matter.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from rag_assets.answering.citations.fuzzy_match import fuzzy_match, turns_meaning, words_of
+from rag_assets.answering.citations.retyped import begins_and_ends_whole, digit_groups, retyped
+from rag_assets.answering.citations.wording import FILLERS
+from rag_assets.domain import Verification
+from rag_assets.text.folding import Folded
+from rag_assets.text.sentences import sentence_spans
+
+MIN_QUOTE_CHARS = 15
+"""A shorter quote would be found almost anywhere and proves nothing."""
+MAX_ADDED_CHARS = 600
+"""A quote whose sentence says this much more, some of it turning its meaning, is not published."""
+
+_OPENING, _CLOSING = "\"'“‘«„`", "\"'”’»“`"
+_STRAY_END = " .,;:…"
+_HYPHENS = "‐‑–−﹣－-"  # the plain hyphen last, where a character class takes it literally
+_DASHES = "⁻‒—―─➖﹘" + _HYPHENS
+_THOUSANDS = r"[ \u00a0\u2007\u2009\u202f'’]"
+_CUTS = tuple(
+    (re.compile(rf"(?:{before})\Z", re.IGNORECASE), re.compile(after, re.IGNORECASE))
+    for before, after in (
+        # digits, decimals and thousands of a number
+        (r"\d", r"\d|[.,·]\d|[^\W\d_]"),
+        (r"\d[.,·]|\.", r"\d"),
+        (r"(?<![\d.,])\d{1,3}", rf"{_THOUSANDS}\d{{3}}(?!\d)"),
+        (rf"(?<![\d.,])\d{{1,3}}{_THOUSANDS}", r"\d{3}(?!\d)"),
+        # factors, exponents, fractions, ranges
+        (r"\d", rf"\s?(?:[/×x*⋅]|[{_DASHES}])\s?\d|[:^]\d"),
+        (r"\d\s?[/×x*⋅]\s?|\d:|\^[-−+]?|\d[eE][-−+]?", r"\d"),
+        # what a number counts
+        (r"\d", r"\s?(?:[%‰‱°]|per\s?cent|fold\b|dozen|hundred|thousand|[mbtr]+illion)"),
+        # signs
+        (rf"(?:[±∓<>≤≥⩽⩾≪≫≲≳~∼≈≃≅≠¬√]|[{_DASHES}])\s?", r"\s?\.?\d"),
+        (r"\w", r"[+⁺⁻−]"),
+        # parts of a compound
+        (r"\w", rf"[\u00ad{_HYPHENS}]\s?\w"),
+        (rf"\w[\u00ad{_HYPHENS}]\s?", r"\w"),
+    )
+)
+"""What stands before and behind a cut that makes another word or number: "HIV|-negative", "5| million"."""
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff"))
+_CUT_CHARS = 16
+"""So much of the text on either side tells whether a place is such a cut."""
+_COPIED_QUOTE_SIGN = re.compile(r"\A(?:>\s+)+(?=[^\W\d])")
+_COPIED_MARK = re.compile(r"\s?\[\d{1,4}(?:\s?[,–-]\s?\d{1,4})*\][.\s]*\Z")
+"""A reference mark behind a quote, by which its writer may mean a source of his own."""
+_UNMARKED_END = re.compile(r"\s?(?:\Z|[.,;:!?](?!\s?\[))")
+_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.(?:\s?\.){2,}|…)\s*")
+_CELL_BORDER = " | "
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a quote, or one part of it, was found: `text[start:end]`."""
+
+    start: int
+    end: int
+    verification: Verification
+
+
+def is_long_enough(quote: str) -> bool:
+    """Whether there is enough of a quote to prove anything, neither blanks nor ligatures counted for more."""
+    return min(len(quote), len(Folded.of(quote).text)) >= MIN_QUOTE_CHARS
+
+
+def places(quote: str, text: str) -> list[Place]:
+    """Where `quote` stands in `text`, and what of it is published; none if any part is missing.
+
+    One place, or one for each sentence that parts of a quote with ellipses stand in. The parts must stand in the order
+    quoted, may not leave out what turns their sentence, and a part in another sentence must begin it: two ends of two
+    sentences read as a finding of neither.
+    """
+    quote = quote.strip()
+    whole = _as_it_stands(quote, text)
+    found = [whole] if whole else _in_parts(quote, text)
+    if not found:
+        near = _nearly(quote, text)
+        found = [near] if near else []
+    published = [_with_what_turns_it(text, place) for place in found]
+    kept = [one for one in published if one and is_long_enough(text[one.start : one.end])]
+    return kept if len(kept) == len(found) else []
+
+
+def _in_parts(quote: str, text: str) -> list[Place]:
+    parts = [part for part in _ELLIPSIS.split(_unwrapped(quote)) if part.strip()]
+    if len(parts) < 2:
+        return [place for part in parts if (place := _as_it_stands(part, text))]
+    found: list[Place] = []
+    for part in parts:
+        place = _part_after(part, text, found[-1].end if found else 0)
+        if place is None:
+            return []
+        if not found:
+            found.append(place)
+        elif (joined := _joined(text, found[-1], place)) is not None:
+            found[-1:] = joined
+        else:
+            return []
+    return found
+
+
+def _part_after(part: str, text: str, after: int) -> Place | None:
+    """The part at or behind an offset."""
+    rest = text[after:]
+    place = _as_it_stands(part, rest) or _nearly(part, rest)
+    return place and replace(place, start=after + place.start, end=after + place.end)
+
+
+def _joined(text: str, one: Place, other: Place) -> list[Place] | None:
+    """Two parts as they are published; None when what stands between them may not be left out.
+
+    In one sentence or row: one place with everything between them, because "12 % ... in the placebo arm" may join a
+    number with the wrong arm. In two: a place each, the second from the beginning of its sentence.
+    """
+    (_, first_end), (second_start, _) = _sentence_at(text, one.end - 1), _sentence_at(text, other.start)
+    if second_start < one.end:
+        if turns_meaning(text[one.end : other.start]) or other.start - one.end > MAX_ADDED_CHARS:
+            return None
+        return [Place(one.start, other.end, Verification.APPROXIMATE)]
+    skipped = words_of(text[second_start : other.start]).words
+    if turns_meaning(text[one.end : first_end]) or not FILLERS.issuperset(skipped):
+        return None
+    return [one, other]
+
+
+def _with_what_turns_it(text: str, place: Place) -> Place | None:
+    """The place with the rest of its sentence where that could change what is quoted; None when it is too long."""
+    start, end = _sentence_at(text, place.start)[0], _sentence_at(text, place.end - 1)[1]
+    start, end = min(start, place.start), max(end, place.end)
+    if not (turns_meaning(text[start : place.start]) or turns_meaning(text[place.end : end])):
+        return place
+    if place.start - start + end - place.end > MAX_ADDED_CHARS:
+        return None
+    return replace(place, start=start, end=end)
+
+
+def _sentence_at(text: str, at: int) -> tuple[int, int]:
+    """Offsets of the sentence, or row of a table, that the character at an offset stands in."""
+    starts, spans = _sentences(text)
+    return spans[max(0, bisect_right(starts, at) - 1)] if spans else (0, len(text))
+
+
+@lru_cache(maxsize=64)
+def _sentences(text: str) -> tuple[list[int], list[tuple[int, int]]]:
+    spans = [piece for span in sentence_spans(text) for piece in _rows(text, *span)]
+    return [start for start, _ in spans], spans
+
+
+def _rows(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """A sentence, or the lines of what is no sentence but a table."""
+    if _CELL_BORDER not in text[start:end]:
+        return [(start, end)]
+    lines = list(re.finditer(r"[^\n]+", text[start:end]))
+    if sum(_CELL_BORDER in line[0] for line in lines) < min(2, len(lines)):
+        return [(start, end)]  # prose with a sign in it, as in "P(a | b)"
+    return [(start + line.start(), start + line.end()) for line in lines]
+
+
+def _as_it_stands(quote: str, text: str) -> Place | None:
+    """The quote in one piece, typeset in any way; None when it is too short to prove anything."""
+    bare = _bare(quote)
+    if not is_long_enough(bare):
+        return None
+    if place := _exact(quote, text):
+        return place
+    candidates = dict.fromkeys((quote, _unwrapped(quote), bare))
+    place = next((place for one in candidates if (place := _typeset_differently(one, text))), None)
+    return place or _without_mark(bare, text)
+
+
+def _without_mark(bare: str, text: str) -> Place | None:
+    """The quote without the reference mark at its end, where the source has none."""
+    unmarked = _bare(_COPIED_MARK.sub("", bare))
+    if not _COPIED_MARK.search(bare):
+        return None
+    place = _typeset_differently(unmarked, text)
+    return place if place and _UNMARKED_END.match(text, place.end) else None
+
+
+def _nearly(quote: str, text: str) -> Place | None:
+    """The place a tidied quote in one piece was taken from."""
+    bare = _bare(quote)
+    near = fuzzy_match(bare, text) if is_long_enough(bare) else None
+    if near is None or not _cuts_nothing(text, near.start, near.end):
+        return None
+    return Place(near.start, near.end, Verification.APPROXIMATE)
+
+
+def _exact(quote: str, text: str) -> Place | None:
+    at = text.find(quote)
+    while at >= 0:
+        if _cuts_nothing(text, at, at + len(quote)):
+            return Place(at, at + len(quote), Verification.EXACT)
+        at = text.find(quote, at + 1)
+    return None
+
+
+def _typeset_differently(quote: str, text: str) -> Place | None:
+    """The first place that reads the same when retyped and has the same numbers: "57" is not "5-7"."""
+    folded, wanted = retyped(text), retyped(quote).text
+    at = folded.text.find(wanted) if wanted else -1
+    while at >= 0:
+        end_at = at + len(wanted)
+        start, end = folded.origins[at], folded.origins[end_at - 1] + 1
+        if (
+            begins_and_ends_whole(folded, at, end_at)
+            and _cuts_nothing(text, start, end)
+            and digit_groups(text[start:end]) == digit_groups(quote)
+        ):
+            return Place(start, end, Verification.NORMALIZED)
+        at = folded.text.find(wanted, at + 1)
+    return None
+
+
+def _cuts_nothing(text: str, start: int, end: int) -> bool:
+    """Whether neither end of a place parts a word or a number: "typical" is not in "atypical", nor 12 in 12.5."""
+    return not _parts_token(text, start) and not _parts_token(text, end)
+
+
+def _parts_token(text: str, at: int) -> bool:
+    before, after = (
+        side.translate(_INVISIBLE) for side in (text[max(0, at - _CUT_CHARS) : at], text[at : at + _CUT_CHARS])
+    )
+    if not before or not after:
+        return False
+    if (_is_cased(before[-1]) and _is_cased(after[0])) or unicodedata.combining(after[0]):
+        return True
+    return any(one.search(before) and other.match(after) for one, other in _CUTS)
+
+
+def _is_cased(character: str) -> bool:
+    """Whether a letter belongs to a script with cases; among the others are those without blanks between words."""
+    return character.lower() != character.upper()
+
+
+def _unwrapped(quote: str) -> str:
+    """The quote without quotation marks around it, or the sign of a quoted line before it."""
+    bare = _COPIED_QUOTE_SIGN.sub("", quote.strip())
+    is_wrapped = len(bare) > 1 and bare[0] in _OPENING and bare.rstrip(_STRAY_END)[-1:] in _CLOSING
+    return bare.rstrip(_STRAY_END)[1:-1].strip() if is_wrapped else bare
+
+
+def _bare(quote: str) -> str:
+    """The quote without quotation marks around it and without the dots it ends with."""
+    return _unwrapped(quote).rstrip(_STRAY_END)

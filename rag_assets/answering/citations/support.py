@@ -1,0 +1,138 @@
+"""How well the quotes of a claim carry it: a score to sort and to look at, never a gate.
+
+What may be published is decided in `verification`; a low score is no reason to drop a claim and a high one none to
+keep it. "Treatment raised ferritin" and "treatment lowered ferritin" are near each other for every embedding model.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+import numpy as np
+
+from rag_assets.answering.citations.numbers import held_share
+from rag_assets.answering.encoders import SentenceEncoder
+from rag_assets.domain import Claim, Support, Usage
+from rag_assets.text.folding import Folded
+from rag_assets.text.sentences import sentence_spans
+
+_N_DECIMALS = 4
+"""What lies behind them differs between machines."""
+_TOKEN = re.compile(r"[^\W_]+(?:[-‐‑–/.'’][^\W_]+)*")
+_UPPER_INSIDE = re.compile(r"[^\W_]+.*[A-Z]|\d.*[A-Za-z]|[A-Za-z].*\d")
+_SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+)[\"'“‘(\[]*$")
+_MAX_NAME_CHARS, _LOOK_BACK_CHARS = 60, 8
+"""A longer run of letters is no name, and looking further back costs the square of a text's length."""
+_PLURAL = re.compile(r"(?<=\w\w)s$")
+
+
+@dataclass(frozen=True)
+class Scoring:
+    """What scoring the claims of one answer brought."""
+
+    supports: tuple[Support, ...]
+    """One a claim, in order."""
+    usage: Usage = field(default_factory=Usage)
+    """Of the requests it took this time; a verdict that was kept costs nothing."""
+    seconds: float = 0.0
+    """How long the judge took over its replies."""
+    unjudged: str = ""
+    """Why a judge that should have been heard was not; empty when it was, or there is none."""
+
+
+class SupportScorer(Protocol):
+    """Says how well claims are carried by their citations."""
+
+    def scores(self, claims: Sequence[Claim], question: str) -> Scoring: ...
+
+
+class EmbeddedSupport:
+    """Scores by an embedding model, by numbers and by names; calls no language model."""
+
+    def __init__(self, encoder: SentenceEncoder) -> None:
+        self._encoder = encoder
+
+    def scores(self, claims: Sequence[Claim], question: str) -> Scoring:
+        written = [claim for claim in claims if not _is_own_quote(claim)]
+        similarities = iter(self._similarities(written))
+        return Scoring(
+            tuple(
+                _QUOTED if _is_own_quote(claim) else _support(claim, next(similarities), question) for claim in claims
+            )
+        )
+
+    def _similarities(self, claims: Sequence[Claim]) -> list[float]:
+        """Cosine of each claim and the nearest of its quotes and their sentences, 0 to 1; one batch for all."""
+        texts = [[claim.text, *_pieces(claim)] for claim in claims]
+        every = list(dict.fromkeys(text for some in texts for text in some))
+        if not every:
+            return []
+        vectors = dict(zip(every, self._encoder.embed_passages(every), strict=True))
+        return [
+            max((float(np.clip(vectors[claim] @ vectors[piece], 0.0, 1.0)) for piece in pieces), default=0.0)
+            for claim, *pieces in texts
+        ]
+
+
+_QUOTED = Support(score=None, similarity=None, numbers=None, entities=None)
+
+
+def _is_own_quote(claim: Claim) -> bool:
+    """Whether a claim is a sentence of the paper: it carries itself."""
+    return any(citation.quote == claim.text for citation in claim.citations)
+
+
+def with_support(claims: Sequence[Claim], scoring: Scoring) -> tuple[Claim, ...]:
+    """The claims, each with its support."""
+    return tuple(replace(claim, support=support) for claim, support in zip(claims, scoring.supports, strict=True))
+
+
+def _support(claim: Claim, similarity: float, question: str) -> Support:
+    quotes = [citation.quote for citation in claim.citations]
+    numbers, entities = held_share(claim.text, quotes, question), _held_names(claim.text, quotes)
+    applying = [one for one in (similarity, numbers, entities) if one is not None]
+    return Support(
+        score=round(sum(applying) / len(applying), _N_DECIMALS),
+        similarity=round(similarity, _N_DECIMALS),
+        numbers=None if numbers is None else round(numbers, _N_DECIMALS),
+        entities=None if entities is None else round(entities, _N_DECIMALS),
+    )
+
+
+def _pieces(claim: Claim) -> list[str]:
+    """The quotes of a claim, whole and by sentence."""
+    quotes = [citation.quote for citation in claim.citations]
+    return [*quotes, *(quote[start:end] for quote in quotes for start, end in sentence_spans(quote))]
+
+
+def _held_names(text: str, quotes: Sequence[str]) -> float | None:
+    """Share of the names and symbols of a text that the quotes hold; None when it has none.
+
+    Names of the question do not count as held: a claim that puts one method's result to another's name, because the
+    question asked about it, is the error this figure should show.
+    """
+    wanted = _names(text)
+    held = {_folded(match[0]) for quote in quotes for match in _TOKEN.finditer(quote)}
+    return sum(name in held for name in wanted) / len(wanted) if wanted else None
+
+
+def _names(text: str) -> set[str]:
+    """Words with a capital or a digit among letters, folded; an ordinary word that begins a sentence is none."""
+    return {
+        _folded(match[0])
+        for match in _TOKEN.finditer(text)
+        if len(match[0]) <= _MAX_NAME_CHARS and (_UPPER_INSIDE.match(match[0]) or _is_capital_inside(text, match))
+    }
+
+
+def _is_capital_inside(text: str, match: re.Match[str]) -> bool:
+    """A word with a capital that does not stand there because a sentence begins."""
+    start = match.start()
+    begins = _SENTENCE_START.search(text, max(0, start - _LOOK_BACK_CHARS), start)
+    return match[0][0].isupper() and len(match[0]) > 1 and not begins
+
+
+def _folded(token: str) -> str:
+    """Without case, hyphens and the s of a plural: "BM-25" and "bm25", "RNNs" and "RNN" are the same."""
+    return _PLURAL.sub("", Folded.of(token).text)

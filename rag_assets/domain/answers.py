@@ -1,0 +1,114 @@
+"""What an answer is: claims, the citations that carry them, and what they cost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rag_assets.domain.spans import Box
+
+
+class Verification(StrEnum):
+    """How a quote was found in its source."""
+
+    EXACT = "exact"
+    """Character for character."""
+    NORMALIZED = "normalized"
+    """After folding what is typesetting: white space, hyphenation, ligatures, quotes, dashes, how numbers and per cent
+    are written."""
+    APPROXIMATE = "approximate"
+    """Nearly: whoever quoted left out words, with an ellipsis or without, or tidied one. The quote given is the
+    source's own words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A quote and where it stands; pages and boxes are computed from the place the quote was found at."""
+
+    paper_id: str
+    chunk_id: str
+    page_start: int | None
+    page_end: int | None
+    page_label: str | None = field(default=None, kw_only=True)
+    """Printed label of the page, or of the first and last ("xii-xiv"); None where it is not known."""
+    quote: str
+    boxes: tuple[Box, ...]
+    verification: Verification
+    is_generated: bool = False
+    """The quote stands in text that a model wrote (a figure's description), not the paper's authors."""
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How well the quotes of a claim carry it; every figure is 0 to 1, higher is better.
+
+    All are None for a claim that is its own quote: they would be 1 and say nothing.
+    """
+
+    score: float | None
+    """Mean of those below that apply."""
+    similarity: float | None
+    """Cosine of the claim and the nearest sentence of its quotes, by the embedded model; negative counts as 0."""
+    numbers: float | None
+    """Share of the claim's numbers that its quotes (or the question) hold; None when it has none."""
+    entities: float | None
+    """Share of the claim's names and symbols that its quotes hold; None when it has none."""
+    judged: float | None = None
+    """What a model said that was asked to judge; None when none was asked. Not part of `score`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of an answer with the citations that carry it."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    support: Support | None = None
+    """None in rows written before claims were scored."""
+    relevance: float | None = None
+    """Of a sentence chosen from the papers: likeness to the question, 0 to 1. None where a model wrote the claim, and
+    in older rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What an answer cost. All zero for an answerer that calls no model."""
+
+    n_requests: int = 0
+    """Requests that were answered; those that failed are in the run's total only."""
+    n_input_tokens: int = 0
+    n_output_tokens: int = 0
+    cost_usd: float | None = 0.0
+    """None when the price of the model is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class QAResult:
+    """One row of qa.jsonl."""
+
+    question_id: str
+    question: str
+    answer: str
+    claims: tuple[Claim, ...]
+    refused: bool
+    single_source: bool
+    """The answer rests on one paper even after the retry with more contexts; its text says so."""
+    sources_used: tuple[str, ...]
+    """Distinct papers cited, in order of first citation."""
+    unanswered: tuple[str, ...]
+    """Parts of a compound question that the answer says nothing about; its text names them."""
+    model: str
+    contexts: tuple[str, ...]
+    """Chunk ids of the contexts given, in order."""
+    fingerprint: str
+    usage: Usage = field(default_factory=Usage)
+
+
+def summed(usages: Sequence[Usage]) -> Usage:
+    """All of them together; the money is None as soon as one price is not known."""
+    costs = [usage.cost_usd for usage in usages]
+    return Usage(
+        n_requests=sum(usage.n_requests for usage in usages),
+        n_input_tokens=sum(usage.n_input_tokens for usage in usages),
+        n_output_tokens=sum(usage.n_output_tokens for usage in usages),
+        cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
+    )

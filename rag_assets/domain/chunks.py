@@ -1,0 +1,127 @@
+"""What is cited (chunks), what is searched (passages), and what a search returns (hits, contexts)."""
+
+from dataclasses import dataclass
+
+from rag_assets.domain.spans import Box, Span, all_boxes, known_spans, page_label
+
+
+@dataclass(frozen=True, slots=True)
+class SectionPart:
+    """The part of a chunk that comes from one section: `text[start:end]`."""
+
+    start: int
+    body_start: int
+    """Where its text begins; `text[start:body_start]` is its heading, if the chunk has it."""
+    end: int
+    section_title: str
+    section_path: str
+    """Titles from the outermost section inwards, joined with " > "."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What is read and cited: a run of one section of one paper, or of short sections that stand side by side."""
+
+    paper_id: str
+    section_id: str
+    """Stable within a paper: derived from the titles of the section, or of those merged, not from its position."""
+    section_title: str
+    chunk_id: str
+    """Derived from content: an edit elsewhere in the paper leaves it alone."""
+    text: str
+    n_tokens: int
+    page_start: int | None
+    page_end: int | None
+    file_path: str
+    source: str
+    ordinal: int
+    section_path: str
+    """Titles from the outermost section inwards, joined with " > "; of several sections, those they have in common."""
+    chunk_type: str
+    """Kind of its blocks, headings aside, if all are alike, else "mixed"."""
+    split_sequence: str | None
+    """ "2/5": the second of five chunks cut from one section run or block; None if it was not cut."""
+    is_continuation: bool
+    context_before: str
+    """Last words before the chunk inside the same parent section; empty at its start."""
+    context_after: str
+    char_start: int
+    """Offset of the chunk's first own character in `Document.text` (overlap included)."""
+    char_end: int
+    is_generated: bool
+    spans: tuple[Span, ...]
+    fingerprint: str
+    own_start: int = 0
+    """Before it, the text repeats what an earlier chunk says: sentences, or the title of a table."""
+    n_own_chars: int = 0
+    """Characters of blocks and captions it holds, white space, cell borders, headings and repeats aside."""
+    sections: tuple[SectionPart, ...] = ()
+    """Its sections in order, each with its whole path."""
+
+    @property
+    def page_label(self) -> str | None:
+        """Printed labels of its pages, as in `Citation.page_label`."""
+        own = known_spans(self.spans, self.own_start)
+        return page_label(own[0], own[-1]) if own else None
+
+    def section_title_at(self, offset: int) -> str:
+        """Title of the section that the character at `offset` of the text belongs to."""
+        titles = (part.section_title for part in self.sections if offset < part.end)
+        return next(titles, self.section_title)
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        return all_boxes(self.spans)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What is searched: a run of whole sentences or rows of one chunk that the embedding model reads in full.
+
+    The passages of a section's chunks do not overlap, even where the chunks do.
+    """
+
+    passage_id: str
+    """The chunk's id, or `chunk_id#n` when the chunk has several passages (n is 0-based)."""
+    chunk_id: str
+    paper_id: str
+    text: str
+    n_tokens: int
+    """Counted with the embedding model's own tokenizer, special tokens included."""
+    char_start: int
+    """Offset in `Document.text`."""
+    char_end: int
+    page_start: int | None
+    page_end: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk found for a question, scored by its best passage."""
+
+    rank: int
+    """1-based."""
+    score: float
+    """Fused score; higher is better. Comparable within one question and one fusion method only."""
+    chunk: Chunk
+    passage: Passage
+    """The best passage of the chunk."""
+    dense_score: float | None = None
+    """Cosine of question and passage, -1 to 1; None when the vector index did not return it."""
+    lexical_score: float | None = None
+    """BM25 score, 0 or more; None when the lexical index did not return it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A stretch of one chunk as it is given to an answerer."""
+
+    paper_id: str
+    chunk_id: str
+    page_start: int | None
+    page_end: int | None
+    n_tokens: int
+    text: str
+    score: float = 0.0
+    is_generated: bool = False
+    section_title: str = ""

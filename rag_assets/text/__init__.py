@@ -1,0 +1,1 @@
+"""How every stage reads text: sentences, tokens, folding for comparison, and display."""

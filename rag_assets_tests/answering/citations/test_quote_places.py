@@ -1,0 +1,178 @@
+"""Where a quote may begin and end, and how much of its sentence is published with it."""
+
+import pytest
+
+from rag_assets.answering.citations.quote_places import places
+from rag_assets_tests.cpu_limit import ends_in_time
+
+
+def published(quote: str, text: str) -> list[str]:
+    return [text[place.start : place.end] for place in places(quote, text)]
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        *(
+            "1 ",
+            "1\u2009",
+            "1\u00a0",
+            "1\u202f",
+            "1'",
+            "1’",
+            "1,",
+            "1.",
+            "1/",
+            "3 / ",
+            "1:",
+            "10^",
+            "10^-",
+            "1e",
+            "1e-",
+        ),
+        *("2 × ", "2x", "2*", "±", "± ", "< ", "≥ ", "~", "≠ ", "¬", "√", "5–", "5 – "),
+        *(f"was {dash}" for dash in "⁻‐‑‒–—―−─➖﹘﹣－-"),
+        *("was − ", "was −\u200b", "was ."),
+        "IL-",
+    ],
+)
+def test_a_quote_does_not_begin_inside_a_number(before: str) -> None:
+    """Of "1 500 patients" it would publish 500, of "−5" a rise."""
+    quote = "500 patients died in the course of the trial"
+
+    assert published(quote, f"In all {before}{quote}.") == []
+    assert published(quote, f"In all {quote}.") == [quote]
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        *("0", ".5", ",5", "·5", " 000", "\u2009000", "\u202f000", "'000", "’000", "e3", "½", "⅔", "⁵", "/7", " / 7"),
+        *(":7", "^3", " × 10^3", "×10", " x 3", "–7", " – 7", "-7", "%", " %", "‰", "°", " per cent", " percent"),
+        *(" hundred", " thousand", " million", " billion", " dozen", " fold", "-fold", "mg"),
+    ],
+)
+def test_a_quote_does_not_end_inside_a_number(after: str) -> None:
+    """ "The budget was $5" is what it leaves of "$5 million"."""
+    quote = "the budget of the whole project was $5"
+
+    assert published(quote, f"In all {quote}{after} in the year.") == []
+    assert published(f"{quote} ", f"In all {quote}{after} in the year.") == []
+    assert published(quote, f"In all {quote} in the year.") == [quote]
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("All of the samples were HIV", "All of the samples were HIV-negative."),
+        ("All of the patients were opioid", "All of the patients were opioid–naïve at one year."),
+        ("All of the tumours were T3", "All of the tumours were T3-negative."),
+        ("All of the cells were drug", "All of the cells were drug-\ninsensitive."),
+        ("All of the cells were CD4", "All of the cells were CD4+ in the end."),
+        ("All of the cells were CD4", "All of the cells were CD4− in the end."),
+        ("insensitive cells were found in all", "Many drug-insensitive cells were found in all."),
+        ("insensitive cells were found in all", "Many drug-\ninsensitive cells were found in all."),
+        ("significant effects were found in all", "Only non- significant effects were found in all."),
+        ("All of the effects were non", "All of the effects were non- significant."),
+        ("All of the effects were typ", "All of the effects were typ\u200bical."),
+        ("All of the cells were nai", "All of the cells were nai\u0308ve."),
+    ],
+)
+def test_a_quote_does_not_part_a_compound(quote: str, text: str) -> None:
+    """ "HIV-negative" and "HIV" are opposites."""
+    assert published(quote, text) == []
+
+
+def test_a_dash_between_clauses_is_no_compound() -> None:
+    """Whoever sets dashes without blanks is quoted all the same."""
+    text = "Of the drugs—which had been given for weeks—none helped."
+
+    assert published("which had been given for weeks", text) != []
+
+
+def test_a_sum_is_not_a_sign() -> None:
+    """Authors add numbers."""
+    assert published("1 is the number of patients", "Here n + 1 is the number of patients.") != []
+
+
+def test_a_sign_between_bars_makes_no_table_of_prose() -> None:
+    """The line before may deny what the next one says."""
+    text = "Nothing is new. We do not believe\nthat P(a | b) rises in all of the groups."
+
+    assert published("that P(a | b) rises in all of the groups", text) == [text.removeprefix("Nothing is new. ")]
+
+
+@pytest.mark.parametrize("caption", ["", "Deaths of men, none of whom were young\n"])
+def test_a_row_of_a_table_is_published_without_the_others(caption: str) -> None:
+    """What another row, or the caption, denies does not turn the one quoted."""
+    text = f"{caption}Group of men without drug | 12 | 13\nGroup of men with drug | 14 | 15"
+
+    assert published("Group of men with drug | 14", text) == ["Group of men with drug | 14"]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        *("We DON'T think {}.", "It isn′t so that {}.", "It isn`t so that {}.", "We don´t know that {}."),
+        *("Did they find that {}?", "They asked “was it that {}?”"),
+        *("We hypothesised that {}.", "Our hypotheses were that {}.", "We doubt {}.", "Wrongly, {}.", "Falsely, {}."),
+        *("They claim that {}.", "Some argue that {}.", "Many believed that {}.", "It is said that {}."),
+        *("It is untrue that {}.", "It was debunked that {}.", "A misconception is that {}.", "They deny that {}."),
+        *("Reportedly, {}.", "Purportedly, {}.", "Theoretically, {}.", "Hypothetically, {}."),
+        *("They falsified data so {}.", "Here {}; the paper was retracted.", "Here {}; this vanished."),
+        *(
+            "Here {}, insignificantly.",
+            "Here {} (insignificant).",
+            "Here {} (non-significant).",
+            "{}, nonsignificantly.",
+        ),
+    ],
+)
+def test_a_quote_is_published_with_what_turns_its_sentence(sentence: str) -> None:
+    """Without it, what was asked, doubted or denied is stated."""
+    quote = "the drug showed an effect on mortality"
+    whole = sentence.format(quote)
+
+    assert published(quote, f"{whole}\n\nOther drugs had been tested before.") == [whole]
+
+
+@pytest.mark.parametrize(("n_clauses", "is_published"), [(22, True), (26, False)])
+def test_a_quote_brings_a_long_sentence_along_but_no_page(n_clauses: int, is_published: bool) -> None:
+    """Long sentences are common in papers; a quote that grows to a page can be read to say anything."""
+    turned = "It is not true, said " + "one author after another, " * n_clauses + "that zinc cures the common cold."
+    parted = "Ferritin fell in all groups " + "of runners, of rowers and " * n_clauses + "of riders within a month."
+
+    assert published("zinc cures the common cold", turned) == ([turned] if is_published else [])
+    assert published("Ferritin fell in all groups ... of riders within a month.", parted) == (
+        [parted] if is_published else []
+    )
+
+
+@pytest.mark.parametrize("quoted", ["{} [4]", "{}.[4, 5]", "“{}.” [4].", "> {}.", "> > {}"])
+def test_the_marks_of_the_one_who_quotes_are_no_part_of_the_quote(quoted: str) -> None:
+    """Models number their references and set quotes as Markdown does."""
+    quote = "the drug showed an effect on mortality"
+
+    assert published(quoted.format(quote), f"In short {quote}. Others did too.") in ([quote], [f"{quote}."])
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("the drug showed an effect [4]", "In short the drug showed an effect [5]."),
+        ("the drug showed an effect. [4]", "In short the drug showed an effect. [5]"),
+        ("the drug showed an effect [4]", "In short the drug showed an effect on nothing but [4]."),
+        ("> 18 years of age in both arms", "Of these, 18 years of age in both arms."),
+    ],
+)
+def test_a_mark_that_changes_the_quote_is_part_of_it(quote: str, text: str) -> None:
+    """Another reference, the middle of a sentence, and "more than" are not added by habit."""
+    assert published(quote, text) == []
+
+
+def test_a_quote_that_is_always_cut_is_refused_in_time() -> None:
+    """Each place it stands at is looked at."""
+    text = "the number of patients was 5 million. " * 6_000
+
+    with ends_in_time():
+        assert published("the number of patients was 5", text) == []

@@ -1,0 +1,153 @@
+"""Runs from Python: which assets a selection means, what a report says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from filelock import FileLock
+
+from rag_assets.errors import InvalidSettings, MissingInput
+from rag_assets.incremental import LOCK_NAME
+from rag_assets.runs.history import opened_instance
+from rag_assets.runs.materialize import materialize
+from rag_assets_tests.cli.processes import wait_until
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder with one paper, and a Dagster home beside it."""
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home"))
+    (tmp_path / "data" / "papers").mkdir(parents=True)
+    (tmp_path / "data" / "papers" / "a.txt").write_text("Ferritin fell in runners.")
+    return tmp_path / "data"
+
+
+@pytest.mark.parametrize(
+    ("selection", "assets"),
+    [
+        ("parsed_index", {"parsed_index"}),
+        ("+chunks", {"parsed_index", "blocks", "chunks"}),
+        ("group:corpus", {"parsed_index", "blocks"}),
+        ("parsed_index, blocks", {"parsed_index", "blocks"}),
+        ("+key:chunks and group:corpus", {"parsed_index", "blocks"}),
+    ],
+)
+def test_a_selection_means_what_it_means_in_the_ui(data: Path, selection: str, assets: set[str]) -> None:
+    """One language for both; a plus is everything above, not one step."""
+    report = materialize(selection, {"data_dir": str(data), "chunking": {"tokenizer": "wordpiece"}})
+
+    assert report.is_success
+    assert {asset.asset for asset in report.assets} == assets
+    assert all(asset.seconds > 0 for asset in report.assets)
+
+
+@pytest.mark.parametrize(
+    ("selection", "problem"),
+    [
+        ("chunkz", 'The selection "chunkz"'),
+        ("group:nothing", "names no asset. Assets: blocks, bm25_index, chroma_index, chunks,"),
+        ("blocks,", "cannot be used"),
+        ("++(", "cannot be used"),
+    ],
+)
+def test_a_selection_without_assets_starts_no_run(data: Path, selection: str, problem: str) -> None:
+    """A run of nothing that ends well looks like a run of everything."""
+    with pytest.raises(InvalidSettings) as caught:
+        materialize(selection, {"data_dir": str(data)})
+
+    assert problem in str(caught.value)
+    assert "Example:" in str(caught.value)
+    assert not (data.parent / "home").exists(), "no run, so no history of one"
+
+
+def test_what_stopped_a_run_is_in_its_report(data: Path) -> None:
+    """The message of the step, not that of the machinery around it."""
+    report = materialize("blocks", {"data_dir": str(data)})
+
+    (message,) = report.errors
+    assert not report.is_success
+    assert report.assets == ()
+    assert message.startswith("blocks: ")
+    assert "parsed_index.parquet does not exist. Materialize `parsed_index` first" in message
+
+
+def test_what_stopped_a_run_before_its_first_step_is_in_its_report(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A red run without a word sends its owner to the event log."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+    report = materialize("qa", {"data_dir": str(data), "answering": {"model": "openai:gpt-5-mini"}})
+
+    (message,) = report.errors
+    assert message.startswith("run: ")
+    assert "Models of openai need a key." in message
+
+
+def test_a_data_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    """A mistyped name would become a new, empty corpus with a history of its own."""
+    with pytest.raises(MissingInput, match=r"nowhere does not exist\. Nothing was made"):
+        materialize("parsed_index", {"data_dir": str(tmp_path / "nowhere")})
+
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_folder_without_papers_is_an_error_with_a_remedy(data: Path) -> None:
+    """Zeros everywhere and a green run: that is no first impression, and no hint of the mistyped folder."""
+    (data / "papers" / "a.txt").unlink()
+    (data / "papers" / "a.epub").touch()
+
+    report = materialize("parsed_index", {"data_dir": str(data)})
+
+    (message,) = report.errors
+    assert f"There is no paper in {data / 'papers'}. Put papers into it" in message
+    assert ".tei.xml" in message
+
+
+def test_a_killed_run_is_ended_in_the_history_by_the_next(data: Path, tmp_path: Path) -> None:
+    """Left as "started", it would keep the nightly run of the UI waiting for good: one run at a time may start."""
+    start = f"materialize('parsed_index', {{'data_dir': {str(data)!r}}})"
+    code = f"from rag_assets.runs.materialize import materialize; {start}"
+    with FileLock(data / LOCK_NAME):  # so that the run is surely under way, and stays so
+        run = subprocess.Popen([sys.executable, "-c", code])
+        try:
+            wait_until(lambda: run.poll() is not None or bool(waiting_runs(data.parent / "home")), "the run")
+            (begun,) = waiting_runs(data.parent / "home")
+            materialize("parsed_index", {"data_dir": str(other_data(tmp_path))})
+            status_alive = status_of(begun.run_id)
+        finally:
+            run.kill()
+            run.wait()
+    status_killed = status_of(begun.run_id)
+
+    materialize("parsed_index", {"data_dir": str(data)})
+
+    assert status_alive is dg.DagsterRunStatus.STARTED, "a run that is alive is left alone"
+    assert status_killed is dg.DagsterRunStatus.STARTED, "nobody else ends it"
+    assert status_of(begun.run_id) is dg.DagsterRunStatus.FAILURE
+
+
+def waiting_runs(home: Path) -> list[dg.DagsterRun]:
+    """Runs that have said in their log that they wait for another one."""
+    if not (home / "dagster.yaml").exists():
+        return []
+    with opened_instance(home) as instance:
+        return [
+            run
+            for run in instance.get_runs()
+            if any("Another run is writing" in entry.message for entry in instance.all_logs(run.run_id))
+        ]
+
+
+def other_data(root: Path) -> Path:
+    (root / "other" / "papers").mkdir(parents=True)
+    (root / "other" / "papers" / "a.txt").write_text("Ferritin rose in swimmers.")
+    return root / "other"
+
+
+def status_of(run_id: str) -> dg.DagsterRunStatus:
+    with dg.DagsterInstance.get() as instance:
+        run = instance.get_run_by_id(run_id)
+    assert run
+    return run.status
