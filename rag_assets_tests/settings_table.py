@@ -1,4 +1,4 @@
-"""Writes the table of settings into the README: python -m rag_assets_tests.settings_table"""
+"""Writes the table of settings into docs/settings.md: python -m rag_assets_tests.settings_table"""
 
 import re
 import sys
@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 
 from rag_assets.settings import Settings, StageSettings
 
-README = Path(__file__).resolve().parents[1] / "README.md"
+SETTINGS_PAGE = Path(__file__).resolve().parents[1] / "docs" / "settings.md"
 _PLACE = re.compile(r"(<!-- settings: .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL)
 
 
@@ -36,9 +36,9 @@ def _with_defaults_of(field: FieldInfo, group: type[StageSettings]) -> dict[str,
     }
 
 
-def with_table(readme: str) -> str:
-    """The README with the table put in its place."""
-    return _PLACE.sub(lambda found: f"{found[1]}\n{settings_table()}\n{found[2]}", readme)
+def with_table(page: str) -> str:
+    """The page with the table put in its place."""
+    return _PLACE.sub(lambda found: f"{found[1]}\n{settings_table()}\n{found[2]}", page)
 
 
 def _row(name: str, field: FieldInfo) -> str:
@@ -49,5 +49,5 @@ def _row(name: str, field: FieldInfo) -> str:
 
 
 if __name__ == "__main__":
-    README.write_text(with_table(README.read_text("utf-8")), "utf-8")
-    sys.stdout.write(f"wrote {README.name}\n")
+    SETTINGS_PAGE.write_text(with_table(SETTINGS_PAGE.read_text("utf-8")), "utf-8")
+    sys.stdout.write(f"wrote {SETTINGS_PAGE.name}\n")

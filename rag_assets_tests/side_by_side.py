@@ -1,4 +1,4 @@
-"""Writes what a model adds into the README: python -m rag_assets_tests.side_by_side
+"""Writes what a model adds into docs/models.md: python -m rag_assets_tests.side_by_side
 
 The same questions on the demo corpus, answered by the embedded default and by a model. The model is scripted: its
 words are below, its requests and replies travel through the provider's real SDK and a local server, and its claims are
@@ -16,12 +16,13 @@ from typing import Any
 import pytest
 
 from rag_assets_tests.end_to_end.world import World
-from rag_assets_tests.settings_table import README
+from rag_assets_tests.settings_table import SETTINGS_PAGE
 from rag_assets_tests.wire import Reply, WireServer, use_wire_environment
 from rag_assets_tests.wire.exchange import WireRequest
 from rag_assets_tests.wire.quoting_model import Prompt, reply
 
-DEMO = README.parent / "data"
+MODELS_PAGE = SETTINGS_PAGE.with_name("models.md")
+DEMO = SETTINGS_PAGE.parents[1] / "data"
 SHOWN = ("q08", "q12", "q04")
 MODEL = "google:gemini-2.5-flash"
 _PLACE = re.compile(r"(<!-- side by side: .*? -->\n).*?(<!-- end of side by side -->)", re.DOTALL)
@@ -112,7 +113,7 @@ def answered_by_model(world: World, monkeypatch: pytest.MonkeyPatch) -> dict[str
 
 
 def with_table(readme: str, table: str) -> str:
-    """The README with the table put in its place."""
+    """The page with the table put in its place."""
     return _PLACE.sub(lambda found: f"{found[1]}\n{table}\n{found[2]}", readme)
 
 
@@ -123,8 +124,8 @@ def _main() -> None:
             shutil.copytree(DEMO / name, world.paths.data / name, dirs_exist_ok=True)
         world.run()
         table = side_by_side(world.answers(), answered_by_model(world, monkeypatch))
-    README.write_text(with_table(README.read_text("utf-8"), table), "utf-8")
-    sys.stdout.write(f"wrote {README.name}\n")
+    MODELS_PAGE.write_text(with_table(MODELS_PAGE.read_text("utf-8"), table), "utf-8")
+    sys.stdout.write(f"wrote {MODELS_PAGE.name}\n")
 
 
 if __name__ == "__main__":

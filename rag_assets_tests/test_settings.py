@@ -130,7 +130,7 @@ def test_every_field_of_a_stage_is_in_its_fingerprint() -> None:
 
 
 def test_every_setting_says_what_it_does() -> None:
-    """The README's table is made from these descriptions."""
+    """The table in docs/settings.md is made from these descriptions."""
     for name, stage in Settings.model_fields.items():
         if isinstance(stage.annotation, type) and issubclass(stage.annotation, StageSettings):
             for field_name, field in stage.annotation.model_fields.items():

@@ -18,8 +18,7 @@ from lxml import etree
 
 from rag_assets.questions import load_questions
 from rag_assets_tests.end_to_end.world import World
-from rag_assets_tests.settings_table import README
-from rag_assets_tests.side_by_side import answered_by_model, side_by_side, with_table
+from rag_assets_tests.side_by_side import MODELS_PAGE, answered_by_model, side_by_side, with_table
 
 DEMO = Path(__file__).parents[2] / "data"
 TEI = "{http://www.tei-c.org/ns/1.0}"
@@ -220,11 +219,11 @@ def coordinate_pages(file: Path, quote: str) -> set[int]:
     return set()
 
 
-def test_the_readme_shows_what_a_model_adds_as_it_is(
+def test_the_page_on_models_shows_what_a_model_adds_as_it_is(
     demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Run: python -m rag_assets_tests.side_by_side"""
-    readme = README.read_text("utf-8")
+    page = MODELS_PAGE.read_text("utf-8")
     by_model = answered_by_model(demo.world.copy_to(tmp_path), monkeypatch)
 
-    assert with_table(readme, side_by_side(demo.answers, by_model)) == readme
+    assert with_table(page, side_by_side(demo.answers, by_model)) == page
