@@ -24,7 +24,7 @@ from rapidfuzz import fuzz
 from verifier_cases import KINDS, SEED, Case, Corpus, cases_of
 
 from rag_assets.answering.citations.fuzzy_match import Words, tidied_from
-from rag_assets.answering.citations.quote_places import places
+from rag_assets.answering.citations.quote_search import find_quote
 from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.chunking.chunker import chunk_paper
@@ -46,7 +46,7 @@ def outcome_of(case: Case) -> str:
         claim = DraftClaim(case.claim, (DraftCitation(case.chunk.chunk_id, case.quote),))
         kept = verify(DraftAnswer((claim,)), {case.chunk.chunk_id: case.chunk}, "").claims
         return kept[0].citations[0].verification.value if kept else "rejected"
-    ways = [place.verification for place in places(case.quote, case.chunk.text)]
+    ways = [place.verification for place in find_quote(case.quote, case.chunk.text)]
     order = (Verification.APPROXIMATE, Verification.NORMALIZED, Verification.EXACT)
     return next((way.value for way in order if way in ways), "rejected")
 
@@ -129,7 +129,7 @@ def likeness_by_rules(case: Case) -> float:
 
 
 def shown(case: Case) -> str:
-    found = places(case.quote, case.chunk.text)
+    found = find_quote(case.quote, case.chunk.text)
     read = " / ".join(case.chunk.text[place.start : place.end] for place in found)
     lines = [f"- quote:  {case.quote[:SHOWN_CHARS]!r}", f"  origin: {case.origin[:SHOWN_CHARS]!r}"]
     lines += [f"  claim:  {case.claim[:SHOWN_CHARS]!r}"] if case.claim else []
@@ -142,14 +142,14 @@ def seconds_of_misses(corpus: Corpus) -> str:
     rng = random.Random(SEED)
     chunks = sorted(corpus.chunks, key=lambda chunk: -len(chunk.text))[:12]
     for chunk in chunks:
-        places("Nowhere does the source say what is said here.", chunk.text)
+        find_quote("Nowhere does the source say what is said here.", chunk.text)
     quotes = [text for chunk, text in rng.sample(corpus.sentences, 60) if chunk not in chunks]
     took = []
     for quote in quotes:
         changed = f"Nowhere {quote}"
         started = time.perf_counter()
         for chunk in chunks:
-            places(changed, chunk.text)
+            find_quote(changed, chunk.text)
         took.append(time.perf_counter() - started)
     took.sort()
     n_chars = sum(len(chunk.text) for chunk in chunks) // len(chunks)

@@ -6,8 +6,8 @@ The audits trust nothing the engine did: quotes and pages are looked up again in
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rag_assets.answering.citations.numbers import contradictions
-from rag_assets.answering.citations.quote_places import is_long_enough
+from rag_assets.answering.citations.number_agreement import contradictions
+from rag_assets.answering.citations.quote_search import is_long_enough
 from rag_assets.answering.citations.verification import sources_of
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.domain import Chunk, Citation, QAResult, page_label, span_at

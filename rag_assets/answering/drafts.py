@@ -1,7 +1,7 @@
 """What an answerer proposes, before anything in it is believed.
 
 Answerers are adapters: they see a question and contexts, and return claims that point at contexts. Whether a quote
-really stands there, and on which page, is decided in `evidence.verification`, never by the answerer.
+really stands there, and on which page, is decided in `citations.verification`, never by the answerer.
 """
 
 from collections.abc import Sequence

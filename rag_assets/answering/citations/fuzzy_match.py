@@ -16,9 +16,8 @@ from itertools import count
 
 from rapidfuzz import fuzz
 
-from rag_assets.answering.citations.reference_marks import REFERENCE_MARK
-from rag_assets.answering.citations.retyped import digit_groups, retyped
-from rag_assets.answering.citations.wording import (
+from rag_assets.answering.citations.normalized_text import REFERENCE_MARK, digit_groups, normalized
+from rag_assets.answering.citations.word_differences import (
     ADDED,
     ARTICLES,
     DETERMINERS,
@@ -68,7 +67,7 @@ class Words:
 
     @classmethod
     def of(cls, text: str) -> "Words":
-        folded = retyped(text)
+        folded = normalized(text)
         marks = tuple(match.span() for match in REFERENCE_MARK.finditer(text))
         words, places = [], []
         for match in _WORD.finditer(folded.text):
@@ -84,7 +83,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class NearMiss:
+class FuzzyMatch:
     """Where the source says nearly what was quoted: `text[start:end]`."""
 
     start: int
@@ -114,13 +113,13 @@ _LEFT_OUT = _Step("another word of the source left out", 0, 1, 5)
 _PUT_IN = _Step("a word put in", 1, 0, 3)
 
 
-def fuzzy_match(quote: str, text: str) -> NearMiss | None:
+def fuzzy_match(quote: str, text: str) -> FuzzyMatch | None:
     """The place of `text` that a tidied quote was taken from; None when there is none."""
     found = tidied_from(quote, text)
     return found if found and found.score >= MIN_SCORE else None
 
 
-def tidied_from(quote: str, text: str) -> NearMiss | None:
+def tidied_from(quote: str, text: str) -> FuzzyMatch | None:
     """The place whose words differ from those of the quote in no other way than tidying makes, however many do."""
     wanted, source = Words.of(quote), words_of(text)
     if not MIN_WORDS <= len(wanted.words) <= MAX_WORDS or len(wanted.joined) > len(source.joined):
@@ -137,7 +136,7 @@ def tidied_from(quote: str, text: str) -> NearMiss | None:
     place = _with_marks(source, source.places[start][0], source.places[end - 1][1], quote)
     if not _has_numbers_and_marks(quote, found := text[slice(*place)]) or _n_charges(quote) != _n_charges(found):
         return None
-    return NearMiss(*place, fuzz.ratio(wanted.joined, " ".join(source.words[start:end])))
+    return FuzzyMatch(*place, fuzz.ratio(wanted.joined, " ".join(source.words[start:end])))
 
 
 @lru_cache(maxsize=64)
@@ -148,7 +147,7 @@ def words_of(text: str) -> Words:
 
 def turns_meaning(left_out: str) -> bool:
     """Whether leaving this text out of a sentence could change what the rest says."""
-    folded = retyped(left_out).text
+    folded = normalized(left_out).text
     return not TURNING.isdisjoint(Words.of(left_out).words) or "n't" in folded or "?" in folded
 
 

@@ -3,7 +3,7 @@
 A quantity has a kind: percent, year, a dimension (mass, length, mass/volume, ...), a currency, a p value, or a plain
 number. Digits inside names (COVID-19, IL-6), reference marks ([12], Smith et al., 2019) and the numbers of figures,
 tables, sections and pages are no quantities; whatever stands before "%" is one. What is told apart by a number
-("type 2", "phase 3") is a kind of its own. How texts are made readable is `number_writing`'s matter; which quantities
+("type 2", "phase 3") is a kind of its own. How texts are made readable is `number_formats`'s matter; which quantities
 agree is `numbers`'.
 """
 
@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
-from rag_assets.answering.citations.number_writing import legible_numbers
-from rag_assets.answering.citations.reference_marks import REFERENCE_MARK
-from rag_assets.answering.citations.units import CURRENCIES, PER, PERCENT, SYMBOL, UNIT, measured_in
+from rag_assets.answering.citations.measurement_units import CURRENCIES, PER, PERCENT, SYMBOL, UNIT, measured_in
+from rag_assets.answering.citations.normalized_text import REFERENCE_MARK
+from rag_assets.answering.citations.number_formats import normalized_numbers
 
 PLAIN, YEAR, P_VALUE, DECADE = "plain", "year", "p value", "decade"
 
@@ -138,12 +138,12 @@ class Quantity:
 
 def quantities(text: str) -> list[Quantity]:
     """The quantities of a text in order."""
-    legible = legible_numbers(text)
+    legible = normalized_numbers(text)
     return [*(one for _, _, one in placed_quantities(legible)), *_flat_powers(_without_references(legible))]
 
 
 def placed_quantities(legible: str) -> list[tuple[int, int, Quantity]]:
-    """The quantities of a text from `legible_numbers`, each with the offsets of its first and behind its last
+    """The quantities of a text from `normalized_numbers`, each with the offsets of its first and behind its last
     character; powers that lost their exponent's place are left out."""
     cleaned = _without_references(legible)
     found = sorted([*_written_in_digits(cleaned), *_written_in_words(cleaned)], key=lambda item: item[0])

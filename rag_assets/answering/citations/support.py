@@ -11,7 +11,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rag_assets.answering.citations.numbers import held_share
+from rag_assets.answering.citations.number_agreement import held_share
 from rag_assets.answering.encoders import SentenceEncoder
 from rag_assets.domain import Claim, Support, Usage
 from rag_assets.text.folding import Folded

@@ -1,7 +1,7 @@
 """Which claims of a draft are kept: those whose quotes stand where the draft says they do and hold what it says.
 
 The page and the boxes are computed from the place the quote was found at; nothing an answerer says about them is
-used, and the words published are the source's own. What cannot be verified is dropped and counted. `quote_places`
+used, and the words published are the source's own. What cannot be verified is dropped and counted. `quote_search`
 looks quotes up, `numbers` tells which claims contradict them.
 """
 
@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rag_assets.answering.citations.numbers import contradictions
-from rag_assets.answering.citations.quote_places import Place, places
+from rag_assets.answering.citations.number_agreement import contradictions
+from rag_assets.answering.citations.quote_search import Place, find_quote
 from rag_assets.answering.citations.table_quotes.claims import contradicts_rows
 from rag_assets.answering.citations.table_quotes.rows import prose_between, quoted_rows
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation
@@ -72,7 +72,7 @@ def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Ch
     chunk = given.get(proposed.chunk_id)
     if chunk is None:
         return []
-    found = places(proposed.quote, chunk.text)
+    found = find_quote(proposed.quote, chunk.text)
     orders = _instruction_spans(chunk.text) if found else []
     if any(place.start < end and start < place.end for place in found for start, end in orders):
         return []

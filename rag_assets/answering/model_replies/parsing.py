@@ -1,7 +1,7 @@
 """Replies that stayed malformed after the model was asked to mend them: what can be read of them, and nothing more.
 
 A reader here gives the benefit of the doubt to form, never to content: a claim or quote whose end is missing is
-dropped, none is completed. Whether quotes are true is decided in `evidence.verification`, how loose JSON is read in
+dropped, none is completed. Whether quotes are true is decided in `citations.verification`, how loose JSON is read in
 `lenient_json`.
 """
 

@@ -1,6 +1,6 @@
 """What a model is asked to return. The field descriptions are part of the prompt: they reach the model as JSON schema.
 
-Nothing in a reply is believed: `parsing` reads malformed ones, `evidence.verification` decides what may be published.
+Nothing in a reply is believed: `parsing` reads malformed ones, `citations.verification` decides what may be published.
 """
 
 from pydantic import BaseModel, Field

@@ -1,7 +1,7 @@
 """The words of a claim as a model wrote them, made fit to be read among others.
 
-Whether a claim is true to its quotes is decided in `evidence.verification`. Here it is kept from looking like something
-else: like a citation, a note of ours, several paragraphs, or text in another direction.
+Whether a claim is true to its quotes is decided in `citations.verification`. Here it is kept from looking like
+something else: a citation, a note of ours, several paragraphs, or text in another direction.
 """
 
 import re

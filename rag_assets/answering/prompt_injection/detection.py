@@ -1,7 +1,7 @@
 """Which sentences of a document talk to whoever reads it by machine, instead of about its subject.
 
 Papers are data. A sentence that gives a model orders, imitates its conversation, its sources or its reply is found
-here; `source_fences` leaves it out of the prompt and `evidence.verification` accepts no quote of it. This is one of
+here; `source_fences` leaves it out of the prompt and `citations.verification` accepts no quote of it. This is one of
 several barriers and not the last: what it misses still stands inside a fence, reaches a model without tools, and must
 pass verification.
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rag_assets.answering.citations.numbers import MAX_COMPARED, agrees_in_kind
+from rag_assets.answering.citations.number_agreement import MAX_COMPARED, agrees_in_kind
 from rag_assets.answering.citations.quantities import DECADE, P_VALUE, PLAIN, YEAR, Quantity, quantities
 from rag_assets.answering.citations.table_quotes.axes import Axis
 from rag_assets.answering.citations.table_quotes.cell_quantities import Reading, readings

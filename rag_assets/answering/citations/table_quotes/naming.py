@@ -14,7 +14,7 @@ from functools import lru_cache
 from py_rust_stemmers import SnowballStemmer
 from rapidfuzz.distance import Prefix
 
-from rag_assets.answering.citations.number_writing import legible_numbers
+from rag_assets.answering.citations.number_formats import normalized_numbers
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*(?:\d+(?:\.\d+)*)?|%")
 _IN_BRACKETS = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")
@@ -70,7 +70,7 @@ def words_of(text: str) -> list[Word]:
 @lru_cache(maxsize=256)
 def legible(text: str) -> str:
     """A text with its numbers in one writing and phrases as the abbreviations that tables use."""
-    plain = legible_numbers(text)
+    plain = normalized_numbers(text)
     for pattern, short in _PHRASES:
         plain = pattern.sub(short, plain)
     return plain

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rag_assets.answering.citations.numbers import agrees_in_kind
+from rag_assets.answering.citations.number_agreement import agrees_in_kind
 from rag_assets.answering.citations.quantities import Quantity, placed_quantities
 from rag_assets.answering.citations.table_quotes.cell_quantities import has_bracketed_numbers, in_one_line
 from rag_assets.answering.citations.table_quotes.naming import Word, all_stems, legible, words_of

@@ -13,6 +13,24 @@ from functools import lru_cache
 
 from rag_assets.text.folding import Folded
 
+_MONTHS = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|"
+    r"Nov(?:ember)?|Dec(?:ember)?|In|Since|From|Until|Between|During)\b"
+)
+_NAME = r"[\w'’-]{1,40}"
+"""No name is longer: without an end, a text of A'A'A'A is read anew from every A."""
+_AUTHORS = rf"\b(?!{_MONTHS})[A-Z]{_NAME}(?:(?:,| and| &) [A-Z]{_NAME}|,? et al\.?){{0,6}}"
+_YEARS = r"(?:19|20)\d\d[a-z]?(?:,\s?(?:(?:19|20)\d\d[a-z]?|[a-z]\b|pp?\.\s?\d+(?:[-–]\d+)?))*"
+REFERENCE_MARK = re.compile(
+    r"\[\s?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*\s?\]"
+    rf"|\((?:e\.g\.,? |see (?:also )?|cf\. |reviewed (?:in|by) )?{_AUTHORS},? {_YEARS}"
+    rf"(?:;\s?(?:see also )?{_AUTHORS},? {_YEARS})*\)"
+    rf"|{_AUTHORS} \({_YEARS}\)"
+)
+"""Marks that point to the reference list: "[12, 13]", "(Smith et al., 2019)", "Smith and Jones (2019)"."""
+RAISED_MARK = re.compile(r"(?<![\w)])[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻,;–-]*")
+"""A raised number apart from what is before it, as in "exacerbated.²⁹" and "reviews ⁵⁴": a mark, not a quantity."""
+
 _LOOKALIKES = str.maketrans({"º": "°", "˚": "°", "◦": "°", "∼": "~", "≈": "~", "∙": "·", "─": "-", "➖": "-"})
 _SPELT = {
     "%": " percent",
@@ -54,7 +72,7 @@ _INDEX = re.compile(r"(?<=[^\W\d])(?:⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[₀₁�
 
 
 @lru_cache(maxsize=128)
-def retyped(text: str) -> Folded:
+def normalized(text: str) -> Folded:
     """A text retyped and folded, kept because the citations of an answer share their chunks."""
     plain = _MARKUP.sub(lambda match: _ESCAPED.get(match[0], "").ljust(len(match[0]), _INVISIBLE), text)
     folded = Folded.of(plain.translate(_LOOKALIKES))

@@ -7,7 +7,7 @@ sign, "0·71" becomes "0.71" and "2002–03" becomes "2002–2003". Offsets are 
 import re
 import unicodedata
 
-from rag_assets.answering.citations.units import SYMBOL
+from rag_assets.answering.citations.measurement_units import SYMBOL
 
 _PERCENT = r"(?:%|percent\b|per[ -]?cent\b|pct\b)"
 _TAG = re.compile(r"<(?:(sup)|/?[a-z]{1,6})>", re.IGNORECASE)
@@ -44,7 +44,7 @@ _REWRITTEN = tuple(
 the middle of the line."""
 
 
-def legible_numbers(text: str) -> str:
+def normalized_numbers(text: str) -> str:
     """The text in plain characters and single blanks, powers as "10^5", numbers beside their unit."""
     untagged = _TAG.sub(lambda match: "^" if match[1] else "", text)
     raised = _RAISED.sub(lambda match: "^" + match[0].translate(_LOWERED), untagged.translate(_SIGNS))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.answering.citations.numbers import MAX_COMPARED, contradictions, held_share
+from rag_assets.answering.citations.number_agreement import MAX_COMPARED, contradictions, held_share
 from rag_assets_tests.cpu_limit import ends_in_time
 
 

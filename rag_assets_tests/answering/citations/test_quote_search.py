@@ -2,12 +2,12 @@
 
 import pytest
 
-from rag_assets.answering.citations.quote_places import places
+from rag_assets.answering.citations.quote_search import find_quote
 from rag_assets_tests.cpu_limit import ends_in_time
 
 
 def published(quote: str, text: str) -> list[str]:
-    return [text[place.start : place.end] for place in places(quote, text)]
+    return [text[place.start : place.end] for place in find_quote(quote, text)]
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
+from rag_assets.answering.citations.measurement_units import PERCENT
+from rag_assets.answering.citations.normalized_text import RAISED_MARK
 from rag_assets.answering.citations.quantities import P_VALUE, PLAIN, YEAR, Quantity, quantities
-from rag_assets.answering.citations.reference_marks import RAISED_MARK
-from rag_assets.answering.citations.units import PERCENT
 
 MAX_COMPARED = 100
 """A claim with more numbers is a table nobody checks: it counts as contradicted."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from rag_assets.answering.citations.fuzzy_match import fuzzy_match, turns_meaning, words_of
-from rag_assets.answering.citations.retyped import begins_and_ends_whole, digit_groups, retyped
-from rag_assets.answering.citations.wording import FILLERS
+from rag_assets.answering.citations.normalized_text import begins_and_ends_whole, digit_groups, normalized
+from rag_assets.answering.citations.word_differences import FILLERS
 from rag_assets.domain import Verification
 from rag_assets.text.folding import Folded
 from rag_assets.text.sentences import sentence_spans
@@ -76,7 +76,7 @@ def is_long_enough(quote: str) -> bool:
     return min(len(quote), len(Folded.of(quote).text)) >= MIN_QUOTE_CHARS
 
 
-def places(quote: str, text: str) -> list[Place]:
+def find_quote(quote: str, text: str) -> list[Place]:
     """Where `quote` stands in `text`, and what of it is published; none if any part is missing.
 
     One place, or one for each sentence that parts of a quote with ellipses stand in. The parts must stand in the order
@@ -210,7 +210,7 @@ def _exact(quote: str, text: str) -> Place | None:
 
 def _typeset_differently(quote: str, text: str) -> Place | None:
     """The first place that reads the same when retyped and has the same numbers: "57" is not "5-7"."""
-    folded, wanted = retyped(text), retyped(quote).text
+    folded, wanted = normalized(text), normalized(quote).text
     at = folded.text.find(wanted) if wanted else -1
     while at >= 0:
         end_at = at + len(wanted)

@@ -2,11 +2,11 @@
 
 import pytest
 
-from rag_assets.answering.citations.retyped import digit_groups, retyped
+from rag_assets.answering.citations.normalized_text import digit_groups, normalized
 
 
 def read_alike(one: str, other: str) -> bool:
-    return retyped(one).text == retyped(other).text and digit_groups(one) == digit_groups(other)
+    return normalized(one).text == normalized(other).text and digit_groups(one) == digit_groups(other)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_different_numbers_never_read_alike(one: str, other: str) -> None:
 def test_every_character_leads_back_to_its_place() -> None:
     """What is published is cut out of the original by these offsets."""
     text = "An <i>old</i> nai\u0308ve **test** of 1 234 ± 5%of"
-    read = retyped(text)
+    read = normalized(text)
 
     assert read.text == "an old naïve test of 1234+/-5 percent of"
     assert [text[origin] for origin in read.origins] == list("An old naive test of 1234±±±5%%%%%%%%%of")
