@@ -1,4 +1,4 @@
-"""How often the embedded answerer answers and refuses, by extractive.min_relevance.
+"""How often the embedded answerer answers and refuses, by answering.extractive.min_relevance.
 
 Three kinds of questions over an index of the COVID-QA papers: their own (should be answered), the same with the paper
 that answers them left out (mostly should be refused, some other papers know), and questions from other fields (should
@@ -99,7 +99,7 @@ def main(data: Path, corpora: Path) -> None:
         for threshold in THRESHOLDS:
             answerer = ExtractiveAnswerer(
                 encoder,
-                settings.extractive.model_copy(update={"min_relevance": threshold}),
+                settings.answering.extractive.model_copy(update={"min_relevance": threshold}),
                 min_sources=settings.answering.min_sources,
             )
             shares = [share_answered(questions, contexts, answerer) for questions in kinds.values()]

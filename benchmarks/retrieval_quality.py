@@ -201,7 +201,7 @@ def covid_papers(folder: Path, texts: Path, settings: Settings) -> Iterator[Docu
         paper_id = path.stem
         text_file = texts / f"{paper_id}.txt"
         text_file.write_text(json.loads(path.read_bytes())["text"], "utf-8")
-        yield parse_text(text_file, paper_id, text_file.name, settings.parsing, settings.limits)
+        yield parse_text(text_file, paper_id, text_file.name, settings.parsing, settings.parsing.limits)
 
 
 def cranfield(corpus: Path, work: Path, settings: Settings) -> Iterator[str]:

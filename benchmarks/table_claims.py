@@ -40,7 +40,7 @@ def cases_in(folder: Path, most_of_a_kind: int) -> Iterator[tuple[str, Case]]:
             continue
         try:
             document = parser_of(known)(
-                path, stem_of(path.name) or path.stem, path.name, settings.parsing, settings.limits
+                path, stem_of(path.name) or path.stem, path.name, settings.parsing, settings.parsing.limits
             )
         except RagAssetsError as error:
             print(f"{path.name} left out: {error}")

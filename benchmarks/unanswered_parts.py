@@ -51,7 +51,7 @@ def main() -> None:
         return
     settings = Settings()
     answerer = ExtractiveAnswerer(
-        open_embedder(settings.embedding, given.models, n_threads=1), settings.extractive, min_sources=2
+        open_embedder(settings.embedding, given.models, n_threads=1), settings.answering.extractive, min_sources=2
     )
     rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
     rows = [row for row in rows if re.match(r"(?:What|How|Why|Who|When|Where|Which) ", row["question"])]

@@ -178,10 +178,10 @@ def papers_in(folder: Path, work: Path, settings: Settings) -> Iterator[Document
         if path.suffix == ".json" and (text := json.loads(path.read_bytes()).get("text")):
             path = work / f"{stem}.txt"
             path.write_text(text, "utf-8")
-            yield parse_text(path, stem, path.name, settings.parsing, settings.limits)
+            yield parse_text(path, stem, path.name, settings.parsing, settings.parsing.limits)
         elif known := sniff(path).format:
             try:
-                yield parser_of(known)(path, stem, path.name, settings.parsing, settings.limits)
+                yield parser_of(known)(path, stem, path.name, settings.parsing, settings.parsing.limits)
             except RagAssetsError as error:
                 print(f"{path.name} left out: {error}")
 

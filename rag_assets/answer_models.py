@@ -36,7 +36,7 @@ def _hosted_models(settings: Settings) -> dict[str, ModelName]:
     """The models behind an API that answers need, by the setting that names them."""
     named = {
         "answering.model": (settings.answering.model, EXTRACTIVE),
-        "judging.model": (settings.judging.model, NO_JUDGE),
+        "answering.judge.model": (settings.answering.judge.model, NO_JUDGE),
     }
     return {
         setting: ModelName.parse(model, setting=setting, instead=without)
@@ -48,13 +48,15 @@ def _hosted_models(settings: Settings) -> dict[str, ModelName]:
 def open_models(settings: Settings, encoder: Embedder, models: Connections) -> tuple[Answerer, SupportScorer]:
     """Who writes and who scores; `encoder` compares sentences, `models` lead to models behind an API."""
     hosted = _hosted_models(settings)
-    answerer: Answerer = ExtractiveAnswerer(encoder, settings.extractive, min_sources=settings.answering.min_sources)
+    answerer: Answerer = ExtractiveAnswerer(
+        encoder, settings.answering.extractive, min_sources=settings.answering.min_sources
+    )
     scorer: SupportScorer = EmbeddedSupport(encoder)
     if writer := hosted.get("answering.model"):
         from rag_assets.answering.hosted_answerer import HostedAnswerer
 
         answerer = HostedAnswerer(writer, models.to(require_access(writer.provider)), settings.answering)
-    if judge := hosted.get("judging.model"):
+    if judge := hosted.get("answering.judge.model"):
         from rag_assets.answering.judge import open_judge
 
         scorer = open_judge(judge, models.to(require_access(judge.provider)), scorer, settings.paths.verdicts)
@@ -90,12 +92,12 @@ def answerer_fingerprint(settings: Settings) -> str:
 
 
 def _judge_id(settings: Settings) -> str:
-    name = _hosted_models(settings).get("judging.model")
+    name = _hosted_models(settings).get("answering.judge.model")
     return judge_id(name, require_access(name.provider)) if name else NO_JUDGE
 
 
 def _answerer_id(settings: Settings) -> str:
     if settings.answering.model == EXTRACTIVE:
-        return f"{EXTRACTIVE}-{EXTRACTIVE_VERSION} {settings.extractive.fingerprint()}"
+        return f"{EXTRACTIVE}-{EXTRACTIVE_VERSION} {settings.answering.extractive.fingerprint()}"
     name = _hosted_models(settings)["answering.model"]
     return hosted_answerer_id(name, require_access(name.provider))

@@ -78,7 +78,7 @@ class MissingKey(RagAssetsError):
     def of(cls, provider: str, variables: Sequence[str]) -> Self:
         return cls(
             f"Models of {provider} need a key. Set {' or '.join(variables)} in the environment or in .env, or use what "
-            'needs none: answering.model = "extractive", judging.model = "none", a local embedding.model.'
+            'needs none: answering.model = "extractive", answering.judge.model = "none", a local embedding.model.'
         )
 
 

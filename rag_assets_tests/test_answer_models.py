@@ -20,13 +20,16 @@ def _keys(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(variable, "k")
 
 
-@pytest.mark.parametrize("setting", ["answering", "judging"])
-def test_a_budget_in_money_needs_a_price_for_every_model_that_is_asked(setting: str) -> None:
+@pytest.mark.parametrize("is_judge", [False, True])
+def test_a_budget_in_money_needs_a_price_for_every_model_that_is_asked(is_judge: bool) -> None:
     """A limit that nobody can count towards is found out from the invoice."""
     access = {"budget_usd": 1.0}
-    unpriced = {setting: {"model": "openai:acme-large"}}
+    unpriced, priced = (
+        {"answering": {"judge": model} if is_judge else model}
+        for model in ({"model": "openai:acme-large"}, {"model": WRITER})
+    )
 
-    require_models(load_settings({"model_access": access, setting: {"model": WRITER}}))
+    require_models(load_settings({"model_access": access, **priced}))
     require_models(load_settings(unpriced))
     with pytest.raises(InvalidSettings, match=r"budget_usd is set, but the price of openai:acme-large is not known"):
         require_models(load_settings({"model_access": access, **unpriced}))
@@ -45,8 +48,8 @@ def test_whatever_an_answer_follows_from_makes_it_another_answer() -> None:
         fingerprint_of(answering={"k": 5}),
         fingerprint_of(answering={"model": WRITER}),
         fingerprint_of(answering={"model": "openai:gpt-5"}),
-        fingerprint_of(judging={"model": JUDGE}),
-        fingerprint_of(extractive={"max_claims": 3}),
+        fingerprint_of(answering={"judge": {"model": JUDGE}}),
+        fingerprint_of(answering={"extractive": {"max_claims": 3}}),
         fingerprint_of(embedding={"model": "local:all-MiniLM-L6-v2"}),
     ]
 
@@ -58,7 +61,7 @@ def test_whatever_an_answer_follows_from_makes_it_another_answer() -> None:
     [
         ({}, {"model_access": {"budget_requests": 5}}),
         ({}, {"execution": {"workers": 1}}),
-        ({"answering": {"model": WRITER}}, {"answering": {"model": WRITER}, "extractive": {"max_claims": 3}}),
+        ({"answering": {"model": WRITER}}, {"answering": {"model": WRITER, "extractive": {"max_claims": 3}}}),
     ],
     ids=["a budget", "a worker", "the sentences of another answerer"],
 )

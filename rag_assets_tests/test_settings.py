@@ -5,7 +5,16 @@ from pathlib import Path
 import pytest
 
 from rag_assets.errors import InvalidSettings
-from rag_assets.settings import ChunkingSettings, Settings, StageSettings, load_settings
+from rag_assets.settings import (
+    AnsweringSettings,
+    ChunkingSettings,
+    JudgeSettings,
+    ParseLimits,
+    ParsingSettings,
+    Settings,
+    StageSettings,
+    load_settings,
+)
 
 
 def test_the_launchpad_wins_over_the_environment_and_the_environment_over_the_file(
@@ -46,6 +55,11 @@ def test_a_dotenv_file_with_foreign_keys_is_read(tmp_path: Path, monkeypatch: py
             {"chunking": {"target_tokens": 500, "max_tokens": 400}},
             "chunking: Value error, target_tokens (500) must not exceed max_tokens (400)",
         ),
+        ({"limits": {"max_pages": 5}}, "limits: is called parsing.limits now"),
+        (
+            {"automation": {"sweep_interval_s": 60}},
+            "automation.sweep_interval_s: is called automation.sensor_interval_s now",
+        ),
     ],
 )
 def test_a_wrong_setting_is_named(wrong: dict[str, object], message: str) -> None:
@@ -64,6 +78,37 @@ def test_a_variable_that_names_no_setting_is_refused(monkeypatch: pytest.MonkeyP
 
     with pytest.raises(InvalidSettings, match="sets RAG_ASSETS_CHUNKNG__MAX_TOKENS, which name no setting"):
         load_settings()
+
+
+@pytest.mark.parametrize(
+    ("variable", "message"),
+    [
+        ("RAG_ASSETS_LIMITS__MAX_PAGES", "LIMITS__MAX_PAGES is called RAG_ASSETS_PARSING__LIMITS__MAX_PAGES now."),
+        ("RAG_ASSETS_JUDGING__MODEL", "RAG_ASSETS_JUDGING__MODEL is called RAG_ASSETS_ANSWERING__JUDGE__MODEL now."),
+        ("RAG_ASSETS_PARSED_INDEX", "RAG_ASSETS_PARSED_INDEX is called RAG_ASSETS_PAPER_LIST now."),
+        ("RAG_ASSETS_AUTOMATION__SWEEP_INTERVAL_S", "automation.sweep_interval_s: is called automation.sensor_interv"),
+    ],
+)
+def test_a_variable_of_an_earlier_version_is_told_its_new_name(
+    monkeypatch: pytest.MonkeyPatch, variable: str, message: str
+) -> None:
+    """A list of all names leaves the user to guess what became of the one in their .env."""
+    monkeypatch.setenv(variable, "60")
+
+    with pytest.raises(InvalidSettings) as caught:
+        load_settings()
+
+    assert message in str(caught.value)
+
+
+def test_a_group_inside_a_group_is_recomputed_on_its_own() -> None:
+    """A raised limit would parse every paper again, another judge would ask for every answer again."""
+    parsing = ParsingSettings(limits=ParseLimits(max_pages=5))
+    answering = AnsweringSettings(judge=JudgeSettings(model="google:gemini-2.5-flash"))
+
+    assert parsing.fingerprint() == ParsingSettings().fingerprint()
+    assert parsing.limits.fingerprint() != ParseLimits().fingerprint()
+    assert answering.fingerprint() == AnsweringSettings().fingerprint()
 
 
 @pytest.mark.parametrize(
@@ -134,7 +179,8 @@ def test_every_setting_says_what_it_does() -> None:
     for name, stage in Settings.model_fields.items():
         if isinstance(stage.annotation, type) and issubclass(stage.annotation, StageSettings):
             for field_name, field in stage.annotation.model_fields.items():
-                assert field.description or field_name == "floors" or name == "evaluation", f"{name}.{field_name}"
+                is_group = isinstance(field.annotation, type) and issubclass(field.annotation, StageSettings)
+                assert field.description or is_group, f"{name}.{field_name}"
 
 
 def test_the_names_of_adr_0004_choose_the_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def corpus_sensor(overrides: Mapping[str, Any] | None) -> dg.SensorDefinition:
         name="corpus_sensor",
         job=everything_job,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        minimum_interval_seconds=load_settings(overrides).automation.sweep_interval_s,
+        minimum_interval_seconds=load_settings(overrides).automation.sensor_interval_s,
         description="Asks for one run when papers or questions are added, changed or deleted.",
     )
     def sweep(context: dg.SensorEvaluationContext) -> dg.SensorResult:
@@ -92,12 +92,12 @@ def nightly_schedule(settings: AutomationSettings) -> dg.ScheduleDefinition:
 
 def _manifest(settings: Settings) -> str:
     """State of the papers and the questions. A list of papers may name files anywhere, so those are looked at."""
-    paths, named = settings.paths, settings.paper_list
+    paths, named = settings.paths, settings.paper_list_file
     if waiting := list_to_adopt(paths.parsed_index, paths.papers, named):
         return manifest_of([settings.question_file, waiting])
     listing = named or paths.papers / INDEX_NAME
     if named is None and not listing.exists():
         return manifest_hash(paths.papers, listed=[settings.question_file])
-    papers = find_papers(paths.papers, named, settings.limits)
+    papers = find_papers(paths.papers, named, settings.parsing.limits)
     listed = [file.path for paper in papers for file in paper.files]
     return manifest_of([settings.question_file, listing, *listed])

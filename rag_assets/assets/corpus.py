@@ -63,15 +63,15 @@ def parsed_index(
     """Every paper in the papers folder, parsed or quarantined with its reason; `data/cache/parsed_index.parquet`."""
     paths = settings.paths
     store = DocumentStore(paths.documents)
-    if listing := list_to_adopt(paths.parsed_index, paths.papers, settings.paper_list):
+    if listing := list_to_adopt(paths.parsed_index, paths.papers, settings.paper_list_file):
         adopt_list(listing, paths.papers)
     for path in store.remove_damaged():
         logger.warning("%s was damaged and is made anew.", path)
-    papers = find_papers(paths.papers, settings.paper_list, settings.limits)
+    papers = find_papers(paths.papers, settings.paper_list_file, settings.parsing.limits)
     published = published_or_empty(paths.parsed_index, PARSED_INDEX)
     if published.provenance is None:
         demand_papers(papers, paths.papers)
-    job = ParseJob(settings.parsing, settings.limits, store, settings.execution.n_workers)
+    job = ParseJob(settings.parsing, settings.parsing.limits, store, settings.execution.n_workers)
     updated, plan = corpus.update_parsed_index(papers, published.table, job, progress("parsed_index", "papers"))
     provenance = {"parser": corpus.PARSER_VERSION}
     is_changed = not plan.is_noop or published.provenance != provenance

@@ -86,7 +86,7 @@ QA_AUDITS: list[Audit[QADraft]] = [
     ),
     advisory(
         "all_judged",
-        "The judge, where there is one (judging.model), was heard on every answer. Else the reason says why.",
+        "The judge, where there is one (answering.judge.model), was heard on every answer. Else the reason says why.",
         lambda draft: unjudged_rows(draft.update),
     ),
 ]

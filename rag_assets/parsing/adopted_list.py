@@ -64,7 +64,7 @@ def adopt_list(published: Path, papers: Path) -> None:
     except OSError as error:
         raise MissingInput(
             f"{published} is a list of papers. It cannot be moved to {kept} ({error.strerror}), where later runs need "
-            "it. Put it elsewhere and name it with the setting parsed_index."
+            "it. Put it elsewhere and name it with the setting paper_list."
         ) from error
     logger.warning(
         "%s is a list of papers and was moved to %s, because the index of the parsed papers takes its place. "

@@ -203,7 +203,7 @@ def file_problem(path: Path, limits: ParseLimits) -> str | None:
     if found.st_size > limits.max_file_mb * _BYTES_PER_MB:
         return (
             f"has {found.st_size / _BYTES_PER_MB:.1f} MB, more than the {limits.max_file_mb:g} MB of "
-            "limits.max_file_mb. Raise the limit or split the file."
+            "parsing.limits.max_file_mb. Raise the limit or split the file."
         )
     return None
 

@@ -85,7 +85,7 @@ def listed_papers(index: Path, papers: Path, limits: ParseLimits) -> list[PaperF
 def _read(index: Path) -> list[dict[str, object]]:
     if not index.is_file():
         raise MissingInput(
-            f"{index}, which settings.parsed_index names, does not exist. Write it or unset the setting."
+            f"{index}, which the setting paper_list names, does not exist. Write it or unset the setting."
         )
     try:
         schema = pq.read_schema(index)

@@ -75,8 +75,8 @@ def _result(work: Callable[[Any], Any], item: Any, limits: ParseLimits) -> Any:
             return work(item)
     except MemoryError:
         return Failure(
-            f"needed more than {limits.max_memory_mb} MB of memory (limits.max_memory_mb). Raise the limit or split "
-            "the file.",
+            f"needed more than {limits.max_memory_mb} MB of memory (parsing.limits.max_memory_mb). Raise the limit or "
+            "split the file.",
             is_worker_lost=True,
         )
     except RecursionError:

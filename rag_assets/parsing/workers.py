@@ -137,8 +137,8 @@ class _Worker:
 
     def _too_slow(self) -> Failure:
         return Failure(
-            f"was stopped after {self._limits.timeout_s:g} s (limits.timeout_s). Raise the limit if the file is "
-            "worth the wait, or mend it.",
+            f"was stopped after {self._limits.timeout_s:g} s (parsing.limits.timeout_s). Raise the limit if the file "
+            "is worth the wait, or mend it.",
             is_worker_lost=True,
         )
 

@@ -1,7 +1,8 @@
 """The tunables of each stage.
 
-A class is a recompute boundary: it holds everything that changes one stage's result and nothing else, and its
-fingerprint covers all its fields. What changes only how fast or where work is done lives in `ExecutionSettings`.
+A class is a recompute boundary: it holds everything that changes one stage's result and nothing else. Its fingerprint
+covers all its fields, but no class nested in it, which is a boundary of its own. What changes only how fast or where
+work is done lives in `ExecutionSettings`.
 """
 
 import os
@@ -16,17 +17,18 @@ Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
 class StageSettings(BaseModel):
-    """Settings of one stage: frozen, without unknown keys, with a fingerprint over all fields."""
+    """Settings of one stage: frozen, without unknown keys, with a fingerprint over its fields."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def fingerprint(self) -> str:
-        """32 hex digits that change whenever any field does."""
-        return fingerprint(type(self).__name__, self.model_dump(mode="json"))
+        """32 hex digits that change with every field; a group inside this one has a fingerprint of its own."""
+        groups = {name for name in type(self).model_fields if isinstance(getattr(self, name), StageSettings)}
+        return fingerprint(type(self).__name__, self.model_dump(mode="json", exclude=groups))
 
 
 class ParseLimits(StageSettings):
-    """What one file may cost. A file that was quarantined is tried again when a limit changes."""
+    """What one file may cost. A group of its own: when a limit changes, only quarantined papers are parsed again."""
 
     max_file_mb: float = Field(100.0, gt=0, description="Largest file that is opened, in MB (10^6 bytes).")
     max_pages: int = Field(3000, gt=0, description="Most pages of one document.")
@@ -36,7 +38,7 @@ class ParseLimits(StageSettings):
 
 
 class ParsingSettings(StageSettings):
-    """Everything else that changes the blocks of a paper."""
+    """What changes the blocks of a paper."""
 
     use_text_txt: bool = Field(
         True,
@@ -54,6 +56,7 @@ class ParsingSettings(StageSettings):
         description="Text that recurs on more than this share of the pages (and on 2 at least) is a running header. "
         "Too low drops refrains of the text, too high keeps journal names in every chunk.",
     )
+    limits: ParseLimits = ParseLimits()
 
 
 class ChunkingSettings(StageSettings):
@@ -186,8 +189,32 @@ class RetrievalSettings(StageSettings):
     )
 
 
+class ExtractiveSettings(StageSettings):
+    """How the embedded answerer chooses sentences. A group of its own: answers of a model do not depend on it."""
+
+    max_claims: int = Field(4, gt=0, description="Most sentences of an extractive answer.")
+    min_relevance: Share = Field(
+        0.45,
+        description="A sentence below this relevance is not used; if none is left the answer is a refusal. Too low "
+        "answers what the corpus does not say, too high refuses what it does: at 0.45, 96 % of COVID-QA questions "
+        "are answered, 51 % with the paper that answers them left out, none of another field; at 0.5, 88, 36 and 0 "
+        "(benchmarks/refusal_threshold.py).",
+    )
+    diversity: Share = Field(0.3, description="How much a sentence loses for repeating one already chosen (MMR).")
+
+
+class JudgeSettings(StageSettings):
+    """Which model judges the claims, if any. A group of its own: a new judge asks for no answer again."""
+
+    model: str = Field(
+        "none",
+        description="A model that says how well the quotes support each claim, as provider:model; recorded beside the "
+        "embedded score. One more request an answer. none: no model is asked.",
+    )
+
+
 class AnsweringSettings(StageSettings):
-    """How contexts become an answer, whoever writes it."""
+    """How contexts become an answer."""
 
     model: str = Field(
         "extractive",
@@ -204,30 +231,8 @@ class AnsweringSettings(StageSettings):
     k: int = Field(6, gt=0, description="Chunks retrieved for a question.")
     retry_extra_k: int = Field(4, gt=0, description="Chunks added for the one retry when too few papers are cited.")
     min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
-
-
-class ExtractiveSettings(StageSettings):
-    """How the embedded answerer chooses sentences; no concern of a model behind an API."""
-
-    max_claims: int = Field(4, gt=0, description="Most sentences of an extractive answer.")
-    min_relevance: Share = Field(
-        0.45,
-        description="A sentence below this relevance is not used; if none is left the answer is a refusal. Too low "
-        "answers what the corpus does not say, too high refuses what it does: at 0.45, 96 % of COVID-QA questions "
-        "are answered, 51 % with the paper that answers them left out, none of another field; at 0.5, 88, 36 and 0 "
-        "(benchmarks/refusal_threshold.py).",
-    )
-    diversity: Share = Field(0.3, description="How much a sentence loses for repeating one already chosen (MMR).")
-
-
-class JudgingSettings(StageSettings):
-    """Whether a second model judges the claims; apart from `answering`, so that no answer is asked for again."""
-
-    model: str = Field(
-        "none",
-        description="A model that says how well the quotes support each claim, as provider:model; recorded beside the "
-        "embedded score. One more request an answer. none: no model is asked.",
-    )
+    extractive: ExtractiveSettings = ExtractiveSettings()
+    judge: JudgeSettings = JudgeSettings()
 
 
 class Floors(StageSettings):
@@ -255,7 +260,9 @@ class AutomationSettings(StageSettings):
 
     nightly_cron: str = Field("0 2 * * *", description="When the nightly job runs.")
     timezone: str = Field("UTC", description="IANA name of the time zone of nightly_cron.")
-    sweep_interval_s: int = Field(60, ge=30, description="Seconds between two looks at the papers folder.")
+    sensor_interval_s: int = Field(
+        60, ge=30, description="Seconds between two looks for new, changed or deleted papers and questions."
+    )
 
 
 class ProviderLimits(StageSettings):

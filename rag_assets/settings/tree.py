@@ -6,7 +6,7 @@ anything but the settings themselves.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from tomllib import TOMLDecodeError
@@ -41,15 +41,21 @@ from rag_assets.settings.stages import (
     EmbeddingSettings,
     EvaluationSettings,
     ExecutionSettings,
-    ExtractiveSettings,
     IndexingSettings,
-    JudgingSettings,
     ModelAccessSettings,
-    ParseLimits,
     ParsingSettings,
     PassageSettings,
     RetrievalSettings,
 )
+
+RENAMED = {
+    "limits": "parsing.limits",
+    "extractive": "answering.extractive",
+    "judging": "answering.judge",
+    "parsed_index": "paper_list",
+    "automation.sweep_interval_s": "automation.sensor_interval_s",
+}
+"""Settings and groups by the names of earlier versions, with those of today."""
 
 
 class Settings(BaseSettings):
@@ -63,7 +69,7 @@ class Settings(BaseSettings):
     )
 
     data_dir: Path = Field(Path("data"), description="The data folder; relative to the working folder.")
-    parsed_index: Path | None = Field(
+    paper_list: Path | None = Field(
         None,
         description="A parquet file with paper_id, parsed_xml_path, parsed_txt_path that names the papers instead of "
         "a sweep of data/papers; relative paths in it count from the folder of the file. Empty: "
@@ -79,7 +85,6 @@ class Settings(BaseSettings):
         description="Another question file, answered in this run instead (as qa --questions does); its answers go to "
         "data/output/<name of the file>/qa.jsonl, and those to `questions` stay.",
     )
-    limits: ParseLimits = ParseLimits()
     parsing: ParsingSettings = ParsingSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     passages: PassageSettings = PassageSettings()
@@ -87,8 +92,6 @@ class Settings(BaseSettings):
     indexing: IndexingSettings = IndexingSettings()
     retrieval: RetrievalSettings = RetrievalSettings()
     answering: AnsweringSettings = AnsweringSettings()
-    extractive: ExtractiveSettings = ExtractiveSettings()
-    judging: JudgingSettings = JudgingSettings()
     model_access: ModelAccessSettings = ModelAccessSettings()
     evaluation: EvaluationSettings = EvaluationSettings()
     automation: AutomationSettings = AutomationSettings()
@@ -99,9 +102,9 @@ class Settings(BaseSettings):
         return Paths(self.data_dir)
 
     @property
-    def paper_list(self) -> Path | None:
-        """The list of papers that the settings name; None when that is the place of the published index."""
-        named = self.parsed_index
+    def paper_list_file(self) -> Path | None:
+        """The setting `paper_list`; None when that is the place of the published index."""
+        named = self.paper_list
         return None if named and named.absolute() == self.paths.parsed_index.absolute() else named
 
     @property
@@ -125,13 +128,13 @@ class Settings(BaseSettings):
 def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
     """Read the settings; `overrides` (the launchpad, command line options) win over everything.
 
-    Raises InvalidSettings with one line a wrong setting.
+    Raises InvalidSettings with one line per wrong setting.
     """
     if unknown := _unknown_variables():
-        known = [ANSWER_MODEL_VARIABLE, *(ENV_PREFIX + name.upper() for name in Settings.model_fields)]
+        known = [ANSWER_MODEL_VARIABLE, *(_variable(name) for name in Settings.model_fields)]
         raise InvalidSettings(
             f"The environment or .env sets {', '.join(unknown)}, which name no setting. Known: {', '.join(known)} "
-            "(and __FIELD behind a group)."
+            f"(and __FIELD behind a group).{_new_variables(unknown)}"
         )
     config = os.environ.get(CONFIG_FILE_VARIABLE)
     if config and not Path(config).is_file():
@@ -155,6 +158,8 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
 def _problem(setting: str, kind: str, message: str) -> str:
     if kind != "extra_forbidden":
         return f"{setting}: {message}"
+    if setting in RENAMED:
+        return f"{setting}: is called {RENAMED[setting]} now"
     alike = get_close_matches(setting, _names(Settings), n=1)
     return f"{setting}: there is no such setting" + (f"; is {alike[0]} meant?" if alike else "")
 
@@ -179,3 +184,18 @@ def _unknown_variables() -> list[str]:
         and name not in {CONFIG_FILE_VARIABLE, ANSWER_MODEL_VARIABLE}
         and name.removeprefix(ENV_PREFIX).split("__")[0] not in known
     )
+
+
+def _new_variables(unknown: Iterable[str]) -> str:
+    """A sentence for each variable that carries the name of an earlier version."""
+    new = {_variable(old): _variable(name) for old, name in RENAMED.items()}
+    return "".join(
+        f" {variable} is called {new[old]}{variable.removeprefix(old)} now."
+        for variable in unknown
+        if (old := variable.partition("__")[0]) in new
+    )
+
+
+def _variable(setting: str) -> str:
+    """The environment variable of a setting: chunking.max_tokens is RAG_ASSETS_CHUNKING__MAX_TOKENS."""
+    return ENV_PREFIX + setting.upper().replace(".", "__")

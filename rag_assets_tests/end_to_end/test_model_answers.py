@@ -368,8 +368,7 @@ def test_a_fault_during_a_repair_leaves_the_question_for_the_next_run(
 def test_a_judge_that_was_not_heard_is_asked_by_the_next_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Answers do not wait for their judge, and are not written again for it."""
     judging = {
-        "answering": {"model": MODELS["openai"]},
-        "judging": {"model": MODELS["google"]},
+        "answering": {"model": MODELS["openai"], "judge": {"model": MODELS["google"]}},
         "model_access": HURRIED,
     }
     with WireServer("openai") as writer, WireServer("google") as judge:
@@ -408,7 +407,7 @@ def test_a_judge_of_another_provider_is_asked_once_an_answer(world: World, monke
         run(world)
         n_written = len(writer.requests)
 
-        world.run(answering={"model": MODELS["openai"]}, judging={"model": MODELS["google"]}, model_access=HURRIED)
+        world.run(answering={"model": MODELS["openai"], "judge": {"model": MODELS["google"]}}, model_access=HURRIED)
 
         answered = [row for row in world.answers().values() if not row["refused"]]
         assert len(writer.requests) == n_written

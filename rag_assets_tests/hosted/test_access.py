@@ -31,7 +31,7 @@ def test_a_missing_key_is_named(provider: str, variables: str) -> None:
 
     assert str(raised.value) == (
         f"Models of {provider} need a key. Set {variables} in the environment or in .env, or use what needs none: "
-        'answering.model = "extractive", judging.model = "none", a local embedding.model.'
+        'answering.model = "extractive", answering.judge.model = "none", a local embedding.model.'
     )
 
 

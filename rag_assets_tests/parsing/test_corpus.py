@@ -222,7 +222,7 @@ def test_a_quarantined_paper_is_tried_again_when_a_limit_is_raised_and_only_then
     corpus.limits = ParseLimits(max_pages=1)
     corpus.put(a__txt="Iron is scarce.\fSheep know.", b__txt=TEXT.format("x"))
     corpus.update()
-    assert "limits.max_pages" in str(corpus.row("a")["error"])
+    assert "parsing.limits.max_pages" in str(corpus.row("a")["error"])
 
     again = corpus.update()
     assert again.is_noop

@@ -197,7 +197,7 @@ def test_files_that_cannot_be_read_are_named_with_their_reason(papers: Path) -> 
     problems = {file.relative: file.problem or "" for paper in found for file in paper.files}
     assert problems["fine.txt"] == ""
     assert problems["empty.pdf"].startswith("is empty (0 bytes)")
-    assert problems["large.txt"].startswith("has 2.0 MB, more than the 1 MB of limits.max_file_mb")
+    assert problems["large.txt"].startswith("has 2.0 MB, more than the 1 MB of parsing.limits.max_file_mb")
     assert problems["pipe.txt"].startswith("is not a regular file")
     assert problems["bad?.txt"].startswith("has a name that is not valid UTF-8")
 
@@ -274,7 +274,7 @@ def test_a_table_that_is_none_says_so(papers: Path) -> None:
         find_papers(papers, papers / "other.parquet", LIMITS)
     with pytest.raises(MissingInput, match=r"poor\.parquet has no column parsed_xml_path, parsed_txt_path"):
         find_papers(papers, papers / "poor.parquet", LIMITS)
-    with pytest.raises(MissingInput, match=r"absent\.parquet, which settings\.parsed_index names, does not exist"):
+    with pytest.raises(MissingInput, match=r"absent\.parquet, which the setting paper_list names, does not exist"):
         find_papers(papers, papers / "absent.parquet", LIMITS)
 
 

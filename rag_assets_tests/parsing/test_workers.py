@@ -39,8 +39,8 @@ def test_a_deadly_file_costs_only_itself() -> None:
     reasons = [result.reason for result in found if isinstance(result, Failure)]
     assert "SIGSEGV" in reasons[0]
     assert "SIGKILL" in reasons[1]
-    assert reasons[2].startswith("was stopped after 2 s (limits.timeout_s)")
-    assert reasons[3].startswith("needed more than 400 MB of memory (limits.max_memory_mb)")
+    assert reasons[2].startswith("was stopped after 2 s (parsing.limits.timeout_s)")
+    assert reasons[3].startswith("needed more than 400 MB of memory (parsing.limits.max_memory_mb)")
     assert all(result.is_worker_lost for result in found if isinstance(result, Failure))
 
 

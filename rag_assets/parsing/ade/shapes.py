@@ -97,7 +97,7 @@ def read_ade(parsed: Mapping[str, Any], path: Path, limits: ParseLimits) -> AdeF
         raise UnreadableDocument(f"{path}: the JSON holds {found}. Parse the paper again with a current ADE version.")
     if ade.n_pages is not None and ade.n_pages > limits.max_pages:
         raise DocumentLimit(
-            f"{path}: {ade.n_pages} pages, but limits.max_pages is {limits.max_pages}. Raise the limit or split it."
+            f"{path}: {ade.n_pages} pages, but parsing.limits.max_pages is {limits.max_pages}. Raise it or split it."
         )
     return ade
 

@@ -66,7 +66,7 @@ def document_of(
     pages = Pages.of(parsed)
     if pages.count is not None and pages.count > limits.max_pages:
         raise DocumentLimit(
-            f"{path}: {pages.count} pages, but limits.max_pages is {limits.max_pages}. Raise the limit or split it."
+            f"{path}: {pages.count} pages, but parsing.limits.max_pages is {limits.max_pages}. Raise it or split it."
         )
     running = running_items(parsed, pages, settings.running_header_share)
     reading = Reading(parsed, pages, path, limits.max_depth, running)

@@ -235,7 +235,7 @@ class Reading:
     def _demand_depth(self, depth: int) -> None:
         if depth > self.max_depth:
             raise DocumentLimit(
-                f"{self.path}: items nested deeper than limits.max_depth ({self.max_depth}). "
+                f"{self.path}: items nested deeper than parsing.limits.max_depth ({self.max_depth}). "
                 "Raise the limit if the file is genuine."
             )
 

@@ -85,6 +85,6 @@ def _is_deeper_than(parsed: Any, max_depth: int) -> bool:
 
 def _too_deep(path: Path, limits: ParseLimits) -> DocumentLimit:
     return DocumentLimit(
-        f"{path}: JSON nested deeper than limits.max_depth ({limits.max_depth}). No known export does that; "
+        f"{path}: JSON nested deeper than parsing.limits.max_depth ({limits.max_depth}). No known export does that; "
         "raise the limit if the file is genuine."
     )

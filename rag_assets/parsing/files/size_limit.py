@@ -13,6 +13,6 @@ def demand_size(path: Path, limits: ParseLimits) -> None:
     n_mb = path.stat().st_size / _BYTES_PER_MB
     if n_mb > limits.max_file_mb:
         raise DocumentLimit(
-            f"{path} has {n_mb:.1f} MB, more than the {limits.max_file_mb:g} MB of limits.max_file_mb. "
+            f"{path} has {n_mb:.1f} MB, more than the {limits.max_file_mb:g} MB of parsing.limits.max_file_mb. "
             "Raise the limit or split the file."
         )

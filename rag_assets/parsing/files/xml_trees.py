@@ -97,7 +97,8 @@ def _check_depth(path: Path, root: etree._Element, max_depth: int) -> None:
         depth += 1
         if depth > max_depth:
             raise DocumentLimit(
-                f"{path} nests elements deeper than limits.max_depth = {max_depth}. Flatten it or raise the limit."
+                f"{path} nests elements deeper than parsing.limits.max_depth = {max_depth}. Flatten it or "
+                "raise the limit."
             )
 
 

@@ -41,7 +41,7 @@ def opened_pdf(path: Path, limits: ParseLimits) -> Iterator["PdfDocument"]:
     try:
         if len(pdf) > limits.max_pages:
             raise DocumentLimit(
-                f"{path} has {len(pdf)} pages, more than the {limits.max_pages} of limits.max_pages. "
+                f"{path} has {len(pdf)} pages, more than the {limits.max_pages} of parsing.limits.max_pages. "
                 "Split the file, or raise the limit in rag_assets.toml."
             )
         yield pdf

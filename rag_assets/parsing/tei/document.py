@@ -50,7 +50,7 @@ def parse_tei(
         )
     if paging.n_pages is not None and paging.n_pages > limits.max_pages:
         raise DocumentLimit(
-            f"{path} has {paging.n_pages} pages, more than limits.max_pages = {limits.max_pages}. "
+            f"{path} has {paging.n_pages} pages, more than parsing.limits.max_pages = {limits.max_pages}. "
             "Split the file or raise the limit."
         )
     return Document(
@@ -78,7 +78,8 @@ def _collected(path: Path, tree: XmlTree, limits: ParseLimits) -> Collected:
         return collect(tree.root)
     except RecursionError as error:
         raise DocumentLimit(
-            f"{path} nests elements too deep to be read. Set limits.max_depth = {limits.max_depth} lower to see where."
+            f"{path} nests elements too deep to be read. Set parsing.limits.max_depth = {limits.max_depth} lower to "
+            "see where."
         ) from error
 
 

@@ -58,7 +58,8 @@ def parse_text(path: Path, paper_id: str, file_path: str, settings: ParsingSetti
     pages = lines_of(source.text)
     if len(pages) > limits.max_pages:
         raise DocumentLimit(
-            f"{path} has {len(pages)} pages, more than the {limits.max_pages} of limits.max_pages. Split the file."
+            f"{path} has {len(pages)} pages, more than the {limits.max_pages} of parsing.limits.max_pages. "
+            "Split the file."
         )
     kept, n_running = _without_running_lines(pages, settings.running_header_share)
     paragraphs = paragraphs_of(kept)

@@ -85,7 +85,7 @@ def test_too_big_a_file_is_not_even_opened(tmp_path: Path) -> None:
         read_xml(path, ParseLimits(max_file_mb=0.001))
 
     assert str(caught.value) == (
-        f"{path} has 0.0 MB, more than the 0.001 MB of limits.max_file_mb. Raise the limit or split the file."
+        f"{path} has 0.0 MB, more than the 0.001 MB of parsing.limits.max_file_mb. Raise the limit or split the file."
     )
 
 
