@@ -34,7 +34,7 @@ def main() -> None:
             shutil.rmtree(folder, ignore_errors=True)
             update_index(folder, numbered_rows(N_PASSAGES), TARGET, batch=20)
             kill_while_updating(folder, random.uniform(0, LONGEST_S))
-            outcomes["with a draft left"] += folder.with_name("index.draft").exists()
+            outcomes["with a draft left"] += folder.with_name("index.staged").exists()
             update_index(folder, numbered_rows(N_PASSAGES, start=5), TARGET, batch=20)
             with closing(TARGET.read(folder)) as store:
                 outcomes["ended right"] += store.fingerprints() == WANTED

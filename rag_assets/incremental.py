@@ -21,7 +21,7 @@ from rag_assets.errors import BusyDataFolder
 
 logger = logging.getLogger(__name__)
 LOCK_NAME = ".write.lock"
-DRAFT_SUFFIX = ".draft"
+STAGED_SUFFIX = ".staged"
 _REPLACED_SUFFIX = ".replaced"
 
 
@@ -85,7 +85,7 @@ def data_version(fingerprints: Mapping[str, str]) -> str:
 
 
 @dataclass
-class Draft:
+class StagedFiles:
     """Files and folders written beside their final places, moved there together by `publish`."""
 
     _moves: list[tuple[Path, Path]] = field(default_factory=list)
@@ -93,49 +93,49 @@ class Draft:
     def path(self, final: Path) -> Path:
         """Where to write what `publish` will move to `final`. Its folder exists."""
         final.parent.mkdir(parents=True, exist_ok=True)
-        draft = final.with_name(final.name + DRAFT_SUFFIX)
-        self._moves.append((draft, final))
-        return draft
+        staged = final.with_name(final.name + STAGED_SUFFIX)
+        self._moves.append((staged, final))
+        return staged
 
     def put(self, final: Path, content: bytes) -> None:
-        """Draft a small file, unless the published one already holds exactly `content`."""
+        """Stage a small file, unless the published one already holds exactly `content`."""
         if not final.exists() or final.read_bytes() != content:
             self.path(final).write_bytes(content)
 
     def publish(self) -> None:
-        """Flush each draft to disk and move it over the published one."""
-        for draft, final in self._moves:
-            if draft.is_dir():
-                replace_folder(draft, final)
+        """Flush each staged file to disk and move it over the published one."""
+        for staged, final in self._moves:
+            if staged.is_dir():
+                replace_folder(staged, final)
             else:
-                _flush(draft)
-                draft.replace(final)
+                _flush(staged)
+                staged.replace(final)
         self._moves.clear()
 
     def discard(self) -> None:
-        for draft, _ in self._moves:
-            if draft.is_dir():
-                shutil.rmtree(draft)
+        for staged, _ in self._moves:
+            if staged.is_dir():
+                shutil.rmtree(staged)
             else:
-                draft.unlink(missing_ok=True)
+                staged.unlink(missing_ok=True)
         self._moves.clear()
 
 
 @contextmanager
-def drafting() -> Iterator[Draft]:
-    """A draft that leaves nothing behind unless it is published."""
-    draft = Draft()
+def staging() -> Iterator[StagedFiles]:
+    """Staged files; those that are not published by the end of the block are deleted."""
+    staged = StagedFiles()
     try:
-        yield draft
+        yield staged
     finally:
-        draft.discard()
+        staged.discard()
 
 
 def write_atomically(path: Path, content: bytes) -> None:
     """Write a small file so that a reader sees the old or the new content, never a part."""
-    with drafting() as draft:
-        draft.put(path, content)
-        draft.publish()
+    with staging() as staged:
+        staged.put(path, content)
+        staged.publish()
 
 
 def read_json(path: Path) -> Any:
@@ -146,14 +146,14 @@ def read_json(path: Path) -> Any:
         return None
 
 
-def replace_folder(draft: Path, final: Path) -> None:
-    """Put the folder `draft` in the place of `final`; `recover_folder` mends a kill between the two moves."""
+def replace_folder(new: Path, final: Path) -> None:
+    """Put the folder `new` in the place of `final`; `recover_folder` mends a kill between the two moves."""
     replaced = final.with_name(final.name + _REPLACED_SUFFIX)
     if replaced.exists():
         shutil.rmtree(replaced)
     if final.exists():
         final.rename(replaced)
-    draft.rename(final)
+    new.rename(final)
     if replaced.exists():
         shutil.rmtree(replaced)
 

@@ -6,11 +6,11 @@ import pytest
 
 from rag_assets.incremental import (
     data_version,
-    drafting,
     fingerprint,
     plan_update,
     recover_folder,
     replace_folder,
+    staging,
     write_atomically,
 )
 
@@ -39,8 +39,8 @@ def test_a_draft_that_is_not_published_leaves_the_last_good_file(tmp_path: Path)
     final = tmp_path / "qa.jsonl"
     final.write_text("good")
 
-    with drafting() as draft:
-        draft.path(final).write_text("bad")
+    with staging() as staged:
+        staged.path(final).write_text("bad")
 
     assert final.read_text() == "good"
     assert [path.name for path in tmp_path.iterdir()] == ["qa.jsonl"]
@@ -52,8 +52,8 @@ def test_an_error_while_writing_leaves_the_last_good_file(tmp_path: Path) -> Non
     final.write_text("good")
 
     def write_half() -> None:
-        with drafting() as draft:
-            draft.path(final).write_text("half")
+        with staging() as staged:
+            staged.path(final).write_text("half")
             raise OSError("disk full")
 
     with pytest.raises(OSError, match="disk full"):
@@ -67,11 +67,11 @@ def test_published_drafts_replace_their_files(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "old").write_text("old")
 
-    with drafting() as draft:
-        draft.path(final).write_text("new")
-        draft.path(folder).mkdir()
-        (tmp_path / "index.draft" / "new").write_text("new")
-        draft.publish()
+    with staging() as staged:
+        staged.path(final).write_text("new")
+        staged.path(folder).mkdir()
+        (tmp_path / "index.staged" / "new").write_text("new")
+        staged.publish()
 
     assert final.read_text() == "new"
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["a.json", "index", "new"]
@@ -91,7 +91,7 @@ def test_a_kill_between_the_two_moves_of_a_folder_is_mended(tmp_path: Path) -> N
 
 def test_leftovers_of_a_finished_replacement_are_removed(tmp_path: Path) -> None:
     """A kill after the second move leaves the old folder; it must not come back."""
-    final, draft = tmp_path / "index", tmp_path / "index.draft"
+    final, draft = tmp_path / "index", tmp_path / "index.staged"
     final.mkdir()
     draft.mkdir()
     (draft / "data").write_text("new")

@@ -75,7 +75,7 @@ def test_a_question_file_that_was_moved_keeps_its_folder(data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["eval.jsonl", "Eval", "qa.jsonl.jsonl", "qa.jsonl.draft.jsonl", "..jsonl", "...jsonl"]
+    "name", ["eval.jsonl", "Eval", "qa.jsonl.jsonl", "qa.jsonl.staged.jsonl", "..jsonl", "...jsonl"]
 )
 def test_a_name_that_is_taken_below_the_output_folder_is_refused(data: Path, name: str) -> None:
     """data/output/eval holds the evaluation; `...jsonl` would lead out of the folder."""

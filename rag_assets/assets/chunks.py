@@ -16,7 +16,7 @@ from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.chunking.stats import chunk_stats
 from rag_assets.chunking.text_accounts import lost_text, text_accounts
 from rag_assets.chunking.updates import update_chunks
-from rag_assets.incremental import data_version, drafting
+from rag_assets.incremental import data_version, staging
 from rag_assets.parsing.corpus import text_lost
 from rag_assets.settings import ChunkingSettings, Settings
 from rag_assets.table_files import published_or_empty, read_provenance, required_table, write_table
@@ -114,16 +114,16 @@ def chunks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult
     index = required_table(paths.parsed_index, asset="parsed_index")
     used = rows_without(index, "paper_id", [paper.paper_id for paper in quarantined])
     accounts = text_accounts(updated, blocks, used)
-    with drafting() as draft:
+    with staging() as staged:
         stats = chunk_stats(updated, index, tokenizer)
         if is_changed:
-            write_table(updated, draft.path(paths.chunks), provenance)
-        draft.put(paths.chunk_stats, json.dumps(stats, indent=2, ensure_ascii=False).encode() + b"\n")
+            write_table(updated, staged.path(paths.chunks), provenance)
+        staged.put(paths.chunk_stats, json.dumps(stats, indent=2, ensure_ascii=False).encode() + b"\n")
         audited = ChunksDraft(updated, blocks, settings.chunking, quarantined, used, accounts)
         results = [audit.result(audited) for audit in CHUNK_AUDITS]
         yield from results
         if guardrails_hold(results):
-            draft.publish()
+            staged.publish()
             yield materialized(
                 version=data_version(fingerprints_by(updated, "paper_id")),
                 counts=plan.counts(),

@@ -12,7 +12,7 @@ import pyarrow as pa
 from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, specs
 from rag_assets.assets.reporting import markdown_table, materialized, progress
-from rag_assets.incremental import data_version, drafting
+from rag_assets.incremental import data_version, staging
 from rag_assets.parsing import corpus
 from rag_assets.parsing.adopted_list import adopt_list, list_to_adopt
 from rag_assets.parsing.paper_list import demand_papers, find_papers
@@ -75,13 +75,13 @@ def parsed_index(
     updated, plan = corpus.update_parsed_index(papers, published.table, job, progress("parsed_index", "papers"))
     provenance = {"parser": corpus.PARSER_VERSION}
     is_changed = not plan.is_noop or published.provenance != provenance
-    with drafting() as draft:
+    with staging() as staged:
         if is_changed:
-            write_table(updated, draft.path(paths.parsed_index), provenance)
+            write_table(updated, staged.path(paths.parsed_index), provenance)
         results = [audit.result(updated) for audit in PARSED_INDEX_AUDITS]
         yield from results
         if guardrails_hold(results):
-            draft.publish()
+            staged.publish()
             store.prune(updated["fingerprint"].to_pylist())
             yield materialized(
                 version=data_version(fingerprints_by(updated, "paper_id")),
@@ -108,13 +108,13 @@ def blocks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult
     updated, plan = corpus.block_table(index, published.table, DocumentStore(paths.documents))
     provenance = {"parser": corpus.PARSER_VERSION}
     is_changed = not plan.is_noop or published.provenance != provenance
-    with drafting() as draft:
+    with staging() as staged:
         if is_changed:
-            write_table(updated, draft.path(paths.blocks), provenance)
+            write_table(updated, staged.path(paths.blocks), provenance)
         results = [audit.result(BlocksDraft(updated, index)) for audit in BLOCK_AUDITS]
         yield from results
         if guardrails_hold(results):
-            draft.publish()
+            staged.publish()
             yield materialized(
                 version=data_version(fingerprints_by(updated, "paper_id")),
                 counts=plan.counts(),

@@ -23,7 +23,7 @@ from rag_assets.embedding.missing_vectors import embed_missing
 from rag_assets.embedding.providers import Hosting, embedder_facts, open_embedder, open_token_counter
 from rag_assets.embedding.vector_cache import VectorCache
 from rag_assets.hosted.connections import Connections
-from rag_assets.incremental import data_version, drafting, fingerprint, read_json
+from rag_assets.incremental import data_version, fingerprint, read_json, staging
 from rag_assets.indexing.chroma import ChromaTarget, chroma_identity
 from rag_assets.indexing.manifest import IndexManifest, read_manifest
 from rag_assets.indexing.protocols import IndexIdentity, IndexTarget
@@ -146,13 +146,13 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
         QUARANTINED_KEY: [paper.as_row() for paper in quarantined],
     }
     is_changed = not plan.is_noop or published.provenance != provenance
-    with drafting() as draft:
+    with staging() as staged:
         if is_changed:
-            write_table(updated, draft.path(paths.passages), provenance)
+            write_table(updated, staged.path(paths.passages), provenance)
         results = [audit.result(PassagesDraft(updated, facts.max_tokens, quarantined)) for audit in PASSAGE_AUDITS]
         yield from results
         if guardrails_hold(results):
-            draft.publish()
+            staged.publish()
             lengths = updated["n_tokens"].to_pylist()
             yield materialized(
                 version=data_version(fingerprints_by(updated, "paper_id")),
@@ -290,9 +290,9 @@ def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
     if guardrails_hold(results):
         content = {key: value for key, value in meta.items() if key != "problems"}
         is_same = read_json(paths.index_meta) == content
-        with drafting() as draft:
-            draft.put(paths.index_meta, json.dumps(content, indent=2).encode() + b"\n")
-            draft.publish()
+        with staging() as staged:
+            staged.put(paths.index_meta, json.dumps(content, indent=2).encode() + b"\n")
+            staged.publish()
         yield materialized(
             version=content["version"],
             counts={"n_added": 0, "n_changed": int(not is_same), "n_removed": 0, "n_unchanged": int(is_same)},

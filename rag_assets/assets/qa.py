@@ -39,7 +39,7 @@ from rag_assets.assets.reporting import materialized, now, of_another_asset, pro
 from rag_assets.domain import Chunk, QAResult, Usage
 from rag_assets.errors import MissingInput
 from rag_assets.hosted.connections import Connections
-from rag_assets.incremental import data_version, drafting, read_json
+from rag_assets.incremental import data_version, read_json, staging
 from rag_assets.question_sets import QuestionSet, question_set, questions_to_answer
 from rag_assets.questions import Question
 from rag_assets.settings import Paths, Settings
@@ -174,11 +174,11 @@ def _publish(update: AnswerUpdate, settings: Settings, inputs: str) -> None:
     paths, asked = settings.paths, question_set(settings)
     if not update.attempts and update.plan.is_noop and asked.meta.exists():
         return
-    with drafting() as draft:
-        answers = draft.path(asked.answers)
+    with staging() as staged:
+        answers = staged.path(asked.answers)
         write_results(update.results, answers)
-        draft.put(asked.meta, meta_of(answers, inputs, update, question_file=asked.label))
-        draft.publish()
+        staged.put(asked.meta, meta_of(answers, inputs, update, question_file=asked.label))
+        staged.publish()
     chunk_ids = set(required_table(paths.chunks, asset="chunks")["chunk_id"].to_pylist())
     ReplyCache(paths.answers, DraftAnswer).prune(update.replies, lambda draft: draft.chunk_ids <= chunk_ids)
     ReplyCache(paths.verdicts, dict[int, float]).prune((), lambda _verdicts: True)

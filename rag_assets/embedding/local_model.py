@@ -27,7 +27,7 @@ from rag_assets.embedding.local_weights import (
 )
 from rag_assets.embedding.prefixes import NO_PREFIXES
 from rag_assets.errors import MissingModel
-from rag_assets.incremental import DRAFT_SUFFIX, file_sha256
+from rag_assets.incremental import STAGED_SUFFIX, file_sha256
 from rag_assets.text.tokens import packaged_model_folder
 
 logger = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ class LocalModel:
         logger.info("Building the embedding model %s (once).", self.facts.model_id)
         started = time.monotonic()
         _remove_abandoned_drafts(folder)
-        draft = folder.with_name(f"{folder.name}.{uuid4().hex}{DRAFT_SUFFIX}")
+        draft = folder.with_name(f"{folder.name}.{uuid4().hex}{STAGED_SUFFIX}")
         draft.mkdir(parents=True)
         try:
             _write_model(draft, self.precision)
@@ -152,6 +152,6 @@ def _publish(draft: Path, folder: Path) -> None:
 
 def _remove_abandoned_drafts(folder: Path) -> None:
     """A killed build leaves its draft behind; a young one may belong to a process that is still building."""
-    for draft in folder.parent.glob(f"{folder.name}.*{DRAFT_SUFFIX}"):
+    for draft in folder.parent.glob(f"{folder.name}.*{STAGED_SUFFIX}"):
         if time.time() - draft.stat().st_mtime > _ABANDONED_AFTER_S:
             shutil.rmtree(draft, ignore_errors=True)

@@ -16,7 +16,7 @@ from uuid import uuid4
 import numpy as np
 
 from rag_assets.embedding.base import Embedder, Vectors
-from rag_assets.incremental import DRAFT_SUFFIX, fingerprint
+from rag_assets.incremental import STAGED_SUFFIX, fingerprint
 
 logger = logging.getLogger(__name__)
 MAX_FILES = 10_000
@@ -68,7 +68,7 @@ class CachedQueryEmbedder:
 
     def _keep(self, path: Path, vector: Vectors) -> None:
         content = vector.astype("<f4").tobytes()
-        draft = path.with_name(f"{path.name}.{uuid4().hex}{DRAFT_SUFFIX}")  # several processes may ask the same
+        draft = path.with_name(f"{path.name}.{uuid4().hex}{STAGED_SUFFIX}")  # several processes may ask the same
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             draft.write_bytes(hashlib.sha256(content).digest() + content)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from rag_assets.errors import GuardrailBroken, RagAssetsError
-from rag_assets.incremental import DRAFT_SUFFIX, UpdatePlan, plan_update, recover_folder, replace_folder
+from rag_assets.incremental import STAGED_SUFFIX, UpdatePlan, plan_update, recover_folder, replace_folder
 from rag_assets.indexing.manifest import (
     MANIFEST_FILE,
     GraphWear,
@@ -219,7 +219,7 @@ def _published(folder: Path, target: IndexTarget) -> _Published:
 
 
 def _draft_of(folder: Path) -> Path:
-    return folder.with_name(folder.name + DRAFT_SUFFIX)
+    return folder.with_name(folder.name + STAGED_SUFFIX)
 
 
 def _no_report(done: int, to_do: int) -> None:

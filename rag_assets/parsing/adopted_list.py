@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rag_assets.errors import MissingInput
-from rag_assets.incremental import drafting
+from rag_assets.incremental import staging
 from rag_assets.parsing.discovery import INDEX_NAME
 from rag_assets.parsing.paper_list import PATH_COLUMNS, REQUIRED_COLUMNS
 from rag_assets.table_files import PROVENANCE_KEY, read_provenance, write_table
@@ -57,9 +57,9 @@ def adopt_list(published: Path, papers: Path) -> None:
             table = table.set_column(table.schema.get_field_index(column), column, pa.array(moved, pa.string()))
     try:
         papers.mkdir(parents=True, exist_ok=True)
-        with drafting() as draft:
-            write_table(table, draft.path(kept), _MARK)
-            draft.publish()
+        with staging() as staged:
+            write_table(table, staged.path(kept), _MARK)
+            staged.publish()
         published.unlink()
     except OSError as error:
         raise MissingInput(

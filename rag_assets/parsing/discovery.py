@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.errors import MissingInput
-from rag_assets.incremental import DRAFT_SUFFIX, fingerprint
+from rag_assets.incremental import STAGED_SUFFIX, fingerprint
 from rag_assets.parsing.registry import known_suffixes, stem_of, suffix_of
 from rag_assets.settings import ParseLimits
 
@@ -162,7 +162,7 @@ def _by_folder(relative: str) -> list[str]:
 
 def _is_passed_over(name: str) -> bool:
     lowered = name.lower()
-    return name.startswith((".", "~")) or lowered.endswith(("~", DRAFT_SUFFIX)) or lowered in _IGNORED_NAMES
+    return name.startswith((".", "~")) or lowered.endswith(("~", STAGED_SUFFIX)) or lowered in _IGNORED_NAMES
 
 
 def _tell_of(unknown: list[str], papers: Path) -> None:

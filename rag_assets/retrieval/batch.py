@@ -11,7 +11,7 @@ from typing import Any
 
 from rag_assets.domain import Context, Hit
 from rag_assets.errors import MissingInput
-from rag_assets.incremental import drafting
+from rag_assets.incremental import staging
 from rag_assets.questions import Question, load_questions
 from rag_assets.retrieval.search import Searcher
 
@@ -33,14 +33,14 @@ def retrieve_batch(
     if results_file.is_dir():
         raise MissingInput(f"{results_file} is a folder. Name the file that the results go into.")
     questions = load_questions(questions_file, unknown_keys="ignore")
-    with drafting() as draft:
-        with draft.path(results_file).open("w", encoding="utf-8") as out:
+    with staging() as staged:
+        with staged.path(results_file).open("w", encoding="utf-8") as out:
             for n_done, question in enumerate(questions, start=1):
                 result = hits_of(question, searcher, k=k, budget_tokens=budget_tokens)
                 out.write(json.dumps(result, ensure_ascii=False) + "\n")
                 if report:
                     report(n_done, len(questions))
-        draft.publish()
+        staged.publish()
     return len(questions)
 
 

@@ -148,7 +148,7 @@ def test_a_killed_build_leaves_no_model_and_the_next_one_succeeds(tmp_path: Path
     )
     builder = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)])
     deadline = time.monotonic() + 30
-    while not list(tmp_path.glob("*.draft/model.onnx")) and time.monotonic() < deadline:
+    while not list(tmp_path.glob("*.staged/model.onnx")) and time.monotonic() < deadline:
         time.sleep(0.005)
     builder.send_signal(signal.SIGKILL)
     builder.wait()
@@ -157,7 +157,7 @@ def test_a_killed_build_leaves_no_model_and_the_next_one_succeeds(tmp_path: Path
     vector = open_embedder(FLOAT32, tmp_path, n_threads=1).embed_query(QUESTION)
 
     assert len(left) == 1, "the kill came too late to prove anything"
-    assert left[0].endswith(".draft")
+    assert left[0].endswith(".staged")
     assert vector[:8] == pytest.approx(ORIGINAL_STARTS[QUESTION], abs=2e-5)
 
 

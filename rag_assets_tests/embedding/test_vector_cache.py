@@ -242,7 +242,7 @@ def test_a_killed_run_is_completed_by_the_next_one(n_files_finished: int, tmp_pa
     command = [sys.executable, "-c", KILLED_RUN, str(tmp_path / "killed"), str(n_files_finished)]
 
     killed = subprocess.run(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})
-    drafts = list((tmp_path / "killed").rglob("*.draft"))
+    drafts = list((tmp_path / "killed").rglob("*.staged"))
     embedder = HashedEmbedder()
     published(tmp_path / "killed", TEXTS, embedder)
 

@@ -69,7 +69,7 @@ def state(world: World) -> dict[str, Any]:
     paths = world.paths
     tables = (paths.parsed_index, paths.blocks, paths.chunks, paths.passages)
     small = (paths.chunk_stats, paths.tokenizer_pin, paths.index_meta, paths.qa_meta, paths.qa)
-    drafts = [path.name for path in paths.data.rglob("*.draft*")]
+    drafts = [path.name for path in paths.data.rglob("*.staged*")]
     return {
         **world.bytes_of(*tables, *small, paths.documents),
         "vectors": _vectors(world),

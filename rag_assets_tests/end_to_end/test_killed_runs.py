@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
-from rag_assets.incremental import DRAFT_SUFFIX, LOCK_NAME
+from rag_assets.incremental import LOCK_NAME, STAGED_SUFFIX
 from rag_assets.indexing.chroma import ChromaStore
 from rag_assets.indexing.tantivy_index import TantivyIndex
 from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, Outcome, World
@@ -97,7 +97,7 @@ def test_a_run_killed_while_indexing_leaves_a_draft_that_nothing_opens(
         is_midway=lambda world: n_written(world.paths.chroma) >= 2,
         is_over=lambda world: world.paths.chroma.exists(),
     )
-    assert world.paths.chroma.with_name("chroma" + DRAFT_SUFFIX).exists()
+    assert world.paths.chroma.with_name("chroma" + STAGED_SUFFIX).exists()
 
     outcome = finished(world, caplog)
 
@@ -245,7 +245,7 @@ def assert_same_end(world: World, undisturbed: World) -> None:
         entries = [fingerprints_by(opener, getattr(one.paths, folder)) for one in (world, undisturbed)]
         assert entries[0] == entries[1], folder
     left_over = [
-        path for path in world.paths.data.rglob("*") if DRAFT_SUFFIX in path.suffixes or "pending" in path.name
+        path for path in world.paths.data.rglob("*") if STAGED_SUFFIX in path.suffixes or "pending" in path.name
     ]
     assert left_over == []
 
@@ -266,7 +266,7 @@ def fingerprints_by(opener: Callable[[Path], ChromaStore | TantivyIndex], folder
 
 def n_written(folder: Path) -> int:
     """Vectors in the draft of a Chroma index that somebody else is writing just now."""
-    database = folder.with_name(folder.name + DRAFT_SUFFIX) / "chroma.sqlite3"
+    database = folder.with_name(folder.name + STAGED_SUFFIX) / "chroma.sqlite3"
     try:
         with closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as connection:
             return int(connection.execute("SELECT COUNT(*) FROM embeddings").fetchone()[0])

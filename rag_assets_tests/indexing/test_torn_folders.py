@@ -67,7 +67,7 @@ def test_a_torn_draft_is_thrown_away_without_being_opened(builds: tuple[Path, Pa
     draft = _copy(builds[0], tmp_path / "another") / "index"
     tear(draft, builds[1] / "index", name)
     (draft / "torn").touch()
-    draft.rename(root / "index.draft")
+    draft.rename(root / "index.staged")
 
     update_index(root / "index", numbered_rows(N_PASSAGES, start=5), TARGET, batch=20)
 

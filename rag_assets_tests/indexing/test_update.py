@@ -130,7 +130,7 @@ def test_a_draft_that_fails_its_audit_is_withheld(tmp_path: Path) -> None:
         update_index(tmp_path / "index", numbered_rows(20), target, batch=5)
 
     assert snapshot(tmp_path / "index") == before
-    assert not (tmp_path / "index.draft").exists()
+    assert not (tmp_path / "index.staged").exists()
 
 
 def test_a_damaged_published_index_is_built_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -177,7 +177,7 @@ def report(done, total):
 if stop in ("write_manifest", "replace_folder"):
     setattr(update, stop, die)
 if stop == "between the renames":
-    Path.rename = lambda self, target, rename=Path.rename: die() if self.suffix == ".draft" else rename(self, target)
+    Path.rename = lambda self, target, rename=Path.rename: die() if self.suffix == ".staged" else rename(self, target)
 update_index(folder, numbered_rows(40, start=10), TARGETS[nth].values[0], batch=10, report=report)
 """
 
@@ -209,8 +209,8 @@ def test_a_draft_that_was_left_behind_is_not_opened(tmp_path: Path) -> None:
     """A writer that was killed leaves files that crash, hang or fill the disk of whoever opens them."""
     folder, opened = tmp_path / "index", []
     update_index(folder, numbered_rows(20), CHROMA, batch=10)
-    shutil.copytree(folder, tmp_path / "index.draft")
-    (tmp_path / "index.draft" / "left by a killed run").touch()
+    shutil.copytree(folder, tmp_path / "index.staged")
+    (tmp_path / "index.staged" / "left by a killed run").touch()
 
     class Watched(ChromaTarget):
         def write(self, folder: Path) -> ChromaWriter:

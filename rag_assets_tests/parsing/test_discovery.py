@@ -74,7 +74,7 @@ def test_what_is_no_paper_is_passed_over(papers: Path) -> None:
         ".git/x.txt",
         "README.md",
         "readme.TXT",
-        "a.txt.draft",
+        "a.txt.staged",
         "a.txt~",
         "~a.txt",
         "a.bib",
