@@ -9,10 +9,8 @@ from itertools import islice
 
 from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, DraftAnswer, DraftCitation, DraftClaim, Reading
 from rag_assets.answering.hosted_identity import INSTRUCTIONS, QUESTION, hosted_answerer_id
-from rag_assets.answering.model_replies.insufficient import insufficient_notes, is_insufficient
-from rag_assets.answering.model_replies.parsing import read_tolerantly
-from rag_assets.answering.model_replies.schema import ModelReply
-from rag_assets.answering.prompt_injection.claim_texts import MAX_CHARS, claim_text
+from rag_assets.answering.model_replies.parsing import ModelReply, read_tolerantly
+from rag_assets.answering.model_replies.texts import MAX_CLAIM_CHARS, claim_text, insufficient_notes, is_insufficient
 from rag_assets.answering.prompt_injection.source_fences import SourcesBlock, sources_block
 from rag_assets.domain import Context
 from rag_assets.errors import ContextTooLong
@@ -107,7 +105,7 @@ def _claims(reply: ModelReply, given: SourcesBlock) -> tuple[DraftClaim, ...]:
             ),
         )
         for claim in reply.claims
-        if not is_insufficient(claim.text[:MAX_CHARS]) and (text := claim_text(claim.text))
+        if not is_insufficient(claim.text[:MAX_CLAIM_CHARS]) and (text := claim_text(claim.text))
     )
     return tuple(islice(dict.fromkeys(claims), MAX_CLAIMS))
 

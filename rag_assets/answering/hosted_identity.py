@@ -1,10 +1,33 @@
-"""What the answers and verdicts of a model behind an API are recognised by, prompts included. No SDK is loaded to
-tell whether they are current."""
+"""The prompts, and what cached answers and verdicts of a model behind an API are recognised by. Loads no SDK."""
 
-from rag_assets.answering.model_replies.schema import ModelReply
-from rag_assets.answering.prompts import load_prompt
+from dataclasses import dataclass
+from importlib.resources import files
+from string import Formatter
+
+from rag_assets.answering.model_replies.parsing import ModelReply
 from rag_assets.hosted.access import Access, ModelName
 from rag_assets.incremental import fingerprint
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A text with named places."""
+
+    text: str
+
+    def filled(self, **values: object) -> str:
+        """The text with every place filled. Braces in the values are left as they are."""
+        return self.text.format(**values)
+
+
+def load_prompt(name: str, places: frozenset[str]) -> Prompt:
+    """The prompt in prompts/`name`.md. Raises ValueError when its places are not exactly `places`."""
+    text = files("rag_assets.answering").joinpath("prompts", f"{name}.md").read_text("utf-8")
+    found = {place for _, place, _, _ in Formatter().parse(text) if place is not None}
+    if found != places:
+        raise ValueError(f"prompts/{name}.md has the places {sorted(found)}, wanted are {sorted(places)}")
+    return Prompt(text)
+
 
 HOSTED_VERSION = 1
 """Raise it when the code makes another prompt of the same sources, or another draft of the same reply."""

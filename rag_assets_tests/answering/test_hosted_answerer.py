@@ -7,8 +7,7 @@ import pytest
 
 from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, Reading
 from rag_assets.answering.hosted_answerer import MAX_CITATIONS, MAX_CLAIMS, MAX_QUOTE_CHARS, HostedAnswerer
-from rag_assets.answering.hosted_identity import hosted_answerer_id
-from rag_assets.answering.prompts import load_prompt
+from rag_assets.answering.hosted_identity import hosted_answerer_id, load_prompt
 from rag_assets.errors import AccessDenied, ContextTooLong, RequestRejected
 from rag_assets.hosted.access import ModelName, require_access
 from rag_assets.hosted.budget import RunBudget

@@ -9,9 +9,8 @@ import pytest
 
 from rag_assets.answering import hosted_identity
 from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer
-from rag_assets.answering.hosted_identity import judge_id
+from rag_assets.answering.hosted_identity import Prompt, judge_id
 from rag_assets.answering.judge import open_judge
-from rag_assets.answering.prompts import Prompt
 from rag_assets.domain import Citation, Claim, Verification
 from rag_assets.hosted.access import ModelName, require_access
 from rag_assets.hosted.budget import RunBudget

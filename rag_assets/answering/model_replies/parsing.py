@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from pydantic import BaseModel, Field
+
 from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL
 from rag_assets.answering.model_replies.lenient_json import CutList, CutObject, read_values
-from rag_assets.answering.model_replies.schema import ModelReply, ReplyCitation, ReplyClaim
 from rag_assets.text.sentences import sentence_spans
 
 MAX_CHARS = 1_000_000
@@ -46,6 +47,27 @@ _QUOTED = re.compile(r"“([^“”]{3,2000})”|\"([^\"]{3,2000})\"|«([^«»]{
 _ENDED = re.compile(r"[.!?:)\]】\"”»*]\s*$")
 _BULLET = re.compile(r"^\s*(?:[-*•>]|\d{1,2}[.)])\s+")
 _REASONING_ENDS = "</think>"
+
+
+class ReplyCitation(BaseModel):
+    """One quote that supports a claim."""
+
+    source: int = Field(description="Number of the source the quote stands in.")
+    quote: str = Field(description="The words of that source that support the claim, copied exactly, in one piece.")
+
+
+class ReplyClaim(BaseModel):
+    """One statement of the answer."""
+
+    text: str = Field(description="One statement that answers the question or a part of it, in one sentence.")
+    citations: list[ReplyCitation] = Field(description="At least one.")
+
+
+class ModelReply(BaseModel):
+    """An answer with the claims it rests on."""
+
+    answer: str = Field(description="The answer in a few sentences, or the refusal sentence.")
+    claims: list[ReplyClaim] = Field(description="Every statement of the answer with its evidence; empty to refuse.")
 
 
 def read_tolerantly(text: str) -> ModelReply | None:

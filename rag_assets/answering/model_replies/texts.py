@@ -1,17 +1,27 @@
-"""What a model says it found nothing about.
+"""The texts of a reply that are published: claims as plain lines, and what the model says it found nothing about.
 
-Such a sentence is neither lost nor replaced by an answer. But it is unverified text, and "all papers report that iron
-is safe" can be said in the question's words alone: what is published behind the marker is a stretch of the question.
+Whether a claim is true to its quotes is decided in `citations.verification`. A sentence about missing data cannot be
+verified, and "all papers report that iron is safe" can be said in the question's own words: only a stretch of the
+question is published behind the marker.
 """
 
 import re
+import unicodedata
 
 from py_rust_stemmers import SnowballStemmer
 
-from rag_assets.answering.drafts import INSUFFICIENT
-from rag_assets.answering.model_replies.schema import ModelReply
+from rag_assets.answering.drafts import FIXED_SENTENCES, INSUFFICIENT
+from rag_assets.answering.model_replies.parsing import ModelReply
 from rag_assets.text.sentences import sentence_spans
 
+MAX_CLAIM_CHARS = 1_000
+"""A claim is one sentence; a longer text is dropped."""
+_REFERENCE_MARKS = re.compile(
+    r"\s*\[\s*(?:sources?\s*)?\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\s*\](?!\s?(?:[%‰]|per ?cent\b|[mµnkc]?[glm]\b))",
+    re.IGNORECASE,
+)
+"""Not in front of a unit: "[90]%" is a number."""
+_ROUND = str.maketrans("[]【】⟦⟧", "()()()")
 UNNAMED_PART = f"{INSUFFICIENT} for a part of the question."
 _MARKER = re.compile(
     r"[*_`]{0,3}(?:\[\s*insufficient[\s_-]+data\s*\]|\binsufficient[ _-]data\b)[*_`]{0,3}(?P<stop>[.:]?)",
@@ -34,6 +44,18 @@ _WORDS_OF_ABSENCE = (
 )
 _MOST_CHARS = 20_000
 _ABSENCE = frozenset(_STEMMER.stem_word(word) for word in _WORDS_OF_ABSENCE.split())
+
+
+def claim_text(written: str) -> str:
+    """A claim on one line, without control characters and marks like [3], with round brackets for square ones:
+    in an answer, square brackets hold paper and page. Empty where it cannot be a claim: too long, or one of the
+    pipeline's own sentences."""
+    if len(written) > MAX_CLAIM_CHARS:
+        return ""
+    visible = "".join(" " if unicodedata.category(c) == "Cc" else c for c in written)
+    visible = "".join(c for c in visible if unicodedata.category(c) not in {"Cf", "Cs", "Co"})
+    text = " ".join(_REFERENCE_MARKS.sub("", visible).translate(_ROUND).split())
+    return "" if any(sentence in text for sentence in FIXED_SENTENCES) else text
 
 
 def insufficient_notes(reply: ModelReply, question: str) -> tuple[str, ...]:
