@@ -4,11 +4,13 @@ What is found follows from the passages alone, so answers after any history of u
 an approximate graph (`chroma`) cannot promise that. The price grows with the number of vectors, see ADR 0017.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from rag_assets.indexing.protocols import IndexRow, Scored, Vectors
 
@@ -16,29 +18,30 @@ VECTORS_FILE = "vectors.arrow"
 
 
 class ExactVectors:
-    """Vectors held in memory, for reading; see `VectorStore`. May be used by several threads."""
+    """Vectors held in memory once, for reading; see `VectorStore`. May be used by several threads.
 
-    def __init__(self, table: pa.Table) -> None:
-        self._fingerprints = dict(zip(table["passage_id"].to_pylist(), table["fingerprint"].to_pylist(), strict=True))
-        self._ids = np.array(table["passage_id"].to_pylist(), object)
-        self._papers = np.array(table["paper_id"].to_pylist(), object)
-        self._places = {id_: place for place, id_ in enumerate(self._ids)}
-        column = table["vector"].combine_chunks()
-        self._vectors = column.flatten().to_numpy().reshape(len(table), column.type.list_size)
+    Ids stay in Arrow's columns: as Python objects they would take more memory than a third of the vectors.
+    """
+
+    def __init__(self, rows: pa.RecordBatch) -> None:
+        self._ids, self._papers, self._fingerprints = rows["passage_id"], rows["paper_id"], rows["fingerprint"]
+        vectors = rows["vector"]
+        self._vectors = vectors.flatten().to_numpy().reshape(len(rows), vectors.type.list_size)
 
     @classmethod
     def open(cls, folder: Path) -> "ExactVectors":
         """Read the vectors of the index in `folder`. Raises OSError or an ArrowException when they cannot be read."""
         content = (folder / VECTORS_FILE).read_bytes()  # not mapped: a file cut short later would end the process
-        return cls(pa.ipc.open_file(pa.BufferReader(content)).read_all())
+        return cls(pa.ipc.open_file(pa.BufferReader(content)).get_batch(0))
 
     def fingerprints(self) -> dict[str, str]:
-        return dict(self._fingerprints)
+        return dict(zip(self._ids.to_pylist(), self._fingerprints.to_pylist(), strict=True))
 
     def search(self, question: Vectors, limit: int, paper_ids: Sequence[str] | None = None) -> list[Scored]:
         places = np.arange(len(self._ids))
         if paper_ids is not None:
-            places = np.flatnonzero(np.isin(self._papers, list(paper_ids)))
+            wanted = pc.is_in(self._papers, pa.array(paper_ids, pa.string()))
+            places = np.flatnonzero(wanted.to_numpy(zero_copy_only=False))
         if limit <= 0 or not len(places):
             return []
         cosines = (self._vectors @ question)[places]
@@ -46,25 +49,31 @@ class ExactVectors:
             last = np.partition(cosines, -limit)[-limit]
             nearest = cosines >= last  # all that share the last place: which of them stay is decided by their ids
             places, cosines = places[nearest], cosines[nearest]
-        hits = [Scored(str(self._ids[place]), float(cosine)) for place, cosine in zip(places, cosines, strict=True)]
+        ids = self._ids.take(pa.array(places)).to_pylist()
+        hits = [Scored(id_, float(cosine)) for id_, cosine in zip(ids, cosines, strict=True)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))[:limit]
 
     def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
-        known = [id_ for id_ in passage_ids if id_ in self._places]
-        if not known:
+        places = {id_: place for id_ in passage_ids if (place := self._place(id_)) is not None}
+        if not places:
             return {}
-        cosines = self._vectors[[self._places[id_] for id_ in known]] @ question
-        return dict(zip(known, (float(cosine) for cosine in cosines), strict=True))
+        cosines = self._vectors[list(places.values())] @ question
+        return dict(zip(places, cosines.tolist(), strict=True))
 
     def close(self) -> None:
         """Nothing is held open."""
+
+    def _place(self, passage_id: str) -> int | None:
+        """Row of a passage; the file is sorted by id."""
+        place = bisect_left(range(len(self._ids)), passage_id, key=lambda row: self._ids[row].as_py())
+        return place if place < len(self._ids) and self._ids[place].as_py() == passage_id else None
 
 
 def write_vectors(folder: Path, rows: Sequence[IndexRow], vectors: Vectors) -> None:
     """Write the vectors of `rows`, shape (len(rows), dim), into the index in `folder`, in the order of their ids."""
     order = sorted(range(len(rows)), key=lambda place: rows[place].passage_id)
     flat = pa.array(np.ascontiguousarray(vectors[order], np.float32).ravel())
-    table = pa.table(
+    batch = pa.record_batch(
         {
             "passage_id": pa.array([rows[place].passage_id for place in order], pa.string()),
             "paper_id": pa.array([rows[place].paper_id for place in order], pa.string()),
@@ -72,5 +81,5 @@ def write_vectors(folder: Path, rows: Sequence[IndexRow], vectors: Vectors) -> N
             "vector": pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]),
         }
     )
-    with pa.ipc.new_file(folder / VECTORS_FILE, table.schema) as file:
-        file.write_table(table)
+    with pa.ipc.new_file(folder / VECTORS_FILE, batch.schema) as file:
+        file.write_batch(batch)
