@@ -8,10 +8,10 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from rag_assets.assets.checks import Audit, advisory, guardrail, guardrails_hold, shown, specs
 from rag_assets.assets.conditions import on_new_content
-from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, shown, specs
 from rag_assets.assets.reporting import histogram, markdown_table, materialized
-from rag_assets.chunking import audits
+from rag_assets.chunking import promises as audits
 from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.chunking.stats import chunk_stats
 from rag_assets.chunking.text_accounts import lost_text, text_accounts

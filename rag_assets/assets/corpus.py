@@ -9,8 +9,8 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from rag_assets.assets.checks import Audit, advisory, guardrail, guardrails_hold, specs
 from rag_assets.assets.conditions import on_new_content
-from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, specs
 from rag_assets.assets.reporting import markdown_table, materialized, progress
 from rag_assets.incremental import data_version, staging
 from rag_assets.parsing import corpus

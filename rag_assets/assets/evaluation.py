@@ -15,9 +15,9 @@ import dagster as dg
 
 from rag_assets.answering.records import read_results
 from rag_assets.asking import search_state
+from rag_assets.assets.checks import Audit, Offenders, advisory, guardrail, skipped, specs
 from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.evaluation_page import history_table, results_table
-from rag_assets.assets.guardrails import Audit, Offenders, advisory, guardrail, skipped, specs
 from rag_assets.assets.reporting import materialized, now, plain
 from rag_assets.checksums import sealed, unsealed
 from rag_assets.errors import MissingInput

@@ -10,16 +10,16 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from rag_assets.assets.checks import Audit, Offenders, advisory, guardrail, guardrails_hold, shown, specs
 from rag_assets.assets.conditions import on_new_content
-from rag_assets.assets.guardrails import Audit, Offenders, advisory, guardrail, guardrails_hold, shown, specs
 from rag_assets.assets.reporting import histogram, materialized, progress
-from rag_assets.chunking import audits as chunking_audits
+from rag_assets.chunking import promises as chunking_audits
 from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.chunking.updates import ReadingWindow, update_passages
 from rag_assets.domain import Passage
-from rag_assets.embedding.audits import VectorProblem, without_unit_vector
 from rag_assets.embedding.earlier_models import note_papers, prune_earlier_models
 from rag_assets.embedding.missing_vectors import embed_missing
+from rag_assets.embedding.promises import VectorProblem, without_unit_vector
 from rag_assets.embedding.providers import Hosting, embedder_facts, open_embedder, open_token_counter
 from rag_assets.embedding.vector_cache import VectorCache
 from rag_assets.hosted.connections import Connections

@@ -8,7 +8,7 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.answer_models import answerer_fingerprint
-from rag_assets.answering import audits
+from rag_assets.answering import promises as audits
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.records import (
     AuditedRun,
@@ -33,8 +33,8 @@ from rag_assets.answering.update import (
 )
 from rag_assets.asking import asking, search_state
 from rag_assets.assets.answer_page import answers_page
+from rag_assets.assets.checks import Audit, advisory, guardrail, guardrails_hold, skipped, specs
 from rag_assets.assets.conditions import on_new_content
-from rag_assets.assets.guardrails import Audit, advisory, guardrail, guardrails_hold, skipped, specs
 from rag_assets.assets.reporting import materialized, now, of_another_asset, progress
 from rag_assets.domain import Chunk, QAResult, Usage
 from rag_assets.errors import MissingInput

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from rag_assets.chunking.audits import broken_by_chunks, broken_by_passages
 from rag_assets.chunking.chunker import CHUNKER_VERSION, chunk_paper
 from rag_assets.chunking.oversize import CountAll
 from rag_assets.chunking.passages import PASSAGER_VERSION, cut_passages
+from rag_assets.chunking.promises import broken_by_chunks, broken_by_passages
 from rag_assets.chunking.quarantine import CutPaper, QuarantinedPaper, cut_or_quarantined
 from rag_assets.chunking.sections import is_indexable
 from rag_assets.domain import Block, BlockKind, Zone

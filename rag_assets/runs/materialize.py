@@ -11,7 +11,7 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.assets.automation import EVERYTHING
-from rag_assets.assets.guardrails import NOTICE
+from rag_assets.assets.checks import NOTICE
 from rag_assets.assets.run_liveness import recorded_as_alive
 from rag_assets.assets.run_tags import DATA_DIR_TAG, STARTED_BY_TAG
 from rag_assets.data_folder import demand_writable

@@ -13,7 +13,7 @@ from typing import Any
 import pyarrow as pa
 
 from rag_assets import tables
-from rag_assets.chunking import ReadingWindow, audits, update_chunks, update_passages
+from rag_assets.chunking import ReadingWindow, promises, update_chunks, update_passages
 from rag_assets.embedding.providers import embedder_facts, open_token_counter
 from rag_assets.errors import UnreadableDocument
 from rag_assets.parsing import corpus
@@ -116,11 +116,11 @@ def _cut(blocks: pa.Table) -> Ending:
     for paper in chunks.quarantined:
         raise AssertionError(f"quarantined by the chunker: {paper.error}")
     _demand(len(chunks.table) > 0, "a parsed paper has a chunk")
-    _demand(not len(audits.outside_token_bounds(chunks.table, _CHUNKING)), "token_bounds")
+    _demand(not len(promises.outside_token_bounds(chunks.table, _CHUNKING)), "token_bounds")
     passages = update_passages(tables.PASSAGES.empty_table(), chunks.table, _PASSAGES, _window())
     for paper in passages.quarantined:
         raise AssertionError(f"quarantined by the passages: {paper.error}")
-    _demand(not len(audits.longer_than_model_reads(passages.table, _window().max_tokens)), "fit_the_model")
+    _demand(not len(promises.longer_than_model_reads(passages.table, _window().max_tokens)), "fit_the_model")
     return Ending(PARSED, n_chunks=len(chunks.table), n_passages=len(passages.table))
 
 

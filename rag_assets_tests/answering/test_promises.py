@@ -2,14 +2,14 @@
 
 from dataclasses import replace
 
-from rag_assets.answering.audits import (
+from rag_assets.answering.drafts import REFUSAL
+from rag_assets.answering.promises import (
     claims_that_contradict,
     pages_not_holding_quote,
     quotes_not_in_source,
     too_few_sources,
     uncited_claims,
 )
-from rag_assets.answering.drafts import REFUSAL
 from rag_assets.domain import Citation, Claim, QAResult, Span, Verification
 from rag_assets_tests.answering.builders import chunk
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import dagster as dg
 
-from rag_assets.assets.guardrails import N_SHOWN, Audit, advisory, guardrail, guardrails_hold, specs
+from rag_assets.assets.checks import N_SHOWN, Audit, advisory, guardrail, guardrails_hold, specs
 
 Audits = list[Audit[list[int]]]
 NONE_NEGATIVE: Audits = [
