@@ -1,9 +1,11 @@
-"""What must hold for a set of results before it is published; each audit returns the rows that break it.
+"""What must hold of answers before they are published, of one as of all.
 
-The audits trust nothing the engine did: quotes and pages are looked up again in the published chunks.
+Nothing the engine did is trusted: quotes and pages are looked up again in the published chunks. What should hold of
+the run that made them is in `update`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rag_assets.answering.citations.number_agreement import contradictions
@@ -11,8 +13,20 @@ from rag_assets.answering.citations.quote_search import is_long_enough
 from rag_assets.answering.citations.verification import sources_of
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.domain import Chunk, Citation, QAResult, page_label, span_at
+from rag_assets.promises import Promise
 
 Offender = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class AnswersCandidate:
+    """Answers that wait for publication, and what they are held against."""
+
+    results: Sequence[QAResult]
+    chunks: Mapping[str, Chunk]
+    """The published chunks by id; those that are cited are enough."""
+    min_sources: int
+    """The setting answering.min_sources."""
 
 
 def uncited_claims(results: Sequence[QAResult]) -> list[Offender]:
@@ -110,3 +124,28 @@ def _offender(result: QAResult, citation: Citation) -> Offender:
         "chunk_id": citation.chunk_id,
         "quote": citation.quote[:200],
     }
+
+
+ANSWER_PROMISES: list[Promise[AnswersCandidate]] = [
+    Promise("claims_cited", "Every claim has a citation.", lambda candidate: uncited_claims(candidate.results)),
+    Promise(
+        "quotes_in_source",
+        "Every quote stands in the published chunk it cites. If not, the chunks changed under the answers: run again.",
+        lambda candidate: quotes_not_in_source(candidate.results, candidate.chunks),
+    ),
+    Promise(
+        "pages_hold_quotes",
+        "The cited pages are those of the text the quote stands in.",
+        lambda candidate: pages_not_holding_quote(candidate.results, candidate.chunks),
+    ),
+    Promise(
+        "numbers_agree",
+        "No claim contradicts a number in its quotes.",
+        lambda candidate: claims_that_contradict(candidate.results),
+    ),
+    Promise(
+        "enough_sources",
+        "An answer cites answering.min_sources papers or says that fewer support it; a refusal is the fixed sentence.",
+        lambda candidate: too_few_sources(candidate.results, min_sources=candidate.min_sources),
+    ),
+]

@@ -16,6 +16,7 @@ from rag_assets.answering.engine import AnswerTrace
 from rag_assets.domain import QAResult
 from rag_assets.errors import AccessDenied, BudgetExhausted, ModelFault, ModelUnavailable, RagAssetsError
 from rag_assets.incremental import UpdatePlan, file_sha256, fingerprint, plan_update, read_json
+from rag_assets.promises import Promise
 from rag_assets.questions import Question
 
 logger = logging.getLogger(__name__)
@@ -210,3 +211,19 @@ def row_fingerprints(results: Sequence[QAResult]) -> dict[str, str]:
 def result_fingerprint(result: QAResult) -> str:
     """Changes with anything in a row of qa.jsonl."""
     return fingerprint(asdict(result))
+
+
+UPDATE_PROMISES: list[Promise[AnswerUpdate]] = [
+    Promise(
+        "all_answered",
+        "Every question was answered this time. What was left is asked by the next run, and only that.",
+        unanswered_rows,
+        "warning",
+    ),
+    Promise(
+        "all_judged",
+        "The judge, where there is one (answering.judge.model), was heard on every answer. Else the reason says why.",
+        unjudged_rows,
+        "warning",
+    ),
+]

@@ -1,91 +1,35 @@
 """Asset `chunks`: every changed paper cut into the chunks that answers cite."""
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
 import pyarrow as pa
 
-from rag_assets.assets.checks import Audit, advisory, guardrail, guardrails_hold, shown, specs
+from rag_assets.assets.checks import results, specs
 from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.reporting import histogram, markdown_table, materialized
-from rag_assets.chunking import promises as audits
+from rag_assets.chunking.promises import CHUNK_PROMISES, ChunksCandidate
 from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.chunking.stats import chunk_stats
-from rag_assets.chunking.text_accounts import lost_text, text_accounts
+from rag_assets.chunking.text_accounts import text_accounts
 from rag_assets.chunking.updates import update_chunks
 from rag_assets.incremental import data_version, staging
 from rag_assets.parsing.corpus import text_lost
-from rag_assets.settings import ChunkingSettings, Settings
+from rag_assets.promises import check_all, nothing_withholds
+from rag_assets.settings import Settings
 from rag_assets.table_files import published_or_empty, read_provenance, required_table, write_table
-from rag_assets.tables import CHUNKS, fingerprints_by, rows_without, schema_problems
+from rag_assets.tables import CHUNKS, fingerprints_by, rows_without
 from rag_assets.text.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
 
 N_PAPERS_SHOWN = 50
 
 
-@dataclass(frozen=True)
-class ChunksDraft:
-    """What the audits of `chunks` look at."""
-
-    chunks: pa.Table
-    blocks: pa.Table
-    settings: ChunkingSettings
-    quarantined: list[QuarantinedPaper]
-    index: pa.Table
-    """Of the papers that were not quarantined."""
-    accounts: Sequence[dict[str, Any]]
-    """Where each of their texts went."""
-
-
-CHUNK_AUDITS: list[Audit[ChunksDraft]] = [
-    guardrail(
-        "schema_holds",
-        "chunks.parquet has the columns of its contract.",
-        lambda draft: [{"problem": problem} for problem in schema_problems(draft.chunks.schema, CHUNKS)],
-    ),
-    guardrail(
-        "ids_unique",
-        "Every chunk id occurs once.",
-        lambda draft: shown(audits.repeated_ids(draft.chunks, "chunk_id"), ["chunk_id", "text"]),
-    ),
-    guardrail(
-        "token_bounds",
-        "Every chunk has at least one token and at most chunking.max_tokens.",
-        lambda draft: shown(
-            audits.outside_token_bounds(draft.chunks, draft.settings), ["chunk_id", "n_tokens", "section_title"]
-        ),
-    ),
-    guardrail(
-        "no_back_matter",
-        "No chunk comes from the reference list or the acknowledgements.",
-        lambda draft: shown(audits.from_back_matter(draft.chunks, draft.blocks), ["chunk_id", "section_title"]),
-    ),
-    advisory(
-        "none_quarantined",
-        "Every paper can be chunked. Each that cannot is listed with what it breaks; the others go on.",
-        lambda draft: [paper.as_row() for paper in draft.quarantined],
-    ),
-    advisory(
-        "pages_known",
-        "Every chunk has a page. If many have none, ask GROBID for coordinates (teiCoordinates) or put the PDF beside.",
-        lambda draft: shown(audits.without_page(draft.chunks), ["chunk_id", "file_path"]),
-    ),
-    advisory(
-        "no_text_lost",
-        "All text of a paper is in its chunks: at least 98 % of the source in blocks, and all of these, headings and "
-        "back matter aside, in chunks. The table counts characters and what was left out.",
-        lambda draft: lost_text(draft.accounts, text_lost(draft.blocks, draft.index)),
-    ),
-]
-
-
 @dg.asset(
     group_name="chunks",
     deps=["blocks"],
-    check_specs=specs("chunks", CHUNK_AUDITS),
+    check_specs=specs("chunks", CHUNK_PROMISES),
     output_required=False,
     automation_condition=on_new_content(),
     kinds={"parquet"},
@@ -119,10 +63,10 @@ def chunks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult
         if is_changed:
             write_table(updated, staged.path(paths.chunks), provenance)
         staged.put(paths.chunk_stats, json.dumps(stats, indent=2, ensure_ascii=False).encode() + b"\n")
-        audited = ChunksDraft(updated, blocks, settings.chunking, quarantined, used, accounts)
-        results = [audit.result(audited) for audit in CHUNK_AUDITS]
-        yield from results
-        if guardrails_hold(results):
+        candidate = ChunksCandidate(updated, blocks, settings.chunking, quarantined, accounts, text_lost(blocks, used))
+        checked = check_all(CHUNK_PROMISES, candidate)
+        yield from results(checked)
+        if nothing_withholds(checked):
             staged.publish()
             yield materialized(
                 version=data_version(fingerprints_by(updated, "paper_id")),

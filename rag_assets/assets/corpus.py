@@ -3,13 +3,12 @@
 import logging
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import dagster as dg
 import pyarrow as pa
 
-from rag_assets.assets.checks import Audit, advisory, guardrail, guardrails_hold, specs
+from rag_assets.assets.checks import results, specs
 from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.reporting import markdown_table, materialized, progress
 from rag_assets.incremental import data_version, staging
@@ -18,6 +17,7 @@ from rag_assets.parsing.adopted_list import adopt_list, list_to_adopt
 from rag_assets.parsing.paper_list import demand_papers, find_papers
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.parsing.tries import ParseJob
+from rag_assets.promises import check_all, nothing_withholds
 from rag_assets.settings import Settings
 from rag_assets.table_files import published_or_empty, required_table, write_table
 from rag_assets.tables import BLOCKS, PARSED_INDEX, fingerprints_by
@@ -26,34 +26,9 @@ logger = logging.getLogger(__name__)
 N_PAPERS_SHOWN = 50
 
 
-@dataclass(frozen=True)
-class BlocksDraft:
-    """What the audits of `blocks` look at."""
-
-    blocks: pa.Table
-    index: pa.Table
-
-
-PARSED_INDEX_AUDITS: list[Audit[pa.Table]] = [
-    guardrail("ids_unique", "Every paper_id occurs once.", lambda table: corpus.repeated_paper_ids(table).to_pylist()),
-    advisory(
-        "none_quarantined",
-        "Every file can be read. Each that cannot is listed with its reason and the remedy; the others go on.",
-        lambda table: corpus.quarantined(table).to_pylist(),
-    ),
-]
-BLOCK_AUDITS: list[Audit[BlocksDraft]] = [
-    guardrail(
-        "pages_within_document",
-        "Every page of a block is a page of its document.",
-        lambda draft: corpus.pages_outside(draft.blocks, draft.index).to_pylist(),
-    ),
-]
-
-
 @dg.asset(
     group_name="corpus",
-    check_specs=specs("parsed_index", PARSED_INDEX_AUDITS),
+    check_specs=specs("parsed_index", corpus.PARSED_INDEX_PROMISES),
     output_required=False,
     kinds={"parquet"},
 )
@@ -78,9 +53,9 @@ def parsed_index(
     with staging() as staged:
         if is_changed:
             write_table(updated, staged.path(paths.parsed_index), provenance)
-        results = [audit.result(updated) for audit in PARSED_INDEX_AUDITS]
-        yield from results
-        if guardrails_hold(results):
+        checked = check_all(corpus.PARSED_INDEX_PROMISES, updated)
+        yield from results(checked)
+        if nothing_withholds(checked):
             staged.publish()
             store.prune(updated["fingerprint"].to_pylist())
             yield materialized(
@@ -95,7 +70,7 @@ def parsed_index(
 @dg.asset(
     group_name="corpus",
     deps=["parsed_index"],
-    check_specs=specs("blocks", BLOCK_AUDITS),
+    check_specs=specs("blocks", corpus.BLOCK_PROMISES),
     output_required=False,
     automation_condition=on_new_content(),
     kinds={"parquet"},
@@ -111,9 +86,9 @@ def blocks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult
     with staging() as staged:
         if is_changed:
             write_table(updated, staged.path(paths.blocks), provenance)
-        results = [audit.result(BlocksDraft(updated, index)) for audit in BLOCK_AUDITS]
-        yield from results
-        if guardrails_hold(results):
+        checked = check_all(corpus.BLOCK_PROMISES, corpus.BlocksCandidate(updated, index))
+        yield from results(checked)
+        if nothing_withholds(checked):
             staged.publish()
             yield materialized(
                 version=data_version(fingerprints_by(updated, "paper_id")),

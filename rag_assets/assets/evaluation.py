@@ -7,7 +7,7 @@ What is not good enough fails its checks, and with them the run.
 import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +15,29 @@ import dagster as dg
 
 from rag_assets.answering.records import read_results
 from rag_assets.asking import search_state
-from rag_assets.assets.checks import Audit, Offenders, advisory, guardrail, skipped, specs
+from rag_assets.assets.checks import results, skipped, specs
 from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.evaluation_page import history_table, results_table
-from rag_assets.assets.reporting import materialized, now, plain
+from rag_assets.assets.reporting import materialized, now
 from rag_assets.checksums import sealed, unsealed
 from rag_assets.errors import MissingInput
 from rag_assets.evaluation.history import (
     append_history,
     before,
-    below_floor,
-    fallen,
     is_recorded,
     read_history,
     set_damaged_aside,
 )
 from rag_assets.evaluation.judged import judgeable, question_rows
 from rag_assets.evaluation.metrics import METRICS_VERSION, Evaluation, evaluate
+from rag_assets.evaluation.promises import EVALUATION_PROMISES, EvaluatedRun
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import file_sha256, fingerprint, write_atomically
+from rag_assets.promises import check_all
 from rag_assets.question_sets import evaluated_questions
 from rag_assets.questions import Question
 from rag_assets.retrieval.opening import open_searcher
-from rag_assets.settings import Floors, Settings
+from rag_assets.settings import Settings
 from rag_assets.table_files import read_columns
 
 logger = logging.getLogger(__name__)
@@ -49,76 +49,10 @@ _NOTHING_TO_JUDGE = (
 _KEPT_IN_HISTORY = ("inputs", "questions", "metrics", "n_judged", "n_failures")
 
 
-@dataclass(frozen=True)
-class EvaluationDraft:
-    """What the audits of `smoke_eval` look at."""
-
-    latest: Mapping[str, Any]
-    history: Sequence[Mapping[str, Any]]
-    """Earlier evaluations, oldest first."""
-    floors: Floors
-
-    @property
-    def too_low(self) -> list[dict[str, Any]]:
-        """Metrics below their floor."""
-        return below_floor(self.latest["metrics"], self.floors)
-
-    @property
-    def fallen(self) -> list[dict[str, Any]]:
-        """Metrics that fell against their past."""
-        return fallen(self.latest, self.history, max_drop=self.floors.max_drop)
-
-
-def _figures(_draft: EvaluationDraft, offenders: Offenders) -> str:
-    return "; ".join(", ".join(f"{name} {plain(value)}" for name, value in row.items()) for row in offenders)
-
-
-def _open_questions(draft: EvaluationDraft, offenders: Offenders) -> str:
-    n_judged = draft.latest["n_judged"]
-    listed = "; ".join(f"{row['question_id']} ({row['problem']})" for row in offenders)
-    return f"{n_judged - len(offenders)} of {n_judged} judged questions are answered as expected. Open: {listed}"
-
-
-def _not_judged(draft: EvaluationDraft, offenders: Offenders) -> str:
-    return (
-        f"{len(offenders)} of {len(draft.latest['results'])} questions are not judged, because they are about papers "
-        f"that are not in the corpus. Put questions about your own papers into {draft.latest['question_file']}."
-    )
-
-
-EVALUATION_AUDITS: list[Audit[EvaluationDraft]] = [
-    guardrail(
-        "above_floors",
-        "Every metric reaches its floor (evaluation.floors). The failing questions are listed in the evaluation.",
-        lambda draft: draft.too_low,
-        _figures,
-    ),
-    guardrail(
-        "not_fallen",
-        "No metric falls more than evaluation.floors.max_drop below the median of its last five accepted runs on the "
-        "same questions. If the new level is right, delete data/output/eval/history.jsonl.",
-        lambda draft: draft.fallen,
-        _figures,
-    ),
-    advisory(
-        "questions_right",
-        "Every judged question is answered as expected.",
-        lambda draft: draft.latest["failures"],
-        _open_questions,
-    ),
-    advisory(
-        "questions_judged",
-        "The labelled questions are about papers of the corpus; those that are not are left out of the figures.",
-        lambda draft: [row for row in draft.latest["results"] if row["outcome"] == "not judged"],
-        _not_judged,
-    ),
-]
-
-
 @dg.asset(
     group_name="evaluation",
     deps=["qa"],
-    check_specs=specs("smoke_eval", EVALUATION_AUDITS),
+    check_specs=specs("smoke_eval", EVALUATION_PROMISES),
     output_required=False,
     automation_condition=on_new_content(),
     kinds={"json"},
@@ -132,14 +66,17 @@ def smoke_eval(
     questions = evaluated_questions(settings)
     if questions is None:
         notice = f"There is no question file {settings.question_file}: nothing is evaluated."
-        yield from skipped(context, EVALUATION_AUDITS, notice)
+        yield from skipped(context, EVALUATION_PROMISES, notice)
         return
     folder = settings.paths.evaluation
     set_damaged_aside(folder / HISTORY)
     history = read_history(folder / HISTORY)
     latest = _evaluation(settings, models, questions)
-    draft = EvaluationDraft(latest, before(history, latest["inputs"]), settings.evaluation.floors)
-    record = {"accepted": not draft.too_low and not draft.fallen, **{key: latest[key] for key in _KEPT_IN_HISTORY}}
+    against = EvaluatedRun(latest, before(history, latest["inputs"]), settings.evaluation.floors)
+    record = {
+        "accepted": not against.too_low and not against.fallen,
+        **{key: latest[key] for key in _KEPT_IN_HISTORY},
+    }
     is_new = not is_recorded(record, history)
     if is_new:
         history = [*history, {"timestamp": now(), "run_id": context.run.run_id, **record}]
@@ -152,8 +89,8 @@ def smoke_eval(
         facts=_facts(latest, history[-1], settings),
         previews={"results": results_table(latest["results"]), "history": history_table(history)},
     )
-    for audit in EVALUATION_AUDITS:  # after the materialization: Dagster files a check under the newest one there is
-        yield audit.result(draft, _labels(history[-1], latest, context.run.run_id))
+    checked = check_all(EVALUATION_PROMISES, against)
+    yield from results(checked, _labels(history[-1], latest, context.run.run_id))  # Dagster files them under the newest
 
 
 def _evaluation(settings: Settings, models: Connections, questions: Sequence[Question]) -> dict[str, Any]:

@@ -3,33 +3,34 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 import dagster as dg
-import pyarrow as pa
 
-from rag_assets.assets.checks import Audit, Offenders, advisory, guardrail, guardrails_hold, shown, specs
+from rag_assets.assets.checks import results, specs
 from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.reporting import histogram, materialized, progress
-from rag_assets.chunking import promises as chunking_audits
+from rag_assets.chunking.promises import PASSAGE_PROMISES, PassagesCandidate
 from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.chunking.updates import ReadingWindow, update_passages
 from rag_assets.domain import Passage
 from rag_assets.embedding.earlier_models import note_papers, prune_earlier_models
 from rag_assets.embedding.missing_vectors import embed_missing
-from rag_assets.embedding.promises import VectorProblem, without_unit_vector
+from rag_assets.embedding.promises import EMBEDDING_PROMISES, without_unit_vector
 from rag_assets.embedding.providers import Hosting, embedder_facts, open_embedder, open_token_counter
 from rag_assets.embedding.vector_cache import VectorCache
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, fingerprint, read_json, staging
 from rag_assets.indexing.chroma import ChromaTarget, chroma_identity
 from rag_assets.indexing.manifest import IndexManifest, read_manifest
+from rag_assets.indexing.promises import INDEX_PROMISES, META_PROMISES, IndexCandidate
 from rag_assets.indexing.protocols import IndexIdentity, IndexTarget
 from rag_assets.indexing.rows import index_rows
 from rag_assets.indexing.tantivy_index import TantivyTarget, tantivy_identity
-from rag_assets.indexing.update import IndexDraft, draft_index
+from rag_assets.indexing.update import draft_index
+from rag_assets.promises import check_all, nothing_withholds
 from rag_assets.settings import Paths, Settings
 from rag_assets.table_files import published_or_empty, read_provenance, required_table, write_table
 from rag_assets.tables import PASSAGES, fingerprints_by, passages_from
@@ -37,90 +38,10 @@ from rag_assets.tables import PASSAGES, fingerprints_by, passages_from
 Outcome = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
 
 
-@dataclass(frozen=True)
-class PassagesDraft:
-    """What the audits of `passages` look at."""
-
-    passages: pa.Table
-    max_tokens: int
-    """What the embedding model reads."""
-    quarantined: list[QuarantinedPaper]
-
-
-PASSAGE_AUDITS: list[Audit[PassagesDraft]] = [
-    guardrail(
-        "fit_the_model",
-        "No passage is longer than the embedding model reads.",
-        lambda draft: shown(
-            chunking_audits.longer_than_model_reads(draft.passages, draft.max_tokens), ["passage_id", "n_tokens"]
-        ),
-    ),
-    guardrail(
-        "ids_unique",
-        "Every passage id occurs once.",
-        lambda draft: shown(chunking_audits.repeated_ids(draft.passages, "passage_id"), ["passage_id", "text"]),
-    ),
-    advisory(
-        "none_quarantined",
-        "Every paper can be cut into passages. Each that cannot is listed with what it breaks; the others go on.",
-        lambda draft: [paper.as_row() for paper in draft.quarantined],
-    ),
-]
-
-EMBEDDING_AUDITS: list[Audit[list[VectorProblem]]] = [
-    guardrail(
-        "unit_vectors",
-        "Every passage has one vector of length 1.",
-        lambda problems: [asdict(problem) for problem in problems],
-    ),
-]
-
-
-def _not_in_step(draft: IndexDraft) -> Offenders:
-    if draft.audit is None:
-        return []
-    return [
-        *({"passage_id": id_, "problem": "missing, or of another content"} for id_ in draft.audit.missing),
-        *({"passage_id": id_, "problem": "orphan: belongs to no passage"} for id_ in draft.audit.orphans),
-        *({"passage_id": id_, "problem": "a search does not find it"} for id_ in draft.audit.faulty),
-    ]
-
-
-def _missed_neighbours(draft: IndexDraft, min_recall: float) -> Offenders:
-    wear = draft.manifest.wear
-    return [] if wear is None or wear.recall >= min_recall else [asdict(wear)]
-
-
-def index_audits(min_recall: float = 0.0) -> list[Audit[IndexDraft]]:
-    """What must hold of an index; `min_recall` is the setting (any number for the specs)."""
-    return [
-        guardrail(
-            "ids_equal_passages",
-            "The index holds every passage, nothing else, and finds them; no orphans.",
-            _not_in_step,
-        ),
-        advisory(
-            "recall_holds",
-            "Searching the graph finds at least indexing.min_recall of the nearest passages of a sample; if not though "
-            "it was just built, raise indexing.hnsw_ef_search.",
-            lambda draft: _missed_neighbours(draft, min_recall),
-        ),
-    ]
-
-
-META_AUDITS: list[Audit[dict[str, Any]]] = [
-    guardrail(
-        "indexes_agree",
-        "Both indexes describe the passages and the model of this run; if not, materialize chroma_index, bm25_index.",
-        lambda meta: meta["problems"],
-    ),
-]
-
-
 @dg.asset(
     group_name="index",
     deps=["chunks"],
-    check_specs=specs("passages", PASSAGE_AUDITS),
+    check_specs=specs("passages", PASSAGE_PROMISES),
     output_required=False,
     automation_condition=on_new_content(),
     kinds={"parquet"},
@@ -149,9 +70,9 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
     with staging() as staged:
         if is_changed:
             write_table(updated, staged.path(paths.passages), provenance)
-        results = [audit.result(PassagesDraft(updated, facts.max_tokens, quarantined)) for audit in PASSAGE_AUDITS]
-        yield from results
-        if guardrails_hold(results):
+        checked = check_all(PASSAGE_PROMISES, PassagesCandidate(updated, facts.max_tokens, quarantined))
+        yield from results(checked)
+        if nothing_withholds(checked):
             staged.publish()
             lengths = updated["n_tokens"].to_pylist()
             yield materialized(
@@ -166,7 +87,7 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
 @dg.asset(
     group_name="index",
     deps=["passages"],
-    check_specs=specs("embeddings", EMBEDDING_AUDITS),
+    check_specs=specs("embeddings", EMBEDDING_PROMISES),
     output_required=False,
     automation_condition=on_new_content(),
     kinds={"onnx"},
@@ -187,9 +108,9 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     )
     run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch)
     spent = models.budget.since(spent_before)
-    results = [audit.result(without_unit_vector(cache, items)) for audit in EMBEDDING_AUDITS]
-    yield from results
-    if guardrails_hold(results):
+    checked = check_all(EMBEDDING_PROMISES, without_unit_vector(cache, items))
+    yield from results(checked)
+    if nothing_withholds(checked):
         published = cache.publish(texts)
         papers = {item.paper_id for item in items}
         prune_earlier_models(cache.folder, papers, max_mb=settings.execution.kept_vectors_mb)
@@ -225,7 +146,7 @@ def _keys_by_paper(cache: VectorCache, items: Sequence[Passage]) -> dict[str, li
 @dg.asset(
     group_name="index",
     deps=["embeddings", "passages"],
-    check_specs=specs("chroma_index", index_audits()),
+    check_specs=specs("chroma_index", INDEX_PROMISES),
     output_required=False,
     automation_condition=on_new_content(),
     kinds={"chroma"},
@@ -244,7 +165,7 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
 @dg.asset(
     group_name="index",
     deps=["passages"],
-    check_specs=specs("bm25_index", index_audits()),
+    check_specs=specs("bm25_index", INDEX_PROMISES),
     output_required=False,
     automation_condition=on_new_content(),
     kinds={"tantivy"},
@@ -260,9 +181,9 @@ def _indexed(asset: str, target: IndexTarget, settings: Settings) -> Outcome:
     folder = paths.chroma if asset == "chroma_index" else paths.bm25
     rows = index_rows(required_table(paths.passages, asset="passages"), required_table(paths.chunks, asset="chunks"))
     draft = draft_index(folder, rows, target, batch=settings.execution.index_batch, report=progress(asset, "passages"))
-    results = [audit.result(draft) for audit in index_audits(settings.indexing.min_recall)]
-    yield from results
-    if guardrails_hold(results):
+    checked = check_all(INDEX_PROMISES, IndexCandidate(draft, settings.indexing.min_recall))
+    yield from results(checked)
+    if nothing_withholds(checked):
         draft.publish()
         wear = draft.manifest.wear
         yield materialized(
@@ -276,7 +197,7 @@ def _indexed(asset: str, target: IndexTarget, settings: Settings) -> Outcome:
 @dg.asset(
     group_name="index",
     deps=["chroma_index", "bm25_index"],
-    check_specs=specs("index_meta", META_AUDITS),
+    check_specs=specs("index_meta", META_PROMISES),
     output_required=False,
     automation_condition=on_new_content(),
     kinds={"json"},
@@ -285,9 +206,9 @@ def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
     """What the two indexes hold and were made with, in one place; `data/cache/index_meta.json`."""
     paths = settings.paths
     meta = _index_facts(settings)
-    results = [audit.result(meta) for audit in META_AUDITS]
-    yield from results
-    if guardrails_hold(results):
+    checked = check_all(META_PROMISES, meta)
+    yield from results(checked)
+    if nothing_withholds(checked):
         content = {key: value for key, value in meta.items() if key != "problems"}
         is_same = read_json(paths.index_meta) == content
         with staging() as staged:

@@ -1,15 +1,14 @@
 """Asset `qa`: a verified answer to every question, published only when the guardrails hold."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
 import dagster as dg
 
 from rag_assets.answer_models import answerer_fingerprint
-from rag_assets.answering import promises as audits
 from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.records import (
     AuditedRun,
     append_audit,
@@ -21,6 +20,7 @@ from rag_assets.answering.records import (
 )
 from rag_assets.answering.replies import ReplyCache
 from rag_assets.answering.update import (
+    UPDATE_PROMISES,
     AnswerUpdate,
     answered,
     inputs_fingerprint,
@@ -28,74 +28,30 @@ from rag_assets.answering.update import (
     kept,
     meta_of,
     row_fingerprints,
-    unanswered_rows,
-    unjudged_rows,
 )
 from rag_assets.asking import asking, search_state
 from rag_assets.assets.answer_page import answers_page
-from rag_assets.assets.checks import Audit, advisory, guardrail, guardrails_hold, skipped, specs
+from rag_assets.assets.checks import results, skipped, specs
 from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.reporting import materialized, now, of_another_asset, progress
 from rag_assets.domain import Chunk, QAResult, Usage
 from rag_assets.errors import MissingInput
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, read_json, staging
+from rag_assets.promises import CheckedPromise, Promise, check_all, nothing_withholds
 from rag_assets.question_sets import QuestionSet, question_set, questions_to_answer
 from rag_assets.questions import Question
 from rag_assets.settings import Paths, Settings
 from rag_assets.table_files import required_table
 from rag_assets.tables import chunks_from, rows_of
 
-
-@dataclass(frozen=True)
-class QADraft:
-    """What the audits of `qa` look at."""
-
-    update: AnswerUpdate
-    chunks: Mapping[str, Chunk]
-    """The published chunks that are cited, by id."""
-    min_sources: int
-
-
-QA_AUDITS: list[Audit[QADraft]] = [
-    guardrail("claims_cited", "Every claim has a citation.", lambda draft: audits.uncited_claims(draft.update.results)),
-    guardrail(
-        "quotes_in_source",
-        "Every quote stands in the published chunk it cites. If not, the chunks changed under the answers: run again.",
-        lambda draft: audits.quotes_not_in_source(draft.update.results, draft.chunks),
-    ),
-    guardrail(
-        "pages_hold_quotes",
-        "The cited pages are those of the text the quote stands in.",
-        lambda draft: audits.pages_not_holding_quote(draft.update.results, draft.chunks),
-    ),
-    guardrail(
-        "numbers_agree",
-        "No claim contradicts a number in its quotes.",
-        lambda draft: audits.claims_that_contradict(draft.update.results),
-    ),
-    guardrail(
-        "enough_sources",
-        "An answer cites answering.min_sources papers or says that fewer support it; a refusal is the fixed sentence.",
-        lambda draft: audits.too_few_sources(draft.update.results, min_sources=draft.min_sources),
-    ),
-    advisory(
-        "all_answered",
-        "Every question was answered this time. What was left is asked by the next run, and only that.",
-        lambda draft: unanswered_rows(draft.update),
-    ),
-    advisory(
-        "all_judged",
-        "The judge, where there is one (answering.judge.model), was heard on every answer. Else the reason says why.",
-        lambda draft: unjudged_rows(draft.update),
-    ),
-]
+QA_PROMISES: list[Promise[Any]] = [*ANSWER_PROMISES, *UPDATE_PROMISES]
 
 
 @dg.asset(
     group_name="answers",
     deps=["index_meta", "chunks"],
-    check_specs=specs("qa", QA_AUDITS),
+    check_specs=specs("qa", QA_PROMISES),
     output_required=False,
     automation_condition=on_new_content(),
     kinds={"jsonl"},
@@ -116,9 +72,9 @@ def qa(
     spent_before = models.budget.spent
     update = _updated(settings, models, questions, inputs)
     spent = models.budget.since(spent_before)
-    results = _audited(update, settings, asked)
-    yield from results
-    holds = guardrails_hold(results)
+    checked = _checked(update, settings)
+    yield from results(checked, {"question_file": asked.label})
+    holds = nothing_withholds(checked)
     _log(update, paths, run, verdict="published" if holds else "withheld")
     if holds:
         _publish(update, settings, inputs)
@@ -138,7 +94,7 @@ def _skipped(context: dg.AssetExecutionContext, asked: QuestionSet) -> Iterator[
     notice = f"There is no question file {asked.file}: nothing was answered, and nothing is evaluated."
     if n_withdrawn:
         notice += f" {n_withdrawn} answers to earlier questions were withdrawn."
-    yield from skipped(context, QA_AUDITS, notice)
+    yield from skipped(context, QA_PROMISES, notice)
 
 
 def _updated(settings: Settings, models: Connections, questions: list[Question], inputs: str) -> AnswerUpdate:
@@ -159,15 +115,17 @@ def _updated(settings: Settings, models: Connections, questions: list[Question],
         )
 
 
-def _audited(update: AnswerUpdate, settings: Settings, asked: QuestionSet) -> list[dg.AssetCheckResult]:
-    draft = QADraft(update, _cited_chunks(update, settings.paths), settings.answering.min_sources)
-    return [audit.result(draft, {"question_file": asked.label}) for audit in QA_AUDITS]
+def _checked(update: AnswerUpdate, settings: Settings) -> list[CheckedPromise]:
+    chunks = _cited_chunks(update, settings.paths)
+    candidate = AnswersCandidate(update.results, chunks, settings.answering.min_sources)
+    return [*check_all(ANSWER_PROMISES, candidate), *check_all(UPDATE_PROMISES, update)]
 
 
 def _holds(row: QAResult, chunks: Mapping[str, Chunk], settings: Settings) -> bool:
-    """Whether an earlier answer would pass every guardrail today."""
-    draft = QADraft(kept([row]), chunks, settings.answering.min_sources)
-    return guardrails_hold(audit.result(draft) for audit in QA_AUDITS)
+    """Whether an earlier answer keeps every promise today."""
+    return nothing_withholds(
+        check_all(ANSWER_PROMISES, AnswersCandidate([row], chunks, settings.answering.min_sources))
+    )
 
 
 def _publish(update: AnswerUpdate, settings: Settings, inputs: str) -> None:

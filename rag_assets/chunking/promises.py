@@ -1,16 +1,46 @@
-"""What must hold of chunks and passages before they are published: each audit returns the rows that break a promise.
+"""What must hold of chunks and passages before they are published.
 
-Pure functions over tables. `broken_by_chunks` and `broken_by_passages` apply them to one paper, which is quarantined
-for what it breaks; which audit of the whole table withholds publication is decided where the assets are.
+Each function returns the rows that break a promise. `broken_by_chunks` and `broken_by_passages` apply them to one
+paper, which is quarantined for what it breaks; the lists at the end apply them to the whole table.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from rag_assets.chunking.quarantine import QuarantinedPaper
+from rag_assets.chunking.text_accounts import lost_text
 from rag_assets.domain import Zone
+from rag_assets.promises import Promise
 from rag_assets.settings import ChunkingSettings
+from rag_assets.tables import CHUNKS, schema_problems
+
+
+@dataclass(frozen=True)
+class ChunksCandidate:
+    """Chunks that wait for publication, and what they are held against."""
+
+    chunks: pa.Table
+    blocks: pa.Table
+    settings: ChunkingSettings
+    quarantined: Sequence[QuarantinedPaper]
+    accounts: Sequence[dict[str, Any]]
+    """Where the text of each paper that was not quarantined went, see `text_accounts`."""
+    lost_before: pa.Table
+    """Papers, with the column paper_id, that lost text on the way from their source to blocks."""
+
+
+@dataclass(frozen=True)
+class PassagesCandidate:
+    """Passages that wait for publication, and what they are held against."""
+
+    passages: pa.Table
+    max_tokens: int
+    """What the embedding model reads."""
+    quarantined: Sequence[QuarantinedPaper]
 
 
 def repeated_ids(table: pa.Table, key: str) -> pa.Table:
@@ -76,3 +106,74 @@ def broken_by_passages(passages: pa.Table, max_tokens: int) -> Iterator[str]:
         yield f"has {n} passages of more than the {max_tokens} tokens that the embedding model reads (fit_the_model)"
     if (n := len(repeated_ids(passages, "passage_id"))) > 0:
         yield f"has {n} passages with the same id as another (ids_unique)"
+
+
+def _rows(table: pa.Table, *columns: str) -> list[dict[str, Any]]:
+    """Offending rows, with the columns that help to find them."""
+    rows: list[dict[str, Any]] = table.select(list(columns)).to_pylist()
+    return rows
+
+
+CHUNK_PROMISES: list[Promise[ChunksCandidate]] = [
+    Promise(
+        "schema_holds",
+        "chunks.parquet has the columns of its contract.",
+        lambda candidate: [{"problem": problem} for problem in schema_problems(candidate.chunks.schema, CHUNKS)],
+    ),
+    Promise(
+        "ids_unique",
+        "Every chunk id occurs once.",
+        lambda candidate: _rows(repeated_ids(candidate.chunks, "chunk_id"), "chunk_id", "text"),
+    ),
+    Promise(
+        "token_bounds",
+        "Every chunk has at least one token and at most chunking.max_tokens.",
+        lambda candidate: _rows(
+            outside_token_bounds(candidate.chunks, candidate.settings), "chunk_id", "n_tokens", "section_title"
+        ),
+    ),
+    Promise(
+        "no_back_matter",
+        "No chunk comes from the reference list or the acknowledgements.",
+        lambda candidate: _rows(from_back_matter(candidate.chunks, candidate.blocks), "chunk_id", "section_title"),
+    ),
+    Promise(
+        "none_quarantined",
+        "Every paper can be chunked. Each that cannot is listed with what it breaks; the others go on.",
+        lambda candidate: [paper.as_row() for paper in candidate.quarantined],
+        "warning",
+    ),
+    Promise(
+        "pages_known",
+        "Every chunk has a page. If many have none, ask GROBID for coordinates (teiCoordinates) or put the PDF beside.",
+        lambda candidate: _rows(without_page(candidate.chunks), "chunk_id", "file_path"),
+        "warning",
+    ),
+    Promise(
+        "no_text_lost",
+        "All text of a paper is in its chunks: at least 98 % of the source in blocks, and all of these, headings and "
+        "back matter aside, in chunks. The table counts characters and what was left out.",
+        lambda candidate: lost_text(candidate.accounts, candidate.lost_before),
+        "warning",
+    ),
+]
+PASSAGE_PROMISES: list[Promise[PassagesCandidate]] = [
+    Promise(
+        "fit_the_model",
+        "No passage is longer than the embedding model reads.",
+        lambda candidate: _rows(
+            longer_than_model_reads(candidate.passages, candidate.max_tokens), "passage_id", "n_tokens"
+        ),
+    ),
+    Promise(
+        "ids_unique",
+        "Every passage id occurs once.",
+        lambda candidate: _rows(repeated_ids(candidate.passages, "passage_id"), "passage_id", "text"),
+    ),
+    Promise(
+        "none_quarantined",
+        "Every paper can be cut into passages. Each that cannot is listed with what it breaks; the others go on.",
+        lambda candidate: [paper.as_row() for paper in candidate.quarantined],
+        "warning",
+    ),
+]

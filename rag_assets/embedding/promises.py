@@ -1,13 +1,14 @@
-"""What must be true of the vectors before they are published. Each audit returns the offenders."""
+"""What must hold of the vectors before they are published."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 
 import numpy as np
 
 from rag_assets.domain import Passage
 from rag_assets.embedding.vector_cache import VectorCache
+from rag_assets.promises import Promise
 
 _LENGTH_TOLERANCE = 1e-3
 
@@ -43,3 +44,12 @@ def _wrong_lengths(cache: VectorCache, keys: Sequence[str]) -> dict[str, str]:
         for at in np.flatnonzero(~(np.abs(lengths - 1.0) <= _LENGTH_TOLERANCE)):  # NaN is not <= either
             problems[of_shard[at]] = f"length {lengths[at]:.4f}, not 1"
     return problems
+
+
+EMBEDDING_PROMISES: list[Promise[Sequence[VectorProblem]]] = [
+    Promise(
+        "unit_vectors",
+        "Every passage has one vector of length 1.",
+        lambda problems: [asdict(problem) for problem in problems],
+    ),
+]

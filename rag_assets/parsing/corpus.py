@@ -1,11 +1,12 @@
 """The update of the parsed index and of the blocks: what changed is parsed, what did not is left alone.
 
 Says what is changed and what a row looks like; how a paper gets parsed is `tries`' matter. Nothing is published here.
-The audits return the rows that break a promise.
+The lists at the end say what must hold of both tables; what must hold of one document is in `promises`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from rag_assets.parsing.page_labels import labelled_blocks
 from rag_assets.parsing.registry import expected_sources, installed_extras
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.parsing.tries import Outcome, PaperToParse, ParseJob, Report, ignore_progress, parse_papers
+from rag_assets.promises import Promise
 
 PARSER_VERSION = 2
 """Part of every fingerprint: raise it for a change that concerns all formats. A change of one parser raises the
@@ -249,3 +251,29 @@ def _blocks_of(document: Document, kept_as: str) -> pa.Table:
         "fingerprint": kept_as,
     }
     return tables.to_table(tables.block_rows(labelled_blocks(document), common, document.block_starts), tables.BLOCKS)
+
+
+@dataclass(frozen=True)
+class BlocksCandidate:
+    """Blocks that wait for publication, and the index of the papers they are of."""
+
+    blocks: pa.Table
+    index: pa.Table
+
+
+PARSED_INDEX_PROMISES: list[Promise[pa.Table]] = [
+    Promise("ids_unique", "Every paper_id occurs once.", lambda index: repeated_paper_ids(index).to_pylist()),
+    Promise(
+        "none_quarantined",
+        "Every file can be read. Each that cannot is listed with its reason and the remedy; the others go on.",
+        lambda index: quarantined(index).to_pylist(),
+        "warning",
+    ),
+]
+BLOCK_PROMISES: list[Promise[BlocksCandidate]] = [
+    Promise(
+        "pages_within_document",
+        "Every page of a block is a page of its document.",
+        lambda candidate: pages_outside(candidate.blocks, candidate.index).to_pylist(),
+    ),
+]

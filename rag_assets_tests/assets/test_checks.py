@@ -1,28 +1,31 @@
-"""Audits as asset checks, run by Dagster."""
+"""Promises as asset checks, run by Dagster."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
 
-from rag_assets.assets.checks import N_SHOWN, Audit, advisory, guardrail, guardrails_hold, specs
+from rag_assets.assets.checks import N_SHOWN, results, specs
+from rag_assets.promises import Promise, check_all, nothing_withholds
 
-Audits = list[Audit[list[int]]]
-NONE_NEGATIVE: Audits = [
-    guardrail("none_negative", "No number is below zero.", lambda numbers: [{"n": n} for n in numbers if n < 0])
+Promises = list[Promise[list[int]]]
+NONE_NEGATIVE: Promises = [
+    Promise("none_negative", "No number is below zero.", lambda numbers: [{"n": n} for n in numbers if n < 0])
 ]
-ALL_EVEN: Audits = [advisory("all_even", "Numbers are even.", lambda numbers: [{"n": n} for n in numbers if n % 2])]
-CRASHING: Audits = [guardrail("never_asked", "Nothing.", lambda numbers: [{"n": 1 / n} for n in numbers])]
+ALL_EVEN: Promises = [
+    Promise("all_even", "Numbers are even.", lambda numbers: [{"n": n} for n in numbers if n % 2], "warning")
+]
+CRASHING: Promises = [Promise("never_asked", "Nothing.", lambda numbers: [{"n": 1 / n} for n in numbers])]
 
 
-def run(audits: Audits, sums: list[int]) -> dg.ExecuteInProcessResult:
-    """An asset `sums` that publishes if its audits let it, and an asset `below` that is made from it."""
+def run(promises: Promises, sums: list[int]) -> dg.ExecuteInProcessResult:
+    """An asset `sums` that publishes if its promises hold, and an asset `below` that is made from it."""
 
-    @dg.asset(name="sums", check_specs=specs("sums", audits), output_required=False)
+    @dg.asset(name="sums", check_specs=specs("sums", promises), output_required=False)
     def publish() -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
-        results = [audit.result(sums) for audit in audits]
-        yield from results
-        if guardrails_hold(results):
+        checked = check_all(promises, sums)
+        yield from results(checked)
+        if nothing_withholds(checked):
             yield dg.MaterializeResult()
 
     @dg.asset(deps=["sums"])

@@ -180,7 +180,7 @@ def with_citation(claim: Claim, **changes: Any) -> Claim:
 def test_an_answer_that_breaks_a_promise_is_withheld(
     world: World, monkeypatch: pytest.MonkeyPatch, check: str, change: Callable[[Claim], Claim], reason: str
 ) -> None:
-    """The audits must not rely on the verification they audit."""
+    """The promises must not rely on the verification they check."""
     published = world.bytes_of(world.paths.qa)
     n_logged = len(world.paths.qa_audit.read_text().splitlines())
     world.paths.qa_meta.unlink()
