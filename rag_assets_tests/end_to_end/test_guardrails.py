@@ -21,6 +21,7 @@ from rag_assets.domain import Citation, Claim
 from rag_assets.embedding.vector_cache import VectorCache
 from rag_assets.indexing.chroma import ChromaWriter
 from rag_assets.indexing.tantivy_index import TantivyWriter
+from rag_assets.indexing.update import IndexDraft
 from rag_assets.table_files import read_provenance, write_table
 from rag_assets_tests.end_to_end.world import World
 
@@ -143,11 +144,9 @@ def test_an_index_of_other_passages_stops_the_answers(world: World) -> None:
     world.paths.index_meta.unlink()
     manifest = world.paths.chroma / "manifest.json"
 
-    from rag_assets.assets import index as index_assets
-
     old = json.loads(manifest.read_text()) | {"passages": "0" * 32}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(index_assets.IndexDraft, "publish", lambda _self: manifest.write_text(json.dumps(old)))
+        patch.setattr(IndexDraft, "publish", lambda _self: manifest.write_text(json.dumps(old)))
 
         assert_withheld(world, "index_meta.indexes_agree", published=published, reason="chroma_index")
 
