@@ -1,10 +1,11 @@
-"""Replies that stayed malformed after the model was asked to mend them: what can be read of them, and nothing more.
+"""The reply a model is asked for, and what is read of one that stays malformed after the model was asked to mend it.
 
-A reader here gives the benefit of the doubt to form, never to content: a claim or quote whose end is missing is
-dropped, none is completed. Whether quotes are true is decided in `citations.verification`, how loose JSON is read in
-`lenient_json`.
+The field descriptions of the models are part of the prompt: they reach the model as JSON schema. A malformed reply is
+read tolerantly in form, never in content: a claim whose end is missing is dropped, none is completed. Whether quotes
+are true is decided in `citations.verification`.
 """
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,7 +13,6 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL
-from rag_assets.answering.model_replies.lenient_json import CutList, CutObject, read_values
 from rag_assets.text.sentences import sentence_spans
 
 MAX_CHARS = 1_000_000
@@ -21,7 +21,7 @@ NO_SOURCE = 0
 """Source of a citation that names none that can be read: sources count from 1, so it is counted as hallucinated."""
 _MAX_CLAIMS = 200
 _MAX_CITATIONS = 50
-"""What a runaway reply may cost to read; how many an answer may have is `hosted_answerer`'s matter."""
+"""Bound the time that reading a runaway reply takes; `hosted_answerer` limits what an answer may have."""
 _MAX_LINE_CHARS = 10_000
 """A longer paragraph is not read as prose: finding sentences in nothing but quotation marks takes quadratic time."""
 _ANSWER_KEYS = ("answer", "finalanswer", "response", "summary")
@@ -47,6 +47,20 @@ _QUOTED = re.compile(r"“([^“”]{3,2000})”|\"([^\"]{3,2000})\"|«([^«»]{
 _ENDED = re.compile(r"[.!?:)\]】\"”»*]\s*$")
 _BULLET = re.compile(r"^\s*(?:[-*•>]|\d{1,2}[.)])\s+")
 _REASONING_ENDS = "</think>"
+_DECODER = json.JSONDecoder(strict=False, object_pairs_hook=lambda pairs: dict(reversed(pairs)))
+"""Takes line breaks in strings. Of a key that comes twice the first counts: a brace between two claims is missing."""
+_OPENING = re.compile(r"[{\[]")
+_LOOKS_LIKE_JSON = re.compile(r"\{\s*[\"'“]?\w+[\"'”]?\s*:")
+_BACKSLASH = re.compile(r"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})?")
+_SINGLE_QUOTED = re.compile(r"(?<=[{\[,:\s])'((?:[^'\\\n]|\\.){0,5000})'(?=\s*[,:\]}])")
+_QUOTE_INSIDE = re.compile(r"([^\s{\[,:\\]\s{0,9})\"(?!\s*(?:[,:}\]]|$))")
+"""A quotation mark where no string can begin or end."""
+_BARE_KEY = re.compile(r"(?<=[{,])(\s*)([A-Za-z_]\w{0,39})(?=\s*:)")
+_COMMENT = re.compile(r"(?<=[{}\[\],])\s{0,99}//[^\n]*")
+_NONE = re.compile(r"(?<=:)\s*None\b")
+_TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
+_MAX_SCANNED_CHARS, _ATTEMPT_CHARS = 20_000_000, 5_000
+"""Work spent on JSON that does not parse, in characters; every attempt counts for so many at least."""
 
 
 class ReplyCitation(BaseModel):
@@ -73,18 +87,56 @@ class ModelReply(BaseModel):
 def read_tolerantly(text: str) -> ModelReply | None:
     """What `text` proposes; None where nothing can be read in it or it is longer than `MAX_CHARS`. Never raises.
 
-    Tried in this order: the refusal sentence alone, the last complete JSON reply, the last cut one, claims without
-    their reply, prose with [N] markers.
+    Tried in this order: the refusal sentence alone, JSON (the last whole reply, or else the claims that are whole),
+    prose with [N] markers.
     """
     if len(text) > MAX_CHARS:
         return None
     said = text.rpartition(_REASONING_ENDS)[2].encode("utf-8", "replace").decode("utf-8")
     if _is_refusal(said):
         return _refusal()
-    objects = [item for root in read_values(said) for item in _objects(root)]
-    read = _reply_among(objects) or _loose_claims(objects)
-    is_cut_json = any(isinstance(item, CutObject) for item in objects)
-    return read if read or is_cut_json else _prose(said)
+    readings = [read for written in (_unescaped(said), _as_json(said)) if (read := _read_json(written))]
+    if readings:
+        return max(readings, key=lambda read: len(read.claims))  # of equal ones the first, as it was written
+    return None if _LOOKS_LIKE_JSON.search(said) else _prose(said)
+
+
+def _double_quoted(match: re.Match[str]) -> str:
+    inside = match[1].replace("\\'", "'").replace('\\"', '"').replace('"', '\\"')
+    return f'"{inside}"'
+
+
+def _read_json(text: str) -> ModelReply | None:
+    objects = [item for value in _json_values(text) for item in _objects(value)]
+    return _reply_among(objects) or _loose_claims(objects)
+
+
+def _json_values(text: str) -> Iterator[Any]:
+    """The objects and lists in `text` that parse as JSON and lie in no other that does, in order.
+
+    Of a reply that was cut off, or is malformed at one place, these are the claims that are whole.
+    """
+    at, n_left = 0, _MAX_SCANNED_CHARS
+    while n_left > 0 and (opening := _OPENING.search(text, at)):
+        try:
+            value, at = _DECODER.raw_decode(text, opening.start())
+        except (ValueError, RecursionError) as error:
+            at = opening.end()
+            n_left -= max(getattr(error, "pos", at) - at, 0) + _ATTEMPT_CHARS
+        else:
+            yield value
+
+
+def _unescaped(text: str) -> str:
+    """Backslashes that escape nothing, as in LaTeX, doubled."""
+    return _BACKSLASH.sub(lambda match: match[0] if len(match[0]) > 1 else r"\\", text)
+
+
+def _as_json(text: str) -> str:
+    """Python and JavaScript literals, and quotation marks inside strings, as JSON spells them; simple cases only."""
+    double_quoted = _SINGLE_QUOTED.sub(_double_quoted, _COMMENT.sub("", text))
+    keyed = _BARE_KEY.sub(r'\1"\2"', _NONE.sub(" null", double_quoted))
+    return _unescaped(_TRAILING_COMMA.sub("", _QUOTE_INSIDE.sub(r'\1\\"', keyed)))
 
 
 def _refusal() -> ModelReply:
@@ -105,22 +157,17 @@ def _objects(root: Any) -> Iterator[Mapping[str, Any]]:
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):
-            plain = type(value)((re.sub(r"[\W_]", "", key).lower(), item) for key, item in value.items())
-            yield plain
+            yield {re.sub(r"[\W_]", "", key).lower(): item for key, item in value.items()}
             waiting.extend(reversed(list(value.values())))
         elif isinstance(value, list):
             waiting.extend(reversed(value))
 
 
 def _reply_among(objects: list[Mapping[str, Any]]) -> ModelReply | None:
-    """The last object that is a whole reply; failing that the last with claims, cut or not, then a bare answer."""
+    """The last object with claims; failing that the last with an answer."""
     with_claims = [item for item in objects if isinstance(_first(item, _CLAIMS_KEYS), list)]
-    whole = [item for item in with_claims if not isinstance(item, CutObject)]
-    answers = [item for item in objects if "answer" in item and isinstance(item["answer"], str)]
-    for fitting in (whole, with_claims, answers):
-        if fitting:
-            return _reply(fitting[-1])
-    return None
+    answers = [item for item in objects if isinstance(item.get("answer"), str)]
+    return next((_reply(fitting[-1]) for fitting in (with_claims, answers) if fitting), None)
 
 
 def _reply(item: Mapping[str, Any]) -> ModelReply:
@@ -149,9 +196,9 @@ def _claims(listed: list[Any]) -> list[ReplyClaim]:
 
 
 def _claim(item: Mapping[str, Any]) -> ReplyClaim | None:
-    """A claim with what it cites; None where its end or its text is missing."""
+    """A claim with what it cites; None where its text is missing."""
     text = _text(_first(item, _TEXT_KEYS))
-    if isinstance(item, CutObject) or not text:
+    if not text:
         return None
     own_quotes, own_sources = _quotes(_first(item, _QUOTE_KEYS)), _numbers(_first(item, _CLAIM_SOURCE_KEYS))
     proposed = _first(item, _CITATIONS_KEYS)
@@ -165,8 +212,6 @@ def _claim(item: Mapping[str, Any]) -> ReplyClaim | None:
 
 def _citations(entry: Any, quotes_of_claim: list[str], sources_of_claim: list[int]) -> Iterator[ReplyCitation]:
     """The citations in one entry: an object, or a source alone, whose quote then is the claim's."""
-    if isinstance(entry, (CutObject, CutList)):
-        return
     if isinstance(entry, dict):
         item = next(_objects(entry))
         sources = _numbers(_first(item, _SOURCE_KEYS)) or sources_of_claim
@@ -183,11 +228,12 @@ def _first(item: Mapping[str, Any], keys: tuple[str, ...]) -> Any:
 
 
 def _text(value: Any) -> str:
-    return value.strip() if isinstance(value, str) else ""
+    """Without half characters, which no file can hold."""
+    return value.encode("utf-8", "replace").decode().strip() if isinstance(value, str) else ""
 
 
 def _quotes(value: Any) -> list[str]:
-    listed = value if isinstance(value, list) and not isinstance(value, CutList) else [value]
+    listed = value if isinstance(value, list) else [value]
     return [text for entry in listed[:_MAX_CITATIONS] if (text := _text(entry))]
 
 

@@ -44,7 +44,6 @@ def read(text: str) -> list[tuple[str, list[tuple[int, str]]]]:
         GOOD.replace('{"answer"', "{answer").replace('"claims"', "claims"),
         GOOD[:-1],
         GOOD[:-2],
-        GOOD.replace('"}]}]}', '"}}]}'),
         GOOD.replace(', "claims"', '\n"claims"'),
         json.dumps({"name": "final_result", "arguments": REPLY}),
         json.dumps(REPLY["claims"]),
@@ -70,7 +69,16 @@ def test_strings_with_stray_line_breaks_and_quotation_marks_are_read() -> None:
     """Copied quotes bring both."""
     assert read(GOOD.replace("fell in", "fell\nin"))[0][1] == [(1, "Ferritin fell\nin all groups")]
     assert read(GOOD.replace("fell in", '"fell" in'))[0][1] == [(1, 'Ferritin "fell" in all groups')]
-    assert read(GOOD.replace("lower, in", 'lower, "low", in'))[1][1] == [(2, LOWER.replace("lower,", 'lower, "low",'))]
+    assert read(GOOD.replace("fell in", "fell \\pm in"))[0][1] == [(1, "Ferritin fell \\pm in all groups")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [GOOD.replace('"}]}]}', '"}}]}'), GOOD.replace("lower, in", 'lower, "low", in'), GOOD.replace('": 2', '"= 2')],
+)
+def test_a_claim_that_no_rule_mends_takes_no_other_along(text: str) -> None:
+    """What is whole is an answer."""
+    assert read(text) == WHOLE[:1]
 
 
 def test_a_list_of_sources_is_one_citation_each() -> None:
