@@ -39,7 +39,7 @@ def uncited_claims(results: Sequence[QAResult]) -> list[Offender]:
 
 
 def quotes_not_in_source(results: Sequence[QAResult], chunks: Mapping[str, Chunk]) -> list[Offender]:
-    """Citations whose chunk does not exist, belongs to another paper, or does not hold the quote as it is.
+    """Citations whose chunk does not exist, belongs to another paper, or does not hold the quote where they say.
 
     Whatever a model wrote, the quote published is the source's own words: so much must hold of approximate ones too.
     """
@@ -48,7 +48,7 @@ def quotes_not_in_source(results: Sequence[QAResult], chunks: Mapping[str, Chunk
         for result, citation in _citations(results)
         if (chunk := chunks.get(citation.chunk_id)) is None
         or chunk.paper_id != citation.paper_id
-        or citation.quote not in chunk.text
+        or citation.quote != chunk.text[citation.start : citation.end]
         or not is_long_enough(citation.quote)
     ]
 
@@ -72,7 +72,7 @@ def pages_not_holding_quote(results: Sequence[QAResult], chunks: Mapping[str, Ch
     return [
         _offender(result, citation) | {"page_start": citation.page_start, "page_end": citation.page_end}
         for result, citation in _citations(results)
-        if (citation.page_start, citation.page_end, citation.page_label) not in _places(citation, chunks)
+        if (citation.page_start, citation.page_end, citation.page_label) != _pages(citation, chunks)
     ]
 
 
@@ -92,22 +92,17 @@ def _keeps_source_rule(result: QAResult, min_sources: int) -> bool:
     return n_sources >= min_sources or (result.single_source and n_sources >= 1)
 
 
-def _places(citation: Citation, chunks: Mapping[str, Chunk]) -> Iterator[tuple[int | None, int | None, str | None]]:
-    """First and last page and their label, of every place the quote stands at in its chunk, each read off the character
-    it is for."""
+def _pages(citation: Citation, chunks: Mapping[str, Chunk]) -> tuple[int | None, int | None, str | None] | None:
+    """First and last page of the place of a quote, and their label; None when its chunk does not exist."""
     chunk = chunks.get(citation.chunk_id)
     if chunk is None:
-        return
-    start = chunk.text.find(citation.quote)
-    while start >= 0:
-        last = start + len(citation.quote) - 1
-        begin, end = span_at(chunk.spans, start), span_at(chunk.spans, last)
-        yield (
-            begin.page_start if begin else None,
-            end.page_end if end else None,
-            page_label(begin, end) if begin and end else None,
-        )
-        start = chunk.text.find(citation.quote, start + 1)
+        return None
+    first, last = span_at(chunk.spans, citation.start), span_at(chunk.spans, citation.end - 1)
+    return (
+        first.page_start if first else None,
+        last.page_end if last else None,
+        page_label(first, last) if first and last else None,
+    )
 
 
 def _citations(results: Sequence[QAResult]) -> Iterator[tuple[QAResult, Citation]]:

@@ -54,13 +54,14 @@ _RESULT = TypeAdapter(QAResult)
 
 
 def read_results(path: Path) -> list[QAResult]:
-    """The rows of qa.jsonl in order; none when it does not exist yet, or is damaged: then all are written anew."""
+    """The rows of qa.jsonl in order; none when it does not exist yet, is damaged, or was written by an older version:
+    then all are made anew."""
     if not path.exists():
         return []
     try:  # only a line feed ends a record: quotes may hold any of the other line separators of Unicode
         return [_RESULT.validate_json(line) for line in path.read_bytes().split(b"\n") if line.strip()]
     except ValidationError:
-        logger.warning("%s is damaged and counts as not there.", path)
+        logger.warning("%s is damaged, or of another version, and counts as not there.", path)
         return []
 
 

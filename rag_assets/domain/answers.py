@@ -31,6 +31,9 @@ class Citation:
     page_label: str | None = field(default=None, kw_only=True)
     """Printed label of the page, or of the first and last ("xii-xiv"); None where it is not known."""
     quote: str
+    start: int = field(kw_only=True)
+    """The quote is `text[start:end]` of its chunk."""
+    end: int = field(kw_only=True)
     boxes: tuple[Box, ...]
     verification: Verification
     is_generated: bool = False

@@ -310,6 +310,8 @@ def test_a_place_names_the_printed_page_where_it_differs(
     first: int | None, last: int | None, label: str | None, place: str
 ) -> None:
     """The physical page opens the file, the printed one the volume; one number twice would only be noise."""
-    citation = Citation("smith2020", "c", first, last, "quote", (), Verification.EXACT, page_label=label)
+    citation = Citation(
+        "smith2020", "c", first, last, "quote", (), Verification.EXACT, page_label=label, start=0, end=5
+    )
 
     assert place_of(citation) == place

@@ -22,7 +22,9 @@ from rag_assets_tests.wire import BadKey, Reply, Status, Step, WireServer, use_w
 
 
 def claim(text: str, quote: str) -> Claim:
-    return Claim(text, (Citation("smith2020", "smith2020:1", 1, 1, quote, (), Verification.EXACT),))
+    return Claim(
+        text, (Citation("smith2020", "smith2020:1", 1, 1, quote, (), Verification.EXACT, start=0, end=len(quote)),)
+    )
 
 
 CLAIMS = [

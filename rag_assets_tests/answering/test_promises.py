@@ -21,7 +21,10 @@ CHUNKS = {item.chunk_id: item for item in (SMITH, JONES)}
 
 
 def citation(quote: str = "Ferritin fell in all groups", page: int | None = 3) -> Citation:
-    return Citation("smith2020", SMITH.chunk_id, page, page, quote, (), Verification.EXACT)
+    start = max(0, TEXT.find(quote))
+    return Citation(
+        "smith2020", SMITH.chunk_id, page, page, quote, (), Verification.EXACT, start=start, end=start + len(quote)
+    )
 
 
 def result(*citations: Citation) -> QAResult:
@@ -42,6 +45,13 @@ def test_a_quote_the_published_chunk_does_not_hold_is_found() -> None:
     assert len(quotes_not_in_source([result(citation("Ferritin rose in all groups"))], CHUNKS)) == 1
     assert len(quotes_not_in_source([result(replace(citation(), chunk_id="gone:1"))], CHUNKS)) == 1
     assert len(quotes_not_in_source([result(replace(citation(), paper_id="jones2021"))], CHUNKS)) == 1
+
+
+def test_a_quote_that_stands_elsewhere_in_its_chunk_is_found() -> None:
+    """A reader who follows the offsets would be shown other words."""
+    moved = replace(citation(), start=1, end=28)
+
+    assert len(quotes_not_in_source([result(moved)], CHUNKS)) == 1
 
 
 def test_a_quote_too_short_to_prove_anything_is_found() -> None:
@@ -84,7 +94,7 @@ def test_a_quote_without_a_proven_page_is_no_offence_and_a_page_for_it_is() -> N
     source = chunk(
         "smith2020", f"{caption}\n{TEXT}", spans=(Span(len(caption) + 1, len(caption) + 1 + len(TEXT), 3, 3),)
     )
-    of_caption = replace(citation(caption, None), chunk_id=source.chunk_id)
+    of_caption = replace(citation(caption, None), chunk_id=source.chunk_id, start=0, end=len(caption))
 
     assert pages_not_holding_quote([result(of_caption)], {source.chunk_id: source}) == []
     guessed = replace(of_caption, page_start=3, page_end=3)

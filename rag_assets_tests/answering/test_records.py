@@ -24,7 +24,9 @@ from rag_assets.answering.update import DeferredQuestion
 from rag_assets.domain import Box, Citation, Claim, QAResult, Support, Usage, Verification
 from rag_assets.questions import Question
 
-CITATION = Citation("smith2020", "smith2020:1", 3, 4, "Ferritin “fell”", (Box(3, 0, 0, 1, 1),), Verification.EXACT)
+CITATION = Citation(
+    "smith2020", "smith2020:1", 3, 4, "Ferritin “fell”", (Box(3, 0, 0, 1, 1),), Verification.EXACT, start=7, end=22
+)
 RESULT = QAResult(
     "q1",
     "Fall, or not?",
@@ -74,6 +76,17 @@ def test_answers_of_older_versions_can_still_be_read(tmp_path: Path) -> None:
     path.write_text(json.dumps(row) + "\n", "utf-8")
 
     assert read_results(path) == [older]
+
+
+def test_answers_without_the_place_of_their_quotes_are_made_anew(tmp_path: Path) -> None:
+    """Rows of earlier versions have no `start` and `end`; an error here would stop every later run."""
+    path = tmp_path / "qa.jsonl"
+    write_results([RESULT], path)
+    row = json.loads(path.read_text("utf-8"))
+    del row["claims"][0]["citations"][0]["start"]
+    path.write_text(json.dumps(row) + "\n", "utf-8")
+
+    assert read_results(path) == []
 
 
 def test_line_separators_inside_a_quote_end_no_record(tmp_path: Path) -> None:

@@ -25,7 +25,12 @@ from rag_assets.questions import Question
 
 QUESTIONS = [Question(id=f"q{number}", question=f"Question {number}?") for number in range(10)]
 CLAIM = Claim(
-    "It fell.", (Citation("smith2020", "smith2020:1", 1, 1, "Ferritin fell in all groups", (), Verification.EXACT),)
+    "It fell.",
+    (
+        Citation(
+            "smith2020", "smith2020:1", 1, 1, "Ferritin fell in all groups", (), Verification.EXACT, start=0, end=27
+        ),
+    ),
 )
 
 

@@ -12,7 +12,7 @@ QUOTE = "Ferritin fell by 12% in all groups of runners. " * 20
 
 
 def citation(quote: str) -> Citation:
-    return Citation("smith2020", "smith2020:1", 3, 3, quote, (), Verification.EXACT)
+    return Citation("smith2020", "smith2020:1", 3, 3, quote, (), Verification.EXACT, start=0, end=len(quote))
 
 
 def result(id_: str, *claims: Claim, single_source: bool = False, unanswered: tuple[str, ...] = ()) -> QAResult:

@@ -11,7 +11,9 @@ TITLES = {"smith2020": "Ferritin in athletes"}
 
 
 def claim(text: str, quote: str, paper_id: str = "smith2020") -> Claim:
-    return Claim(text, (Citation(paper_id, f"{paper_id}:1", 3, 4, quote, (), Verification.EXACT),))
+    return Claim(
+        text, (Citation(paper_id, f"{paper_id}:1", 3, 4, quote, (), Verification.EXACT, start=0, end=len(quote)),)
+    )
 
 
 def answer(*claims: Claim, model: str) -> QAResult:

@@ -93,6 +93,8 @@ def _citation(chunk: Chunk, place: Place) -> Citation:
         page_end=last.page_end if last else None,
         page_label=page_label(first, last) if first and last else None,
         quote=chunk.text[place.start : place.end],
+        start=place.start,
+        end=place.end,
         boxes=all_boxes(spans_between(chunk.spans, place.start, place.end)),
         verification=place.verification,
         is_generated=chunk.is_generated,

@@ -11,7 +11,11 @@ QUOTE = "Ferritin fell by 12% in all groups. SciBERT was not used, and COVID-19 
 
 def claim(text: str, *quotes: str) -> Claim:
     return Claim(
-        text, tuple(Citation("smith2020", "c", 1, 1, quote, (), Verification.EXACT) for quote in quotes or (QUOTE,))
+        text,
+        tuple(
+            Citation("smith2020", "c", 1, 1, quote, (), Verification.EXACT, start=0, end=len(quote))
+            for quote in quotes or (QUOTE,)
+        ),
     )
 
 

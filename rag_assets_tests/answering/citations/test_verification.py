@@ -31,6 +31,7 @@ def test_a_verbatim_quote_is_kept_with_the_page_it_stands_on() -> None:
 
     [citation] = claim.citations
     assert (citation.page_start, citation.page_end, citation.boxes) == (4, 4, boxes[1:])
+    assert TEXT[citation.start : citation.end] == citation.quote == "Nothing else changed during"
     assert citation.verification is Verification.EXACT
 
 
