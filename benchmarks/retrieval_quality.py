@@ -31,7 +31,6 @@ from rag_assets.embedding.base import Embedder, Vectors
 from rag_assets.embedding.missing_vectors import embed_missing
 from rag_assets.embedding.providers import embedder_facts, open_embedder
 from rag_assets.embedding.vector_cache import VectorCache
-from rag_assets.incremental import fingerprint
 from rag_assets.indexing.chroma import ChromaStore, ChromaTarget
 from rag_assets.indexing.protocols import IndexRow, Scored
 from rag_assets.indexing.tantivy_index import TantivyIndex, TantivyTarget
@@ -142,10 +141,7 @@ def index_papers(papers: Sequence[Document], folder: Path, settings: Settings) -
     cache = VectorCache(folder.parent / "embeddings", embedder_facts(settings.embedding, models))
     texts = {cache.key_of(passage.text): passage.text for passage in passages}
     embed_missing(cache, embedder, texts, batch_size=64)
-    rows = [
-        IndexRow.of(passage, section="", fingerprint=fingerprint(passage.passage_id, passage.text))
-        for passage in passages
-    ]
+    rows = [IndexRow.of(passage) for passage in passages]
     vectors = ChromaTarget(
         settings.indexing, embedder.model_id, lambda some: cache.load([cache.key_of(row.text) for row in some])
     )
@@ -153,7 +149,7 @@ def index_papers(papers: Sequence[Document], folder: Path, settings: Settings) -
     update_index(folder / "bm25", rows, TantivyTarget(), batch=settings.execution.index_batch)
     store = RememberedStore(ChromaStore.open(folder / "chroma"))
     return Collection(
-        Library.of(chunks, passages, {row.passage_id: row.fingerprint for row in rows}),
+        Library.of(chunks, passages),
         DenseSearch(store, RememberedEmbedder(embedder)),
         TantivyIndex.open(folder / "bm25"),
     )

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.domain import Block, BlockKind, Box, Cell, Chunk, Passage, SectionPart, Span, Zone
+from rag_assets.domain import Block, BlockKind, Box, Cell, Chunk, ChunkUnit, Passage, SectionPart, Span, UnitKind, Zone
 
 T = TypeVar("T")
 
@@ -43,6 +43,16 @@ _SECTION = pa.struct(
         ("end", pa.int32()),
         ("section_title", pa.string()),
         ("section_path", pa.string()),
+    ]
+)
+_UNIT = pa.struct(
+    [
+        ("start", pa.int32()),
+        ("end", pa.int32()),
+        ("kind", pa.string()),
+        ("block", pa.int32()),
+        ("char_start", pa.int32()),
+        ("char_end", pa.int32()),
     ]
 )
 _CELL = pa.struct(
@@ -129,6 +139,7 @@ CHUNKS = pa.schema(
         ("own_start", pa.int32()),
         ("n_own_chars", pa.int32()),
         ("sections", pa.list_(_SECTION)),
+        ("units", pa.list_(_UNIT)),
         ("fingerprint", pa.string()),
     ]
 )
@@ -143,6 +154,12 @@ PASSAGES = pa.schema(
         ("char_end", pa.int32()),
         ("page_start", pa.int32()),
         ("page_end", pa.int32()),
+        ("chunk_start", pa.int32()),
+        ("chunk_end", pa.int32()),
+        ("repeated_title", pa.string()),
+        ("section_title", pa.string()),
+        ("section_path", pa.string()),
+        ("row_hash", pa.string()),
         ("fingerprint", pa.string()),
     ]
 )
@@ -198,13 +215,23 @@ def chunk_row(chunk: Chunk) -> dict[str, Any]:
         "spans": [asdict(span) for span in chunk.spans],
         "boxes": [asdict(box) for box in chunk.boxes],
         "sections": [asdict(part) for part in chunk.sections],
+        "units": [asdict(unit) for unit in chunk.units],
     }
 
 
 def chunks_from(table: pa.Table) -> list[Chunk]:
     columns = [f.name for f in fields(Chunk)]
     return [
-        Chunk(**(row | {"spans": _spans(row["spans"]), "sections": _sections(row["sections"])}))
+        Chunk(
+            **(
+                row
+                | {
+                    "spans": _spans(row["spans"]),
+                    "sections": tuple(SectionPart(**part) for part in row["sections"]),
+                    "units": tuple(ChunkUnit(**(unit | {"kind": UnitKind(unit["kind"])})) for unit in row["units"]),
+                }
+            )
+        )
         for row in table.select(columns).to_pylist()
     ]
 
@@ -272,10 +299,6 @@ def map_papers(table: pa.Table, work: Callable[[str, pa.Table], T]) -> list[T]:
 
 def _boxes(rows: Sequence[Mapping[str, Any]]) -> tuple[Box, ...]:
     return tuple(Box(**row) for row in rows)
-
-
-def _sections(rows: Sequence[Mapping[str, Any]]) -> tuple[SectionPart, ...]:
-    return tuple(SectionPart(**row) for row in rows)
 
 
 def _spans(rows: Sequence[Mapping[str, Any]]) -> tuple[Span, ...]:

@@ -26,13 +26,12 @@ from rag_assets.incremental import data_version, fingerprint, read_json, staging
 from rag_assets.indexing.chroma import ChromaTarget, chroma_identity
 from rag_assets.indexing.manifest import IndexManifest, read_manifest
 from rag_assets.indexing.promises import INDEX_PROMISES, META_PROMISES, IndexCandidate
-from rag_assets.indexing.protocols import IndexIdentity, IndexTarget
-from rag_assets.indexing.rows import index_rows
+from rag_assets.indexing.protocols import IndexIdentity, IndexRow, IndexTarget
 from rag_assets.indexing.tantivy_index import TantivyTarget, tantivy_identity
 from rag_assets.indexing.update import draft_index
 from rag_assets.promises import check_all, nothing_withholds
 from rag_assets.settings import Paths, Settings
-from rag_assets.table_files import published_or_empty, read_provenance, required_table, write_table
+from rag_assets.table_files import published_or_empty, read_columns, read_provenance, required_table, write_table
 from rag_assets.tables import PASSAGES, fingerprints_by, passages_from
 
 Outcome = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
@@ -179,7 +178,7 @@ def _indexed(asset: str, target: IndexTarget, settings: Settings) -> Outcome:
     """Draft an index beside the published one, audit it, swap it in."""
     paths = settings.paths
     folder = paths.chroma if asset == "chroma_index" else paths.bm25
-    rows = index_rows(required_table(paths.passages, asset="passages"), required_table(paths.chunks, asset="chunks"))
+    rows = [IndexRow.of(passage) for passage in passages_from(required_table(paths.passages, asset="passages"))]
     draft = draft_index(folder, rows, target, batch=settings.execution.index_batch, report=progress(asset, "passages"))
     checked = check_all(INDEX_PROMISES, IndexCandidate(draft, settings.indexing.min_recall))
     yield from results(checked)
@@ -226,9 +225,8 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
     """index_meta.json, with what does not fit under "problems"."""
     paths = settings.paths
     facts = embedder_facts(settings.embedding, paths.models)
-    table = required_table(paths.passages, asset="passages")
-    rows = index_rows(table, required_table(paths.chunks, asset="chunks"))
-    fingerprints = {row.passage_id: row.fingerprint for row in rows}
+    table = read_columns(paths.passages, ["passage_id", "paper_id", "row_hash"], asset="passages")
+    fingerprints = dict(zip(table["passage_id"].to_pylist(), table["row_hash"].to_pylist(), strict=True))
     manifest_problem = partial(_manifest_problem, fingerprints=fingerprints)
     problems = [
         *manifest_problem(paths, "chroma_index", identity=chroma_identity(facts.model_id, settings.indexing)),
@@ -238,8 +236,8 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
     return {
         "version": fingerprint(version, facts.model_id, settings.indexing.fingerprint(), asdict(tantivy_identity())),
         "passages": version,
-        "n_passages": len(rows),
-        "n_papers": len({row.paper_id for row in rows}),
+        "n_passages": len(table),
+        "n_papers": len(table["paper_id"].unique()),
         "embedding_model": facts.model_id,
         "dimension": facts.dimension,
         "max_tokens": facts.max_tokens,

@@ -18,7 +18,7 @@ from rag_assets.incremental import fingerprint as hash_of
 from rag_assets.settings import ChunkingSettings
 from rag_assets.text.tokens import TokenCounter
 
-CHUNKER_VERSION = 5
+CHUNKER_VERSION = 6
 """Raise it when the same blocks and settings give other chunks than before."""
 
 
@@ -44,7 +44,7 @@ def chunk_paper(
     repeats: dict[str, int] = {}
     for at, (one, counted) in enumerate(zip(runs, _fitting_drafts(runs, settings, counter), strict=True)):
         for nth, (draft, n_tokens) in enumerate(counted, start=1):
-            own = known_spans(draft.spans, draft.own_start)
+            own = known_spans(draft.rendered.spans, draft.rendered.own_start)
             kinds = {unit.kind for unit in one.units[draft.first : draft.last]} - {BlockKind.HEADING}
             chunks.append(
                 Chunk(
@@ -52,7 +52,7 @@ def chunk_paper(
                     section_id=one.run.section_id,
                     section_title=draft.section_path[-1] if draft.section_path else "",
                     chunk_id=_chunk_id(paper_id, draft, repeats),
-                    text=draft.text,
+                    text=draft.rendered.text,
                     n_tokens=n_tokens,
                     page_start=first_page(own),
                     page_end=last_page(own),
@@ -68,11 +68,12 @@ def chunk_paper(
                     char_start=one.units[draft.start].start,
                     char_end=one.units[draft.last - 1].end,
                     is_generated=one.run.is_generated,
-                    spans=draft.spans,
+                    spans=draft.rendered.spans,
                     fingerprint=fingerprint,
-                    own_start=draft.own_start,
+                    own_start=draft.rendered.own_start,
                     n_own_chars=sum(_n_chars(unit, document) for unit in one.units[draft.first : draft.last]),
-                    sections=draft.sections,
+                    sections=draft.rendered.sections,
+                    units=draft.rendered.units,
                 )
             )
     return chunks
@@ -86,7 +87,7 @@ def _n_chars(unit: Unit, document: str) -> int:
 
 
 def _chunk_id(paper_id: str, draft: Draft, repeats: dict[str, int]) -> str:
-    id_ = f"{paper_id}:{hash_of('chunk', draft.section_path, draft.text)[:12]}"
+    id_ = f"{paper_id}:{hash_of('chunk', draft.section_path, draft.rendered.text)[:12]}"
     repeats[id_] = repeats.get(id_, 0) + 1
     return id_ if repeats[id_] == 1 else f"{id_}-{repeats[id_]}"
 
@@ -104,7 +105,7 @@ def _fitting_drafts(
     step = 1
     while pending:
         drafts = {at: drafts_of(runs[at], settings, limit) for at, limit in pending.items()}
-        counts = iter(counter.count_all([draft.text for at in pending for draft in drafts[at]]))
+        counts = iter(counter.count_all([draft.rendered.text for at in pending for draft in drafts[at]]))
         for at, limit in list(pending.items()):
             counted = [(draft, max(1, next(counts))) for draft in drafts[at]]
             excess = max((n_tokens for _, n_tokens in counted), default=0) - settings.max_tokens

@@ -9,7 +9,7 @@ from rag_assets.chunking.cuts import Item, Rank, Window, boundary_cost, choose_c
 from rag_assets.chunking.short_sections import common_path
 from rag_assets.chunking.sizes import SizedRun, as_line, is_named_by
 from rag_assets.chunking.units import PROSE, Unit
-from rag_assets.domain import BlockKind, SectionPart, Span
+from rag_assets.domain import BlockKind, ChunkUnit, SectionPart, Span, UnitKind
 from rag_assets.settings import ChunkingSettings
 
 PATH_SEPARATOR = " > "
@@ -34,10 +34,18 @@ class Draft:
     last: int
     section_path: tuple[str, ...]
     """What the sections of its text have in common."""
+    rendered: "Rendered"
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The text of a chunk and what stands where in it."""
+
     text: str
     own_start: int
     spans: tuple[Span, ...]
     sections: tuple[SectionPart, ...]
+    units: tuple[ChunkUnit, ...]
 
 
 def drafts_of(run: SizedRun, settings: ChunkingSettings, limit: int) -> list[Draft]:
@@ -68,7 +76,7 @@ def _draft(run: SizedRun, lead: Lead, first: int, last: int) -> Draft | None:
     while is_named_by(path, run.units[start]):
         start += 1
     first = max(first, start)
-    return Draft(start, first, last, path, *_rendered(run.units[start:last], lead.prefix, first - start))
+    return Draft(start, first, last, path, _rendered(run.units[start:last], lead.prefix, first - start))
 
 
 def _leads(run: SizedRun, overlap_tokens: int, limit: int) -> list[Lead]:
@@ -114,10 +122,8 @@ def _rank(before: Unit, after: Unit) -> Rank:
     return Rank.UNIT_END if in_one_block else Rank.BLOCK_END
 
 
-def _rendered(
-    units: Sequence[Unit], prefix: str, n_repeated: int
-) -> tuple[str, int, tuple[Span, ...], tuple[SectionPart, ...]]:
-    """The text of a chunk, where its own begins, its spans and its sections.
+def _rendered(units: Sequence[Unit], prefix: str, n_repeated: int) -> Rendered:
+    """The text of a chunk of those units.
 
     Neighbouring spans of a block that differ in nothing become one. Nothing stands before the first unit but a
     repeated title; `n_repeated` units are repeated too.
@@ -126,6 +132,9 @@ def _rendered(
     at = own_start = len(pieces[0])
     spans = list(units[0].prefix_spans) if prefix else []
     sections: list[SectionPart] = []
+    placed: list[ChunkUnit] = []
+    if prefix:
+        placed.append(ChunkUnit(0, len(prefix), UnitKind.CAPTION, units[0].block, units[0].start, units[0].start))
     block = None
     for nth, unit in enumerate(units):
         gap = unit.gap if nth else ""
@@ -139,9 +148,10 @@ def _rendered(
             else:
                 spans.append(span)
         _extend(sections, unit, at if nth else 0, at + len(unit.text))
+        placed.append(ChunkUnit(at, at + len(unit.text), unit.unit_kind, unit.block, unit.start, unit.end))
         block = unit.block
         at += len(unit.text)
-    return "".join(pieces), own_start, tuple(spans), tuple(sections)
+    return Rendered("".join(pieces), own_start, tuple(spans), tuple(sections), tuple(placed))
 
 
 def _extend(sections: list[SectionPart], unit: Unit, start: int, end: int) -> None:

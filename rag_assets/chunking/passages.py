@@ -1,46 +1,55 @@
 """Chunks become passages: what is searched.
 
-A passage is a run of whole sentences, rows, items or lines that the embedding model reads in full. The text a chunk
-repeats from the one before belongs to that one's passages. Works on finished chunks alone; how chunks are cut lives
-in `chunker`, the choice of cuts in `cuts`.
+A passage is a run of a chunk's own units (sentences, rows, items, lines) that the embedding model reads in full. The
+units a chunk repeats from the one before belong to that one's passages. How chunks are cut lives in `chunker`, the
+choice of cuts in `cuts`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from rag_assets.chunking.cuts import Item, Rank, Window, boundary_cost, choose_cuts
 from rag_assets.chunking.oversize import CountAll, fitting_pieces, leading_piece
-from rag_assets.chunking.units import PROSE, line_spans
 from rag_assets.domain import (
-    BLOCK_SEPARATOR,
-    BlockKind,
     Chunk,
+    ChunkUnit,
     Passage,
     SectionPart,
+    UnitKind,
     first_page,
     known_spans,
     last_page,
     spans_between,
 )
+from rag_assets.incremental import fingerprint
 from rag_assets.settings import PassageSettings
 from rag_assets.text.sentences import sentence_spans
 
-PASSAGER_VERSION = 4
+PASSAGER_VERSION = 5
 """Raise it when the same chunks and settings give other passages than before."""
-_SENTENCE_TYPES = frozenset(str(kind) for kind in (*PROSE, BlockKind.FIGURE))
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A sentence, row, item or line of a chunk: `chunk.text[start:end]`."""
+    """A unit of a chunk, or a piece of one that the model cannot read in full: `chunk.text[start:end]`."""
 
     start: int
     end: int
+    char_start: int
+    """Offset in `Document.text`."""
+    char_end: int
     rank: Rank
     """Of the boundary before it."""
     prefix: str = ""
     """Title that a passage beginning here repeats."""
+
+    def piece(self, start: int, end: int) -> "Stretch":
+        """Its characters `[start, end)`. A row written as "label: value" has no finer place than its line."""
+        moved = replace(self, start=self.start + start, end=self.start + end)
+        if self.char_end - self.char_start != self.end - self.start:
+            return moved
+        return replace(moved, char_start=self.char_start + start, char_end=self.char_start + end)
 
 
 @dataclass(frozen=True)
@@ -66,8 +75,7 @@ def cut_passages(
     """The passages of one paper's chunks, in order.
 
     `chunks`: all chunks of the paper, in order. `count_tokens`: the embedding model's own tokenizer, special tokens
-    included, not truncated. `max_tokens`: what the model reads; no passage is longer. Of linearised table rows the
-    offsets are those of the rows' lines.
+    included, not truncated. `max_tokens`: what the model reads; no passage is longer.
     """
     n_special = count_tokens([""])[0]
     high = max(1, min(settings.target_tokens, max_tokens) - n_special)
@@ -78,51 +86,68 @@ def cut_passages(
 def _passages_of(chunk: Chunk, reader: Reader) -> list[Passage]:
     stretches = _fitting(chunk, _stretches(chunk, reader), reader)
     parts, texts, counts = _packed(chunk, stretches, reader)
-    passages = []
-    for nth, (part, text, n_tokens) in enumerate(zip(parts, texts, counts, strict=True)):
-        is_first, is_last = nth == 0 and _own_begin(chunk) == 0, nth == len(parts) - 1
-        start, end = part[0].start, part[-1].end
-        located = known_spans(spans_between(chunk.spans, start, end))
-        char_start, char_end = _source_range(chunk, start, end)
-        passages.append(
-            Passage(
-                passage_id=chunk.chunk_id if len(parts) == 1 else f"{chunk.chunk_id}#{nth}",
-                chunk_id=chunk.chunk_id,
-                paper_id=chunk.paper_id,
-                text=text,
-                n_tokens=n_tokens + reader.n_special,
-                char_start=chunk.char_start if is_first else char_start,
-                char_end=chunk.char_end if is_last else char_end,
-                page_start=first_page(located),
-                page_end=last_page(located),
-            )
-        )
-    return passages
+    return [
+        _passage(chunk, part, passage_id, text, n_tokens + reader.n_special)
+        for passage_id, part, text, n_tokens in zip(_passage_ids(chunk, len(parts)), parts, texts, counts, strict=True)
+    ]
 
 
-def _own_begin(chunk: Chunk) -> int:
-    """Where its own text begins, after sentences it repeats; a title it repeats counts as its own."""
-    repeats_title = bool(chunk.spans) and chunk.spans[0].source_start is None
-    return 0 if repeats_title else chunk.own_start
+def _passage_ids(chunk: Chunk, n_passages: int) -> list[str]:
+    return [chunk.chunk_id] if n_passages == 1 else [f"{chunk.chunk_id}#{nth}" for nth in range(n_passages)]
+
+
+def _passage(chunk: Chunk, part: Sequence[Stretch], passage_id: str, text: str, n_tokens: int) -> Passage:
+    start, end = part[0].start, part[-1].end
+    located = known_spans(spans_between(chunk.spans, start, end))
+    page_start, page_end = first_page(located), last_page(located)
+    section_title, section_path = chunk.section_at(start)
+    return Passage(
+        passage_id=passage_id,
+        chunk_id=chunk.chunk_id,
+        paper_id=chunk.paper_id,
+        text=text,
+        n_tokens=n_tokens,
+        char_start=part[0].char_start,
+        char_end=part[-1].char_end,
+        page_start=page_start,
+        page_end=page_end,
+        chunk_start=start,
+        chunk_end=end,
+        repeated_title=part[0].prefix,
+        section_title=section_title,
+        section_path=section_path,
+        row_hash=fingerprint(section_title, chunk.chunk_id, chunk.paper_id, text, page_start, page_end),
+    )
 
 
 def _stretches(chunk: Chunk, reader: Reader) -> list[Stretch]:
-    """The chunk's own stretches: without what it repeats of the chunk before, or of its table's title."""
-    stretches: list[Stretch] = []
+    """The chunk's own units: without what it repeats of the chunk before, or of its table's title."""
+    prefixes = _prefixes(chunk, reader)
     ranks = _section_ranks(chunk.sections)
-    for start, end in _blocks(chunk.text, _own_begin(chunk)):
-        title = _title_at(chunk, start, end)
-        body_start = start + len(title)
-        body = chunk.text[body_start:end]
-        own: list[Stretch] = []
-        if title and start >= chunk.own_start:
-            own += _placed(sentence_spans(title), start, "")
-        is_lines = chunk.chunk_type not in _SENTENCE_TYPES and (bool(title) or "\n" in body)
-        spans = line_spans(body) if is_lines else sentence_spans(body)
-        prefix = leading_piece(title, reader.window.high // 4, reader.count) if title else ""
-        own += _placed(spans, body_start, prefix)
-        stretches += _ranked(own, chunk.text, stretches, ranks)
-    return stretches
+    own = [unit for unit in chunk.units if unit.start >= chunk.own_start]
+    return [
+        Stretch(
+            start=unit.start,
+            end=unit.end,
+            char_start=unit.char_start,
+            char_end=unit.char_end,
+            rank=_rank(chunk.text, before, unit, ranks) if before else Rank.BLOCK_END,
+            prefix="" if unit.kind is UnitKind.CAPTION else prefixes.get(unit.block, ""),
+        )
+        for before, unit in zip([None, *own], own, strict=False)
+    ]
+
+
+def _prefixes(chunk: Chunk, reader: Reader) -> dict[int, str]:
+    """What passages repeat of the title of each table and figure that has one in the chunk, by block."""
+    captions: dict[int, list[ChunkUnit]] = {}
+    for unit in chunk.units:
+        if unit.kind is UnitKind.CAPTION:
+            captions.setdefault(unit.block, []).append(unit)
+    return {
+        block: leading_piece(chunk.text[units[0].start : units[-1].end], reader.window.high // 4, reader.count)
+        for block, units in captions.items()
+    }
 
 
 def _section_ranks(sections: Sequence[SectionPart]) -> dict[int, Rank]:
@@ -134,39 +159,14 @@ def _section_ranks(sections: Sequence[SectionPart]) -> dict[int, Rank]:
     return ranks | held
 
 
-def _title_at(chunk: Chunk, start: int, end: int) -> str:
-    """The title that the block at `start` begins with: what stands there before any text of the document."""
-    located = (max(start, span.start) for span in chunk.spans if span.source_start is not None and span.end > start)
-    return chunk.text[start : min(next(located, end), end)].rstrip()
-
-
-def _placed(spans: Sequence[tuple[int, int]], offset: int, prefix: str) -> list[Stretch]:
-    return [Stretch(offset + start, offset + end, Rank.UNIT_END, prefix) for start, end in spans]
-
-
-def _ranked(
-    own: Sequence[Stretch], text: str, before: Sequence[Stretch], ranks: Mapping[int, Rank]
-) -> Iterator[Stretch]:
-    """The stretches of one block with the rank of the boundary before each; `ranks` has those of sections."""
-    announced = bool(before) and text[: before[-1].end].endswith(":")
-    for nth, stretch in enumerate(own):
-        if nth == 0:
-            rank = ranks.get(stretch.start, Rank.BLOCK_END)
-            yield replace(stretch, rank=Rank.HELD_TOGETHER if announced else rank)
-        elif own[nth - 1].prefix != stretch.prefix:  # between a title and what it names
-            yield replace(stretch, rank=Rank.HELD_TOGETHER)
-        else:
-            yield stretch
-
-
-def _blocks(text: str, start: int) -> Iterator[tuple[int, int]]:
-    """Offsets of the parts of `text[start:]` between blank lines."""
-    while start < len(text):
-        end = text.find(BLOCK_SEPARATOR, start)
-        end = len(text) if end < 0 else end
-        if text[start:end].strip():
-            yield start + len(text[start:end]) - len(text[start:end].lstrip("\n")), end
-        start = end + len(BLOCK_SEPARATOR)
+def _rank(text: str, before: ChunkUnit, unit: ChunkUnit, section_ranks: Mapping[int, Rank]) -> Rank:
+    """Rank of the boundary between two neighbouring units; `section_ranks` has those that sections make."""
+    if before.block == unit.block:
+        is_announced = before.kind is UnitKind.CAPTION and unit.kind is not UnitKind.CAPTION
+        return Rank.HELD_TOGETHER if is_announced else Rank.UNIT_END
+    if text.endswith(":", before.start, before.end):
+        return Rank.HELD_TOGETHER
+    return section_ranks.get(unit.start, Rank.BLOCK_END)
 
 
 def _fitting(chunk: Chunk, stretches: Sequence[Stretch], reader: Reader) -> list[Stretch]:
@@ -180,7 +180,7 @@ def _fitting(chunk: Chunk, stretches: Sequence[Stretch], reader: Reader) -> list
             fitting.append(stretch)
             continue
         first, *others = [
-            replace(stretch, start=stretch.start + start + a, end=stretch.start + start + b)
+            stretch.piece(start + a, start + b)
             for start, end in sentence_spans(text)
             for a, b in fitting_pieces(text[start:end], budget, reader.count)
         ]
@@ -231,20 +231,3 @@ def _cost_before(text: str, stretches: Sequence[Stretch], at: int) -> float:
 def _rendered(text: str, part: Sequence[Stretch]) -> str:
     own = text[part[0].start : part[-1].end]
     return f"{part[0].prefix}\n{own}" if part[0].prefix else own
-
-
-def _source_range(chunk: Chunk, start: int, end: int) -> tuple[int, int]:
-    """Where `chunk.text[start:end]` stands in the document; a title alone is the empty range before what it names.
-
-    A linearised row may be longer than its line, but it ends before the next one begins.
-    """
-    located = [(span, span.source_start) for span in chunk.spans if span.source_start is not None]
-    limits = [*(source for _, source in located[1:]), chunk.char_end][: len(located)]
-    first, last = chunk.char_end, chunk.char_start
-    for (span, source), limit in zip(located, limits, strict=True):
-        if span.end > start:
-            first = min(first, limit, source + max(0, start - span.start))
-        if span.start < end:
-            last = min(limit, source + min(end, span.end) - span.start)
-    first = min(max(first, chunk.char_start), chunk.char_end)  # pieces of a row that was cut say where all of it stands
-    return first, min(max(first, last), chunk.char_end)

@@ -8,12 +8,22 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rag_assets.domain import Block, BlockKind, Span, spans_between
+from rag_assets.domain import Block, BlockKind, Span, UnitKind, spans_between
 from rag_assets.text.sentences import sentence_spans
 
 PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.FOOTNOTE, BlockKind.FORMULA})
 CAPTIONED = frozenset({BlockKind.TABLE, BlockKind.FIGURE})
 """Kinds whose title is text of the paper."""
+_UNIT_KINDS = {
+    BlockKind.HEADING: UnitKind.HEADING,
+    BlockKind.PARAGRAPH: UnitKind.SENTENCE,
+    BlockKind.FOOTNOTE: UnitKind.SENTENCE,
+    BlockKind.FIGURE: UnitKind.SENTENCE,
+    BlockKind.FORMULA: UnitKind.FORMULA,
+    BlockKind.LIST: UnitKind.ITEM,
+    BlockKind.CODE: UnitKind.LINE,
+    BlockKind.TABLE: UnitKind.ROW,
+}
 _NOWHERE = Span(0, 0, None, None)
 _LINE = re.compile(r"[^\n]*\S")
 
@@ -44,6 +54,10 @@ class Unit:
     """A row of a table written as "label: value"."""
     is_fragment: bool = False
     """Cut from a unit that is longer than a whole chunk."""
+
+    @property
+    def unit_kind(self) -> UnitKind:
+        return UnitKind.CAPTION if self.is_caption else _UNIT_KINDS[self.kind]
 
     @property
     def is_verbatim(self) -> bool:

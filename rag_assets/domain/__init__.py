@@ -14,10 +14,12 @@ from rag_assets.domain.answers import (
 )
 from rag_assets.domain.chunks import (
     Chunk,
+    ChunkUnit,
     Context,
     Hit,
     Passage,
     SectionPart,
+    UnitKind,
 )
 from rag_assets.domain.documents import (
     BLOCK_SEPARATOR,
@@ -49,6 +51,7 @@ __all__ = [
     "Box",
     "Cell",
     "Chunk",
+    "ChunkUnit",
     "Citation",
     "Claim",
     "Context",
@@ -61,6 +64,7 @@ __all__ = [
     "Source",
     "Span",
     "Support",
+    "UnitKind",
     "Usage",
     "Verification",
     "Zone",

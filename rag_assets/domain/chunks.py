@@ -1,8 +1,37 @@
 """What is cited (chunks), what is searched (passages), and what a search returns (hits, contexts)."""
 
 from dataclasses import dataclass
+from enum import StrEnum
 
 from rag_assets.domain.spans import Box, Span, all_boxes, known_spans, page_label
+
+
+class UnitKind(StrEnum):
+    """What a unit of a chunk is; chunking cuts through none, unless it alone is longer than a chunk."""
+
+    HEADING = "heading"
+    SENTENCE = "sentence"
+    CAPTION = "caption"
+    """A sentence of a table's or figure's title, or the whole title where a chunk repeats it."""
+    ROW = "row"
+    ITEM = "item"
+    LINE = "line"
+    FORMULA = "formula"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkUnit:
+    """A sentence, row, item or line of a chunk: `text[start:end]`."""
+
+    start: int
+    end: int
+    kind: UnitKind
+    block: int
+    """`ordinal` of its block among those of the paper."""
+    char_start: int
+    """Offset in `Document.text` of what it was made from: for a row, its line; the first row of a table also stands
+    for the header rows. A caption is not in the document: its range is the empty one before its block."""
+    char_end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +86,8 @@ class Chunk:
     """Characters of blocks and captions it holds, white space, cell borders, headings and repeats aside."""
     sections: tuple[SectionPart, ...] = ()
     """Its sections in order, each with its whole path."""
+    units: tuple[ChunkUnit, ...] = ()
+    """What its text consists of, in order, those it repeats from an earlier chunk included."""
 
     @property
     def page_label(self) -> str | None:
@@ -64,10 +95,10 @@ class Chunk:
         own = known_spans(self.spans, self.own_start)
         return page_label(own[0], own[-1]) if own else None
 
-    def section_title_at(self, offset: int) -> str:
-        """Title of the section that the character at `offset` of the text belongs to."""
-        titles = (part.section_title for part in self.sections if offset < part.end)
-        return next(titles, self.section_title)
+    def section_at(self, offset: int) -> tuple[str, str]:
+        """Title and path of the section that the character at `offset` of the text belongs to."""
+        parts = ((part.section_title, part.section_path) for part in self.sections if offset < part.end)
+        return next(parts, (self.section_title, self.section_path))
 
     @property
     def boxes(self) -> tuple[Box, ...]:
@@ -93,6 +124,16 @@ class Passage:
     char_end: int
     page_start: int | None
     page_end: int | None
+    chunk_start: int
+    """Its own text is `text[chunk_start:chunk_end]` of its chunk."""
+    chunk_end: int
+    repeated_title: str
+    """The beginning of a table's or figure's title, on a line above its own text; empty where it repeats none."""
+    section_title: str
+    """Of the section that its own text begins in; a chunk may hold several short ones."""
+    section_path: str
+    row_hash: str
+    """Of all that an index keeps of it; changes with any of it and with nothing else."""
 
 
 @dataclass(frozen=True, slots=True)

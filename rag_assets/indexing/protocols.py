@@ -34,7 +34,7 @@ class IndexRow:
     chunk_id: str
     paper_id: str
     section: str
-    """Title of the section, empty if it has none."""
+    """Title of the section that the passage begins in, empty if it has none."""
     page_start: int | None
     page_end: int | None
     fingerprint: str
@@ -42,15 +42,15 @@ class IndexRow:
     text: str
 
     @classmethod
-    def of(cls, passage: Passage, *, section: str, fingerprint: str) -> Self:
+    def of(cls, passage: Passage) -> Self:
         return cls(
             passage_id=passage.passage_id,
             chunk_id=passage.chunk_id,
             paper_id=passage.paper_id,
-            section=section,
+            section=passage.section_title,
             page_start=passage.page_start,
             page_end=passage.page_end,
-            fingerprint=fingerprint,
+            fingerprint=passage.row_hash,
             text=passage.text,
         )
 

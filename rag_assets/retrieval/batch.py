@@ -80,6 +80,7 @@ def _context_rows(contexts: Sequence[Context]) -> list[dict[str, Any]]:
             "page_end": context.page_end,
             "n_tokens": context.n_tokens,
             "text": context.text,
+            "is_generated": context.is_generated,
         }
         for context in contexts
     ]

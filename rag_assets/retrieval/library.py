@@ -8,7 +8,6 @@ from typing import Self
 
 from rag_assets.domain import Chunk, Passage
 from rag_assets.errors import StaleIndex
-from rag_assets.indexing.rows import index_rows
 
 
 @dataclass(frozen=True)
@@ -20,15 +19,13 @@ class Library:
     """Sorted by paper, chunk and place in the chunk."""
     places: Mapping[str, int]
     """Index in `passages` by passage id."""
-    fingerprints: Mapping[str, str]
-    """Fingerprint by passage id; what an index must describe to fit."""
 
     @classmethod
-    def of(cls, chunks: Sequence[Chunk], passages: Sequence[Passage], fingerprints: Mapping[str, str]) -> Self:
+    def of(cls, chunks: Sequence[Chunk], passages: Sequence[Passage]) -> Self:
         """Raises KeyError when a passage belongs to none of the chunks."""
         by_id = {chunk.chunk_id: chunk for chunk in chunks}
-        ordered = sorted(passages, key=lambda one: (one.paper_id, by_id[one.chunk_id].ordinal, _nth(one)))
-        return cls(by_id, ordered, {one.passage_id: place for place, one in enumerate(ordered)}, fingerprints)
+        ordered = sorted(passages, key=lambda one: (one.paper_id, by_id[one.chunk_id].ordinal, one.chunk_start))
+        return cls(by_id, ordered, {one.passage_id: place for place, one in enumerate(ordered)})
 
     @classmethod
     def load(cls, chunks_file: Path, passages_file: Path) -> Self:
@@ -42,16 +39,17 @@ class Library:
         chunks = required_table(chunks_file, asset="chunks")
         passages = required_table(passages_file, asset="passages")
         try:
-            return cls.of(
-                tables.chunks_from(chunks),
-                tables.passages_from(passages),
-                {row.passage_id: row.fingerprint for row in index_rows(passages, chunks)},
-            )
+            return cls.of(tables.chunks_from(chunks), tables.passages_from(passages))
         except KeyError as error:
             raise StaleIndex(
                 f"{passages_file} has passages of chunk {error}, which {chunks_file} does not have. "
                 "Materialize `passages` and what follows it."
             ) from error
+
+    @cached_property
+    def row_hashes(self) -> Mapping[str, str]:
+        """`Passage.row_hash` by passage id; what an index must describe to fit."""
+        return {passage.passage_id: passage.row_hash for passage in self.passages}
 
     @cached_property
     def papers(self) -> frozenset[str]:
@@ -75,9 +73,3 @@ class Library:
 
     def _share_section(self, one: Passage, other: Passage) -> bool:
         return one.paper_id == other.paper_id and self.chunk_of(one).section_id == self.chunk_of(other).section_id
-
-
-def _nth(passage: Passage) -> int:
-    """Place of a passage in its chunk: the number behind `#`."""
-    _, _, nth = passage.passage_id[len(passage.chunk_id) :].partition("#")
-    return int(nth or 0)

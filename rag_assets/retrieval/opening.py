@@ -77,7 +77,7 @@ def _opened(
     folder: Path, identity: IndexIdentity, library: Library, open_index: Callable[[Path], Index]
 ) -> Index | None:
     """The index in `folder`, or None with a warning that says why it cannot be used."""
-    wanted = IndexManifest.of(identity, library.fingerprints)
+    wanted = IndexManifest.of(identity, library.row_hashes)
     found = read_manifest(folder)
     if found != wanted or not is_intact(folder):
         logger.warning("%s is not used: it %s. Make it again: rag-assets index build", folder, _misfit(found, wanted))

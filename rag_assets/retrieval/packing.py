@@ -5,14 +5,12 @@ what was found; further down, a new passage is worth more than a neighbour of an
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from rag_assets.domain import Chunk, Context, Passage
 from rag_assets.retrieval.library import Library
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
 
-GENERATED_BEGINS, GENERATED_ENDS = "<AI_GENERATED>", "</AI_GENERATED>"
 _MOST_REPEATED_SHARE = 0.5
 
 
@@ -75,12 +73,13 @@ def _with_neighbours(
 
 
 def _is_repeated(passage: Passage, packed: Iterable[Passage]) -> bool:
-    """Whether more than half of the passage's stretch of the paper is packed already."""
+    """Whether more than half of the passage's stretch of the paper is packed already, out of other chunks: passages of
+    one chunk do not overlap."""
     length = passage.char_end - passage.char_start
     n_repeated = sum(
         max(0, min(passage.char_end, other.char_end) - max(passage.char_start, other.char_start))
         for other in packed
-        if other.paper_id == passage.paper_id
+        if other.paper_id == passage.paper_id and other.chunk_id != passage.chunk_id
     )
     return length > 0 and n_repeated > _MOST_REPEATED_SHARE * length
 
@@ -91,8 +90,7 @@ def _contexts(chosen: Mapping[str, float], library: Library, counter: TokenCount
         _runs(sorted(library.places[id_] for id_ in chosen), library),
         key=lambda run: min(order[passage.passage_id] for passage in run),
     )
-    texts = [_labelled(_text_of(run, library.chunk_of(run[0])), library.chunk_of(run[0])) for run in runs]
-    titles = [_section_title(run[0], library.chunk_of(run[0])) for run in runs]
+    texts = [_text_of(run, library.chunk_of(run[0])) for run in runs]
     return [
         Context(
             paper_id=run[0].paper_id,
@@ -103,23 +101,10 @@ def _contexts(chosen: Mapping[str, float], library: Library, counter: TokenCount
             text=text,
             score=max(chosen[passage.passage_id] for passage in run),
             is_generated=library.chunk_of(run[0]).is_generated,
-            section_title=title,
+            section_title=run[0].section_title,
         )
-        for run, text, title, n_tokens in zip(runs, texts, titles, counter.count_all(texts), strict=True)
+        for run, text, n_tokens in zip(runs, texts, counter.count_all(texts), strict=True)
     ]
-
-
-def _section_title(first: Passage, chunk: Chunk) -> str:
-    """Title of the section that a context begins in; a chunk may hold several short ones."""
-    place = _place_of(first.text, chunk.text, 0)
-    return chunk.section_title_at(place.start) if place else chunk.section_title
-
-
-def _labelled(text: str, chunk: Chunk) -> str:
-    """Text that a model wrote (a figure's description) is said to be so, to whoever reads the context."""
-    if not chunk.is_generated:
-        return text
-    return f"{GENERATED_BEGINS}\n{text.replace(GENERATED_ENDS, '')}\n{GENERATED_ENDS}"
 
 
 def _runs(places: Sequence[int], library: Library) -> Iterator[list[Passage]]:
@@ -135,32 +120,8 @@ def _runs(places: Sequence[int], library: Library) -> Iterator[list[Passage]]:
         yield run
 
 
-@dataclass(frozen=True)
-class _Place:
-    """A passage in its chunk: `chunk.text[start:end]`, below a title it repeats or ""."""
-
-    start: int
-    end: int
-    title: str
-
-
 def _text_of(run: Sequence[Passage], chunk: Chunk) -> str:
     """The chunk's own text from the first passage to the last, so that quotes from it are found there again."""
-    places: list[_Place] = []
-    for passage in run:
-        place = _place_of(passage.text, chunk.text, places[-1].end if places else 0)
-        if place is None:
-            return "\n".join(one.text for one in run)
-        places.append(place)
-    own = chunk.text[places[0].start : places[-1].end]
-    return f"{places[0].title}\n{own}" if places[0].title else own
-
-
-def _place_of(text: str, within: str, start: int) -> _Place | None:
-    """Where a passage's text stands in its chunk; a passage may repeat a title above what is its own."""
-    at = within.find(text, start)
-    if at >= 0:
-        return _Place(at, at + len(text), "")
-    title, _, own = text.partition("\n")
-    at = within.find(own, start) if own else -1
-    return _Place(at, at + len(own), title) if at >= 0 else None
+    own = chunk.text[run[0].chunk_start : run[-1].chunk_end]
+    title = run[0].repeated_title
+    return f"{title}\n{own}" if title else own

@@ -28,8 +28,7 @@ class Injection:
     @property
     def document(self) -> str:
         """The paper's text with the attempt between honest sentences, on lines of their own."""
-        inner = "\n".join(part for part in (BEFORE, self.text, AFTER) if part)
-        return f"<AI_GENERATED>\n{inner}\n</AI_GENERATED>" if self.is_generated else inner
+        return "\n".join(part for part in (BEFORE, self.text, AFTER) if part)
 
 
 def _claiming(text: str, quote: str, source: int = 1) -> str:

@@ -4,12 +4,13 @@ from itertools import pairwise
 
 import pytest
 
-from rag_assets.domain import Block, BlockKind, Span, Zone
+from rag_assets.domain import Block, BlockKind, Span, UnitKind, Zone
 from rag_assets.settings import ChunkingSettings
 from rag_assets.text.sentences import sentence_spans
 from rag_assets_tests.chunking.papers import (
     SMALL,
     box,
+    cells_of,
     chunked,
     document_text,
     heading,
@@ -260,3 +261,50 @@ def test_pages_are_those_of_the_blocks_or_unknown(page: int | None) -> None:
     (chunk,) = chunked([paragraph("Iron fell in all groups of the trial.", "A", page=page)])
 
     assert (chunk.page_start, chunk.page_end) == (page, page)
+
+
+def test_a_chunk_names_the_place_and_kind_of_every_unit_it_consists_of() -> None:
+    """Passages are cut along them; read off the text again, a row becomes a sentence, and a title a row."""
+    rows = "Group | Ferritin\nA | 1\nB | 2"
+    blocks = [
+        heading("Results"),
+        paragraph("Ferritin fell. Iron rose.", "Results"),
+        Block(
+            BlockKind.TABLE, rows, ("Results",), title="Ferritin by group. Units are grams.", cells=cells_of(rows)
+        ),
+        Block(BlockKind.LIST, "- one thing\n- another. And more.", ("Results",)),
+        Block(BlockKind.FORMULA, "a = b. c = d.", ("Results",)),
+        Block(BlockKind.CODE, "x = 1\n\ny = 2", ("Results",)),
+    ]
+
+    (chunk,) = chunked(blocks)
+
+    assert [(str(unit.kind), unit.block, chunk.text[unit.start : unit.end]) for unit in chunk.units] == [
+        ("sentence", 1, "Ferritin fell."),
+        ("sentence", 1, "Iron rose."),
+        ("caption", 2, "Ferritin by group."),
+        ("caption", 2, "Units are grams."),
+        ("row", 2, "Group: A | Ferritin: 1"),
+        ("row", 2, "Group: B | Ferritin: 2"),
+        ("item", 3, "- one thing"),
+        ("item", 3, "- another. And more."),
+        ("formula", 4, "a = b. c = d."),
+        ("line", 5, "x = 1"),
+        ("line", 5, "y = 2"),
+    ]
+    text = document_text(blocks)
+    verbatim = [unit for unit in chunk.units if unit.kind not in (UnitKind.CAPTION, UnitKind.ROW)]
+    assert all(text[one.char_start : one.char_end] == chunk.text[one.start : one.end] for one in verbatim)
+    assert text[chunk.units[4].char_start : chunk.units[4].char_end] == "Group | Ferritin\nA | 1"
+
+
+def test_a_title_that_a_chunk_repeats_is_a_unit_before_its_own_text() -> None:
+    """Else passages of the second half of a table would not know which of its lines is the title."""
+    rows = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(40))])
+    table = Block(BlockKind.TABLE, rows, ("A",), title="Table 1. Iron.", cells=cells_of(rows))
+
+    _, second, *_ = chunked([table])
+
+    first = second.units[0]
+    assert (str(first.kind), second.text[first.start : first.end]) == ("caption", "Table 1. Iron.")
+    assert first.end < second.own_start == second.units[1].start

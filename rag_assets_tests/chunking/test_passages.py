@@ -1,9 +1,11 @@
 import random
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from rag_assets.chunking import cut_passages
-from rag_assets.domain import Block, BlockKind, Chunk, Passage
+from rag_assets.domain import Block, BlockKind, Chunk, Passage, Span
 from rag_assets.settings import ChunkingSettings, PassageSettings
 from rag_assets_tests.chunking.papers import (
     cells_of,
@@ -112,6 +114,75 @@ def test_list_items_are_not_cut() -> None:
 
     assert "\n".join(passage.text for passage in passages) == items
     assert all(passage.text.startswith("- Item") for passage in passages)
+
+
+def test_a_passage_names_its_place_in_the_chunk_and_the_title_it_repeats() -> None:
+    """Contexts are cut out of the chunk by it; searching for the words finds the first place that reads alike."""
+    text = "\n".join(["Group | Ferritin", *(f"G{n % 3} | {n % 2}" for n in range(40))])
+    blocks = [
+        paragraph(" ".join(["Ferritin fell in all groups of the trial."] * 6), "A"),
+        Block(BlockKind.TABLE, text, ("A",), title="Table 1. Ferritin.", cells=cells_of(text)),
+    ]
+    (chunk,) = chunked(blocks, ChunkingSettings())
+
+    passages = passages_of([chunk])
+
+    assert len(passages) > 10
+    assert [one.chunk_start for one in passages] == sorted({one.chunk_start for one in passages})
+    for one in passages:
+        own = chunk.text[one.chunk_start : one.chunk_end]
+        assert one.text == (f"{one.repeated_title}\n{own}" if one.repeated_title else own)
+    assert passages[-1].repeated_title == "Table 1. Ferritin."
+
+
+def test_a_passage_carries_the_section_it_begins_in() -> None:
+    """A chunk of several short sections has the title of none of them."""
+    blocks = [
+        Block(BlockKind.HEADING, title, ("Methods", title))
+        if is_heading
+        else paragraph(f"{title} was done.", "Methods", title)
+        for title in ("Sampling", "Staining", "Counting")
+        for is_heading in (True, False)
+    ]
+    (chunk,) = chunked(blocks, ChunkingSettings())
+
+    passages = passages_of([chunk], target=8, max_tokens=10)
+
+    assert chunk.section_title == "Methods"
+    assert [one.section_title for one in passages] == ["Sampling", "Staining", "Counting"]
+    assert passages[1].section_path == "Methods > Staining"
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        pytest.param({"text": "Ferritin rose."}, id="text"),
+        pytest.param({"spans": (Span(0, 14, 1, 1),)}, id="page"),
+        pytest.param({"paper_id": "jones2021"}, id="paper"),
+        pytest.param({"section_title": "B", "sections": ()}, id="section"),
+        pytest.param({"chunk_id": "another"}, id="chunk"),
+    ],
+)
+def test_whatever_an_index_keeps_is_in_the_hash_of_the_row(edit: dict[str, Any]) -> None:
+    """What the hash leaves out is never updated."""
+    (chunk,) = chunked([paragraph("Ferritin fell.", "A", page=2)])
+
+    assert passages_of([replace(chunk, **edit)])[0].row_hash != passages_of([chunk])[0].row_hash
+
+
+def test_an_edit_elsewhere_in_the_paper_is_not_in_the_hash_of_the_row() -> None:
+    """Else one corrected comma would index a whole book anew."""
+    (chunk,) = chunked([paragraph("Ferritin fell.", "A", page=2)])
+    moved = replace(
+        chunk,
+        fingerprint="edited",
+        ordinal=7,
+        char_start=90,
+        char_end=104,
+        units=tuple(replace(unit, char_start=90, char_end=104, block=3) for unit in chunk.units),
+    )
+
+    assert passages_of([chunk])[0].row_hash == passages_of([moved])[0].row_hash
 
 
 def test_no_chunks_give_no_passages() -> None:

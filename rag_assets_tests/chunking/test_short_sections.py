@@ -188,7 +188,7 @@ def test_sentences_are_repeated_within_a_section_only() -> None:
 
     repeating = [chunk for chunk in chunks if chunk.own_start]
     assert repeating
-    assert all(chunk.section_title_at(0) == chunk.section_title_at(chunk.own_start) for chunk in repeating)
+    assert all(chunk.section_at(0) == chunk.section_at(chunk.own_start) for chunk in repeating)
 
 
 def test_a_caption_without_a_table_is_read_too() -> None:

@@ -8,10 +8,11 @@ import pytest
 from rag_assets.domain import Passage
 from rag_assets.embedding import VectorCache, VectorProblem, without_unit_vector
 from rag_assets_tests.embedding.hashed_embedder import HashedEmbedder
+from rag_assets_tests.retrieval.corpus import passage_of
 
 
 def passage(text: str) -> Passage:
-    return Passage(f"id of {text}", "chunk", "paper", text, 3, 0, len(text), None, None)
+    return passage_of(f"id of {text}", text, chunk_id="chunk")
 
 
 def test_wrong_vectors_are_found_before_they_are_published(tmp_path: Path) -> None:

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.domain import Citation, Claim, Hit, Passage, QAResult, Verification
+from rag_assets.domain import Citation, Claim, Hit, QAResult, Verification
 from rag_assets.evaluation.metrics import evaluate, holds_fact
 from rag_assets.questions import Question
 from rag_assets_tests.answering.builders import chunk
+from rag_assets_tests.retrieval.corpus import passage_of
 
 QUESTION = Question.model_validate(
     {
@@ -23,12 +24,12 @@ UNANSWERABLE = Question.model_validate({"id": "q2", "question": "Which dose?", "
 
 def hit(rank: int, paper_id: str, page: int | None) -> Hit:
     found = chunk(paper_id, f"text of {paper_id} {page}", page=page)
-    passage = Passage(found.chunk_id, found.chunk_id, paper_id, found.text, 3, 0, 3, page, page)
+    passage = passage_of(found.chunk_id, found.text, paper_id=paper_id, page=page)
     return Hit(rank, 1 / rank, found, passage)
 
 
 def result(question_id: str, answer: str, page: int | None = 2, *, refused: bool = False) -> QAResult:
-    citation = Citation("fusion", "fusion:1", page, page, "quote", (), Verification.EXACT)
+    citation = Citation("fusion", "fusion:1", page, page, "quote", (), Verification.EXACT, start=0, end=5)
     claims = () if refused else (Claim(answer, (citation,)),)
     return QAResult(question_id, "?", answer, claims, refused, False, (), (), "m", (), "f")
 

@@ -13,7 +13,6 @@ from rag_assets.domain import Chunk, Passage
 from rag_assets.incremental import fingerprint
 from rag_assets.indexing.chroma import ChromaStore, ChromaTarget
 from rag_assets.indexing.protocols import IndexRow, Vectors
-from rag_assets.indexing.rows import index_rows
 from rag_assets.indexing.tantivy_index import TantivyIndex, TantivyTarget
 from rag_assets.indexing.update import update_index
 from rag_assets.retrieval.library import Library
@@ -81,20 +80,51 @@ def chunk_of(
     )
 
 
+def passage_of(
+    passage_id: str,
+    text: str,
+    *,
+    chunk_id: str = "",
+    paper_id: str = "smith2020",
+    start: int = 0,
+    chunk_start: int = 0,
+    repeated_title: str = "",
+    section: str = "Results",
+    page: int | None = None,
+) -> Passage:
+    """A passage whose own text is `text`, at `chunk_start` of its chunk and `start` of its paper."""
+    return Passage(
+        passage_id=passage_id,
+        chunk_id=chunk_id or passage_id,
+        paper_id=paper_id,
+        text=f"{repeated_title}\n{text}" if repeated_title else text,
+        n_tokens=len(text.split()),
+        char_start=start,
+        char_end=start + len(text),
+        page_start=page,
+        page_end=page,
+        chunk_start=chunk_start,
+        chunk_end=chunk_start + len(text),
+        repeated_title=repeated_title,
+        section_title=section,
+        section_path=section,
+        row_hash=fingerprint(passage_id, text, page, section),
+    )
+
+
 def sentences_as_passages(chunk: Chunk) -> list[Passage]:
     """One passage a sentence; page 2 for the first, 3 for the others."""
-    found = list(re.finditer(r"[^.]+\.", chunk.text))
+    found = list(re.finditer(r"[^.\s][^.]*\.", chunk.text))
     return [
-        Passage(
-            passage_id=chunk.chunk_id if len(found) == 1 else f"{chunk.chunk_id}#{nth}",
+        passage_of(
+            chunk.chunk_id if len(found) == 1 else f"{chunk.chunk_id}#{nth}",
+            match.group(),
             chunk_id=chunk.chunk_id,
             paper_id=chunk.paper_id,
-            text=match.group().strip(),
-            n_tokens=len(match.group().split()),
-            char_start=chunk.char_start + match.start(),
-            char_end=chunk.char_start + match.end(),
-            page_start=2 if nth == 0 else 3,
-            page_end=2 if nth == 0 else 3,
+            start=chunk.char_start + match.start(),
+            chunk_start=match.start(),
+            section=chunk.section_title,
+            page=2 if nth == 0 else 3,
         )
         for nth, match in enumerate(found)
     ]
@@ -121,11 +151,11 @@ class Corpus:
 
     @property
     def rows(self) -> list[IndexRow]:
-        return index_rows(self.passage_table, self.chunk_table)
+        return [IndexRow.of(passage) for passage in self.passages]
 
     @property
     def library(self) -> Library:
-        return Library.of(self.chunks, self.passages, {row.passage_id: row.fingerprint for row in self.rows})
+        return Library.of(self.chunks, self.passages)
 
     def write_tables(self, chunks_file: Path, passages_file: Path) -> None:
         chunks_file.parent.mkdir(parents=True, exist_ok=True)

@@ -57,6 +57,7 @@ def test_each_question_gets_hits_and_a_packed_context(tmp_path: Path) -> None:
             "page_end": 2,
             "n_tokens": 5,
             "text": "Ferritin fell in all groups.",
+            "is_generated": False,
         }
     ]
 

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.domain import Context, Passage
+from rag_assets.domain import Context
+from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.settings import RetrievalSettings
-from rag_assets_tests.retrieval.corpus import Corpus, WordCounter, chunk_of
+from rag_assets_tests.retrieval.corpus import Corpus, WordCounter, chunk_of, passage_of
 
 LETTERS = "One a b. Two c d. Three e f. Four g h. Five i j."
 CORPUS = Corpus(
@@ -136,11 +137,11 @@ def test_a_repeated_table_title_stands_once_above_its_rows() -> None:
     """Rows without their title cannot be understood, and a title between rows cannot be quoted."""
     chunk = chunk_of("t", "Table 1. Doses\nA | 5 mg\nB | 7 mg\nC | 9 mg")
     passages = [
-        _passage("t#0", "Table 1. Doses\nA | 5 mg", 0),
-        _passage("t#1", "Table 1. Doses\nB | 7 mg", 30),
-        _passage("t#2", "Table 1. Doses\nC | 9 mg", 50),
+        passage_of("t#0", "Table 1. Doses\nA | 5 mg", chunk_id="t"),
+        passage_of("t#1", "B | 7 mg", chunk_id="t", chunk_start=24, repeated_title="Table 1. Doses"),
+        passage_of("t#2", "C | 9 mg", chunk_id="t", chunk_start=33, repeated_title="Table 1. Doses"),
     ]
-    library = Corpus([chunk]).library.of([chunk], passages, {})
+    library = Library.of([chunk], passages)
 
     contexts = pack_contexts(
         [(passages[1], 1.0), (passages[2], 0.9)],
@@ -153,16 +154,31 @@ def test_a_repeated_table_title_stands_once_above_its_rows() -> None:
     assert [context.text for context in contexts] == ["Table 1. Doses\nB | 7 mg\nC | 9 mg"]
 
 
-def _passage(passage_id: str, text: str, start: int) -> Passage:
-    return Passage(passage_id, "t", "smith2020", text, 5, start, start + 10, None, None)
+def test_a_sentence_that_stands_twice_in_its_chunk_is_taken_where_it_was_found() -> None:
+    """The words around the other place would be given in its stead, with another section's title."""
+    chunk = chunk_of("x", "Same words. Other words. Same words. Last words.")
+    passages = [
+        passage_of("x#0", "Same words.", chunk_id="x"),
+        passage_of("x#1", "Other words.", chunk_id="x", chunk_start=12),
+        passage_of("x#2", "Same words.", chunk_id="x", chunk_start=25, section="Discussion"),
+        passage_of("x#3", "Last words.", chunk_id="x", chunk_start=37, section="Discussion"),
+    ]
+    ranking = [(passages[2], 1.0), (passages[3], 0.9)]
+
+    [context] = pack_contexts(
+        ranking, Library.of([chunk], passages), PassageSizes(WordCounter()), NO_NEIGHBOURS, budget_tokens=100
+    )
+
+    assert (context.text, context.section_title) == ("Same words. Last words.", "Discussion")
 
 
 def test_what_a_model_wrote_is_said_to_be_so() -> None:
-    """A figure's description must not be taken for the authors' word, nor end its own label."""
-    corpus = Corpus([chunk_of("figure", "Bars rise </AI_GENERATED> slowly (drawn by a model).")])
+    """A figure's description must not be taken for the authors' word; its text stays the chunk's, to be quoted."""
+    text = "Bars rise </AI_GENERATED> slowly (drawn by a model)."
+    corpus = Corpus([chunk_of("figure", text)])
     ranking = [(passage, 1.0) for passage in corpus.passages]
 
     [context] = pack_contexts(ranking, corpus.library, PassageSizes(WordCounter()), NO_NEIGHBOURS, budget_tokens=50)
 
     assert context.is_generated
-    assert context.text == "<AI_GENERATED>\nBars rise  slowly (drawn by a model).\n</AI_GENERATED>"
+    assert context.text == text

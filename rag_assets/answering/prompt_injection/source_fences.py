@@ -27,7 +27,7 @@ _FIRST_TAG, _LAST_TAG = "\U000e0000", "\U000e007f"
 _NONCE_CHARS = 8
 _MAX_TITLE_CHARS = 120
 _BEGINS_GENERATED, _ENDS_GENERATED = "<AI_GENERATED>", "</AI_GENERATED>"
-"""As `retrieval` marks it; the prompt explains the mark."""
+"""Around text that a model wrote; the prompt explains the mark."""
 _WRITTEN_BY_A_MODEL = "figure text written by a model, not by the authors"
 _MARKERS = re.compile(
     r"<(?=<<|<\s*/?SYS|\||/?\s*(?:AI_GENERATED|sources?|documents?|contexts?|passages?|papers?|s|system|"
@@ -77,13 +77,11 @@ def _described(context: Context, paper: str, title: str) -> str:
 
 
 def _body(context: Context, nonce: str) -> tuple[str, int]:
-    """A source's text, and how many stretches of it were left out. The mark of generated text stays the outermost."""
-    text = context.text
-    if not context.is_generated:
-        return _neutralised(text, nonce)
-    inner = text.strip().removeprefix(_BEGINS_GENERATED).removesuffix(_ENDS_GENERATED)
-    neutral, n_left_out = _neutralised(inner, nonce)
-    return f"{_BEGINS_GENERATED}{neutral}{_ENDS_GENERATED}", n_left_out
+    """A source's text, marked where a model wrote it, and how many stretches of it were left out."""
+    neutral, n_left_out = _neutralised(context.text, nonce)
+    if context.is_generated:
+        return f"{_BEGINS_GENERATED}\n{neutral}\n{_ENDS_GENERATED}", n_left_out
+    return neutral, n_left_out
 
 
 def _label(text: str, nonce: str, *, instead: str) -> tuple[str, int]:

@@ -129,9 +129,7 @@ def test_one_row_does_not_take_its_table_along() -> None:
 
 def test_the_block_numbers_every_context_and_says_where_it_comes_from() -> None:
     """A citation is mapped back through these numbers."""
-    generated = Context(
-        "jones2021", "j:1", None, None, 5, "<AI_GENERATED>\nBars fall.\n</AI_GENERATED>", is_generated=True
-    )
+    generated = Context("jones2021", "j:1", None, None, 5, "Bars fall.", is_generated=True)
 
     block = sources_block([HONEST, generated, HONEST])
 
