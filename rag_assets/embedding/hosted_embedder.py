@@ -17,13 +17,11 @@ from rag_assets.embedding.stand_in_tokens import MARGIN, StandInTokenizer
 from rag_assets.errors import ContextTooLong, InvalidSettings, ModelUnavailable
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import usage_of
+from rag_assets.hosted.providers import open_embedding_model
 
 if TYPE_CHECKING:
-    from pydantic_ai.embeddings import EmbeddingModel, EmbeddingResult
+    from pydantic_ai.embeddings import EmbeddingResult
     from pydantic_ai.embeddings.result import EmbedInputType
-
-    from rag_assets.hosted.connection import Connection
-
 
 _LENGTH_TOLERANCE = 1e-3
 _NUMBERS = "fiu"
@@ -90,7 +88,10 @@ class HostedEmbedder:
     def _embedded(self, texts: Sequence[str], kind: "EmbedInputType") -> Vectors:
         """One request; unit vectors, shape (len(texts), dimension)."""
         connection = self._connections.to(self._chosen.access)
-        model = _model(self._chosen, connection)
+        chosen = self._chosen
+        model = open_embedding_model(
+            chosen.name.name, chosen.access, connection.sdk_provider, n_dimensions=chosen.asked_dimension
+        )
         inputs = [self._as_sent(text, kind) for text in texts]
 
         async def request() -> "tuple[EmbeddingResult, list[Vectors]]":
@@ -150,17 +151,3 @@ class HostedEmbedder:
                 f"{self.dimension}. Set embedding.dimensions = {max(lengths)} in rag_assets.toml, or name another "
                 "model in embedding.model."
             )
-
-
-def _model(chosen: ChosenModel, connection: "Connection") -> "EmbeddingModel":
-    """pydantic-ai's model on the connection's provider; an SDK is imported here, when the first vector is asked for."""
-    from pydantic_ai.embeddings import EmbeddingSettings
-
-    settings = EmbeddingSettings(dimensions=chosen.asked_dimension) if chosen.asked_dimension else None
-    if chosen.name.provider == "google":
-        from pydantic_ai.embeddings.google import GoogleEmbeddingModel
-
-        return GoogleEmbeddingModel(chosen.name.name, provider=connection.provider, settings=settings)
-    from pydantic_ai.embeddings.openai import OpenAIEmbeddingModel
-
-    return OpenAIEmbeddingModel(chosen.name.name, provider=connection.provider, settings=settings)

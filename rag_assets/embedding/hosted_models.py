@@ -13,6 +13,7 @@ from rag_assets.embedding.prefixes import NO_PREFIXES, OLLAMA, Prefixes
 from rag_assets.embedding.stand_in_tokens import MARGIN, StandInTokenizer
 from rag_assets.errors import InvalidSettings
 from rag_assets.hosted.access import Access, ModelName, require_access
+from rag_assets.hosted.providers import EMBEDDING_REQUESTS, EmbeddingRequest
 from rag_assets.incremental import fingerprint
 from rag_assets.settings import EmbeddingSettings
 
@@ -34,22 +35,6 @@ class HostedModel:
     is_wordpiece: bool = False
     """Its tokenizer is the uncased BERT WordPiece, which is packaged here: counts are exact."""
 
-
-@dataclass(frozen=True)
-class RequestLimits:
-    """What one request may hold."""
-
-    n_texts: int
-    n_tokens: int
-
-
-HOSTED_PROVIDERS: dict[str, RequestLimits] = {
-    "google": RequestLimits(100, 20_000),
-    "openai": RequestLimits(2048, 300_000),
-    "ollama": RequestLimits(64, 100_000),
-}
-"""google: batchEmbedContents takes 100 texts; its tokens a request are stated for Vertex only, and kept here, too.
-openai: API reference of `embeddings`, "input". ollama: has no limit of its own; this one bounds what a fault loses."""
 
 _GOOGLE = {
     "gemini-embedding-001": HostedModel(3072, 2048, least_dimension=128),
@@ -117,12 +102,12 @@ class ChosenModel:
     """What the provider is asked for; None: as the model has it."""
     max_text_tokens: int | None
     """The limit of one text as the model's maker counts; None where the counts here are exact."""
-    limits: RequestLimits
+    limits: EmbeddingRequest
 
 
 def is_hosted(model: str) -> bool:
     """Whether a setting `provider:model` names a model behind an API."""
-    return model.partition(":")[0] in HOSTED_PROVIDERS
+    return model.partition(":")[0] in EMBEDDING_REQUESTS
 
 
 def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
@@ -149,7 +134,7 @@ def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
         )
     facts = EmbedderFacts(_model_id(name, access, prefixes, dimension), dimension, reach, PACKAGED_TOKENIZER_ID)
     limit = None if is_exact else max_tokens
-    return ChosenModel(name, access, facts, prefixes, asked, limit, HOSTED_PROVIDERS[name.provider])
+    return ChosenModel(name, access, facts, prefixes, asked, limit, EMBEDDING_REQUESTS[name.provider])
 
 
 def _dimension(name: ModelName, known: HostedModel | None, settings: EmbeddingSettings) -> tuple[int, int | None]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from rag_assets.embedding.base import Embedder, EmbedderFacts, ModelFiles, TokenCounts
 from rag_assets.embedding.fastembed_embedder import FastembedEmbedder, ModelTokenizer
 from rag_assets.embedding.hosted_embedder import HostedEmbedder
-from rag_assets.embedding.hosted_models import HOSTED_PROVIDERS, chosen_model, is_hosted
+from rag_assets.embedding.hosted_models import chosen_model, is_hosted
 from rag_assets.embedding.hub_model import HubModel
 from rag_assets.embedding.local_model import LocalModel, Precision
 from rag_assets.embedding.prefixes import fastembed_prefixes
@@ -20,6 +20,7 @@ from rag_assets.embedding.stand_in_tokens import StandInTokenizer
 from rag_assets.errors import InvalidSettings
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import require_price
+from rag_assets.hosted.providers import EMBEDDING_REQUESTS
 from rag_assets.settings import EmbeddingSettings, ModelAccessSettings
 
 _LOCAL_MODELS = {"all-MiniLM-L6-v2-int8": Precision.INT8, "all-MiniLM-L6-v2": Precision.FLOAT32}
@@ -117,7 +118,7 @@ def _hub_model(name: str, models_folder: Path, settings: EmbeddingSettings) -> M
 
 def _unknown(model: str) -> InvalidSettings:
     known = ", ".join(f"local:{name}" for name in _LOCAL_MODELS)
-    hosted = ", ".join(f"{provider}:<model>" for provider in HOSTED_PROVIDERS)
+    hosted = ", ".join(f"{provider}:<model>" for provider in EMBEDDING_REQUESTS)
     return InvalidSettings(
         f"embedding.model = {model!r} does not exist. It can be: {known}, fastembed:<a model of fastembed's list>, "
         f"{hosted}."

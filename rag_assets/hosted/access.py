@@ -1,7 +1,7 @@
-"""Who the providers are, and the keys and addresses they need. Nothing here sends a request.
+"""The key and the address of a provider, and the names of its models. Nothing here sends a request.
 
 Keys come from the environment or `.env` (`settings.environment`), stay inside `Access`, and are handed to a
-provider's client only: never logged, stored or shown.
+provider's client only: they are never logged, stored or shown.
 """
 
 import re
@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import SecretStr
 
 from rag_assets.errors import InvalidSettings, MissingKey
+from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.incremental import fingerprint
 from rag_assets.settings import environment
 
@@ -19,30 +20,6 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
 _KEY = re.compile(r"[!-~]+")
 _HIDDEN = "[key]"
 _SHORTEST_SECRET = 8
-
-
-@dataclass(frozen=True)
-class ProviderFacts:
-    """How a provider is reached."""
-
-    key_variables: tuple[str, ...]
-    """Variables that may hold the key; the first that is set wins."""
-    base_url_variable: str
-    """As the provider's own SDK names it."""
-    base_url: str
-    """The provider's own, as its SDK has it."""
-
-
-PROVIDERS = {
-    "google": ProviderFacts(
-        ("GEMINI_API_KEY", "GOOGLE_API_KEY"), "GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com"
-    ),
-    "anthropic": ProviderFacts(("ANTHROPIC_API_KEY",), "ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
-    "openai": ProviderFacts(("OPENAI_API_KEY",), "OPENAI_BASE_URL", "https://api.openai.com/v1"),
-    "ollama": ProviderFacts(("OLLAMA_API_KEY",), "OLLAMA_BASE_URL", "http://localhost:11434/v1"),
-}
-_OLLAMA_PATH = "/v1"
-"""Ollama's own address has none; what it shares with OpenAI's protocol lives below it."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +49,7 @@ class ModelName:
 
 @dataclass(frozen=True)
 class Access:
-    """The right to ask one provider."""
+    """Key and address of one provider."""
 
     provider: str
     key: SecretStr | None
@@ -82,18 +59,18 @@ class Access:
 
     @property
     def server(self) -> str:
-        """Hash of an address other than the provider's own, else empty: another server may have another model under
+        """Hash of an address other than the provider's own, else empty: another server may serve another model under
         the same name."""
         return "" if self.base_url == PROVIDERS[self.provider].base_url else fingerprint(self.base_url)[:8]
 
     def model_id(self, model: ModelName) -> str:
-        """How a model is named in results: as in the settings, and by a hash of the server where it is another's."""
+        """How a model is named in results: as in the settings, with a hash of the server where it is another's."""
         return f"{model}@{self.server}" if self.server else str(model)
 
     def redacted(self, text: str) -> str:
-        """`text` without the key, and without what an address may hold of that kind, for whatever a provider echoes.
+        """`text` without the key and the secrets an address may hold, in case a provider echoes them.
 
-        What is too short to be a secret stays: local servers are given keys like "none", which are words, too.
+        Short ones stay: local servers are given keys like "none", which are words of papers too.
         """
         address = urlsplit(self.base_url)
         secrets = [self.key.get_secret_value() if self.key else "", address.username, address.password, address.query]
@@ -121,10 +98,9 @@ def require_access(provider: str) -> Access:
             f"{facts.base_url_variable} is no address. Write it as http://host:port or https://host, with a path if "
             "the server needs one."
         )
-    if provider == "ollama" and not base_url.endswith(_OLLAMA_PATH):
-        base_url += _OLLAMA_PATH
-    access = Access(provider, SecretStr(key) if key else None, base_url)
-    if key is None and provider != "ollama" and not (provider == "openai" and access.server):
+    access = Access(provider, SecretStr(key) if key else None, base_url.removesuffix(facts.path) + facts.path)
+    is_own_server = facts.own_server_sdk is not None and access.server
+    if key is None and facts.needs_key and not is_own_server:
         raise MissingKey.of(provider, facts.key_variables)
     return access
 

@@ -1,7 +1,8 @@
-"""Errors of pydantic-ai and the SDKs beneath it become ours, here and nowhere else.
+"""Translates the errors of pydantic-ai and the SDKs below it to ours.
 
-What a provider writes into an error may echo the key or the prompt: a refused key is reported without its words, of
-any other error a short, redacted stretch is kept, and no original hangs on as cause or context: Dagster stores both.
+What a provider writes into an error may echo the key or the prompt. A refused key is reported without the provider's
+words, any other error with a short, redacted part of them. The original is not kept as cause or context, which Dagster
+would store.
 """
 
 import re
@@ -20,7 +21,8 @@ from rag_assets.errors import (
     RequestRejected,
     SchemaRefused,
 )
-from rag_assets.hosted.access import PROVIDERS, Access
+from rag_assets.hosted.access import Access
+from rag_assets.hosted.providers import PROVIDERS
 
 MAX_DETAIL_CHARS = 300
 Result = TypeVar("Result")
@@ -33,33 +35,25 @@ _FOR_NOW = (
 )
 _OLLAMA_TOO_LONG = "exceeds the context length"
 _SERVER_ERROR = 500
-_CHECK_NAME = "Check the name of the model in the settings"
-_NOT_FOUND = {
-    "google": f"{_CHECK_NAME}, and GOOGLE_GEMINI_BASE_URL if it is set.",
-    "anthropic": f"{_CHECK_NAME}, and ANTHROPIC_BASE_URL if it is set.",
-    "openai": f"{_CHECK_NAME}, and OPENAI_BASE_URL if it is set: most addresses end in /v1.",
-    "ollama": f"Fetch the model with `ollama pull`. {_CHECK_NAME}, and OLLAMA_BASE_URL if it is set.",
-}
-
-
 _SCHEMA_REFUSED = re.compile(r"response.format|json.?schema|structured.output|guided.decoding|grammar", re.IGNORECASE)
-"""How servers name what they do not know when they refuse a request for it."""
+"""How servers name structured output when they refuse a request that asks for it."""
 
 
 class ReplyTooLarge(Exception):
-    """A reply has more bytes than any reply could have."""
+    """A reply has more bytes than the limit."""
 
 
 class Redirected(Exception):
-    """A server sends its visitors to another address, named by the message: scheme, host, port and path."""
+    """A server redirects to the address in the message: scheme, host, port and path."""
 
 
 async def answered(make_request: Callable[[], Awaitable[Result]], access: Access, *, timeout_s: float) -> Result:
-    """What the request of `access` comes back with, in `timeout_s` at most.
+    """The result of a request, which may take `timeout_s`.
 
-    Raises ModelUnavailable (with `retry_after_s`, where the provider said it), RequestRejected, ContextTooLong or
-    AccessDenied. An exception of no known kind counts as a reply that is none: SDKs stumble over such replies in many
-    ways (`choices: []` is an IndexError in pydantic-ai 2.68). Wrong use of pydantic-ai stays what it is.
+    Raises ModelUnavailable (with `retry_after_s` where the provider said it), RequestRejected, ContextTooLong or
+    AccessDenied. Any other exception counts as ModelUnavailable, which is retried: SDKs raise arbitrary errors on
+    malformed replies (`choices: []` is an IndexError in pydantic-ai 2.68). UserError (pydantic-ai used wrongly) and
+    ContentFilterError are raised as they are.
     """
     try:
         with anyio.fail_after(timeout_s):
@@ -68,11 +62,11 @@ async def answered(make_request: Callable[[], Awaitable[Result]], access: Access
         raise
     except Exception as error:
         fault = _fault(_unwrapped(error), access)
-    raise fault  # outside the handler: the original would hang on as its context
+    raise fault  # outside the handler, which would make the original its context
 
 
 def _unwrapped(error: Exception) -> Exception:
-    """What was found of a reply below the SDKs, which some of them take for a broken connection."""
+    """The error of our transport that an SDK took for a broken connection, if there is one."""
     below: BaseException | None = error
     while below is not None:
         if isinstance(below, (ReplyTooLarge, Redirected)):
@@ -97,7 +91,8 @@ def _fault(error: Exception, access: Access) -> ModelFault:
         )
     if isinstance(error, theirs.ModelNotFoundError):
         return AccessDenied(
-            f"{name} knows no such model or address{_status(error)}: {_detail(error, access)}. {_NOT_FOUND[name]}"
+            f"{name} knows no such model or address{_status(error)}: {_detail(error, access)}. "
+            + PROVIDERS[name].when_not_found.format(variable=_variable(access))
         )
     if isinstance(error, Redirected):
         return AccessDenied(f"{name} redirects to {_detail(error, access)}. Let {_variable(access)} lead there.")
@@ -110,11 +105,8 @@ def _fault(error: Exception, access: Access) -> ModelFault:
 
 
 def _unavailable(error: Exception, access: Access) -> ModelUnavailable:
-    remedy = "Run again later"
-    if access.provider == "ollama":
-        remedy = f"Check that Ollama runs (ollama serve) where {_variable(access)} says, or run again later"
-    elif access.server:
-        remedy = f"Check {_variable(access)}, or run again later"
+    check = PROVIDERS[access.provider].when_down or ("Check {variable}" if access.server else "")
+    remedy = f"{check.format(variable=_variable(access))}, or run again later" if check else "Run again later"
     what = f"{access.provider} does not answer for now{_status(error)}: {_detail(error, access)}"
     fault = ModelUnavailable(f"{what}. {remedy}; what is done is kept.")
     fault.what = what
@@ -135,7 +127,7 @@ def _status(error: Exception) -> str:
 
 
 def _detail(error: Exception, access: Access) -> str:
-    """What the provider says, without the full stop, and without what would steer a terminal."""
+    """What the provider says, without the full stop and without control characters."""
     said = "".join(char for char in _said(error) if char.isprintable() or char.isspace())
     text = " ".join(access.redacted(said or type(error).__name__).split()).rstrip(".")
     return text if len(text) <= MAX_DETAIL_CHARS else text[: MAX_DETAIL_CHARS - 1] + "…"
@@ -146,6 +138,6 @@ def _said(error: Exception) -> str:
     said: object = error.body if isinstance(error, theirs.ModelHTTPError) else None
     for name in ("error", "message", "detail"):
         said = said.get(name, said) if isinstance(said, dict) else said
-    if isinstance(said, list):  # FastAPI's: what is wrong, with the request beside it, which is nobody's news
+    if isinstance(said, list):  # FastAPI's, which repeats the request
         said = "; ".join(f"{one.get('loc')}: {one.get('msg')}" for one in said if isinstance(one, dict))
     return said if isinstance(said, str) else str(error)

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from rag_assets.domain import Usage
 from rag_assets.errors import InvalidSettings
 from rag_assets.hosted.access import Access, ModelName
+from rag_assets.hosted.providers import PROVIDERS
 
 if TYPE_CHECKING:
     from pydantic_ai.usage import RequestUsage
-
-_FREE = "ollama"
 
 
 def usage_of(model: ModelName, access: Access, used: "RequestUsage") -> Usage:
@@ -32,7 +31,7 @@ def require_price(model: ModelName, access: Access) -> None:
 
 
 def _cost_usd(model: ModelName, access: Access, used: "RequestUsage") -> float | None:
-    if model.provider == _FREE:
+    if PROVIDERS[model.provider].is_free:
         return 0.0
     if access.server:
         return None

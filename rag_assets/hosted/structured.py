@@ -1,12 +1,11 @@
-"""Asking a model behind an API for output of one type.
+"""Asks a model behind an API for output of one type.
 
-pydantic-ai writes the schema into the request where the provider enforces schemas, into the prompt where it does not,
-and gives a reply that does not fit one round of repair. No tools are given, whatever a prompt contains.
+pydantic-ai writes the schema into the request where the provider enforces schemas, else into the prompt, and asks once
+more when a reply does not fit. The model is given no tools, whatever a prompt contains.
 """
 
 import logging
-from collections.abc import Awaitable, Sequence
-from contextvars import ContextVar
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -17,8 +16,6 @@ from pydantic_ai.exceptions import ContentFilterError, UnexpectedModelBehavior
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
-from pydantic_ai.profiles import ModelProfile, merge_profile
-from pydantic_ai.profiles.openai import OpenAIModelProfile
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
@@ -27,17 +24,19 @@ from rag_assets.errors import BudgetExhausted, ModelFault, RagAssetsError, Reque
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.prices import usage_of
+from rag_assets.hosted.providers import PROVIDERS, open_chat_model
 from rag_assets.text.tokens import token_counter
 
 logger = logging.getLogger(__name__)
 ONE_REPAIR = 1
-_seconds: ContextVar[list[float]] = ContextVar("seconds of the requests of one question")
+_SECONDS = "seconds"
+"""In the metadata of a response: how long the provider took over it."""
 Output = TypeVar("Output", bound=BaseModel)
 
 
 @dataclass(frozen=True)
 class StructuredReply(Generic[Output]):
-    """What came back."""
+    """The reply to one prompt, a repair included."""
 
     output: Output | None
     """None when it was withheld, or still malformed after the repair."""
@@ -47,10 +46,9 @@ class StructuredReply(Generic[Output]):
     """The provider refused to answer (a content filter)."""
     usage: Usage
     seconds: float
-    """How long the provider took over all requests; waiting for a turn or between attempts is not part of it."""
+    """How long the provider took over the answered requests; waiting is not part of it."""
     fault: RagAssetsError | None = None
-    """What kept a malformed reply from its repair, and may be gone the next time. A repair that was rejected would be
-    rejected again: then the reply is all there is."""
+    """Error that interrupted the repair of a malformed reply and is worth retrying; None if the repair was rejected."""
 
 
 class StructuredModel(Generic[Output]):
@@ -67,7 +65,7 @@ class StructuredModel(Generic[Output]):
     ) -> None:
         self._name = name
         self._connection = connection
-        model = _opened(name, connection)
+        model = open_chat_model(name.name, connection.access, connection.sdk_provider)
         in_schema = model.profile.get("supports_json_schema_output", False)
         self._agent = Agent(
             _Guarded(model, name, connection),
@@ -82,7 +80,6 @@ class StructuredModel(Generic[Output]):
         return self._connection.call(lambda: self._asked(prompt))
 
     async def _asked(self, prompt: str) -> StructuredReply[Output]:
-        _seconds.set([])
         with capture_run_messages() as messages:
             try:
                 run = await self._agent.run(prompt)
@@ -98,20 +95,20 @@ class StructuredModel(Generic[Output]):
         return replace(self._reply(messages), output=run.output)
 
     def _reply(self, messages: Sequence[ModelMessage]) -> StructuredReply[Output]:
-        """What was written so far, without an output."""
+        """The texts written so far, without an output."""
         responses = _responses(messages)
         return StructuredReply(
             output=None,
             texts=tuple(response.text or "" for response in responses),
             is_withheld=False,
             usage=summed([usage_of(self._name, self._connection.access, response.usage) for response in responses]),
-            seconds=round(sum(_seconds.get()), 3),
+            seconds=round(sum((response.metadata or {}).get(_SECONDS, 0.0) for response in responses), 3),
         )
 
 
 class _Guarded(WrapperModel):
-    """A model whose every request, repairs included, goes through the connection's limits and retries, and whose
-    replies hold no key, should a server echo it."""
+    """Sends every request of a model, repairs included, through the limits and retries of the connection; removes the
+    key from replies that echo it."""
 
     def __init__(self, wrapped: Model, name: ModelName, connection: Connection) -> None:
         super().__init__(wrapped)
@@ -126,7 +123,7 @@ class _Guarded(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """A server of one's own that knows no schemas is sent one once; from then on the prompt holds it."""
+        """Where a server rejects requests with a schema, the prompt holds it from then on."""
         in_prompt = replace(model_request_parameters, output_mode="prompted")
         if model_request_parameters.output_mode != "native" or not self._takes_schemas:
             return await self._sent(messages, model_settings, in_prompt)
@@ -134,7 +131,7 @@ class _Guarded(WrapperModel):
             return await self._sent(messages, model_settings, model_request_parameters)
         except SchemaRefused:
             response = await self._sent(messages, model_settings, in_prompt)
-            self._takes_schemas = False  # and not before: the words of the refusal may have been about something else
+            self._takes_schemas = False  # only now: the refusal may have been about something else
             return response
 
     async def _sent(
@@ -144,10 +141,12 @@ class _Guarded(WrapperModel):
         parameters: ModelRequestParameters,
     ) -> ModelResponse:
         async def request() -> ModelResponse:
-            response = await _timed(self.wrapped.request(messages, model_settings, parameters))
-            if self._name.provider == "ollama":
+            started_s = anyio.current_time()
+            response = await self.wrapped.request(messages, model_settings, parameters)
+            if PROVIDERS[self._name.provider].cuts_long_prompts:
                 self._warn_of_cut(response.usage.input_tokens, messages)
-            return replace(response, usage=_counted(response, messages))
+            seconds = {_SECONDS: anyio.current_time() - started_s}
+            return replace(response, usage=_counted(response, messages), metadata=seconds)
 
         response = await self._connection.guarded(
             request, lambda response: usage_of(self._name, self._connection.access, response.usage)
@@ -161,10 +160,9 @@ class _Guarded(WrapperModel):
         )
 
     def _warn_of_cut(self, n_read: int, messages: Sequence[ModelMessage]) -> None:
-        """Ollama leaves out what its context does not hold, and answers as if nothing was missing.
+        """Warn once when fewer tokens were read than the prompt has words.
 
-        Words are counted, of which none is less than a token. An error would be too much: where a prompt is like the
-        one before, old versions count only what is new in it.
+        It is no error: where a prompt resembles the one before, old versions of Ollama count only what is new in it.
         """
         n_sent = sum(len(text.split()) for text in _texts(messages))
         if 0 < n_read < n_sent and not self._is_known_to_cut:
@@ -179,12 +177,12 @@ class _Guarded(WrapperModel):
             )
 
     def _clean(self, text: str) -> str:
-        """Without the key, and without half characters (a cut escape), which no file and no repair can hold."""
+        """Without the key, and without half characters (a cut escape), which no file can hold."""
         return self._connection.access.redacted(text.encode("utf-8", "replace").decode())
 
 
 def _counted(response: ModelResponse, messages: Sequence[ModelMessage]) -> RequestUsage:
-    """The tokens as reported, or counted here: a budget must hold for a server that reports none, too."""
+    """The tokens as reported, or counted here, so that budgets hold for servers that report none."""
     if response.usage.input_tokens:
         return response.usage
     counter = token_counter("wordpiece")
@@ -195,57 +193,10 @@ def _counted(response: ModelResponse, messages: Sequence[ModelMessage]) -> Reque
 
 
 def _texts(messages: Sequence[ModelMessage]) -> list[str]:
-    """What a request holds for the model to read."""
+    """The texts that a request gives the model to read."""
     instructions = next((message.instructions or "" for message in messages if isinstance(message, ModelRequest)), "")
     return [instructions, *(str(part.content) for m in messages for part in m.parts if hasattr(part, "content"))]
 
 
 def _responses(messages: Sequence[ModelMessage]) -> list[ModelResponse]:
     return [message for message in messages if isinstance(message, ModelResponse)]
-
-
-async def _timed(request: Awaitable[ModelResponse]) -> ModelResponse:
-    started = anyio.current_time()
-    try:
-        return await request
-    finally:
-        _seconds.get().append(anyio.current_time() - started)
-
-
-def _opened(name: ModelName, connection: Connection) -> Model:
-    match name.provider:
-        case "google":
-            from pydantic_ai.models.google import GoogleModel
-
-            return GoogleModel(name.name, provider=connection.provider)
-        case "anthropic":
-            from pydantic_ai.models.anthropic import AnthropicModel
-
-            return AnthropicModel(name.name, provider=connection.provider)
-        case "ollama":
-            from pydantic_ai.models.ollama import OllamaModel
-
-            known = OllamaModel(name.name, provider=connection.provider).profile
-            profile = merge_profile(known, OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False))
-            return OllamaModel(name.name, provider=connection.provider, profile=profile)
-        case _ if connection.access.server:
-            from pydantic_ai.models.openai import OpenAIChatModel
-
-            return OpenAIChatModel(name.name, provider=connection.provider, profile=_for_any_server)
-        case _:
-            from pydantic_ai.models.openai import OpenAIChatModel
-
-            return OpenAIChatModel(name.name, provider=connection.provider)
-
-
-def _for_any_server(known: ModelProfile) -> ModelProfile:
-    """What every server that speaks OpenAI's protocol understands.
-
-    The limit of an answer has two names. Most servers read the older, some of them no other; OpenAI's reasoning
-    models, which a proxy may stand before, take the newer only. JSON without a schema is what many know no word for.
-    """
-    reasons = bool(known.get("openai_supports_reasoning", False))
-    return merge_profile(
-        known,
-        OpenAIModelProfile(openai_chat_supports_max_completion_tokens=reasons, supports_json_object_output=False),
-    )

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 
 from rag_assets.embedding import Embedder, VectorCache, embed_missing, embedder_facts, open_embedder
-from rag_assets.embedding.hosted_models import HOSTED_PROVIDERS
 from rag_assets.embedding.providers import Hosting
 from rag_assets.embedding.stand_in_tokens import MARGIN
 from rag_assets.errors import AccessDenied, BudgetExhausted, ContextTooLong, InvalidSettings, ModelUnavailable
 from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.providers import EMBEDDING_REQUESTS
 from rag_assets.settings import EmbeddingSettings, ModelAccessSettings, ProviderLimits
 from rag_assets_tests.wire import (
     BadKey,
@@ -118,7 +118,7 @@ def test_shorter_vectors_are_asked_for_and_scaled(server: WireServer, opened: Op
 
 def test_no_request_holds_more_than_the_provider_takes(server: WireServer, opened: Open) -> None:
     """The provider counts with a tokenizer of its own, rejects what is larger, and the run could never end."""
-    limits = HOSTED_PROVIDERS[server.protocol_name]
+    limits = EMBEDDING_REQUESTS[server.protocol_name]
     texts = [f"observation {number}" for number in range(limits.n_texts + 7)]
     long = [" ".join(f"word{number}{n}" for n in range(300)) for number in range(24)]
     embedder = opened(access=ACCESS.model_copy(update={"timeout_s": 60.0}))
@@ -383,7 +383,7 @@ def test_a_budget_that_ends_loses_and_repeats_nothing(server: WireServer, tmp_pa
 def test_a_large_batch_is_saved_request_by_request(server: WireServer, tmp_path: Path) -> None:
     """A fault in the fifth request of a batch must not cost the four before it."""
     settings = EmbeddingSettings(model=MODELS[server.protocol_name])
-    n_texts = HOSTED_PROVIDERS[server.protocol_name].n_texts
+    n_texts = EMBEDDING_REQUESTS[server.protocol_name].n_texts
     texts = [f"observation {number}" for number in range(n_texts + 5)]
     cache = VectorCache(tmp_path / "vectors", embedder_facts(settings, tmp_path))
     access = ACCESS.model_copy(update={"budget_requests": 1, "timeout_s": 60.0})

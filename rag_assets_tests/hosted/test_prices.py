@@ -4,8 +4,9 @@ import pytest
 from pydantic_ai.usage import RequestUsage
 
 from rag_assets.domain import Usage
-from rag_assets.hosted.access import PROVIDERS, Access, ModelName
+from rag_assets.hosted.access import Access, ModelName
 from rag_assets.hosted.prices import usage_of
+from rag_assets.hosted.providers import PROVIDERS
 
 OPENAI = Access("openai", None, PROVIDERS["openai"].base_url)
 
