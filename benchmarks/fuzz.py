@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
+from rag_assets.errors import UnreadableDocument
 from rag_assets.parsing.registry import sniff
 from rag_assets.parsing.worker_process import Failure
 from rag_assets.parsing.workers import run_limited
@@ -55,7 +56,15 @@ def _options() -> argparse.Namespace:
 def _real_papers(folder: Path | None) -> list[Path]:
     found = sorted(folder.rglob("*")) if folder else []
     small = (path for path in found if path.suffix in SUFFIXES and 0 < path.stat().st_size <= LARGEST_BYTES)
-    return [path for path in small if path.is_file() and sniff(path).format]
+    return [path for path in small if path.is_file() and _is_known(path)]
+
+
+def _is_known(path: Path) -> bool:
+    try:
+        sniff(path.name, path.read_bytes())
+    except UnreadableDocument:
+        return False
+    return True
 
 
 def _fuzz(sources: Sequence[Path], options: argparse.Namespace) -> int:

@@ -17,8 +17,9 @@ from pathlib import Path
 from rag_assets.domain import BlockKind, Document
 from rag_assets.errors import RagAssetsError
 from rag_assets.parsing.conventions.heading_numbers import heading_number
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.tei.document import parse_tei
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.settings import ParsingSettings
 from rag_assets_tests.parsing.outlines import ade_of, from_text, markdown_of
 
 _MIN_HEADINGS = 3
@@ -61,7 +62,7 @@ def main() -> None:
 
 def _texts(path: Path) -> list[tuple[BlockKind, str]]:
     try:
-        document = parse_tei(path, path.stem, path.name, ParsingSettings(), ParseLimits())
+        document = parse_tei(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings())
     except RagAssetsError:
         return []
     return [(block.kind, block.text) for block in document.blocks if block.kind in _TEXTS and block.text.strip()]

@@ -35,6 +35,7 @@ from rag_assets.indexing.chroma import ChromaStore, ChromaTarget
 from rag_assets.indexing.protocols import IndexRow, Scored
 from rag_assets.indexing.tantivy_index import TantivyIndex, TantivyTarget
 from rag_assets.indexing.update import update_index
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.text.document import parse_text
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.search import DenseSearch, Searcher
@@ -197,7 +198,7 @@ def covid_papers(folder: Path, texts: Path, settings: Settings) -> Iterator[Docu
         paper_id = path.stem
         text_file = texts / f"{paper_id}.txt"
         text_file.write_text(json.loads(path.read_bytes())["text"], "utf-8")
-        yield parse_text(text_file, paper_id, text_file.name, settings.parsing, settings.parsing.limits)
+        yield parse_text(RawFile(paper_id, text_file.name, text_file.read_bytes()), settings.parsing)
 
 
 def cranfield(corpus: Path, work: Path, settings: Settings) -> Iterator[str]:

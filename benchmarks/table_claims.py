@@ -20,6 +20,7 @@ from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.chunking.chunker import chunk_paper
 from rag_assets.errors import RagAssetsError
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.registry import parser_of, sniff, stem_of
 from rag_assets.settings import Settings
 from rag_assets.text.tokens import token_counter
@@ -35,12 +36,10 @@ def cases_in(folder: Path, most_of_a_kind: int) -> Iterator[tuple[str, Case]]:
     """Every case with the part its document belongs to."""
     settings, counter = Settings(), token_counter("wordpiece")
     for path in sorted(path for path in folder.rglob("*") if path.suffix in (".json", ".xml") and path.is_file()):
-        known = sniff(path).format
-        if known is None:
-            continue
         try:
+            known = sniff(path.name, path.read_bytes())
             document = parser_of(known)(
-                path, stem_of(path.name) or path.stem, path.name, settings.parsing, settings.parsing.limits
+                RawFile(stem_of(path.name) or path.stem, path.name, path.read_bytes()), settings.parsing
             )
         except RagAssetsError as error:
             print(f"{path.name} left out: {error}")

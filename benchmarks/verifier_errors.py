@@ -30,6 +30,7 @@ from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.chunking.chunker import chunk_paper
 from rag_assets.domain import Chunk, Document, Verification
 from rag_assets.errors import RagAssetsError
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.registry import parser_of, sniff, stem_of
 from rag_assets.parsing.text.document import parse_text
 from rag_assets.settings import Settings
@@ -178,10 +179,11 @@ def papers_in(folder: Path, work: Path, settings: Settings) -> Iterator[Document
         if path.suffix == ".json" and (text := json.loads(path.read_bytes()).get("text")):
             path = work / f"{stem}.txt"
             path.write_text(text, "utf-8")
-            yield parse_text(path, stem, path.name, settings.parsing, settings.parsing.limits)
-        elif known := sniff(path).format:
+            yield parse_text(RawFile(stem, path.name, path.read_bytes()), settings.parsing)
+        else:
             try:
-                yield parser_of(known)(path, stem, path.name, settings.parsing, settings.parsing.limits)
+                known = sniff(path.name, path.read_bytes())
+                yield parser_of(known)(RawFile(stem, path.name, path.read_bytes()), settings.parsing)
             except RagAssetsError as error:
                 print(f"{path.name} left out: {error}")
 

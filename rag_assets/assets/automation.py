@@ -11,9 +11,8 @@ import dagster as dg
 
 from rag_assets.assets.run_liveness import end_dead_runs
 from rag_assets.errors import MissingInput
-from rag_assets.parsing.adopted_list import list_to_adopt
 from rag_assets.parsing.discovery import INDEX_NAME, manifest_hash, manifest_of
-from rag_assets.parsing.paper_list import find_papers
+from rag_assets.parsing.paper_lists import find_papers, list_to_adopt
 from rag_assets.settings import AutomationSettings, Settings, load_settings
 
 EVERYTHING = "everything"

@@ -16,7 +16,7 @@ from rag_assets.chunking.stats import chunk_stats
 from rag_assets.chunking.text_accounts import text_accounts
 from rag_assets.chunking.updates import update_chunks
 from rag_assets.incremental import data_version, staging
-from rag_assets.parsing.corpus import text_lost
+from rag_assets.parsing.promises import text_lost
 from rag_assets.promises import check_all, nothing_withholds
 from rag_assets.settings import Settings
 from rag_assets.table_files import published_or_empty, read_provenance, required_table, write_table

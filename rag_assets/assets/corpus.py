@@ -13,10 +13,10 @@ from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.reporting import markdown_table, materialized, progress
 from rag_assets.incremental import data_version, staging
 from rag_assets.parsing import corpus
-from rag_assets.parsing.adopted_list import adopt_list, list_to_adopt
-from rag_assets.parsing.paper_list import demand_papers, find_papers
+from rag_assets.parsing.attempts import ParseJob
+from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
+from rag_assets.parsing.promises import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.parsing.tries import ParseJob
 from rag_assets.promises import check_all, nothing_withholds
 from rag_assets.settings import Settings
 from rag_assets.table_files import published_or_empty, required_table, write_table
@@ -28,7 +28,7 @@ N_PAPERS_SHOWN = 50
 
 @dg.asset(
     group_name="corpus",
-    check_specs=specs("parsed_index", corpus.PARSED_INDEX_PROMISES),
+    check_specs=specs("parsed_index", PARSED_INDEX_PROMISES),
     output_required=False,
     kinds={"parquet"},
 )
@@ -40,20 +40,18 @@ def parsed_index(
     store = DocumentStore(paths.documents)
     if listing := list_to_adopt(paths.parsed_index, paths.papers, settings.paper_list_file):
         adopt_list(listing, paths.papers)
-    for path in store.remove_damaged():
-        logger.warning("%s was damaged and is made anew.", path)
     papers = find_papers(paths.papers, settings.paper_list_file, settings.parsing.limits)
     published = published_or_empty(paths.parsed_index, PARSED_INDEX)
     if published.provenance is None:
         demand_papers(papers, paths.papers)
-    job = ParseJob(settings.parsing, settings.parsing.limits, store, settings.execution.n_workers)
+    job = ParseJob(settings.parsing, store, settings.execution.n_workers)
     updated, plan = corpus.update_parsed_index(papers, published.table, job, progress("parsed_index", "papers"))
     provenance = {"parser": corpus.PARSER_VERSION}
     is_changed = not plan.is_noop or published.provenance != provenance
     with staging() as staged:
         if is_changed:
             write_table(updated, staged.path(paths.parsed_index), provenance)
-        checked = check_all(corpus.PARSED_INDEX_PROMISES, updated)
+        checked = check_all(PARSED_INDEX_PROMISES, updated)
         yield from results(checked)
         if nothing_withholds(checked):
             staged.publish()
@@ -70,7 +68,7 @@ def parsed_index(
 @dg.asset(
     group_name="corpus",
     deps=["parsed_index"],
-    check_specs=specs("blocks", corpus.BLOCK_PROMISES),
+    check_specs=specs("blocks", BLOCK_PROMISES),
     output_required=False,
     automation_condition=on_new_content(),
     kinds={"parquet"},
@@ -86,7 +84,7 @@ def blocks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult
     with staging() as staged:
         if is_changed:
             write_table(updated, staged.path(paths.blocks), provenance)
-        checked = check_all(corpus.BLOCK_PROMISES, corpus.BlocksCandidate(updated, index))
+        checked = check_all(BLOCK_PROMISES, BlocksCandidate(updated, index))
         yield from results(checked)
         if nothing_withholds(checked):
             staged.publish()

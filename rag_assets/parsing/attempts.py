@@ -1,37 +1,37 @@
-"""Which file of a paper is read, what is tried next when that fails, and one such try.
+"""Parsing papers: of each the best file first, the next one when that fails.
 
-`candidates` and `next_attempt` decide in the pipeline's process; `parse_attempt` runs in a worker, where a file may do
-its worst. Fingerprints, rows and the order of the whole are `corpus`' matter.
+`parse_papers` runs the attempts in worker processes, round by round, and keeps every document and every failure at
+once, so that a killed run repeats neither. `parse_attempt` is one attempt, in a worker.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from functools import partial
 
 from rag_assets.domain import BlockKind, Document, PageSource, Source, Zone
 from rag_assets.errors import UnreadableDocument
-from rag_assets.incremental import file_sha256
-from rag_assets.parsing.discovery import CandidateFile
+from rag_assets.incremental import fingerprint
+from rag_assets.parsing.discovery import Paper, PaperFile
+from rag_assets.parsing.files.raw import RawFile, hashed_content, head_and_sha256
 from rag_assets.parsing.promises import demand_promises
-from rag_assets.parsing.registry import Format, expected_sources, parser_of, sniff, suffix_rank
+from rag_assets.parsing.registry import expected_sources, parser_of, sniff, suffix_rank
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.parsing.worker_process import Failure
+from rag_assets.parsing.workers import run_limited
+from rag_assets.settings import ParsingSettings
 
-PageWork = Callable[[Document, Path, ParsingSettings, ParseLimits], Document]
+Report = Callable[[int, int], None]
+PageWork = Callable[[Document, RawFile, ParsingSettings], Document]
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A file of a paper and what it holds."""
+class ParseJob:
+    """Settings of a run, and where it keeps documents."""
 
-    file: CandidateFile
-    format: Format | None
-    """None when it cannot be parsed, for the reason in `problem`."""
-    problem: str = ""
-
-    @property
-    def source(self) -> Source | None:
-        return self.format.source if self.format else None
+    settings: ParsingSettings
+    store: DocumentStore
+    n_workers: int = 0
+    """0: one per core."""
 
 
 @dataclass(frozen=True)
@@ -52,22 +52,42 @@ class Fingerprints:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One try to parse one file of a paper."""
+    """A paper, which of its files is parsed next, and why the better ones failed."""
 
-    paper_id: str
-    candidate: Candidate
-    sha256: str
-    """Of the file, as it was when the try was planned."""
-    pdf: CandidateFile | None
-    """The paper's PDF, from which a document without pages gets them; None when there is none or it failed."""
-    earlier: tuple[str, ...]
-    """Why better files, or their alignment with the PDF, failed: whole sentences."""
+    paper: Paper
+    """Its files are ranked."""
     fingerprints: Fingerprints
-    """One of them names the document in the store."""
-    settings: ParsingSettings
-    limits: ParseLimits
-    documents: Path
-    """Folder of the store."""
+    at: int = 0
+    """Index of the file; beyond the last when none is left."""
+    failures: tuple[str, ...] = ()
+    """Why each file before it failed, or the alignment with the PDF: whole sentences."""
+    is_pdf_given_up: bool = False
+
+    @property
+    def file(self) -> PaperFile | None:
+        files = self.paper.files
+        return files[self.at] if self.at < len(files) else None
+
+    @property
+    def pdf(self) -> PaperFile | None:
+        """The PDF that can give pages to the document of the file."""
+        return pdf_beside(self.file, self.paper.files) if self.file and not self.is_pdf_given_up else None
+
+    @property
+    def key(self) -> str:
+        """Names this attempt in the store, should it fail."""
+        parts = [file.relative for file in (self.file, self.pdf) if file]
+        return fingerprint(self.fingerprints.after_failure, parts)
+
+    def after(self, failure: Failure) -> "Attempt":
+        """The next attempt. A lost worker may be the PDF's fault, so the file is tried once without it."""
+        if self.file is None:
+            return self
+        if failure.is_worker_lost and self.pdf:
+            note = _no_pages_from(self.pdf, failure.reason)
+            return replace(self, failures=(*self.failures, note), is_pdf_given_up=True)
+        note = _sentence(self.file, failure.reason)
+        return replace(self, at=self.at + 1, failures=(*self.failures, note))
 
 
 @dataclass(frozen=True)
@@ -80,78 +100,143 @@ class Parsed:
     n_blocks: int
 
 
-def candidates(files: Sequence[CandidateFile], settings: ParsingSettings) -> list[Candidate]:
-    """The files of a paper, best first by `settings.source_order`; what cannot be parsed stands where it was due."""
+def ranked(paper: Paper, settings: ParsingSettings) -> Paper:
+    """The paper with the format and hash of each file, best file first by `settings.source_order`.
+
+    A file that cannot be parsed gets its problem, and the rank that its suffix promises.
+    """
+    if paper.problem:
+        return paper
     order = settings.source_order
-    found = [_candidate(file, settings) for file in files]
 
-    def rank(candidate: Candidate) -> tuple[int, int, str]:
-        sources = (candidate.source,) if candidate.source else expected_sources(candidate.file.path.name)
+    def rank(file: PaperFile) -> tuple[int, int, str]:
+        sources = (file.format.source,) if file.format else expected_sources(file.path.name)
         best = min((order.index(source) for source in sources if source in order), default=len(order))
-        return best, suffix_rank(candidate.file.path.name), candidate.file.relative
+        return best, suffix_rank(file.path.name), file.relative
 
-    return sorted(found, key=rank)
-
-
-def _candidate(file: CandidateFile, settings: ParsingSettings) -> Candidate:
-    if file.problem:
-        return Candidate(file, None, file.problem)
-    try:
-        sniffed = sniff(file.path)
-    except OSError as error:
-        return Candidate(file, None, f"cannot be read ({error.strerror}). Check that the file is still there.")
-    if sniffed.format is None:
-        return Candidate(file, None, sniffed.problem)
-    source = sniffed.format.source
-    if source not in settings.source_order:
-        return Candidate(file, None, f"is {source}, which parsing.source_order leaves out. Add it there.")
-    if source is Source.TEXT and not settings.use_text_txt:
-        return Candidate(file, None, "is text, and parsing.use_text_txt is off. Switch it on, or provide TEI or PDF.")
-    return Candidate(file, sniffed.format)
+    return replace(paper, files=tuple(sorted((_examined(file, settings) for file in paper.files), key=rank)))
 
 
-def pdf_beside(candidate: Candidate, others: Sequence[Candidate]) -> CandidateFile | None:
-    """The PDF among the `others` that can give pages to the document of a candidate; None for a PDF itself."""
-    if candidate.source is Source.PDF:
-        return None
-    return next((other.file for other in others if other is not candidate and other.source is Source.PDF), None)
+def pdf_beside(file: PaperFile, others: Sequence[PaperFile]) -> PaperFile | None:
+    """The PDF among the `others` that can give pages to the document of a file; None for a PDF itself."""
+    pdfs = [other for other in others if other.format and other.format.source is Source.PDF]
+    return None if file in pdfs else next(iter(pdfs), None)
 
 
-def sentence(file: CandidateFile, reason: str) -> str:
-    """A reason with the file's name before it and without paths of this machine."""
-    told = reason.replace(str(file.path), file.relative)
-    return told if told.startswith(file.relative) else f"{file.relative} {told}"
+def parse_papers(papers: Sequence[Attempt], job: ParseJob, report: Report) -> list[tuple[Attempt, Parsed | None]]:
+    """Parse each paper from the best of its files that can be parsed, starting with the given attempts.
+
+    Returns the last attempt of each paper with what came of it, None when all files failed; in the order of the
+    papers. `report(n_done, n_total)` counts papers.
+    """
+    done: dict[str, tuple[Attempt, Parsed | None]] = {}
+
+    def settle(attempt: Attempt, parsed: Parsed | None) -> None:
+        done[attempt.paper.paper_id] = attempt, parsed
+        report(len(done), len(papers))
+
+    attempts = []
+    for first in papers:
+        following = _next(first, job.store)
+        if parsed := _kept(first, job.store):
+            settle(first, parsed)
+        elif following.file:
+            attempts.append(following)
+        else:
+            settle(following, None)
+    while attempts:
+        failed = []
+        work = partial(parse_attempt, job=job)
+        for index, result in run_limited(work, attempts, job.settings.limits, job.n_workers):
+            if isinstance(result, Parsed):
+                settle(attempts[index], result)
+                continue
+            job.store.put_failure(attempts[index].key, result)
+            following = _next(attempts[index].after(result), job.store)
+            if following.file:
+                failed.append(following)
+            else:
+                settle(following, None)
+        attempts = failed
+    return [done[first.paper.paper_id] for first in papers]
 
 
-def parse_attempt(attempt: Attempt) -> Parsed:
+def parse_attempt(attempt: Attempt, job: ParseJob) -> Parsed:
     """Parse the file, give it pages, and keep the document. Raises UnreadableDocument, also for a broken promise."""
-    file, known = attempt.candidate.file, attempt.candidate.format
-    if known is None:
-        raise UnreadableDocument(attempt.candidate.problem)
-    document = parser_of(known)(file.path, attempt.paper_id, file.relative, attempt.settings, attempt.limits)
+    file = attempt.file
+    if file is None or file.format is None:
+        raise UnreadableDocument(file.problem if file else "No file is left to be parsed.")
+    document = parser_of(file.format)(_content_of(file, attempt.paper), job.settings)
     _demand_text(document)
-    if file_sha256(file.path) != attempt.sha256:
-        raise UnreadableDocument("changed while it was read. Run again when it is complete.")
-    notes, fingerprint = list(attempt.earlier), attempt.fingerprints.first_file
+    notes, kept_as = list(attempt.failures), attempt.fingerprints.first_file
     if attempt.pdf and (page_work := _page_work(document)):
-        document, problem = _with_pages(document, page_work, attempt.pdf, attempt)
-        notes, fingerprint = [*notes, *problem], attempt.fingerprints.with_pdf
+        kept_as = attempt.fingerprints.with_pdf
+        try:
+            document = page_work(document, _content_of(attempt.pdf, attempt.paper), job.settings)
+        except UnreadableDocument as error:
+            notes.append(_no_pages_from(attempt.pdf, str(error)))
     document = replace(document, notes=(*notes, *document.notes))
     demand_promises(document)
     if notes:
-        fingerprint = attempt.fingerprints.after_failure
-    DocumentStore(attempt.documents).put(fingerprint, document)
-    return summary_of(fingerprint, document)
+        kept_as = attempt.fingerprints.after_failure
+    job.store.put(kept_as, document)
+    return _summary(kept_as, document)
 
 
-def summary_of(fingerprint: str, document: Document) -> Parsed:
-    """What the index says about a document."""
-    return Parsed(fingerprint, replace(document, blocks=()), len(document.blocks))
+def _examined(file: PaperFile, settings: ParsingSettings) -> PaperFile:
+    """The file with the format and hash of its content, or the problem."""
+    if file.problem:
+        return file
+    try:
+        head, sha256 = head_and_sha256(file.path)
+    except OSError as error:
+        return replace(
+            file, problem=f"cannot be opened ({error.strerror}). Give this user the right to read it, or remove it."
+        )
+    try:
+        known = sniff(file.path.name, head)
+    except UnreadableDocument as error:
+        return replace(file, sha256=sha256, problem=str(error))
+    problem = ""
+    if known.source not in settings.source_order:
+        problem = f"is {known.source}, which parsing.source_order leaves out. Add it there."
+    elif known.source is Source.TEXT and not settings.use_text_txt:
+        problem = "is text, and parsing.use_text_txt is off. Switch it on, or provide TEI or PDF."
+    return replace(file, sha256=sha256, format=None if problem else known, problem=problem)
 
 
-def without_pages(pdf: CandidateFile, reason: str) -> str:
-    """The note of a document that could not be aligned with its PDF."""
-    return f"No pages could be taken from the PDF: {sentence(pdf, reason)}"
+def _kept(attempt: Attempt, store: DocumentStore) -> Parsed | None:
+    """What an earlier run made of the paper, if it is in the store."""
+    for known in attempt.fingerprints.any_of():
+        if store.has(known):
+            return _summary(known, store.get(known))
+    return None
+
+
+def _next(attempt: Attempt, store: DocumentStore) -> Attempt:
+    """Go past the files of which it is known that they fail, by their content or from a run that was killed."""
+    while file := attempt.file:
+        failure = store.failure(attempt.key) if file.format else Failure(file.problem, is_worker_lost=False)
+        if failure is None:
+            break
+        attempt = attempt.after(failure)
+    return attempt
+
+
+def _content_of(file: PaperFile, paper: Paper) -> RawFile:
+    return RawFile(paper.paper_id, file.relative, hashed_content(file.path, file.sha256))
+
+
+def _sentence(file: PaperFile, reason: str) -> str:
+    return reason if reason.startswith(file.relative) else f"{file.relative} {reason}"
+
+
+def _no_pages_from(pdf: PaperFile, reason: str) -> str:
+    return f"No pages could be taken from the PDF: {_sentence(pdf, reason)}"
+
+
+def _summary(kept_as: str, document: Document) -> Parsed:
+    return Parsed(kept_as, replace(document, blocks=()), len(document.blocks))
 
 
 def _demand_text(document: Document) -> None:
@@ -172,13 +257,3 @@ def _page_work(document: Document) -> PageWork | None:
         return align_to_pdf
     is_partial = document.page_source is PageSource.COORDS and any(has_gaps(block.spans) for block in document.blocks)
     return fill_from_pdf if is_partial else None
-
-
-def _with_pages(
-    document: Document, page_work: PageWork, pdf: CandidateFile, attempt: Attempt
-) -> tuple[Document, list[str]]:
-    """The document with pages from the PDF, or as it was and the reason."""
-    try:
-        return page_work(document, pdf.path, attempt.settings, attempt.limits), []
-    except UnreadableDocument as error:
-        return document, [without_pages(pdf, str(error))]

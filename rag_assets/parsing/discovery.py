@@ -1,8 +1,7 @@
-"""Which papers there are: a sweep of the papers folder, or a table that names them.
+"""Which papers there are, by a sweep of the papers folder.
 
-Files are grouped into papers by folder and stem; nothing is opened here beyond finding out that it can be. What is
-in a file is the registry's matter. What cannot be used is not left out but handed on with its problem, so that it
-ends as a quarantined row that names the file and the remedy.
+Files are grouped into papers by folder and stem; none is opened. A file that cannot be used is handed on with its
+problem, so that it ends as a quarantined row that names the file and the remedy.
 """
 
 import hashlib
@@ -18,7 +17,7 @@ from pathlib import Path
 
 from rag_assets.errors import MissingInput
 from rag_assets.incremental import STAGED_SUFFIX, fingerprint
-from rag_assets.parsing.registry import known_suffixes, stem_of, suffix_of
+from rag_assets.parsing.registry import Format, known_suffixes, stem_of, suffix_of
 from rag_assets.settings import ParseLimits
 
 logger = logging.getLogger(__name__)
@@ -35,24 +34,28 @@ _UNSAFE = re.compile(r"[^\w .,;()\[\]{}+=~@&'!%$-]")
 
 
 @dataclass(frozen=True)
-class CandidateFile:
+class PaperFile:
     """One file of a paper."""
 
     path: Path
     relative: str
     """From the papers folder, with forward slashes."""
-    problem: str | None = None
-    """Why it cannot be read at all, as a phrase that can follow its name."""
+    problem: str = ""
+    """Why it cannot be parsed, as a phrase that can follow its name; empty when nothing is known against it."""
+    sha256: str = ""
+    """Of its bytes; empty until they are read."""
+    format: Format | None = None
+    """By its content; None until that is read, and when it cannot be parsed."""
 
 
 @dataclass(frozen=True)
-class PaperFiles:
-    """A paper and its files, in the order of their paths."""
+class Paper:
+    """A paper and its files."""
 
     paper_id: str
-    files: tuple[CandidateFile, ...]
-    problem: str | None = None
-    """Why none of the files may be used, as a whole sentence; None for a paper to be parsed."""
+    files: tuple[PaperFile, ...]
+    problem: str = ""
+    """Why none of the files may be used, as a whole sentence; empty for a paper to be parsed."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ class _Place:
         return safe_id(self.path.replace("/", _PATH_SEPARATOR))
 
 
-def discover(papers: Path, limits: ParseLimits) -> list[PaperFiles]:
+def discover(papers: Path, limits: ParseLimits) -> list[Paper]:
     """Sweep `papers` with all its folders; sorted by path, the same on every machine.
 
     Hidden files, READMEs, drafts and backups are passed over; files of unknown suffix too, but the log names them.
@@ -82,7 +85,7 @@ def discover(papers: Path, limits: ParseLimits) -> list[PaperFiles]:
     """
     demand_folder(papers)
     root = papers.resolve()
-    groups: dict[_Place, list[CandidateFile]] = {}
+    groups: dict[_Place, list[PaperFile]] = {}
     swept = _sweep(papers)
     _tell_of(swept.unknown, papers)
     for relative in swept.candidates:
@@ -91,7 +94,7 @@ def discover(papers: Path, limits: ParseLimits) -> list[PaperFiles]:
         groups.setdefault(_Place(folder, stem), []).append(_candidate(papers, relative, root, limits))
     ids = _unique_ids(groups)
     _tell_of_split_papers(groups, ids)
-    return [PaperFiles(ids[place], tuple(files)) for place, files in groups.items()]
+    return [Paper(ids[place], tuple(files)) for place, files in groups.items()]
 
 
 def demand_folder(papers: Path) -> None:
@@ -181,19 +184,17 @@ def _leads_out(path: Path, root: Path) -> bool:
     return path.is_symlink() and not path.resolve().is_relative_to(root)
 
 
-def _candidate(papers: Path, relative: str, root: Path, limits: ParseLimits) -> CandidateFile:
+def _candidate(papers: Path, relative: str, root: Path, limits: ParseLimits) -> PaperFile:
     path = papers / relative
-    return CandidateFile(path, _printable(relative), _problem(path, root, limits) or _unprintable(relative))
+    return PaperFile(path, _printable(relative), _problem(path, root, limits) or _unprintable(relative))
 
 
-def file_problem(path: Path, limits: ParseLimits) -> str | None:
-    """Why the file cannot be parsed whatever is in it, or None."""
+def file_problem(path: Path, limits: ParseLimits) -> str:
+    """Why the file cannot be parsed whatever is in it; empty if it may be."""
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
             return "is not a regular file. Put the paper itself here."
-        with path.open("rb"):
-            pass
     except FileNotFoundError:
         return "does not exist. Put the file there or take its name out of the list."
     except OSError as error:
@@ -205,10 +206,10 @@ def file_problem(path: Path, limits: ParseLimits) -> str | None:
             f"has {found.st_size / _BYTES_PER_MB:.1f} MB, more than the {limits.max_file_mb:g} MB of "
             "parsing.limits.max_file_mb. Raise the limit or split the file."
         )
-    return None
+    return ""
 
 
-def _problem(path: Path, root: Path, limits: ParseLimits) -> str | None:
+def _problem(path: Path, root: Path, limits: ParseLimits) -> str:
     if path.is_symlink():
         try:
             target = path.resolve(strict=True)
@@ -221,8 +222,8 @@ def _problem(path: Path, root: Path, limits: ParseLimits) -> str | None:
     return file_problem(path, limits)
 
 
-def _unprintable(relative: str) -> str | None:
-    return None if _printable(relative) == relative else "has a name that is not valid UTF-8. Rename the file."
+def _unprintable(relative: str) -> str:
+    return "" if _printable(relative) == relative else "has a name that is not valid UTF-8. Rename the file."
 
 
 def _printable(name: str) -> str:
@@ -243,7 +244,7 @@ def _unique_ids(places: Collection[_Place]) -> dict[_Place, str]:
     }
 
 
-def _tell_of_split_papers(groups: Mapping[_Place, Sequence[CandidateFile]], ids: Mapping[_Place, str]) -> None:
+def _tell_of_split_papers(groups: Mapping[_Place, Sequence[PaperFile]], ids: Mapping[_Place, str]) -> None:
     """Warn when files of one stem but different suffixes lie in different folders: they may be meant as one paper."""
     by_stem: dict[str, list[_Place]] = {}
     for place in groups:

@@ -1,28 +1,27 @@
 """The formats: one table of suffixes, sniffers and parsers, and the sniffing that never trusts a suffix alone.
 
 A new format is a row of `FORMATS` and a package of its own. Modules are imported when they are first needed: a worker
-that reads TEI does not load the PDF engine. Which of a paper's files is read first is `attempts`' matter.
+that reads TEI does not load the PDF engine.
 """
 
 import importlib
 import importlib.util
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import cast
 
 from rag_assets.domain import Document, Source
 from rag_assets.errors import UnreadableDocument
 from rag_assets.incremental import fingerprint
 from rag_assets.parsing.files.decoding import decoded
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.parsing.files.raw import RawFile
+from rag_assets.settings import ParsingSettings
 
-Parse = Callable[[Path, str, str, ParsingSettings, ParseLimits], Document]
+Parse = Callable[[RawFile, ParsingSettings], Document]
 Sniff = Callable[[bytes], bool]
 
 _PACKAGE = "rag_assets.parsing"
-_HEAD_BYTES = 65_536
 _BEFORE_CONTENT = b"\xef\xbb\xbf \t\r\n"
 """A UTF-8 byte order mark and white space."""
 
@@ -148,15 +147,6 @@ _AS_TEXT = "unnamed.txt"
 _XML_START = re.compile(r"\s*<(?:\?xml|!DOCTYPE|!--|[A-Za-z_])")
 
 
-@dataclass(frozen=True)
-class Sniffed:
-    """What a file is by its content."""
-
-    format: Format | None
-    problem: str = ""
-    """When `format` is None: what it is instead and what to do, as a phrase that can follow its name."""
-
-
 def suffix_of(name: str) -> str | None:
     """The longest known suffix of a file name, in lower case; None when it has none or nothing before it."""
     lowered = name.lower()
@@ -195,17 +185,18 @@ def installed_extras() -> list[str]:
     return sorted({known.extra for known in FORMATS if known.extra and importlib.util.find_spec(known.extra)})
 
 
-def sniff(path: Path) -> Sniffed:
-    """Tell the format of a file from its first bytes, its suffix only deciding between texts. Raises OSError."""
-    with path.open("rb") as file:
-        head = file.read(_HEAD_BYTES)
+def sniff(name: str, head: bytes) -> Format:
+    """The format of a file by its first bytes (64 KB are enough); its suffix only decides between texts.
+
+    Raises UnreadableDocument with what it is instead and what to do, as a phrase that can follow its name.
+    """
     for known in FORMATS:
         if _looks_like(known, head):
-            return _known(known, path.name)
+            return _named_alike(known, name)
     for magic, what, remedy in _OTHER_FILES:
         if head.startswith(magic):
-            return Sniffed(None, f"is {what}. {remedy}")
-    return _sniffed_text(path.name, head)
+            raise UnreadableDocument(f"is {what}. {remedy}")
+    return _text_format(name, head)
 
 
 def _expected(name: str) -> list[Format]:
@@ -220,32 +211,39 @@ def _looks_like(known: Format, head: bytes) -> bool:
     return looks_like(head)
 
 
-def _known(known: Format, name: str) -> Sniffed:
+def _named_alike(known: Format, name: str) -> Format:
     if known.needs_suffix and suffix_of(name) not in known.suffixes:
         wanted = known.suffixes[0]
-        return Sniffed(None, f"is a {wanted} file by content. Name it so if it is the paper, or get the paper again.")
-    return Sniffed(known)
+        raise UnreadableDocument(
+            f"is a {wanted} file by content. Name it so if it is the paper, or get the paper again."
+        )
+    return known
 
 
-def _sniffed_text(name: str, head: bytes) -> Sniffed:
+def _text_format(name: str, head: bytes) -> Format:
     try:
         text = decoded(head).text
-    except UnreadableDocument:
-        return Sniffed(None, "holds binary data in no known format. Convert it to PDF, TEI or text, or remove it.")
+    except UnreadableDocument as error:
+        raise UnreadableDocument(
+            "holds binary data in no known format. Convert it to PDF, TEI or text, or remove it."
+        ) from error
     formats = _expected(name) or _expected(_AS_TEXT)
     if plain := next((known for known in formats if known.sniff is None), None):
-        return Sniffed(plain)
+        return plain
+    raise UnreadableDocument(_mismatch(formats, name, text))
+
+
+def _mismatch(formats: Sequence[Format], name: str, text: str) -> str:
+    """Why a text is none of the formats that its suffix promises."""
     expected = {known.source for known in formats}
     if Source.PDF in expected:
-        return Sniffed(None, f"is no PDF: it has no %PDF- header but holds {_kind_of(text)}. Download it again.")
+        return f"is no PDF: it has no %PDF- header but holds {_kind_of(text)}. Download it again."
     if Source.TEI in expected:
-        return Sniffed(None, _not_tei(text))
+        return _not_tei(text)
     if any(known.needs_suffix for known in formats):
         suffix = suffix_of(name)
-        return Sniffed(None, f"is no {suffix} file: it holds {_kind_of(text)}. Save the paper as {suffix} again.")
-    return Sniffed(
-        None, f"is neither a DoclingDocument nor an ADE export but {_kind_of(text)}. Export the paper again."
-    )
+        return f"is no {suffix} file: it holds {_kind_of(text)}. Save the paper as {suffix} again."
+    return f"is neither a DoclingDocument nor an ADE export but {_kind_of(text)}. Export the paper again."
 
 
 def _not_tei(text: str) -> str:

@@ -17,10 +17,11 @@ from rag_assets.chunking import ReadingWindow, promises, update_chunks, update_p
 from rag_assets.embedding.providers import embedder_facts, open_token_counter
 from rag_assets.errors import UnreadableDocument
 from rag_assets.parsing import corpus
-from rag_assets.parsing.attempts import Attempt, Fingerprints, candidates, parse_attempt
-from rag_assets.parsing.discovery import CandidateFile
+from rag_assets.parsing.attempts import Attempt, Fingerprints, ParseJob, parse_attempt, ranked
+from rag_assets.parsing.discovery import Paper, PaperFile
+from rag_assets.parsing.promises import pages_outside
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.settings import ChunkingSettings, EmbeddingSettings, ParseLimits, ParsingSettings, PassageSettings
+from rag_assets.settings import ChunkingSettings, EmbeddingSettings, ParsingSettings, PassageSettings
 from rag_assets.text.tokens import TokenCounter, token_counter
 from rag_assets_tests.fuzzing.mutations import legal, mutated
 from rag_assets_tests.fuzzing.texts import random_text
@@ -83,31 +84,16 @@ def run_case(case: Case) -> Ending:
 def run_file(path: Path) -> Ending:
     """The same for a file as it is."""
     store = DocumentStore(path.parent / "documents")
-    file = CandidateFile(path, path.name)
-    settings, limits = ParsingSettings(), ParseLimits()
-    (candidate,) = candidates([file], settings)
-    if candidate.format is None:
-        return Ending(QUARANTINED, candidate.problem)
+    job = ParseJob(ParsingSettings(), store)
+    paper = ranked(Paper(_PAPER, (PaperFile(path, path.name),)), job.settings)
     try:
-        parsed = parse_attempt(
-            Attempt(
-                paper_id=_PAPER,
-                candidate=candidate,
-                sha256=corpus.file_sha256(path),
-                pdf=None,
-                earlier=(),
-                fingerprints=Fingerprints("f" * 32, "e" * 32, "d" * 32),
-                settings=settings,
-                limits=limits,
-                documents=store.folder,
-            )
-        )
+        parsed = parse_attempt(Attempt(paper, Fingerprints("f" * 32, "e" * 32, "d" * 32)), job)
     except UnreadableDocument as error:
         return Ending(QUARANTINED, str(error))
     row = {"paper_id": _PAPER, "status": "parsed", "fingerprint": parsed.fingerprint}
     index = tables.to_table([row | {"n_pages": parsed.summary.n_pages}], tables.PARSED_INDEX)
     blocks, _ = corpus.block_table(index, tables.BLOCKS.empty_table(), store)
-    _demand(not len(corpus.pages_outside(blocks, index)), "pages_within_document")
+    _demand(not len(pages_outside(blocks, index)), "pages_within_document")
     return _cut(blocks)
 
 

@@ -6,10 +6,11 @@ from pathlib import Path
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.domain import Document
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.markdown.document import parse_markdown
 from rag_assets.parsing.pdf.document import parse_pdf
 from rag_assets.parsing.text.document import parse_text
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.settings import ParsingSettings
 from rag_assets_tests.parsing.ade.files import parsed as parsed_ade
 from rag_assets_tests.parsing.ade.files import v1_chunk, v1_file
 from rag_assets_tests.parsing.docling.test_document import DoclingWriter
@@ -46,7 +47,7 @@ def from_text(folder: Path, sections: Sequence[Section]) -> Document:
     path = folder / "paper.txt"
     parts = [TITLE, *(part for title, below in sections for part in (title, "\n".join(below)))]
     path.write_text("\n\n".join(parts), "utf-8")
-    return parse_text(path, "paper", path.name, ParsingSettings(), ParseLimits())
+    return parse_text(RawFile("paper", path.name, path.read_bytes()), ParsingSettings())
 
 
 def from_pdf(folder: Path, sections: Sequence[Section]) -> Document:
@@ -59,7 +60,7 @@ def from_pdf(folder: Path, sections: Sequence[Section]) -> Document:
             top = lines(canvas, below, top=top)
 
     path = write_pdf(folder / "paper.pdf", [draw])
-    return parse_pdf(path, "paper", path.name, ParsingSettings(), ParseLimits())
+    return parse_pdf(RawFile("paper", path.name, path.read_bytes()), ParsingSettings())
 
 
 def from_docling(folder: Path, sections: Sequence[Section]) -> Document:
@@ -88,4 +89,4 @@ def markdown_of(folder: Path, parts: Sequence[str]) -> Document:
     """A Markdown file with a marked title and the parts below it, one blank line between them."""
     path = folder / "paper.md"
     path.write_text("\n\n".join([f"# {TITLE}", *parts]), "utf-8")
-    return parse_markdown(path, "paper", path.name, ParsingSettings(), ParseLimits())
+    return parse_markdown(RawFile("paper", path.name, path.read_bytes()), ParsingSettings())

@@ -11,21 +11,19 @@ import pytest
 
 from rag_assets import tables
 from rag_assets.domain import Source
-from rag_assets.errors import InvalidSettings
+from rag_assets.errors import InvalidSettings, UnreadableDocument
 from rag_assets.incremental import UpdatePlan
 from rag_assets.parsing import registry
+from rag_assets.parsing.attempts import Attempt, Fingerprints, ParseJob, parse_attempt, ranked
 from rag_assets.parsing.corpus import (
     block_table,
     documents_of,
-    pages_outside,
-    quarantined,
-    repeated_paper_ids,
-    text_lost,
     update_parsed_index,
 )
 from rag_assets.parsing.discovery import discover
+from rag_assets.parsing.files.raw import RawFile
+from rag_assets.parsing.promises import pages_outside, quarantined, repeated_paper_ids, text_lost
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.parsing.tries import ParseJob
 from rag_assets.settings import ParseLimits, ParsingSettings, load_settings
 from rag_assets_tests.fuzzing.samples import write_samples
 from rag_assets_tests.parsing.pdf.samples import lines, prose, write_pdf
@@ -47,7 +45,6 @@ class Corpus:
     documents: Path
     index: pa.Table
     settings: ParsingSettings = field(default_factory=ParsingSettings)
-    limits: ParseLimits = field(default_factory=ParseLimits)
     n_reported: int = 0
 
     def put(self, **texts: str) -> None:
@@ -56,12 +53,12 @@ class Corpus:
 
     def update(self) -> UpdatePlan:
         self.n_reported = 0
-        papers = discover(self.papers, self.limits)
+        papers = discover(self.papers, self.settings.limits)
         self.index, plan = update_parsed_index(papers, self.index, self.job(), self.count)
         return plan
 
     def job(self) -> ParseJob:
-        return ParseJob(self.settings, self.limits, DocumentStore(self.documents), n_workers=1)
+        return ParseJob(self.settings, DocumentStore(self.documents), n_workers=1)
 
     def count(self, n_done: int, n_total: int) -> None:
         self.n_reported += 1
@@ -219,7 +216,7 @@ def test_coordinates_on_a_part_of_a_tei_are_completed_from_its_pdf(corpus: Corpu
 
 def test_a_quarantined_paper_is_tried_again_when_a_limit_is_raised_and_only_then(corpus: Corpus) -> None:
     """Tried every night it costs the limit every night; never tried again, raising the limit does nothing."""
-    corpus.limits = ParseLimits(max_pages=1)
+    corpus.settings = ParsingSettings(limits=ParseLimits(max_pages=1))
     corpus.put(a__txt="Iron is scarce.\fSheep know.", b__txt=TEXT.format("x"))
     corpus.update()
     assert "parsing.limits.max_pages" in str(corpus.row("a")["error"])
@@ -228,7 +225,7 @@ def test_a_quarantined_paper_is_tried_again_when_a_limit_is_raised_and_only_then
     assert again.is_noop
     assert corpus.n_reported == 0
 
-    corpus.limits = ParseLimits(max_pages=2)
+    corpus.settings = ParsingSettings(limits=ParseLimits(max_pages=2))
     raised = corpus.update()
 
     assert (raised.changed, raised.unchanged) == (("a",), ("b",))
@@ -323,8 +320,7 @@ def test_a_parser_reads_no_setting_that_its_format_does_not_name(tmp_path: Path)
     """A setting that is read but not named would change nothing of the papers that are already parsed."""
     seen = set()
     for path in write_samples(tmp_path):
-        known = registry.sniff(path).format
-        assert known is not None
+        known = registry.sniff(path.name, path.read_bytes())
         read: set[str] = set()
 
         class Watched(ParsingSettings):
@@ -333,12 +329,17 @@ def test_a_parser_reads_no_setting_that_its_format_does_not_name(tmp_path: Path)
                     read.add(name)
                 return super().__getattribute__(name)
 
-        registry.parser_of(known)(path, "a", path.name, Watched(), ParseLimits())
+        registry.parser_of(known)(RawFile("a", path.name, path.read_bytes()), Watched())
 
-        assert read <= set(known.reads_settings), path.name
+        assert read - {"limits"} <= set(known.reads_settings), path.name
         seen.add((known.source, frozenset(read)))
     assert {source for source, _ in seen} == set(Source)
-    assert {source for source, read in seen if read} == {Source.TEXT, Source.ADE, Source.PDF, Source.DOCLING}
+    assert {source for source, read in seen if read - {"limits"}} == {
+        Source.TEXT,
+        Source.ADE,
+        Source.PDF,
+        Source.DOCLING,
+    }
 
 
 def test_a_run_that_was_killed_before_it_published_repeats_no_finished_file(corpus: Corpus) -> None:
@@ -362,13 +363,52 @@ def test_a_document_lost_from_the_cache_is_parsed_again(corpus: Corpus) -> None:
     corpus.put(a__txt=TEXT.format("x"))
     corpus.update()
     before = corpus.index
-    next(corpus.documents.rglob("*.gz")).unlink()
+    next(corpus.documents.rglob("*.document")).unlink()
 
     plan = corpus.update()
 
     assert plan.is_noop
     assert corpus.index.equals(before)
     assert corpus.blocks().num_rows == 2
+
+
+def test_a_damaged_document_is_parsed_again_and_the_log_says_so(
+    corpus: Corpus, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is read only when its blocks are made again, at the worst time to find out."""
+    corpus.put(a__txt=TEXT.format("x"), b__txt=TEXT.format("y"))
+    corpus.update()
+    before = corpus.index
+    path = next(corpus.documents.rglob("*.document"))
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 4]))
+
+    plan = corpus.update()
+
+    assert plan.is_noop
+    assert corpus.n_reported == 1
+    assert f"{path} is damaged and is made anew." in caplog.messages
+    assert path.read_bytes() == whole
+    assert corpus.index.equals(before)
+
+
+@pytest.mark.parametrize("changed", ["a.tei.xml", "a.pdf"])
+def test_a_file_that_changes_after_it_was_hashed_is_not_parsed(corpus: Corpus, changed: str) -> None:
+    """Half a file, still being copied, would be kept under the hash of another content for ever."""
+    corpus.put(a__tei__xml=TEI.format("Sheep"))
+    write_pdf(corpus.papers / "a.pdf", [lambda canvas: lines(canvas, prose("desert", 8), top=60)])
+    (found,) = discover(corpus.papers, corpus.settings.limits)
+    attempt = Attempt(ranked(found, corpus.settings), Fingerprints("aa", "bb", "cc"))
+    with (corpus.papers / changed).open("ab") as file:
+        file.write(b"\n")
+
+    try:
+        parsed = parse_attempt(attempt, corpus.job())
+        problem = str(parsed.summary.notes)
+    except UnreadableDocument as error:
+        problem = str(error)
+
+    assert "changed while it was read. Run again when it is complete." in problem
 
 
 def test_blocks_follow_the_index_paper_by_paper(corpus: Corpus) -> None:

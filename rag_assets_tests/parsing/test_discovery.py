@@ -4,13 +4,10 @@ import os
 import unicodedata
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from rag_assets.errors import MissingInput
-from rag_assets.parsing.discovery import PaperFiles, discover, manifest_hash, safe_id
-from rag_assets.parsing.paper_list import find_papers
+from rag_assets.parsing.discovery import Paper, discover, manifest_hash, safe_id
 from rag_assets.settings import ParseLimits
 
 LIMITS = ParseLimits()
@@ -30,7 +27,7 @@ def put(folder: Path, *names: str) -> None:
         path.write_text(f"content of {name}", "utf-8")
 
 
-def files_by_id(found: list[PaperFiles]) -> dict[str, list[str]]:
+def files_by_id(found: list[Paper]) -> dict[str, list[str]]:
     return {paper.paper_id: [file.relative for file in paper.files] for paper in found}
 
 
@@ -53,7 +50,7 @@ def test_the_files_of_a_paper_are_found_together(papers: Path) -> None:
         "moe": ["moe.TEI.XML"],
         "zoe": ["zoe.ade.json", "zoe.md"],
     }
-    assert all(paper.problem is None for paper in found)
+    assert all(not paper.problem for paper in found)
 
 
 def test_a_file_of_unknown_suffix_is_named_in_the_log(papers: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -103,7 +100,7 @@ def test_papers_of_one_stem_in_different_folders_get_ids_by_path(papers: Path) -
         "a": ["a.txt"],
         "by year__2023__main": ["by year/2023/main.pdf"],
     }
-    assert all(paper.problem is None for paper in found)
+    assert all(not paper.problem for paper in found)
 
 
 def test_a_paper_in_a_subfolder_takes_no_id_away(papers: Path) -> None:
@@ -176,11 +173,11 @@ def test_links_out_of_the_folder_and_dead_ends_are_refused(papers: Path, tmp_pat
 
     leads_out = "is a link that leads out of the papers folder. Put the file itself here."
     assert problems == {
-        "alias.txt": None,
+        "alias.txt": "",
         "folder": leads_out,
         "leak.txt": leads_out,
         "loop.txt": "is a link that leads nowhere. Put the file itself here.",
-        "real.txt": None,
+        "real.txt": "",
     }
 
 
@@ -194,7 +191,7 @@ def test_files_that_cannot_be_read_are_named_with_their_reason(papers: Path) -> 
 
     found = discover(papers, ParseLimits(max_file_mb=1))
 
-    problems = {file.relative: file.problem or "" for paper in found for file in paper.files}
+    problems = {file.relative: file.problem for paper in found for file in paper.files}
     assert problems["fine.txt"] == ""
     assert problems["empty.pdf"].startswith("is empty (0 bytes)")
     assert problems["large.txt"].startswith("has 2.0 MB, more than the 1 MB of parsing.limits.max_file_mb")
@@ -223,62 +220,3 @@ def test_the_manifest_hash_moves_with_any_candidate_and_with_nothing_else(papers
     (papers / "sub/b.pdf").unlink()
     removed = manifest_hash(papers)
     assert len({before, touched, removed}) == 3
-
-
-def test_a_table_in_the_folder_names_the_papers_instead_of_the_sweep(papers: Path) -> None:
-    """Teams that already have a parsed index must not have to rename their files."""
-    put(papers, "x/one.xml", "x/one.txt", "two.txt", "unlisted.txt")
-    write_index(
-        papers / "parsed_index.parquet",
-        [
-            ("first", "x/one.xml", "x/one.txt"),
-            ("second", None, "two.txt"),
-            ("third", "gone.xml", None),
-            ("second", None, "x/one.txt"),
-            ("fifth", None, None),
-        ],
-    )
-
-    found = find_papers(papers, None, LIMITS)
-
-    by_id = {paper.paper_id: paper for paper in found}
-    assert files_by_id(found)["first"] == ["x/one.xml", "x/one.txt"]
-    assert by_id["first"].problem is by_id["second"].problem is None
-    assert (by_id["third"].files[0].problem or "").startswith("does not exist")
-    assert (
-        by_id["fifth"].problem
-        == "parsed_index.parquet names no file for fifth. Fill in parsed_xml_path or parsed_txt_path."
-    )
-    (repeated,) = [paper for paper in found if "names paper_id second 2 times" in (paper.problem or "")]
-    assert repeated.paper_id not in ("second", "fifth")
-    assert len(found) == 5
-
-
-def test_paths_in_a_table_elsewhere_count_from_its_folder(papers: Path, tmp_path: Path) -> None:
-    """A row must name its file the same on every machine: relative, with forward slashes."""
-    put(tmp_path, "export/tei/one.xml")
-    write_index(tmp_path / "export" / "index.parquet", [("one", "tei/one.xml", None)])
-
-    (paper,) = find_papers(papers, tmp_path / "export" / "index.parquet", LIMITS)
-
-    assert paper.files[0].relative == "../export/tei/one.xml"
-    assert paper.files[0].problem is None
-
-
-def test_a_table_that_is_none_says_so(papers: Path) -> None:
-    """A wrong file must not read as an empty corpus."""
-    (papers / "other.parquet").write_text("no parquet", "utf-8")
-    pq.write_table(pa.table({"paper_id": ["a"]}), papers / "poor.parquet")
-
-    with pytest.raises(MissingInput, match=r"other\.parquet cannot be read as a parquet file"):
-        find_papers(papers, papers / "other.parquet", LIMITS)
-    with pytest.raises(MissingInput, match=r"poor\.parquet has no column parsed_xml_path, parsed_txt_path"):
-        find_papers(papers, papers / "poor.parquet", LIMITS)
-    with pytest.raises(MissingInput, match=r"absent\.parquet, which the setting paper_list names, does not exist"):
-        find_papers(papers, papers / "absent.parquet", LIMITS)
-
-
-def write_index(path: Path, rows: list[tuple[str, str | None, str | None]]) -> None:
-    columns = ("paper_id", "parsed_xml_path", "parsed_txt_path")
-    schema = pa.schema([(name, pa.string()) for name in columns])
-    pq.write_table(pa.Table.from_pylist([dict(zip(columns, row, strict=True)) for row in rows], schema), path)

@@ -9,12 +9,12 @@ import pytest
 from rag_assets import tables
 from rag_assets.domain import Block, BlockKind, Box, Cell, Document, Source, Span
 from rag_assets.errors import UnreadableDocument
-from rag_assets.parsing.corpus import block_table, quarantined, update_parsed_index
+from rag_assets.parsing.attempts import ParseJob
+from rag_assets.parsing.corpus import block_table, update_parsed_index
 from rag_assets.parsing.discovery import discover
-from rag_assets.parsing.promises import demand_promises
+from rag_assets.parsing.promises import demand_promises, quarantined
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.parsing.tries import ParseJob
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.settings import ParsingSettings
 from rag_assets_tests.fuzzing.samples import TEI_BEYOND_ITS_PAGES, ade_v1, ade_v2, docling
 
 TEXT = "Iron is scarce."
@@ -83,9 +83,9 @@ def test_one_bad_paper_of_each_kind_leaves_the_others_alone(tmp_path: Path) -> N
     (papers / "cell.docling.json").write_text(json.dumps(cells), "utf-8")
     (papers / "fine.ade.json").write_text(json.dumps(ade_v1()), "utf-8")
     store = DocumentStore(tmp_path / "documents")
-    job = ParseJob(ParsingSettings(), ParseLimits(), store, n_workers=1)
+    job = ParseJob(ParsingSettings(), store, n_workers=1)
 
-    index, _ = update_parsed_index(discover(papers, job.limits), tables.PARSED_INDEX.empty_table(), job)
+    index, _ = update_parsed_index(discover(papers, job.settings.limits), tables.PARSED_INDEX.empty_table(), job)
     blocks, _ = block_table(index, tables.BLOCKS.empty_table(), store)
 
     errors = dict(zip(*(quarantined(index)[column].to_pylist() for column in ("paper_id", "error")), strict=True))
@@ -93,6 +93,6 @@ def test_one_bad_paper_of_each_kind_leaves_the_others_alone(tmp_path: Path) -> N
     assert "puts a text on page 9, but the document has 2 pages (pages_within_document)" in errors["page_9_of_2"]
     assert all("no table can hold" in errors[paper_id] for paper_id in ("row", "cell"))
     assert set(blocks["paper_id"].to_pylist()) == {"fine"}
-    again, plan = update_parsed_index(discover(papers, job.limits), index, job)
+    again, plan = update_parsed_index(discover(papers, job.settings.limits), index, job)
     assert plan.is_noop
     assert again.equals(index)

@@ -38,10 +38,10 @@ def test_a_document_comes_back_as_it_was_and_equal_ones_are_equal_bytes(tmp_path
     there.put(FIRST, DOCUMENT)
 
     assert here.get(FIRST) == DOCUMENT
-    (one,), (other,) = (sorted(store.folder.rglob("*.gz")) for store in (here, there))
-    assert one.relative_to(here.folder).as_posix() == f"aa/{FIRST}.json.gz"
+    (one,), (other,) = (sorted(store.folder.rglob("*.document")) for store in (here, there))
+    assert one.relative_to(here.folder).as_posix() == f"aa/{FIRST}.document"
     assert one.read_bytes() == other.read_bytes()
-    assert one.read_bytes()[4:8] == bytes(4), "gzip's header must not tell when it was written"
+    assert one.read_bytes()[36:40] == bytes(4), "gzip's header must not tell when it was written"
 
 
 def test_pruning_keeps_what_is_used_and_nothing_else(tmp_path: Path) -> None:
@@ -64,10 +64,10 @@ def test_a_missing_or_damaged_document_names_the_remedy(tmp_path: Path) -> None:
     """A bare decompression error at night tells nobody which file to delete."""
     store = DocumentStore(tmp_path)
     store.put(FIRST, DOCUMENT)
-    path = next(tmp_path.rglob("*.gz"))
+    path = next(tmp_path.rglob("*.document"))
     path.write_bytes(path.read_bytes()[:-20])
 
-    with pytest.raises(MissingInput, match=r"cannot be read as a parsed document\. Delete it, then materialize"):
+    with pytest.raises(MissingInput, match=r"cannot be read as a parsed document\. Materialize `parsed_index` again"):
         store.get(FIRST)
     with pytest.raises(MissingInput, match="Materialize `parsed_index` first"):
         store.get(SECOND)

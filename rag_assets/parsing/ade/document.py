@@ -8,7 +8,6 @@ section.
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from statistics import median
 
 from rag_assets.domain import Block, BlockKind, Document, PageSource, Source, Zone
@@ -30,8 +29,9 @@ from rag_assets.parsing.conventions.section_headings import (
 )
 from rag_assets.parsing.conventions.section_names import is_section_name
 from rag_assets.parsing.files.json_objects import load_json_object
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.markdown.parts import plain_line
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.settings import ParsingSettings
 
 _FIRST_FIELD_MARKDOWN = re.compile(rb'\{\s*(?:"(?:data|result)"\s*:\s*\{\s*)?"markdown"\s*:')
 _MIN_TITLE_CHARS, _MAX_TITLE_CHARS, _MIN_TITLE_WORDS = 15, 250, 3
@@ -58,23 +58,23 @@ def is_ade(parsed: object) -> bool:
     return isinstance(parsed, dict) and family_of(parsed) is not None
 
 
-def parse_ade(path: Path, paper_id: str, file_path: str, settings: ParsingSettings, limits: ParseLimits) -> Document:
+def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:
     """Read an ADE export. Raises UnreadableDocument when it is none or holds no text, DocumentLimit when too big."""
-    ade = read_ade(load_json_object(path, limits), path, limits)
+    ade = read_ade(load_json_object(file.content, settings.limits), settings.limits.max_pages)
     title = _title_region(ade)
     sift = sifted(ade.regions, title, settings.running_header_share, ade.n_pages)
     try:
         drafts = _drafts(sift, ade, title)
     except RecursionError as error:
-        raise DocumentLimit(f"{path}: Markdown nested too deep to read. Parse the paper again.") from error
+        raise DocumentLimit("has Markdown nested too deep to read. Parse the paper again.") from error
     if not drafts:
-        raise UnreadableDocument(f"{path}: ADE found no text on its {ade.n_pages or 0} pages. Check the original file.")
+        raise UnreadableDocument(f"has {ade.n_pages or 0} pages on which ADE found no text. Check the original file.")
     blocks = _with_sections(drafts)
     return Document(
-        paper_id=paper_id,
+        paper_id=file.paper_id,
         title=next((draft.block.text for draft in drafts if draft.is_title), ""),
         source=Source.ADE,
-        file_path=file_path,
+        file_path=file.path,
         blocks=tuple(blocks),
         n_pages=ade.n_pages,
         page_source=PageSource.PARSER if any(block.page_start for block in blocks) else PageSource.NONE,

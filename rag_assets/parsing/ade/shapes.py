@@ -12,14 +12,12 @@ What a region's text means (tables, headings, noise) is read in `document`.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Literal
 
 from rag_assets.domain import Box, Cell
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.parsing.files.json_objects import mapping, number, sequence, text_field, whole_number
 from rag_assets.parsing.markdown.parts import plain_line
-from rag_assets.settings import ParseLimits
 
 Family = Literal["legacy", "v1", "v2", "v2 preview"]
 GridPosition = tuple[int, int, int, int]
@@ -79,7 +77,7 @@ def family_of(parsed: Mapping[str, Any]) -> Family | None:
     return None
 
 
-def read_ade(parsed: Mapping[str, Any], path: Path, limits: ParseLimits) -> AdeFile:
+def read_ade(parsed: Mapping[str, Any], max_pages: int) -> AdeFile:
     """The regions of a parsed ADE object.
 
     Raises UnreadableDocument when it has none of the three shapes (the two-month preview of version 2, whose page
@@ -94,10 +92,10 @@ def read_ade(parsed: Mapping[str, Any], path: Path, limits: ParseLimits) -> AdeF
         ade = _version_2(body)
     else:
         found = "the preview form of ADE v2 (before July 2026)" if family else "no chunks and no structure of ADE"
-        raise UnreadableDocument(f"{path}: the JSON holds {found}. Parse the paper again with a current ADE version.")
-    if ade.n_pages is not None and ade.n_pages > limits.max_pages:
+        raise UnreadableDocument(f"holds JSON with {found}. Parse the paper again with a current ADE version.")
+    if ade.n_pages is not None and ade.n_pages > max_pages:
         raise DocumentLimit(
-            f"{path}: {ade.n_pages} pages, but parsing.limits.max_pages is {limits.max_pages}. Raise it or split it."
+            f"has {ade.n_pages} pages, but parsing.limits.max_pages is {max_pages}. Raise the limit or split it."
         )
     return ade
 

@@ -6,14 +6,15 @@ blocks in it `placing`'s, what has a page already `gaps`'.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import PurePosixPath
 
 from rag_assets.domain import Block, Document, PageSource, Span
 from rag_assets.parsing.alignment.gaps import Filled, filled
 from rag_assets.parsing.alignment.pages import spans_of
 from rag_assets.parsing.alignment.placing import MIN_BLOCK_SHARE, placed
 from rag_assets.parsing.alignment.words import PdfWords, Words, pdf_words
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.parsing.files.raw import RawFile
+from rag_assets.settings import ParsingSettings
 
 MIN_DOCUMENT_SHARE = 0.3
 """Share of a document's words that must be found; with fewer, the PDF is another paper or another version."""
@@ -31,51 +32,51 @@ class _Aligned:
     problem: str = ""
 
 
-def align_to_pdf(document: Document, pdf_path: Path, settings: ParsingSettings, limits: ParseLimits) -> Document:
-    """`document` with pages and boxes from the PDF at `pdf_path`, and how sure each page is.
+def align_to_pdf(document: Document, pdf_file: RawFile, settings: ParsingSettings) -> Document:
+    """`document` with pages and boxes from the PDF of its paper, and how sure each page is.
 
     Blocks that do not align keep page None; a note counts and names them. When little aligns at all, the document
     comes back as it was, with a note. Raises UnreadableDocument when the PDF cannot be opened.
     """
-    pdf = pdf_words(pdf_path, settings, limits)
+    pdf, pdf_name = pdf_words(pdf_file.content, settings), PurePosixPath(pdf_file.path).name
     aligned = _aligned(document, pdf)
     if aligned.problem:
-        return _with_note(document, f"No pages from {pdf_path.name}: {aligned.problem}")
+        return _with_note(document, f"No pages from {pdf_name}: {aligned.problem}")
     blocks = _with_spans(document.blocks, aligned.spans)
     return replace(
         document,
         blocks=blocks,
         n_pages=pdf.n_pages,
         page_source=PageSource.ALIGNED,
-        notes=(*document.notes, *_notes(blocks, pdf_path)),
+        notes=(*document.notes, *_notes(blocks, pdf_name)),
     )
 
 
-def fill_from_pdf(document: Document, pdf_path: Path, settings: ParsingSettings, limits: ParseLimits) -> Document:
+def fill_from_pdf(document: Document, pdf_file: RawFile, settings: ParsingSettings) -> Document:
     """`document` with pages from the PDF where it proves none, or not which of two; proven pages stay as they are.
 
     The document's `page_source` stays too; the runs that were filled have a `page_confidence`. A note counts them,
     and the proven pages that the PDF contradicts; when these are many, nothing is filled. Raises UnreadableDocument
     when the PDF cannot be opened.
     """
-    pdf = pdf_words(pdf_path, settings, limits)
+    pdf, pdf_name = pdf_words(pdf_file.content, settings), PurePosixPath(pdf_file.path).name
     aligned = _aligned(document, pdf)
     if aligned.problem:
-        return _with_note(document, f"No pages added from {pdf_path.name}: {aligned.problem}")
+        return _with_note(document, f"No pages added from {pdf_name}: {aligned.problem}")
     if document.n_pages is not None and document.n_pages != pdf.n_pages:
         problem = f"it has {pdf.n_pages} pages, the document {document.n_pages}. It is probably another version."
-        return _with_note(document, f"No pages added from {pdf_path.name}: {problem}")
+        return _with_note(document, f"No pages added from {pdf_name}: {problem}")
     by_block = [filled(block.spans, spans) for block, spans in zip(document.blocks, aligned.spans, strict=True)]
     n_proved, n_contradicted = sum(each.n_agreed for each in by_block), sum(each.n_contradicted for each in by_block)
     if n_contradicted > MAX_CONTRADICTED_SHARE * (n_proved + n_contradicted):
         problem = f"it puts {n_contradicted} of {n_proved + n_contradicted} characters on other pages than are proved."
-        return _with_note(document, f"No pages added from {pdf_path.name}: {problem}")
+        return _with_note(document, f"No pages added from {pdf_name}: {problem}")
     blocks = _with_spans(document.blocks, [each.spans for each in by_block])
     return replace(
         document,
         blocks=blocks,
         n_pages=pdf.n_pages,
-        notes=(*document.notes, *_notes_of_gaps(by_block, pdf_path)),
+        notes=(*document.notes, *_notes_of_gaps(by_block, pdf_name)),
     )
 
 
@@ -106,7 +107,7 @@ def _with_note(document: Document, note: str) -> Document:
     return replace(document, notes=(*document.notes, note))
 
 
-def _notes(blocks: Sequence[Block], pdf_path: Path) -> list[str]:
+def _notes(blocks: Sequence[Block], pdf_name: str) -> list[str]:
     lost = [block for block in blocks if block.text and all(span.page_start is None for span in block.spans)]
     if not lost:
         return []
@@ -114,17 +115,17 @@ def _notes(blocks: Sequence[Block], pdf_path: Path) -> list[str]:
     more = f" and {len(lost) - _MAX_NAMED} more" if len(lost) > _MAX_NAMED else ""
     return [
         f"{len(lost)} of {len(blocks)} blocks have no page: fewer than {MIN_BLOCK_SHARE:.0%} of their words were found "
-        f"in {pdf_path.name}, or on two pages alike: {named}{more}."
+        f"in {pdf_name}, or on two pages alike: {named}{more}."
     ]
 
 
-def _notes_of_gaps(by_block: Sequence[Filled], pdf_path: Path) -> list[str]:
+def _notes_of_gaps(by_block: Sequence[Filled], pdf_name: str) -> list[str]:
     n_filled = sum(each.n_filled for each in by_block)
-    notes = [f"{n_filled} characters without one proven page have it from {pdf_path.name}."] if n_filled else []
+    notes = [f"{n_filled} characters without one proven page have it from {pdf_name}."] if n_filled else []
     if n_contradicted := sum(each.n_contradicted for each in by_block):
         n_blocks = sum(each.n_contradicted > 0 for each in by_block)
         notes.append(
-            f"{pdf_path.name} has {n_contradicted} characters of {n_blocks} blocks on another page than is proved; "
+            f"{pdf_name} has {n_contradicted} characters of {n_blocks} blocks on another page than is proved; "
             "the proven pages stand."
         )
     return notes

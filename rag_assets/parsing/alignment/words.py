@@ -8,12 +8,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from rag_assets.parsing.pdf.file import opened_pdf
 from rag_assets.parsing.pdf.layout import Line
 from rag_assets.parsing.pdf.pages import read_pages, without_running_text
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.settings import ParsingSettings
 from rag_assets.text.folding import Folded
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")  # letters and digits apart: note marks stick to words in one source only
@@ -55,10 +54,10 @@ class PdfWords:
         return self.lines[index].frame.page
 
 
-def pdf_words(path: Path, settings: ParsingSettings, limits: ParseLimits) -> PdfWords:
-    """Read the words of the PDF at `path`. Raises UnreadableDocument when it cannot be opened."""
-    with opened_pdf(path, limits) as pdf:
-        pages, page_lines = read_pages(pdf, path)
+def pdf_words(content: bytes, settings: ParsingSettings) -> PdfWords:
+    """Read the words of a PDF. Raises UnreadableDocument when it cannot be opened."""
+    with opened_pdf(content, settings.limits.max_pages) as pdf:
+        pages, page_lines = read_pages(pdf)
     kept, _ = without_running_text(page_lines, settings.running_header_share)
     lines = [line for page in kept for layer in (page.upright, *page.asides) for line in layer if line.text]
     words, at_lines = _words_of(lines)

@@ -1,20 +1,22 @@
 """PDF, HTML and DOCX through docling's own converter, an optional dependency (`rag_assets[docling]`).
 
 docling finds layout and tables with models that it fetches at its first PDF; HTML and DOCX need none. Its document is
-read in `document`. Written against the documented API of docling 2 (`DocumentConverter.convert`, `export_to_dict`);
+read in `document`. Written against the documented API of docling 2 (`DocumentConverter.convert` of a `DocumentStream`,
+`export_to_dict`);
 tests run it against a stand-in with that API, since docling itself brings torch along.
 """
 
 import importlib
 from dataclasses import replace
-from pathlib import Path
+from io import BytesIO
+from pathlib import PurePosixPath
 from typing import Any
 
 from rag_assets.domain import Document
 from rag_assets.errors import MissingExtra, UnreadableDocument
 from rag_assets.parsing.docling.document import document_of
-from rag_assets.parsing.files.size_limit import demand_size
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.parsing.files.raw import RawFile
+from rag_assets.settings import ParsingSettings
 
 _WORD_FOLDER = b"word/"
 _HTML_STARTS = (b"<!doctype html", b"<html")
@@ -34,34 +36,29 @@ def looks_like_docx(head: bytes) -> bool:
     return head.startswith(b"PK\x03\x04") and _WORD_FOLDER in head
 
 
-def parse_with_docling(
-    path: Path,
-    paper_id: str,
-    file_path: str,
-    settings: ParsingSettings,
-    limits: ParseLimits,
-) -> Document:
+def parse_with_docling(file: RawFile, settings: ParsingSettings) -> Document:
     """Convert a file with docling and read the result.
 
     Raises MissingExtra when docling is not installed, UnreadableDocument with docling's reason when it cannot convert
-    the file, DocumentLimit when the file is too big or has too many pages.
+    the file, DocumentLimit when it has too many pages.
     """
-    demand_size(path, limits)
-    result = _converted(path, limits)
-    document = document_of(result.document.export_to_dict(), path, paper_id, file_path, settings, limits)
+    result = _converted(file, settings.limits.max_pages)
+    document = document_of(result.document.export_to_dict(), file, settings)
     is_partial = getattr(result.status, "value", result.status) == "partial_success"
     note = "converted with docling, in part only" if is_partial else "converted with docling"
     return replace(document, notes=(*document.notes, note))
 
 
-def _converted(path: Path, limits: ParseLimits) -> Any:
+def _converted(file: RawFile, max_pages: int) -> Any:
     """docling's ConversionResult of the file."""
     try:
         converter = importlib.import_module("docling.document_converter").DocumentConverter()
+        stream_type = importlib.import_module("docling.datamodel.base_models").DocumentStream
     except ImportError as error:
-        raise MissingExtra.named("docling", purpose=str(path)) from error
+        raise MissingExtra.named("docling", purpose=file.path) from error
     try:
-        return converter.convert(path, max_num_pages=limits.max_pages)
+        stream = stream_type(name=PurePosixPath(file.path).name, stream=BytesIO(file.content))
+        return converter.convert(stream, max_num_pages=max_pages)
     except Exception as error:  # its backends let the errors of a dozen libraries through
         reason = " ".join(str(error).split())[:300] or type(error).__name__
-        raise UnreadableDocument(f"{path}: docling could not convert it ({reason}). Check the file.") from error
+        raise UnreadableDocument(f"could not be converted by docling ({reason}). Check the file.") from error

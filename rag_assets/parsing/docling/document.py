@@ -7,7 +7,6 @@ footers, comments, notes) is left out. Converting PDF, HTML or DOCX to a Docling
 
 import re
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from rag_assets.domain import Block, Document, PageSource, Source, Zone
@@ -24,7 +23,8 @@ from rag_assets.parsing.docling.noise import FURNITURE, running_items
 from rag_assets.parsing.docling.pages import Pages
 from rag_assets.parsing.docling.tree import Draft, Reading
 from rag_assets.parsing.files.json_objects import load_json_object, mapping, sequence, text_field
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.parsing.files.raw import RawFile
+from rag_assets.settings import ParsingSettings
 
 _SCHEMA = re.compile(rb'"schema_name"\s*:\s*"DoclingDocument"')
 _MAX_TITLE_CHARS = 300
@@ -40,46 +40,33 @@ def is_docling(parsed: object) -> bool:
     return isinstance(parsed, dict) and parsed.get("schema_name") == "DoclingDocument"
 
 
-def parse_docling(
-    path: Path,
-    paper_id: str,
-    file_path: str,
-    settings: ParsingSettings,
-    limits: ParseLimits,
-) -> Document:
+def parse_docling(file: RawFile, settings: ParsingSettings) -> Document:
     """Read a DoclingDocument. Raises UnreadableDocument when it is none or is empty, DocumentLimit when too big."""
-    parsed = load_json_object(path, limits)
+    parsed = load_json_object(file.content, settings.limits)
     if not is_docling(parsed):
-        raise UnreadableDocument(f"{path}: the JSON is no DoclingDocument. Export the paper with docling again.")
-    return document_of(parsed, path, paper_id, file_path, settings, limits)
+        raise UnreadableDocument("holds JSON that is no DoclingDocument. Export the paper with docling again.")
+    return document_of(parsed, file, settings)
 
 
-def document_of(
-    parsed: Mapping[str, Any],
-    path: Path,
-    paper_id: str,
-    file_path: str,
-    settings: ParsingSettings,
-    limits: ParseLimits,
-) -> Document:
-    """The document in a parsed DoclingDocument; `path` is named in errors."""
-    pages = Pages.of(parsed)
+def document_of(parsed: Mapping[str, Any], file: RawFile, settings: ParsingSettings) -> Document:
+    """The document in the parsed DoclingDocument that `file` holds or was converted to."""
+    pages, limits = Pages.of(parsed), settings.limits
     if pages.count is not None and pages.count > limits.max_pages:
         raise DocumentLimit(
-            f"{path}: {pages.count} pages, but parsing.limits.max_pages is {limits.max_pages}. Raise it or split it."
+            f"has {pages.count} pages, but parsing.limits.max_pages is {limits.max_pages}. Raise the limit or split it."
         )
     running = running_items(parsed, pages, settings.running_header_share)
-    reading = Reading(parsed, pages, path, limits.max_depth, running)
+    reading = Reading(parsed, pages, limits.max_depth, running)
     drafts = reading.drafts()
     if not drafts:
-        raise UnreadableDocument(f"{path}: the DoclingDocument holds no text. Convert it again, with OCR if scanned.")
+        raise UnreadableDocument("holds a DoclingDocument without text. Convert it again, with OCR if scanned.")
     title_at = _title_index(drafts, pages)
     blocks = _with_sections(drafts, title_at)
     return Document(
-        paper_id=paper_id,
+        paper_id=file.paper_id,
         title=drafts[title_at].block.text if title_at is not None else "",
         source=Source.DOCLING,
-        file_path=file_path,
+        file_path=file.path,
         blocks=tuple(blocks),
         n_pages=pages.count,
         page_source=PageSource.PARSER if any(block.page_start for block in blocks) else PageSource.NONE,

@@ -7,7 +7,6 @@ Pages are worked out in `pages`, tables and pictures in `floats`, sections in `d
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from rag_assets.domain import Block, BlockKind, Box, Zone
@@ -49,7 +48,6 @@ class Reading:
 
     parsed: Item
     pages: Pages
-    path: Path
     max_depth: int
     running: frozenset[str] = frozenset()
     """References of running headers and footers that have another label."""
@@ -235,7 +233,7 @@ class Reading:
     def _demand_depth(self, depth: int) -> None:
         if depth > self.max_depth:
             raise DocumentLimit(
-                f"{self.path}: items nested deeper than parsing.limits.max_depth ({self.max_depth}). "
+                f"has items nested deeper than parsing.limits.max_depth ({self.max_depth}). "
                 "Raise the limit if the file is genuine."
             )
 

@@ -1,37 +1,31 @@
-"""Reading a JSON file that nobody vouches for: bounded in size and nesting, refused with a reason.
-
-What the object means is the business of the format modules (`ade`, `docling`).
-"""
+"""Reading untrusted JSON: bounded in nesting, and each field checked for its type."""
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.parsing.files.size_limit import demand_size
 from rag_assets.settings import ParseLimits
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]+")
 
 
-def load_json_object(path: Path, limits: ParseLimits) -> dict[str, Any]:
-    """The JSON object in `path`; UTF-8, UTF-16 and UTF-32 with or without a byte order mark.
+def load_json_object(content: bytes, limits: ParseLimits) -> dict[str, Any]:
+    """The JSON object in `content`; UTF-8, UTF-16 and UTF-32 with or without a byte order mark.
 
-    Raises DocumentLimit for a file larger than `limits.max_file_mb` or nested deeper than `limits.max_depth`, and
-    UnreadableDocument for anything that is not one JSON object.
+    Raises DocumentLimit when it is nested deeper than `limits.max_depth`, and UnreadableDocument for anything that is
+    not one JSON object; the message is a phrase that can follow the name of the file.
     """
-    demand_size(path, limits)
     try:
-        parsed = json.loads(path.read_bytes())
+        parsed = json.loads(content)
     except RecursionError as error:
-        raise _too_deep(path, limits) from error
+        raise _too_deep(limits) from error
     except ValueError as error:
-        raise UnreadableDocument(f"{path}: not valid JSON ({error}). Export the paper again.") from error
+        raise UnreadableDocument(f"is not valid JSON ({error}). Export the paper again.") from error
     if not isinstance(parsed, dict):
-        raise UnreadableDocument(f"{path}: the JSON holds a {type(parsed).__name__}, not an object. Export it again.")
+        raise UnreadableDocument(f"holds a JSON {type(parsed).__name__}, not an object. Export it again.")
     if _is_deeper_than(parsed, limits.max_depth):
-        raise _too_deep(path, limits)
+        raise _too_deep(limits)
     return parsed
 
 
@@ -83,8 +77,8 @@ def _is_deeper_than(parsed: Any, max_depth: int) -> bool:
     return True
 
 
-def _too_deep(path: Path, limits: ParseLimits) -> DocumentLimit:
+def _too_deep(limits: ParseLimits) -> DocumentLimit:
     return DocumentLimit(
-        f"{path}: JSON nested deeper than parsing.limits.max_depth ({limits.max_depth}). No known export does that; "
+        f"has JSON nested deeper than parsing.limits.max_depth ({limits.max_depth}). No known export does that; "
         "raise the limit if the file is genuine."
     )

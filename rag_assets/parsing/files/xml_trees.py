@@ -1,4 +1,4 @@
-"""Reading XML that nobody vouches for.
+"""Reading untrusted XML.
 
 Nothing outside the file is ever opened: no DTD, entity, XInclude or network access. Nothing inside it is expanded:
 an entity stays a node of the tree, which `entity_text` turns into safe text. Size, depth and libxml2's own bounds on
@@ -8,12 +8,10 @@ amplification hold. What the elements mean lives with each format (`tei`).
 import html
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 from lxml import etree
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.parsing.files.size_limit import demand_size
 from rag_assets.settings import ParseLimits
 
 _LIMIT_MESSAGES = re.compile(
@@ -30,18 +28,19 @@ class XmlTree:
     """What had to be repaired to read it; empty for a well-formed file."""
 
 
-def read_xml(path: Path, limits: ParseLimits) -> XmlTree:
-    """Parse the file at `path`, in recovery mode if it is not well-formed.
+def read_xml(content: bytes, limits: ParseLimits) -> XmlTree:
+    """Parse the bytes of a file, in recovery mode if it is not well-formed.
 
-    Raises DocumentLimit when the file passes a limit of size, depth or expansion, UnreadableDocument when it cannot
-    be opened or holds no XML element.
+    Raises DocumentLimit when it passes a limit of depth or expansion, UnreadableDocument when it holds no XML element.
+    Errors are phrases that can follow the name of the file.
     """
-    content = _bytes_of(path, limits)
+    if not content.strip():
+        raise UnreadableDocument("is empty, XML was wanted. Write the file again.")
     try:
         tree = XmlTree(etree.fromstring(content, _parser()))
     except etree.XMLSyntaxError as error:
-        tree = _recovered(path, content, error)
-    _check_depth(path, tree.root, limits.max_depth)
+        tree = _recovered(content, error)
+    _check_depth(tree.root, limits.max_depth)
     return tree
 
 
@@ -60,45 +59,30 @@ def _recovering_parser() -> etree.XMLParser:
     return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=True)
 
 
-def _bytes_of(path: Path, limits: ParseLimits) -> bytes:
-    try:
-        demand_size(path, limits)
-        content = path.read_bytes()
-    except OSError as error:
-        raise UnreadableDocument(f"{path} cannot be read ({error.strerror}). Check that it is there.") from error
-    if not content.strip():
-        raise UnreadableDocument(f"{path} is empty, XML was wanted. Write the file again.")
-    return content
-
-
-def _recovered(path: Path, content: bytes, error: etree.XMLSyntaxError) -> XmlTree:
+def _recovered(content: bytes, error: etree.XMLSyntaxError) -> XmlTree:
     """A second attempt that skips over errors, unless the first one ended at a limit."""
     problem = _first_line(error.msg)
     if _LIMIT_MESSAGES.search(problem):
         raise DocumentLimit(
-            f"{path} passed a safety limit of the XML parser ({problem}). "
-            "Remove the nesting or the entities from the file."
+            f"passed a safety limit of the XML parser ({problem}). Remove the nesting or the entities from the file."
         ) from error
     try:
         root = etree.fromstring(content, _recovering_parser())
     except etree.XMLSyntaxError:
         root = None
     if root is None:
-        raise UnreadableDocument(
-            f"{path} holds no readable XML ({problem}). Write the file again, or remove it."
-        ) from error
+        raise UnreadableDocument(f"holds no readable XML ({problem}). Write the file again, or remove it.") from error
     return XmlTree(root, (f"The XML is not well-formed ({problem}); it was read in recovery mode.",))
 
 
-def _check_depth(path: Path, root: etree._Element, max_depth: int) -> None:
+def _check_depth(root: etree._Element, max_depth: int) -> None:
     """Walk the tree level by level, so that a deep one costs no stack."""
     depth, level = 1, [root]
     while level := [child for element in level for child in element]:
         depth += 1
         if depth > max_depth:
             raise DocumentLimit(
-                f"{path} nests elements deeper than parsing.limits.max_depth = {max_depth}. Flatten it or "
-                "raise the limit."
+                f"nests elements deeper than parsing.limits.max_depth = {max_depth}. Flatten it or raise the limit."
             )
 
 

@@ -5,7 +5,6 @@ read.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from rag_assets.domain import Block, BlockKind, Document, PageSource, Source, Span, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
@@ -13,42 +12,32 @@ from rag_assets.parsing.conventions.section_headings import with_abstract, with_
 from rag_assets.parsing.conventions.section_names import is_section_name
 from rag_assets.parsing.conventions.table_rows import table_block
 from rag_assets.parsing.files.decoding import decoded
-from rag_assets.parsing.files.size_limit import demand_size
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.markdown.front_matter import split_front_matter, stated_title
 from rag_assets.parsing.markdown.headings import with_marked_headings
 from rag_assets.parsing.markdown.parts import MarkdownPart, markdown_parts
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.settings import ParsingSettings
 
 
-def parse_markdown(
-    path: Path,
-    paper_id: str,
-    file_path: str,
-    settings: ParsingSettings,  # noqa: ARG001 - every format takes the same arguments
-    limits: ParseLimits,
-) -> Document:
-    """Read a Markdown file. Raises UnreadableDocument when it is no text or is empty, DocumentLimit when too big."""
-    demand_size(path, limits)
-    try:
-        source = decoded(path.read_bytes())
-    except UnreadableDocument as error:
-        raise UnreadableDocument(f"{path} {error}") from error
+def parse_markdown(file: RawFile, settings: ParsingSettings) -> Document:  # noqa: ARG001 - one signature for all formats
+    """Read a Markdown file. Raises UnreadableDocument when it is no text or is empty, DocumentLimit when too deep."""
+    source = decoded(file.content)
     text = source.text.replace("\r\n", "\n").replace("\r", "\n")
     front_matter, body = split_front_matter(text)
     title = stated_title(front_matter)
     try:
         parts = [part for part in markdown_parts(with_marked_headings(body), "file") if part.text]
     except RecursionError as error:
-        raise DocumentLimit(f"{path}: Markdown nested too deep to read. Flatten its lists or quotes.") from error
+        raise DocumentLimit("has Markdown nested too deep to read. Flatten its lists or quotes.") from error
     if not parts:
-        raise UnreadableDocument(f"{path}: no text below the front matter. Check the file or remove it.")
+        raise UnreadableDocument("has no text below the front matter. Check the file or remove it.")
     title_at = _title_index(parts, title)
     blocks = _with_sections(parts, title_at, title)
     return Document(
-        paper_id=paper_id,
+        paper_id=file.paper_id,
         title=title or _title(parts, title_at),
         source=Source.MARKDOWN,
-        file_path=file_path,
+        file_path=file.path,
         blocks=tuple(blocks),
         page_source=PageSource.NONE,
         n_source_chars=sum(len(block.text) for block in blocks if block.zone is not Zone.BACK),

@@ -6,12 +6,12 @@ advice, never an empty success.
 
 from collections.abc import Sequence
 from contextlib import closing
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_assets.domain import Document, PageSource, Source, Zone
 from rag_assets.errors import UnreadableDocument
 from rag_assets.parsing.conventions.hyphenation import Vocabulary
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.pdf.assembly import blocks_of
 from rag_assets.parsing.pdf.blocks import LineGroup, as_aside, line_groups
 from rag_assets.parsing.pdf.file import opened_pdf
@@ -20,7 +20,7 @@ from rag_assets.parsing.pdf.pages import PageLines, read_pages, without_running_
 from rag_assets.parsing.pdf.paragraphs import joined
 from rag_assets.parsing.pdf.text import MAX_CHARS_PER_PAGE, PageText
 from rag_assets.parsing.pdf.title import is_printed_on, sane_title, title_group
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.settings import ParsingSettings
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
@@ -28,18 +28,18 @@ if TYPE_CHECKING:
 _GARBLED_SHARE = 0.1
 
 
-def parse_pdf(path: Path, paper_id: str, file_path: str, settings: ParsingSettings, limits: ParseLimits) -> Document:
+def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
     """Read a PDF into blocks with pages and boxes.
 
     Raises UnreadableDocument when the file cannot be opened or has no text layer (with what to do about it), and
-    DocumentLimit when it is larger than `limits` allow. Single pages without text are named in the notes.
+    DocumentLimit when it has too many pages or characters. Single pages without text are named in the notes.
     """
-    with opened_pdf(path, limits) as pdf:
-        pages, lines = read_pages(pdf, path)
-        _demand_text(pdf, path, pages)
+    with opened_pdf(file.content, settings.limits.max_pages) as pdf:
+        pages, lines = read_pages(pdf)
+        _demand_text(pdf, pages)
         kept, n_dropped = without_running_text(lines, settings.running_header_share)
         if not any(page.upright or page.asides for page in kept):
-            _demand_no_scans(pdf, path, pages)
+            _demand_no_scans(pdf, pages)
             kept, n_dropped = lines, 0  # the whole of a short form that is filled in twice, say
         metadata_title = sane_title(pdf.get_metadata_value("Title"))
         labels = _page_labels(pdf)
@@ -50,10 +50,10 @@ def parse_pdf(path: Path, paper_id: str, file_path: str, settings: ParsingSettin
     n_back = sum(len(block.text) + 1 for block in blocks if block.zone is Zone.BACK)
     n_lines = sum(len(line.text) + 1 for group in everything for line in group.lines)
     return Document(
-        paper_id=paper_id,
+        paper_id=file.paper_id,
         title=_title(title, metadata_title, groups[0], everything),
         source=Source.PDF,
-        file_path=file_path,
+        file_path=file.path,
         blocks=blocks,
         n_pages=len(pages),
         page_source=PageSource.PARSER,
@@ -64,26 +64,26 @@ def parse_pdf(path: Path, paper_id: str, file_path: str, settings: ParsingSettin
     )
 
 
-def _demand_text(pdf: "PdfDocument", path: Path, pages: Sequence[PageText]) -> None:
+def _demand_text(pdf: "PdfDocument", pages: Sequence[PageText]) -> None:
     if any(page.n_chars for page in pages):
         return
     n_images = _n_image_pages(pdf, pages)
     if n_images:
         raise UnreadableDocument(
-            f"{path} has no text layer ({_counted(n_images, 'page')} of images): run OCR first (e.g. with the docling "
+            f"has no text layer ({_counted(n_images, 'page')} of images): run OCR first (e.g. with the docling "
             "extra) and put the result in its place."
         )
     raise UnreadableDocument(
-        f"{path} has no text layer: {_counted(len(pages), 'page')}, blank or drawn, without text and without images. "
+        f"has no text layer: {_counted(len(pages), 'page')}, blank or drawn, without text and without images. "
         "If there is something to read on them, run OCR first (e.g. with the docling extra)."
     )
 
 
-def _demand_no_scans(pdf: "PdfDocument", path: Path, pages: Sequence[PageText]) -> None:
+def _demand_no_scans(pdf: "PdfDocument", pages: Sequence[PageText]) -> None:
     """Refuse scans whose only text is a stamp on every page."""
     if n_images := _n_image_pages(pdf, pages):
         raise UnreadableDocument(
-            f"{path} has no text but running headers or page numbers ({_counted(n_images, 'page')} of images): run OCR "
+            f"has no text but running headers or page numbers ({_counted(n_images, 'page')} of images): run OCR "
             "first (e.g. with the docling extra) and put the result in its place."
         )
 

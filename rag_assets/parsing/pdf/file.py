@@ -6,12 +6,9 @@ The only module that opens and closes a PDF and knows PDFium's error codes. Read
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.parsing.files.size_limit import demand_size
-from rag_assets.settings import ParseLimits
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
@@ -26,22 +23,24 @@ def looks_like_pdf(head: bytes) -> bool:
 
 
 @contextmanager
-def opened_pdf(path: Path, limits: ParseLimits) -> Iterator["PdfDocument"]:
-    """The PDF at `path`, open while the block runs, with at least one and at most `limits.max_pages` pages.
+def opened_pdf(content: bytes, max_pages: int) -> Iterator["PdfDocument"]:
+    """The PDF of those bytes, open while the block runs, with at least one and at most `max_pages` pages.
 
-    Raises UnreadableDocument (not a PDF, encrypted, broken, without pages) and DocumentLimit.
+    Raises UnreadableDocument (not a PDF, encrypted, broken, without pages) and DocumentLimit; the message is a phrase
+    that can follow the name of the file.
     """
-    _demand_pdf(path, limits)
+    if not looks_like_pdf(content):
+        raise UnreadableDocument(f"{_what_it_is(content)}. Give it the right name or replace it by the PDF.")
     from pypdfium2 import PdfDocument, PdfiumError
 
     try:
-        pdf = PdfDocument(path)
+        pdf = PdfDocument(content)
     except PdfiumError as error:
-        raise UnreadableDocument(f"{path}: {_reason(error.err_code)}") from error
+        raise UnreadableDocument(_reason(error.err_code)) from error
     try:
-        if len(pdf) > limits.max_pages:
+        if len(pdf) > max_pages:
             raise DocumentLimit(
-                f"{path} has {len(pdf)} pages, more than the {limits.max_pages} of parsing.limits.max_pages. "
+                f"has {len(pdf)} pages, more than the {max_pages} of parsing.limits.max_pages. "
                 "Split the file, or raise the limit in rag_assets.toml."
             )
         yield pdf
@@ -49,23 +48,8 @@ def opened_pdf(path: Path, limits: ParseLimits) -> Iterator["PdfDocument"]:
         pdf.close()
 
 
-def _demand_pdf(path: Path, limits: ParseLimits) -> None:
-    try:
-        demand_size(path, limits)
-        with path.open("rb") as file:
-            head = file.read(_HEADER_WINDOW)
-    except OSError as error:
-        raise UnreadableDocument(
-            f"{path}: cannot be read ({error.strerror}). Check the file and its rights."
-        ) from error
-    if not head:
-        raise UnreadableDocument(f"{path}: is empty (0 bytes). Fetch the file again.")
-    if not looks_like_pdf(head):
-        raise UnreadableDocument(f"{path}: {_what_it_is(head)}. Give it the right name or replace it by the PDF.")
-
-
 def _what_it_is(head: bytes) -> str:
-    start = head.removeprefix(b"\xef\xbb\xbf").lstrip()
+    start = head[:_HEADER_WINDOW].removeprefix(b"\xef\xbb\xbf").lstrip()
     if start[:9].lower() == b"<!doctype" or start[:5].lower() == b"<html":
         return "is a web page with the name of a PDF"
     if start.startswith(b"<"):

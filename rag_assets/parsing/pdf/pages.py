@@ -6,7 +6,6 @@ What parsing a PDF and aligning another file to a PDF have in common. What the l
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_assets.errors import DocumentLimit
@@ -29,7 +28,7 @@ class PageLines:
     asides: tuple[tuple[Line, ...], ...]
 
 
-def read_pages(pdf: "PdfDocument", path: Path) -> tuple[list[PageText], list[PageLines]]:
+def read_pages(pdf: "PdfDocument") -> tuple[list[PageText], list[PageLines]]:
     """What each page says of itself (without its segments), and its lines. Raises DocumentLimit over MAX_CHARS."""
     pages: list[PageText] = []
     lines: list[PageLines] = []
@@ -39,7 +38,7 @@ def read_pages(pdf: "PdfDocument", path: Path) -> tuple[list[PageText], list[Pag
         n_chars += page.n_chars
         if n_chars > MAX_CHARS:
             raise DocumentLimit(
-                f"{path} has more than {MAX_CHARS:,} characters on its first {index + 1} pages. Split the file."
+                f"has more than {MAX_CHARS:,} characters on its first {index + 1} pages. Split the file."
             )
         by_layer = [tuple(lines_in_reading_order(layer)) for layer in page.layers]
         lines.append(PageLines(by_layer[0], tuple(by_layer[1:])) if by_layer else PageLines((), ()))

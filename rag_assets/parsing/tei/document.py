@@ -8,12 +8,11 @@ reference list is left out. A heading reads as printed ("3.1 Methods") and is th
 figure's text is its caption; a table's caption is its title.
 """
 
-from pathlib import Path
-
 from lxml import etree
 
 from rag_assets.domain import Document, Source
 from rag_assets.errors import DocumentLimit, UnreadableDocument
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.files.xml_trees import XmlTree, read_xml
 from rag_assets.parsing.tei.coverage import n_text_chars
 from rag_assets.parsing.tei.drafts import Collected
@@ -24,14 +23,8 @@ from rag_assets.parsing.tei.structure import collect
 from rag_assets.settings import ParseLimits, ParsingSettings
 
 
-def parse_tei(
-    path: Path,
-    paper_id: str,
-    file_path: str,
-    settings: ParsingSettings,  # noqa: ARG001 - every format is called alike; TEI has nothing to set
-    limits: ParseLimits,
-) -> Document:
-    """Read the TEI file at `path` into a Document.
+def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:
+    """Read a TEI file into a Document.
 
     `n_pages` counts the facsimile's surfaces or the page breaks (text before the first break is a page of its own
     if there is a paragraph of it, since a break marks the start of a page); without either it is the largest page
@@ -39,25 +32,26 @@ def parse_tei(
 
     Raises UnreadableDocument when the file is no XML, not TEI or without text, DocumentLimit when it passes a limit.
     """
-    tree = read_xml(path, limits)
-    collected = _collected(path, tree, limits)
+    limits = settings.limits
+    tree = read_xml(file.content, limits)
+    collected = _collected(tree, limits)
     paging = with_pages(tree.root, collected)
     if not paging.blocks:
         raise UnreadableDocument(
-            f"{path} is TEI without text: no abstract, no body, no annex. "
+            "is TEI without text: no abstract, no body, no annex. "
             + "".join(f"{note} " for note in tree.notes)
             + "Make it again from its PDF, or remove it."
         )
     if paging.n_pages is not None and paging.n_pages > limits.max_pages:
         raise DocumentLimit(
-            f"{path} has {paging.n_pages} pages, more than parsing.limits.max_pages = {limits.max_pages}. "
+            f"has {paging.n_pages} pages, more than parsing.limits.max_pages = {limits.max_pages}. "
             "Split the file or raise the limit."
         )
     return Document(
-        paper_id=paper_id,
+        paper_id=file.paper_id,
         title=_title(tree.root),
         source=Source.TEI,
-        file_path=file_path,
+        file_path=file.path,
         blocks=paging.blocks,
         n_pages=paging.n_pages,
         page_source=paging.page_source,
@@ -68,18 +62,15 @@ def parse_tei(
     )
 
 
-def _collected(path: Path, tree: XmlTree, limits: ParseLimits) -> Collected:
+def _collected(tree: XmlTree, limits: ParseLimits) -> Collected:
     name = name_of(tree.root)
     if name not in TEI_ROOTS:
-        raise UnreadableDocument(
-            f"{path} is XML with the root element <{name}>, not TEI. Convert it to TEI, or remove it."
-        )
+        raise UnreadableDocument(f"is XML with the root element <{name}>, not TEI. Convert it to TEI, or remove it.")
     try:
         return collect(tree.root)
     except RecursionError as error:
         raise DocumentLimit(
-            f"{path} nests elements too deep to be read. Set parsing.limits.max_depth = {limits.max_depth} lower to "
-            "see where."
+            f"nests elements too deep to be read. Set parsing.limits.max_depth = {limits.max_depth} lower to see where."
         ) from error
 
 

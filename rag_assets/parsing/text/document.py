@@ -9,10 +9,9 @@ body for references loses it.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from rag_assets.domain import Block, BlockKind, Document, PageSource, Source, Span, Zone
-from rag_assets.errors import DocumentLimit, UnreadableDocument
+from rag_assets.errors import DocumentLimit
 from rag_assets.parsing.conventions.numbered_lines import numbered_heading_lines
 from rag_assets.parsing.conventions.running_text import PlacedLine, running_lines
 from rag_assets.parsing.conventions.section_headings import heading_depth, looks_like_heading, number_styles
@@ -23,8 +22,9 @@ from rag_assets.parsing.conventions.section_names import (
     zone_named,
 )
 from rag_assets.parsing.files.decoding import decoded
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.text.lines import Line, Paragraph, lines_of, paragraphs_of
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.settings import ParsingSettings
 
 _MAX_HEADING_CHARS = 90
 _TITLE_PARAGRAPHS = 10
@@ -45,21 +45,18 @@ _CHARS_PER_YEAR = 400
 """An entry of a reference list has a year, a link or an "et al." at least this often; prose does not."""
 
 
-def parse_text(path: Path, paper_id: str, file_path: str, settings: ParsingSettings, limits: ParseLimits) -> Document:
+def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
     """Read a text file of any common encoding, one paragraph a line, hard-wrapped or parted by blank lines.
 
     Pages are those between form feeds (page source `parser`), null when there are none. Raises UnreadableDocument
     for binary content and DocumentLimit for more than `limits.max_pages` pages.
     """
-    try:
-        source = decoded(path.read_bytes())
-    except UnreadableDocument as error:
-        raise UnreadableDocument(f"{path} {error}") from error
+    source = decoded(file.content)
     pages = lines_of(source.text)
-    if len(pages) > limits.max_pages:
+    max_pages = settings.limits.max_pages
+    if len(pages) > max_pages:
         raise DocumentLimit(
-            f"{path} has {len(pages)} pages, more than the {limits.max_pages} of parsing.limits.max_pages. "
-            "Split the file."
+            f"has {len(pages)} pages, more than the {max_pages} of parsing.limits.max_pages. Split the file."
         )
     kept, n_running = _without_running_lines(pages, settings.running_header_share)
     paragraphs = paragraphs_of(kept)
@@ -67,10 +64,10 @@ def parse_text(path: Path, paper_id: str, file_path: str, settings: ParsingSetti
     placed = _placed(paragraphs, title_at)
     is_paged = pages[0][0].page is not None
     return Document(
-        paper_id=paper_id,
+        paper_id=file.paper_id,
         title="" if title_at is None else paragraphs[title_at].text,
         source=Source.TEXT,
-        file_path=file_path,
+        file_path=file.path,
         blocks=tuple(map(_block, placed)),
         n_pages=len(pages) if is_paged else None,
         page_source=PageSource.PARSER if is_paged else PageSource.NONE,

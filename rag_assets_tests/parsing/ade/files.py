@@ -6,6 +6,7 @@ from typing import Any
 
 from rag_assets.domain import Document
 from rag_assets.parsing.ade.document import parse_ade
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.settings import ParseLimits, ParsingSettings
 
 Json = dict[str, Any]
@@ -119,4 +120,4 @@ class V2Writer:
 def parsed(tmp_path: Path, content: Json, limits: ParseLimits | None = None) -> Document:
     path = tmp_path / "paper.json"
     path.write_text(json.dumps(content), "utf-8")
-    return parse_ade(path, "paper", "paper.json", ParsingSettings(), limits or ParseLimits())
+    return parse_ade(RawFile("paper", "paper.json", path.read_bytes()), ParsingSettings(limits=limits or ParseLimits()))

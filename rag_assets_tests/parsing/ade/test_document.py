@@ -8,7 +8,8 @@ import pytest
 from rag_assets.domain import BlockKind, Box, PageSource, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.parsing.ade.document import is_ade, looks_like_ade, parse_ade
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.parsing.files.raw import RawFile
+from rag_assets.settings import ParsingSettings
 from rag_assets_tests.corpora import corpus_path
 from rag_assets_tests.parsing.ade.files import Json, V2Writer, legacy_file, parsed, v1_cell, v1_chunk, v1_file
 
@@ -396,7 +397,7 @@ def test_pages_that_ade_could_not_read_are_noted(tmp_path: Path) -> None:
     ("content", "problem"),
     [
         ("{", "not valid JSON"),
-        ("[1, 2]", "holds a list"),
+        ("[1, 2]", "holds a JSON list"),
         ('{"chunks": []}', "no chunks and no structure"),
         ('{"chunks": [{"text": "x"}]}', "no chunks and no structure"),
     ],
@@ -407,7 +408,7 @@ def test_what_is_no_ade_export_is_refused_with_the_reason(tmp_path: Path, conten
     path.write_text(content, "utf-8")
 
     with pytest.raises(UnreadableDocument, match=problem):
-        parse_ade(path, "paper", "paper.json", ParsingSettings(), ParseLimits())
+        parse_ade(RawFile("paper", "paper.json", path.read_bytes()), ParsingSettings())
 
 
 def test_json_nested_beyond_the_limit_is_refused(tmp_path: Path) -> None:
@@ -417,7 +418,7 @@ def test_json_nested_beyond_the_limit_is_refused(tmp_path: Path) -> None:
         path.write_text('{"chunks": ' + "[" * depth + "]" * depth + "}", "utf-8")
 
         with pytest.raises(DocumentLimit, match="max_depth"):
-            parse_ade(path, "deep", "deep.json", ParsingSettings(), ParseLimits())
+            parse_ade(RawFile("deep", "deep.json", path.read_bytes()), ParsingSettings())
 
 
 def test_too_many_pages_are_refused(tmp_path: Path) -> None:
@@ -459,7 +460,7 @@ def test_real_papers_keep_pages_boxes_and_cells() -> None:
     folder = corpus_path("ade/papers")
 
     for path in sorted(folder.glob("*.json")):
-        document = parse_ade(path, path.stem, path.name, ParsingSettings(), ParseLimits())
+        document = parse_ade(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings())
         cells = [cell for block in document.blocks for cell in block.cells if cell.text]
 
         assert all(block.page_start and block.boxes for block in document.blocks), path.name

@@ -11,13 +11,18 @@ from rag_assets.domain import Block, BlockKind, Document, PageSource, Source, Sp
 from rag_assets.errors import UnreadableDocument
 from rag_assets.parsing.alignment.document import align_to_pdf, fill_from_pdf
 from rag_assets.parsing.alignment.words import pdf_words
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.tei.document import parse_tei
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.settings import ParsingSettings
 from rag_assets_tests.demo_papers import texts
 from rag_assets_tests.parsing.drawn_paper import REFERENCE, draw_paper
 from rag_assets_tests.parsing.pdf.samples import lines, picture, prose, write_pdf
 
 REPEATED = ["This very sentence stands on two pages of the paper."]
+
+
+def raw(path: Path) -> RawFile:
+    return RawFile("paper", path.name, path.read_bytes())
 
 
 def document_of(*texts: str | tuple[BlockKind, str]) -> Document:
@@ -61,7 +66,7 @@ def test_blocks_get_the_pages_their_words_stand_on(pdf: Path) -> None:
         " ".join(prose("forest", 8)),
     )
 
-    aligned = align_to_pdf(document, pdf, ParsingSettings(), ParseLimits())
+    aligned = align_to_pdf(document, raw(pdf), ParsingSettings())
 
     assert [(block.page_start, block.page_end) for block in aligned.blocks] == [(1, 1), (1, 1), (2, 2), (3, 3)]
     assert (aligned.page_source, aligned.n_pages, aligned.notes) == (PageSource.ALIGNED, 3, ())
@@ -78,7 +83,7 @@ def test_a_paragraph_over_a_page_end_is_cut_where_the_page_turns(pdf: Path) -> N
         "word of it."
     )
 
-    [block] = align_to_pdf(document_of(text), pdf, ParsingSettings(), ParseLimits()).blocks
+    [block] = align_to_pdf(document_of(text), raw(pdf), ParsingSettings()).blocks
 
     assert [(span.page_start, span.page_end, text[span.start : span.end]) for span in block.spans] == [
         (1, 1, text[: text.index("go on")]),
@@ -88,18 +93,16 @@ def test_a_paragraph_over_a_page_end_is_cut_where_the_page_turns(pdf: Path) -> N
 
 def test_a_text_on_two_pages_gets_one_only_from_its_neighbours(pdf: Path) -> None:
     """Choosing one of two pages would be right half of the time."""
-    alone = align_to_pdf(document_of(" ".join(prose("desert", 8)), *REPEATED), pdf, ParsingSettings(), ParseLimits())
+    alone = align_to_pdf(document_of(" ".join(prose("desert", 8)), *REPEATED), raw(pdf), ParsingSettings())
     between = align_to_pdf(
         document_of(" ".join(prose("glacier", 8)), *REPEATED, " ".join(prose("desert", 8))),
-        pdf,
+        raw(pdf),
         ParsingSettings(),
-        ParseLimits(),
     )
     unplaced = align_to_pdf(
         document_of(" ".join(prose("forest", 8)), *REPEATED, " ".join(prose("glacier", 8))),
-        pdf,
+        raw(pdf),
         ParsingSettings(),
-        ParseLimits(),
     )
 
     assert alone.blocks[1].page_start == 3, "only the page after the desert is left"
@@ -112,7 +115,7 @@ def test_what_is_not_in_the_pdf_has_no_page_and_is_named(pdf: Path) -> None:
     foreign = "Nothing of what is said in these words was ever printed anywhere."
     document = document_of(" ".join(prose("glacier", 8)), foreign, " ".join(prose("desert", 8)))
 
-    aligned = align_to_pdf(document, pdf, ParsingSettings(), ParseLimits())
+    aligned = align_to_pdf(document, raw(pdf), ParsingSettings())
 
     assert aligned.blocks[1].spans == (Span(0, len(foreign), None, None),)
     assert aligned.notes == (
@@ -126,7 +129,7 @@ def test_a_long_stretch_from_elsewhere_has_no_page_of_its_own(pdf: Path) -> None
     foreign = "foreign words that nobody printed anywhere in this little paper of three pages"
     text = f"{' '.join(prose('glacier', 8)[:4])} {foreign} {' '.join(prose('glacier', 8)[4:])}"
 
-    [block] = align_to_pdf(document_of(text), pdf, ParsingSettings(), ParseLimits()).blocks
+    [block] = align_to_pdf(document_of(text), raw(pdf), ParsingSettings()).blocks
 
     assert [(span.page_start, text[span.start : span.end].strip()) for span in block.spans][1] == (None, foreign)
 
@@ -135,7 +138,7 @@ def test_the_pdf_of_another_paper_changes_nothing(pdf: Path) -> None:
     """Pages of another paper would all be wrong."""
     document = document_of("Words about something else entirely, with no run in common with it.", "And more of them.")
 
-    aligned = align_to_pdf(document, pdf, ParsingSettings(), ParseLimits())
+    aligned = align_to_pdf(document, raw(pdf), ParsingSettings())
 
     assert replace(aligned, notes=()) == document
     assert aligned.notes[0].startswith("No pages from paper.pdf: only ")
@@ -148,12 +151,12 @@ def test_a_scan_gives_no_pages_and_a_broken_pdf_is_refused(tmp_path: Path) -> No
     broken = tmp_path / "broken.pdf"
     broken.write_bytes(b"%PDF-1.4 and no more")
 
-    aligned = align_to_pdf(document, scan, ParsingSettings(), ParseLimits())
+    aligned = align_to_pdf(document, raw(scan), ParsingSettings())
 
     assert aligned.blocks == document.blocks
     assert aligned.notes == ("No pages from scan.pdf: it has no text layer. Run OCR on it first.",)
     with pytest.raises(UnreadableDocument, match="is broken"):
-        align_to_pdf(document, broken, ParsingSettings(), ParseLimits())
+        align_to_pdf(document, raw(broken), ParsingSettings())
 
 
 def partly_placed(*blocks: tuple[str, tuple[tuple[int, int | None, int | None], ...]]) -> Document:
@@ -179,7 +182,7 @@ def test_only_what_is_not_proved_gets_its_page_from_the_pdf(pdf: Path) -> None:
     desert = " ".join(prose("desert", 8))
     document = partly_placed((crossing, ((12, 1, 1), (len(crossing), 1, 2))), (desert, ((len(desert), None, None),)))
 
-    found = fill_from_pdf(document, pdf, ParsingSettings(), ParseLimits())
+    found = fill_from_pdf(document, raw(pdf), ParsingSettings())
 
     assert pages_of(found.blocks[0]) == [
         (crossing[:12], 1, 1),
@@ -208,7 +211,7 @@ def test_a_proven_page_stands_against_the_pdf(pdf: Path) -> None:
         (desert, ((40, 1, 1), (len(desert), None, None))),
     )
 
-    found = fill_from_pdf(document, pdf, ParsingSettings(), ParseLimits())
+    found = fill_from_pdf(document, raw(pdf), ParsingSettings())
 
     assert found.blocks[1].spans == document.blocks[1].spans, "the PDF says page 1, which is neither 2 nor 3"
     assert pages_of(found.blocks[2]) == [(desert[:40], 1, 1), (desert[40:], 2, 2)]
@@ -223,7 +226,7 @@ def test_a_filled_run_has_a_box_around_its_own_words(pdf: Path) -> None:
     partly = partly_placed((desert, ((second_line, 2, 2), (len(desert), None, None))))
 
     [everything], [_, filled] = (
-        fill_from_pdf(document, pdf, ParsingSettings(), ParseLimits()).blocks[0].spans for document in (whole, partly)
+        fill_from_pdf(document, raw(pdf), ParsingSettings()).blocks[0].spans for document in (whole, partly)
     )
 
     assert filled.boxes[0].top > everything.boxes[0].top + 0.01
@@ -243,7 +246,7 @@ def test_what_recurs_on_few_enough_pages_is_text(tmp_path: Path) -> None:
     path = write_pdf(tmp_path / "paper.pdf", [page(subject) for subject in ("glacier", "desert", "forest", "tundra")])
 
     without, with_headers = (
-        pdf_words(path, ParsingSettings(running_header_share=share), ParseLimits()).words for share in (0.5, 1.0)
+        pdf_words(path.read_bytes(), ParsingSettings(running_header_share=share)).words for share in (0.5, 1.0)
     )
 
     assert "journal" not in without
@@ -256,7 +259,7 @@ def test_a_pdf_of_another_version_fills_nothing(pdf: Path) -> None:
     shifted = partly_placed((desert, ((len(desert), 1, 1),)), (forest, ((len(forest), None, None),)))
     longer = replace(shifted, n_pages=7)
 
-    kept = [fill_from_pdf(document, pdf, ParsingSettings(), ParseLimits()) for document in (shifted, longer)]
+    kept = [fill_from_pdf(document, raw(pdf), ParsingSettings()) for document in (shifted, longer)]
 
     assert [document.blocks for document in kept] == [shifted.blocks, longer.blocks]
     assert kept[0].notes[0].startswith("No pages added from paper.pdf: it puts ")
@@ -270,9 +273,9 @@ def test_coordinates_on_references_alone_are_completed_from_the_pdf(tmp_path: Pa
     parts = [part for text in texts().values() for part in text.split("\n\n")]
     parts = [part if number % 5 else f"{part} {REFERENCE}" for number, part in enumerate(parts)]
     tei, pdf = draw_paper(tmp_path, parts, "references")
-    document = parse_tei(tei, "drawn", tei.name, ParsingSettings(), ParseLimits())
+    document = parse_tei(RawFile("drawn", tei.name, tei.read_bytes()), ParsingSettings())
 
-    found = fill_from_pdf(document, pdf, ParsingSettings(), ParseLimits())
+    found = fill_from_pdf(document, raw(pdf), ParsingSettings())
 
     assert share_on_one_page(document) < 0.8
     assert share_on_one_page(found) > 0.95

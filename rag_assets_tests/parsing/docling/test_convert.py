@@ -12,10 +12,17 @@ from pathlib import Path
 import pytest
 
 from rag_assets.domain import Source
-from rag_assets.errors import DocumentLimit, MissingExtra, UnreadableDocument
+from rag_assets.errors import MissingExtra, UnreadableDocument
 from rag_assets.parsing.docling.convert import looks_like_docx, looks_like_html, parse_with_docling
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.parsing.files.raw import RawFile
+from rag_assets.settings import ParsingSettings
 
+_STREAMS = """
+class DocumentStream:
+    def __init__(self, name, stream):
+        self.name = name
+        self.stream = stream
+"""
 _STAND_IN = """
 import enum
 import re
@@ -51,7 +58,7 @@ class ConversionResult:
 
 class DocumentConverter:
     def convert(self, source, headers=None, raises_on_error=True, max_num_pages=2**31, max_file_size=2**31):
-        html = source.read_text("utf-8")
+        html = source.stream.read().decode("utf-8")
         if "<html" not in html:
             raise RuntimeError(f"Conversion failed for: {source.name} with status: failure")
         found = re.findall(r"<(h1|h2|p)>(.*?)</", html)
@@ -67,6 +74,8 @@ def _docling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     package.mkdir(parents=True)
     (package / "__init__.py").write_text("")
     (package / "document_converter.py").write_text(_STAND_IN)
+    (package / "datamodel").mkdir()
+    (package / "datamodel" / "base_models.py").write_text(_STREAMS)
     _forget_docling()
     monkeypatch.syspath_prepend(str(tmp_path / "site"))
     yield
@@ -74,8 +83,8 @@ def _docling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def _forget_docling() -> None:
-    for name in ("docling", "docling.document_converter"):
-        sys.modules.pop(name, None)
+    for name in [name for name in sys.modules if name.split(".")[0] == "docling"]:
+        del sys.modules[name]
 
 
 def page(tmp_path: Path, content: str) -> Path:
@@ -89,7 +98,7 @@ def test_a_converted_file_is_read_like_any_docling_document(tmp_path: Path) -> N
     """The same reader, so the same sections, kinds and limits."""
     path = page(tmp_path, "<html><h1>Iron</h1><h2>Results</h2><p>Ferritin fell.</p></html>")
 
-    document = parse_with_docling(path, "paper", "paper.html", ParsingSettings(), ParseLimits())
+    document = parse_with_docling(RawFile("paper", "paper.html", path.read_bytes()), ParsingSettings())
 
     assert (document.title, document.source, document.file_path) == ("Iron", Source.DOCLING, "paper.html")
     assert document.blocks[-1].section_path == ("Results",)
@@ -101,7 +110,7 @@ def test_a_partial_conversion_is_noted(tmp_path: Path) -> None:
     """An answer from half a paper must be known as such."""
     path = page(tmp_path, "<html><partial><p>Ferritin fell.</p></html>")
 
-    document = parse_with_docling(path, "paper", "paper.html", ParsingSettings(), ParseLimits())
+    document = parse_with_docling(RawFile("paper", "paper.html", path.read_bytes()), ParsingSettings())
 
     assert document.notes == ("converted with docling, in part only",)
 
@@ -111,8 +120,10 @@ def test_a_failed_conversion_quarantines_the_file_with_its_reason(tmp_path: Path
     """One bad file must not end the run, and its owner must learn why."""
     path = page(tmp_path, "no page at all")
 
-    with pytest.raises(UnreadableDocument, match=r"paper\.html: docling could not convert it \(Conversion failed for"):
-        parse_with_docling(path, "paper", "paper.html", ParsingSettings(), ParseLimits())
+    with pytest.raises(
+        UnreadableDocument, match=r"^could not be converted by docling \(Conversion failed for: paper\.html"
+    ):
+        parse_with_docling(RawFile("paper", "paper.html", path.read_bytes()), ParsingSettings())
 
 
 def test_without_docling_the_install_command_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,19 +133,11 @@ def test_without_docling_the_install_command_is_named(tmp_path: Path, monkeypatc
     path = page(tmp_path, "<html></html>")
 
     with pytest.raises(MissingExtra) as refusal:
-        parse_with_docling(path, "paper", "paper.html", ParsingSettings(), ParseLimits())
+        parse_with_docling(RawFile("paper", "paper.html", path.read_bytes()), ParsingSettings())
 
     assert str(refusal.value) == (
-        f"{path} needs an optional dependency. Install it with: pip install 'rag_assets[docling]'"
+        "paper.html needs an optional dependency. Install it with: pip install 'rag_assets[docling]'"
     )
-
-
-def test_a_file_above_the_size_limit_is_never_handed_to_docling(tmp_path: Path) -> None:
-    """Its models would work on it for minutes first."""
-    path = page(tmp_path, "<html>" + "x" * 2000)
-
-    with pytest.raises(DocumentLimit, match=r"limits\.max_file_mb"):
-        parse_with_docling(path, "paper", "paper.html", ParsingSettings(), ParseLimits(max_file_mb=0.001))
 
 
 def test_html_and_docx_are_known_by_their_first_bytes(tmp_path: Path) -> None:

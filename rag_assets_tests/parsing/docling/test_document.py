@@ -9,6 +9,7 @@ import pytest
 from rag_assets.domain import Block, BlockKind, Box, Document, PageSource, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.parsing.docling.document import is_docling, looks_like_docling, parse_docling
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.settings import ParseLimits, ParsingSettings
 from rag_assets_tests.corpora import corpus_path
 
@@ -49,7 +50,9 @@ class DoclingWriter:
     def parsed(self, tmp_path: Path, limits: ParseLimits | None = None) -> Document:
         path = tmp_path / "paper.json"
         path.write_text(json.dumps(self.json), "utf-8")
-        return parse_docling(path, "paper", "paper.json", ParsingSettings(), limits or ParseLimits())
+        return parse_docling(
+            RawFile("paper", "paper.json", path.read_bytes()), ParsingSettings(limits=limits or ParseLimits())
+        )
 
 
 def prov(page: int, left: float, top: float, right: float, bottom: float, chars: tuple[int, int] = (0, 0)) -> Json:
@@ -348,12 +351,12 @@ def test_what_is_no_docling_document_is_refused(tmp_path: Path, content: str) ->
     path.write_text(content, "utf-8")
 
     with pytest.raises(UnreadableDocument, match="no DoclingDocument"):
-        parse_docling(path, "paper", "paper.json", ParsingSettings(), ParseLimits())
+        parse_docling(RawFile("paper", "paper.json", path.read_bytes()), ParsingSettings())
 
 
 def test_a_document_without_text_is_refused(tmp_path: Path) -> None:
     """A scan without text recognition looks like this."""
-    with pytest.raises(UnreadableDocument, match="holds no text"):
+    with pytest.raises(UnreadableDocument, match="without text"):
         DoclingWriter().parsed(tmp_path)
 
 
@@ -383,7 +386,7 @@ def test_real_documents_are_read_with_pages_only_where_they_have_them() -> None:
     folder = corpus_path("docling")
 
     for path in sorted(folder.glob("*/*.json")):
-        document = parse_docling(path, path.stem, path.name, ParsingSettings(), ParseLimits())
+        document = parse_docling(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings())
         is_paged = path.parent.name in ("pdf", "ocr", "pptx")
 
         assert all((block.page_start is not None) == is_paged for block in document.blocks), path.name

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from rag_assets.domain import BlockKind, Document, PageSource, Zone
-from rag_assets.errors import DocumentLimit, UnreadableDocument
+from rag_assets.errors import UnreadableDocument
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.markdown.document import parse_markdown
 from rag_assets.settings import ParseLimits, ParsingSettings
 
@@ -17,7 +18,9 @@ MARKDOWN_FILES = [PROJECT / "README.md", *sorted((PROJECT / "docs" / "adr").glob
 def parsed(tmp_path: Path, text: str | bytes, limits: ParseLimits | None = None) -> Document:
     path = tmp_path / "paper.md"
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-    return parse_markdown(path, "paper", "paper.md", ParsingSettings(), limits or ParseLimits())
+    return parse_markdown(
+        RawFile("paper", "paper.md", path.read_bytes()), ParsingSettings(limits=limits or ParseLimits())
+    )
 
 
 def test_headings_make_the_section_tree_without_the_title(tmp_path: Path) -> None:
@@ -201,12 +204,6 @@ def test_what_holds_no_text_is_refused(tmp_path: Path, content: bytes, problem: 
         parsed(tmp_path, content)
 
 
-def test_a_file_above_the_size_limit_is_refused(tmp_path: Path) -> None:
-    """The limit is checked before the file is read."""
-    with pytest.raises(DocumentLimit, match=r"limits\.max_file_mb"):
-        parsed(tmp_path, "x" * 2000, ParseLimits(max_file_mb=0.001))
-
-
 def test_deep_nesting_does_not_crash(tmp_path: Path) -> None:
     """Ten thousand quotation marks are one bad file, not the end of the run."""
     document = parsed(tmp_path, ">" * 10_000 + " deep\n\nshallow\n")
@@ -217,7 +214,7 @@ def test_deep_nesting_does_not_crash(tmp_path: Path) -> None:
 @pytest.mark.parametrize("path", MARKDOWN_FILES, ids=lambda path: path.stem)
 def test_files_written_for_readers_are_read_to_the_last_word(path: Path) -> None:
     """Small files prove rules; these have tables, code, links and lists as people write them."""
-    document = parse_markdown(path, path.stem, path.name, ParsingSettings(), ParseLimits())
+    document = parse_markdown(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings())
 
     found = set(re.findall(r"[A-Za-z]{5,}", " ".join([document.title, *(block.text for block in document.blocks)])))
     missing = set(re.findall(r"[A-Za-z]{5,}", path.read_text("utf-8"))) - found

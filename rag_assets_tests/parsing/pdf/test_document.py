@@ -7,15 +7,16 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 
 from rag_assets.domain import Block, BlockKind, Box, Document, PageSource, Source, Zone
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.pdf.document import parse_pdf
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.settings import ParsingSettings
 from rag_assets_tests.parsing.pdf.samples import HEIGHT, WIDTH, heading, lines, prose, write_pdf
 
 BALANCE = [("Cash", "766.6", "737.9"), ("Inventories", "1,742.1", "1,603.5"), ("Total assets", "5,707.0", "5,370.4")]
 
 
 def parse(path: Path) -> Document:
-    return parse_pdf(path, path.stem, path.name, ParsingSettings(), ParseLimits())
+    return parse_pdf(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings())
 
 
 def block_with(document: Document, text: str) -> Block:

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from rag_assets.domain import Block, BlockKind, Document
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.tei.document import parse_tei
 from rag_assets.settings import ParseLimits, ParsingSettings
 
@@ -24,7 +25,9 @@ def parsed(folder: Path, content: str | bytes, limits: ParseLimits | None = None
     """Write the content to a file and parse it."""
     path = folder / "paper.tei.xml"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return parse_tei(path, "paper", "paper.tei.xml", ParsingSettings(), limits or ParseLimits())
+    return parse_tei(
+        RawFile("paper", "paper.tei.xml", path.read_bytes()), ParsingSettings(limits=limits or ParseLimits())
+    )
 
 
 def texts(document: Document, kind: BlockKind | None = None) -> list[str]:

@@ -7,8 +7,9 @@ import pypdfium2 as pdfium
 import pytest
 
 from rag_assets.domain import PageSource
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.tei.document import parse_tei
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.settings import ParsingSettings
 from rag_assets.text.folding import Folded
 from rag_assets.text.sentences import sentence_spans
 from rag_assets_tests.demo_papers import texts
@@ -319,7 +320,7 @@ def test_the_pages_of_a_whole_paper_hold_its_words(tmp_path: Path) -> None:
     )
     n_exact, wrong = 0, []
 
-    document = parse_tei(tei_path, "x", "x", ParsingSettings(), ParseLimits())
+    document = parse_tei(RawFile("x", "x", tei_path.read_bytes()), ParsingSettings())
     with pdfium.PdfDocument(pdf_path) as pdf:
         on_paper = [folded_letters(page.get_textpage().get_text_bounded()) for page in pdf]
     for block in document.blocks:

@@ -8,6 +8,7 @@ import pytest
 
 from rag_assets.domain import BlockKind, Document, PageSource, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
+from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.text.document import parse_text
 from rag_assets.settings import ParseLimits, ParsingSettings
 from rag_assets.text.folding import Folded
@@ -54,7 +55,7 @@ The pastures are listed by height.
 def parsed(folder: Path, content: str | bytes, limits: ParseLimits | None = None) -> Document:
     path = folder / "sheep.txt"
     path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return parse_text(path, "sheep", "sheep.txt", ParsingSettings(), limits or ParseLimits())
+    return parse_text(RawFile("sheep", "sheep.txt", path.read_bytes()), ParsingSettings(limits=limits or ParseLimits()))
 
 
 def test_a_wrapped_paper_gets_its_paragraphs_sections_and_zones_back(tmp_path: Path) -> None:
@@ -162,13 +163,13 @@ def test_one_broken_byte_does_not_turn_a_utf8_paper_into_another_encoding(tmp_pa
 
 def test_binary_content_is_refused(tmp_path: Path) -> None:
     """Indexed noise comes back as an answer."""
-    with pytest.raises(UnreadableDocument, match=r"sheep\.txt holds binary data, not text"):
+    with pytest.raises(UnreadableDocument, match=r"^holds binary data, not text"):
         parsed(tmp_path, bytes(range(256)) * 40)
 
 
 def test_too_many_pages_are_refused(tmp_path: Path) -> None:
     """The limit protects memory; its name must be in the message, or nobody can raise it."""
-    with pytest.raises(DocumentLimit, match=r"has 3 pages, more than the 2 of limits\.max_pages"):
+    with pytest.raises(DocumentLimit, match=r"has 3 pages, more than the 2 of parsing\.limits\.max_pages"):
         parsed(tmp_path, "a\fb\fc", ParseLimits(max_pages=2))
 
 

@@ -7,8 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rag_assets.errors import MissingInput
-from rag_assets.parsing.adopted_list import adopt_list, list_to_adopt
-from rag_assets.parsing.paper_list import find_papers
+from rag_assets.parsing.paper_lists import adopt_list, find_papers, list_to_adopt
 from rag_assets.settings import ParseLimits, Paths
 from rag_assets.table_files import write_table
 from rag_assets.tables import PARSED_INDEX
@@ -33,6 +32,60 @@ def put(path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("A paper.", "utf-8")
     return path
+
+
+def test_a_table_in_the_folder_names_the_papers_instead_of_the_sweep(paths: Paths) -> None:
+    """Teams that already have a parsed index must not have to rename their files."""
+    for name in ("x/one.xml", "x/one.txt", "two.txt", "unlisted.txt"):
+        put(paths.papers / name)
+    write_list(
+        paths.papers / "parsed_index.parquet",
+        ("first", "x/one.xml", "x/one.txt"),
+        ("second", None, "two.txt"),
+        ("third", "gone.xml", None),
+        ("second", None, "x/one.txt"),
+        ("fifth", None, None),
+    )
+
+    found = find_papers(paths.papers, None, ParseLimits())
+
+    by_id = {paper.paper_id: paper for paper in found}
+    assert [file.relative for file in by_id["first"].files] == ["x/one.xml", "x/one.txt"]
+    assert by_id["first"].problem == by_id["second"].problem == ""
+    assert by_id["third"].files[0].problem.startswith("does not exist")
+    assert (
+        by_id["fifth"].problem
+        == "parsed_index.parquet names no file for fifth. Fill in parsed_xml_path or parsed_txt_path."
+    )
+    (repeated,) = [paper for paper in found if "names paper_id second 2 times" in paper.problem]
+    assert repeated.paper_id not in ("second", "fifth")
+    assert len(found) == 5
+
+
+def test_paths_in_a_table_elsewhere_count_from_its_folder(paths: Paths, tmp_path: Path) -> None:
+    """A row must name its file the same on every machine: relative, with forward slashes."""
+    put(tmp_path / "export/tei/one.xml")
+    paths.papers.mkdir(parents=True)
+    write_list(tmp_path / "export" / "index.parquet", ("one", "tei/one.xml", None))
+
+    (paper,) = find_papers(paths.papers, tmp_path / "export" / "index.parquet", ParseLimits())
+
+    assert paper.files[0].relative == "../../../export/tei/one.xml"
+    assert paper.files[0].problem == ""
+
+
+def test_a_table_that_is_none_says_so(paths: Paths) -> None:
+    """A wrong file must not read as an empty corpus."""
+    paths.papers.mkdir(parents=True)
+    (paths.papers / "other.parquet").write_text("no parquet", "utf-8")
+    pq.write_table(pa.table({"paper_id": ["a"]}), paths.papers / "poor.parquet")
+
+    with pytest.raises(MissingInput, match=r"other\.parquet cannot be read as a parquet file"):
+        find_papers(paths.papers, paths.papers / "other.parquet", ParseLimits())
+    with pytest.raises(MissingInput, match=r"poor\.parquet has no column parsed_xml_path, parsed_txt_path"):
+        find_papers(paths.papers, paths.papers / "poor.parquet", ParseLimits())
+    with pytest.raises(MissingInput, match=r"absent\.parquet, which the setting paper_list names, does not exist"):
+        find_papers(paths.papers, paths.papers / "absent.parquet", ParseLimits())
 
 
 def test_the_papers_of_the_moved_list_are_those_of_the_list(
@@ -61,7 +114,7 @@ def test_the_papers_of_the_moved_list_are_those_of_the_list(
     found = find_papers(paths.papers, None, ParseLimits())
     assert [paper.paper_id for paper in found] == ["a", "b", "c", "d", "e"]
     assert [paper.files[0].path.resolve() for paper in found[:4]] == files
-    assert (found[4].files[0].problem or "").startswith("does not exist")
+    assert found[4].files[0].problem.startswith("does not exist")
     assert "is a list of papers and was moved to" in caplog.text
 
 
