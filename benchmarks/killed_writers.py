@@ -8,14 +8,14 @@ import argparse
 import shutil
 import sys
 from collections import Counter
-from contextlib import closing
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from rag_assets.indexing.update import update_index
+from rag_assets.indexing.builder import update_index
+from rag_assets.indexing.folders import FolderTarget
 from rag_assets_tests.indexing.rows import numbered_rows
 from rag_assets_tests.indexing.test_torn_folders import N_PASSAGES, TARGET, WANTED, kill_while_updating
 
@@ -32,12 +32,11 @@ def main() -> None:
         folder = Path(root) / "index"
         for _ in range(rounds):
             shutil.rmtree(folder, ignore_errors=True)
-            update_index(folder, numbered_rows(N_PASSAGES), TARGET, batch=20)
+            update_index(FolderTarget(folder, TARGET), numbered_rows(N_PASSAGES))
             kill_while_updating(folder, random.uniform(0, LONGEST_S))
             outcomes["with a draft left"] += folder.with_name("index.staged").exists()
-            update_index(folder, numbered_rows(N_PASSAGES, start=5), TARGET, batch=20)
-            with closing(TARGET.read(folder)) as store:
-                outcomes["ended right"] += store.fingerprints() == WANTED
+            update_index(FolderTarget(folder, TARGET), numbered_rows(N_PASSAGES, start=5))
+            outcomes["ended right"] += TARGET.fingerprints(folder) == WANTED
     sys.stdout.write(f"{rounds} kills: " + ", ".join(f"{n} {name}" for name, n in outcomes.items()) + "\n")
 
 

@@ -31,10 +31,11 @@ from rag_assets.embedding.base import Embedder, Vectors
 from rag_assets.embedding.missing_vectors import embed_missing
 from rag_assets.embedding.providers import embedder_facts, open_embedder
 from rag_assets.embedding.vector_cache import VectorCache
-from rag_assets.indexing.chroma import ChromaStore, ChromaTarget
+from rag_assets.indexing.builder import update_index
+from rag_assets.indexing.chroma import ChromaFiles, ChromaStore
+from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.protocols import IndexRow, Scored
-from rag_assets.indexing.tantivy_index import TantivyIndex, TantivyTarget
-from rag_assets.indexing.update import update_index
+from rag_assets.indexing.tantivy_index import TantivyFiles, TantivyIndex
 from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.text.document import parse_text
 from rag_assets.retrieval.library import Library
@@ -143,11 +144,11 @@ def index_papers(papers: Sequence[Document], folder: Path, settings: Settings) -
     texts = {cache.key_of(passage.text): passage.text for passage in passages}
     embed_missing(cache, embedder, texts, batch_size=64)
     rows = [IndexRow.of(passage) for passage in passages]
-    vectors = ChromaTarget(
+    vectors = ChromaFiles(
         settings.indexing, embedder.model_id, lambda some: cache.load([cache.key_of(row.text) for row in some])
     )
-    update_index(folder / "chroma", rows, vectors, batch=settings.execution.index_batch)
-    update_index(folder / "bm25", rows, TantivyTarget(), batch=settings.execution.index_batch)
+    update_index(FolderTarget(folder / "chroma", vectors), rows)
+    update_index(FolderTarget(folder / "bm25", TantivyFiles()), rows)
     store = RememberedStore(ChromaStore.open(folder / "chroma"))
     return Collection(
         Library.of(chunks, passages),

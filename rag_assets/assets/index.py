@@ -23,12 +23,13 @@ from rag_assets.embedding.providers import Hosting, embedder_facts, open_embedde
 from rag_assets.embedding.vector_cache import VectorCache
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, fingerprint, read_json, staging
-from rag_assets.indexing.chroma import ChromaTarget, chroma_identity
-from rag_assets.indexing.manifest import IndexManifest, read_manifest
+from rag_assets.indexing.builder import stage_index
+from rag_assets.indexing.chroma import ChromaFiles, chroma_identity
+from rag_assets.indexing.folders import FolderTarget
+from rag_assets.indexing.manifest import read_manifest
 from rag_assets.indexing.promises import INDEX_PROMISES, META_PROMISES, IndexCandidate
-from rag_assets.indexing.protocols import IndexIdentity, IndexRow, IndexTarget
-from rag_assets.indexing.tantivy_index import TantivyTarget, tantivy_identity
-from rag_assets.indexing.update import draft_index
+from rag_assets.indexing.protocols import IndexIdentity, IndexManifest, IndexRow, IndexTarget, Vectors
+from rag_assets.indexing.tantivy_index import TantivyFiles, tantivy_identity
 from rag_assets.promises import check_all, nothing_withholds
 from rag_assets.settings import Paths, Settings
 from rag_assets.table_files import published_or_empty, read_columns, read_provenance, required_table, write_table
@@ -154,11 +155,13 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     """The vectors in Chroma, cosine space, updated by difference; `data/index/chroma/`."""
     paths = settings.paths
     facts = embedder_facts(settings.embedding, paths.models)
-    cache = VectorCache(paths.embeddings, facts)
-    target = ChromaTarget(
-        settings.indexing, facts.model_id, lambda rows: cache.load([cache.key_of(row.text) for row in rows])
-    )
-    yield from _indexed("chroma_index", target, settings)
+
+    def vectors_of(rows: Sequence[IndexRow]) -> Vectors:
+        cache = VectorCache(paths.embeddings, facts)
+        return cache.load([cache.key_of(row.text) for row in rows])
+
+    files = ChromaFiles(settings.indexing, facts.model_id, vectors_of, batch=settings.execution.index_batch)
+    yield from _indexed("chroma_index", FolderTarget(paths.chroma, files), settings)
 
 
 @dg.asset(
@@ -171,24 +174,23 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
 )
 def bm25_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     """The words in tantivy, stemmed, with their inner hyphens; `data/index/bm25/`."""
-    yield from _indexed("bm25_index", TantivyTarget(), settings)
+    yield from _indexed("bm25_index", FolderTarget(settings.paths.bm25, TantivyFiles()), settings)
 
 
 def _indexed(asset: str, target: IndexTarget, settings: Settings) -> Outcome:
-    """Draft an index beside the published one, audit it, swap it in."""
+    """Stage a version of the index beside the published one, audit it, publish it."""
     paths = settings.paths
-    folder = paths.chroma if asset == "chroma_index" else paths.bm25
     rows = [IndexRow.of(passage) for passage in passages_from(required_table(paths.passages, asset="passages"))]
-    draft = draft_index(folder, rows, target, batch=settings.execution.index_batch, report=progress(asset, "passages"))
-    checked = check_all(INDEX_PROMISES, IndexCandidate(draft, settings.indexing.min_recall))
+    staged = stage_index(target, rows, report=progress(asset, "passages"))
+    checked = check_all(INDEX_PROMISES, IndexCandidate(staged, settings.indexing.min_recall))
     yield from results(checked)
     if nothing_withholds(checked):
-        draft.publish()
-        wear = draft.manifest.wear
+        staged.publish()
+        wear = staged.manifest.wear
         yield materialized(
-            version=draft.manifest.version,
-            counts=draft.plan.counts(),
-            n_rows=draft.manifest.n_passages,
+            version=staged.manifest.version,
+            counts=staged.plan.counts(),
+            n_rows=staged.manifest.n_passages,
             facts={"recall_at_20": wear.recall, "n_dead_vectors": wear.n_dead} if wear else {},
         )
 

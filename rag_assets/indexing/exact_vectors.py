@@ -5,7 +5,7 @@ an approximate graph (`chroma`) cannot promise that. The price grows with the nu
 """
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from rag_assets.indexing.protocols import IndexRow, Scored, Vectors
 
 VECTORS_FILE = "vectors.arrow"
+_QUESTIONS_AT_ONCE = 16
 
 
 class ExactVectors:
@@ -34,7 +35,16 @@ class ExactVectors:
         content = (folder / VECTORS_FILE).read_bytes()  # not mapped: a file cut short later would end the process
         return cls(pa.ipc.open_file(pa.BufferReader(content)).get_batch(0))
 
+    def __len__(self) -> int:
+        """How many vectors there are."""
+        return len(self._ids)
+
+    @property
+    def dimension(self) -> int:
+        return int(self._vectors.shape[1])
+
     def fingerprints(self) -> dict[str, str]:
+        """passage_id -> fingerprint of everything inside."""
         return dict(zip(self._ids.to_pylist(), self._fingerprints.to_pylist(), strict=True))
 
     def search(self, question: Vectors, limit: int, paper_ids: Sequence[str] | None = None) -> list[Scored]:
@@ -60,8 +70,25 @@ class ExactVectors:
         cosines = self._vectors[list(places.values())] @ question
         return dict(zip(places, cosines.tolist(), strict=True))
 
+    def nth_cosines(self, questions: Vectors, n: int) -> Vectors:
+        """The cosine of the `n`th nearest passage (or of the last) of each of the questions, shape (n_questions, dim).
+
+        Holds the cosines of a few questions at a time.
+        """
+        nth = min(n, len(self._ids))
+        blocks = np.array_split(questions, -(-len(questions) // _QUESTIONS_AT_ONCE))
+        return np.concatenate([np.partition(self._vectors @ some.T, -nth, axis=0)[-nth] for some in blocks])
+
     def close(self) -> None:
         """Nothing is held open."""
+
+    def vectors(self, passage_ids: Sequence[str]) -> Vectors:
+        """The vectors of passages, shape (len(passage_ids), dim). Raises ValueError when one has none."""
+        places = pc.index_in(pa.array(passage_ids, pa.string()), value_set=self._ids)
+        if places.null_count:
+            raise ValueError(f"{places.null_count} of {len(passage_ids)} passages have no vector in the index")
+        vectors: Vectors = self._vectors[places.to_numpy()]
+        return vectors
 
     def _place(self, passage_id: str) -> int | None:
         """Row of a passage; the file is sorted by id."""
@@ -69,16 +96,27 @@ class ExactVectors:
         return place if place < len(self._ids) and self._ids[place].as_py() == passage_id else None
 
 
-def write_vectors(folder: Path, rows: Sequence[IndexRow], vectors: Vectors) -> None:
-    """Write the vectors of `rows`, shape (len(rows), dim), into the index in `folder`, in the order of their ids."""
-    order = sorted(range(len(rows)), key=lambda place: rows[place].passage_id)
-    flat = pa.array(np.ascontiguousarray(vectors[order], np.float32).ravel())
+def write_vectors(folder: Path, rows: Mapping[str, IndexRow], new: Mapping[str, Vectors]) -> None:
+    """Write the vectors of `rows` (by passage_id) into the index in `folder`, in the order of their ids.
+
+    new: vectors by passage_id, shape (dim,) each; those of other passages are taken from the file that is there.
+    """
+    ids = sorted(rows)
+    kept = ExactVectors.open(folder) if len(new) < len(ids) else None
+    dimension = kept.dimension if kept else len(next(iter(new.values()), [0.0]))
+    vectors = np.empty((len(ids), dimension), np.float32)
+    if kept is not None:
+        old = [place for place, id_ in enumerate(ids) if id_ not in new]
+        vectors[old] = kept.vectors([ids[place] for place in old])
+    for place, id_ in enumerate(ids):
+        if id_ in new:
+            vectors[place] = new[id_]
     batch = pa.record_batch(
         {
-            "passage_id": pa.array([rows[place].passage_id for place in order], pa.string()),
-            "paper_id": pa.array([rows[place].paper_id for place in order], pa.string()),
-            "fingerprint": pa.array([rows[place].fingerprint for place in order], pa.string()),
-            "vector": pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]),
+            "passage_id": pa.array(ids, pa.string()),
+            "paper_id": pa.array([rows[id_].paper_id for id_ in ids], pa.string()),
+            "fingerprint": pa.array([rows[id_].fingerprint for id_ in ids], pa.string()),
+            "vector": pa.FixedSizeListArray.from_arrays(pa.array(vectors.ravel()), dimension),
         }
     )
     with pa.ipc.new_file(folder / VECTORS_FILE, batch.schema) as file:

@@ -6,49 +6,15 @@ has compared them: native code that reads damaged files can crash, hang or write
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from rag_assets.checksums import flush_folder, sealed, sha256_of, unsealed
-from rag_assets.incremental import data_version, fingerprint, write_atomically
-from rag_assets.indexing.protocols import IndexIdentity
+from rag_assets.incremental import write_atomically
+from rag_assets.indexing.protocols import GraphWear, IndexIdentity, IndexManifest
 
 MANIFEST_FILE = "manifest.json"
-
-
-@dataclass(frozen=True)
-class GraphWear:
-    """What updates did to an approximate index since it was built from nothing."""
-
-    recall: float
-    """Share of the exact nearest neighbours it finds, on a sample; 0 to 1."""
-    recall_when_built: float
-    """The same right after it was built from nothing."""
-    n_dead: int
-    """Vectors deleted or replaced since then; a graph keeps them as nodes that are passed over."""
-
-
-@dataclass(frozen=True)
-class IndexManifest:
-    """Written last, after the audit and after the index was closed: a folder that has one is whole."""
-
-    identity: IndexIdentity
-    passages: str
-    """Data version of passage_id -> fingerprint."""
-    n_passages: int
-    wear: GraphWear | None = field(default=None, compare=False)
-    """None for an index that searches exactly."""
-
-    @classmethod
-    def of(cls, identity: IndexIdentity, fingerprints: Mapping[str, str]) -> Self:
-        """What an index of that identity and of exactly these passages would say."""
-        return cls(identity, data_version(fingerprints), len(fingerprints))
-
-    @property
-    def version(self) -> str:
-        """Changes with the identity and the passages."""
-        return fingerprint(asdict(self.identity), self.passages, self.n_passages)
 
 
 def read_manifest(folder: Path) -> IndexManifest | None:

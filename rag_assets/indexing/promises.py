@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rag_assets.indexing.update import IndexDraft
+from rag_assets.indexing.builder import StagedIndex
 from rag_assets.promises import Offenders, Promise
 
 
@@ -12,7 +12,7 @@ from rag_assets.promises import Offenders, Promise
 class IndexCandidate:
     """An index that waits for publication."""
 
-    staged: IndexDraft
+    staged: StagedIndex
     min_recall: float
     """The setting indexing.min_recall."""
 

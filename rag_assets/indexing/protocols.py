@@ -1,19 +1,18 @@
-"""What an index is to the rest of the house: rows go in by id, ids and scores come out.
+"""What an index is to the rest of the project: rows go in by id, ids and scores come out.
 
-Two seams for reading, `VectorStore` (Chroma on disk here, a server elsewhere) and `LexicalIndex` (tantivy here), and
-one for writing, `IndexTarget`, which `update` keeps in step with the passages. What the scores of both mean together
-is `retrieval.fusion`.
+Indexes are read through `VectorStore` and `LexicalIndex`, and written through `IndexTarget` by `builder`. How the two
+kinds of scores are combined is decided in `retrieval.fusion`.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from rag_assets.domain import Passage
+from rag_assets.incremental import data_version, fingerprint
 
 Vectors = npt.NDArray[np.float32]
 
@@ -55,18 +54,8 @@ class IndexRow:
         )
 
 
-class IndexReader(Protocol):
-    """An index opened for reading: no byte on disk changes."""
-
-    def fingerprints(self) -> dict[str, str]:
-        """passage_id -> fingerprint of everything inside."""
-        ...
-
-    def close(self) -> None: ...
-
-
-class VectorStore(IndexReader, Protocol):
-    """Vectors by passage."""
+class VectorStore(Protocol):
+    """Vectors by passage, opened for reading: no byte of the index changes. May be used by several threads."""
 
     def search(self, question: Vectors, limit: int, paper_ids: Sequence[str] | None = None) -> list[Scored]:
         """Nearest passages of a unit vector, shape (dim,), best first; ties by passage_id."""
@@ -76,38 +65,22 @@ class VectorStore(IndexReader, Protocol):
         """Exact cosine of a unit vector, shape (dim,), with the stored vectors of those passages."""
         ...
 
+    def close(self) -> None: ...
 
-class LexicalIndex(IndexReader, Protocol):
-    """Words by passage."""
+
+class LexicalIndex(Protocol):
+    """Words by passage, opened for reading: no byte of the index changes. May be used by several threads."""
 
     def search(self, question: str, limit: int, paper_ids: Sequence[str] | None = None) -> list[Scored]:
         """Passages sharing a word with a question of any characters, best BM25 first; ties by passage_id."""
         ...
 
-
-class IndexWriter(IndexReader, Protocol):
-    """An index opened for writing."""
-
-    def upsert(self, rows: Sequence[IndexRow]) -> None:
-        """Write one batch durably."""
-        ...
-
-    def delete(self, passage_ids: Sequence[str]) -> None:
-        """Drop passages durably; unknown ids are ignored."""
-        ...
-
-    def faults(self, sample: Sequence[IndexRow]) -> list[str]:
-        """Passage ids of `sample` that a search would not find as they should be."""
-        ...
-
-    def recall(self, sample: Sequence[IndexRow]) -> float | None:
-        """Share of the exact nearest neighbours of `sample` that a search finds; None where every search is exact."""
-        ...
+    def close(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class IndexIdentity:
-    """What an index was built with; a folder of another identity is replaced, never updated."""
+    """What an index was built with; an index of another identity is replaced, never updated."""
 
     kind: str
     model_id: str
@@ -116,30 +89,103 @@ class IndexIdentity:
     """Fingerprint of the settings (or of the analyser) that shape the index."""
 
 
+@dataclass(frozen=True)
+class GraphWear:
+    """What updates did to an approximate index since it was built from nothing."""
+
+    recall: float
+    """Share of the exact nearest neighbours it finds, on a sample; 0 to 1."""
+    recall_when_built: float
+    """The same right after it was built from nothing."""
+    n_dead: int
+    """Vectors deleted or replaced since then; a graph keeps them as nodes that are passed over."""
+
+
+@dataclass(frozen=True)
+class IndexManifest:
+    """What an index says of itself, kept with it. It is written last, so an index that has one is whole."""
+
+    identity: IndexIdentity
+    passages: str
+    """Data version of passage_id -> fingerprint."""
+    n_passages: int
+    wear: GraphWear | None = field(default=None, compare=False)
+    """None for an index that searches exactly."""
+
+    @classmethod
+    def of(cls, identity: IndexIdentity, fingerprints: Mapping[str, str]) -> Self:
+        """What an index of that identity and of exactly these passages would say."""
+        return cls(identity, data_version(fingerprints), len(fingerprints))
+
+    @property
+    def version(self) -> str:
+        """Changes with the identity and the passages."""
+        return fingerprint(asdict(self.identity), self.passages, self.n_passages)
+
+
+@dataclass(frozen=True)
+class Examination:
+    """What a look at a written version found, besides the passages that are inside."""
+
+    faulty: tuple[str, ...] = ()
+    """Passages of the sample that a search does not find as they should be."""
+    wear: GraphWear | None = None
+    rebuild: str = ""
+    """Why it should be built from nothing instead of updated; empty when it is good enough."""
+
+
+Report = Callable[[int, int], None]
+"""Called with (passages done, passages to do) while an index is written."""
+
+
+class IndexVersion(Protocol):
+    """A version of an index that no reader sees until it is published."""
+
+    def fingerprints(self) -> dict[str, str]:
+        """passage_id -> fingerprint of everything inside, read from where it was written to."""
+        ...
+
+    def write(self, rows: Mapping[str, IndexRow], report: Report) -> None:
+        """Bring it durably to exactly `rows` (by passage_id); what is the same by fingerprint is left alone."""
+        ...
+
+    def examined(self, sample: Sequence[IndexRow]) -> Examination:
+        """Search it for the passages of `sample`."""
+        ...
+
+    def publish(self, manifest: IndexManifest) -> None:
+        """Let readers see this version instead of the one they see now; at once, and as a whole."""
+        ...
+
+    def discard(self) -> None:
+        """Delete it."""
+        ...
+
+
 class IndexTarget(Protocol):
-    """Which index is wanted, and how it is written."""
+    """Where one index is published. Readers see one whole version while the next is made beside it.
+
+    A folder stages a copy and publishes it by a rename (`folders`); a server stages another collection and publishes
+    it by pointing an alias there. Both fit here: nothing in this protocol or in `builder` is about files.
+    """
 
     @property
-    def identity(self) -> IndexIdentity: ...
-
-    @property
-    def forgets_in_place(self) -> bool:
-        """False where a deleted passage stays in the files and in the statistics: then a deletion means a rebuild."""
+    def identity(self) -> IndexIdentity:
+        """Of the index that is wanted."""
         ...
 
-    @property
-    def min_recall(self) -> float:
-        """An updated index whose recall is below this is built from nothing; 0 where every search is exact."""
+    def published(self) -> IndexManifest | None:
+        """What readers see; None when nothing whole is published. Also removes what a killed run left."""
         ...
 
-    def read(self, folder: Path) -> IndexReader:
-        """Open the index in `folder` without changing it. Raises whatever its library raises if it cannot."""
+    def fingerprints(self) -> dict[str, str]:
+        """passage_id -> fingerprint of everything that is published."""
         ...
 
-    def write(self, folder: Path) -> IndexWriter:
-        """Open the index in `folder`, creating it where the folder is empty."""
+    def stage(self) -> IndexVersion:
+        """A version to go on from: usually a copy of the published one; of the wanted identity."""
         ...
 
-    def complete(self, folder: Path, rows: Sequence[IndexRow]) -> None:
-        """Write what else belongs to an index of exactly `rows`; the index is closed meanwhile."""
+    def stage_empty(self) -> IndexVersion:
+        """A version without passages, of the wanted identity."""
         ...

@@ -5,23 +5,30 @@ A word keeps the hyphens inside it, so that "BMS-986158" is one rare term; its p
 they could break.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_assets.incremental import fingerprint
-from rag_assets.indexing.protocols import IndexIdentity, IndexRow, Scored
-from rag_assets.indexing.read_only import opened_for_reading
+from rag_assets.indexing.folders import opened_for_reading
+from rag_assets.indexing.protocols import Examination, GraphWear, IndexIdentity, IndexRow, Report, Scored
 
 if TYPE_CHECKING:
     import tantivy
 
 WORD = r"[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*"
 _PART = r"[\p{L}\p{N}]+"
-_ANALYSER = ("words with inner hyphens and their parts", "lowercase", "english stop words", "english stems", 1)
+_ANALYSER = ("words with inner hyphens and their parts", "lowercase", "english stop words", "english stems", 2)
 _STORED = ("passage_id", "paper_id", "chunk_id", "fingerprint")
-_WRITER_HEAP_BYTES = 64_000_000
+_META_FILE = "meta.json"
+_WRITER_HEAP_BYTES = 512_000_000
+"""Most memory for one bucket, so that it becomes one segment; taken as it is needed."""
+_MANY_PASSAGES = 5_000
+"""Fewer are written anew within a second."""
+_MOST_BUCKETS = 7
+"""tantivy merges 8 segments into one, which would then hold the papers of several buckets."""
 _TIE_MARGIN = 16
 
 
@@ -56,13 +63,6 @@ class TantivyIndex:
 
         return opened_for_reading(folder, lambda place: cls(tantivy.Index.open(str(place))))
 
-    def fingerprints(self) -> dict[str, str]:
-        import tantivy
-
-        everything = self._searcher.search(tantivy.Query.all_query(), limit=max(1, self._searcher.num_docs)).hits
-        documents = (self._searcher.doc(address) for _, address in everything)
-        return {str(kept.get_first("passage_id")): str(kept.get_first("fingerprint")) for kept in documents}
-
     def search(self, question: str, limit: int, paper_ids: Sequence[str] | None = None) -> list[Scored]:
         query = self._query(question, paper_ids)
         if query is None or self._searcher.num_docs == 0:
@@ -75,6 +75,20 @@ class TantivyIndex:
             hits = self._searcher.search(query, limit=n_fetched, count=False).hits
         scored = [Scored(str(self._searcher.doc(address).get_first("passage_id")), score) for score, address in hits]
         return sorted(scored, key=lambda hit: (-hit.score, hit.passage_id))[:n_wanted]
+
+    def documents(self) -> "list[tantivy.Document]":
+        """Everything inside, as stored."""
+        import tantivy
+
+        everything = self._searcher.search(tantivy.Query.all_query(), limit=max(1, self._searcher.num_docs)).hits
+        return [self._searcher.doc(address) for _, address in everything]
+
+    def finds(self, row: IndexRow) -> bool:
+        """Whether a passage is among the hits for all its words within its paper; true for one without words."""
+        if not self._analyser.terms(row.text):
+            return True
+        hits = self.search(row.text, self._searcher.num_docs, [row.paper_id])
+        return any(hit.passage_id == row.passage_id for hit in hits)
 
     def close(self) -> None:
         """tantivy has nothing to close; its files are released with the object."""
@@ -100,80 +114,90 @@ class TantivyIndex:
         return tantivy.Query.boolean_query([(tantivy.Occur.Must, should), (tantivy.Occur.Must, unscored)])
 
 
-class TantivyWriter(TantivyIndex):
-    """The same for writing; see `IndexWriter`."""
-
-    def __init__(self, index: "tantivy.Index") -> None:
-        super().__init__(index)
-        self._writer = index.writer(_WRITER_HEAP_BYTES, num_threads=1)
-
-    def upsert(self, rows: Sequence[IndexRow]) -> None:
-        import tantivy
-
-        for row in rows:
-            self._writer.delete_documents_by_term("passage_id", row.passage_id)
-            document = tantivy.Document(**{name: getattr(row, name) for name in _STORED})
-            document.add_text("text", _separated(self._analyser.terms(row.text)))
-            self._writer.add_document(document)
-        self._commit()
-
-    def delete(self, passage_ids: Sequence[str]) -> None:
-        for passage_id in passage_ids:
-            self._writer.delete_documents_by_term("passage_id", passage_id)
-        self._commit()
-
-    def faults(self, sample: Sequence[IndexRow]) -> list[str]:
-        """Passages that have words and are not among the hits for all of them within their paper."""
-        return [row.passage_id for row in sample if self._analyser.terms(row.text) and not self._is_found(row)]
-
-    def recall(self, sample: Sequence[IndexRow]) -> None:
-        """Nothing to measure: every search is exact."""
-
-    def close(self) -> None:
-        self._writer.wait_merging_threads()
-
-    def _is_found(self, row: IndexRow) -> bool:
-        hits = self.search(row.text, self._searcher.num_docs, [row.paper_id])
-        return any(hit.passage_id == row.passage_id for hit in hits)
-
-    def _commit(self) -> None:
-        self._writer.commit()
-        self._index.reload()
-        self._searcher = self._index.searcher()
-
-
 def tantivy_identity() -> IndexIdentity:
     """What the manifest of a fitting lexical index says."""
     return IndexIdentity("tantivy", "", fingerprint(*_ANALYSER, WORD))
 
 
-@dataclass(frozen=True)
-class TantivyTarget:
-    """The words of the passages; see `IndexTarget`."""
+class TantivyFiles:
+    """The words of the passages in a folder; see `IndexFiles`.
 
-    # tantivy counts deleted documents in its term statistics until a merge happens to drop them, so that scores
-    # would depend on the history of the index.
-    forgets_in_place = False
-    min_recall = 0.0
+    tantivy counts deleted documents in its statistics until their segment is merged, so scores would depend on the
+    history of the index. Therefore each segment holds the papers of one bucket, and a bucket with a change is written
+    anew as a whole, in the order of the ids: the old segment goes with its last document, and the segments are those of
+    a fresh build.
+    """
 
     @property
     def identity(self) -> IndexIdentity:
         return tantivy_identity()
 
-    def read(self, folder: Path) -> TantivyIndex:
-        return TantivyIndex.open(folder)
+    def fingerprints(self, folder: Path) -> dict[str, str]:
+        return {id_: mark for bucket in _held(folder).values() for id_, mark in bucket.items()}
 
-    def write(self, folder: Path) -> TantivyWriter:
+    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> int:
         import tantivy
 
-        builder = tantivy.SchemaBuilder()
-        for name in _STORED:
-            builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
-        builder.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
-        return TantivyWriter(tantivy.Index(builder.build(), str(folder)))
+        held, wanted = _held(folder), _buckets(rows)
+        outdated = [
+            bucket
+            for bucket in sorted(held.keys() | wanted.keys())
+            if held.get(bucket) != {row.passage_id: row.fingerprint for row in wanted.get(bucket, [])}
+        ]
+        index = tantivy.Index(_schema(), str(folder))
+        writer = index.writer(_WRITER_HEAP_BYTES, num_threads=1)
+        analyser = Analyser()
+        n_done, n_to_do = 0, sum(len(wanted.get(bucket, [])) for bucket in outdated)
+        for bucket in outdated:
+            writer.delete_documents_by_term("bucket", bucket)
+            for row in wanted.get(bucket, []):
+                document = tantivy.Document(bucket=bucket, **{name: getattr(row, name) for name in _STORED})
+                document.add_text("text", _separated(analyser.terms(row.text)))
+                writer.add_document(document)
+            writer.commit()
+            n_done += len(wanted.get(bucket, []))
+            report(n_done, n_to_do)
+        writer.wait_merging_threads()
+        return sum(len(held.get(bucket, {})) for bucket in outdated)
 
-    def complete(self, folder: Path, rows: Sequence[IndexRow]) -> None:
-        """tantivy's files are all there is."""
+    def examined(self, folder: Path, sample: Sequence[IndexRow], _worn: GraphWear | None) -> Examination:
+        """Faulty are passages that have words and are not among the hits for all of them within their paper."""
+        index = TantivyIndex.open(folder)
+        faulty = tuple(row.passage_id for row in sample if not index.finds(row))
+        segments = json.loads((folder / _META_FILE).read_bytes())["segments"]
+        n_deleted = sum(segment["deletes"]["num_deleted_docs"] for segment in segments if segment["deletes"])
+        return Examination(faulty, None, f"its statistics count {n_deleted} deleted passages" if n_deleted else "")
+
+
+def _schema() -> "tantivy.Schema":
+    import tantivy
+
+    builder = tantivy.SchemaBuilder()
+    for name in (*_STORED, "bucket"):
+        builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
+    return builder.build()
+
+
+def _held(folder: Path) -> dict[str, dict[str, str]]:
+    """passage_id -> fingerprint by bucket, of everything in the folder; empty for an empty folder."""
+    if not (folder / _META_FILE).exists():
+        return {}
+    held: defaultdict[str, dict[str, str]] = defaultdict(dict)
+    for kept in TantivyIndex.open(folder).documents():
+        held[str(kept.get_first("bucket"))][str(kept.get_first("passage_id"))] = str(kept.get_first("fingerprint"))
+    return held
+
+
+def _buckets(rows: Mapping[str, IndexRow]) -> dict[str, list[IndexRow]]:
+    """The rows by bucket, each bucket in the order of the ids. The papers of a small corpus share one bucket."""
+    n_buckets = _MOST_BUCKETS if len(rows) >= _MANY_PASSAGES else 1
+    papers = {row.paper_id for row in rows.values()}
+    bucket_of = {paper: f"{int(fingerprint(paper), 16) % n_buckets} of {n_buckets}" for paper in papers}
+    buckets: defaultdict[str, list[IndexRow]] = defaultdict(list)
+    for id_ in sorted(rows):
+        buckets[bucket_of[rows[id_].paper_id]].append(rows[id_])
+    return buckets
 
 
 def _analyser(pattern: str) -> "tantivy.TextAnalyzer":

@@ -12,8 +12,8 @@ from typing import TypeVar
 
 from rag_assets.errors import MissingInput, MissingModel
 from rag_assets.hosted.connections import Connections
-from rag_assets.indexing.manifest import IndexManifest, is_intact, read_manifest
-from rag_assets.indexing.protocols import IndexIdentity, LexicalIndex, VectorStore
+from rag_assets.indexing.manifest import is_intact, read_manifest
+from rag_assets.indexing.protocols import IndexIdentity, IndexManifest, LexicalIndex, VectorStore
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.search import DenseSearch, Searcher
 from rag_assets.settings import Settings

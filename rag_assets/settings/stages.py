@@ -316,7 +316,12 @@ class ExecutionSettings(StageSettings):
         description="Vectors of embedding models used before are kept up to this many MB (10^6 bytes), those not used "
         "for longest go first; going back to such a model embeds nothing. 0 keeps none.",
     )
-    index_batch: int = Field(500, gt=0, description="Passages written to an index at once.")
+    index_batch: int = Field(
+        5000,
+        gt=0,
+        le=5000,
+        description="Passages written to Chroma at once. It saves its graph after each batch: small ones take long.",
+    )
 
     @property
     def n_workers(self) -> int:

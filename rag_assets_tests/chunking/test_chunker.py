@@ -269,9 +269,7 @@ def test_a_chunk_names_the_place_and_kind_of_every_unit_it_consists_of() -> None
     blocks = [
         heading("Results"),
         paragraph("Ferritin fell. Iron rose.", "Results"),
-        Block(
-            BlockKind.TABLE, rows, ("Results",), title="Ferritin by group. Units are grams.", cells=cells_of(rows)
-        ),
+        Block(BlockKind.TABLE, rows, ("Results",), title="Ferritin by group. Units are grams.", cells=cells_of(rows)),
         Block(BlockKind.LIST, "- one thing\n- another. And more.", ("Results",)),
         Block(BlockKind.FORMULA, "a = b. c = d.", ("Results",)),
         Block(BlockKind.CODE, "x = 1\n\ny = 2", ("Results",)),

@@ -3,7 +3,6 @@
 import json
 import random
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +10,10 @@ import numpy as np
 
 from rag_assets.embedding.vector_files import read_shard
 from rag_assets.evaluation.history import read_history
-from rag_assets.indexing.chroma import ChromaStore
 from rag_assets.indexing.exact_vectors import ExactVectors
 from rag_assets.indexing.manifest import is_intact
-from rag_assets.indexing.tantivy_index import TantivyIndex
 from rag_assets_tests.end_to_end.world import World
+from rag_assets_tests.indexing.folders import indexed
 
 DIMENSION = 384
 """Of the embedded model."""
@@ -73,19 +71,18 @@ def state(world: World) -> dict[str, Any]:
     return {
         **world.bytes_of(*tables, *small, paths.documents),
         "vectors": _vectors(world),
-        "chroma": _index(paths.chroma, ChromaStore.open(paths.chroma)),
-        "exact": _index(paths.chroma, ExactVectors.open(paths.chroma)),
-        "bm25": _index(paths.bm25, TantivyIndex.open(paths.bm25)),
+        "chroma": _index(paths.chroma),
+        "exact": ExactVectors.open(paths.chroma).fingerprints(),
+        "bm25": _index(paths.bm25),
         "latest": json.loads((paths.evaluation / "latest.json").read_bytes())["metrics"],
         "metrics": read_history(paths.evaluation / "history.jsonl")[-1]["metrics"],
         "left over": drafts,
     }
 
 
-def _index(folder: Path, opened: ChromaStore | ExactVectors | TantivyIndex) -> dict[str, str]:
+def _index(folder: Path) -> dict[str, str]:
     assert is_intact(folder)
-    with closing(opened):
-        return opened.fingerprints()
+    return indexed(folder)
 
 
 def _vectors(world: World) -> dict[str, list[str]]:

@@ -19,9 +19,10 @@ import pytest
 from rag_assets.answering import engine
 from rag_assets.domain import Citation, Claim
 from rag_assets.embedding.vector_cache import VectorCache
-from rag_assets.indexing.chroma import ChromaWriter
-from rag_assets.indexing.tantivy_index import TantivyWriter
-from rag_assets.indexing.update import IndexDraft
+from rag_assets.indexing.builder import StagedIndex
+from rag_assets.indexing.chroma import ChromaFiles
+from rag_assets.indexing.protocols import IndexRow, Report
+from rag_assets.indexing.tantivy_index import TantivyFiles
 from rag_assets.table_files import read_provenance, write_table
 from rag_assets_tests.end_to_end.world import World
 
@@ -117,17 +118,22 @@ def test_a_vector_that_is_not_of_length_one_is_not_published(world: World, monke
 
 
 @pytest.mark.parametrize(
-    ("asset", "writer"), [("chroma_index", ChromaWriter), ("bm25_index", TantivyWriter)], ids=["vectors", "words"]
+    ("asset", "files"), [("chroma_index", ChromaFiles), ("bm25_index", TantivyFiles)], ids=["vectors", "words"]
 )
 def test_an_index_that_lost_a_passage_is_not_published(
-    world: World, monkeypatch: pytest.MonkeyPatch, asset: str, writer: Any
+    world: World, monkeypatch: pytest.MonkeyPatch, asset: str, files: Any
 ) -> None:
     """What is not indexed is never found, and nobody would notice."""
     folder = world.paths.chroma if asset == "chroma_index" else world.paths.bm25
     published = world.bytes_of(world.paths.qa, folder)
     world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
-    upsert = writer.upsert
-    monkeypatch.setattr(writer, "upsert", lambda self, rows: upsert(self, rows[1:]))
+    write = files.write
+
+    def write_fewer(self: Any, folder: Path, rows: dict[str, IndexRow], report: Report) -> int:
+        n_dropped: int = write(self, folder, {id_: rows[id_] for id_ in sorted(rows)[1:]}, report)
+        return n_dropped
+
+    monkeypatch.setattr(files, "write", write_fewer)
 
     outcome = world.run()
 
@@ -146,7 +152,7 @@ def test_an_index_of_other_passages_stops_the_answers(world: World) -> None:
 
     old = json.loads(manifest.read_text()) | {"passages": "0" * 32}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(IndexDraft, "publish", lambda _self: manifest.write_text(json.dumps(old)))
+        patch.setattr(StagedIndex, "publish", lambda _self: manifest.write_text(json.dumps(old)))
 
         assert_withheld(world, "index_meta.indexes_agree", published=published, reason="chroma_index")
 

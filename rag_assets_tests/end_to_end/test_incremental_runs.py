@@ -3,9 +3,8 @@
 import pyarrow.compute as pc
 import pytest
 
-from rag_assets.indexing.chroma import ChromaStore
-from rag_assets.indexing.tantivy_index import TantivyIndex
 from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, World
+from rag_assets_tests.indexing.folders import indexed
 
 ASSETS = {
     "parsed_index",
@@ -28,9 +27,8 @@ def assert_nothing_is_left_behind(world: World) -> None:
     for path in (world.paths.parsed_index, world.paths.blocks, world.paths.chunks, world.paths.passages):
         assert set(world.table(path)["paper_id"].to_pylist()) == papers, path.name
     passages = set(world.table(world.paths.passages)["passage_id"].to_pylist())
-    for opened in (ChromaStore.open(world.paths.chroma), TantivyIndex.open(world.paths.bm25)):
-        assert set(opened.fingerprints()) == passages
-        opened.close()
+    for folder in (world.paths.chroma, world.paths.bm25):
+        assert set(indexed(folder)) == passages
     vectors = [world.table(file) for file in world.paths.embeddings.rglob("*.parquet")]
     assert sum(len(table) for table in vectors) == len(set(world.table(world.paths.passages)["text"].to_pylist()))
 

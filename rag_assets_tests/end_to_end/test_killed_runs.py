@@ -22,9 +22,8 @@ import pytest
 from filelock import FileLock
 
 from rag_assets.incremental import LOCK_NAME, STAGED_SUFFIX
-from rag_assets.indexing.chroma import ChromaStore
-from rag_assets.indexing.tantivy_index import TantivyIndex
 from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, Outcome, World
+from rag_assets_tests.indexing.folders import indexed
 
 COMMAND = [sys.executable, "-c", "from rag_assets.cli import app; app(prog_name='rag-assets')", "run"]
 ROCKS = ("andesite", "chalk", "gneiss", "marble")
@@ -241,8 +240,8 @@ def finished(world: World, caplog: pytest.LogCaptureFixture) -> Outcome:
 def assert_same_end(world: World, undisturbed: World) -> None:
     """Every file a run publishes is the same byte for byte, the indexes hold the same, and nothing is left over."""
     assert published(world) == published(undisturbed)
-    for opener, folder in ((ChromaStore.open, "chroma"), (TantivyIndex.open, "bm25")):
-        entries = [fingerprints_by(opener, getattr(one.paths, folder)) for one in (world, undisturbed)]
+    for folder in ("chroma", "bm25"):
+        entries = [indexed(getattr(one.paths, folder)) for one in (world, undisturbed)]
         assert entries[0] == entries[1], folder
     left_over = [
         path for path in world.paths.data.rglob("*") if STAGED_SUFFIX in path.suffixes or "pending" in path.name
@@ -254,14 +253,6 @@ def published(world: World) -> dict[str, str]:
     paths = world.paths
     tables = [paths.parsed_index, paths.blocks, paths.chunks, paths.passages, paths.chunk_stats, paths.index_meta]
     return world.bytes_of(*tables, paths.embeddings, paths.answers, paths.qa, paths.qa_meta)
-
-
-def fingerprints_by(opener: Callable[[Path], ChromaStore | TantivyIndex], folder: Path) -> dict[str, str]:
-    opened = opener(folder)
-    try:
-        return opened.fingerprints()
-    finally:
-        opened.close()
 
 
 def n_written(folder: Path) -> int:

@@ -1,7 +1,18 @@
-"""What a folder holds, byte for byte."""
+"""What a folder holds: byte for byte, or as the index that it is."""
 
 import hashlib
 from pathlib import Path
+
+from rag_assets.indexing.chroma import ChromaFiles
+from rag_assets.indexing.tantivy_index import TantivyFiles
+from rag_assets.settings import IndexingSettings
+from rag_assets_tests.indexing.rows import vectors_of
+
+
+def indexed(folder: Path) -> dict[str, str]:
+    """passage_id -> fingerprint of the index in `folder`, whichever of the two it is."""
+    files = TantivyFiles() if (folder / "meta.json").exists() else ChromaFiles(IndexingSettings(), "any", vectors_of)
+    return files.fingerprints(folder)
 
 
 def snapshot(folder: Path) -> dict[str, tuple[str, int]]:

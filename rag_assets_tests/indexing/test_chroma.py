@@ -1,18 +1,22 @@
 """The vector store on disk."""
 
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from rag_assets.indexing.chroma import COLLECTION, ChromaStore, ChromaTarget
-from rag_assets.indexing.update import update_index
+from rag_assets.indexing.builder import update_index
+from rag_assets.indexing.chroma import COLLECTION, ChromaFiles, ChromaStore
+from rag_assets.indexing.exact_vectors import ExactVectors, write_vectors
+from rag_assets.indexing.folders import FolderTarget
+from rag_assets.indexing.protocols import IndexRow, Vectors
 from rag_assets.settings import IndexingSettings
 from rag_assets_tests.indexing.folders import snapshot
 from rag_assets_tests.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
 
-TARGET = ChromaTarget(IndexingSettings(hnsw_m=8, hnsw_ef_search=60), "test-model", vectors_of)
+TARGET = ChromaFiles(IndexingSettings(hnsw_m=8, hnsw_ef_search=60), "test-model", vectors_of)
 ROWS = [
     row("a#0", "ferritin fell in all groups", paper_id="smith2020", page=3),
     row("a#1", "ferritin rose in one group", paper_id="smith2020"),
@@ -22,7 +26,7 @@ ROWS = [
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    update_index(tmp_path / "chroma", ROWS, TARGET, batch=2)
+    update_index(FolderTarget(tmp_path / "chroma", TARGET), ROWS)
     return tmp_path / "chroma"
 
 
@@ -87,11 +91,10 @@ def test_metadata_and_graph_settings_reach_the_database(folder: Path) -> None:
 @pytest.mark.parametrize("n_passages", [1, 2, 5, 51])
 def test_reading_changes_no_byte(tmp_path: Path, n_passages: int) -> None:
     """A second run must leave the data folder as it was, and a backup must not see a change where there is none."""
-    update_index(tmp_path / "chroma", numbered_rows(n_passages), TARGET, batch=10)
+    update_index(FolderTarget(tmp_path / "chroma", TARGET), numbered_rows(n_passages))
     before = snapshot(tmp_path)
 
     store = ChromaStore.open(tmp_path / "chroma")
-    store.fingerprints()
     store.search(bag_of_words("ferritin"), 2)
     store.cosines(bag_of_words("ferritin"), ["c0000#0"])
     store.close()
@@ -102,10 +105,10 @@ def test_reading_changes_no_byte(tmp_path: Path, n_passages: int) -> None:
 def test_a_store_opened_after_an_update_shows_the_new_passages(folder: Path) -> None:
     """Chroma keeps clients by path: a stale one would answer from the folder that was replaced."""
     old = ChromaStore.open(folder)
-    update_index(folder, [*ROWS, row("d", "a new sentence")], TARGET, batch=2)
+    update_index(FolderTarget(folder, TARGET), [*ROWS, row("d", "a new sentence")])
 
     new = ChromaStore.open(folder)
-    found = set(new.fingerprints())
+    found = set(new.vectors(["a#0", "a#1", "b", "d"]))
     new.close()
     still_answers = old.search(bag_of_words("ferritin fell"), 1)
     old.close()
@@ -123,7 +126,7 @@ def test_nothing_is_sent_or_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(socket.socket, "connect", refuse)
     monkeypatch.setattr(socket, "getaddrinfo", refuse)
 
-    update_index(tmp_path / "chroma", ROWS, TARGET, batch=2)
+    update_index(FolderTarget(tmp_path / "chroma", TARGET), ROWS)
     store = ChromaStore.open(tmp_path / "chroma")
     found = store.search(bag_of_words("ferritin"), 1)
     store.close()
@@ -134,25 +137,42 @@ def test_nothing_is_sent_or_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_a_deleted_passage_leaves_nothing_in_the_files(tmp_path: Path) -> None:
     """Who deletes a paper may have to: free pages of a database would keep it readable."""
     rows = [*numbered_rows(30), row("secret#0", "withdrawn text", paper_id="withdrawn1999")]
-    update_index(tmp_path / "chroma", rows, TARGET, batch=10)
+    update_index(FolderTarget(tmp_path / "chroma", TARGET), rows)
     assert _holds(tmp_path, b"withdrawn1999"), "else the test proves nothing"
     assert _holds(tmp_path, b"secret#0"), "else the test proves nothing"
 
-    update_index(tmp_path / "chroma", rows[:-1], TARGET, batch=10)
+    update_index(FolderTarget(tmp_path / "chroma", TARGET), rows[:-1])
 
     assert not _holds(tmp_path, b"withdrawn1999")
     assert not _holds(tmp_path, b"secret#0")
 
 
 def test_a_wrong_vector_is_a_fault(folder: Path) -> None:
-    """The audit must tell an index of another model from the wanted one."""
-    other = ChromaTarget(TARGET.settings, TARGET.model_id, lambda rows: -vectors_of(rows))
+    """Above the size for exact search the database answers: it must hold the vectors that the exact search compares."""
+    write_vectors(
+        folder, {one.passage_id: one for one in ROWS}, {one.passage_id: -bag_of_words(one.text) for one in ROWS}
+    )
 
-    writer = other.write(folder)
-    faults = writer.faults(ROWS)
-    writer.close()
+    assert TARGET.examined(folder, ROWS, None).faulty == ("a#0", "a#1", "b")
 
-    assert faults == ["a#0", "a#1", "b"]
+
+def test_an_update_asks_for_the_vectors_of_new_passages_only(tmp_path: Path) -> None:
+    """Reading the vectors of a whole corpus for one edited sentence is most of what the edit costs."""
+    asked: list[str] = []
+
+    def watched(rows: Sequence[IndexRow]) -> Vectors:
+        asked.extend(one.passage_id for one in rows)
+        return vectors_of(rows)
+
+    target = FolderTarget(tmp_path / "chroma", ChromaFiles(TARGET.settings, TARGET.model_id, watched))
+    update_index(target, ROWS)
+    asked.clear()
+
+    update_index(target, [*ROWS[:2], row("b", "the bridge carries four lanes")])
+
+    assert asked == ["b"]
+    found = ExactVectors.open(tmp_path / "chroma").search(bag_of_words("the bridge carries four lanes"), 1)
+    assert found == [("b", pytest.approx(1.0))]
 
 
 def _holds(folder: Path, needle: bytes) -> bool:

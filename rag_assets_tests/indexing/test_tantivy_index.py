@@ -2,15 +2,18 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
+import tantivy
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from rag_assets.indexing.tantivy_index import Analyser, TantivyIndex, TantivyTarget
-from rag_assets.indexing.update import update_index
+from rag_assets.indexing.builder import update_index
+from rag_assets.indexing.folders import FolderTarget
+from rag_assets.indexing.tantivy_index import Analyser, TantivyFiles, TantivyIndex
 from rag_assets_tests.indexing.folders import snapshot
 from rag_assets_tests.indexing.rows import row
 
@@ -30,7 +33,7 @@ PAPERS = {"kinase": "oncology", "cells": "oncology"}
 def index(tmp_path_factory: pytest.TempPathFactory) -> TantivyIndex:
     folder = tmp_path_factory.mktemp("words") / "bm25"
     rows = [row(id_, text, paper_id=PAPERS.get(id_, "other")) for id_, text in TEXTS.items()]
-    update_index(folder, rows, TantivyTarget(), batch=3)
+    update_index(FolderTarget(folder, TantivyFiles()), rows)
     return TantivyIndex.open(folder)
 
 
@@ -70,7 +73,7 @@ def test_a_hyphenated_name_is_found_whole_and_by_its_parts(index: TantivyIndex, 
 def test_a_whole_hyphenated_name_outweighs_its_parts(tmp_path: Path) -> None:
     """IL-6 is not IL-1 in paragraph 6."""
     rows = [row("other", "IL-1 and table 6 and IL-1 again"), row("named", "IL-6 rose and table 2 shows it again")]
-    update_index(tmp_path / "bm25", rows, TantivyTarget(), batch=10)
+    update_index(FolderTarget(tmp_path / "bm25", TantivyFiles()), rows)
 
     found = TantivyIndex.open(tmp_path / "bm25").search("IL-6", 2)
 
@@ -106,9 +109,9 @@ def test_a_paper_filter_keeps_the_scores(index: TantivyIndex) -> None:
 def test_equal_scores_are_ordered_by_id_even_at_the_cut(tmp_path: Path) -> None:
     """The same corpus indexed in another order must give the same answers."""
     rows = [row(f"p{n:02d}", "the same words here") for n in range(60)]
-    update_index(tmp_path / "one", rows, TantivyTarget(), batch=60)
-    update_index(tmp_path / "two", rows[30:], TantivyTarget(), batch=7)
-    update_index(tmp_path / "two", rows, TantivyTarget(), batch=7)
+    update_index(FolderTarget(tmp_path / "one", TantivyFiles()), rows)
+    update_index(FolderTarget(tmp_path / "two", TantivyFiles()), rows[30:])
+    update_index(FolderTarget(tmp_path / "two", TantivyFiles()), rows)
 
     found = [TantivyIndex.open(tmp_path / name).search("same words", 5) for name in ("one", "two")]
 
@@ -120,9 +123,9 @@ def test_deleted_passages_leave_neither_words_nor_statistics(tmp_path: Path) -> 
     """A deleted paper that still weighs on scores makes answers depend on the history of the index."""
     kept = [row(id_, text) for id_, text in TEXTS.items()]
     withdrawn = [row(f"w{n}", f"masks masks number{n} Xylophagous") for n in range(20)]
-    update_index(tmp_path / "edited", [*kept, *withdrawn], TantivyTarget(), batch=10)
-    update_index(tmp_path / "edited", kept, TantivyTarget(), batch=10)
-    update_index(tmp_path / "fresh", kept, TantivyTarget(), batch=10)
+    update_index(FolderTarget(tmp_path / "edited", TantivyFiles()), [*kept, *withdrawn])
+    update_index(FolderTarget(tmp_path / "edited", TantivyFiles()), kept)
+    update_index(FolderTarget(tmp_path / "fresh", TantivyFiles()), kept)
 
     edited, fresh = (TantivyIndex.open(tmp_path / name).search("masks of nurses", 5) for name in ("edited", "fresh"))
 
@@ -132,11 +135,52 @@ def test_deleted_passages_leave_neither_words_nor_statistics(tmp_path: Path) -> 
 
 def test_reading_changes_no_byte(tmp_path: Path) -> None:
     """A second run must leave the data folder as it was."""
-    update_index(tmp_path / "bm25", [row("a", "words")], TantivyTarget(), batch=1)
+    update_index(FolderTarget(tmp_path / "bm25", TantivyFiles()), [row("a", "words")])
     before = snapshot(tmp_path)
 
     index = TantivyIndex.open(tmp_path / "bm25")
     index.search("words", 1)
-    index.fingerprints()
 
     assert snapshot(tmp_path) == before
+
+
+def test_an_edited_large_index_answers_as_a_fresh_one_and_writes_only_the_papers_beside_the_edit(
+    tmp_path: Path,
+) -> None:
+    """Statistics that count what was deleted shift the ranking; writing all words anew costs seconds per edit."""
+    random = Random(3)
+    words = [f"w{n}" for n in range(400)]
+    rows = [
+        row(f"p{n}#{m}", " ".join(random.choices(words, k=12)), paper_id=f"p{n}") for n in range(90) for m in range(60)
+    ]
+    edited = [*rows[:-1], row(rows[-1].passage_id, "w1 w2 w2 zygomorphic", paper_id=rows[-1].paper_id)]
+    update_index(
+        FolderTarget(tmp_path / "edited", TantivyFiles()), [*rows[:-1], row("p7#x", "xylophagous", paper_id="p7")]
+    )
+    before = {path.name for path in (tmp_path / "edited").glob("*.term")}
+
+    update_index(FolderTarget(tmp_path / "edited", TantivyFiles()), edited)
+    update_index(FolderTarget(tmp_path / "fresh", TantivyFiles()), edited)
+
+    after = {path.name for path in (tmp_path / "edited").glob("*.term")}
+    assert len(before & after) >= len(before) - 2 > 0, "one bucket for the edit, one for the deletion"
+    one, other = (TantivyIndex.open(tmp_path / name) for name in ("edited", "fresh"))
+    for _ in range(50):
+        question = " ".join(random.choices(words, k=3))
+        assert one.search(question, 20) == other.search(question, 20)
+    assert one.search("zygomorphic", 1)[0].passage_id == rows[-1].passage_id
+    assert not any(b"xylophag" in path.read_bytes() for path in (tmp_path / "edited").iterdir())
+
+
+def test_statistics_that_count_a_deleted_passage_are_noticed(tmp_path: Path) -> None:
+    """tantivy merges segments by its own rules: if a deletion stays in the statistics, the index is built anew."""
+    files = TantivyFiles()
+    update_index(FolderTarget(tmp_path / "bm25", files), [row(id_, text) for id_, text in TEXTS.items()])
+    assert files.examined(tmp_path / "bm25", [], None).rebuild == ""
+
+    writer = tantivy.Index.open(str(tmp_path / "bm25")).writer(num_threads=1)
+    writer.delete_documents_by_term("passage_id", "river")
+    writer.commit()
+    writer.wait_merging_threads()
+
+    assert files.examined(tmp_path / "bm25", [], None).rebuild == "its statistics count 1 deleted passages"

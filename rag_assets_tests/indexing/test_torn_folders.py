@@ -6,13 +6,17 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from rag_assets.indexing.chroma import ChromaStore, ChromaTarget, ChromaWriter
+from rag_assets.incremental import STAGED_SUFFIX
+from rag_assets.indexing.builder import update_index
+from rag_assets.indexing.chroma import ChromaFiles
+from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.manifest import is_current, is_intact
-from rag_assets.indexing.update import update_index
+from rag_assets.indexing.protocols import IndexRow, Report
 from rag_assets.settings import IndexingSettings
 from rag_assets_tests.indexing.rows import numbered_rows, vectors_of
 from rag_assets_tests.indexing.torn_folders import GRAPH_FILES, tear
@@ -20,19 +24,19 @@ from rag_assets_tests.indexing.torn_folders import GRAPH_FILES, tear
 N_PASSAGES = 60
 
 
-class OpensIntactFolders(ChromaTarget):
+class OpensIntactFolders(ChromaFiles):
     """Fails where a published folder is opened that is not as it was published: opened for real, it may hang."""
 
-    def read(self, folder: Path) -> ChromaStore:
-        assert is_intact(folder)
-        return super().read(folder)
+    def fingerprints(self, folder: Path) -> dict[str, str]:
+        assert is_intact(folder) or folder.name.endswith(STAGED_SUFFIX)
+        return super().fingerprints(folder)
 
-    def write(self, folder: Path) -> ChromaWriter:
+    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> int:
         assert not (folder / "torn").exists()
-        return super().write(folder)
+        return super().write(folder, rows, report)
 
 
-TARGET = OpensIntactFolders(IndexingSettings(), "test-model", vectors_of)
+TARGET = OpensIntactFolders(IndexingSettings(), "test-model", vectors_of, batch=20)
 ROWS = numbered_rows(N_PASSAGES)
 WANTED = {row.passage_id: row.fingerprint for row in numbered_rows(N_PASSAGES, start=5)}
 
@@ -41,8 +45,8 @@ WANTED = {row.passage_id: row.fingerprint for row in numbered_rows(N_PASSAGES, s
 def builds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A folder with a published index in `index`, and another build of as many other passages."""
     root = tmp_path_factory.mktemp("builds")
-    update_index(root / "one" / "index", ROWS, TARGET, batch=20)
-    update_index(root / "other" / "index", numbered_rows(N_PASSAGES, start=40)[::-1], TARGET, batch=7)
+    update_index(FolderTarget(root / "one" / "index", TARGET), ROWS)
+    update_index(FolderTarget(root / "other" / "index", TARGET), numbered_rows(N_PASSAGES, start=40)[::-1])
     return root / "one", root / "other"
 
 
@@ -54,7 +58,7 @@ def test_a_torn_published_folder_is_built_anew_without_being_opened(
     folder = _copy(builds[0], tmp_path) / "index"
     tear(folder, builds[1] / "index", name)
 
-    update_index(folder, numbered_rows(N_PASSAGES, start=5), TARGET, batch=20)
+    update_index(FolderTarget(folder, TARGET), numbered_rows(N_PASSAGES, start=5))
 
     assert is_current(folder, TARGET.identity, WANTED)
     assert "is damaged or unfinished; the index is built anew" in caplog.text
@@ -69,7 +73,7 @@ def test_a_torn_draft_is_thrown_away_without_being_opened(builds: tuple[Path, Pa
     (draft / "torn").touch()
     draft.rename(root / "index.staged")
 
-    update_index(root / "index", numbered_rows(N_PASSAGES, start=5), TARGET, batch=20)
+    update_index(FolderTarget(root / "index", TARGET), numbered_rows(N_PASSAGES, start=5))
 
     assert is_current(root / "index", TARGET.identity, WANTED)
     assert [path.name for path in root.iterdir()] == ["index"]
@@ -80,10 +84,12 @@ import itertools, sys
 from pathlib import Path
 from rag_assets_tests.indexing.rows import numbered_rows
 from rag_assets_tests.indexing.test_torn_folders import TARGET
-from rag_assets.indexing.update import update_index
+from rag_assets.indexing.builder import update_index
+from rag_assets.indexing.folders import FolderTarget
+from dataclasses import replace
 
 for start in itertools.cycle(range(5, 30, 5)):
-    update_index(Path(sys.argv[1]), numbered_rows(60, start=start), TARGET, batch=2)
+    update_index(FolderTarget(Path(sys.argv[1]), replace(TARGET, batch=2)), numbered_rows(60, start=start))
     print(start, flush=True)
 """
 DELAYS_S = (0.02, 0.11, 0.23)
@@ -98,7 +104,7 @@ def test_an_index_whose_writer_was_killed_is_brought_up_to_date_by_the_next_run(
     folder = _copy(builds[0], tmp_path) / "index"
     kill_while_updating(folder, delay_s)
 
-    update_index(folder, numbered_rows(N_PASSAGES, start=5), TARGET, batch=20)
+    update_index(FolderTarget(folder, TARGET), numbered_rows(N_PASSAGES, start=5))
 
     assert is_current(folder, TARGET.identity, WANTED)
     assert [path.name for path in tmp_path.iterdir()] == ["index"]

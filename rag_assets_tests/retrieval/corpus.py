@@ -11,10 +11,11 @@ import pyarrow as pa
 from rag_assets import table_files, tables
 from rag_assets.domain import Chunk, Passage
 from rag_assets.incremental import fingerprint
-from rag_assets.indexing.chroma import ChromaStore, ChromaTarget
+from rag_assets.indexing.builder import update_index
+from rag_assets.indexing.chroma import ChromaFiles, ChromaStore
+from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.protocols import IndexRow, Vectors
-from rag_assets.indexing.tantivy_index import TantivyIndex, TantivyTarget
-from rag_assets.indexing.update import update_index
+from rag_assets.indexing.tantivy_index import TantivyFiles, TantivyIndex
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.search import DenseSearch, Searcher
 from rag_assets.settings import IndexingSettings, RetrievalSettings
@@ -165,11 +166,11 @@ class Corpus:
     def index(self, folder: Path, model_id: str = HashedWords.model_id) -> None:
         """Both indexes below `folder`, in `chroma` and `bm25`."""
         embedder = HashedWords()
-        target = ChromaTarget(
+        target = ChromaFiles(
             IndexingSettings(), model_id, lambda rows: embedder.embed_passages([row.text for row in rows])
         )
-        update_index(folder / "chroma", self.rows, target, batch=100)
-        update_index(folder / "bm25", self.rows, TantivyTarget(), batch=100)
+        update_index(FolderTarget(folder / "chroma", target), self.rows)
+        update_index(FolderTarget(folder / "bm25", TantivyFiles()), self.rows)
 
     def searcher(self, folder: Path, settings: RetrievalSettings, indexes: str = "both") -> Searcher:
         """A searcher over what `index` wrote; `indexes`: both, words or vectors."""

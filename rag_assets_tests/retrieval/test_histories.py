@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -10,11 +9,12 @@ from random import Random
 import pytest
 
 from rag_assets.domain import Chunk
-from rag_assets.indexing.chroma import ChromaTarget, open_vectors
+from rag_assets.indexing.builder import update_index
+from rag_assets.indexing.chroma import ChromaFiles, open_vectors
+from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.manifest import read_manifest, write_manifest
 from rag_assets.indexing.protocols import IndexRow
-from rag_assets.indexing.tantivy_index import TantivyIndex, TantivyTarget
-from rag_assets.indexing.update import update_index
+from rag_assets.indexing.tantivy_index import TantivyFiles, TantivyIndex
 from rag_assets.retrieval.search import DenseSearch, Searcher
 from rag_assets.settings import IndexingSettings, RetrievalSettings
 from rag_assets_tests.indexing.rows import numbered_rows, vectors_of
@@ -67,12 +67,12 @@ def chunk(number: int, random: Random) -> Chunk:
 
 def build(folder: Path, chunks: Sequence[Chunk]) -> None:
     rows = Corpus(chunks).rows
-    update_index(folder / "chroma", rows, target_of(WEAK_GRAPH), batch=100)
-    update_index(folder / "bm25", rows, TantivyTarget(), batch=100)
+    update_index(FolderTarget(folder / "chroma", target_of(WEAK_GRAPH)), rows)
+    update_index(FolderTarget(folder / "bm25", TantivyFiles()), rows)
 
 
-def target_of(settings: IndexingSettings) -> ChromaTarget:
-    return ChromaTarget(settings, HashedWords.model_id, vectors_of)
+def target_of(settings: IndexingSettings) -> ChromaFiles:
+    return ChromaFiles(settings, HashedWords.model_id, vectors_of)
 
 
 def found(
@@ -90,14 +90,14 @@ def test_a_graph_that_finds_less_than_when_it_was_built_is_built_anew(
 ) -> None:
     """Above the size for exact search the graph answers: what it misses is in no context and in no answer."""
     target, folder = target_of(WEAK_GRAPH.model_copy(update={"min_recall": 0.999})), tmp_path / "chroma"
-    update_index(folder, rows(0, 300), target, batch=100)
+    update_index(FolderTarget(folder, target), rows(0, 300))
     built = read_manifest(folder)
     assert built is not None
     assert built.wear is not None
     assert built.wear.recall < 0.999, "a graph that misses nothing would prove nothing"
     write_manifest(folder, replace(built, wear=replace(built.wear, recall_when_built=1.0)))
 
-    update_index(folder, rows(3, 303), target, batch=100)
+    update_index(FolderTarget(folder, target), rows(3, 303))
 
     worn = read_manifest(folder)
     assert worn is not None
@@ -112,13 +112,13 @@ def test_a_graph_that_was_no_better_when_it_was_built_is_not_built_again(
 ) -> None:
     """A floor that no graph of this corpus reaches must not turn every small update into a whole build."""
     target, folder = target_of(WEAK_GRAPH.model_copy(update={"min_recall": 1.0})), tmp_path / "chroma"
-    update_index(folder, rows(0, 300), target, batch=100)
+    update_index(FolderTarget(folder, target), rows(0, 300))
     built = read_manifest(folder)
     assert built is not None
     assert built.wear is not None
     write_manifest(folder, replace(built, wear=replace(built.wear, recall_when_built=0.01)))
 
-    update_index(folder, rows(3, 303), target, batch=100)
+    update_index(FolderTarget(folder, target), rows(3, 303))
 
     assert "built anew" not in caplog.text
 
@@ -130,9 +130,8 @@ def test_a_graph_with_more_deleted_than_living_vectors_is_built_anew(
     target, folder = target_of(IndexingSettings()), tmp_path / "chroma"
     with caplog.at_level(logging.WARNING):
         for start in range(0, 150, 30):
-            update_index(folder, rows(start, start + 60), target, batch=100)
-    with closing(target.read(folder)) as store:
-        n_held = len(store.fingerprints())
+            update_index(FolderTarget(folder, target), rows(start, start + 60))
+    n_held = len(target.fingerprints(folder))
     manifest = read_manifest(folder)
 
     assert n_held == 60

@@ -4,32 +4,28 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from rag_assets.errors import GuardrailBroken
-from rag_assets.indexing.chroma import ChromaTarget, ChromaWriter
+from rag_assets.indexing.builder import stage_index, update_index
+from rag_assets.indexing.chroma import ChromaFiles
+from rag_assets.indexing.folders import FolderTarget, IndexFiles
 from rag_assets.indexing.manifest import is_current, read_manifest
-from rag_assets.indexing.protocols import IndexRow, IndexTarget, Vectors
-from rag_assets.indexing.tantivy_index import TantivyTarget
-from rag_assets.indexing.update import draft_index, update_index
+from rag_assets.indexing.protocols import IndexRow, Report
+from rag_assets.indexing.tantivy_index import TantivyFiles
 from rag_assets.settings import IndexingSettings
 from rag_assets_tests.indexing.folders import snapshot
 from rag_assets_tests.indexing.rows import numbered_rows, row, vectors_of
 
-CHROMA = ChromaTarget(IndexingSettings(), "test-model", vectors_of)
-TARGETS = [pytest.param(CHROMA, id="chroma"), pytest.param(TantivyTarget(), id="tantivy")]
+CHROMA = ChromaFiles(IndexingSettings(), "test-model", vectors_of)
+TARGETS = [pytest.param(CHROMA, id="chroma"), pytest.param(TantivyFiles(), id="tantivy")]
 both_indexes = pytest.mark.parametrize("target", TARGETS)
 
 
-def held(folder: Path, target: IndexTarget) -> dict[str, str]:
-    reader = target.read(folder)
-    fingerprints = reader.fingerprints()
-    reader.close()
-    return fingerprints
+def held(folder: Path, files: IndexFiles) -> dict[str, str]:
+    return files.fingerprints(folder)
 
 
 def wanted(rows: Sequence[IndexRow]) -> dict[str, str]:
@@ -37,26 +33,26 @@ def wanted(rows: Sequence[IndexRow]) -> dict[str, str]:
 
 
 @both_indexes
-def test_only_the_difference_is_planned_and_the_index_ends_as_wanted(tmp_path: Path, target: IndexTarget) -> None:
+def test_only_the_difference_is_planned_and_the_index_ends_as_wanted(tmp_path: Path, target: IndexFiles) -> None:
     """A missed change answers from a text that is gone; a missed removal from a paper that was withdrawn."""
     rows = numbered_rows(30)
-    update_index(tmp_path / "index", rows, target, batch=7)
+    update_index(FolderTarget(tmp_path / "index", target), rows)
     edited = [*rows[5:], row(rows[4].passage_id, "an edited text"), row("new", "a new text")]
 
-    plan = update_index(tmp_path / "index", edited, target, batch=7)
+    plan = update_index(FolderTarget(tmp_path / "index", target), edited)
 
     assert plan.counts() == {"n_added": 1, "n_changed": 1, "n_removed": 4, "n_unchanged": 25}
     assert held(tmp_path / "index", target) == wanted(edited)
 
 
 @both_indexes
-def test_an_unchanged_index_is_not_touched(tmp_path: Path, target: IndexTarget) -> None:
+def test_an_unchanged_index_is_not_touched(tmp_path: Path, target: IndexFiles) -> None:
     """The nightly run over an unchanged corpus must cost nothing and change no byte."""
     rows = numbered_rows(10)
-    update_index(tmp_path / "index", rows, target, batch=5)
+    update_index(FolderTarget(tmp_path / "index", target), rows)
     before = snapshot(tmp_path)
 
-    plan = update_index(tmp_path / "index", rows[::-1], target, batch=5)
+    plan = update_index(FolderTarget(tmp_path / "index", target), rows[::-1])
 
     assert plan.is_noop
     assert len(plan.unchanged) == 10
@@ -64,83 +60,63 @@ def test_an_unchanged_index_is_not_touched(tmp_path: Path, target: IndexTarget) 
 
 
 @both_indexes
-def test_an_index_of_no_passages_is_valid(tmp_path: Path, target: IndexTarget) -> None:
+def test_an_index_of_no_passages_is_valid(tmp_path: Path, target: IndexFiles) -> None:
     """A corpus of which every paper was quarantined still materializes."""
-    update_index(tmp_path / "index", [], target, batch=5)
+    update_index(FolderTarget(tmp_path / "index", target), [])
 
     assert is_current(tmp_path / "index", target.identity, {})
     assert held(tmp_path / "index", target) == {}
 
 
 @both_indexes
-def test_progress_is_reported_after_each_batch(tmp_path: Path, target: IndexTarget) -> None:
+def test_progress_is_reported_up_to_the_last_passage(tmp_path: Path, target: IndexFiles) -> None:
     """An hour without a sign of life gets killed."""
     seen: list[tuple[int, int]] = []
 
-    update_index(tmp_path / "index", numbered_rows(12), target, batch=5, report=lambda *at: seen.append(at))
+    update_index(FolderTarget(tmp_path / "index", target), numbered_rows(12), report=lambda *at: seen.append(at))
 
-    assert seen == [(5, 12), (10, 12), (12, 12)]
+    assert seen[-1] == (12, 12)
 
 
 def test_another_model_replaces_the_whole_index(tmp_path: Path) -> None:
     """Vectors of two models in one graph compare apples with pears, silently."""
     rows = numbered_rows(10)
-    update_index(tmp_path / "index", rows, CHROMA, batch=5)
-    other = ChromaTarget(CHROMA.settings, "other-model", lambda some: -vectors_of(some))
+    update_index(FolderTarget(tmp_path / "index", CHROMA), rows)
+    other = ChromaFiles(CHROMA.settings, "other-model", lambda some: -vectors_of(some))
 
-    plan = update_index(tmp_path / "index", rows, other, batch=5)
+    plan = update_index(FolderTarget(tmp_path / "index", other), rows)
 
     assert len(plan.added) == 10
     manifest = read_manifest(tmp_path / "index")
     assert manifest is not None
     assert manifest.identity.model_id == "other-model"
-    writer = other.write(tmp_path / "index")
-    assert writer.faults(rows) == []
-    writer.close()
+    assert other.examined(tmp_path / "index", rows, None).faulty == ()
 
 
 @both_indexes
-def test_a_draft_is_not_seen_before_it_is_published(tmp_path: Path, target: IndexTarget) -> None:
+def test_a_staged_index_is_not_seen_before_it_is_published(tmp_path: Path, target: IndexFiles) -> None:
     """Readers must see the last good index until the audit of the next one is through."""
     rows = numbered_rows(10)
-    update_index(tmp_path / "index", rows, target, batch=5)
+    update_index(FolderTarget(tmp_path / "index", target), rows)
     before = snapshot(tmp_path / "index")
 
-    draft = draft_index(tmp_path / "index", rows[2:], target, batch=5)
+    staged = stage_index(FolderTarget(tmp_path / "index", target), rows[2:])
 
-    assert draft.audit is not None
-    assert draft.audit.holds
+    assert staged.audit is not None
+    assert staged.audit.holds
     assert snapshot(tmp_path / "index") == before
-    draft.publish()
+    staged.publish()
     assert held(tmp_path / "index", target) == wanted(rows[2:])
-
-
-def test_a_draft_that_fails_its_audit_is_withheld(tmp_path: Path) -> None:
-    """A bad index in the place of the last good one is worse than no update."""
-    rows = numbered_rows(10)
-    update_index(tmp_path / "index", rows, CHROMA, batch=5)
-    before = snapshot(tmp_path / "index")
-    calls = iter(range(1000))
-
-    def inconstant(some: Sequence[IndexRow]) -> Vectors:
-        return vectors_of([replace(one, text=f"{one.text} {next(calls)}") for one in some])
-
-    target = ChromaTarget(CHROMA.settings, CHROMA.model_id, inconstant)
-    with pytest.raises(GuardrailBroken, match="was not replaced: its draft does not fit the passages"):
-        update_index(tmp_path / "index", numbered_rows(20), target, batch=5)
-
-    assert snapshot(tmp_path / "index") == before
-    assert not (tmp_path / "index.staged").exists()
 
 
 def test_a_damaged_published_index_is_built_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     """A broken disk or a meddling hand must cost a rebuild, not an intervention."""
     rows = numbered_rows(10)
-    target = TantivyTarget()
-    update_index(tmp_path / "index", rows, target, batch=5)
+    target = TantivyFiles()
+    update_index(FolderTarget(tmp_path / "index", target), rows)
     (tmp_path / "index" / "meta.json").write_text("{")
 
-    update_index(tmp_path / "index", [*rows, row("new", "text")], target, batch=5)
+    update_index(FolderTarget(tmp_path / "index", target), [*rows, row("new", "text")])
 
     assert len(held(tmp_path / "index", target)) == 11
     assert "is built anew" in caplog.text
@@ -149,10 +125,10 @@ def test_a_damaged_published_index_is_built_anew(tmp_path: Path, caplog: pytest.
 def test_a_deleted_database_is_noticed(tmp_path: Path) -> None:
     """The manifest alone must not vouch for files that are gone."""
     rows = numbered_rows(4)
-    update_index(tmp_path / "index", rows, CHROMA, batch=5)
+    update_index(FolderTarget(tmp_path / "index", CHROMA), rows)
     (tmp_path / "index" / "chroma.sqlite3").unlink()
 
-    update_index(tmp_path / "index", rows, CHROMA, batch=5)
+    update_index(FolderTarget(tmp_path / "index", CHROMA), rows)
 
     assert held(tmp_path / "index", CHROMA) == wanted(rows)
 
@@ -161,9 +137,11 @@ _KILLED_RUN = """
 import os, signal, sys
 from pathlib import Path
 from rag_assets_tests.indexing.rows import numbered_rows
-from rag_assets_tests.indexing.test_update import TARGETS
-from rag_assets.indexing import update
-from rag_assets.indexing.update import update_index
+from rag_assets_tests.indexing.test_builder import TARGETS
+from rag_assets.indexing import folders
+from rag_assets.indexing.builder import update_index
+from rag_assets.indexing.folders import FolderTarget
+from dataclasses import replace
 
 folder, nth, stop = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 
@@ -171,14 +149,16 @@ def die(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
 def report(done, total):
-    if stop == str(done):
+    if stop == "last batch" and done == total:
         die()
 
 if stop in ("write_manifest", "replace_folder"):
-    setattr(update, stop, die)
+    setattr(folders, stop, die)
 if stop == "between the renames":
     Path.rename = lambda self, target, rename=Path.rename: die() if self.suffix == ".staged" else rename(self, target)
-update_index(folder, numbered_rows(40, start=10), TARGETS[nth].values[0], batch=10, report=report)
+files = TARGETS[nth].values[0]
+target = FolderTarget(folder, replace(files, batch=10) if nth == 0 else files)
+update_index(target, numbered_rows(40, start=10), report=report)
 """
 
 
@@ -190,15 +170,15 @@ def run_until_killed(folder: Path, nth: int, stop: str) -> None:
 
 
 @pytest.mark.parametrize("nth", [0, 1], ids=["chroma", "tantivy"])
-@pytest.mark.parametrize("stop", ["20", "write_manifest", "replace_folder", "between the renames"])
+@pytest.mark.parametrize("stop", ["last batch", "write_manifest", "replace_folder", "between the renames"])
 def test_a_killed_run_is_completed_by_the_next(tmp_path: Path, stop: str, nth: int) -> None:
     """Power cuts and out-of-memory kills must neither lose the last good index nor leave half of a new one."""
-    target: IndexTarget = TARGETS[nth].values[0]  # type: ignore[assignment]
+    target: IndexFiles = TARGETS[nth].values[0]  # type: ignore[assignment]
     folder = tmp_path / "index"
-    update_index(folder, numbered_rows(20), target, batch=10)
+    update_index(FolderTarget(folder, target), numbered_rows(20))
 
     run_until_killed(folder, nth, stop)
-    plan = update_index(folder, numbered_rows(40, start=10), target, batch=10)
+    plan = update_index(FolderTarget(folder, target), numbered_rows(40, start=10))
 
     assert plan.counts() == {"n_added": 30, "n_changed": 0, "n_removed": 10, "n_unchanged": 10}
     assert held(folder, target) == wanted(numbered_rows(40, start=10))
@@ -208,17 +188,17 @@ def test_a_killed_run_is_completed_by_the_next(tmp_path: Path, stop: str, nth: i
 def test_a_draft_that_was_left_behind_is_not_opened(tmp_path: Path) -> None:
     """A writer that was killed leaves files that crash, hang or fill the disk of whoever opens them."""
     folder, opened = tmp_path / "index", []
-    update_index(folder, numbered_rows(20), CHROMA, batch=10)
+    update_index(FolderTarget(folder, CHROMA), numbered_rows(20))
     shutil.copytree(folder, tmp_path / "index.staged")
     (tmp_path / "index.staged" / "left by a killed run").touch()
 
-    class Watched(ChromaTarget):
-        def write(self, folder: Path) -> ChromaWriter:
+    class Watched(ChromaFiles):
+        def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> int:
             opened.append(sorted(path.name for path in folder.iterdir()))
-            return super().write(folder)
+            return super().write(folder, rows, report)
 
-    update_index(folder, numbered_rows(30), Watched(CHROMA.settings, CHROMA.model_id, vectors_of), batch=10)
+    update_index(FolderTarget(folder, Watched(CHROMA.settings, CHROMA.model_id, vectors_of)), numbered_rows(30))
 
-    assert len(opened) == 2, "written to, and opened anew for the audit"
+    assert len(opened) == 1
     assert not any("left by a killed run" in names for names in opened)
     assert not (folder / "left by a killed run").exists()

@@ -1,0 +1,129 @@
+"""Brings an index in step with the passages: plan by row hash, write, audit, publish.
+
+The version that readers see is never written to. Where versions are kept and how one is published is decided by the
+target (`IndexTarget`): a folder that is swapped, or a server whose alias is switched.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from rag_assets.errors import GuardrailBroken, RagAssetsError
+from rag_assets.incremental import UpdatePlan, plan_update
+from rag_assets.indexing.protocols import Examination, IndexManifest, IndexRow, IndexTarget, IndexVersion, Report
+
+logger = logging.getLogger(__name__)
+_SAMPLE_SIZE = 64
+
+
+@dataclass(frozen=True)
+class IndexAudit:
+    """How a staged index differs from what it should hold; every tuple is empty when it is right."""
+
+    missing: tuple[str, ...]
+    """Passages that are not inside, or with another fingerprint."""
+    orphans: tuple[str, ...]
+    """Entries that belong to no passage."""
+    faulty: tuple[str, ...]
+    """Passages of a sample that a search does not find as they should be."""
+
+    @property
+    def holds(self) -> bool:
+        return not (self.missing or self.orphans or self.faulty)
+
+    def __str__(self) -> str:
+        counts = {"missing": self.missing, "orphaned": self.orphans, "faulty": self.faulty}
+        return "; ".join(f"{len(ids)} {name} ({', '.join(ids[:3])})" for name, ids in counts.items() if ids)
+
+
+@dataclass(frozen=True)
+class StagedIndex:
+    """A written and audited index that readers do not see yet; without a version when the published one is current."""
+
+    plan: UpdatePlan
+    """How it differs from the published index."""
+    manifest: IndexManifest
+    audit: IndexAudit | None = None
+    """None when nothing was written."""
+    version: IndexVersion | None = None
+
+    def publish(self) -> None:
+        """Let readers see it. Raises GuardrailBroken, and deletes it, when its audit does not hold."""
+        if self.version is None or self.audit is None:
+            return
+        if not self.audit.holds:
+            self.version.discard()
+            raise GuardrailBroken(
+                f"The {self.manifest.identity.kind} index was not replaced: its new version does not fit the passages: "
+                f"{self.audit}. Run again; if it happens again, materialize `passages` and `embeddings` anew."
+            )
+        self.version.publish(self.manifest)
+
+
+def update_index(target: IndexTarget, rows: Sequence[IndexRow], *, report: Report | None = None) -> UpdatePlan:
+    """Stage, audit and publish in one go; see `stage_index` and `StagedIndex.publish`."""
+    staged = stage_index(target, rows, report=report)
+    staged.publish()
+    return staged.plan
+
+
+def stage_index(target: IndexTarget, rows: Sequence[IndexRow], *, report: Report | None = None) -> StagedIndex:
+    """Write a version of the index that holds exactly `rows`, and audit it.
+
+    Does nothing when the published index is current. Goes on from the published version where it can; where the
+    result does not fit, or searches worse than it should, the version is built once more, from nothing.
+    """
+    wanted = _Wanted({row.passage_id: row for row in rows}, report or _no_report)
+    manifest = IndexManifest.of(target.identity, wanted.fingerprints)
+    published = target.published()
+    if published == manifest:
+        return StagedIndex(UpdatePlan(unchanged=tuple(sorted(wanted.rows))), published)
+    can_go_on = published is not None and published.identity == target.identity
+    plan = plan_update(target.fingerprints() if can_go_on else {}, wanted.fingerprints)
+    written = _updated(target, wanted) if plan.unchanged else None
+    if written is None:
+        version = target.stage_empty()
+        written = version, *_written(version, wanted)
+    version, audit, examination = written
+    return StagedIndex(plan, replace(manifest, wear=examination.wear), audit, version)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    rows: Mapping[str, IndexRow]
+    """By passage_id."""
+    report: Report
+
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        return {id_: row.fingerprint for id_, row in self.rows.items()}
+
+
+def _updated(target: IndexTarget, wanted: _Wanted) -> tuple[IndexVersion, IndexAudit, Examination] | None:
+    """A version that goes on from the published one; None when it is not good enough, and was discarded."""
+    version = target.stage()
+    try:
+        audit, examination = _written(version, wanted)
+        reason = examination.rebuild if audit.holds else f"its updated copy does not fit the passages ({audit})"
+    except RagAssetsError:
+        version.discard()
+        raise
+    except Exception as error:  # the errors of Chroma, tantivy and servers share no narrower base
+        reason = f"its copy could not be updated ({type(error).__name__}: {error})"
+    if not reason:
+        return version, audit, examination
+    logger.warning("The %s index is built anew: %s.", target.identity.kind, reason)
+    version.discard()
+    return None
+
+
+def _written(version: IndexVersion, wanted: _Wanted) -> tuple[IndexAudit, Examination]:
+    version.write(wanted.rows, wanted.report)
+    difference = plan_update(version.fingerprints(), wanted.fingerprints)
+    ids = sorted(wanted.rows)
+    found = version.examined([wanted.rows[id_] for id_ in ids[:: max(1, len(ids) // _SAMPLE_SIZE)]])
+    return IndexAudit(difference.to_build, difference.removed, found.faulty), found
+
+
+def _no_report(done: int, to_do: int) -> None:
+    """For callers that show no progress."""
