@@ -29,7 +29,7 @@ def load_prompt(name: str, places: frozenset[str]) -> Prompt:
     return Prompt(text)
 
 
-HOSTED_VERSION = 1
+HOSTED_VERSION = 2
 """Raise it when the code makes another prompt of the same sources, or another draft of the same reply."""
 INSTRUCTIONS = load_prompt("answer", frozenset({"min_sources", "refusal", "insufficient"}))
 JUDGE_VERSION = 1

@@ -1,13 +1,14 @@
-"""Finding a quote in a text that was typeset, extracted or retyped differently.
+"""Texts in a form in which they can be compared, with the place of every character in the original.
 
 White space, hyphenation at line ends, ligatures, quotation marks and dashes differ between a PDF, its TEI and what a
-model repeats. `Folded` maps a text to a folded form and every folded character back to its place in the original, so
-that a match found in the folded form has exact offsets in the original. Used to verify citations and to align a
-text with the pages of its PDF.
+model repeats. What is found in the folded form has exact offsets in the original. Used to verify citations, to align a
+text with the pages of its PDF and, with other rules for single characters, to see through disguised letters
+(`answering.prompt_injection`).
 """
 
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 _SINGLE_QUOTES = "‘’‚‛′`´ʼ"
@@ -30,6 +31,16 @@ class Folded:
 
     text: str
     origins: tuple[int, ...]
+
+    @classmethod
+    def of_pieces(cls, pieces: Iterable[tuple[int, str]]) -> "Folded":
+        """From pieces of folded text, each with the offset of the one character it stands for."""
+        texts: list[str] = []
+        origins: list[int] = []
+        for offset, piece in pieces:
+            texts.append(piece)
+            origins.extend([offset] * len(piece))
+        return cls("".join(texts), tuple(origins))
 
     @classmethod
     def of(cls, original: str) -> "Folded":
@@ -64,7 +75,17 @@ class Folded:
         at = self.text.find(quote.text, start)
         if at < 0:
             return None
-        return self.origins[at], self.origins[at + len(quote.text) - 1] + 1
+        return self.span(at, at + len(quote.text))
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Offsets in the original of `text[start:end]`, which must not be empty."""
+        return self.origins[start], self.origins[end - 1] + 1
+
+    def without(self, pattern: re.Pattern[str]) -> "Folded":
+        """The same with every match of `pattern` taken out."""
+        dropped = {i for match in pattern.finditer(self.text) for i in range(*match.span())}
+        kept = ((self.origins[i], char) for i, char in enumerate(self.text) if i not in dropped)
+        return Folded.of_pieces(kept) if dropped else self
 
 
 def _fold(character: str) -> str:

@@ -23,7 +23,7 @@ from rag_assets.hosted.connection import open_connection
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, context
-from rag_assets_tests.answering.injections import AFTER, BEFORE, INJECTIONS, UNNOTICED, Injection
+from rag_assets_tests.answering.injections import AFTER, BEFORE, IN_OTHER_LANGUAGES, INJECTIONS, UNNOTICED, Injection
 from rag_assets_tests.hosted.models import HURRIED
 from rag_assets_tests.wire import Reply, WireServer, use_wire_environment
 from rag_assets_tests.wire.exchange import WireRequest
@@ -93,7 +93,7 @@ def test_a_model_that_obeys_what_it_sees_answers_as_without_the_attempt(
     assert result.unanswered == honest.unanswered == ()
 
 
-@every_injection
+@pytest.mark.parametrize("injection", INJECTIONS + IN_OTHER_LANGUAGES, ids=lambda injection: injection.name)
 def test_a_model_that_was_turned_publishes_nothing_it_was_told_to_say(
     injection: Injection, server: WireServer, tmp_path: Path
 ) -> None:

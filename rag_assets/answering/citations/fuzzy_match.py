@@ -71,7 +71,7 @@ class Words:
         marks = tuple(match.span() for match in REFERENCE_MARK.finditer(text))
         words, places = [], []
         for match in _WORD.finditer(folded.text):
-            place = folded.origins[match.start()], folded.origins[match.end() - 1] + 1
+            place = folded.span(*match.span())
             if not any(start <= place[0] < end for start, end in marks):
                 words.append(match[0])
                 places.append(place)

@@ -214,7 +214,7 @@ def _typeset_differently(quote: str, text: str) -> Place | None:
     at = folded.text.find(wanted) if wanted else -1
     while at >= 0:
         end_at = at + len(wanted)
-        start, end = folded.origins[at], folded.origins[end_at - 1] + 1
+        start, end = folded.span(at, end_at)
         if (
             begins_and_ends_whole(folded, at, end_at)
             and _cuts_nothing(text, start, end)
