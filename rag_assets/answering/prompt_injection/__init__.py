@@ -1,1 +1,1 @@
-"""Text that others wrote, papers and models, made fit to stand beside our own."""
+"""Keeps text of papers from steering the model that reads it."""

@@ -1,9 +1,8 @@
-"""The numbered sources as they go into a prompt: fenced, and with nothing inside that could pass for anything else.
+"""Writes the numbered sources of a prompt: fenced, and with nothing inside that could pass for anything else.
 
-What counts as talking to a model is decided in `instructions`. Here such sentences are left out, and what remains is
-defused: a marker, a tag or a chat token gets an invisible word joiner after its first character. To a model it is no
-token any more, and a quote copied from it still verifies, with the joiner or without, because `rag_assets.text.folding`
-folds it away.
+Sentences that `detection` finds are left out. In the rest, a marker, a tag or a chat token gets an invisible word
+joiner after its first character: a model no longer reads it as a token, and a quote copied from it still verifies, with
+the joiner or without, because `rag_assets.text.folding` drops it.
 """
 
 import re
@@ -23,7 +22,7 @@ _LEGEND = (
 _WORD_JOINER = "\u2060"
 _ZERO_WIDTH = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _FIRST_TAG, _LAST_TAG = "\U000e0000", "\U000e007f"
-"""A copy of ASCII that nobody sees and some models read."""
+"""Invisible copies of the ASCII characters, which some models read."""
 _NONCE_CHARS = 8
 _MAX_TITLE_CHARS = 120
 _BEGINS_GENERATED, _ENDS_GENERATED = "<AI_GENERATED>", "</AI_GENERATED>"
@@ -43,20 +42,20 @@ _MARKERS = re.compile(
 
 @dataclass(frozen=True)
 class SourcesBlock:
-    """What a prompt says about the contexts, and what its numbers mean."""
+    """The sources of one prompt."""
 
     text: str
     sources: Mapping[int, Context]
     """By number, from 1."""
     n_left_out: int
-    """Stretches of text that were left out because they talk to a model; a title counts as one."""
+    """Runs of sentences left out because they look like prompt injection; a title counts as one."""
 
 
 def sources_block(contexts: Sequence[Context]) -> SourcesBlock:
     """Number and fence `contexts` in the order given.
 
-    The fence carries a nonce that no document can know, because it is made from the content of all of them; the same
-    contexts give the same text, so that a reply can be found again by its prompt.
+    The fence carries a nonce that no document can know, because it is made from the content of all of them. The same
+    contexts give the same text, so that replies can be cached by their prompt.
     """
     nonce = fingerprint([asdict(replace(context, score=0.0)) for context in contexts])[:_NONCE_CHARS]
     parts, n_left_out = [_LEGEND.format(nonce=nonce)], 0
@@ -85,7 +84,7 @@ def _body(context: Context, nonce: str) -> tuple[str, int]:
 
 
 def _label(text: str, nonce: str, *, instead: str) -> tuple[str, int]:
-    """A title or an id on one line and without quotation marks, or `instead` where it talks to a model."""
+    """A title or id on one line without quotation marks, or `instead` where it looks like prompt injection."""
     plain = " ".join(_visible(text).split())
     if instruction_spans(plain):
         return instead, 1
@@ -114,10 +113,10 @@ def _joined(text: str, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]
 
 
 def _visible(text: str) -> str:
-    """Without the characters in which a text could hide from people, on lines that only a line feed ends.
+    """Without invisible characters in which text could be hidden; lines end with a line feed only.
 
-    Marks of writing direction and invisible operators stay: Hebrew and formulas need them, `instructions` sees through
-    them, and a quote must still be found in its source.
+    Marks of writing direction and invisible operators stay: Hebrew and formulas need them, `detection` ignores them,
+    and a quote must still be found in its source.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").replace("\u2028", "\n").replace("\u2029", "\n")
     return "".join(" " if c.isspace() and c not in "\n\t" else c for c in lines if c in "\n\t" or not _is_hidden(c))
