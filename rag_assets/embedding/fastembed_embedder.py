@@ -10,7 +10,7 @@ batches sorted by length, and faster than unsorted ones (benchmarks/embedding_sp
 import warnings
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
+from functools import cached_property
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -19,23 +19,10 @@ from numpy.typing import NDArray
 
 from rag_assets.embedding.base import ModelFiles, Vectors, unit
 from rag_assets.errors import MissingModel
+from rag_assets.text.tokens import ModelTokenizer
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
-
-
-class ModelTokenizer:
-    """A model's tokenizer, for counting; needs no model."""
-
-    def __init__(self, tokenizer_file: Path) -> None:
-        from tokenizers import Tokenizer
-
-        self._tokenizer = Tokenizer.from_file(str(tokenizer_file))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return [len(encoding.ids) for encoding in self._tokenizer.encode_batch_fast(list(texts))]
 
 
 class FastembedEmbedder:
@@ -47,7 +34,6 @@ class FastembedEmbedder:
         self._facts = files.facts
         self._lock = Lock()
         self._model: TextEmbedding | None = None
-        self._tokenizer: ModelTokenizer | None = None
 
     @property
     def model_id(self) -> str:
@@ -61,10 +47,11 @@ class FastembedEmbedder:
     def max_tokens(self) -> int:
         return self._facts.max_tokens
 
+    @cached_property
+    def _tokenizer(self) -> ModelTokenizer:
+        return ModelTokenizer(self._files.tokenizer_file())
+
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        with self._lock:
-            if self._tokenizer is None:
-                self._tokenizer = ModelTokenizer(self._files.tokenizer_file())
         return self._tokenizer.count_tokens(texts)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:

@@ -125,7 +125,7 @@ def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
     prefixes = _prefixes(name, settings)
     is_exact = known is not None and known.is_wordpiece
     window = max_tokens if is_exact else int(max_tokens * MARGIN)
-    reach = window - StandInTokenizer().count_plain(prefixes.passage)
+    reach = window - StandInTokenizer().count_plain([prefixes.passage])[0]
     if not dimension or reach < 1:
         raise InvalidSettings(
             f"{SETTING} = {settings.model!r} is not known here: set embedding.dimensions (length of its vectors) and "

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rag_assets.embedding.base import Embedder, EmbedderFacts, ModelFiles, TokenCounts
-from rag_assets.embedding.fastembed_embedder import FastembedEmbedder, ModelTokenizer
+from rag_assets.embedding.fastembed_embedder import FastembedEmbedder
 from rag_assets.embedding.hosted_embedder import HostedEmbedder
 from rag_assets.embedding.hosted_models import chosen_model, is_hosted
 from rag_assets.embedding.hub_model import HubModel
@@ -22,6 +22,7 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import require_price
 from rag_assets.hosted.providers import EMBEDDING_REQUESTS
 from rag_assets.settings import EmbeddingSettings, ModelAccessSettings
+from rag_assets.text.tokens import ModelTokenizer
 
 _LOCAL_MODELS = {"all-MiniLM-L6-v2-int8": Precision.INT8, "all-MiniLM-L6-v2": Precision.FLOAT32}
 

@@ -15,10 +15,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from rag_assets.errors import InvalidSettings, MissingModel
 from rag_assets.incremental import write_atomically
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding, Tokenizer
 
 logger = logging.getLogger(__name__)
 
@@ -60,6 +63,36 @@ def packaged_model_folder() -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
+class ModelTokenizer:
+    """A model's tokenizer.json, loaded by the first text and once per process. Texts are not truncated."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text, special tokens included."""
+        return [len(encoding.ids) for encoding in _loaded(self._file).encode_batch_fast(list(texts))]
+
+    def count_plain(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text without special ones; 0 for an empty text."""
+        encodings = _loaded(self._file).encode_batch_fast(list(texts), add_special_tokens=False)
+        return [len(encoding.ids) for encoding in encodings]
+
+    def encoded(self, text: str) -> "Encoding":
+        """The tokens of a text with their places, special ones included."""
+        return _loaded(self._file).encode(text)
+
+
+@cache
+def _loaded(file: Path) -> "Tokenizer":
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
 class WordPieceCounter:
     """The uncased BERT WordPiece vocabulary of all-MiniLM-L6-v2.
 
@@ -70,17 +103,13 @@ class WordPieceCounter:
     name = "wordpiece"
 
     def __init__(self) -> None:
-        from tokenizers import Tokenizer
-
-        self._tokenizer = Tokenizer.from_file(str(packaged_model_folder() / "tokenizer.json"))
-        self._tokenizer.no_truncation()
-        self._tokenizer.no_padding()
+        self._tokenizer = ModelTokenizer(packaged_model_folder() / "tokenizer.json")
 
     def count(self, text: str) -> int:
         return self.count_all([text])[0]
 
     def count_all(self, texts: Sequence[str]) -> list[int]:
-        return [n + self._uncounted(text) for n, text in zip(self._known(texts), texts, strict=True)]
+        return [n + self._uncounted(text) for n, text in zip(self._tokenizer.count_plain(texts), texts, strict=True)]
 
     def _uncounted(self, text: str) -> int:
         """What the long words of `text` count beyond the tokens that WordPiece makes of them."""
@@ -88,11 +117,7 @@ class WordPieceCounter:
         if not words:
             return 0
         at_least = [math.ceil(len(word) / _CHARS_PER_TOKEN) for word in words]
-        return sum(max(0, least - n) for least, n in zip(at_least, self._known(words), strict=True))
-
-    def _known(self, texts: Sequence[str]) -> list[int]:
-        encodings = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        return [len(encoding.ids) for encoding in encodings]
+        return sum(max(0, least - n) for least, n in zip(at_least, self._tokenizer.count_plain(words), strict=True))
 
 
 class Cl100kCounter:
