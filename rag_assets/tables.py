@@ -106,6 +106,8 @@ BLOCKS = pa.schema(
         ("title_spans", pa.list_(_SPAN)),
         ("cells", pa.list_(_CELL)),
         ("is_generated", pa.bool_()),
+        ("is_indexable", pa.bool_()),
+        ("n_chars", pa.int32()),
         ("char_start", pa.int32()),
         ("file_path", pa.string()),
         ("source", pa.string()),
@@ -262,6 +264,8 @@ def block_rows(blocks: Sequence[Block], common: Mapping[str, Any], starts: Seque
             "title_spans": [asdict(span) for span in block.title_spans],
             "cells": [asdict(cell) for cell in block.cells],
             "is_generated": block.is_generated,
+            "is_indexable": block.is_indexable,
+            "n_chars": block.n_chars,
             "char_start": start,
         }
         for ordinal, (block, start) in enumerate(zip(blocks, starts, strict=True))

@@ -14,7 +14,7 @@ from rag_assets.errors import RagAssetsError
 
 logger = logging.getLogger(__name__)
 QUARANTINED_KEY = "quarantined"
-"""Under this key of a table's provenance stand the papers that have no rows in it because they broke a promise."""
+"""Key in a table's provenance: the papers without rows in it because they broke a promise."""
 
 
 @dataclass(frozen=True)
@@ -37,17 +37,13 @@ class QuarantinedPaper:
         return asdict(self)
 
 
-@dataclass(frozen=True)
-class CutPaper:
-    """What one paper came to: its rows, or why it has none."""
-
-    rows: pa.Table | None
-    error: str = ""
-
-
 def cut_or_quarantined(
-    paper_id: str, file_path: str, cut: Callable[[], pa.Table], broken_promises: Callable[[pa.Table], Iterable[str]]
-) -> CutPaper:
+    paper_id: str,
+    file_path: str,
+    fingerprint: str,
+    cut: Callable[[], pa.Table],
+    broken_promises: Callable[[pa.Table], Iterable[str]],
+) -> pa.Table | QuarantinedPaper:
     """The rows that `cut` makes of a paper, unless it fails or they break a promise.
 
     A failure that no paper can cause (a missing model, a full disk) is raised: it would quarantine every paper.
@@ -56,13 +52,11 @@ def cut_or_quarantined(
         rows = cut()
     except (RagAssetsError, OSError, MemoryError):
         raise
-    except Exception as error:  # whatever a parser let through: one paper must not stop the others
+    except Exception as error:  # any error: one paper must not stop the others
         logger.exception("%s could not be cut", paper_id)
-        return CutPaper(
-            None,
-            f"{file_path} could not be cut, for a reason that was not foreseen ({type(error).__name__}: {error}). "
-            "Please report it with the file.",
-        )
-    if problem := next(iter(broken_promises(rows)), None):
-        return CutPaper(None, f"{file_path} {problem}. Please report it with the file.")
-    return CutPaper(rows)
+        problem: str | None = f"could not be cut, for a reason that was not foreseen ({type(error).__name__}: {error})"
+    else:
+        problem = next(iter(broken_promises(rows)), None)
+        if problem is None:
+            return rows
+    return QuarantinedPaper(paper_id, file_path, f"{file_path} {problem}. Please report it with the file.", fingerprint)

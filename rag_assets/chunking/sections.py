@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 from rag_assets.chunking.table_rows import row_units
 from rag_assets.chunking.units import (
-    CAPTIONED,
     PlacedBlock,
     Strategy,
     Unit,
@@ -49,15 +48,6 @@ class Run:
     """Nothing but headings stands between the run before and this one, and their zone and author are the same."""
 
 
-def is_indexable(block: Block) -> bool:
-    """Whether a block's text, or the caption of a table or figure without any, belongs into chunks."""
-    return (
-        block.kind is not BlockKind.HEADING
-        and block.zone is not Zone.BACK
-        and bool(block.text.strip() or (block.kind in CAPTIONED and block.title.strip()))
-    )
-
-
 def read_runs(paper_id: str, blocks: Sequence[Block]) -> list[Run]:
     """The runs of a paper in reading order; their units and headings carry the gap to what stands before."""
     reader = _RunReader(paper_id, BLOCK_SEPARATOR.join(block.text for block in blocks))
@@ -81,7 +71,7 @@ class _RunReader:
 
     def read(self, placed: PlacedBlock) -> None:
         block = placed.block
-        if is_indexable(block):
+        if block.is_indexable:
             if self._run and _belonging(self._run[0].block) != _belonging(block):
                 self.close()
             self._run.append(placed)

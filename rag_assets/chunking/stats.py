@@ -1,6 +1,8 @@
-"""The figures of chunk_stats.json: how many chunks, how long, how many without a page or from a fallback."""
+"""Figures of the chunks: of the whole corpus (chunk_stats.json), and one row per paper."""
 
 from collections import Counter
+from itertools import groupby
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -30,6 +32,30 @@ def chunk_stats(chunks: pa.Table, parsed_index: pa.Table, tokenizer: ResolvedTok
             title: _figures([r for r in columns if r["section_title"] == title], fell_back) for title in titles
         },
     }
+
+
+def paper_stats(chunks: pa.Table) -> list[dict[str, Any]]:
+    """One row per paper, in order: how many chunks it has, their sizes in tokens, the share with a page (0 to 1).
+
+    `chunks`: schema CHUNKS, sorted by paper.
+    """
+    columns = chunks.select(["paper_id", "source", "n_tokens", "page_start"]).to_pylist()
+    rows = []
+    for paper_id, group in groupby(columns, key=lambda row: row["paper_id"]):
+        own = list(group)
+        n_tokens = [row["n_tokens"] for row in own]
+        rows.append(
+            {
+                "paper_id": paper_id,
+                "source": own[0]["source"],
+                "n_chunks": len(own),
+                "n_tokens_min": min(n_tokens),
+                "n_tokens_median": median(n_tokens),
+                "n_tokens_max": max(n_tokens),
+                "share_with_page": sum(row["page_start"] is not None for row in own) / len(own),
+            }
+        )
+    return rows
 
 
 def _figures(rows: list[dict[str, Any]], fell_back: dict[str, bool | None]) -> dict[str, Any]:

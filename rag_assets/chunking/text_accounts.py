@@ -1,7 +1,6 @@
 """Where the text of each paper went: from its source to blocks to chunks, and what was left out on purpose.
 
-Characters are counted without white space and without the "|" between the cells of a table, so that a row written as
-"label: value" counts as the line it was made from.
+Characters are counted by `domain.n_text_chars`, when a paper's blocks and chunks are made; here they are summed.
 """
 
 from collections.abc import Sequence
@@ -12,13 +11,7 @@ import pyarrow.compute as pc
 
 from rag_assets.domain import BlockKind, Zone
 
-_CAPTIONED = (str(BlockKind.TABLE), str(BlockKind.FIGURE))
 _COUNTS = ("n_in_blocks", "n_heading", "n_back_matter")
-
-
-def n_text_chars(text: str) -> int:
-    """Characters of a text, white space and cell borders aside."""
-    return len("".join(text.replace("|", " ").split()))
 
 
 def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[dict[str, Any]]:
@@ -62,15 +55,11 @@ def _share_kept(row: dict[str, Any]) -> float:
 
 
 def _block_counts(blocks: pa.Table) -> dict[str, dict[str, int]]:
+    summed = blocks.group_by(["paper_id", "zone", "kind"]).aggregate([("n_chars", "sum")])
     counts: dict[str, dict[str, int]] = {}
-    columns = (blocks[name].to_pylist() for name in ("paper_id", "kind", "zone", "text", "title"))
-    for paper, kind, zone, text, title in zip(*columns, strict=True):
-        own = counts.setdefault(paper, dict.fromkeys(_COUNTS, 0))
-        if zone == Zone.BACK:
-            own["n_back_matter"] += n_text_chars(text)
-        elif kind == BlockKind.HEADING:
-            own["n_heading"] += n_text_chars(text)
-        else:
-            has_caption = kind in _CAPTIONED and not text.lstrip().startswith(title)
-            own["n_in_blocks"] += n_text_chars(text) + (n_text_chars(title) if has_caption else 0)
+    for row in summed.to_pylist():
+        kind = "n_heading" if row["kind"] == BlockKind.HEADING else "n_in_blocks"
+        name = "n_back_matter" if row["zone"] == Zone.BACK else kind
+        own = counts.setdefault(row["paper_id"], dict.fromkeys(_COUNTS, 0))
+        own[name] += row["n_chars_sum"]
     return counts

@@ -12,8 +12,6 @@ from rag_assets.domain import Block, BlockKind, Span, UnitKind, spans_between
 from rag_assets.text.sentences import sentence_spans
 
 PROSE = frozenset({BlockKind.PARAGRAPH, BlockKind.FOOTNOTE, BlockKind.FORMULA})
-CAPTIONED = frozenset({BlockKind.TABLE, BlockKind.FIGURE})
-"""Kinds whose title is text of the paper."""
 _UNIT_KINDS = {
     BlockKind.HEADING: UnitKind.HEADING,
     BlockKind.PARAGRAPH: UnitKind.SENTENCE,
@@ -106,8 +104,8 @@ def with_caption(placed: PlacedBlock, body: Sequence[Unit]) -> list[Unit]:
 
     A title is no part of the document's text, so its spans have no offset there.
     """
-    title, located = placed.block.title, placed.block.caption_spans
-    if placed.block.text.lstrip().startswith(title):
+    title, located = placed.block.caption, placed.block.caption_spans
+    if not title:
         return list(body)
     units, at = [], 0
     for start, end in sentence_spans(title):

@@ -1,11 +1,9 @@
 """Which papers' chunks and passages must be made anew, and the table that results.
 
-Tables in, tables out: reading, auditing and publishing them is the assets' business. Work runs over papers, on the
-executor that is handed in or else right here.
+Tables in, tables out; assets read, check and publish them.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -16,9 +14,7 @@ from rag_assets.chunking.chunker import CHUNKER_VERSION, chunk_paper
 from rag_assets.chunking.oversize import CountAll
 from rag_assets.chunking.passages import PASSAGER_VERSION, cut_passages
 from rag_assets.chunking.promises import broken_by_chunks, broken_by_passages
-from rag_assets.chunking.quarantine import CutPaper, QuarantinedPaper, cut_or_quarantined
-from rag_assets.chunking.sections import is_indexable
-from rag_assets.domain import Block, BlockKind, Zone
+from rag_assets.chunking.quarantine import QuarantinedPaper, cut_or_quarantined
 from rag_assets.errors import GuardrailBroken
 from rag_assets.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.settings import ChunkingSettings, PassageSettings
@@ -38,10 +34,8 @@ from rag_assets.tables import (
 )
 from rag_assets.text.tokens import TokenCounter
 
-_PAPERS_A_TASK = 16
-
-Work = Callable[[pa.Table], list[tuple[str, CutPaper]]]
-"""The rows of some papers -> (paper_id, what it came to) of each."""
+Cut = Callable[[str, pa.Table], pa.Table | QuarantinedPaper]
+"""A paper and its rows of the input -> its rows of the output, or why it has none."""
 
 
 class Updated(NamedTuple):
@@ -55,7 +49,7 @@ class Updated(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadingWindow:
-    """What an embedding model can read. Must survive pickling when an executor of processes is used."""
+    """What an embedding model can read."""
 
     name: str
     """Names the tokenizer; another name makes all passages anew."""
@@ -69,22 +63,31 @@ def update_chunks(
     blocks: pa.Table,
     settings: ChunkingSettings,
     counter: TokenCounter,
-    executor: Executor | None = None,
     quarantined: Sequence[QuarantinedPaper] = (),
 ) -> Updated:
     """Bring the chunks up to date with the blocks, paper by paper.
 
-    `published`: schema CHUNKS. `blocks`: schema BLOCKS, a paper's rows in order. `quarantined`: by the run before.
-    Returns the new table, sorted by paper and ordinal. A paper whose chunks break a promise has no rows in it. Raises
-    GuardrailBroken when all of several papers do.
+    `published`: schema CHUNKS. `blocks`: schema BLOCKS, sorted by paper, a paper's rows in order. `quarantined`: by the
+    run before. Returns the new table, sorted by paper and ordinal. A paper whose chunks break a promise has no rows in
+    it. Raises GuardrailBroken when all of several papers do.
     """
-    indexable = _indexable(blocks)
+    with_text = blocks.filter(blocks["is_indexable"])  # a paper without has no chunks and is not waited for
     wanted = {
         paper: fingerprint(made_of, settings.fingerprint(), counter.name, CHUNKER_VERSION)
-        for paper, made_of in fingerprints_by(indexable, "paper_id").items()
+        for paper, made_of in fingerprints_by(with_text, "paper_id").items()
     }
-    work = partial(_chunk_papers, settings=settings, counter=counter, wanted=wanted)
-    return _update(published, quarantined, blocks, wanted, partial(_run, work, executor))
+
+    def cut(paper_id: str, own: pa.Table) -> pa.Table | QuarantinedPaper:
+        file_path, source = own["file_path"][0].as_py(), own["source"][0].as_py()
+
+        def chunks() -> pa.Table:
+            made = chunk_paper(paper_id, blocks_from(own), file_path, source, settings, counter, wanted[paper_id])
+            return to_table([chunk_row(chunk) for chunk in made], CHUNKS)
+
+        broken = partial(broken_by_chunks, blocks=own, settings=settings)
+        return cut_or_quarantined(paper_id, file_path, wanted[paper_id], chunks, broken)
+
+    return _update(published, quarantined, blocks, wanted, cut)
 
 
 def update_passages(
@@ -92,7 +95,6 @@ def update_passages(
     chunks: pa.Table,
     settings: PassageSettings,
     window: ReadingWindow,
-    executor: Executor | None = None,
     quarantined: Sequence[QuarantinedPaper] = (),
 ) -> Updated:
     """Bring the passages up to date with the chunks, paper by paper.
@@ -105,18 +107,16 @@ def update_passages(
         paper: fingerprint(made_of, settings.fingerprint(), window.name, window.max_tokens, PASSAGER_VERSION)
         for paper, made_of in fingerprints_by(chunks, "paper_id").items()
     }
-    work = partial(_cut_papers, settings=settings, window=window, wanted=wanted)
-    return _update(published, quarantined, chunks, wanted, partial(_run, work, executor))
 
+    def cut(paper_id: str, own: pa.Table) -> pa.Table | QuarantinedPaper:
+        def passages() -> pa.Table:
+            made = cut_passages(chunks_from(own), settings, window.count_tokens, window.max_tokens)
+            return to_table([passage_row(passage, wanted[paper_id]) for passage in made], PASSAGES)
 
-def _indexable(blocks: pa.Table) -> pa.Table:
-    """The blocks that can become text of a chunk: a paper without any has no chunks and is not waited for."""
-    columns = (blocks[name].to_pylist() for name in ("kind", "text", "zone", "title"))
-    mask = [
-        is_indexable(Block(BlockKind(kind), text, zone=Zone(zone), title=title))
-        for kind, text, zone, title in zip(*columns, strict=True)
-    ]
-    return blocks.filter(pa.array(mask, pa.bool_()))
+        broken = partial(broken_by_passages, max_tokens=window.max_tokens)
+        return cut_or_quarantined(paper_id, own["file_path"][0].as_py(), wanted[paper_id], passages, broken)
+
+    return _update(published, quarantined, chunks, wanted, cut)
 
 
 def _update(
@@ -124,67 +124,20 @@ def _update(
     quarantined: Sequence[QuarantinedPaper],
     inputs: pa.Table,
     wanted: Mapping[str, str],
-    run: Callable[[Iterable[pa.Table]], Iterable[list[tuple[str, CutPaper]]]],
+    cut: Cut,
 ) -> Updated:
-    before = {one.paper_id: one for one in quarantined}
     known = {one.paper_id: one.fingerprint for one in quarantined} | fingerprints_by(published, "paper_id")
     plan = plan_update(known, wanted)
     if plan.is_noop:
         return Updated(published, plan, list(quarantined))
-    made = dict(paper for batch in run(_batches(inputs, plan.to_build)) for paper in batch)
-    if len(made) > 1 and not plan.unchanged and all(paper.rows is None for paper in made.values()):
-        first = next(iter(made.values())).error
-        raise GuardrailBroken(f"None of the {len(made)} papers can be used, so nothing was changed. The first: {first}")
-    tables = [paper.rows for paper in made.values() if paper.rows is not None]
-    new = pa.concat_tables([published.schema.empty_table(), *tables])
+    made = map_papers(rows_of(inputs, "paper_id", plan.to_build), cut)
+    failed = [one for one in made if isinstance(one, QuarantinedPaper)]
+    if len(made) > 1 and not plan.unchanged and len(failed) == len(made):
+        raise GuardrailBroken(
+            f"None of the {len(made)} papers can be used, so nothing was changed. The first: {failed[0].error}"
+        )
+    new = pa.concat_tables([published.schema.empty_table(), *(one for one in made if isinstance(one, pa.Table))])
     kept = rows_without(published, "paper_id", plan.to_drop)
     table = merged(kept, new, ["paper_id"])  # the sort is stable: a paper's rows stay in order
-    failed = {paper_id: paper.error for paper_id, paper in made.items() if paper.rows is None}
-    files = dict(zip(inputs["paper_id"].to_pylist(), inputs["file_path"].to_pylist(), strict=True)) if failed else {}
-    stay = [before[paper_id] for paper_id in plan.unchanged if paper_id in before]
-    news = [QuarantinedPaper(paper_id, files[paper_id], error, wanted[paper_id]) for paper_id, error in failed.items()]
-    return Updated(table, plan, sorted([*stay, *news], key=lambda one: one.paper_id))
-
-
-def _run(work: Work, executor: Executor | None, batches: Iterable[pa.Table]) -> Iterable[list[tuple[str, CutPaper]]]:
-    return executor.map(work, batches) if executor else map(work, batches)
-
-
-def _batches(inputs: pa.Table, papers: Sequence[str]) -> Iterable[pa.Table]:
-    for first in range(0, len(papers), _PAPERS_A_TASK):
-        yield rows_of(inputs, "paper_id", papers[first : first + _PAPERS_A_TASK]).sort_by("paper_id")
-
-
-def _chunk_papers(
-    blocks: pa.Table, *, settings: ChunkingSettings, counter: TokenCounter, wanted: Mapping[str, str]
-) -> list[tuple[str, CutPaper]]:
-    def cut(paper_id: str, own: pa.Table) -> tuple[str, CutPaper]:
-        file_path, source = own["file_path"][0].as_py(), own["source"][0].as_py()
-
-        def chunks() -> pa.Table:
-            made = chunk_paper(paper_id, blocks_from(own), file_path, source, settings, counter, wanted[paper_id])
-            return to_table([chunk_row(chunk) for chunk in made], CHUNKS)
-
-        return paper_id, cut_or_quarantined(
-            paper_id, file_path, chunks, lambda made: broken_by_chunks(made, own, settings)
-        )
-
-    return map_papers(blocks, cut)
-
-
-def _cut_papers(
-    chunks: pa.Table, *, settings: PassageSettings, window: ReadingWindow, wanted: Mapping[str, str]
-) -> list[tuple[str, CutPaper]]:
-    def cut(paper_id: str, own: pa.Table) -> tuple[str, CutPaper]:
-        def passages() -> pa.Table:
-            made = cut_passages(chunks_from(own), settings, window.count_tokens, window.max_tokens)
-            return to_table([passage_row(passage, wanted[paper_id]) for passage in made], PASSAGES)
-
-        return paper_id, cut_or_quarantined(
-            paper_id,
-            own["file_path"][0].as_py(),
-            passages,
-            lambda made: broken_by_passages(made, window.max_tokens),
-        )
-
-    return map_papers(chunks, cut)
+    still = [one for one in quarantined if one.paper_id in plan.unchanged]
+    return Updated(table, plan, sorted([*still, *failed], key=lambda one: one.paper_id))

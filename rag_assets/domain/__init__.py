@@ -30,6 +30,7 @@ from rag_assets.domain.documents import (
     PageSource,
     Source,
     Zone,
+    n_text_chars,
 )
 from rag_assets.domain.spans import (
     Box,
@@ -72,6 +73,7 @@ __all__ = [
     "first_page",
     "known_spans",
     "last_page",
+    "n_text_chars",
     "page_label",
     "page_numbers",
     "span_at",

@@ -63,6 +63,12 @@ class Cell:
     boxes: tuple[Box, ...] = ()
 
 
+def n_text_chars(text: str) -> int:
+    """Characters of a text without white space and the "|" between the cells of a table, so that a table row written
+    as "label: value" counts as the line it was made from."""
+    return len("".join(text.replace("|", " ").split()))
+
+
 @dataclass(frozen=True, slots=True)
 class Block:
     """One paragraph-like unit of a document, in reading order.
@@ -85,6 +91,23 @@ class Block:
     cells: tuple[Cell, ...] = ()
     is_generated: bool = False
     """Written by a model (a figure description), not by the paper's authors."""
+
+    @property
+    def caption(self) -> str:
+        """The title of a table or figure; empty where the block's text begins with the same words."""
+        is_captioned = self.kind in (BlockKind.TABLE, BlockKind.FIGURE)
+        return self.title if is_captioned and not self.text.lstrip().startswith(self.title) else ""
+
+    @property
+    def is_indexable(self) -> bool:
+        """Whether its text, or its caption if it has none, belongs into chunks."""
+        is_body = self.kind is not BlockKind.HEADING and self.zone is not Zone.BACK
+        return is_body and bool(self.text.strip() or self.caption.strip())
+
+    @property
+    def n_chars(self) -> int:
+        """Characters of its text and caption, counted by `n_text_chars`."""
+        return n_text_chars(self.text) + n_text_chars(self.caption)
 
     @property
     def page_start(self) -> int | None:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from rag_assets.chunking import chunk_paper, cut_passages
-from rag_assets.chunking.text_accounts import n_text_chars
 from rag_assets.domain import Block, BlockKind, Cell, Chunk, Passage, Span, Zone
 from rag_assets.settings import ChunkingSettings, PassageSettings
 from rag_assets.text.tokens import TokenCounter, WordPieceCounter
@@ -114,7 +113,7 @@ def broken_promises(blocks: Sequence[Block], counter: TokenCounter) -> list[str]
         found.append("two chunks have one id")
     if len({passage.passage_id for passage in passages}) < len(passages):
         found.append("two passages have one id")
-    wanted = sum(n_text_chars(block.text) + n_text_chars(_caption(block)) for block in blocks if _belongs(block))
+    wanted = sum(block.n_chars for block in blocks if _belongs(block))
     if sum(chunk.n_own_chars for chunk in chunks) != wanted:
         found.append(f"chunks hold {sum(chunk.n_own_chars for chunk in chunks)} of {wanted} characters")
     return found + _passage_problems(chunks, passages)
@@ -122,11 +121,6 @@ def broken_promises(blocks: Sequence[Block], counter: TokenCounter) -> list[str]
 
 def _belongs(block: Block) -> bool:
     return block.kind is not BlockKind.HEADING and block.zone is not Zone.BACK
-
-
-def _caption(block: Block) -> str:
-    is_captioned = block.kind in (BlockKind.TABLE, BlockKind.FIGURE)
-    return block.title if is_captioned and not block.text.lstrip().startswith(block.title) else ""
 
 
 def _chunk_problems(chunk: Chunk) -> list[str]:

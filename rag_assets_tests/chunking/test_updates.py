@@ -1,6 +1,4 @@
-import multiprocessing
 import random
-from concurrent.futures import ProcessPoolExecutor
 
 import pyarrow as pa
 
@@ -111,18 +109,3 @@ def test_the_last_paper_can_be_removed() -> None:
 
     assert plan.removed == ("a",)
     assert (second.schema, second.num_rows) == (CHUNKS, 0)
-
-
-def test_a_process_pool_gives_the_same_tables() -> None:
-    """How work is done changes no result."""
-    blocks = blocks_table({f"paper{n}": paper(n) for n in range(20)})
-    here, _ = chunk(blocks, CHUNKS.empty_table())
-
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
-        there, *_ = update_chunks(CHUNKS.empty_table(), blocks, SMALL, WordCounter(), pool)
-        passages_there, *_ = update_passages(
-            PASSAGES.empty_table(), there, PassageSettings(target_tokens=20), WINDOW, pool
-        )
-
-    assert there == here
-    assert passages_there == passages(here, PASSAGES.empty_table())[0]
