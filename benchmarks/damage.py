@@ -16,7 +16,8 @@ from tempfile import TemporaryDirectory
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 
-from rag_assets.asking import ask
+
+from rag_assets.engine import open_engine
 from rag_assets.errors import RagAssetsError
 from rag_assets.settings import Settings
 from rag_assets_tests.end_to_end.damage import KINDS, made_files, state
@@ -63,7 +64,8 @@ def _built(root: Path) -> World:
 
 def _asked(world: World) -> object:
     settings = Settings.model_validate({"data_dir": world.paths.data, **PINNED, **FLOORS_OFF})
-    return ask(settings, QUESTION).claims
+    with open_engine(settings) as engine:
+        return engine.trace(QUESTION).result.claims
 
 
 def _beside(world: World, answer: object) -> str:

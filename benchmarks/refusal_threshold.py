@@ -12,45 +12,20 @@ import json
 import random
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
-from numpy.typing import NDArray
 
-from rag_assets.answering.encoders import SentenceEncoder
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.asking import asking
 from rag_assets.domain import Context
-from rag_assets.hosted.connections import Connections
+from rag_assets.embedding import open_embedder
+from rag_assets.engine import open_engine
+from rag_assets.engine.kept_vectors import KeptVectors
 from rag_assets.questions import Question
 from rag_assets.settings import Settings, load_settings
 
 THRESHOLDS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55)
 N_QUESTIONS = 100
-Vectors = NDArray[np.float32]
-
-
-@dataclass
-class RememberingEncoder:
-    """Embeds each text once, however many thresholds are tried."""
-
-    encoder: SentenceEncoder
-    known: dict[str, Vectors] = field(default_factory=dict)
-
-    @property
-    def model_id(self) -> str:
-        return self.encoder.model_id
-
-    def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        new = [text for text in dict.fromkeys(texts) if text not in self.known]
-        if new:
-            self.known |= dict(zip(new, self.encoder.embed_passages(new), strict=True))
-        return np.array([self.known[text] for text in texts])
-
-    def embed_query(self, text: str) -> Vectors:
-        return self.encoder.embed_query(text)
 
 
 def questions_by_kind(settings: Settings, corpora: Path) -> dict[str, list[Question]]:
@@ -80,20 +55,17 @@ def share_answered(
 
 def main(data: Path, corpora: Path) -> None:
     settings = load_settings({"data_dir": str(data)})
-    with (
-        TemporaryDirectory() as replies,
-        Connections(settings.model_access) as models,
-        asking(settings, Path(replies), models) as opened,
-    ):
+    with open_engine(settings) as engine:
         found: dict[tuple[str, tuple[str, ...] | None], Sequence[Context]] = {}
 
         def contexts(question: Question) -> Sequence[Context]:
             key = (question.question, question.paper_ids)
             if key not in found:
-                found[key] = opened.retrieve(question, settings.answering.k).contexts
+                found[key] = engine.evidence(question).contexts
             return found[key]
 
-        encoder = RememberingEncoder(opened.encoder)
+        embedder = open_embedder(settings.embedding, settings.paths.models, n_threads=settings.execution.n_workers)
+        encoder = KeptVectors(embedder, max_vectors=1_000_000)
         kinds = questions_by_kind(settings, corpora)
         print(f"share answered of {N_QUESTIONS} questions each\nmin_relevance  " + "  ".join(f"{k:>14}" for k in kinds))
         for threshold in THRESHOLDS:

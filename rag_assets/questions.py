@@ -22,6 +22,7 @@ _NEW_QUESTION = re.compile(
 )
 _LIST_ITEM = re.compile(r"[,;]\s+and\s+|;\s+", re.IGNORECASE)
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
+_LINE_BREAKS = str.maketrans("\n\r\t", "   ")
 _EXAMPLE = 'Write one JSON object per line, {"id": "q1", "question": "..."}, or name another file.'
 NonEmpty = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -65,6 +66,18 @@ class QuestionPart:
     """As it was asked: "how was it chosen?"."""
     searched: str
     """What is looked for; the whole question where the part points back and means nothing alone."""
+
+
+def asked(text: str) -> Question:
+    """A question that comes from no file; it may have several lines.
+
+    Raises InvalidQuestions when it is blank, too long or holds characters that are no text.
+    """
+    if not 0 < len(text.strip()) <= MAX_QUESTION_CHARS:
+        raise InvalidQuestions(f"A question has 1 to {MAX_QUESTION_CHARS} characters, this one {len(text.strip())}.")
+    if not text.translate(_LINE_BREAKS).isprintable():
+        raise InvalidQuestions("The question holds characters that are no text. Write it in UTF-8.")
+    return Question(id=text, question=text)
 
 
 def question_parts(question: str) -> list[QuestionPart]:

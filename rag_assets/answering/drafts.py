@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from rag_assets.domain import Context, Usage
 
 EXTRACTIVE = "extractive"
@@ -83,12 +86,24 @@ class DraftAnswer:
         return {citation.chunk_id for claim in self.claims for citation in claim.citations}
 
 
+class SentenceEncoder(Protocol):
+    """The part of an embedding model that answering needs; unit vectors. Adapters live in `rag_assets.embedding`."""
+
+    @property
+    def model_id(self) -> str: ...
+
+    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]: ...
+
+    def embed_query(self, text: str) -> NDArray[np.float32]: ...
+
+
 class Answerer(Protocol):
     """Writes a draft answer from contexts."""
 
     @property
-    def model_id(self) -> str:
-        """Identity of what writes: model, prompt and settings; an answer is reused while it stays the same."""
+    def identity(self) -> str:
+        """Of what writes: model, prompt and settings; joins the keys of cached and published answers. Asking for it
+        loads no model."""
         ...
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer: ...

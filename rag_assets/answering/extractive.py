@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from py_rust_stemmers import SnowballStemmer
 
 from rag_assets.answering.boilerplate import states_only_formalities
-from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.encoders import SentenceEncoder
+from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, DraftCitation, DraftClaim, SentenceEncoder
 from rag_assets.domain import BLOCK_SEPARATOR, Context
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, question_parts
@@ -93,7 +92,7 @@ class ExtractiveAnswerer:
         self._min_sources = min_sources
 
     @property
-    def model_id(self) -> str:
+    def identity(self) -> str:
         made_with = fingerprint(self._encoder.model_id, self._settings.fingerprint())
         return f"{EXTRACTIVE}-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
 

@@ -1,24 +1,31 @@
 """Answers by a model behind an API. The model writes a proposal; nothing it says is believed here.
 
 How a model is asked and a malformed reply repaired is in `hosted.structured`, the prompts are files beside this
-module, and what becomes of a proposal is decided in `citations.verification`.
+module, and what becomes of a proposal is decided in `citations.verification`. No SDK is loaded before the first draft.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, DraftAnswer, DraftCitation, DraftClaim, Reading
-from rag_assets.answering.hosted_identity import INSTRUCTIONS, QUESTION, hosted_answerer_id
 from rag_assets.answering.model_replies.parsing import ModelReply, read_tolerantly
 from rag_assets.answering.model_replies.texts import MAX_CLAIM_CHARS, claim_text, insufficient_notes, is_insufficient
+from rag_assets.answering.prompt_files import INSTRUCTIONS, QUESTION
 from rag_assets.answering.prompt_injection.source_fences import SourcesBlock, sources_block
 from rag_assets.domain import Context
 from rag_assets.errors import ContextTooLong
-from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.connection import Connection
-from rag_assets.hosted.structured import StructuredModel, StructuredReply
+from rag_assets.hosted.access import ModelName, require_access
+from rag_assets.hosted.connections import Connections
+from rag_assets.incremental import fingerprint
 from rag_assets.settings import AnsweringSettings
 
+if TYPE_CHECKING:
+    from rag_assets.hosted.structured import StructuredModel, StructuredReply
+
+HOSTED_VERSION = 2
+"""Raise it when the code makes another prompt of the same sources, or another draft of the same reply."""
 MAX_CLAIMS, MAX_CITATIONS, MAX_QUOTE_CHARS = 50, 20, 2_000
 """No answer has more; a reply that has would only cost time to verify."""
 _MOST_HALVINGS = 2
@@ -27,16 +34,32 @@ _MOST_HALVINGS = 2
 class HostedAnswerer:
     """Asks one model, each question once. Safe to use from several threads."""
 
-    def __init__(self, name: ModelName, connection: Connection, settings: AnsweringSettings) -> None:
-        self.model_id = hosted_answerer_id(name, connection.access)
-        self._model = StructuredModel(
-            name,
-            connection,
+    def __init__(self, name: ModelName, connections: Connections, settings: AnsweringSettings) -> None:
+        """Raises MissingKey, InvalidSettings as `require_access`; nothing is opened yet."""
+        self._name = name
+        self._access = require_access(name.provider)
+        self._connections = connections
+        self._settings = settings
+
+    @property
+    def identity(self) -> str:
+        """The model, readably, and a hash of the prompts, the reply's schema and the code between them."""
+        asked = fingerprint(INSTRUCTIONS.text, QUESTION.text, ModelReply.model_json_schema(), HOSTED_VERSION)
+        return f"{self._access.model_id(self._name)} prompt-{asked[:8]}"
+
+    @cached_property
+    def _model(self) -> "StructuredModel[ModelReply]":
+        from rag_assets.hosted.structured import StructuredModel
+
+        instructions = INSTRUCTIONS.filled(
+            min_sources=self._settings.min_sources, refusal=REFUSAL, insufficient=INSUFFICIENT
+        )
+        return StructuredModel(
+            self._name,
+            self._connections.to(self._access),
             ModelReply,
-            instructions=INSTRUCTIONS.filled(
-                min_sources=settings.min_sources, refusal=REFUSAL, insufficient=INSUFFICIENT
-            ),
-            max_output_tokens=settings.max_output_tokens,
+            instructions=instructions,
+            max_output_tokens=self._settings.max_output_tokens,
         )
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
@@ -64,7 +87,7 @@ class HostedAnswerer:
 
     def _asked(
         self, question: str, contexts: Sequence[Context], n_halvings_left: int
-    ) -> tuple[int, SourcesBlock, StructuredReply[ModelReply]]:
+    ) -> tuple[int, SourcesBlock, "StructuredReply[ModelReply]"]:
         """How many contexts were read, and the reply.
 
         They come best first: when they are more than the model reads, the better half is tried.
@@ -78,7 +101,7 @@ class HostedAnswerer:
             return self._asked(question, contexts[: (len(contexts) + 1) // 2], n_halvings_left - 1)
 
 
-def _read(reply: StructuredReply[ModelReply]) -> tuple[ModelReply, Reading]:
+def _read(reply: "StructuredReply[ModelReply]") -> tuple[ModelReply, Reading]:
     """What the model proposes, in whatever form it came; nothing where nothing can be read."""
     if reply.output is not None:
         return reply.output, Reading.STRUCTURED if len(reply.texts) == 1 else Reading.REPAIRED

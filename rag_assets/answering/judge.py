@@ -1,26 +1,32 @@
 """A second model that says how well the quotes of each claim carry it. Its verdict is recorded; nothing is dropped.
 
-What can be told without a model (numbers, names, likeness) is in `evidence.support`.
+What can be told without a model (numbers, names, likeness) is in `citations.support`.
 """
 
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, Field
 
 from rag_assets.answering.citations.support import Scoring, SupportScorer
-from rag_assets.answering.hosted_identity import JUDGE_INSTRUCTIONS, JUDGED_CLAIM, judge_id
+from rag_assets.answering.prompt_files import JUDGE_INSTRUCTIONS, JUDGED_CLAIM
 from rag_assets.answering.replies import ReplyCache
 from rag_assets.domain import Claim
 from rag_assets.errors import BudgetExhausted, ModelFault, RagAssetsError, RequestRejected
-from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.connection import Connection
-from rag_assets.hosted.structured import StructuredModel, StructuredReply
+from rag_assets.hosted.access import ModelName, require_access
+from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import fingerprint
 
+if TYPE_CHECKING:
+    from rag_assets.hosted.structured import StructuredModel, StructuredReply
+
 logger = logging.getLogger(__name__)
+JUDGE_VERSION = 1
+"""Raise it when the code asks a judge something else, or reads its verdicts in another way."""
 _MAX_OUTPUT_TOKENS = 4096
 
 
@@ -40,18 +46,40 @@ class Verdicts(BaseModel):
 class JudgedSupport:
     """Another scorer's figures, with the verdict of a model beside them; one request for all claims of an answer."""
 
-    def __init__(self, scorer: SupportScorer, model: StructuredModel[Verdicts], model_id: str, folder: Path) -> None:
-        """`folder` keeps the verdicts by what was judged, a small file an answer: nothing is judged twice."""
+    def __init__(self, name: ModelName, connections: Connections, scorer: SupportScorer, folder: Path) -> None:
+        """`folder` keeps the verdicts by what was judged, one small file per answer: nothing is judged twice.
+
+        Raises MissingKey, InvalidSettings as `require_access`; nothing is opened yet.
+        """
+        self._name = name
+        self._access = require_access(name.provider)
+        self._connections = connections
         self._scorer = scorer
-        self._model = model
-        self._model_id = model_id
         self._folder = folder
         self._cache = ReplyCache(folder, dict[int, float])
         self._silenced_by: RagAssetsError | None = None
 
+    @property
+    def identity(self) -> str:
+        """The model, readably, and a hash of the prompts."""
+        prompts = fingerprint(JUDGE_INSTRUCTIONS.text, JUDGED_CLAIM.text, JUDGE_VERSION)
+        return f"{self._access.model_id(self._name)} judge-{prompts[:8]}"
+
+    @cached_property
+    def _model(self) -> "StructuredModel[Verdicts]":
+        from rag_assets.hosted.structured import StructuredModel
+
+        return StructuredModel(
+            self._name,
+            self._connections.to(self._access),
+            Verdicts,
+            instructions=JUDGE_INSTRUCTIONS.filled(),
+            max_output_tokens=_MAX_OUTPUT_TOKENS,
+        )
+
     def scores(self, claims: Sequence[Claim], question: str) -> Scoring:
         """An answer does not wait for its judge: where it cannot be asked, `judged` stays None, and the scoring says
-        why. After a fault that is not one of this question's, nobody is asked any more."""
+        why. After a fault that is not this question's own, the judge is not asked any more."""
         scoring = self._scorer.scores(claims, question)
         if not claims:
             return scoring
@@ -74,7 +102,7 @@ class JudgedSupport:
             )
             for number, claim in enumerate(claims, start=1)
         )
-        key = fingerprint(prompt, self._model_id)
+        key = fingerprint(prompt, self.identity)
         with self._cache.held(key):  # answers with the same claims are judged once
             verdicts = self._cache.get(key)
             if verdicts is None:
@@ -89,21 +117,13 @@ class JudgedSupport:
             unjudged="" if verdicts else f"Its reply held no verdict. Delete {self._folder} to ask it again.",
         )
 
-    def _asked(self, prompt: str) -> StructuredReply[Verdicts]:
+    def _asked(self, prompt: str) -> "StructuredReply[Verdicts]":
         if self._silenced_by is not None:
             raise self._silenced_by.with_traceback(None)
         reply = self._model.ask(prompt)
         if reply.output is None and reply.fault is not None:
             raise reply.fault
         return reply
-
-
-def open_judge(name: ModelName, connection: Connection, scorer: SupportScorer, folder: Path) -> JudgedSupport:
-    """A judge behind `connection`, beside `scorer`."""
-    model = StructuredModel(
-        name, connection, Verdicts, instructions=JUDGE_INSTRUCTIONS.filled(), max_output_tokens=_MAX_OUTPUT_TOKENS
-    )
-    return JudgedSupport(scorer, model, judge_id(name, connection.access), folder)
 
 
 def _on_one_line(text: str) -> str:

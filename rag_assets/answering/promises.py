@@ -1,6 +1,6 @@
 """What must hold of answers before they are published, of one as of all.
 
-Nothing the engine did is trusted: quotes and pages are looked up again in the published chunks. What should hold of
+Nothing that made them is trusted: quotes and pages are looked up again in the published chunks. What should hold of
 the run that made them is in `update`.
 """
 

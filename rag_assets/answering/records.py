@@ -1,9 +1,11 @@
-"""qa.jsonl and qa_audit.csv: rows of results and of how they came about.
+"""qa.jsonl and qa_audit.csv: rows of results and of how they came about, made of their traces.
 
-The first eight columns of the audit are those of ADR 0004, in its order; the rest follow.
+The first eight columns of the audit are those of ADR 0004, in its order; the rest follow. Each line of the audit has a
+checksum: a damaged line is kept aside, and costs none of the others.
 """
 
 import csv
+import io
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -12,13 +14,16 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from rag_assets.answering.audit_lines import CHECKSUM_COLUMN, encoded, set_damaged_aside, with_checksum
-from rag_assets.answering.engine import AnswerTrace
+from rag_assets.answering.citations.verification import Reason
+from rag_assets.answering.trace import AnswerTrace
 from rag_assets.answering.update import AnswerUpdate, DeferredQuestion, result_fingerprint
+from rag_assets.checksums import keep_aside
 from rag_assets.domain import QAResult
-from rag_assets.incremental import file_sha256, write_atomically
+from rag_assets.incremental import file_sha256, fingerprint, write_atomically
 
 logger = logging.getLogger(__name__)
+CHECKSUM_COLUMN = "row_checksum"
+"""The last column of the audit: of the values before it."""
 AUDIT_COLUMNS = (
     "timestamp",
     "question",
@@ -83,35 +88,35 @@ class AuditedRun:
     """As `QuestionSet.label`; ids of questions are unique within it."""
 
 
-def audit_row(attempts: AnswerTrace, run: AuditedRun, *, verdict: str) -> dict[str, object]:
+def audit_row(trace: AnswerTrace, run: AuditedRun, *, verdict: str) -> dict[str, object]:
     """One row of the audit; `verdict` says whether the answer was published."""
-    result, spent = attempts.result, attempts.spent
+    result, first, final, spent = trace.result, trace.attempts[0], trace.final, trace.spent
     return {
         **asdict(run),
         "question": result.question,
-        "initial_k": attempts.initial_k,
-        "sources_used_initial": attempts.n_sources_initial,
-        "guardrail_triggered": attempts.retry_k is not None,
-        "retry_k": attempts.retry_k,
+        "initial_k": first.k,
+        "sources_used_initial": first.n_sources,
+        "guardrail_triggered": trace.retry_k is not None,
+        "retry_k": trace.retry_k,
         "final_sources_used": len(result.sources_used),
         "final_answer_len": len(result.answer),
         "model": result.model,
         "n_input_tokens": spent.n_input_tokens,
         "n_output_tokens": spent.n_output_tokens,
         "cost_usd": spent.cost_usd,
-        "n_dropped_citations": attempts.verified.n_dropped_citations,
+        "n_dropped_citations": final.verified.n_dropped_citations,
         "question_id": result.question_id,
         "n_unanswered": len(result.unanswered),
         "fingerprint": result_fingerprint(result),
         "outcome": "refused" if result.refused else "single_source" if result.single_source else "answered",
         "verdict": verdict,
         "n_requests": spent.n_requests,
-        "n_cached_drafts": attempts.n_cached,
-        "model_seconds": round(attempts.seconds, 3),
-        "reading": attempts.final_draft.reading.value,
-        "n_hallucinated_citations": sum(used.draft.n_hallucinated for used in attempts.drafts),
-        "n_contradicted_claims": attempts.verified.n_contradicted_claims,
-        "n_left_out_stretches": attempts.final_draft.n_left_out,
+        "n_cached_drafts": trace.n_cached,
+        "model_seconds": round(trace.model_seconds, 3),
+        "reading": final.draft.reading.value,
+        "n_hallucinated_citations": sum(attempt.draft.n_hallucinated for attempt in trace.attempts),
+        "n_contradicted_claims": trace.reasons[Reason.CONTRADICTED],
+        "n_left_out_stretches": final.draft.n_left_out,
     }
 
 
@@ -128,11 +133,11 @@ def left_row(left: DeferredQuestion, run: AuditedRun) -> dict[str, object]:
 
 
 def keep_raw_replies(folder: Path, update: AnswerUpdate) -> None:
-    """Write what models wrote and nobody understood as asked for below `folder`, for a reader to judge."""
-    for attempts in update.attempts:
-        for used in attempts.drafts:
-            if used.draft.raw_reply:
-                write_atomically(folder / f"{used.fingerprint}.txt", used.draft.raw_reply.encode("utf-8", "replace"))
+    """Write the replies of models that were not as asked for below `folder`, for a reader to judge."""
+    for attempt in (attempt for trace in update.traces for attempt in trace.attempts):
+        if attempt.draft.raw_reply:
+            path = folder / f"{attempt.fingerprint}.txt"
+            write_atomically(path, attempt.draft.raw_reply.encode("utf-8", "replace"))
 
 
 def append_audit(path: Path, rows: Sequence[dict[str, object]]) -> None:
@@ -141,22 +146,13 @@ def append_audit(path: Path, rows: Sequence[dict[str, object]]) -> None:
     A row that says what the last row on its question says is left out: a run that was killed between the audit and
     the publication says it again.
     """
-    set_damaged_aside(path, AUDIT_COLUMNS)
-    last = _last_said(path)
+    _set_damaged_aside(path)
+    earlier: list[Mapping[str, object]] = [*_earlier_rows(path)]
+    last = {_asked(row): (row["fingerprint"], row["verdict"]) for row in earlier}
     rows = [row for row in rows if last.get(_asked(row)) != (row["fingerprint"], row["verdict"])]
-    if not rows:
-        return
-    every: list[Mapping[str, object]] = [
-        *_earlier_rows(path),
-        *rows,
-    ]  # an older audit has fewer columns; its rows keep theirs
-    values = [with_checksum([row.get(name) for name in AUDIT_COLUMNS[:-1]]) for row in every]
-    write_atomically(path, encoded([AUDIT_COLUMNS, *values]))
-
-
-def _last_said(path: Path) -> dict[tuple[str, str], tuple[str, str]]:
-    """Question file and question id -> fingerprint and verdict of their last row."""
-    return {_asked(row): (row["fingerprint"], row["verdict"]) for row in _earlier_rows(path)}
+    if rows:
+        values = [_with_checksum([row.get(name) for name in AUDIT_COLUMNS[:-1]]) for row in [*earlier, *rows]]
+        write_atomically(path, _encoded([AUDIT_COLUMNS, *values]))
 
 
 def _asked(row: Mapping[str, object]) -> tuple[str, str]:
@@ -164,6 +160,7 @@ def _asked(row: Mapping[str, object]) -> tuple[str, str]:
 
 
 def _earlier_rows(path: Path) -> list[dict[str, str]]:
+    """Rows of this audit. One of an earlier version has fewer columns, and its rows keep theirs."""
     if not path.exists():
         return []
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
@@ -174,3 +171,33 @@ def _earlier_rows(path: Path) -> list[dict[str, str]]:
         logger.warning("%s has rows that are not of this audit; it is kept as %s and a new one begun.", path, aside)
         return []
     return [{name: row.get(name) or "" for name in AUDIT_COLUMNS} for row in rows]
+
+
+def _with_checksum(values: Sequence[object]) -> list[str]:
+    """The values of one row as they are read back, each on one line, and their checksum."""
+    texts = ["" if value is None else " ".join(str(value).splitlines()) for value in values]
+    return [*texts, fingerprint(texts)]
+
+
+def _encoded(rows: Sequence[Sequence[str]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    return text.getvalue().encode()
+
+
+def _set_damaged_aside(path: Path) -> None:
+    """Move damaged lines to a file beside the audit. An audit of an earlier version has no checksums and stays."""
+    header = _encoded([AUDIT_COLUMNS]).rstrip(b"\n")
+    lines = [line for line in path.read_bytes().split(b"\n") if line] if path.exists() else []
+    whole = [line for line in lines if _is_whole(line)]
+    if lines and (lines[0] == header or whole) and len(whole) < len(lines) - (lines[0] == header):
+        damaged = [line for line in lines if line != header and not _is_whole(line)]
+        keep_aside(path, damaged, kept=[header, *whole])
+
+
+def _is_whole(line: bytes) -> bool:
+    try:
+        (values,) = csv.reader([line.decode("utf-8-sig")])
+    except (ValueError, csv.Error):
+        return False
+    return len(values) > 1 and _with_checksum(values[:-1]) == values

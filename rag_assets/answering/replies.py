@@ -4,15 +4,16 @@ A reply is saved the moment it exists: a killed run repeats no finished question
 setting or question file is not paid for again. Verification is not cached, it runs on every draft that is used.
 """
 
+import errno
 import json
 import logging
 import os
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 from typing import Generic, TypeVar
+from weakref import WeakValueDictionary
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -34,12 +35,15 @@ class ReplyCache(Generic[Reply]):
         self._folder = folder
         self._max_replies = max_replies
         self._kind = TypeAdapter(kind)
-        self._locks: defaultdict[str, Lock] = defaultdict(Lock)
+        self._guard = Lock()
+        self._locks: WeakValueDictionary[str, Lock] = WeakValueDictionary()
 
     @contextmanager
     def held(self, fingerprint: str) -> Iterator[None]:
         """While one thread asks, others that want the same wait for it."""
-        with self._locks[fingerprint]:
+        with self._guard:
+            lock = self._locks.get(fingerprint) or self._locks.setdefault(fingerprint, Lock())
+        with lock:
             yield
 
     def get(self, fingerprint: str) -> Reply | None:
@@ -55,12 +59,15 @@ class ReplyCache(Generic[Reply]):
         return reply
 
     def put(self, fingerprint: str, reply: Reply) -> None:
-        """Keep a reply; one that cannot be written costs the next run a request."""
+        """Keep a reply; one that cannot be written costs the next run a request. A folder that may only be read keeps
+        none, which is no fault."""
         path = self._path(fingerprint)
         content = sealed({_REPLY_KEY: self._kind.dump_python(reply, mode="json")})
         try:
             write_atomically(path, json.dumps(content, indent=1, ensure_ascii=False).encode() + b"\n")
         except OSError as error:
+            if error.errno in {errno.EACCES, errno.EPERM, errno.EROFS}:
+                return
             logger.warning("%s cannot be written (%s): its question will be asked again.", path, error)
 
     def prune(self, keep: Collection[str], is_usable: Callable[[Reply], bool]) -> None:

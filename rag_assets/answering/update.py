@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from threading import Lock
 
-from rag_assets.answering.engine import AnswerTrace
+from rag_assets.answering.trace import AnswerTrace
 from rag_assets.domain import QAResult
 from rag_assets.errors import AccessDenied, BudgetExhausted, ModelFault, ModelUnavailable, RagAssetsError
 from rag_assets.incremental import UpdatePlan, file_sha256, fingerprint, plan_update, read_json
@@ -40,7 +40,7 @@ class AnswerUpdate:
 
     results: tuple[QAResult, ...]
     """One a question, in the order of the question file."""
-    attempts: tuple[AnswerTrace, ...]
+    traces: tuple[AnswerTrace, ...]
     """How each row came about; empty when nothing had to be done."""
     plan: UpdatePlan
     left: tuple[DeferredQuestion, ...] = ()
@@ -48,19 +48,19 @@ class AnswerUpdate:
 
     @property
     def news(self) -> list[AnswerTrace]:
-        """The attempts whose row is not the published one; these go into the audit."""
+        """The answers whose row is not the published one; these go into the audit."""
         changed = set(self.plan.to_build)
-        return [attempts for attempts in self.attempts if attempts.result.question_id in changed]
+        return [trace for trace in self.traces if trace.result.question_id in changed]
 
     @property
     def replies(self) -> set[str]:
         """Fingerprints of the drafts in use."""
-        return {used.fingerprint for attempts in self.attempts for used in attempts.drafts}
+        return {attempt.fingerprint for trace in self.traces for attempt in trace.attempts}
 
     @property
     def unjudged(self) -> list[AnswerTrace]:
         """The answers whose judge was not heard; the next run asks it again."""
-        return [attempts for attempts in self.attempts if attempts.scoring.unjudged]
+        return [trace for trace in self.traces if trace.scoring.unjudged]
 
 
 def inputs_fingerprint(questions: Sequence[Question], *made_with: str) -> str:
@@ -80,11 +80,11 @@ def unjudged_rows(update: AnswerUpdate) -> list[dict[str, str]]:
     """The answers whose judge was not heard, with the reason."""
     return [
         {
-            "question_id": attempts.result.question_id,
-            "question": attempts.result.question,
-            "why": attempts.scoring.unjudged,
+            "question_id": trace.result.question_id,
+            "question": trace.result.question,
+            "why": trace.scoring.unjudged,
         }
-        for attempts in update.unjudged
+        for trace in update.unjudged
     ]
 
 
@@ -135,10 +135,10 @@ def answered(
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
-    attempts = [outcome for outcome in outcomes if isinstance(outcome, AnswerTrace)]
-    if (fault := run.stopped_by or run.first_fault) is not None and not attempts:
+    traces = tuple(outcome for outcome in outcomes if isinstance(outcome, AnswerTrace))
+    if (fault := run.stopped_by or run.first_fault) is not None and not traces:
         raise fault
-    rows = {attempt.result.question_id: attempt.result for attempt in attempts}
+    rows = {trace.result.question_id: trace.result for trace in traces}
     left = tuple(outcome for outcome in outcomes if isinstance(outcome, DeferredQuestion))
     _warn_of(left, len(questions))
     asked_before = {(result.question_id, result.question): result for result in published}
@@ -148,7 +148,7 @@ def answered(
             rows[item.question.id] = earlier
     results = tuple(rows[question.id] for question in questions if question.id in rows)
     plan = plan_update(row_fingerprints(published), row_fingerprints(results))
-    return AnswerUpdate(results, tuple(attempts), plan, left)
+    return AnswerUpdate(results, traces, plan, left)
 
 
 def _warn_of(left: Sequence[DeferredQuestion], n_questions: int) -> None:
@@ -184,7 +184,7 @@ class _Run:
         if self.stopped_by is not None:
             return DeferredQuestion(question, str(self.stopped_by))
         try:
-            attempts = answer(question)
+            trace = answer(question)
         except (ModelFault, BudgetExhausted) as fault:
             self._count_failure(fault)
             return DeferredQuestion(question, str(fault))
@@ -192,7 +192,7 @@ class _Run:
             self._n_failures_in_a_row = 0
             self._n_done += 1
             self._report(self._n_done, self._n_questions)
-        return attempts
+        return trace
 
     def _count_failure(self, fault: RagAssetsError) -> None:
         with self._lock:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from rag_assets.answering.engine import place_of, remarks
+from rag_assets.answering.wording import place_of, remarks
 from rag_assets.assets.reporting import MAX_MARKDOWN_CHARS
 from rag_assets.domain import Citation, Claim, QAResult
 from rag_assets.text.display import markdown_text

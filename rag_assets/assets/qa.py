@@ -1,12 +1,12 @@
 """Asset `qa`: a verified answer to every question, published only when the guardrails hold."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from statistics import fmean
 from typing import Any
 
 import dagster as dg
 
-from rag_assets.answer_models import answerer_fingerprint
+from rag_assets.answering.citations.verification import Reason
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.records import (
@@ -29,12 +29,12 @@ from rag_assets.answering.update import (
     meta_of,
     row_fingerprints,
 )
-from rag_assets.asking import asking, search_state
 from rag_assets.assets.answer_page import answers_page
 from rag_assets.assets.checks import results, skipped, specs
 from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.reporting import materialized, now, of_another_asset, progress
-from rag_assets.domain import Chunk, QAResult, Usage
+from rag_assets.domain import Chunk, Usage
+from rag_assets.engine import Engine, open_engine
 from rag_assets.errors import MissingInput
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, read_json, staging
@@ -68,9 +68,10 @@ def qa(
         yield from _skipped(context, asked)
         return
     run = AuditedRun(now(), context.run.run_id, _index_version(paths), asked.label)
-    inputs = inputs_fingerprint(questions, run.index_version, search_state(settings), answerer_fingerprint(settings))
     spent_before = models.budget.spent
-    update = _updated(settings, models, questions, inputs)
+    with open_engine(settings, models) as engine:
+        inputs = inputs_fingerprint(questions, run.index_version, engine.answers_version())
+        update = _updated(engine, settings, questions, inputs)
     spent = models.budget.since(spent_before)
     checked = _checked(update, settings)
     yield from results(checked, {"question_file": asked.label})
@@ -97,22 +98,21 @@ def _skipped(context: dg.AssetExecutionContext, asked: QuestionSet) -> Iterator[
     yield from skipped(context, QA_PROMISES, notice)
 
 
-def _updated(settings: Settings, models: Connections, questions: list[Question], inputs: str) -> AnswerUpdate:
+def _updated(engine: Engine, settings: Settings, questions: list[Question], inputs: str) -> AnswerUpdate:
     paths, asked = settings.paths, question_set(settings)
     published = read_results(asked.answers)
     ReplyCache(paths.answers, DraftAnswer).remove_damaged()
     ReplyCache(paths.verdicts, dict[int, float]).remove_damaged()
     if is_current(asked.answers, asked.meta, inputs):
         return kept(published)
-    with asking(settings, paths.answers, models) as opened:
-        return answered(
-            questions,
-            published,
-            opened.engine.answer,
-            still_holds=lambda row: _holds(row, opened.searcher.library.chunks, settings),
-            n_at_once=opened.n_at_once,
-            report=progress("qa", "questions"),
-        )
+    return answered(
+        questions,
+        published,
+        engine.trace,
+        still_holds=lambda row: not engine.broken_promises(row),
+        n_at_once=engine.n_at_once,
+        report=progress("qa", "questions"),
+    )
 
 
 def _checked(update: AnswerUpdate, settings: Settings) -> list[CheckedPromise]:
@@ -121,16 +121,9 @@ def _checked(update: AnswerUpdate, settings: Settings) -> list[CheckedPromise]:
     return [*check_all(ANSWER_PROMISES, candidate), *check_all(UPDATE_PROMISES, update)]
 
 
-def _holds(row: QAResult, chunks: Mapping[str, Chunk], settings: Settings) -> bool:
-    """Whether an earlier answer keeps every promise today."""
-    return nothing_withholds(
-        check_all(ANSWER_PROMISES, AnswersCandidate([row], chunks, settings.answering.min_sources))
-    )
-
-
 def _publish(update: AnswerUpdate, settings: Settings, inputs: str) -> None:
     paths, asked = settings.paths, question_set(settings)
-    if not update.attempts and update.plan.is_noop and asked.meta.exists():
+    if not update.traces and update.plan.is_noop and asked.meta.exists():
         return
     with staging() as staged:
         answers = staged.path(asked.answers)
@@ -146,7 +139,7 @@ def _log(update: AnswerUpdate, paths: Paths, run: AuditedRun, *, verdict: str) -
     append_audit(
         paths.qa_audit,
         [
-            *(audit_row(attempts, run, verdict=verdict) for attempts in update.news),
+            *(audit_row(trace, run, verdict=verdict) for trace in update.news),
             *(left_row(left, run) for left in update.left),
         ],
     )
@@ -185,22 +178,22 @@ def _facts(update: AnswerUpdate, spent: Usage) -> dict[str, Any]:
     results = update.results
     scores = [claim.support.score for result in results for claim in result.claims if claim.support]
     supports = [score for score in scores if score is not None]
-    made = [draft for attempts in update.attempts for draft in attempts.made]
+    made = [draft for trace in update.traces for draft in trace.made]
     return {
         "n_refused": sum(result.refused for result in results),
         "n_single_source": sum(result.single_source for result in results),
         "n_claims": sum(len(result.claims) for result in results),
-        "n_retries": sum(attempts.retry_k is not None for attempts in update.attempts),
+        "n_retries": sum(trace.retry_k is not None for trace in update.traces),
         "n_left": len(update.left),
         "n_unjudged": len(update.unjudged),
-        "n_dropped_citations": sum(attempts.verified.n_dropped_citations for attempts in update.attempts),
+        "n_dropped_citations": sum(trace.final.verified.n_dropped_citations for trace in update.traces),
         "n_hallucinated_citations": sum(draft.n_hallucinated for draft in made),
-        "n_contradicted_claims": sum(attempts.verified.n_contradicted_claims for attempts in update.attempts),
+        "n_contradicted_claims": sum(trace.reasons[Reason.CONTRADICTED] for trace in update.traces),
         "mean_support": fmean(supports) if supports else None,
-        "n_cached_drafts": sum(attempts.n_cached for attempts in update.attempts),
+        "n_cached_drafts": sum(trace.n_cached for trace in update.traces),
         "n_model_requests": spent.n_requests,
         "n_input_tokens": spent.n_input_tokens,
         "n_output_tokens": spent.n_output_tokens,
         "cost_usd": spent.cost_usd,
-        "model_seconds": sum(attempts.seconds for attempts in update.attempts),
+        "model_seconds": sum(trace.model_seconds for trace in update.traces),
     }

@@ -6,7 +6,7 @@ from typing import Any
 
 import dagster as dg
 
-from rag_assets.answer_models import require_models
+from rag_assets.answering.models import require_models
 from rag_assets.assets.run_tags import tag_run
 from rag_assets.data_folder import demand_writable
 from rag_assets.embedding.providers import require_embedder

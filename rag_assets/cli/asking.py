@@ -1,5 +1,6 @@
 """Commands that ask the published index: nothing is materialized."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from rag_assets.errors import InvalidQuestions
 def _a_question(text: str | None) -> str | None:
     """Refuse what is no question as a wrong usage, before anything is opened."""
     if text is not None:
-        from rag_assets.asking import asked
+        from rag_assets.questions import asked
 
         try:
             asked(text)
@@ -34,33 +35,39 @@ def ask(
     Example: rag-assets ask "Why are hyphens kept inside words?"
     """
     with reported():
-        from rag_assets.asking import ask as answer_of
         from rag_assets.cli.reports import titles_of
+        from rag_assets.engine import open_engine
+        from rag_assets.errors import GuardrailBroken
 
         settings = settings_of(data, set_)
         titles = titles_of(settings)  # first: a process that ends while pyarrow starts its threads may abort
-        result = answer_of(settings, question)
+        with open_engine(settings) as engine:
+            trace = engine.trace(question)
+        if trace.broken:
+            raise GuardrailBroken(f"The answer breaks {', '.join(trace.broken)} and is not shown. Please report it.")
         if json_:
-            rendering.print_json(rendering.record_of(result))
+            rendering.print_json(rendering.record_of(trace.result))
         else:
-            rendering.print_answer(result, titles)
+            rendering.print_answer(trace.result, titles)
 
 
 def retrieve(
     question: Annotated[
         str | None, typer.Argument(help="The question; or give --questions.", callback=_a_question)
     ] = None,
-    k: Annotated[int, typer.Option("-k", min=1, help="Chunks to return.")] = 6,
+    k: Annotated[int | None, typer.Option("-k", min=1, help="Chunks to return; answering.k if not given.")] = None,
     questions: Annotated[
         Path | None, typer.Option("--questions", metavar="FILE", help="JSON Lines with id, question, paper_ids.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where the hits of --questions go.")] = None,
-    budget: Annotated[int | None, typer.Option("--budget", min=1, help="Tokens of packed context.")] = None,
+    budget: Annotated[
+        int | None, typer.Option("--budget", min=1, help="Pack so many tokens of context from all that is found.")
+    ] = None,
     data: DataOption = None,
     set_: SetOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """Find the chunks for one question, or for a file of them; nothing is answered.
+    """Find the chunks for one question, or for a file of them, and what an answerer would read; nothing is answered.
 
     Example: rag-assets retrieve "What is k in reciprocal rank fusion?" -k 3
 
@@ -71,19 +78,14 @@ def retrieve(
     if (questions is None) != (out is None):
         raise typer.BadParameter("--questions and --out go together.")
     with reported():
-        from rag_assets.asking import asked
-        from rag_assets.hosted.connections import Connections
-        from rag_assets.retrieval.batch import hits_of, retrieve_batch
-        from rag_assets.retrieval.opening import open_searcher
+        from rag_assets.engine import open_engine
+        from rag_assets.questions import asked
+        from rag_assets.retrieval.batch import evidence_row, retrieve_batch
 
-        settings = settings_of(data, set_)
-        tokens = budget or settings.retrieval.budget_tokens
-        with Connections(settings.model_access) as models, open_searcher(settings, models) as searcher:
+        with open_engine(settings_of(data, set_)) as engine:
+            find = partial(engine.evidence, k=k, budget_tokens=budget)
             if questions is not None and out is not None:
-                retrieve_batch(
-                    questions, out, searcher, k=k, budget_tokens=tokens, report=rendering.counting("questions")
-                )
+                retrieve_batch(questions, out, find, rendering.counting("questions"))
             elif question is not None:
-                record = hits_of(asked(question), searcher, k=k, budget_tokens=tokens)
-                show = rendering.print_json if json_ else rendering.print_hits
-                show(record)
+                row = evidence_row(asked(question), find(question))
+                (rendering.print_json if json_ else rendering.print_hits)(row)

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.answering.engine import place_of, remarks
+from rag_assets.answering.wording import place_of, remarks
 from rag_assets.domain import Citation, QAResult, page_numbers
 from rag_assets.settings import Settings
 from rag_assets.text.display import legible

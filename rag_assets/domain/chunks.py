@@ -1,5 +1,6 @@
 """What is cited (chunks), what is searched (passages), and what a search returns (hits, contexts)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -166,3 +167,15 @@ class Context:
     score: float = 0.0
     is_generated: bool = False
     section_title: str = ""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was retrieved for a question."""
+
+    contexts: tuple[Context, ...]
+    """What an answerer reads, best first."""
+    chunks: Mapping[str, Chunk]
+    """The whole chunk behind each context, by id: quotes are looked up there."""
+    hits: tuple[Hit, ...] = ()
+    """The best chunks; the contexts are made of their passages and of those beside them."""

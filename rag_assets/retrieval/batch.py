@@ -9,23 +9,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from rag_assets.domain import Context, Hit
+from rag_assets.domain import Context, Evidence, Hit
 from rag_assets.errors import MissingInput
 from rag_assets.incremental import staging
 from rag_assets.questions import Question, load_questions
-from rag_assets.retrieval.search import Searcher
 
 
 def retrieve_batch(
     questions_file: Path,
     results_file: Path,
-    searcher: Searcher,
-    *,
-    k: int,
-    budget_tokens: int,
+    retrieve: Callable[[Question], Evidence],
     report: Callable[[int, int], None] | None = None,
 ) -> int:
-    """Answer every line of `questions_file` with its best `k` chunks and its packed contexts; returns their number.
+    """Write hits and contexts of every line of `questions_file`; returns their number.
 
     The results appear whole or not at all. Raises MissingInput for an absent file and InvalidQuestions, before
     anything is searched, for a line that cannot be used.
@@ -36,22 +32,17 @@ def retrieve_batch(
     with staging() as staged:
         with staged.path(results_file).open("w", encoding="utf-8") as out:
             for n_done, question in enumerate(questions, start=1):
-                result = hits_of(question, searcher, k=k, budget_tokens=budget_tokens)
-                out.write(json.dumps(result, ensure_ascii=False) + "\n")
+                row = evidence_row(question, retrieve(question))
+                out.write(json.dumps(row, ensure_ascii=False) + "\n")
                 if report:
                     report(n_done, len(questions))
         staged.publish()
     return len(questions)
 
 
-def hits_of(question: Question, searcher: Searcher, *, k: int, budget_tokens: int) -> dict[str, Any]:
-    """The best `k` chunks for a question and its packed contexts, JSON-ready."""
-    ranking = searcher.rank(question.question, question.paper_ids)
-    return {
-        "id": question.id,
-        "hits": _hit_rows(searcher.hits(ranking, k)),
-        "context": _context_rows(searcher.contexts(ranking, budget_tokens)),
-    }
+def evidence_row(question: Question, evidence: Evidence) -> dict[str, Any]:
+    """Hits and contexts of a question, JSON-ready."""
+    return {"id": question.id, "hits": _hit_rows(evidence.hits), "context": _context_rows(evidence.contexts)}
 
 
 def _hit_rows(hits: Sequence[Hit]) -> list[dict[str, Any]]:

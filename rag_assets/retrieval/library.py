@@ -1,6 +1,6 @@
 """The chunks and passages of the published corpus in memory: what a passage id means, and what stands beside it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -57,6 +57,10 @@ class Library:
 
     def passage(self, passage_id: str) -> Passage:
         return self.passages[self.places[passage_id]]
+
+    def chunks_by_id(self, chunk_ids: Iterable[str]) -> dict[str, Chunk]:
+        """Those that exist, by id."""
+        return {id_: self.chunks[id_] for id_ in chunk_ids if id_ in self.chunks}
 
     def chunk_of(self, passage: Passage) -> Chunk:
         return self.chunks[passage.chunk_id]

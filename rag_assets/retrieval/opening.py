@@ -10,14 +10,19 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
+import pyarrow.compute as pc
+
+from rag_assets.embedding.base import Embedder
 from rag_assets.errors import MissingInput, MissingModel
 from rag_assets.hosted.connections import Connections
-from rag_assets.indexing.manifest import is_intact, read_manifest
+from rag_assets.incremental import data_version, fingerprint
+from rag_assets.indexing.manifest import MANIFEST_FILE, is_intact, read_manifest
 from rag_assets.indexing.protocols import IndexIdentity, IndexManifest, LexicalIndex, VectorStore
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.search import DenseSearch, Searcher
-from rag_assets.settings import Settings
-from rag_assets.table_files import read_provenance
+from rag_assets.settings import Paths, Settings
+from rag_assets.table_files import read_columns, read_provenance
+from rag_assets.tables import fingerprints_by
 from rag_assets.text.tokens import resolve_tokenizer, token_counter
 
 logger = logging.getLogger(__name__)
@@ -25,12 +30,13 @@ logger = logging.getLogger(__name__)
 Index = TypeVar("Index", VectorStore, LexicalIndex)
 
 
-def open_searcher(settings: Settings, connections: Connections) -> Searcher:
+def open_searcher(settings: Settings, connections: Connections, embedder: Embedder | None = None) -> Searcher:
     """Open chunks, passages and indexes below `settings.data_dir`; the model is loaded by the first question.
 
-    connections: to an embedding model behind an API. Raises MissingInput when a table or both indexes are missing or
-    do not fit, StaleIndex when the tables do not fit each other, MissingKey when the embedding model needs a key that
-    is not set.
+    connections: to an embedding model behind an API. embedder: that of the settings, if it is open already.
+
+    Raises MissingInput when a table or both indexes are missing or do not fit, StaleIndex when the tables do not fit
+    each other, MissingKey when the embedding model needs a key that is not set.
     """
     from rag_assets.indexing.tantivy_index import TantivyIndex, tantivy_identity
 
@@ -38,7 +44,7 @@ def open_searcher(settings: Settings, connections: Connections) -> Searcher:
     if not (paths.chunks.exists() and paths.passages.exists() and (paths.chroma.exists() or paths.bm25.exists())):
         raise MissingInput.index(paths.data, option=paths.option)
     library = Library.load(paths.chunks, paths.passages)
-    dense = _dense_search(settings, library, connections)
+    dense = _dense_search(settings, library, connections, embedder)
     words = _opened(paths.bm25, tantivy_identity(), library, TantivyIndex.open)
     if dense is None and words is None:
         raise MissingInput.index(paths.data, option=paths.option)
@@ -50,7 +56,9 @@ def open_searcher(settings: Settings, connections: Connections) -> Searcher:
     return Searcher(library, dense, words, settings.retrieval, counter)
 
 
-def _dense_search(settings: Settings, library: Library, connections: Connections) -> DenseSearch | None:
+def _dense_search(
+    settings: Settings, library: Library, connections: Connections, embedder: Embedder | None
+) -> DenseSearch | None:
     from rag_assets.embedding.providers import Hosting, embedder_facts, open_embedder
     from rag_assets.indexing.chroma import chroma_identity, open_vectors
 
@@ -64,13 +72,42 @@ def _dense_search(settings: Settings, library: Library, connections: Connections
     store = _opened(paths.chroma, chroma_identity(model_id, settings.indexing), library, open_exactly)
     if store is None:
         return None
-    embedder = open_embedder(
-        settings.embedding,
-        paths.models,
-        n_threads=1,
-        hosting=Hosting(connections, paths.query_vectors),
-    )
+    if embedder is None:
+        hosting = Hosting(connections, paths.query_vectors)
+        embedder = open_embedder(settings.embedding, paths.models, n_threads=1, hosting=hosting)
     return DenseSearch(store, embedder)
+
+
+def published_files(paths: Paths) -> list[Path]:
+    """Of everything that is searched one file each that is replaced whenever it is published."""
+    return [paths.chunks, paths.passages, paths.chroma / MANIFEST_FILE, paths.bm25 / MANIFEST_FILE]
+
+
+def fit_together(paths: Paths) -> bool:
+    """Whether tables and indexes describe the same passages: not so while a run publishes one after the other."""
+    try:
+        chunks = read_columns(paths.chunks, ["chunk_id"], asset="chunks")
+        passages = read_columns(paths.passages, ["passage_id", "chunk_id", "row_hash"], asset="passages")
+    except MissingInput:
+        return False
+    if not pc.all(pc.is_in(passages["chunk_id"], value_set=chunks["chunk_id"])).as_py():
+        return False
+    version = data_version(dict(zip(passages["passage_id"].to_pylist(), passages["row_hash"].to_pylist(), strict=True)))
+    found = [read_manifest(folder) for folder in (paths.chroma, paths.bm25)]
+    return all(manifest is None or manifest.passages == version for manifest in found)
+
+
+def corpus_version(paths: Paths) -> str:
+    """Changes with anything on disk that a search result follows from, and with an index that is missing or damaged:
+    what was answered with one index must be answered again when both are there."""
+    chunks = read_columns(paths.chunks, ["paper_id", "fingerprint"], asset="chunks")
+    return fingerprint(
+        data_version(fingerprints_by(chunks, "paper_id")),
+        [
+            manifest.version if (manifest := read_manifest(folder)) and is_intact(folder) else None
+            for folder in (paths.chroma, paths.bm25)
+        ],
+    )
 
 
 def _opened(

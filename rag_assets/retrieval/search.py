@@ -12,10 +12,10 @@ from typing import Self
 
 import numpy as np
 
-from rag_assets.domain import Context, Hit, Passage
+from rag_assets.domain import Context, Evidence, Hit, Passage
 from rag_assets.embedding.base import Embedder
 from rag_assets.indexing.protocols import LexicalIndex, Scored, VectorStore
-from rag_assets.questions import question_parts
+from rag_assets.questions import Question, question_parts
 from rag_assets.retrieval.fusion import CandidateScores, Scores, fused, weighted_down
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
@@ -104,9 +104,19 @@ class Searcher:
             )
         ]
 
-    def retrieve(self, question: str, k: int, paper_ids: Sequence[str] | None = None) -> list[Hit]:
-        """The best `k` chunks for a question."""
-        return self.hits(self.rank(question, paper_ids), k)
+    def evidence(self, question: Question, k: int, budget_tokens: int | None = None) -> Evidence:
+        """The best `k` chunks, and the contexts made of what was found in them.
+
+        budget_tokens: pack so many tokens out of everything that was found instead.
+        """
+        ranking = self.rank(question.question, question.paper_ids)
+        hits = self.hits(ranking, k)
+        if budget_tokens is None:
+            best = {hit.chunk.chunk_id for hit in hits}
+            ranking = [one for one in ranking if one.passage.chunk_id in best]
+        contexts = self.contexts(ranking, budget_tokens)
+        chunks = self.library.chunks_by_id({context.chunk_id for context in contexts})
+        return Evidence(tuple(contexts), chunks, tuple(hits))
 
     def hits(self, ranking: Sequence[RankedPassage], k: int) -> list[Hit]:
         """The best `k` chunks of a ranking, each scored by its best passage."""

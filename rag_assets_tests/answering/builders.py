@@ -6,8 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.engine import Evidence
-from rag_assets.domain import Box, Chunk, Context, Span
+from rag_assets.domain import Box, Chunk, Context, Evidence, Span
 
 
 def chunk(paper_id: str, text: str, *, page: int | None = 1, spans: tuple[Span, ...] | None = None) -> Chunk:

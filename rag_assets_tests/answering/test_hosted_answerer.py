@@ -7,11 +7,10 @@ import pytest
 
 from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, Reading
 from rag_assets.answering.hosted_answerer import MAX_CITATIONS, MAX_CLAIMS, MAX_QUOTE_CHARS, HostedAnswerer
-from rag_assets.answering.hosted_identity import hosted_answerer_id, load_prompt
+from rag_assets.answering.prompt_files import load_prompt
 from rag_assets.errors import AccessDenied, ContextTooLong, RequestRejected
-from rag_assets.hosted.access import ModelName, require_access
-from rag_assets.hosted.budget import RunBudget
-from rag_assets.hosted.connection import open_connection
+from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.connections import Connections
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import chunk, context
 from rag_assets_tests.hosted.models import HURRIED
@@ -41,8 +40,8 @@ def answerer(monkeypatch: pytest.MonkeyPatch, *steps: Step) -> Iterator[tuple[Ho
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_with(*steps)
-        with open_connection(require_access("openai"), HURRIED, RunBudget(HURRIED)) as connection:
-            yield HostedAnswerer(MODEL, connection, AnsweringSettings()), server
+        with Connections(HURRIED) as connections:
+            yield HostedAnswerer(MODEL, connections, AnsweringSettings()), server
 
 
 def draft_of(monkeypatch: pytest.MonkeyPatch, *steps: Step, n_contexts: int = 2) -> DraftAnswer:
@@ -280,9 +279,9 @@ def test_an_older_model_gets_the_schema_in_its_prompt(monkeypatch: pytest.Monkey
     with WireServer("anthropic") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_by(older_model)
-        with open_connection(require_access("anthropic"), HURRIED, RunBudget(HURRIED)) as connection:
+        with Connections(HURRIED) as connections:
             name = ModelName("anthropic", "claude-house-model")
-            draft = HostedAnswerer(name, connection, AnsweringSettings()).draft(QUESTION, CONTEXTS[:1])
+            draft = HostedAnswerer(name, connections, AnsweringSettings()).draft(QUESTION, CONTEXTS[:1])
 
     assert len(draft.claims) == 1
     assert "Number of the source the quote stands in." in seen[0].system
@@ -292,12 +291,12 @@ def test_the_id_changes_with_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> N
     """An answer to an older prompt must not pass for one to the new."""
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    access = require_access("openai")
-    before = hosted_answerer_id(MODEL, access)
-    monkeypatch.setattr("rag_assets.answering.hosted_identity.INSTRUCTIONS", load_prompt("judge", frozenset()))
+    model = HostedAnswerer(MODEL, Connections(HURRIED), AnsweringSettings())
+    before = model.identity
+    monkeypatch.setattr("rag_assets.answering.hosted_answerer.INSTRUCTIONS", load_prompt("judge", frozenset()))
 
     assert before.startswith("openai:gpt-5-mini prompt-")
-    assert hosted_answerer_id(MODEL, access) != before
+    assert model.identity != before
 
 
 def test_a_rejected_request_is_no_draft(monkeypatch: pytest.MonkeyPatch) -> None:

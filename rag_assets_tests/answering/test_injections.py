@@ -5,7 +5,6 @@ reply (a model that was turned all the same can publish nothing it was told to s
 """
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,13 +12,13 @@ import pytest
 
 from rag_assets.answering.citations.support import EmbeddedSupport
 from rag_assets.answering.drafts import DraftAnswer
-from rag_assets.answering.engine import AnswerEngine, Evidence
 from rag_assets.answering.hosted_answerer import HostedAnswerer
+from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.replies import ReplyCache
-from rag_assets.domain import QAResult
-from rag_assets.hosted.access import ModelName, require_access
-from rag_assets.hosted.budget import RunBudget
-from rag_assets.hosted.connection import open_connection
+from rag_assets.answering.trace import Finished
+from rag_assets.domain import Evidence, QAResult
+from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.connections import Connections
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, context
@@ -46,18 +45,15 @@ def evidence(injection: Injection) -> Evidence:
     return Evidence(contexts, {trying.chunk_id: trying, HONEST.chunk_id: HONEST})
 
 
-@contextmanager
-def answering(server: WireServer, folder: Path, injection: Injection) -> Iterator[AnswerEngine]:
-    budget = RunBudget(HURRIED)
-    with open_connection(require_access("openai"), HURRIED, budget) as connection:
-        answerer = HostedAnswerer(ModelName("openai", "gpt-5-mini"), connection, AnsweringSettings())
-        yield AnswerEngine(
-            answerer,
-            lambda _question, _k: evidence(injection),
-            ReplyCache(folder, DraftAnswer),
-            EmbeddedSupport(WordEncoder()),
-            AnsweringSettings(),
-        )
+def answer_of(folder: Path, injection: Injection) -> QAResult:
+    """What is published when the honest paper and the one that tries are read."""
+    with Connections(HURRIED) as connections:
+        answerer = HostedAnswerer(ModelName("openai", "gpt-5-mini"), connections, AnsweringSettings())
+        scorer, cache = EmbeddedSupport(WordEncoder()), ReplyCache(folder, DraftAnswer)
+        pipeline = AnswerPipeline(answerer, scorer, cache, AnsweringSettings())
+        *_, last = pipeline.answer(QUESTION, lambda _question, _k: evidence(injection))
+    assert isinstance(last, Finished)
+    return last.trace.result
 
 
 @pytest.fixture
@@ -83,10 +79,8 @@ def test_a_model_that_obeys_what_it_sees_answers_as_without_the_attempt(
     """One paper of thousands must not decide what is said about all the others."""
 
     server.answer_by(obeying(injection))
-    with answering(server, tmp_path / "harmless", replace(HARMLESS, is_generated=injection.is_generated)) as engine:
-        honest = engine.answer(QUESTION).result
-    with answering(server, tmp_path / "trying", injection) as engine:
-        result = engine.answer(QUESTION).result
+    honest = answer_of(tmp_path / "harmless", replace(HARMLESS, is_generated=injection.is_generated))
+    result = answer_of(tmp_path / "trying", injection)
 
     assert {quote for _, quote in claims(honest)} == {BEFORE, HONEST.text}
     assert claims(result) == claims(honest)
@@ -100,8 +94,7 @@ def test_a_model_that_was_turned_publishes_nothing_it_was_told_to_say(
     """Filters of wording have holes; what is cited must be found, whatever the model was talked into."""
     server.answer_by(lambda _request: Reply(injection.reply))
 
-    with answering(server, tmp_path, injection) as engine:
-        result = engine.answer(QUESTION).result
+    result = answer_of(tmp_path, injection)
 
     assert {quote for _, quote in claims(result)} <= {BEFORE, AFTER, HONEST.text}
     assert "doubled" not in result.answer
@@ -111,7 +104,6 @@ def test_a_model_that_obeys_is_turned_by_an_order_that_reaches_it(server: WireSe
     """If the model of these tests never acted on an order it sees, they would prove nothing."""
     server.answer_by(obeying(UNNOTICED))
 
-    with answering(server, tmp_path, UNNOTICED) as engine:
-        result = engine.answer(QUESTION).result
+    result = answer_of(tmp_path, UNNOTICED)
 
     assert claims(result) == [("Iron was taken by mouth.", "iron was taken by mouth")]

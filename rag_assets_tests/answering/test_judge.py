@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering import hosted_identity
+from rag_assets.answering import judge as judge_module
 from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer
-from rag_assets.answering.hosted_identity import Prompt, judge_id
-from rag_assets.answering.judge import open_judge
+from rag_assets.answering.judge import JudgedSupport
+from rag_assets.answering.prompt_files import Prompt
 from rag_assets.domain import Citation, Claim, Verification
-from rag_assets.hosted.access import ModelName, require_access
-from rag_assets.hosted.budget import RunBudget
-from rag_assets.hosted.connection import open_connection
+from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.connections import Connections
 from rag_assets.settings import ModelAccessSettings
 from rag_assets_tests.answering.builders import WordEncoder
 from rag_assets_tests.hosted.models import HURRIED
@@ -43,9 +42,8 @@ def judging(
     settings: ModelAccessSettings = HURRIED,
 ) -> Iterator[SupportScorer]:
     use_wire_environment(monkeypatch, server)
-    with open_connection(require_access("google"), settings, RunBudget(settings)) as connection:
-        name = ModelName("google", model)
-        yield open_judge(name, connection, EmbeddedSupport(WordEncoder()), folder)
+    with Connections(settings) as connections:
+        yield JudgedSupport(ModelName("google", model), connections, EmbeddedSupport(WordEncoder()), folder)
 
 
 def verdicts(*pairs: tuple[int, float]) -> Reply:
@@ -92,14 +90,17 @@ def test_the_verdict_of_one_judge_is_not_taken_for_another_s(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("prompt", ["JUDGE_INSTRUCTIONS", "JUDGED_CLAIM"])
-def test_a_judge_that_is_asked_otherwise_is_another_judge(prompt: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_judge_that_is_asked_otherwise_is_another_judge(
+    prompt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Verdicts on a scale that was reworded since cannot be compared with new ones."""
     monkeypatch.setenv("GEMINI_API_KEY", "k")
-    name, access = ModelName("google", "gemini-2.5-flash"), require_access("google")
-    before = judge_id(name, access)
-    monkeypatch.setattr(hosted_identity, prompt, Prompt("Judge as you like."))
+    name, scorer = ModelName("google", "gemini-2.5-flash"), EmbeddedSupport(WordEncoder())
+    judge = JudgedSupport(name, Connections(HURRIED), scorer, tmp_path)
+    before = judge.identity
+    monkeypatch.setattr(judge_module, prompt, Prompt("Judge as you like."))
 
-    assert judge_id(name, access) != before
+    assert judge.identity != before
 
 
 def test_no_claim_and_no_quote_can_forge_a_statement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

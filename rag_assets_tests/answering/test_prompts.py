@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.answering.hosted_identity import load_prompt
+from rag_assets.answering.prompt_files import load_prompt
 
 
 @pytest.mark.parametrize("places", [frozenset({"question"}), frozenset({"question", "sources", "page"})])

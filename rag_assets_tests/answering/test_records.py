@@ -9,9 +9,8 @@ import pandas as pd
 import pytest
 
 from rag_assets.answering.citations.support import Scoring
-from rag_assets.answering.citations.verification import VerifiedClaims
+from rag_assets.answering.citations.verification import Dropped, Reason, VerifiedClaims
 from rag_assets.answering.drafts import DraftAnswer, Reading
-from rag_assets.answering.engine import AnswerTrace, UsedDraft
 from rag_assets.answering.records import (
     AuditedRun,
     append_audit,
@@ -20,6 +19,7 @@ from rag_assets.answering.records import (
     read_results,
     write_results,
 )
+from rag_assets.answering.trace import AnswerTrace, Attempt
 from rag_assets.answering.update import DeferredQuestion
 from rag_assets.domain import Box, Citation, Claim, QAResult, Support, Usage, Verification
 from rag_assets.questions import Question
@@ -40,15 +40,8 @@ RESULT = QAResult(
     ("c",),
     "f",
 )
-ATTEMPTS = AnswerTrace(
-    RESULT,
-    6,
-    1,
-    10,
-    VerifiedClaims(RESULT.claims, 2, 0),
-    (UsedDraft("f", DraftAnswer(), is_cached=False),),
-    Scoring(()),
-)
+ATTEMPT = Attempt(6, (), "f", DraftAnswer(), False, VerifiedClaims(RESULT.claims))
+TRACE = AnswerTrace(RESULT, (ATTEMPT,), ATTEMPT, Scoring(()), retry_k=10)
 RUN = AuditedRun("2026-01-01T00:00:00+00:00", "r", "i", "questions/smoke.jsonl")
 ADR_0004_COLUMNS = (
     "timestamp,question,initial_k,sources_used_initial,guardrail_triggered,retry_k,final_sources_used,final_answer_len"
@@ -114,14 +107,15 @@ def test_the_audit_says_what_an_answer_cost_this_time_and_how_it_was_read() -> N
     made = DraftAnswer(
         seconds=2.5, n_hallucinated=1, reading=Reading.REPAIRED, n_left_out=3, usage=Usage(2, 1400, 70, 0.010)
     )
-    attempts = replace(
-        ATTEMPTS,
-        verified=VerifiedClaims(RESULT.claims, 2, 4),
-        drafts=(UsedDraft("first", cached, is_cached=True), UsedDraft("f", made, is_cached=False)),
-        scoring=Scoring((), usage=Usage(1, 100, 10, 0.001), seconds=0.5),
-    )
+    dropped = [
+        *[Dropped(Reason.QUOTE_NOT_FOUND, "It fell.", "Ferritin doubled")] * 2,
+        *[Dropped(Reason.CONTRADICTED, "It fell by 99%.")] * 4,
+    ]
+    first = replace(ATTEMPT, fingerprint="first", draft=cached, is_cached=True)
+    final = replace(ATTEMPT, draft=made, verified=VerifiedClaims(RESULT.claims, tuple(dropped)))
+    scoring = Scoring((), usage=Usage(1, 100, 10, 0.001), seconds=0.5)
 
-    row = audit_row(attempts, RUN, verdict="published")
+    row = audit_row(replace(TRACE, attempts=(first, final), final=final, scoring=scoring), RUN, verdict="published")
 
     assert (row["n_requests"], row["n_input_tokens"], row["n_output_tokens"]) == (3, 1500, 80)
     assert (row["cost_usd"], row["model_seconds"], row["n_cached_drafts"]) == (pytest.approx(0.011), 3.0, 1)
@@ -144,7 +138,7 @@ def test_a_file_that_is_no_audit_of_ours_is_set_aside(tmp_path: Path, caplog: py
     """Somebody's table under that name must neither be lost nor stop every later run."""
     path = tmp_path / "qa_audit.csv"
     path.write_text("sample,weight\n1,2.5\n")
-    row = audit_row(ATTEMPTS, RUN, verdict="published")
+    row = audit_row(TRACE, RUN, verdict="published")
 
     with caplog.at_level(logging.WARNING):
         append_audit(path, [row])
@@ -158,7 +152,7 @@ def test_a_file_that_is_no_audit_of_ours_is_set_aside(tmp_path: Path, caplog: py
 def test_a_row_that_a_killed_run_wrote_already_is_not_repeated(tmp_path: Path) -> None:
     """The audit counts guardrail events; a crash must not double them."""
     path = tmp_path / "qa_audit.csv"
-    row = audit_row(ATTEMPTS, RUN, verdict="published")
+    row = audit_row(TRACE, RUN, verdict="published")
     append_audit(path, [row])
 
     append_audit(path, [row | {"timestamp": "later", "run_id": "next"}])
@@ -173,7 +167,7 @@ def test_equal_ids_of_two_question_files_are_two_questions(tmp_path: Path) -> No
     other = AuditedRun(RUN.timestamp, "r2", "i", "questions/mine.jsonl")
 
     for run in (RUN, other, RUN):
-        append_audit(path, [audit_row(ATTEMPTS, run, verdict="published")])
+        append_audit(path, [audit_row(TRACE, run, verdict="published")])
 
     assert pd.read_csv(path)["question_file"].tolist() == [RUN.question_file, other.question_file]
 
@@ -181,7 +175,7 @@ def test_equal_ids_of_two_question_files_are_two_questions(tmp_path: Path) -> No
 def test_the_audit_keeps_the_columns_of_its_first_readers_in_front(tmp_path: Path) -> None:
     """Spreadsheets made for the first eight columns must go on working."""
     path = tmp_path / "logs" / "qa_audit.csv"
-    row = audit_row(ATTEMPTS, RUN, verdict="published")
+    row = audit_row(TRACE, RUN, verdict="published")
 
     other = row | {"fingerprint": "another answer"}
     append_audit(path, [row])

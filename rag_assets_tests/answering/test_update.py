@@ -10,7 +10,7 @@ import pytest
 from rag_assets.answering.citations.support import Scoring
 from rag_assets.answering.citations.verification import VerifiedClaims
 from rag_assets.answering.drafts import DraftAnswer
-from rag_assets.answering.engine import AnswerTrace, UsedDraft
+from rag_assets.answering.trace import AnswerTrace, Attempt
 from rag_assets.answering.update import AnswerUpdate, answered
 from rag_assets.domain import Citation, Claim, QAResult, Verification
 from rag_assets.errors import (
@@ -41,8 +41,8 @@ def result_of(question: Question) -> QAResult:
 
 
 def attempts_of(question: Question) -> AnswerTrace:
-    used = UsedDraft(question.id, DraftAnswer(), is_cached=False)
-    return AnswerTrace(result_of(question), 6, 1, None, VerifiedClaims((CLAIM,), 0, 0), (used,), Scoring(()))
+    attempt = Attempt(6, (), question.id, DraftAnswer(), False, VerifiedClaims((CLAIM,)))
+    return AnswerTrace(result_of(question), (attempt,), attempt, Scoring(()))
 
 
 class Answering:

@@ -20,7 +20,7 @@ from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, Wor
 
 ASSETS = {"parsed_index", "blocks", "chunks", "passages", "embeddings", "chroma_index", "bm25_index", "index_meta"}
 HIT_KEYS = ["rank", "score", "paper_id", "chunk_id", "page_start", "page_end", "page_label", "text", "passage"]
-CONTEXT_KEYS = ["paper_id", "chunk_id", "page_start", "page_end", "n_tokens", "text"]
+CONTEXT_KEYS = ["paper_id", "chunk_id", "page_start", "page_end", "n_tokens", "text", "is_generated"]
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,8 @@
 import pyarrow.compute as pc
 import pytest
 
+from rag_assets.engine import open_engine
+from rag_assets.settings import load_settings
 from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.indexing.folders import indexed
 
@@ -144,13 +146,11 @@ def test_an_unchanged_answer_is_reused_though_the_index_changed(world: World) ->
 
 def test_a_missing_index_is_survived_by_the_other(world: World) -> None:
     """Half a search is better than none, and the log says so."""
-    from rag_assets.asking import ask
-    from rag_assets.settings import load_settings
-
     settings = load_settings({"data_dir": str(world.paths.data)})
     for folder in (world.paths.chroma, world.paths.bm25):
         hidden = folder.rename(folder.with_name("hidden"))
-        assert not ask(settings, QUESTIONS[0]["question"]).refused, folder.name
+        with open_engine(settings) as engine:
+            assert not engine.trace(str(QUESTIONS[0]["question"])).result.refused, folder.name
         hidden.rename(folder)
 
 

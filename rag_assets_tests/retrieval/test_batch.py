@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
+from rag_assets.domain import Evidence
 from rag_assets.errors import InvalidQuestions, MissingInput
+from rag_assets.questions import Question
 from rag_assets.retrieval.batch import retrieve_batch
-from rag_assets.retrieval.search import Searcher
 from rag_assets.settings import RetrievalSettings
-from rag_assets_tests.retrieval.corpus import Corpus, WordCounter, chunk_of
+from rag_assets_tests.retrieval.corpus import Corpus, chunk_of
 
 CORPUS = Corpus(
     [
@@ -25,7 +26,7 @@ def run(tmp_path: Path, lines: list[str]) -> list[dict[str, Any]]:
     questions, results = tmp_path / "questions.jsonl", tmp_path / "out" / "results.jsonl"
     questions.write_text("\n".join(lines), "utf-8")
     with CORPUS.searcher(tmp_path, RetrievalSettings(expanded_hits=0)) as searcher:
-        n_written = retrieve_batch(questions, results, searcher, k=1, budget_tokens=5)
+        n_written = retrieve_batch(questions, results, lambda question: searcher.evidence(question, 1, 5))
     rows = [json.loads(line) for line in results.read_text("utf-8").splitlines()]
     assert n_written == len(rows)
     return rows
@@ -90,7 +91,9 @@ def test_a_line_that_cannot_be_used_is_named_and_nothing_is_written(tmp_path: Pa
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     """A wrong path must not read as an empty list of questions."""
-    searcher = Searcher(CORPUS.library, None, None, RetrievalSettings(), WordCounter())
+
+    def never(_question: Question) -> Evidence:
+        raise AssertionError("there is nothing to search for")
 
     with pytest.raises(MissingInput, match=r"nowhere\.jsonl does not exist"):
-        retrieve_batch(tmp_path / "nowhere.jsonl", tmp_path / "out.jsonl", searcher, k=1, budget_tokens=5)
+        retrieve_batch(tmp_path / "nowhere.jsonl", tmp_path / "out.jsonl", never)

@@ -82,7 +82,7 @@ def found(
     dense = DenseSearch(open_vectors(folder / "chroma", exact_up_to_mb=exact_up_to_mb), HashedWords())
     words = TantivyIndex.open(folder / "bm25")
     with Searcher(Corpus(chunks).library, dense, words, SETTINGS, WordCounter()) as searcher:
-        return [[(hit.chunk.chunk_id, hit.score) for hit in searcher.retrieve(one, 10)] for one in questions]
+        return [[(hit.chunk.chunk_id, hit.score) for hit in searcher.hits(searcher.rank(one), 10)] for one in questions]
 
 
 def test_a_graph_that_finds_less_than_when_it_was_built_is_built_anew(

@@ -35,7 +35,7 @@ def settings(tmp_path: Path) -> Settings:
 def words_alone(settings: Settings) -> list[str]:
     """Chunk ids for a question that words answer; loading the model for it would fail the test's purpose."""
     with open_searcher(settings, Connections(settings.model_access)) as searcher:
-        hits = searcher.retrieve("Which joints tire?", 2)
+        hits = searcher.hits(searcher.rank("Which joints tire?"), 2)
     assert all(hit.dense_score is None for hit in hits)
     return [hit.chunk.chunk_id for hit in hits]
 

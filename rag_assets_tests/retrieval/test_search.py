@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def chunk_ids(searcher: Searcher, question: str, k: int = 10) -> list[str]:
     with searcher:
-        return [hit.chunk.chunk_id for hit in searcher.retrieve(question, k)]
+        return [hit.chunk.chunk_id for hit in searcher.hits(searcher.rank(question), k)]
 
 
 @pytest.mark.parametrize("fusion", ["convex", "rrf", "rank_blend"])
@@ -83,8 +83,8 @@ def test_text_that_a_model_wrote_weighs_less(folder: Path, fusion: str) -> None:
 def test_a_paper_filter_holds_in_both_indexes(folder: Path) -> None:
     """One index that ignores the filter is enough to answer from the wrong paper."""
     with CORPUS.searcher(folder, SETTINGS) as searcher:
-        filtered = searcher.retrieve("ferritin fell", 10, ["jones2021"])
-        none = searcher.retrieve("ferritin fell", 10, [])
+        filtered = searcher.hits(searcher.rank("ferritin fell", ["jones2021"]), 10)
+        none = searcher.hits(searcher.rank("ferritin fell", []), 10)
 
     assert {hit.chunk.paper_id for hit in filtered} == {"jones2021"}
     assert none == []

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from rag_assets.answering.citations.number_agreement import held_share
-from rag_assets.answering.encoders import SentenceEncoder
+from rag_assets.answering.drafts import SentenceEncoder
 from rag_assets.domain import Claim, Support, Usage
 from rag_assets.text.folding import Folded
 from rag_assets.text.sentences import sentence_spans
@@ -44,11 +44,18 @@ class Scoring:
 class SupportScorer(Protocol):
     """Says how well claims are carried by their citations."""
 
+    @property
+    def identity(self) -> str:
+        """Of the model that judges; joins what published answers are recognised by."""
+        ...
+
     def scores(self, claims: Sequence[Claim], question: str) -> Scoring: ...
 
 
 class EmbeddedSupport:
     """Scores by an embedding model, by numbers and by names; calls no language model."""
+
+    identity = "none"
 
     def __init__(self, encoder: SentenceEncoder) -> None:
         self._encoder = encoder

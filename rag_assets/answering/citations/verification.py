@@ -1,12 +1,14 @@
 """Which claims of a draft are kept: those whose quotes stand where the draft says they do and hold what it says.
 
 The page and the boxes are computed from the place the quote was found at; nothing an answerer says about them is
-used, and the words published are the source's own. What cannot be verified is dropped and counted. `quote_search`
-looks quotes up, `numbers` tells which claims contradict them.
+used, and the words published are the source's own. What cannot be verified is dropped, with the reason.
+`quote_search` looks quotes up, `number_agreement` tells which claims contradict them.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from functools import lru_cache
 
 from rag_assets.answering.citations.number_agreement import contradictions
@@ -18,38 +20,77 @@ from rag_assets.answering.prompt_injection.detection import instruction_spans
 from rag_assets.domain import Chunk, Citation, Claim, all_boxes, page_label, span_at, spans_between
 
 
+class Reason(StrEnum):
+    """Why a citation or a claim that was proposed is not in the answer."""
+
+    SOURCE_NOT_GIVEN = "source not given"
+    """The citation names a chunk that the answerer did not read."""
+    QUOTE_NOT_FOUND = "quote not found"
+    """The quote does not stand in the chunk it cites."""
+    ADDRESSES_A_MODEL = "addresses a model"
+    """The quote stands there, and gives orders to a model."""
+    NO_CITATION = "no citation"
+    """The claim has none, or none that held."""
+    NO_TEXT = "no text"
+    """The claim says nothing."""
+    CONTRADICTED = "contradicted"
+    """The claim has a number that its own quotes contradict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A claim that was left out, or one citation of a claim."""
+
+    reason: Reason
+    claim: str
+    quote: str | None = None
+    """Of the citation that was dropped; None where the claim was."""
+
+
 @dataclass(frozen=True, slots=True)
 class VerifiedClaims:
-    """The claims that survived, and how many citations and claims did not."""
+    """The claims of a draft that hold, and what was dropped of it."""
 
-    claims: tuple[Claim, ...]
-    n_dropped_citations: int
-    """Citations whose quote was not found, or talks to a model."""
-    n_contradicted_claims: int
-    """Claims with a number that their quotes contradict."""
+    claims: tuple[Claim, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+
+    @property
+    def reasons(self) -> Counter[Reason]:
+        """How many claims and citations were dropped for each reason."""
+        return Counter(one.reason for one in self.dropped)
+
+    @property
+    def n_dropped_citations(self) -> int:
+        return sum(one.quote is not None for one in self.dropped)
 
 
 def verify(draft: DraftAnswer, given: Mapping[str, Chunk], question: str) -> VerifiedClaims:
     """Keep the citations whose quote is found in a chunk that was given, and the claims that keep a citation.
 
     A claim that contradicts a number in the quotes it keeps is dropped. given: the chunks whose contexts the answerer
-    saw, by chunk id. question: its numbers may stand in a claim without a quote.
+    read, by chunk id. question: its numbers may stand in a claim without a quote.
     """
     claims: list[Claim] = []
-    n_dropped = n_contradicted = 0
+    dropped: list[Dropped] = []
     for proposed in draft.claims:
         text = proposed.text.strip()
-        found = [_found(item, given) for item in proposed.citations]
-        n_dropped += sum(not places for places in found)
-        quotes = list(dict.fromkeys(quote for some in found for quote in some))
+        quotes: dict[tuple[Chunk, Place], None] = {}
+        for citation in proposed.citations:
+            found = _found(citation, given)
+            if isinstance(found, Reason):
+                dropped.append(Dropped(found, text, citation.quote))
+            else:
+                quotes |= dict.fromkeys(found)
         citations = tuple(dict.fromkeys(_citation(chunk, place) for chunk, place in quotes))
-        if not citations or not text:
-            continue
-        if _is_contradicted(text, quotes, question):
-            n_contradicted += 1
+        if not text:
+            dropped.append(Dropped(Reason.NO_TEXT, text))
+        elif not citations:
+            dropped.append(Dropped(Reason.NO_CITATION, text))
+        elif _is_contradicted(text, list(quotes), question):
+            dropped.append(Dropped(Reason.CONTRADICTED, text))
         else:
             claims.append(Claim(text, citations, relevance=proposed.relevance))
-    return VerifiedClaims(tuple(claims), n_dropped, n_contradicted)
+    return VerifiedClaims(tuple(claims), tuple(dropped))
 
 
 def sources_of(claims: Sequence[Claim]) -> tuple[str, ...]:
@@ -67,15 +108,17 @@ def _is_contradicted(text: str, quotes: Sequence[tuple[Chunk, Place]], question:
     )
 
 
-def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Chunk, Place]]:
-    """The chunk and each part of the quote in it; none when it is not found or talks to a model."""
+def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Chunk, Place]] | Reason:
+    """The chunk and each part of the quote in it, or why the citation does not hold."""
     chunk = given.get(proposed.chunk_id)
     if chunk is None:
-        return []
+        return Reason.SOURCE_NOT_GIVEN
     found = find_quote(proposed.quote, chunk.text)
-    orders = _instruction_spans(chunk.text) if found else []
+    if not found:
+        return Reason.QUOTE_NOT_FOUND
+    orders = _instruction_spans(chunk.text)
     if any(place.start < end and start < place.end for place in found for start, end in orders):
-        return []
+        return Reason.ADDRESSES_A_MODEL
     return [(chunk, place) for place in found]
 
 

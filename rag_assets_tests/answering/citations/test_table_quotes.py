@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.answering.citations.verification import VerifiedClaims, verify
+from rag_assets.answering.citations.verification import Reason, VerifiedClaims, verify
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets_tests.answering.builders import chunk
 
@@ -117,7 +117,7 @@ def test_a_claim_with_what_another_cell_says_is_dropped(claim: str, table: str, 
     kept = verified(claim, table, *rows)
 
     assert kept.claims == ()
-    assert kept.n_contradicted_claims == 1
+    assert kept.reasons[Reason.CONTRADICTED] == 1
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.answering.citations.verification import verify
+from rag_assets.answering.citations.verification import Reason, verify
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.domain import Box, Citation, Span, Verification
 from rag_assets_tests.answering.builders import chunk
@@ -316,7 +316,7 @@ def test_a_claim_that_contradicts_a_number_of_its_quote_is_dropped_and_counted()
     verified = verify(proposed, {source.chunk_id: source}, "Did ferritin fall?")
 
     assert [claim.text for claim in verified.claims] == ["It fell by 12%."]
-    assert (verified.n_contradicted_claims, verified.n_dropped_citations) == (1, 0)
+    assert verified.reasons == {Reason.CONTRADICTED: 1}
 
 
 def test_a_quote_of_text_that_talks_to_a_model_is_dropped() -> None:

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from rag_assets.answer_models import answerer_fingerprint, require_models
+from rag_assets.answering.models import require_models
+from rag_assets.engine import open_engine
 from rag_assets.errors import InvalidSettings
 from rag_assets.settings import load_settings
 from rag_assets_tests.wire import use_wire_environment
@@ -36,7 +37,7 @@ def test_a_budget_in_money_needs_a_price_for_every_model_that_is_asked(is_judge:
 
 
 def fingerprint_of(**overrides: Any) -> str:
-    return answerer_fingerprint(load_settings(overrides))
+    return open_engine(load_settings(overrides)).method_version()
 
 
 def test_whatever_an_answer_follows_from_makes_it_another_answer() -> None:

@@ -1,7 +1,7 @@
 """From a question to a verified result, with the retry and the cache."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.citations.support import EmbeddedSupport
+from rag_assets.answering.citations.verification import Reason
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.engine import AnswerEngine, Evidence, place_of
+from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.replies import ReplyCache
-from rag_assets.domain import Citation, Context, Usage, Verification
+from rag_assets.answering.trace import AnswerTrace, ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
+from rag_assets.answering.wording import place_of
+from rag_assets.domain import Citation, Context, Evidence, Usage, Verification
 from rag_assets.errors import RequestRejected
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
@@ -25,7 +28,7 @@ JONES = chunk("jones2021", "Ferritin was lower in every group after four weeks."
 class QuotingAnswerer:
     """Quotes the first context of each paper whole, and counts how often it is asked."""
 
-    model_id = "quoting"
+    identity = "quoting"
 
     def __init__(self) -> None:
         self.n_calls = 0
@@ -46,16 +49,32 @@ class InventingAnswerer(QuotingAnswerer):
         )
 
 
-def engine(tmp_path: Path, answerer: QuotingAnswerer, by_k: dict[int, Evidence]) -> AnswerEngine:
-    scorer = EmbeddedSupport(WordEncoder())
-    return AnswerEngine(
-        answerer, lambda _question, k: by_k[k], ReplyCache(tmp_path, DraftAnswer), scorer, AnsweringSettings()
-    )
+class Pipeline:
+    """An answer pipeline that is given its evidence by k."""
+
+    def __init__(
+        self,
+        folder: Path,
+        answerer: QuotingAnswerer,
+        by_k: dict[int, Evidence],
+        settings: AnsweringSettings = AnsweringSettings(),  # noqa: B008 - frozen
+    ) -> None:
+        scorer = EmbeddedSupport(WordEncoder())
+        self._pipeline = AnswerPipeline(answerer, scorer, ReplyCache(folder, DraftAnswer), settings)
+        self._by_k = by_k
+
+    def events(self, question: Question) -> Iterator[Event]:
+        return self._pipeline.answer(question, lambda _question, k: self._by_k[k])
+
+    def answer(self, question: Question) -> AnswerTrace:
+        *_, last = self.events(question)
+        assert isinstance(last, Finished)
+        return last.trace
 
 
 def test_an_answer_names_its_papers_and_pages(tmp_path: Path) -> None:
     """The answer is read without its claims by most readers."""
-    attempts = engine(tmp_path, QuotingAnswerer(), {6: evidence(SMITH, JONES)}).answer(
+    attempts = Pipeline(tmp_path, QuotingAnswerer(), {6: evidence(SMITH, JONES)}).answer(
         Question(id="q1", question="Did ferritin fall?")
     )
 
@@ -68,18 +87,18 @@ def test_one_paper_triggers_one_retry_with_more_contexts(tmp_path: Path) -> None
     """The second paper is often just below the cut."""
     answerer = QuotingAnswerer()
 
-    attempts = engine(tmp_path, answerer, {6: evidence(SMITH), 10: evidence(SMITH, JONES)}).answer(
+    attempts = Pipeline(tmp_path, answerer, {6: evidence(SMITH), 10: evidence(SMITH, JONES)}).answer(
         Question(id="q1", question="Fall?")
     )
 
-    assert (attempts.initial_k, attempts.n_sources_initial, attempts.retry_k) == (6, 1, 10)
+    assert (attempts.attempts[0].k, attempts.attempts[0].n_sources, attempts.retry_k) == (6, 1, 10)
     assert attempts.result.sources_used == ("smith2020", "jones2021")
     assert answerer.n_calls == 2
 
 
 def test_an_answer_from_one_paper_says_so(tmp_path: Path) -> None:
     """A reader must see that nobody else found the same."""
-    attempts = engine(tmp_path, QuotingAnswerer(), {6: evidence(SMITH), 10: evidence(SMITH)}).answer(
+    attempts = Pipeline(tmp_path, QuotingAnswerer(), {6: evidence(SMITH), 10: evidence(SMITH)}).answer(
         Question(id="q1", question="Fall?")
     )
 
@@ -89,11 +108,9 @@ def test_an_answer_from_one_paper_says_so(tmp_path: Path) -> None:
 
 def test_an_answer_with_fewer_papers_than_asked_for_says_how_many(tmp_path: Path) -> None:
     """To say "only one" of an answer that cites two would be a falsehood of our own."""
-    scorer, seen = EmbeddedSupport(WordEncoder()), evidence(SMITH, JONES)
+    seen = evidence(SMITH, JONES)
     three = AnsweringSettings(min_sources=3)
-    cautious = AnswerEngine(
-        QuotingAnswerer(), lambda _question, _k: seen, ReplyCache(tmp_path, DraftAnswer), scorer, three
-    )
+    cautious = Pipeline(tmp_path, QuotingAnswerer(), {6: seen, 10: seen}, three)
 
     result = cautious.answer(Question(id="q1", question="Fall?")).result
 
@@ -110,20 +127,18 @@ def test_a_retry_that_sees_nothing_new_counts_once(tmp_path: Path) -> None:
 
     answerer = PaidAnswerer()
 
-    attempts = engine(tmp_path, answerer, {6: evidence(SMITH), 10: evidence(SMITH)}).answer(
+    attempts = Pipeline(tmp_path, answerer, {6: evidence(SMITH), 10: evidence(SMITH)}).answer(
         Question(id="q1", question="Fall?")
     )
 
     assert (answerer.n_calls, attempts.retry_k) == (1, 10)
     assert attempts.result.usage == attempts.spent == Usage(100, 10, 1, 0.01)
-    assert (len(attempts.drafts), attempts.n_cached) == (1, 0)
+    assert (len(attempts.attempts), attempts.n_cached) == (1, 0)
 
 
-@pytest.mark.parametrize(("n_first", "n_retry", "n_read"), [(2, 1, 2), (1, 2, 3), (1, 1, 3)])
-def test_of_two_attempts_with_as_many_papers_the_one_that_says_more_or_read_more_is_published(
-    n_first: int, n_retry: int, n_read: int, tmp_path: Path
-) -> None:
-    """More contexts may distract: the retry looked for a second paper, not for a poorer answer."""
+@pytest.mark.parametrize(("n_first", "n_retry"), [(2, 1), (1, 2), (1, 1)])
+def test_a_retry_that_adds_no_paper_leaves_the_first_answer(n_first: int, n_retry: int, tmp_path: Path) -> None:
+    """More contexts may distract: the retry looked for a second paper, not for another answer."""
 
     class UnevenAnswerer(QuotingAnswerer):
         def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
@@ -132,12 +147,13 @@ def test_of_two_attempts_with_as_many_papers_the_one_that_says_more_or_read_more
 
     ours = [chunk("smith2020", f"Ferritin fell in group {name} by 12% within a month.") for name in ("one", "two", "x")]
 
-    attempts = engine(tmp_path, UnevenAnswerer(), {6: evidence(*ours[:2]), 10: evidence(*ours)}).answer(
+    attempts = Pipeline(tmp_path, UnevenAnswerer(), {6: evidence(*ours[:2]), 10: evidence(*ours)}).answer(
         Question(id="q1", question="Fall?")
     )
 
-    assert len(attempts.result.claims) == max(n_first, n_retry)
-    assert len(attempts.result.contexts) == n_read
+    assert len(attempts.result.claims) == n_first
+    assert len(attempts.result.contexts) == 2
+    assert [attempt.k for attempt in attempts.attempts] == [6, 10]
 
 
 class RetryRejected(QuotingAnswerer):
@@ -160,10 +176,10 @@ def test_a_rejected_retry_leaves_the_first_answer(tmp_path: Path) -> None:
     """An answer from one paper is there and paid for; more contexts may be more than the provider takes."""
     by_k = {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
 
-    attempts = engine(tmp_path, RetryRejected(), by_k).answer(Question(id="q1", question="Fall?"))
+    attempts = Pipeline(tmp_path, RetryRejected(), by_k).answer(Question(id="q1", question="Fall?"))
 
     assert (attempts.result.sources_used, attempts.result.single_source) == (("smith2020",), True)
-    assert (attempts.retry_k, len(attempts.drafts)) == (10, 1)
+    assert (attempts.retry_k, len(attempts.attempts)) == (10, 1)
 
 
 def test_a_rejected_retry_of_a_refusal_is_no_refusal(tmp_path: Path) -> None:
@@ -171,7 +187,7 @@ def test_a_rejected_retry_of_a_refusal_is_no_refusal(tmp_path: Path) -> None:
     by_k = {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
 
     with pytest.raises(RequestRejected):
-        engine(tmp_path, RefusingThenRejected(), by_k).answer(Question(id="q1", question="Fall?"))
+        Pipeline(tmp_path, RefusingThenRejected(), by_k).answer(Question(id="q1", question="Fall?"))
 
 
 def test_the_contexts_of_a_row_are_those_that_were_read(tmp_path: Path) -> None:
@@ -182,7 +198,7 @@ def test_the_contexts_of_a_row_are_those_that_were_read(tmp_path: Path) -> None:
             return replace(super().draft(question, contexts), n_contexts_read=1)
 
     result = (
-        engine(tmp_path, ShortSightedAnswerer(), {6: evidence(SMITH, JONES), 10: evidence(SMITH, JONES)})
+        Pipeline(tmp_path, ShortSightedAnswerer(), {6: evidence(SMITH, JONES), 10: evidence(SMITH, JONES)})
         .answer(Question(id="q1", question="Fall?"))
         .result
     )
@@ -195,7 +211,7 @@ def test_an_answer_says_which_of_its_words_a_model_wrote(tmp_path: Path) -> None
     """A figure's description is not the authors' word, and most readers see nothing but the answer."""
     described = replace(SMITH, is_generated=True)
 
-    attempts = engine(tmp_path, QuotingAnswerer(), {6: evidence(described, JONES)}).answer(
+    attempts = Pipeline(tmp_path, QuotingAnswerer(), {6: evidence(described, JONES)}).answer(
         Question(id="q1", question="Fall?")
     )
 
@@ -210,7 +226,7 @@ def test_what_is_not_answered_is_said_in_the_answer(tmp_path: Path) -> None:
             return replace(super().draft(question, contexts), unanswered=("and why?",))
 
     result = (
-        engine(tmp_path, HalfAnswerer(), {6: evidence(SMITH, JONES)}).answer(Question(id="q", question="Q?")).result
+        Pipeline(tmp_path, HalfAnswerer(), {6: evidence(SMITH, JONES)}).answer(Question(id="q", question="Q?")).result
     )
 
     assert result.unanswered == ("and why?",)
@@ -221,20 +237,20 @@ def test_invented_quotes_end_in_the_fixed_refusal(tmp_path: Path) -> None:
     """Better no answer than one nobody can check."""
     by_k = {6: evidence(SMITH), 10: evidence(SMITH)}
 
-    attempts = engine(tmp_path, InventingAnswerer(), by_k).answer(Question(id="q1", question="Fall?"))
+    attempts = Pipeline(tmp_path, InventingAnswerer(), by_k).answer(Question(id="q1", question="Fall?"))
 
     assert attempts.result.refused
     assert attempts.result.answer == REFUSAL
-    assert attempts.verified.n_dropped_citations == 1
+    assert attempts.reasons == {Reason.QUOTE_NOT_FOUND: 1, Reason.NO_CITATION: 1}
 
 
 def test_the_same_contexts_are_never_answered_twice(tmp_path: Path) -> None:
     """Model calls cost money; a killed run must not pay again."""
     by_k = {6: evidence(SMITH, JONES)}
-    first = engine(tmp_path, QuotingAnswerer(), by_k).answer(Question(id="q1", question="Did ferritin fall?"))
+    first = Pipeline(tmp_path, QuotingAnswerer(), by_k).answer(Question(id="q1", question="Did ferritin fall?"))
     again = QuotingAnswerer()
 
-    second = engine(tmp_path, again, by_k).answer(Question(id="q1", question="Did ferritin fall?"))
+    second = Pipeline(tmp_path, again, by_k).answer(Question(id="q1", question="Did ferritin fall?"))
 
     assert again.n_calls == 0
     assert second.result == first.result
@@ -249,7 +265,7 @@ def test_the_same_question_asked_twice_at_once_is_paid_for_once(tmp_path: Path) 
             return super().draft(question, contexts)
 
     answerer = SlowAnswerer()
-    asking = engine(tmp_path, answerer, {6: evidence(SMITH, JONES)})
+    asking = Pipeline(tmp_path, answerer, {6: evidence(SMITH, JONES)})
     questions = [Question(id=name, question="Did ferritin fall?") for name in ("q1", "q2", "q3")]
 
     with ThreadPoolExecutor(3) as pool:
@@ -263,10 +279,10 @@ def test_the_same_question_asked_twice_at_once_is_paid_for_once(tmp_path: Path) 
 def test_a_changed_context_is_answered_anew(tmp_path: Path) -> None:
     """A reply to yesterday's text must not answer for today's."""
     answerer = QuotingAnswerer()
-    engine(tmp_path, answerer, {6: evidence(SMITH, JONES)}).answer(Question(id="q1", question="Did ferritin fall?"))
+    Pipeline(tmp_path, answerer, {6: evidence(SMITH, JONES)}).answer(Question(id="q1", question="Did ferritin fall?"))
     edited = chunk("smith2020", "Ferritin fell in all groups by 13% within a month.")
 
-    engine(tmp_path, answerer, {6: evidence(edited, JONES)}).answer(Question(id="q1", question="Did ferritin fall?"))
+    Pipeline(tmp_path, answerer, {6: evidence(edited, JONES)}).answer(Question(id="q1", question="Did ferritin fall?"))
 
     assert answerer.n_calls == 2
 
@@ -276,9 +292,9 @@ def test_a_score_that_moved_is_no_reason_to_answer_anew(tmp_path: Path) -> None:
     answerer = QuotingAnswerer()
     before = evidence(SMITH, JONES)
     moved = Evidence(tuple(replace(item, score=0.9) for item in before.contexts), before.chunks)
-    engine(tmp_path, answerer, {6: before}).answer(Question(id="q1", question="Did ferritin fall?"))
+    Pipeline(tmp_path, answerer, {6: before}).answer(Question(id="q1", question="Did ferritin fall?"))
 
-    engine(tmp_path, answerer, {6: moved}).answer(Question(id="q1", question="Did ferritin fall?"))
+    Pipeline(tmp_path, answerer, {6: moved}).answer(Question(id="q1", question="Did ferritin fall?"))
 
     assert answerer.n_calls == 1
 
@@ -286,14 +302,56 @@ def test_a_score_that_moved_is_no_reason_to_answer_anew(tmp_path: Path) -> None:
 def test_a_damaged_reply_is_written_anew(tmp_path: Path) -> None:
     """A power cut must not make a question unanswerable for ever."""
     by_k = {6: evidence(SMITH, JONES)}
-    engine(tmp_path, QuotingAnswerer(), by_k).answer(Question(id="q1", question="Did ferritin fall?"))
+    Pipeline(tmp_path, QuotingAnswerer(), by_k).answer(Question(id="q1", question="Did ferritin fall?"))
     [reply] = tmp_path.glob("*.json")
     reply.write_text('{"claims": [')
     answerer = QuotingAnswerer()
 
-    engine(tmp_path, answerer, by_k).answer(Question(id="q1", question="Did ferritin fall?"))
+    Pipeline(tmp_path, answerer, by_k).answer(Question(id="q1", question="Did ferritin fall?"))
 
     assert answerer.n_calls == 1
+
+
+def test_the_record_holds_what_was_read_and_why_claims_were_dropped(tmp_path: Path) -> None:
+    """An answer that surprises is looked into afterwards; numbers alone do not say what the model had read."""
+
+    class HalfInventingAnswerer(QuotingAnswerer):
+        def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+            given = super().draft(question, contexts).claims
+            elsewhere = DraftClaim("Iron rose.", (DraftCitation("other:1", "Iron rose in all groups by 5%"),))
+            wrong_number = DraftClaim("Ferritin fell by 99%.", given[0].citations)
+            return DraftAnswer((*given, elsewhere, wrong_number))
+
+    trace = Pipeline(tmp_path, HalfInventingAnswerer(), {6: evidence(SMITH, JONES)}).answer(
+        Question(id="q1", question="Did ferritin fall, and why did it fall so fast?")
+    )
+
+    assert [context.text for context in trace.final.contexts] == [SMITH.text, JONES.text]
+    assert [(one.reason, one.claim, one.quote is None) for one in trace.final.verified.dropped] == [
+        (Reason.SOURCE_NOT_GIVEN, "Iron rose.", False),
+        (Reason.NO_CITATION, "Iron rose.", True),
+        (Reason.CONTRADICTED, "Ferritin fell by 99%.", True),
+    ]
+    assert trace.queries == ("Did ferritin fall, and why did it fall so fast?",)
+    assert set(trace.seconds) == {"retrieve", "draft", "verify", "score"}
+
+
+def test_events_tell_of_verified_claims_only(tmp_path: Path) -> None:
+    """A page shows them as they come; what turns out to be invented must never have stood there."""
+    by_k = {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
+    events = list(Pipeline(tmp_path, QuotingAnswerer(), by_k).events(Question(id="q1", question="Fall?")))
+
+    assert [type(event) for event in events] == [
+        *(Retrieved, ClaimVerified, Retrying),
+        *(Retrieved, ClaimVerified, ClaimVerified, Finished),
+    ]
+    invented = list(
+        Pipeline(tmp_path / "other", InventingAnswerer(), {6: evidence(SMITH), 10: evidence(SMITH)}).events(
+            Question(id="q1", question="Fall?")
+        )
+    )
+    assert ClaimDropped(Reason.NO_CITATION) in invented
+    assert not any(isinstance(event, ClaimVerified) for event in invented)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,83 @@
+"""The models that answers are made by: the one that writes and the one that judges, as settings name them.
+
+One table says which adapter a provider has. Opening a model loads nothing and sends nothing: its SDK is loaded by the
+first question, its `identity` is known before.
+"""
+
+from collections.abc import Callable, Mapping
+
+from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer
+from rag_assets.answering.drafts import EXTRACTIVE, Answerer, SentenceEncoder
+from rag_assets.answering.extractive import ExtractiveAnswerer
+from rag_assets.answering.hosted_answerer import HostedAnswerer
+from rag_assets.answering.judge import JudgedSupport
+from rag_assets.hosted.access import ModelName, require_access
+from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.prices import require_price
+from rag_assets.hosted.providers import PROVIDERS
+from rag_assets.settings import Settings
+
+NO_JUDGE = EmbeddedSupport.identity
+OpenAnswerer = Callable[[Settings, SentenceEncoder, Connections], Answerer]
+
+
+def _extractive(settings: Settings, encoder: SentenceEncoder, _connections: Connections) -> Answerer:
+    return ExtractiveAnswerer(encoder, settings.answering.extractive, min_sources=settings.answering.min_sources)
+
+
+def _hosted(settings: Settings, _encoder: SentenceEncoder, connections: Connections) -> Answerer:
+    return HostedAnswerer(_writer(settings), connections, settings.answering)
+
+
+ANSWERERS: Mapping[str, OpenAnswerer] = {EXTRACTIVE: _extractive, **dict.fromkeys(PROVIDERS, _hosted)}
+"""By the provider in `answering.model`."""
+
+
+def open_answerer(settings: Settings, encoder: SentenceEncoder, connections: Connections) -> Answerer:
+    """The model that `answering.model` names. encoder: compares sentences. connections: to models behind an API.
+
+    Raises InvalidSettings for a model that does not exist, MissingKey.
+    """
+    provider = EXTRACTIVE if settings.answering.model == EXTRACTIVE else _writer(settings).provider
+    return ANSWERERS[provider](settings, encoder, connections)
+
+
+def open_scorer(settings: Settings, encoder: SentenceEncoder, connections: Connections) -> SupportScorer:
+    """What scores claims: the embedded figures, and beside them the verdict of the model that `answering.judge.model`
+    names.
+
+    Raises as `open_answerer`.
+    """
+    embedded = EmbeddedSupport(encoder)
+    if settings.answering.judge.model == NO_JUDGE:
+        return embedded
+    return JudgedSupport(_judge(settings), connections, embedded, settings.paths.verdicts)
+
+
+def require_models(settings: Settings) -> None:
+    """Check, before any work is done, that the models answers need exist and can be asked.
+
+    Raises InvalidSettings, MissingKey.
+    """
+    named = [] if settings.answering.model == EXTRACTIVE else [_writer(settings)]
+    named += [] if settings.answering.judge.model == NO_JUDGE else [_judge(settings)]
+    for name in named:
+        access = require_access(name.provider)
+        if settings.model_access.budget_usd is not None:
+            require_price(name, access)
+
+
+def n_at_once(settings: Settings) -> int:
+    """Questions that may be answered side by side: as many as the provider takes, or one per core."""
+    provider = settings.answering.model.partition(":")[0]
+    if provider not in PROVIDERS:
+        return settings.execution.n_workers
+    return settings.model_access.limits_of(provider).max_concurrent
+
+
+def _writer(settings: Settings) -> ModelName:
+    return ModelName.parse(settings.answering.model, setting="answering.model", instead=EXTRACTIVE)
+
+
+def _judge(settings: Settings) -> ModelName:
+    return ModelName.parse(settings.answering.judge.model, setting="answering.judge.model", instead=NO_JUDGE)

@@ -1,0 +1,151 @@
+"""From a question to a verified result: evidence, draft, verification, the retry for a second source.
+
+The order of the guardrails is that of docs/adr/0004-rag-qa-pipeline.md. Evidence is handed in as a function, so this
+module knows neither indexes nor embeddings.
+"""
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from time import perf_counter
+
+from rag_assets.answering.citations.support import Scoring, SupportScorer, with_support
+from rag_assets.answering.citations.verification import sources_of, verify
+from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer
+from rag_assets.answering.replies import ReplyCache
+from rag_assets.answering.trace import (
+    AnswerTrace,
+    Attempt,
+    ClaimDropped,
+    ClaimVerified,
+    Event,
+    Finished,
+    FoundChunk,
+    Retrieved,
+    Retrying,
+)
+from rag_assets.answering.wording import notes, worded
+from rag_assets.domain import Context, Evidence, QAResult, summed
+from rag_assets.errors import RequestRejected
+from rag_assets.incremental import fingerprint
+from rag_assets.questions import Question, question_parts
+from rag_assets.settings import AnsweringSettings
+
+PIPELINE_VERSION = 4
+"""Part of what published answers are recognised by: raise it, as those of search and answerer, when the code makes
+another answer of the same contexts."""
+Retrieve = Callable[[Question, int], Evidence]
+"""question, k -> evidence from the k best chunks (of the papers the question names, if it names any)."""
+
+
+@dataclass(frozen=True)
+class AnswerPipeline:
+    """Answers questions, from any thread; drafts are taken from the cache where it has them."""
+
+    answerer: Answerer
+    scorer: SupportScorer
+    cache: ReplyCache[DraftAnswer]
+    settings: AnsweringSettings
+
+    def answer(self, question: Question, retrieve: Retrieve) -> Iterator[Event]:
+        """Everything that happens; the last event has the result.
+
+        Raises what the answerer raises; drafts made until then are in the cache.
+        """
+        first = yield from self._attempt(question, self.settings.k, retrieve)
+        yield from _checked(first)
+        attempts, final, retry_k = [first], first, None
+        if first.n_sources < self.settings.min_sources:
+            retry_k = self.settings.k + self.settings.retry_extra_k
+            yield Retrying(retry_k)
+            retry = yield from self._retried(question, retry_k, retrieve, first)
+            if retry is not None:
+                attempts.append(retry)
+                if retry.n_sources > first.n_sources:
+                    final = retry
+                    yield from _checked(retry)
+        seconds = _summed_seconds(attempts)
+        with _timed("score", seconds):
+            scoring = self.scorer.scores(final.verified.claims, question.question)
+        result = self._result(question, final, attempts, scoring)
+        queries = tuple(part.searched for part in question_parts(question.question))
+        yield Finished(AnswerTrace(result, tuple(attempts), final, scoring, retry_k, queries, seconds))
+
+    def _retried(
+        self, question: Question, k: int, retrieve: Retrieve, first: Attempt
+    ) -> Generator[Event, None, Attempt | None]:
+        """The retry; None when it reads nothing else, or it is rejected and the first attempt has something to say."""
+        try:
+            retry = yield from self._attempt(question, k, retrieve)
+        except RequestRejected:
+            if not first.verified.claims:
+                raise
+            return None
+        return None if retry.fingerprint == first.fingerprint else retry
+
+    def _attempt(self, question: Question, k: int, retrieve: Retrieve) -> Generator[Event, None, Attempt]:
+        seconds: dict[str, float] = {}
+        with _timed("retrieve", seconds):
+            evidence = retrieve(question, k)
+        yield Retrieved(evidence)
+        with _timed("draft", seconds):
+            key, draft, is_cached = self._drafted(question.question, evidence.contexts)
+        read = evidence.contexts[: draft.n_contexts_read]
+        with _timed("verify", seconds):
+            given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in read}
+            verified = verify(draft, given, question.question)
+        hits = tuple(FoundChunk.of(hit) for hit in evidence.hits)
+        return Attempt(k, read, key, draft, is_cached, verified, hits, seconds)
+
+    def _drafted(self, question: str, contexts: tuple[Context, ...]) -> tuple[str, DraftAnswer, bool]:
+        """The draft, what it is cached under, and whether it was there."""
+        key = fingerprint(
+            question,
+            [asdict(replace(context, score=0.0)) for context in contexts],  # scores move with every new paper
+            self.answerer.identity,
+            self.settings.fingerprint(),
+        )
+        with self.cache.held(key):  # two questions with the same words are asked once
+            cached = self.cache.get(key)
+            if cached is not None:
+                return key, cached, True
+            draft = self.answerer.draft(question, contexts)
+            self.cache.put(key, draft)
+            return key, draft, False
+
+    def _result(self, question: Question, final: Attempt, attempts: Sequence[Attempt], scoring: Scoring) -> QAResult:
+        claims = with_support(final.verified.claims, scoring)
+        unanswered = final.draft.unanswered
+        has_few_sources = bool(claims) and final.n_sources < self.settings.min_sources
+        said = notes(unanswered, final.n_sources if has_few_sources else None)
+        return QAResult(
+            question_id=question.id,
+            question=question.question,
+            answer=worded(claims, said) if claims else REFUSAL,
+            claims=claims,
+            refused=not claims,
+            single_source=has_few_sources,
+            sources_used=sources_of(claims),
+            unanswered=unanswered,
+            model=self.answerer.identity,
+            contexts=tuple(dict.fromkeys(context.chunk_id for context in final.contexts)),
+            fingerprint=final.fingerprint,
+            usage=summed([attempt.draft.usage for attempt in attempts]),
+        )
+
+
+def _checked(attempt: Attempt) -> Iterator[Event]:
+    """What verification made of the claims of an attempt."""
+    yield from (ClaimVerified(claim) for claim in attempt.verified.claims)
+    yield from (ClaimDropped(one.reason) for one in attempt.verified.dropped if one.quote is None)
+
+
+@contextmanager
+def _timed(step: str, seconds: dict[str, float]) -> Iterator[None]:
+    started = perf_counter()
+    yield
+    seconds[step] = perf_counter() - started
+
+
+def _summed_seconds(attempts: Sequence[Attempt]) -> dict[str, float]:
+    return {step: sum(attempt.seconds[step] for attempt in attempts) for step in attempts[0].seconds}

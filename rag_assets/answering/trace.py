@@ -1,0 +1,135 @@
+"""What happens from a question to its answer: the events as they occur, and the record of all of them.
+
+qa.jsonl, the audit, the figures of a run and what is printed are views of one `AnswerTrace`.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rag_assets.answering.citations.support import Scoring
+from rag_assets.answering.citations.verification import Reason, VerifiedClaims, sources_of
+from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.domain import Claim, Context, Evidence, Hit, QAResult, Usage, summed
+
+
+@dataclass(frozen=True, slots=True)
+class FoundChunk:
+    """A hit, without the text of its chunk."""
+
+    chunk_id: str
+    passage_id: str
+    score: float
+    dense_score: float | None
+    lexical_score: float | None
+
+    @classmethod
+    def of(cls, hit: Hit) -> "FoundChunk":
+        return cls(hit.chunk.chunk_id, hit.passage.passage_id, hit.score, hit.dense_score, hit.lexical_score)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One draft, from what was retrieved for it to what held of it."""
+
+    k: int
+    """Chunks that were retrieved."""
+    contexts: tuple[Context, ...]
+    """Those that the answerer read."""
+    fingerprint: str
+    """Of the question, the contexts, the answerer and its settings: what the draft is cached under."""
+    draft: DraftAnswer
+    is_cached: bool
+    """The draft was made before: in an earlier run, or for another question in the same words."""
+    verified: VerifiedClaims
+    hits: tuple[FoundChunk, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """How long each step took: retrieve, draft, verify."""
+
+    @property
+    def n_sources(self) -> int:
+        return len(sources_of(self.verified.claims))
+
+
+@dataclass(frozen=True)
+class AnswerTrace:
+    """A result and how it came about."""
+
+    result: QAResult
+    attempts: tuple[Attempt, ...]
+    """The first, then the retry where it was made and read something else."""
+    final: Attempt
+    """The one that became the result."""
+    scoring: Scoring
+    retry_k: int | None = None
+    """k of the retry; None when the first attempt cited enough papers or there was nothing to say."""
+    queries: tuple[str, ...] = ()
+    """What was searched for: the question, or its parts."""
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    """How long each step took, over all attempts: retrieve, draft, verify, score."""
+    broken: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """Promises that the answer does not keep, each with the rows that break it; empty unless there is a bug."""
+
+    @property
+    def reasons(self) -> Counter[Reason]:
+        """How many claims and citations of the final draft were dropped for each reason."""
+        return self.final.verified.reasons
+
+    @property
+    def n_cached(self) -> int:
+        return sum(attempt.is_cached for attempt in self.attempts)
+
+    @property
+    def made(self) -> list[DraftAnswer]:
+        """The drafts that were made for it, and not before."""
+        return [attempt.draft for attempt in self.attempts if not attempt.is_cached]
+
+    @property
+    def spent(self) -> Usage:
+        """On drafts and judge this time; `result.usage` is what its drafts cost, whenever they were made."""
+        return summed([*(draft.usage for draft in self.made), self.scoring.usage])
+
+    @property
+    def model_seconds(self) -> float:
+        """How long providers took over it this time."""
+        return sum(draft.seconds for draft in self.made) + self.scoring.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The evidence of an attempt; its draft is written next."""
+
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimVerified:
+    """A claim that holds. A claim of a draft is shown to nobody before it is verified."""
+
+    claim: Claim
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimDropped:
+    """A claim that did not hold; its text is in the trace only."""
+
+    reason: Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """Too few papers are cited, so more chunks are read. Claims that follow replace those before; if none follow,
+    those before stand."""
+
+    k: int
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """The last event."""
+
+    trace: AnswerTrace
+
+
+Event = Retrieved | ClaimVerified | ClaimDropped | Retrying | Finished

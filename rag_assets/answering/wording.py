@@ -1,0 +1,42 @@
+"""An answer in words: its claims with the places they come from, and what a reader must know about them."""
+
+from collections.abc import Sequence
+
+from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, SINGLE_SOURCE_NOTE
+from rag_assets.domain import Citation, Claim, QAResult, page_numbers
+
+UNANSWERED_NOTE = "No sentence was found for: {part}"
+AI_WRITTEN = "AI-written"
+
+
+def worded(claims: Sequence[Claim], notes: Sequence[str]) -> str:
+    """The claims with the places they come from, then the notes."""
+    sentences = [
+        f"{claim.text} [{'; '.join(dict.fromkeys(place_of(citation) for citation in claim.citations))}]"
+        for claim in claims
+    ]
+    return " ".join([*sentences, *notes])
+
+
+def place_of(citation: Citation) -> str:
+    """ "smith2020, p. 3", "smith2020, pp. 3-4", "smith2020, p. 2 (printed 118)"; without pages where none is known.
+
+    ", AI-written" follows where the quote is no author's: a figure's description by a model.
+    """
+    numbers = page_numbers(citation.page_start, citation.page_end, citation.page_label)
+    sign = "p." if citation.page_start == citation.page_end else "pp."
+    pages = [f"{sign} {numbers}"] if numbers else []
+    return ", ".join([citation.paper_id, *pages, *([AI_WRITTEN] if citation.is_generated else [])])
+
+
+def remarks(result: QAResult) -> list[str]:
+    """What the answer says besides its claims: what it leaves open, and that few papers support it."""
+    return notes(result.unanswered, len(result.sources_used) if result.single_source else None)
+
+
+def notes(unanswered: Sequence[str], too_few_sources: int | None) -> list[str]:
+    """The same before there is a result. too_few_sources: how many papers support it, where they are too few."""
+    found = [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in unanswered]
+    if too_few_sources is None:
+        return found
+    return [*found, SINGLE_SOURCE_NOTE if too_few_sources == 1 else f"Only {too_few_sources} {FEW_SOURCES_NOTE}"]

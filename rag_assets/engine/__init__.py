@@ -1,0 +1,15 @@
+"""The one way to ask the published corpus: opened once, shared by threads, aware of what is published anew."""
+
+from rag_assets.answering.trace import ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
+from rag_assets.engine.engine import Engine, open_engine
+
+__all__ = [
+    "ClaimDropped",
+    "ClaimVerified",
+    "Engine",
+    "Event",
+    "Finished",
+    "Retrieved",
+    "Retrying",
+    "open_engine",
+]

@@ -1,0 +1,188 @@
+"""Questions put to the published corpus: retrieval, models and caches brought together.
+
+What is retrieved is decided in `retrieval`, what becomes of it in `answering`; which publication is asked, and when it
+is exchanged for a newer one, in `snapshots`.
+"""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from threading import BoundedSemaphore, RLock
+from typing import Any, Self
+
+from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
+from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
+from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
+from rag_assets.answering.replies import ReplyCache
+from rag_assets.answering.trace import AnswerTrace, Event, Finished
+from rag_assets.domain import Evidence, Hit, QAResult
+from rag_assets.embedding.hosted_models import is_hosted
+from rag_assets.embedding.providers import embedder_facts, open_embedder
+from rag_assets.engine.kept_vectors import KeptVectors
+from rag_assets.engine.snapshots import Snapshots
+from rag_assets.hosted.connections import Connections
+from rag_assets.incremental import fingerprint
+from rag_assets.promises import check_all
+from rag_assets.questions import Question, asked
+from rag_assets.retrieval.opening import corpus_version, fit_together, open_searcher, published_files
+from rag_assets.retrieval.search import SEARCH_VERSION, Searcher
+from rag_assets.settings import EmbeddingSettings, Settings
+
+logger = logging.getLogger(__name__)
+
+
+class Engine:
+    """Asks the published corpus; safe to use from any thread.
+
+    Nothing is opened before the first question, which waits for indexes and models. When something is published anew,
+    the next question is asked of that, and those under way end on what they began with. At most `n_at_once` questions
+    are worked on at a time; others wait. Close it, or use it as a context manager.
+    """
+
+    def __init__(self, settings: Settings, connections: Connections | None = None) -> None:
+        """connections: to models behind an API, of a run whose budget is shared; None for the engine's own."""
+        self.n_at_once = n_at_once(settings)
+        self._settings = settings
+        self._closing = ExitStack()
+        self._connections = connections or self._closing.enter_context(Connections(settings.model_access))
+        self._snapshots = self._closing.enter_context(
+            Snapshots(self._opened, published_files(settings.paths), lambda: fit_together(settings.paths))
+        )
+        self._slots = BoundedSemaphore(self.n_at_once)
+        self._loading = RLock()
+        self._kept_encoder: KeptVectors | None = None
+        self._kept_pipeline: AnswerPipeline | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the indexes once the last question is done, and the engine's own connections."""
+        self._closing.close()
+
+    def search(self, question: str | Question, k: int | None = None, where: Sequence[str] | None = None) -> list[Hit]:
+        """The best `k` chunks (default: `answering.k`), best first, each with its best passage.
+
+        where: ids of the papers that are searched; None for those the question names, or all. Raises InvalidQuestions
+        for a text that is none, and what `open_searcher` raises.
+        """
+        question = _question(question)
+        with self._slots, self._snapshots.newest() as searcher:
+            papers = question.paper_ids if where is None else where
+            return searcher.hits(searcher.rank(question.question, papers), self._depth(k))
+
+    def evidence(self, question: str | Question, k: int | None = None, *, budget_tokens: int | None = None) -> Evidence:
+        """What an answerer would read of the best `k` chunks (default: `answering.k`).
+
+        budget_tokens: pack so many tokens out of everything that was found instead. Raises as `search`.
+        """
+        with self._slots, self._snapshots.newest() as searcher:
+            return searcher.evidence(_question(question), self._depth(k), budget_tokens)
+
+    def answer(self, question: str | Question) -> Iterator[Event]:
+        """Everything that happens on the way to an answer, as it happens; the last event has the result.
+
+        Raises MissingKey, InvalidSettings for a model that cannot be asked, else as `search` and as the models do.
+        """
+        question = _question(question)
+        pipeline = self._pipeline()
+        with self._snapshots.newest() as searcher:
+            events = pipeline.answer(question, searcher.evidence)
+            while True:
+                with self._slots:  # a slot is not held while the caller looks at an event
+                    event = next(events, None)
+                    if isinstance(event, Finished):
+                        event = Finished(self._promised(event.trace, searcher))
+                if event is None:
+                    return
+                yield event
+
+    def trace(self, question: str | Question) -> AnswerTrace:
+        """The record of an answer, when only that is wanted. Raises as `answer`."""
+        *_, last = self.answer(question)
+        if not isinstance(last, Finished):
+            raise TypeError(f"the last event of an answer is {type(last).__name__}")
+        return last.trace
+
+    def broken_promises(self, result: QAResult) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The promises that an answer does not keep on the corpus as it is, each with the rows that break it."""
+        with self._snapshots.newest() as searcher:
+            return self._broken(result, searcher)
+
+    def corpus_version(self) -> str:
+        """Changes with anything that is published of the corpus, and with an index that is missing or damaged."""
+        return corpus_version(self._settings.paths)
+
+    def answers_version(self) -> str:
+        """Changes with anything that an answer follows from."""
+        return fingerprint(self.corpus_version(), self.method_version())
+
+    def method_version(self) -> str:
+        """Changes with the settings, models and code that make an answer; no model is loaded to tell."""
+        settings, pipeline = self._settings, self._pipeline()
+        return fingerprint(
+            settings.retrieval.fingerprint(),
+            settings.answering.fingerprint(),
+            pipeline.answerer.identity,
+            pipeline.scorer.identity,
+            embedder_facts(settings.embedding, settings.paths.models).model_id,
+            PIPELINE_VERSION,
+            SEARCH_VERSION,
+        )
+
+    def _depth(self, k: int | None) -> int:
+        return self._settings.answering.k if k is None else k
+
+    def _promised(self, trace: AnswerTrace, searcher: Searcher) -> AnswerTrace:
+        broken = self._broken(trace.result, searcher)
+        if broken:
+            logger.error("The answer to %r breaks a promise: %s", trace.result.question, ", ".join(broken))
+        return replace(trace, broken=broken)
+
+    def _broken(self, result: QAResult, searcher: Searcher) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        cited = {citation.chunk_id for claim in result.claims for citation in claim.citations}
+        chunks, min_sources = searcher.library.chunks_by_id(cited), self._settings.answering.min_sources
+        checked = check_all(ANSWER_PROMISES, AnswersCandidate((result,), chunks, min_sources))
+        return {one.promise.name: one.offenders for one in checked if not one.is_kept}
+
+    def _opened(self) -> Searcher:
+        settings = self._settings
+        shared = None if is_hosted(settings.embedding.model) else self._encoder()
+        return open_searcher(settings, self._connections, shared)
+
+    def _pipeline(self) -> AnswerPipeline:
+        with self._loading:
+            if self._kept_pipeline is None:
+                settings, encoder = self._settings, self._encoder()
+                self._kept_pipeline = AnswerPipeline(
+                    open_answerer(settings, encoder, self._connections),
+                    open_scorer(settings, encoder, self._connections),
+                    ReplyCache(settings.paths.answers, DraftAnswer),
+                    settings.answering,
+                )
+            return self._kept_pipeline
+
+    def _encoder(self) -> KeptVectors:
+        """The model that compares sentences: that of the index where it runs here, else the embedded one, so that
+        comparing costs no request."""
+        with self._loading:
+            if self._kept_encoder is None:
+                settings = self._settings
+                model = EmbeddingSettings() if is_hosted(settings.embedding.model) else settings.embedding
+                n_threads = settings.execution.n_workers
+                self._kept_encoder = KeptVectors(open_embedder(model, settings.paths.models, n_threads=n_threads))
+            return self._kept_encoder
+
+
+def open_engine(settings: Settings, connections: Connections | None = None) -> Engine:
+    """An engine over the data folder of `settings`; see `Engine`."""
+    return Engine(settings, connections)
+
+
+def _question(question: str | Question) -> Question:
+    return asked(question) if isinstance(question, str) else question

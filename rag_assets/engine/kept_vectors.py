@@ -1,0 +1,66 @@
+"""Vectors of sentences and questions kept in memory: an engine sees the same sentences again and again."""
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from threading import Lock
+
+import numpy as np
+
+from rag_assets.embedding.base import Embedder, Vectors
+
+MAX_VECTORS = 10_000
+"""About 20 MB with 384 numbers each; those not asked for longest go first."""
+
+
+class KeptVectors:
+    """An Embedder that embeds a text it embedded lately no second time. Safe to use from several threads."""
+
+    def __init__(self, embedder: Embedder, *, max_vectors: int = MAX_VECTORS) -> None:
+        self._embedder = embedder
+        self._max_vectors = max_vectors
+        self._lock = Lock()
+        self._passages: OrderedDict[str, Vectors] = OrderedDict()
+        self._queries: OrderedDict[str, Vectors] = OrderedDict()
+
+    @property
+    def model_id(self) -> str:
+        return self._embedder.model_id
+
+    @property
+    def dimension(self) -> int:
+        return self._embedder.dimension
+
+    @property
+    def max_tokens(self) -> int:
+        return self._embedder.max_tokens
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return self._embedder.count_tokens(texts)
+
+    def request_sizes(self, texts: Sequence[str]) -> list[int]:
+        return self._embedder.request_sizes(texts)
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        with self._lock:
+            found = {text: self._passages[text] for text in texts if text in self._passages}
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        made = dict(zip(missing, self._embedder.embed_passages(missing), strict=True)) if missing else {}
+        self._keep(self._passages, found | made)
+        vectors = [found[text] if text in found else made[text] for text in texts]
+        return np.stack(vectors) if vectors else np.empty((0, self.dimension), np.float32)
+
+    def embed_query(self, text: str) -> Vectors:
+        with self._lock:
+            vector = self._queries.get(text)
+        if vector is None:
+            vector = self._embedder.embed_query(text)
+        self._keep(self._queries, {text: vector})
+        return vector
+
+    def _keep(self, kept: OrderedDict[str, Vectors], used: dict[str, Vectors]) -> None:
+        with self._lock:
+            for text, vector in used.items():
+                kept[text] = vector
+                kept.move_to_end(text)
+            while len(kept) > self._max_vectors:
+                kept.popitem(last=False)

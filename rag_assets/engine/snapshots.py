@@ -1,0 +1,106 @@
+"""The publication that questions are asked of, and its exchange for a newer one.
+
+Whether something was published is told by the times and sizes of a few files. Tables and indexes are published one
+after another: until they fit each other again, the earlier publication is asked, which is held open and whole.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Self
+
+from rag_assets.errors import RagAssetsError
+from rag_assets.retrieval.search import Searcher
+
+logger = logging.getLogger(__name__)
+State = tuple[tuple[int, int, int] | None, ...]
+
+
+@dataclass
+class _Snapshot:
+    searcher: Searcher
+    state: State
+    n_users: int = 0
+    is_replaced: bool = False
+
+
+class Snapshots:
+    """Hands out the newest publication, and closes one after its last question. Safe to use from several threads."""
+
+    def __init__(self, open_: Callable[[], Searcher], files: Sequence[Path], fit: Callable[[], bool]) -> None:
+        """open_: opens what is published now. files: those that change with every publication. fit: whether what is
+        published belongs together; asked only after a change."""
+        self._open = open_
+        self._files = files
+        self._fit = fit
+        self._opening = Lock()
+        self._counting = Lock()
+        self._newest: _Snapshot | None = None
+        self._unfit: State | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with self._opening:
+            self._replace(None)
+
+    @contextmanager
+    def newest(self) -> Iterator[Searcher]:
+        """What is published now, for one question. Raises what opening it raises when nothing was open before."""
+        snapshot = self._taken()
+        try:
+            yield snapshot.searcher
+        finally:
+            with self._counting:
+                snapshot.n_users -= 1
+                is_last = snapshot.is_replaced and not snapshot.n_users
+            if is_last:
+                snapshot.searcher.close()
+
+    def _taken(self) -> _Snapshot:
+        with self._opening:
+            state = tuple(_stat(file) for file in self._files)
+            snapshot = self._newest
+            if snapshot is None:
+                snapshot = self._newest = _Snapshot(self._open(), state)
+            elif state not in (snapshot.state, self._unfit):
+                snapshot = self._exchanged(snapshot, state)
+            with self._counting:
+                snapshot.n_users += 1
+            return snapshot
+
+    def _exchanged(self, served: _Snapshot, state: State) -> _Snapshot:
+        """A snapshot of the new state, or the one that is served where the new one is not whole."""
+        is_less = any(new is None and old is not None for new, old in zip(state, served.state, strict=True))
+        try:
+            if is_less or not self._fit():
+                self._unfit = state
+                return served
+            opened = _Snapshot(self._open(), state)
+        except (RagAssetsError, OSError) as error:
+            logger.warning("What was published anew cannot be opened, so the earlier publication is asked: %s", error)
+            self._unfit = state
+            return served
+        self._replace(opened)
+        return opened
+
+    def _replace(self, new: _Snapshot | None) -> None:
+        old, self._newest = self._newest, new
+        if old is not None:
+            with self._counting:
+                old.is_replaced = True
+                is_unused = not old.n_users
+            if is_unused:
+                old.searcher.close()
+
+
+def _stat(file: Path) -> tuple[int, int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,0 +1,247 @@
+"""One engine over a published corpus: the same for all who ask, from any thread, through every new publication."""
+
+import json
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from rag_assets.answering.promises import ANSWER_PROMISES
+from rag_assets.answering.trace import AnswerTrace
+from rag_assets.cli.main import app
+from rag_assets.engine import ClaimVerified, Engine, Finished, Retrieved, open_engine
+from rag_assets.errors import InvalidQuestions, MissingInput
+from rag_assets.questions import Question
+from rag_assets.retrieval.opening import fit_together
+from rag_assets.settings import Settings, load_settings
+from rag_assets_tests.end_to_end.world import QUESTIONS, TOKENIZER, World
+
+FERRITIN = str(QUESTIONS[0]["question"])
+
+
+def settings_of(world: World, **more: Any) -> Settings:
+    return load_settings({"data_dir": str(world.paths.data), **TOKENIZER, **more})
+
+
+@pytest.fixture(scope="module")
+def engine(built: World) -> Iterator[Engine]:
+    """Over the built world, which is not to be changed."""
+    with open_engine(settings_of(built)) as opened:
+        yield opened
+
+
+def test_everyone_who_asks_sees_the_same_contexts(
+    built: World, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two ways to the contexts drift apart, and what is looked at is then not what the answer was written from."""
+    monkeypatch.setenv("RAG_ASSETS_CHUNKING__TOKENIZER", "wordpiece")
+    published = built.answers()
+    for question in QUESTIONS:
+        asked = Question.model_validate(
+            {key: question[key] for key in question if key in {"id", "question", "paper_ids"}}
+        )
+        trace = engine.trace(asked)
+        first = trace.attempts[0]
+
+        assert list(trace.result.contexts) == published[asked.id]["contexts"]
+        assert first.contexts == engine.evidence(asked).contexts
+        found = [hit.chunk.chunk_id for hit in engine.search(asked)]
+        assert [hit.chunk_id for hit in first.hits] == found
+
+        if asked.paper_ids is None:
+            shown = CliRunner().invoke(app, ["retrieve", asked.question, "--json", "--data", str(built.paths.data)])
+            record = json.loads(shown.stdout)
+            assert [hit["chunk_id"] for hit in record["hits"]] == found
+            assert [context["text"] for context in record["context"]] == [context.text for context in first.contexts]
+
+
+def test_a_budget_packs_all_that_was_found(engine: Engine) -> None:
+    """Whoever compares retrieval at so many tokens would else measure the number of chunks."""
+    narrow = engine.evidence(FERRITIN, k=1)
+    wide = engine.evidence(FERRITIN, k=1, budget_tokens=10_000)
+
+    assert len(narrow.hits) == len(wide.hits) == 1
+    assert {context.paper_id for context in narrow.contexts} < {context.paper_id for context in wide.contexts}
+
+
+def test_an_answer_is_told_as_it_comes_about(engine: Engine) -> None:
+    """A page that shows nothing until everything is done looks broken while a model writes."""
+    events = list(engine.answer(FERRITIN))
+
+    assert isinstance(events[0], Retrieved)
+    [finished] = [event for event in events if isinstance(event, Finished)]
+    assert events[-1] is finished
+    told = [event.claim.text for event in events if isinstance(event, ClaimVerified)]
+    assert [claim.text for claim in finished.trace.result.claims] == told[-len(finished.trace.result.claims) :]
+    assert finished.trace.broken == {}
+
+
+def test_an_answer_that_breaks_a_promise_says_so(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bug in what makes answers must be seen by the first who asks, not by the nightly run."""
+    from rag_assets.engine import engine as module
+
+    always = type(ANSWER_PROMISES[0])("never_kept", "Nothing keeps this.", lambda _candidate: [{"row": 1}])
+    monkeypatch.setattr(module, "ANSWER_PROMISES", [*ANSWER_PROMISES, always])
+
+    assert dict(engine.trace(FERRITIN).broken) == {"never_kept": [{"row": 1}]}
+
+
+def test_threads_get_the_answers_that_one_gets(built: World, engine: Engine) -> None:
+    """A tokenizer or an index that two threads use at once must not mix up their questions."""
+    questions = [f"{question['question']} ({number})" for number in range(6) for question in QUESTIONS]
+    alone = [engine.trace(question).result.answer for question in questions]
+    with open_engine(settings_of(built, execution={"workers": 8})) as other, ThreadPoolExecutor(8) as pool:
+        together = [trace.result.answer for trace in pool.map(other.trace, questions)]
+        graph = settings_of(built, retrieval={"exact_search_mb": 0}, execution={"workers": 8})
+        with open_engine(graph) as with_chroma:
+            by_graph = [trace.result.answer for trace in pool.map(with_chroma.trace, questions)]
+
+    assert together == alone
+    assert by_graph == alone
+
+
+def test_no_more_questions_are_worked_on_than_allowed(built: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred visitors at once would share the memory and the model until nobody gets an answer."""
+    from rag_assets.retrieval.search import Searcher
+
+    at_once: list[int] = []
+    working, lock = [0], threading.Lock()
+    rank = Searcher.rank
+
+    def counted(self: Searcher, *arguments: Any) -> Any:
+        with lock:
+            working[0] += 1
+            at_once.append(working[0])
+        try:
+            return rank(self, *arguments)
+        finally:
+            with lock:
+                working[0] -= 1
+
+    monkeypatch.setattr(Searcher, "rank", counted)
+    with open_engine(settings_of(built, execution={"workers": 2})) as engine, ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: engine.search(f"{FERRITIN} {number}"), range(24)))
+
+    assert max(at_once) <= 2
+
+
+def test_the_next_question_knows_a_paper_that_was_just_published(world: World) -> None:
+    """A server that has to be started again after every run will be forgotten, and answer from withdrawn papers."""
+    question = "What does granite lose when it is heated?"
+    with open_engine(settings_of(world)) as engine:
+        events = engine.answer(FERRITIN)
+        next(events)
+        before = engine.trace(question).result
+        world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
+        assert world.run().is_success
+
+        after = engine.trace(question).result
+        *_, last = events
+
+    assert "granite" not in before.sources_used
+    assert "granite" in after.sources_used
+    assert isinstance(last, Finished)
+    assert "12%" in last.trace.result.answer, "a question under way ends on what it began with"
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="only Linux tells which files are mapped")
+def test_a_replaced_publication_is_let_go(world: World) -> None:
+    """Mapped files of every earlier night would fill the disk of a server."""
+    with open_engine(settings_of(world)) as engine:
+        engine.search(FERRITIN)
+        world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
+        assert world.run().is_success
+        engine.search(FERRITIN)
+
+        mapped = Path("/proc/self/maps").read_text().splitlines()
+
+    ours = [line for line in mapped if str(world.paths.bm25.parent) in line]
+    assert ours, "tantivy maps what it searches"
+    assert not any("(deleted)" in line for line in ours)
+
+
+def test_questions_are_answered_while_a_run_publishes(world: World) -> None:
+    """Tables and indexes are replaced one after another; a question between two of them must notice nothing."""
+    stop = threading.Event()
+
+    def ask_on(engine: Engine) -> list[AnswerTrace]:
+        found = []
+        while not stop.is_set():
+            found.append(engine.trace(f"{FERRITIN} ({len(found) % 3})"))
+        return found
+
+    with open_engine(settings_of(world)) as engine, ThreadPoolExecutor(2) as pool:
+        asking = [pool.submit(ask_on, engine) for _ in range(2)]
+        world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
+        assert world.run().is_success
+        stop.set()
+        found = [trace for one in asking for trace in one.result()]
+
+    assert found
+    assert all("12%" in trace.result.answer and not trace.broken for trace in found)
+
+
+def test_tables_ahead_of_the_indexes_do_not_fit(world: World) -> None:
+    """The state of every run between `passages` and `bm25_index`."""
+    assert fit_together(world.paths)
+    chunks = world.paths.chunks.read_bytes()
+    world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
+    manifest = (world.paths.bm25 / "manifest.json").read_bytes()
+    assert world.run().is_success
+    assert fit_together(world.paths)
+
+    new_chunks = world.paths.chunks.read_bytes()
+    world.paths.chunks.write_bytes(chunks)
+    assert not fit_together(world.paths)
+    world.paths.chunks.write_bytes(new_chunks)
+    (world.paths.bm25 / "manifest.json").write_bytes(manifest)
+    assert not fit_together(world.paths)
+
+
+def test_a_question_that_was_asked_by_hand_is_not_drafted_again_by_the_nightly_run(world: World) -> None:
+    """A draft by a model is paid for; the run that prunes the cache must keep it while its chunks are there."""
+    with open_engine(settings_of(world)) as engine:
+        mine = engine.trace("Which supplements kept ferritin stable?")
+        assert (mine.n_cached, engine.trace("Which supplements kept ferritin stable?").n_cached) == (
+            0,
+            len(mine.attempts),
+        )
+    draft = world.paths.answers / f"{mine.final.fingerprint}.json"
+
+    world.write_questions([*QUESTIONS, {"id": "mine", "question": "Which supplements kept ferritin stable?"}])
+    outcome = world.run()
+
+    assert outcome.facts["qa"]["n_cached_drafts"] >= 1
+    assert draft.exists()
+    world.write_questions(QUESTIONS)
+    world.run()
+    assert draft.exists(), "its chunks are still there"
+
+
+def test_a_question_may_have_several_lines(built: World, engine: Engine) -> None:
+    """Questions are pasted from documents; a line break in one is no reason to refuse it."""
+    lines = FERRITIN.replace(" in runners", "\nin runners")
+
+    assert engine.trace(lines).result.claims == engine.trace(FERRITIN).result.claims
+    shown = CliRunner().invoke(app, ["ask", lines, "--data", str(built.paths.data)])
+    assert (shown.exit_code, "12%" in shown.stdout) == (0, True)
+
+
+@pytest.mark.parametrize("text", ["", " \n", "x" * 4001, "ferritin\x00", "\x1b[2J"])
+def test_what_is_no_question_is_refused(text: str, engine: Engine) -> None:
+    """Whatever reaches the engine may end in a prompt, a terminal or a log."""
+    with pytest.raises(InvalidQuestions):
+        engine.search(text)
+
+
+def test_without_an_index_the_remedy_is_named(tmp_path: Path) -> None:
+    """The first question of a newcomer ends here."""
+    (tmp_path / "data").mkdir()
+
+    engine = open_engine(load_settings({"data_dir": str(tmp_path / "data")}))
+    with engine, pytest.raises(MissingInput, match="rag-assets index build"):
+        engine.trace(FERRITIN)

@@ -1,0 +1,160 @@
+"""Which publication questions are asked of while others are published."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_assets.engine.snapshots import Snapshots
+from rag_assets.errors import MissingInput
+
+
+class Opened:
+    """Stands for an open searcher; knows what it was opened on and whether it is closed."""
+
+    def __init__(self, content: str) -> None:
+        self.content = content
+        self.is_closed = False
+
+    def close(self) -> None:
+        assert not self.is_closed, "closed twice"
+        self.is_closed = True
+
+
+class Publication:
+    """Two files that are published one after the other, and what was opened of them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = [folder / "table", folder / "index"]
+        self.opened: list[Opened] = []
+        self.publish("one", "one")
+
+    def publish(self, *contents: str) -> None:
+        for file, content in zip(self.files, contents, strict=False):
+            new = file.with_suffix(".new")
+            new.write_text(content)
+            new.replace(file)
+
+    def fit(self) -> bool:
+        table, index = (file.read_text() for file in self.files)
+        return table == index
+
+    def open(self) -> Any:
+        content = self.files[0].read_text()
+        if content == "broken":
+            raise MissingInput("it cannot be opened")
+        self.opened.append(Opened(content))
+        return self.opened[-1]
+
+    def snapshots(self) -> Snapshots:
+        return Snapshots(self.open, self.files, self.fit)
+
+
+@pytest.fixture
+def publication(tmp_path: Path) -> Publication:
+    return Publication(tmp_path)
+
+
+def asked(snapshots: Snapshots) -> Any:
+    with snapshots.newest() as searcher:
+        return searcher
+
+
+def test_what_did_not_change_is_opened_once(publication: Publication) -> None:
+    """Opening reads everything; done for every question, a question would take seconds."""
+    with publication.snapshots() as snapshots:
+        assert asked(snapshots) is asked(snapshots)
+
+    [opened] = publication.opened
+    assert opened.is_closed
+
+
+def test_the_next_question_is_asked_of_what_was_published(publication: Publication) -> None:
+    """A server runs for weeks; without this it would answer from papers that were withdrawn."""
+    with publication.snapshots() as snapshots:
+        first = asked(snapshots)
+        publication.publish("two", "two")
+
+        second = asked(snapshots)
+
+        assert (first.content, second.content) == ("one", "two")
+        assert (first.is_closed, second.is_closed) == (True, False)
+    assert second.is_closed
+
+
+def test_a_question_under_way_ends_on_what_it_began_with(publication: Publication) -> None:
+    """Its chunks would be looked up in tables that do not have them; closed under it, it would fail."""
+    with publication.snapshots() as snapshots:
+        with snapshots.newest() as before:
+            publication.publish("two", "two")
+            with snapshots.newest() as after:
+                assert (before.content, before.is_closed) == ("one", False)  # type: ignore[attr-defined]
+                assert after.content == "two"  # type: ignore[attr-defined]
+            assert not before.is_closed  # type: ignore[attr-defined]
+
+        assert before.is_closed, "its memory would be held for ever"  # type: ignore[attr-defined]
+
+
+def test_half_a_publication_is_not_asked(publication: Publication) -> None:
+    """A run publishes tables minutes before the indexes; an index of other passages finds nothing, or what is gone."""
+    with publication.snapshots() as snapshots:
+        first = asked(snapshots)
+        publication.publish("two")
+
+        assert asked(snapshots) is first
+        publication.publish("two", "two")
+        assert asked(snapshots).content == "two"
+
+
+@pytest.mark.parametrize("damage", ["gone", "broken"])
+def test_what_cannot_be_opened_leaves_the_last_good_publication(
+    damage: str, publication: Publication, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Answers from yesterday's papers are better than none."""
+    with publication.snapshots() as snapshots:
+        first = asked(snapshots)
+        if damage == "gone":
+            publication.files[1].unlink()
+        else:
+            publication.publish("broken", "broken")
+
+        assert asked(snapshots) is first
+        assert asked(snapshots) is first
+        assert len(publication.opened) == 1
+        assert caplog.text.count("the earlier publication is asked") == (damage == "broken")
+
+
+def test_nothing_to_ask_is_an_error_until_there_is_something(publication: Publication) -> None:
+    """The first question comes before the first run, and the server must not have to be started again."""
+    publication.publish("broken", "broken")
+    with publication.snapshots() as snapshots:
+        with pytest.raises(MissingInput):
+            asked(snapshots)
+        publication.publish("one", "one")
+
+        assert asked(snapshots).content == "one"
+
+
+def test_many_threads_never_hold_a_closed_publication(publication: Publication) -> None:
+    """Closed one question too early it fails that question, one too late it holds its memory."""
+    stop = threading.Event()
+
+    def ask_on(snapshots: Snapshots) -> int:
+        n_asked = 0
+        while not stop.is_set():
+            with snapshots.newest() as searcher:
+                assert not searcher.is_closed  # type: ignore[attr-defined]
+                n_asked += 1
+        return n_asked
+
+    with publication.snapshots() as snapshots, ThreadPoolExecutor(8) as pool:
+        asking = [pool.submit(ask_on, snapshots) for _ in range(8)]
+        for number in range(50):
+            publication.publish(str(number), str(number))
+        stop.set()
+        assert all(one.result() for one in asking)
+        last = asked(snapshots)
+        assert last.content == "49"
+        assert [one for one in publication.opened if not one.is_closed] == [last]
