@@ -1,1 +1,1 @@
-"""Whether a claim's quotes stand where it says, and whether they hold what it says."""
+"""Verifies that the quotes of a claim stand in their sources, and that they hold what the claim says."""

@@ -1,9 +1,9 @@
-"""Finding a quote that whoever quoted it tidied: a hyphen, an article, a plural, a spelling, a dropped word.
+"""Finds a quote that was tidied when it was copied: a hyphen, an article, a plural, a spelling, a dropped word.
 
-A quote is near its source when the two read alike (`MIN_SCORE`) and every word-level difference is of a kind that
-tidying makes. Likeness alone cannot tell: "increased by 12%" and "decreased by 13%" are as like as any tidied pair. So
-substituted words, numbers, negations, comparisons and quantities are never forgiven. What is published is always the
-source's own words at that place. Quotes that merely look different (typesetting) are found without this module.
+A quote matches when the two texts are alike (`MIN_SCORE`) and every difference between their words is one that tidying
+makes. Likeness alone cannot tell: "increased by 12%" and "decreased by 13%" are as alike as any tidied pair. So no
+other word, number, negation, comparison or quantity is ever accepted. What is published is the source's own words at
+that place. Quotes that are only typeset differently are found in `quote_search`.
 """
 
 import re
@@ -30,18 +30,18 @@ from rag_assets.answering.citations.word_differences import (
 )
 
 MIN_SCORE = 85.0
-"""Least likeness (0-100) of a quote and the source's words; measured by benchmarks/verifier_errors.py."""
+"""Lowest likeness (0-100) of a quote and the source's words; measured by benchmarks/verifier_errors.py."""
 MIN_WORDS = 5
-"""A shorter quote that is not there word by word is not there: whatever the rules below allow, two or three words are
-too few to tell a tidied quote from a common phrase."""
+"""Shorter quotes must be there word by word: two or three words are too few to tell a tidied quote from a common
+phrase."""
 MAX_WORDS = 100
-"""A longer quote must stand there word by word: the search takes the square of the words among repetitions,
-0.3 s for so many."""
+"""Longer quotes must be there word by word: among repetitions the search grows with the square of the words, to 0.3 s
+for 100."""
 _COARSE_SCORE = 75.0
-"""A window cut at letters scores less than the words it leads to."""
+"""Lower than `MIN_SCORE`, because the coarse search cuts words at the edges."""
 _MARGIN_WORDS = 8
 _WORDS_AN_EDIT, _STEP_COST = 4, 3
-"""At most one word left out or put in for so many words of the quote; the other steps cost a little less."""
+"""At most one word left out or put in per four words of the quote; the other steps cost less."""
 
 _WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+(?:[.,]\d+)*|-(?=\s?\.?\d)|[%‰<>=±≤≥≈~×+°$€£*^√∞→←↑↓≠≪≫≲≳∉∈¬⇒/]")
 _CHARGE = re.compile(r"\w[−⁻](?!\w)|\d[-–](?=\s[^\W\d])")
@@ -84,7 +84,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class FuzzyMatch:
-    """Where the source says nearly what was quoted: `text[start:end]`."""
+    """Where the source has the quote in other words: `text[start:end]`."""
 
     start: int
     end: int
@@ -94,13 +94,13 @@ class FuzzyMatch:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One way to read on."""
+    """One way to match the next words of quote and source."""
 
     name: str
     n_quote: int
-    """Words of the quote it reads."""
+    """Words of the quote it takes."""
     n_source: int
-    """Words of the source it reads."""
+    """Words of the source it takes."""
     cost: int
 
 
@@ -108,7 +108,7 @@ _SAME = _Step("the same word", 1, 1, 0)
 _VARIANT = _Step("another ending or spelling", 1, 1, 2)
 _JOINED = _Step("two words of the source written as one", 1, 2, 2)
 _PARTED = _Step("one word of the source written as two", 2, 1, 2)
-_FILLER_LEFT_OUT = _Step("a word of the source left out that no reader misses", 0, 1, 3)
+_FILLER_LEFT_OUT = _Step("a filler word of the source left out", 0, 1, 3)
 _LEFT_OUT = _Step("another word of the source left out", 0, 1, 5)
 _PUT_IN = _Step("a word put in", 1, 0, 3)
 
@@ -120,7 +120,7 @@ def fuzzy_match(quote: str, text: str) -> FuzzyMatch | None:
 
 
 def tidied_from(quote: str, text: str) -> FuzzyMatch | None:
-    """The place whose words differ from those of the quote in no other way than tidying makes, however many do."""
+    """As `fuzzy_match`, whatever the likeness of the whole."""
     wanted, source = Words.of(quote), words_of(text)
     if not MIN_WORDS <= len(wanted.words) <= MAX_WORDS or len(wanted.joined) > len(source.joined):
         return None
@@ -176,7 +176,7 @@ def _n_charges(text: str) -> int:
 
 
 def _aligned_words(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | None:
-    """As `_aligned`; who quotes from the middle of a sentence may begin with an article of their own."""
+    """As `_aligned`; a quote from the middle of a sentence may begin with an article that was added."""
     aligned = _aligned(quote, source)
     if aligned or quote[0] not in ARTICLES:
         return aligned
@@ -187,9 +187,8 @@ def _aligned_words(quote: Sequence[str], source: Sequence[str]) -> tuple[int, in
 def _aligned(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | None:
     """First and last (exclusive) word of the source that the whole quote is a tidied form of.
 
-    The cheapest chain of allowed steps (Dijkstra's algorithm over pairs of word positions). It may begin at any word
-    of the source that the quote's first word is read with, and ends with one read with its last. Of two chains that
-    meet, the one that met first goes on: where it began makes no difference to what follows.
+    The cheapest chain of allowed steps: Dijkstra's algorithm over pairs of word positions, begun at every word of the
+    source. Of two chains that meet, only the cheaper goes on.
     """
     most = _STEP_COST * max(1, len(quote) // _WORDS_AN_EDIT)
     order = count()  # breaks ties of the queue
@@ -228,7 +227,7 @@ def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Itera
 
 
 def _may_follow(step: _Step, last: _Step, quote: Sequence[str], source: Sequence[str], i: int, j: int) -> bool:
-    """Whether a step is no substitution in disguise: a word put in beside one left out, articles aside."""
+    """False for a word put in beside one left out, which is a substitution; determiners may be exchanged."""
     if _PUT_IN not in (step, last) or not {_LEFT_OUT, _FILLER_LEFT_OUT}.intersection((step, last)):
         return True
     put_in, left_out = (quote[i], source[j - 1]) if step is _PUT_IN else (quote[i - 1], source[j])

@@ -1,4 +1,4 @@
-"""Units of measurement as papers write them, and what they are worth in the base unit of their kind."""
+"""Units of measurement as papers write them, with their value in the base unit of their kind."""
 
 import re
 from decimal import Decimal
@@ -57,7 +57,7 @@ _UNITS_BY_WORTH: dict[str, dict[str, str]] = {
     "yen": {"1": "¥, yen"},
     PERCENT: {"0.1": "‰, permille, per mille", "1": "%, percent, per cent, per-cent, pct, percentage points"},
 }
-"""Kind of unit: worth in the base unit: names, in any case."""
+"""Kind of unit: value in the base unit: names, in any case."""
 _CASED: dict[str, tuple[str, str]] = {
     "g": ("mass", "1"),
     "m": ("length", "1"),
@@ -77,7 +77,7 @@ _CASED: dict[str, tuple[str, str]] = {
     "MDa": ("weight of molecules", "1e6"),
     "MIU": ("activity", "1e6"),
 }
-"""Units that capitals tell from others: mM is no mm, 4G no 4 g, and 5 M are millions."""
+"""Units whose capitals matter: mM is not mm, 4G not 4 g, and 5 M are millions."""
 _UNITS = {
     name: (kind, Decimal(worth))
     for kind, by_worth in _UNITS_BY_WORTH.items()
@@ -99,11 +99,11 @@ PER = (
 """What a unit is divided by: "/ml", " per day", " ml-1"."""
 CURRENCIES = r"us\$|[$€£¥]|(?:usd|eur|gbp)(?=\s)"
 SYMBOL = r"(?:%|percent\b|per[ -]?cent\b|pct\b|(?:[mµnk]g|[mµd]l|[mckn]m|k?hz|kcal|kj)\b|°[cf]\b)"
-"""A unit that no number of a page or of the reference list is followed by."""
+"""Units that never follow the number of a page or a reference."""
 
 
 def measured_in(unit: str) -> tuple[str, Decimal]:
-    """The kind of a unit matched by `UNIT`, and what it is worth in the base unit of its kind."""
+    """The kind of a unit matched by `UNIT`, and its value in the base unit of its kind."""
     if unit in _CASED:
         kind, worth = _CASED[unit]
         return kind, Decimal(worth)

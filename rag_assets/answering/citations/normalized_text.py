@@ -1,9 +1,8 @@
-"""A text as anybody would retype it: signs in ASCII or spelt out, numbers without separators, no emphasis.
+"""One form for texts that are typed differently: signs in ASCII or spelt out, numbers without separators, no emphasis.
 
-Who quotes "≤ 1,234 (**52%**)" may write "<=1234 (52 percent)". Both read the same here, on top of what
-`rag_assets.text.folding` folds; every character leads back to its place in the original. The forms of different numbers
-may coincide ("57" and "5-7", "105" and "10⁵"): `digit_groups` tells them apart, and who compares retyped texts compares
-those too.
+"≤ 1,234 (**52%**)" and "<=1234 (52 percent)" read the same, on top of what `rag_assets.text.folding` folds; every
+character keeps its place in the original. Different numbers may read the same ("57" and "5-7", "105" and "10⁵"):
+compare `digit_groups` as well.
 """
 
 import re
@@ -18,7 +17,7 @@ _MONTHS = (
     r"Nov(?:ember)?|Dec(?:ember)?|In|Since|From|Until|Between|During)\b"
 )
 _NAME = r"[\w'’-]{1,40}"
-"""No name is longer: without an end, a text of A'A'A'A is read anew from every A."""
+"""Bounded, because a text of A'A'A'A would take quadratic time."""
 _AUTHORS = rf"\b(?!{_MONTHS})[A-Z]{_NAME}(?:(?:,| and| &) [A-Z]{_NAME}|,? et al\.?){{0,6}}"
 _YEARS = r"(?:19|20)\d\d[a-z]?(?:,\s?(?:(?:19|20)\d\d[a-z]?|[a-z]\b|pp?\.\s?\d+(?:[-–]\d+)?))*"
 REFERENCE_MARK = re.compile(
@@ -73,7 +72,7 @@ _INDEX = re.compile(r"(?<=[^\W\d])(?:⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]+|[₀₁�
 
 @lru_cache(maxsize=128)
 def normalized(text: str) -> Folded:
-    """A text retyped and folded, kept because the citations of an answer share their chunks."""
+    """A text in that form; cached, because the citations of an answer share their chunks."""
     plain = _MARKUP.sub(lambda match: _ESCAPED.get(match[0], "").ljust(len(match[0]), _INVISIBLE), text)
     folded = Folded.of(plain.translate(_LOOKALIKES))
     characters: list[str] = []
@@ -90,7 +89,7 @@ def normalized(text: str) -> Folded:
 
 
 def begins_and_ends_whole(folded: Folded, start: int, end: int) -> bool:
-    """Whether a stretch of retyped text cuts no sign that is spelt with several letters: "=" is not in "≤"."""
+    """Whether `text[start:end]` cuts no sign that is spelt with several characters: "=" is not found in "≤"."""
     origins = folded.origins
     return (start == 0 or origins[start - 1] != origins[start]) and (
         end == len(origins) or origins[end] != origins[end - 1]
@@ -98,9 +97,9 @@ def begins_and_ends_whole(folded: Folded, start: int, end: int) -> bool:
 
 
 def digit_groups(text: str) -> list[str]:
-    """The runs of digits in order: "5-7" has two, whatever a fold makes of its hyphen; "1,234" and "1234" have one.
+    """The runs of digits in order: two in "5-7", one in "1,234" and "1234".
 
-    Exponents of numbers stay apart from other digits: "10⁵" and "10^5" are neither "105" nor "10-5".
+    Exponents stay apart: "10⁵" and "10^5" are neither "105" nor "10-5".
     """
     plain = _EXPONENT.sub(lambda match: "^" + match[0].translate(_RAISED), text)
     plain = _INDEX.sub(lambda match: match[0].translate(_RAISED).translate(_LOWERED), plain)

@@ -1,8 +1,7 @@
-"""Whether the numbers of a claim agree with those of the quotes it rests on.
+"""Compares the numbers of a claim with those of the quotes it rests on; `quantities` reads them.
 
-Only quantities of one kind contradict each other, and the same numeral with another unit. No arithmetic is done: a
-difference or a share that a claim computes from its quotes counts as not held by them. How quantities are read is
-`quantities`' matter.
+Two quantities contradict each other if they are of one kind, or the same numeral with different units. No arithmetic is
+done: a difference or a share that a claim computes from its quotes counts as missing from them.
 """
 
 from collections import Counter
@@ -14,11 +13,11 @@ from rag_assets.answering.citations.normalized_text import RAISED_MARK
 from rag_assets.answering.citations.quantities import P_VALUE, PLAIN, YEAR, Quantity, quantities
 
 MAX_COMPARED = 100
-"""A claim with more numbers is a table nobody checks: it counts as contradicted."""
+"""A claim with more numbers counts as contradicted: comparing takes quadratic time."""
 _SIGNIFICANCE_LEVELS = {Decimal(level) for level in ("0.1", "0.05", "0.01", "0.005", "0.001", "0.0001")}
 _ROUNDED_SHARE = Decimal("0.05")
 _BOUND_FACTOR = 10
-"""A limit further from the value than this is true and tells nothing."""
+"""A limit further from the value than this is true but says nothing."""
 
 
 def held_share(claim: str, quotes: Sequence[str], question: str) -> float | None:
@@ -69,7 +68,7 @@ def _kinds_unnamed(own: Sequence[Quantity], in_quotes: Mapping[Quantity, int]) -
 
 
 def _takes_one(left: dict[Quantity, int], agreeing: Iterable[Quantity]) -> bool:
-    """Count down the first that agrees, if any does."""
+    """Count down the first of `agreeing`; whether there was one."""
     taken = next(iter(agreeing), None)
     if taken is None:
         return False
@@ -80,7 +79,7 @@ def _takes_one(left: dict[Quantity, int], agreeing: Iterable[Quantity]) -> bool:
 
 
 def _may_be(claimed: Quantity) -> set[str]:
-    """The kinds of the quantities it can contradict: 9013 instead of 2013 is no year any more."""
+    """The kinds of quantities it can contradict: 9013, a mistake for 2013, is not read as a year."""
     is_like_year = claimed.kind == PLAIN and len(claimed.written) == 4 and claimed.written.isdigit()
     return {PLAIN, YEAR} if is_like_year else {claimed.kind}
 
@@ -161,14 +160,14 @@ def _is_close_measurement(claimed: Quantity, given: Quantity) -> bool:
 
 
 def _is_score_of_hundred(one: Quantity, other: Quantity) -> bool:
-    """ "F1 of 93.2" for 0.932: three digits that agree are no accident."""
+    """ "F1 of 93.2" for 0.932, where at least three digits agree."""
     if one.kind != PLAIN or other.kind != PLAIN or (one.value < 1) == (other.value < 1):
         return False
     return min(one.value, other.value) * 100 == max(one.value, other.value) and min(one.n_digits, other.n_digits) > 2
 
 
 def _keeps_bound(bound: str, limit: Decimal, value: Decimal) -> bool:
-    """Whether a limit is true of a value and not so far from it that it tells nothing."""
+    """Whether a limit is true of a value and close enough to say something."""
     low, high = (limit, value) if bound == "more" else (value, limit)
     return low <= high <= low * _BOUND_FACTOR
 

@@ -1,4 +1,4 @@
-"""Texts with their numbers written in one way, so that no way of writing hides one.
+"""One spelling for numbers and their units, so that `quantities` finds all of them.
 
 "９０﹪", "90 %" with an invisible character in between, "[90]%", "x90%" and "1O%" all become a number before a per cent
 sign, "0·71" becomes "0.71" and "2002–03" becomes "2002–2003". Offsets are not kept.
@@ -17,7 +17,7 @@ _SIGNS = str.maketrans({"º": "°", "˚": "°", "½": ".5", "¼": ".25", "¾": "
 _AFTER_FOLDING = str.maketrans(
     {"μ": "µ", "\u039c": "µ", "−": "-", "‐": "-", "‑": "-", "﹣": "-", "\u0131": "i", "\u0130": "I"}
 )
-"""With the Greek capital my and the Turkish letters i: patterns without regard to case take them for µ and i."""
+"""With the Greek capital mu and the Turkish letters i, which case-insensitive patterns take for µ and i."""
 _BLANKS = re.compile(r"\s+")
 _ROUND_LETTERS = "oO\u043e\u041e\u03bf\u039f"
 """The letter O in Latin, Cyrillic and Greek."""

@@ -2,9 +2,8 @@
 
 A quantity has a kind: percent, year, a dimension (mass, length, mass/volume, ...), a currency, a p value, or a plain
 number. Digits inside names (COVID-19, IL-6), reference marks ([12], Smith et al., 2019) and the numbers of figures,
-tables, sections and pages are no quantities; whatever stands before "%" is one. What is told apart by a number
-("type 2", "phase 3") is a kind of its own. How texts are made readable is `number_formats`'s matter; which quantities
-agree is `numbers`'.
+tables, sections and pages are no quantities; a number before "%" always is one. "type 2" and "phase 3" are kinds of
+their own. `number_formats` prepares the text; `number_agreement` compares quantities.
 """
 
 import re
@@ -34,7 +33,7 @@ _TEENS = {
 }
 _WORDS = _ONES | _TEENS | _TENS | {"a": 1}
 _MAX_SMALL = 20
-"""Words up to here count this and that ("two groups") and contradict nothing."""
+"""Up to here, numbers in words ("two groups") contradict nothing."""
 
 _LABEL = re.compile(
     r"\b(?:(?:figs?|figures?|tables?|tabs?|sections?|sects?|eqs?|equations?|refs?|references?|chapters?|appendix|pages?|"
@@ -63,7 +62,7 @@ _NUMBER_WORD = re.compile(
     re.IGNORECASE,
 )
 _SAME_UNIT = re.compile(r"\s?(?:[-–—/±,]|to|and|or|through)\s?(?:\+/-\s?)?", re.IGNORECASE)
-"""What stands between two numbers of which only the second has the unit: "5-7 mg", "5 to 7 mg", "3 ± 1 mg"."""
+"""Between two numbers of which only the second has the unit: "5-7 mg", "5 to 7 mg", "3 ± 1 mg"."""
 _P_BEFORE = re.compile(
     r"\bp(?:[- ]?values?)?\s?(?:(?:of|was|is|were|are)\s)?"
     r"(?:[=<>≤≥]{1,2}|(?:(?:not )?(?:below|under|above|over|less|greater|smaller|larger|lower|higher|more))?)?"
@@ -73,7 +72,7 @@ _P_BEFORE = re.compile(
 _NUMBERED = re.compile(
     r"\b(type|phase|grade|stage|class|group|arm|cohort|study|trial|experiment|hypothesis)s?\s$", re.IGNORECASE
 )
-"""What is told apart by a number: type 2 diabetes, a phase 3 trial."""
+"""Type 2 diabetes, a phase 3 trial."""
 _MORE_WORDS, _LESS_WORDS = "more|greater|higher|larger", "less|fewer|lower|smaller"
 _ABOUT = r"about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca\.?|close to|just (?:over|under)"
 _BOUNDS = tuple(
@@ -106,18 +105,18 @@ class Quantity:
     """In the base unit of its kind: grams, metres, litres, seconds, months."""
     kind: str
     written: str
-    """The digits as they stand, without thousands' separators; how precise the number is follows from them."""
+    """The digits as written, without thousands' separators; they give the precision."""
     unit_scale: Decimal = Decimal(1)
-    """What its unit multiplies it with."""
+    """Value of its unit in the base unit."""
     times: Decimal = Decimal(1)
-    """What a power of ten or a word like "million" multiplies it with."""
+    """Value of its power of ten, or of a word like "million"."""
     bound: str = ""
     """ "about", "more" or "less" when a word or sign beside it says so."""
     is_signed: bool = False
     """The sign is written, or the number stands after "=" where a missing sign means plus."""
     has_unit: bool = False
     is_vague: bool = False
-    """It may hold a number but contradicts none: small numbers in words, powers that lost their exponent's place."""
+    """It may confirm a number but contradicts none: small numbers in words, powers whose exponent is not raised."""
 
     @property
     def bare(self) -> Decimal:
@@ -126,7 +125,7 @@ class Quantity:
 
     @property
     def scale(self) -> Decimal:
-        """What the written digits were multiplied with to become `value`."""
+        """`value` divided by the written digits."""
         return self.unit_scale * self.times
 
     @cached_property
@@ -143,8 +142,8 @@ def quantities(text: str) -> list[Quantity]:
 
 
 def placed_quantities(legible: str) -> list[tuple[int, int, Quantity]]:
-    """The quantities of a text from `normalized_numbers`, each with the offsets of its first and behind its last
-    character; powers that lost their exponent's place are left out."""
+    """The quantities of a text from `normalized_numbers`, each with its start and end offset; powers whose exponent is
+    not raised are left out."""
     cleaned = _without_references(legible)
     found = sorted([*_written_in_digits(cleaned), *_written_in_words(cleaned)], key=lambda item: item[0])
     return _with_shared_units(cleaned, found)
@@ -164,7 +163,7 @@ def _written_in_digits(text: str) -> Iterator[tuple[int, int, Quantity]]:
 
 
 def _is_name(match: re.Match[str]) -> bool:
-    """Letters directly behind the digits that are no unit: 5-HT, 3D, 2nd; "28-fold" and "12-item" are counts."""
+    """Whether letters that are no unit follow the digits: 5-HT, 3D, 2nd; "28-fold" and "12-item" are counts."""
     rest = match["rest"]
     return bool(rest) and not match["unit"] and not re.fullmatch(r"-[a-z][a-z-]{2,}", rest)
 
@@ -207,7 +206,7 @@ def _is_like_year(number: str) -> bool:
 
 
 def _measure_of(match: re.Match[str]) -> tuple[str, Decimal] | None:
-    """The kind and the worth of a unit, also of a compound one: "ng/ml" is mass/volume, worth 1e-6."""
+    """Kind and value of the unit, also of a compound one: "ng/ml" is mass/volume, 1e-6."""
     unit = match["unit"] if not match["currency"] or match["unit"] == "%" else None
     if not (unit or match["currency"]):
         return None
@@ -268,7 +267,7 @@ def _written_in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
 
 
 def _flat_powers(text: str) -> Iterator[Quantity]:
-    """ "2 × 105" read as 2 × 10^5 and "10−4" as 10^-4: text taken from a PDF does not tell them apart."""
+    """ "2 × 105" read as 2 × 10^5 and "10−4" as 10^-4: text from a PDF may have lost the raised exponent."""
     for match in _FLAT_POWER.finditer(text):
         digits = match["number"] or "1"
         times = Decimal(1).scaleb(int(match["power"] or f"-{match['negative']}"))
@@ -276,7 +275,7 @@ def _flat_powers(text: str) -> Iterator[Quantity]:
 
 
 def _with_shared_units(text: str, found: list[tuple[int, int, Quantity]]) -> list[tuple[int, int, Quantity]]:
-    """Give a number without unit the one of the number it is joined to on its right."""
+    """Give a number without a unit that of the number it is joined to on its right."""
     shared = list(found)
     for left in reversed(range(len(found) - 1)):
         (start, end, one), (next_start, _, other) = shared[left], shared[left + 1]

@@ -1,9 +1,9 @@
-"""Where a quote stands in a text, and how much of the text is published for it.
+"""Finds where a quote stands in a text, and how much of the text is published for it.
 
-What is published is the source's own words: those quoted or, where the rest of the sentence holds a word known to turn
-it ("In none of the trials did ..."), the whole sentence. What other sentences say of it is not looked at. Parts joined
-by an ellipsis within a sentence are published with what they leave out. Quotes that were tidied are found by
-`fuzzy_match`; what follows for a claim is `verification`'s matter.
+What is published is the source's own words: those quoted or, where the rest of the sentence has a word that changes its
+meaning ("In none of the trials did ..."), the whole sentence. Other sentences are not considered. Parts joined by an
+ellipsis within a sentence are published with what they leave out. `fuzzy_match` finds quotes that were tidied;
+`verification` decides about the claim.
 """
 
 import re
@@ -20,9 +20,9 @@ from rag_assets.text.folding import Folded
 from rag_assets.text.sentences import sentence_spans
 
 MIN_QUOTE_CHARS = 15
-"""A shorter quote would be found almost anywhere and proves nothing."""
+"""A shorter quote would be found almost anywhere."""
 MAX_ADDED_CHARS = 600
-"""A quote whose sentence says this much more, some of it turning its meaning, is not published."""
+"""A quote is not published if its whole sentence must be, and is longer by more than this."""
 
 _OPENING, _CLOSING = "\"'“‘«„`", "\"'”’»“`"
 _STRAY_END = " .,;:…"
@@ -50,13 +50,13 @@ _CUTS = tuple(
         (rf"\w[\u00ad{_HYPHENS}]\s?", r"\w"),
     )
 )
-"""What stands before and behind a cut that makes another word or number: "HIV|-negative", "5| million"."""
+"""Patterns before and behind a cut that makes another word or number: "HIV|-negative", "5| million"."""
 _INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff"))
 _CUT_CHARS = 16
-"""So much of the text on either side tells whether a place is such a cut."""
+"""How much of the text on either side those patterns see."""
 _COPIED_QUOTE_SIGN = re.compile(r"\A(?:>\s+)+(?=[^\W\d])")
 _COPIED_MARK = re.compile(r"\s?\[\d{1,4}(?:\s?[,–-]\s?\d{1,4})*\][.\s]*\Z")
-"""A reference mark behind a quote, by which its writer may mean a source of his own."""
+"""A reference mark behind a quote, which may be the number of a source in the prompt."""
 _UNMARKED_END = re.compile(r"\s?(?:\Z|[.,;:!?](?!\s?\[))")
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.(?:\s?\.){2,}|…)\s*")
 _CELL_BORDER = " | "
@@ -72,16 +72,16 @@ class Place:
 
 
 def is_long_enough(quote: str) -> bool:
-    """Whether there is enough of a quote to prove anything, neither blanks nor ligatures counted for more."""
+    """Whether a quote has MIN_QUOTE_CHARS characters, with blanks folded and ligatures counted once."""
     return min(len(quote), len(Folded.of(quote).text)) >= MIN_QUOTE_CHARS
 
 
 def find_quote(quote: str, text: str) -> list[Place]:
     """Where `quote` stands in `text`, and what of it is published; none if any part is missing.
 
-    One place, or one for each sentence that parts of a quote with ellipses stand in. The parts must stand in the order
-    quoted, may not leave out what turns their sentence, and a part in another sentence must begin it: two ends of two
-    sentences read as a finding of neither.
+    One place, or one per sentence that the parts of a quote with ellipses stand in. The parts must stand in the order
+    quoted and may not leave out a word that changes the meaning. A part in another sentence must begin it: the ends of
+    two sentences together state what neither does.
     """
     quote = quote.strip()
     whole = _as_it_stands(quote, text)
@@ -113,17 +113,17 @@ def _in_parts(quote: str, text: str) -> list[Place]:
 
 
 def _part_after(part: str, text: str, after: int) -> Place | None:
-    """The part at or behind an offset."""
+    """The first place of the part at or behind an offset."""
     rest = text[after:]
     place = _as_it_stands(part, rest) or _nearly(part, rest)
     return place and replace(place, start=after + place.start, end=after + place.end)
 
 
 def _joined(text: str, one: Place, other: Place) -> list[Place] | None:
-    """Two parts as they are published; None when what stands between them may not be left out.
+    """Two parts as they are published; None when the text between them may not be left out.
 
     In one sentence or row: one place with everything between them, because "12 % ... in the placebo arm" may join a
-    number with the wrong arm. In two: a place each, the second from the beginning of its sentence.
+    number with the wrong arm. In two sentences: a place each, the second at the beginning of its sentence.
     """
     (_, first_end), (second_start, _) = _sentence_at(text, one.end - 1), _sentence_at(text, other.start)
     if second_start < one.end:
@@ -137,7 +137,7 @@ def _joined(text: str, one: Place, other: Place) -> list[Place] | None:
 
 
 def _with_what_turns_it(text: str, place: Place) -> Place | None:
-    """The place with the rest of its sentence where that could change what is quoted; None when it is too long."""
+    """The place with the rest of its sentence where that could change the meaning; None when it is too long."""
     start, end = _sentence_at(text, place.start)[0], _sentence_at(text, place.end - 1)[1]
     start, end = min(start, place.start), max(end, place.end)
     if not (turns_meaning(text[start : place.start]) or turns_meaning(text[place.end : end])):
@@ -160,7 +160,7 @@ def _sentences(text: str) -> tuple[list[int], list[tuple[int, int]]]:
 
 
 def _rows(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """A sentence, or the lines of what is no sentence but a table."""
+    """A sentence as it is, a table as its lines."""
     if _CELL_BORDER not in text[start:end]:
         return [(start, end)]
     lines = list(re.finditer(r"[^\n]+", text[start:end]))
@@ -170,7 +170,7 @@ def _rows(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _as_it_stands(quote: str, text: str) -> Place | None:
-    """The quote in one piece, typeset in any way; None when it is too short to prove anything."""
+    """The quote in one piece, typeset in any way; None when it is too short."""
     bare = _bare(quote)
     if not is_long_enough(bare):
         return None
@@ -209,7 +209,7 @@ def _exact(quote: str, text: str) -> Place | None:
 
 
 def _typeset_differently(quote: str, text: str) -> Place | None:
-    """The first place that reads the same when retyped and has the same numbers: "57" is not "5-7"."""
+    """The first place that is the same text when normalized and has the same numbers: "57" is not "5-7"."""
     folded, wanted = normalized(text), normalized(quote).text
     at = folded.text.find(wanted) if wanted else -1
     while at >= 0:
@@ -226,7 +226,7 @@ def _typeset_differently(quote: str, text: str) -> Place | None:
 
 
 def _cuts_nothing(text: str, start: int, end: int) -> bool:
-    """Whether neither end of a place parts a word or a number: "typical" is not in "atypical", nor 12 in 12.5."""
+    """Whether neither end of a place cuts a word or a number: "typical" is not in "atypical", nor 12 in 12.5."""
     return not _parts_token(text, start) and not _parts_token(text, end)
 
 
@@ -242,7 +242,7 @@ def _parts_token(text: str, at: int) -> bool:
 
 
 def _is_cased(character: str) -> bool:
-    """Whether a letter belongs to a script with cases; among the others are those without blanks between words."""
+    """Whether a letter belongs to a script with upper and lower case, which puts blanks between words."""
     return character.lower() != character.upper()
 
 
@@ -254,5 +254,5 @@ def _unwrapped(quote: str) -> str:
 
 
 def _bare(quote: str) -> str:
-    """The quote without quotation marks around it and without the dots it ends with."""
+    """The quote without quotation marks around it and dots at its end."""
     return _unwrapped(quote).rstrip(_STRAY_END)

@@ -1,7 +1,6 @@
-"""How well the quotes of a claim carry it: a score to sort and to look at, never a gate.
+"""Scores how well the quotes of a claim support it. The score is shown; it never decides what is published.
 
-What may be published is decided in `verification`; a low score is no reason to drop a claim and a high one none to
-keep it. "Treatment raised ferritin" and "treatment lowered ferritin" are near each other for every embedding model.
+`verification` decides that. Embedding models place "treatment raised ferritin" near "treatment lowered ferritin".
 """
 
 import re
@@ -18,31 +17,31 @@ from rag_assets.text.folding import Folded
 from rag_assets.text.sentences import sentence_spans
 
 _N_DECIMALS = 4
-"""What lies behind them differs between machines."""
+"""Further ones differ between machines."""
 _TOKEN = re.compile(r"[^\W_]+(?:[-‐‑–/.'’][^\W_]+)*")
 _UPPER_INSIDE = re.compile(r"[^\W_]+.*[A-Z]|\d.*[A-Za-z]|[A-Za-z].*\d")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+)[\"'“‘(\[]*$")
 _MAX_NAME_CHARS, _LOOK_BACK_CHARS = 60, 8
-"""A longer run of letters is no name, and looking further back costs the square of a text's length."""
+"""Longer words are no names; looking further back would take quadratic time."""
 _PLURAL = re.compile(r"(?<=\w\w)s$")
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """What scoring the claims of one answer brought."""
+    """Scores of the claims of one answer."""
 
     supports: tuple[Support, ...]
-    """One a claim, in order."""
+    """One per claim, in order."""
     usage: Usage = field(default_factory=Usage)
-    """Of the requests it took this time; a verdict that was kept costs nothing."""
+    """Of the requests made now; cached verdicts cost nothing."""
     seconds: float = 0.0
     """How long the judge took over its replies."""
     unjudged: str = ""
-    """Why a judge that should have been heard was not; empty when it was, or there is none."""
+    """Why the judge gave no verdict; empty when it did, or there is no judge."""
 
 
 class SupportScorer(Protocol):
-    """Says how well claims are carried by their citations."""
+    """Scores how well claims are supported by their citations."""
 
     @property
     def identity(self) -> str:
@@ -86,7 +85,7 @@ _QUOTED = Support(score=None, similarity=None, numbers=None, entities=None)
 
 
 def _is_own_quote(claim: Claim) -> bool:
-    """Whether a claim is a sentence of the paper: it carries itself."""
+    """Whether a claim is a quoted sentence, which needs no score."""
     return any(citation.quote == claim.text for citation in claim.citations)
 
 
@@ -116,8 +115,8 @@ def _pieces(claim: Claim) -> list[str]:
 def _held_names(text: str, quotes: Sequence[str]) -> float | None:
     """Share of the names and symbols of a text that the quotes hold; None when it has none.
 
-    Names of the question do not count as held: a claim that puts one method's result to another's name, because the
-    question asked about it, is the error this figure should show.
+    Names of the question do not count: a claim that gives one method's result to the method that was asked about is the
+    error this figure should show.
     """
     wanted = _names(text)
     held = {_folded(match[0]) for quote in quotes for match in _TOKEN.finditer(quote)}
@@ -125,7 +124,7 @@ def _held_names(text: str, quotes: Sequence[str]) -> float | None:
 
 
 def _names(text: str) -> set[str]:
-    """Words with a capital or a digit among letters, folded; an ordinary word that begins a sentence is none."""
+    """Words with a capital or a digit among letters, folded, without those capitalised to begin a sentence."""
     return {
         _folded(match[0])
         for match in _TOKEN.finditer(text)
@@ -134,7 +133,7 @@ def _names(text: str) -> set[str]:
 
 
 def _is_capital_inside(text: str, match: re.Match[str]) -> bool:
-    """A word with a capital that does not stand there because a sentence begins."""
+    """Whether a capitalised word does not begin a sentence."""
     start = match.start()
     begins = _SENTENCE_START.search(text, max(0, start - _LOOK_BACK_CHARS), start)
     return match[0][0].isupper() and len(match[0]) > 1 and not begins

@@ -1,6 +1,6 @@
-"""Which differences between the words of a quote and of its source are tidying, and which change what is said.
+"""Tells differences between single words that tidying makes from those that change the meaning.
 
-Compares single words; `fuzzy_match` chains them to a whole quote. Words come folded: lower case, no ligatures.
+`fuzzy_match` applies it to a whole quote. Words come folded: lower case, no ligatures.
 """
 
 import re
@@ -13,7 +13,7 @@ from rapidfuzz.distance import Prefix
 DETERMINERS = frozenset("a an the this that these those its their our".split())
 ARTICLES = frozenset("a an the".split())
 ADDED = DETERMINERS | frozenset("of in on at for and is are was were be been has have had also which to".split())
-"""Words a tidier adds; all others that the source does not have say something it does not say."""
+"""Words that tidying may add."""
 TURNING = frozenset(
     # negations and what turns a statement round
     "not no nor never neither none nobody nothing nowhere non without cannot except unless despite instead "
@@ -31,13 +31,13 @@ TURNING = frozenset(
     "falsified debunked retracted misconception vanished insignificant insignificantly nonsignificant "
     "nonsignificantly".split()
 )
-"""Words that make another statement of the words beside them."""
+"""Words that change the meaning of the words beside them."""
 FILLERS = ADDED | frozenset(
     "very quite rather too indeed itself themselves however thus therefore hence then accordingly consequently "
     "moreover furthermore additionally besides finally lastly interestingly importantly notably remarkably "
     "surprisingly overall respectively namely i.e e.g there here now as by from with".split()
 )
-"""Words that no reader misses."""
+"""Words that may be left out."""
 _LIMITING = TURNING | frozenset(
     "while more most much many some several all any each every both either half part partly partially mostly mainly "
     "almost nearly about approximately around over under above below than up down first second third last one two "
@@ -48,10 +48,10 @@ _LIMITING = TURNING | frozenset(
     "after during until since between among can or vs versus per percent mg kg ml mm cm km nm ms hz mv "
     "min hours days weeks months years".split()
 )
-"""Words that limit what follows them: those, quantities, comparisons and units."""
+"""TURNING, quantities, comparisons and units: words that limit what follows them."""
 _COMPARATIVE = re.compile(r"[a-z]{3,}(?:er|est|less)")
 _NOT_JOINED = frozenset("a an i in im un no not or less be".split())
-""" "not able" and "notable", "a typical" and "atypical" are written alike and say the opposite."""
+""" "not able" and "notable", "a typical" and "atypical" are spelt alike and mean the opposite."""
 _ENDINGS = frozenset(["", "s", "es", "e", "ed", "d", "ing", "y", "ies", "ied", "'s"])
 _MIN_INFLECTED_CHARS = 4
 _MIN_MISSPELT_CHARS = 7
@@ -80,7 +80,7 @@ def comes_before_number(words: Sequence[str], at: int) -> bool:
 
 
 def limits(word: str) -> bool:
-    """Whether a word changes what the others say: "most patients" are not "the patients"."""
+    """Whether a word changes the meaning of the others: "most patients" are not "the patients"."""
     if word in FILLERS:
         return False
     return word in _LIMITING or not word[0].isalpha() or word.endswith("n't") or bool(_COMPARATIVE.fullmatch(word))
@@ -91,7 +91,7 @@ def are_joined(whole: str, parts: Sequence[str]) -> bool:
 
 
 def are_variants(one: str, other: str) -> bool:
-    """Whether two different words are one word with another ending, spelling or a letter too few."""
+    """Whether two words are one with another ending or spelling, or a missing letter."""
     if not (one[0].isalpha() and other[0].isalpha()):
         return False
     return _differ_in_ending(one, other) or _spelt(one) == _spelt(other) or _differ_in_one_letter(one, other)
@@ -107,14 +107,14 @@ def _differ_in_ending(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _spelt(word: str) -> str:
-    """A word in one of its spellings: "tumour" and "tumor", "analyse" and "analyze" come out alike."""
+    """A word in one spelling: "tumour" and "tumor", "analyse" and "analyze" give the same."""
     for pattern, spelling in _SPELLINGS:
         word = pattern.sub(spelling, word)
     return word
 
 
 def _differ_in_one_letter(one: str, other: str) -> bool:
-    """ "signficant" and "significant": a letter inside a long word. The ends stay: typical is not atypical."""
+    """ "signficant" and "significant": a letter inside a long word, not at its ends (typical, atypical)."""
     short, long = sorted((one, other), key=len)
     if len(short) < _MIN_MISSPELT_CHARS or short[-1] != long[-1]:
         return False

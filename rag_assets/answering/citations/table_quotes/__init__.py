@@ -1,1 +1,1 @@
-"""Claims whose quotes are rows of tables: which cells a row has, and whether the claim says what they say."""
+"""Verifies claims whose quotes are rows of tables: the cells of a row, and whether the claim says what they say."""

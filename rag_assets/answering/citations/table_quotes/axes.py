@@ -1,7 +1,7 @@
-"""Which row, or which column, a number of a claim goes with.
+"""Assigns each number of a claim to a row and a column of the quoted table.
 
-Where the claim names several, each number goes with the name that stands before it (behind it, in a claim that begins
-with the number), or by order ("3 and 4 in A and B, respectively").
+Where the claim names several, a number belongs to the name before it (behind it, in a claim that begins with the
+number), or they are assigned by order ("3 and 4 in A and B, respectively").
 """
 
 import re
@@ -13,7 +13,7 @@ from rag_assets.answering.citations.table_quotes.naming import UNNAMED, Names, N
 from rag_assets.answering.citations.table_quotes.statement import Statement
 
 _COMPETES_FROM = 0.5
-"""Share of its name from which another row or column counts as named beside the right one."""
+"""Share of its name from which another row or column counts as named too."""
 _MIN_OTHER_WORDS = 2
 _ROUNDING = 1e-9
 _BRACKETED = re.compile(r"\([^()]*\)")
@@ -26,9 +26,9 @@ class Axis:
     names: Names
     own: int
     stretches: Sequence[Sequence[Word]]
-    """Words of the claim that may name one of them; a stretch holds one name."""
+    """Words of the claim that may name one of them, in runs of one name each."""
     named_from: float
-    """Share of its name from which the own one counts as named; 0 where a claim may leave it unnamed."""
+    """Share of its name from which the cell's row or column counts as named; 0 where a claim may leave it unnamed."""
 
     @cached_property
     def _stems(self) -> frozenset[str]:
@@ -43,7 +43,7 @@ class Axis:
         return self.own_naming.coverage > 1 - _ROUNDING
 
     def fits(self, said: Statement, at: int) -> bool:
-        """Whether the claim's number at offset `at` may be one of this row or column."""
+        """Whether the claim's number at offset `at` may belong to the cell's row or column."""
         own = self.own_naming
         if len(self.names.stems) < 2:
             return not own.words or own.coverage >= self.named_from or not self._names_something_else()
@@ -53,13 +53,13 @@ class Axis:
         return not rivals or self._goes_with_number(said, at, rivals)
 
     def _names_something_else(self) -> bool:
-        """Whether words beside those of the only name make another name of it: "older men" is not "men"."""
+        """Whether words beside the only name make another name of it: "older men" is not "men"."""
         own = self.own_naming.words
         stretches = [frozenset(word.stem for word in words) for words in self.stretches]
         return any(own & stems and len(stems - own) >= _MIN_OTHER_WORDS for stems in stretches)
 
     def _rivals(self, stems: frozenset[str], own: Naming) -> list[int]:
-        """The others that are named by more than the words they share with the own one."""
+        """The others that are named by more than the words they share with this one."""
         rivals = []
         for nth in range(len(self.names.stems)):
             other = self.names.naming(nth, stems)
@@ -74,7 +74,7 @@ class Axis:
         return rivals
 
     def _suits_question(self, question: frozenset[str]) -> bool:
-        """A claim that names nothing speaks of what was asked about; without a question, of one that needs no name."""
+        """A claim that names nothing is about what was asked, or about one that needs no name."""
         asked = self.names.naming(self.own, question)
         if asked.words and asked.coverage >= self.named_from:
             return True
@@ -82,7 +82,7 @@ class Axis:
         return not is_name_needed and not self._rivals(question, UNNAMED)
 
     def _goes_with_number(self, said: Statement, at: int, rivals: Sequence[int]) -> bool:
-        """Whether the number at `at` goes with the own name, where rivals are named too."""
+        """Whether the number at `at` belongs to this name, where rivals are named too."""
         mentions = []
         for words in self.stretches:
             stems = frozenset(word.stem for word in words)
@@ -94,7 +94,7 @@ class Axis:
 
 
 def _visible(said: Statement, mentions: list[tuple[int, int]], at: int) -> list[tuple[int, int]]:
-    """The mentions a number can go with: one inside brackets that hold a number goes with no number outside."""
+    """The mentions a number can belong to: one in brackets that hold a number belongs to no number outside."""
     closed = [
         match.span()
         for match in _BRACKETED.finditer(said.text)
@@ -105,7 +105,7 @@ def _visible(said: Statement, mentions: list[tuple[int, int]], at: int) -> list[
 
 
 def _nearest(mentions: list[tuple[int, int]], numbers: list[int], at: int) -> int | None:
-    """Which of the mentions a number goes with; None when there are none."""
+    """The mention a number belongs to; None when there are none."""
     if not mentions:
         return None
     runs = [item for i, item in enumerate(mentions) if i == 0 or item[1] != mentions[i - 1][1]]

@@ -1,4 +1,4 @@
-"""The quantities of a cell, with the units its table gives them.
+"""Reads the quantities of a cell, with the units its table gives them.
 
 A cell "3.4" below "IC50 (nM)" is 3.4 nM. A unit may stand in the cell, in the header of its column, in the name of
 its row, in a column of units, in other cells of the column, or in the caption.
@@ -25,36 +25,36 @@ _UNIT_COLUMN = re.compile(r"units?(?: of measure(?:ment)?)?\s?\w?", re.IGNORECAS
 _P_HEADER = re.compile(r"\W*p(?:[- ]?values?)?\W*", re.IGNORECASE)
 _BRACKETED_NUMBER = re.compile(r"[(\[]\s*[-−–+<>]?\s*[\d.]")
 _MARK_BEHIND = re.compile(r"(?<=\d)[a-fi-jn-rt-zA-BD-JN-Z](?![\w/])|(?<=\d)[*†‡§¶]+")
-"""The mark of a footnote directly behind a number; letters that are units are none."""
+"""The mark of a footnote directly behind a number; not a letter that is a unit."""
 _BRACKETS = str.maketrans(dict.fromkeys("()[]{}", ";"))
 _PER_CENT, _YEARS = "%", "years"
 
 
 def in_one_line(text: str) -> str:
-    """A text whose bracketed numbers are read as numbers: "54 (12)" holds two, "[86, 499]" is no reference mark."""
+    """A text without brackets, so that their numbers count: two in "54 (12)"; "[86, 499]" is no reference mark."""
     return text.translate(_BRACKETS)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A quantity that a cell may be read as."""
+    """One way to read a number of a cell."""
 
     quantity: Quantity
     has_known_unit: bool
-    """Its table gives the number a unit, whether this reading has it or not."""
+    """The table gives the number a unit, which this reading may or may not have."""
 
     def is_measured_so(self, claimed: Quantity) -> bool:
-        """Whether a claimed unit may be that of the number; a share may be claimed in per cent."""
+        """Whether the claimed unit may be the number's; a share may be claimed in per cent."""
         if self.quantity.has_unit or self.quantity.kind not in (PLAIN, YEAR):
             return True
         return not self.has_known_unit and claimed.kind == PERCENT and "." in self.quantity.written
 
 
 def readings(table: Table, row: TableRow, cell: TableCell) -> list[Reading]:
-    """Each number of a cell, as every quantity it may be claimed as.
+    """Every quantity that each number of a cell may be claimed as.
 
-    A number with a unit of its own has that alone; any other has the units its table gives, and is plain beside them.
-    The sign counts: a number without one is positive.
+    A number with its own unit is read with that only; any other with each unit its table gives, and without a unit. A
+    number without a sign is positive.
     """
     text = _MARK_BEHIND.sub("", cell.text)
     bare = in_one_line(text)
@@ -85,7 +85,7 @@ def _measured(number: Quantity, unit: Quantity) -> Quantity:
 
 
 def _units_of(table: Table, row: TableRow, cell: TableCell, *, is_in_brackets: bool) -> list[Quantity]:
-    """The nearest units there are: of the header, the row, other cells, or else the caption."""
+    """The units given by the header, the row or other cells of the column; if there are none, by the caption."""
 
     def of(label: str) -> list[Quantity]:
         is_of_both = _COUNTS_AND_SHARES.search(label) is not None and has_bracketed_numbers(cell.text)

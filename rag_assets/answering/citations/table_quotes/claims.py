@@ -1,8 +1,8 @@
-"""Whether the numbers of a claim are those of the table rows it quotes.
+"""Compares the numbers of a claim with the table rows it quotes.
 
-A cell says something only together with the names of its row and its column. A number of a claim is held when a
-quoted cell has it, with its unit, and the claim names the cell's row, or the question does, and names neither another
-row nor another column for it.
+A cell has a meaning only together with the names of its row and column. A number of a claim is confirmed when a quoted
+cell has it, with its unit, and the claim or the question names the cell's row, and the claim names no other row or
+column for it.
 """
 
 import re
@@ -28,13 +28,13 @@ _KINDS_OF_NUMBERS = frozenset({PLAIN, YEAR, P_VALUE, DECADE})
 _NAME = re.compile(r"(?<![.!?:]\s)(?<!^)(?<![\w-])(?<!\d\s)[A-Z][\w-]*|(?<![\w-])[A-Za-z][\w-]*\d[\w-]*")
 _MIN_FOREIGN_WORDS = 2
 _ROW_NAMED_FROM = 0.51
-"""Share of a row's name that a claim, or the question, has to have; half of "Total stocks" names no row."""
+"""Share of a row's name that the claim or the question must have; half of "Total stocks" names no row."""
 
 
 def contradicts_rows(claim: str, rows: Sequence[QuotedRows], prose: Sequence[str], question: str) -> bool:
-    """Whether a claim has a number that neither the quoted cells nor the prose quoted beside them hold.
+    """Whether a claim has a number that neither the quoted cells nor the prose quoted beside them have.
 
-    A number of the question may stand in a claim whose other numbers are held, but answers nothing by itself.
+    A number of the question may stand in a claim if another of its numbers is confirmed.
     """
     said = Statement.of(claim, question, rows)
     if len(said.values) > MAX_COMPARED:
@@ -51,7 +51,7 @@ def contradicts_rows(claim: str, rows: Sequence[QuotedRows], prose: Sequence[str
 
 @dataclass(frozen=True)
 class _QuotedTable:
-    """Quoted rows, a claim about them, and which of its words may name rows and columns."""
+    """Quoted rows and a claim about them."""
 
     quoted: QuotedRows
     said: Statement
@@ -65,7 +65,7 @@ class _QuotedTable:
         return self.quoted.table.columns
 
     def holds(self, at: int, claimed: Quantity) -> bool:
-        """Whether a quoted cell has the number at offset `at` of the claim, in a row and column it may speak of."""
+        """Whether a quoted cell has the number at offset `at` of the claim, in a row and column the claim may mean."""
         for nth, cell in self.quoted.cells:
             if cell.position == 0 and not cell.is_value:
                 continue  # numbers in the name of a row are no values
@@ -97,10 +97,10 @@ class _QuotedTable:
 
     @cached_property
     def _stretches(self) -> tuple[list[list[Word]], list[list[Word]]]:
-        """The claim's stretches of words that may name a row, and those that may name a column.
+        """The claim's runs of words that may name a row, and those that may name a column.
 
-        A word is left to the name that holds more of its stretch: the "account" of "percent of account" names no row
-        "Core Account".
+        A word counts for the name that has more words of its run: the "account" of "percent of account" does not name
+        the row "Core Account".
         """
         of_rows = literal_places((name for row in self.rows for name in row.names[:1] if " " in name), self.said.text)
         of_columns = literal_places((name for name in self.columns if " " in name), self.said.text)
@@ -127,7 +127,7 @@ class _QuotedTable:
     def _has_foreign_name(self, axis: Axis) -> bool:
         """Whether the claim has a name that neither the chunk nor the question has.
 
-        That is a word with a capital or a digit; or several other words beside those that name a part of the row.
+        A name is a word with a capital or a digit, or several words beside those that name a part of the row.
         """
         known = all_stems(self.quoted.chunk_text) | self.said.question
 
@@ -143,7 +143,7 @@ class _QuotedTable:
 
 
 def _is_amount(claim: str, claimed: Quantity, given: Reading) -> bool:
-    """Whether a cell says what is claimed; a minus may be left out of what "fell", and of money."""
+    """Whether a cell has the claimed quantity; a claim that something "fell", or about money, may leave a minus out."""
     if not claimed.has_unit and claimed.kind not in _KINDS_OF_NUMBERS:
         claimed = replace(claimed, kind=PLAIN)  # "the number of trials 7" speaks of no seventh trial
     if (claimed.has_unit and not given.is_measured_so(claimed)) or not agrees_in_kind(claimed, given.quantity):

@@ -1,7 +1,7 @@
-"""Which row or column of a table a text names.
+"""Tells which row or column of a table a text names.
 
-Names are compared by the stems of their words, each weighing the more the fewer rows (or columns) have it. Words in
-brackets may be left out, and abbreviations that statistics tables share are read as what they stand for.
+Names are compared by the stems of their words; a stem weighs more the fewer rows (or columns) have it. Words in
+brackets may be left out, and common abbreviations of statistics are read as what they stand for.
 """
 
 import math
@@ -44,7 +44,7 @@ _SAME = {
     "yr": "year",
     "std": "sd",
 }
-"""Stems that say the same; the second is used for both."""
+"""Stems with the same meaning; the second is used for both."""
 _STOP = frozenset(
     "a an the of in on at for and or to by from as is are was were be been had has have it its this that each "
     "than".split()
@@ -63,7 +63,7 @@ class Word:
 
 
 def words_of(text: str) -> list[Word]:
-    """The words of a text that can name something, in order; offsets count in `legible(text)`."""
+    """The words of a text that can name something, in order, with their offsets in it."""
     return [Word(_stem(match[0]), *match.span()) for match in _WORD.finditer(text) if match[0].lower() not in _STOP]
 
 
@@ -78,7 +78,7 @@ def legible(text: str) -> str:
 
 @lru_cache(maxsize=8192)
 def name_stems(name: str) -> frozenset[str]:
-    """The stems of a row's or column's name without what stands in brackets, unless nothing else does."""
+    """The stems of a row's or column's name without its brackets, unless all of it is in brackets."""
     plain = legible(name)
     outside = frozenset(word.stem for word in words_of(_IN_BRACKETS.sub(" ", plain)))
     return outside or all_stems(name)
@@ -107,7 +107,7 @@ class Names:
         return cls(stems, weights)
 
     def naming(self, nth: int, said: Iterable[str]) -> "Naming":
-        """How far a text with the stems `said` names this one and not all of them."""
+        """How well a text with the stems `said` names this one rather than all of them."""
         told = frozenset(said)
         by_stem = {stem: _said(stem, told) for stem in frozenset().union(*self.stems[nth]) if self.weights[stem] > 0}
         shares = []
@@ -118,24 +118,24 @@ class Names:
         return Naming(frozenset().union(*by_stem.values()), max(shares, default=0.0), bool(by_stem))
 
     def best(self, said: frozenset[str]) -> "Naming":
-        """How a text names the one that it names best."""
+        """The naming of the one that a text names best."""
         namings = [self.naming(nth, said) for nth in range(len(self.stems))]
         return max(namings, key=lambda one: (len(one.words), one.coverage), default=UNNAMED)
 
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How a text names a row or column."""
+    """How well a text names a row or column."""
 
     words: frozenset[str]
-    """The stems of the text that do."""
+    """The stems of the text that name it."""
     coverage: float
     """The share of its best named name, 0 to 1."""
     can_be_told: bool
-    """Whether it has a name that others have not."""
+    """Whether it has a name of its own."""
 
     def says_more_than(self, other: "Naming") -> bool:
-        """Whether it takes all the words the other takes, and more, or the same for more of its name."""
+        """Whether it uses all words the other uses and more, or the same for a larger share of its name."""
         return other.words < self.words or (other.words == self.words and other.coverage < self.coverage)
 
 
@@ -143,7 +143,7 @@ UNNAMED = Naming(frozenset(), 0.0, can_be_told=False)
 
 
 def _said(stem: str, told: frozenset[str]) -> frozenset[str]:
-    """The stems of a text that say a stem of a name: itself, or else words that begin alike."""
+    """The stems of a text that stand for a stem of a name: itself, or else those that begin alike."""
     return frozenset({stem}) if stem in told else frozenset(one for one in told if are_one_word(stem, one))
 
 

@@ -1,4 +1,4 @@
-"""The tables in the text of a chunk: rows, cells, and what names them.
+"""Reads the tables in the text of a chunk: rows, cells and their names.
 
 Chunking writes a row as one line, "Drug: A | IC50 (nM): 3.4", or as plain cells, "A | 3.4", where no header is known.
 The lines of one table stand together; those without a separator before the first row are its caption, those after it
@@ -24,7 +24,7 @@ class TableCell:
     """One cell of a row."""
 
     column: str
-    """The header of its column. Cells of a table without headers have none, and their column is a position."""
+    """The header of its column; empty in a table without headers."""
     position: int
     """Index among the cells of its row."""
     text: str
@@ -49,9 +49,9 @@ class TableRow:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """What tells the row from others: its first cell, then its other cells of words."""
+        """The texts that name the row: its first cell, then its other cells that hold words."""
         first, *others = self.cells
-        names_row = not (first.is_value and first.column)  # "Layers: 6" is a value of the column "Layers"
+        names_row = not (first.is_value and first.column)  # "Layers: 6" is a value in the column "Layers"
         return (*([first.text] if names_row else []), *(cell.text for cell in others if not cell.is_value))
 
 
@@ -125,7 +125,7 @@ def tables_in(text: str) -> tuple[Table, ...]:
 
 
 def is_value(text: str) -> bool:
-    """Whether a cell holds a value rather than a name: digits and few letters, and no code such as BMS-986158."""
+    """Whether a cell holds a value rather than a name: digits, few letters, and no code such as BMS-986158."""
     bare = "".join(_SAMPLE_SIZE.sub("", text).split())
     if not any(character.isdigit() for character in bare) or _CODE.fullmatch(bare):
         return False
@@ -166,7 +166,7 @@ def _pieces(line: str) -> Iterator[tuple[str, int]]:
 
 
 def _with_columns_named(rows: Sequence[TableRow]) -> Iterator[TableRow]:
-    """The rows; in a table without headers the first rows hold words only, and these name the columns below."""
+    """The rows; in a table without headers, first rows that hold words only name the columns below."""
     heads: list[TableRow] = []
     for row in rows[:_MOST_HEADER_ROWS]:
         if any(cell.column or cell.is_value for cell in row.cells):

@@ -1,4 +1,4 @@
-"""A claim read beside the tables it quotes: its numbers, and its words in stretches that hold one name each."""
+"""Reads a claim about a table: its numbers, and its words in runs of one name each."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from rag_assets.answering.citations.table_quotes.naming import Word, all_stems, 
 from rag_assets.answering.citations.table_quotes.rows import QuotedRows, Table
 
 _PARTS_NAMES = re.compile(r"[,;:()]|\b(?:and|or|vs|versus|than|was|were|is|are|had|has)\b|\d")
-"""What may stand between two names; a name in the table's own writing is not parted by it."""
+"""Separates two names, except inside a name that is written as in the table."""
 _WORD_BEFORE = re.compile(r"([^\W_]+)[^\w\d.]{1,3}$")
 _WORD_BEHIND = re.compile(r"[^\w\d]{0,2}([^\W_]+)")
 _JOINING = frozenset("and or of to in at for with was were is are be by from the a an on than".split())
@@ -21,19 +21,19 @@ _LOOK_BACK_CHARS = 40
 _NAME_WITH_NUMBER = re.compile(r"[^\W\d_]{2}.*\d|\d.*[^\W\d_]{2}", re.DOTALL)
 
 Place = tuple[int, int]
-"""Offsets of a stretch of `Statement.text`."""
+"""Offsets in `Statement.text`."""
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A claim, read beside the rows it quotes."""
+    """A claim and its numbers, read beside the rows it quotes."""
 
     text: str
     words: tuple[Word, ...]
-    """Without those of its values: the "%" of "5 %" names no column."""
+    """Without the words of its values: the "%" of "5 %" names no column."""
     values: tuple[tuple[int, int, Quantity], ...]
-    """Offsets in `text`, and the quantity; those that belong to names ("age 21", "Study 2") are left out, and small
-    numbers in words where there are others."""
+    """Offsets in `text`, and the quantity. Numbers in names ("age 21", "Study 2") are left out, and small numbers in
+    words where there are others."""
     question: frozenset[str]
     """Stems of the question."""
 
@@ -61,7 +61,7 @@ class Statement:
         return [start for start, _, _ in self.values]
 
     def stretches(self, names: Sequence[Place]) -> list[list[Word]]:
-        """The words in stretches that hold no more than one name; no place in `names` is parted."""
+        """The words in runs of at most one name; no run ends inside a place of `names`."""
         found: list[list[Word]] = []
         for word in self.words:
             if not found or self._are_apart(found[-1][-1], word, names):
@@ -77,7 +77,7 @@ class Statement:
 
 
 def literal_places(names: Iterable[str], text: str) -> list[Place]:
-    """Where names stand in a legible text as they do in the table, in any case."""
+    """Where names stand in a text as they do in the table, in upper or lower case."""
     plain = text.casefold()
     wanted = [legible(name).casefold() for name in dict.fromkeys(names)]
     return [(at, at + len(one)) for one in wanted if one for at in [plain.find(one)] if at >= 0]
