@@ -5,6 +5,7 @@ Says what is changed and what a row looks like. Nothing is published here.
 
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets import tables
-from rag_assets.domain import Document, Source
+from rag_assets.domain import Block, Document, Source, Span
 from rag_assets.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.parsing.alignment import ALIGNMENT_VERSION
 from rag_assets.parsing.attempts import (
@@ -26,7 +27,6 @@ from rag_assets.parsing.attempts import (
     ranked,
 )
 from rag_assets.parsing.discovery import Paper, PaperFile
-from rag_assets.parsing.page_labels import labelled_blocks
 from rag_assets.parsing.promises import PARSED, QUARANTINED
 from rag_assets.parsing.registry import expected_sources, installed_extras
 from rag_assets.parsing.store import DocumentStore
@@ -36,6 +36,7 @@ PARSER_VERSION = 2
 """Part of every fingerprint: raise it for a change that concerns all formats. A change of one parser raises the
 version of its format in `registry`."""
 _HASHING_THREADS = 4
+_MAX_LABEL_CHARS = 20
 
 
 def update_parsed_index(
@@ -198,3 +199,36 @@ def _blocks_of(document: Document, kept_as: str) -> pa.Table:
         "fingerprint": kept_as,
     }
     return tables.to_table(tables.block_rows(labelled_blocks(document), common, document.block_starts), tables.BLOCKS)
+
+
+def labelled_blocks(document: Document) -> tuple[Block, ...]:
+    """The document's blocks, their spans with the labels printed on their pages ("xii", "118").
+
+    Labels are shown, never counted with: they may be roman, jump or repeat.
+    """
+    labels = [_clean(label) for label in document.page_labels]
+    if not any(labels):
+        return document.blocks
+    return tuple(
+        replace(
+            block, spans=_labelled_spans(block.spans, labels), title_spans=_labelled_spans(block.title_spans, labels)
+        )
+        for block in document.blocks
+    )
+
+
+def _labelled_spans(spans: Sequence[Span], labels: Sequence[str | None]) -> tuple[Span, ...]:
+    return tuple(
+        replace(span, label_start=_label(span.page_start, labels), label_end=_label(span.page_end, labels))
+        for span in spans
+    )
+
+
+def _label(page: int | None, labels: Sequence[str | None]) -> str | None:
+    return labels[page - 1] if page is not None and 1 <= page <= len(labels) else None
+
+
+def _clean(label: str | None) -> str | None:
+    """A label on one line; None when it is empty, holds other than printable characters, or is no label but a text."""
+    text = " ".join((label or "").split())
+    return text if text and text.isprintable() and len(text) <= _MAX_LABEL_CHARS else None

@@ -33,17 +33,15 @@ class Format:
     source: Source
     suffixes: tuple[str, ...]
     """In lower case; the usual ones first. A JSON or XML suffix may stand for several formats."""
-    module: str
     parse: str
-    """Name of the parse function in `module`."""
+    """`module:function`."""
     sniff: str | None
     """`module:function` that knows the format by its first bytes; None: told by being text, and by the suffix."""
     opening: bytes = b""
     """What the content starts with, white space aside: only then is the sniffer imported and asked."""
-    needs_suffix: bool = False
-    """The content alone is not enough: a web page named .pdf is a failed download, not a paper."""
-    extra: str | None = None
-    """The optional dependency, and the package, without which its files cannot be read."""
+    needs: str = ""
+    """The optional dependency, and the package, without which its files cannot be read. The content of such a file is
+    not enough, its suffix must fit: a web page named .pdf is a failed download, not a paper."""
     reads_settings: tuple[str, ...] = ()
     """Fields of ParsingSettings that its parser reads; papers of other formats are not parsed again for them."""
     version: int = 1
@@ -52,81 +50,61 @@ class Format:
     def fingerprint(self, settings: ParsingSettings) -> str:
         """Changes with everything but the file that a document of this format follows from."""
         values = settings.model_dump(mode="json", include=set(self.reads_settings))
-        return fingerprint(self.source, self.module, self.parse, self.version, values)
+        return fingerprint(self.source, *self.parse.split(":"), self.version, values)
 
 
+_PAGED = ("running_header_share",)
 FORMATS = (
     Format(
-        Source.PDF,
-        (".pdf",),
-        "pdf.document",
-        "parse_pdf",
-        "pdf.file:looks_like_pdf",
-        reads_settings=("running_header_share",),
-        version=3,
+        Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", reads_settings=_PAGED, version=3
     ),
     Format(
         Source.TEI,
         (".grobid.tei.xml", ".tei.xml", ".tei", ".xml"),
-        "tei.document",
-        "parse_tei",
+        "tei.document:parse_tei",
         "tei.sniffing:looks_like_tei",
-        version=3,
+        version=4,
     ),
     Format(
         Source.DOCLING,
         (".docling.json", ".json"),
-        "docling.document",
-        "parse_docling",
+        "docling.document:parse_docling",
         "docling.document:looks_like_docling",
         b"{",
-        reads_settings=("running_header_share",),
+        reads_settings=_PAGED,
         version=3,
     ),
     Format(
         Source.DOCLING,
         (".html", ".htm"),
-        "docling.convert",
-        "parse_with_docling",
+        "docling.convert:parse_with_docling",
         "docling.convert:looks_like_html",
         b"<",
-        needs_suffix=True,
-        extra="docling",
-        reads_settings=("running_header_share",),
+        needs="docling",
+        reads_settings=_PAGED,
         version=3,
     ),
     Format(
         Source.DOCLING,
         (".docx",),
-        "docling.convert",
-        "parse_with_docling",
+        "docling.convert:parse_with_docling",
         "docling.convert:looks_like_docx",
         b"PK",
-        needs_suffix=True,
-        extra="docling",
-        reads_settings=("running_header_share",),
+        needs="docling",
+        reads_settings=_PAGED,
         version=3,
     ),
     Format(
         Source.ADE,
         (".ade.json", ".json"),
-        "ade.document",
-        "parse_ade",
+        "ade.document:parse_ade",
         "ade.document:looks_like_ade",
         b"{",
-        reads_settings=("running_header_share",),
+        reads_settings=_PAGED,
         version=3,
     ),
-    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document", "parse_markdown", None, version=3),
-    Format(
-        Source.TEXT,
-        (".txt", ".text"),
-        "text.document",
-        "parse_text",
-        None,
-        reads_settings=("running_header_share",),
-        version=3,
-    ),
+    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document:parse_markdown", None, version=3),
+    Format(Source.TEXT, (".txt", ".text"), "text.document:parse_text", None, reads_settings=_PAGED, version=3),
 )
 _SUFFIXES = sorted(
     {suffix for known in FORMATS for suffix in known.suffixes}, key=lambda suffix: (-len(suffix), suffix)
@@ -177,12 +155,12 @@ def suffix_rank(name: str) -> int:
 
 def parser_of(known: Format) -> Parse:
     """The parse function of a format; imports its module."""
-    return cast(Parse, _function(known.module, known.parse))
+    return cast(Parse, _function(known.parse))
 
 
 def installed_extras() -> list[str]:
     """The optional dependencies of formats that are installed; what failed for want of one is tried again with it."""
-    return sorted({known.extra for known in FORMATS if known.extra and importlib.util.find_spec(known.extra)})
+    return sorted({known.needs for known in FORMATS if known.needs and importlib.util.find_spec(known.needs)})
 
 
 def sniff(name: str, head: bytes) -> Format:
@@ -207,12 +185,12 @@ def _expected(name: str) -> list[Format]:
 def _looks_like(known: Format, head: bytes) -> bool:
     if known.sniff is None or not head.lstrip(_BEFORE_CONTENT).startswith(known.opening):
         return False
-    looks_like = cast(Sniff, _function(*known.sniff.split(":")))
+    looks_like = cast(Sniff, _function(known.sniff))
     return looks_like(head)
 
 
 def _named_alike(known: Format, name: str) -> Format:
-    if known.needs_suffix and suffix_of(name) not in known.suffixes:
+    if known.needs and suffix_of(name) not in known.suffixes:
         wanted = known.suffixes[0]
         raise UnreadableDocument(
             f"is a {wanted} file by content. Name it so if it is the paper, or get the paper again."
@@ -240,7 +218,7 @@ def _mismatch(formats: Sequence[Format], name: str, text: str) -> str:
         return f"is no PDF: it has no %PDF- header but holds {_kind_of(text)}. Download it again."
     if Source.TEI in expected:
         return _not_tei(text)
-    if any(known.needs_suffix for known in formats):
+    if any(known.needs for known in formats):
         suffix = suffix_of(name)
         return f"is no {suffix} file: it holds {_kind_of(text)}. Save the paper as {suffix} again."
     return f"is neither a DoclingDocument nor an ADE export but {_kind_of(text)}. Export the paper again."
@@ -266,5 +244,6 @@ def _kind_of(text: str) -> str:
     return "XML" if _XML_START.match(start) else "plain text"
 
 
-def _function(module: str, name: str) -> object:
+def _function(place: str) -> object:
+    module, name = place.split(":")
     return getattr(importlib.import_module(f"{_PACKAGE}.{module}"), name)

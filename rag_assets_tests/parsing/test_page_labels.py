@@ -1,5 +1,5 @@
 from rag_assets.domain import Block, BlockKind, Document, Source, Span
-from rag_assets.parsing.page_labels import labelled_blocks
+from rag_assets.parsing.corpus import labelled_blocks
 
 
 def document(labels: tuple[str | None, ...], *spans: Span) -> Document:

@@ -10,24 +10,23 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
-from rag_assets.domain import Block, BlockKind, Document, PageSource, Source, Zone
+from rag_assets.domain import Block, BlockKind, Document, PageSource, Source
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.parsing.ade.headings import with_numbered_headings
 from rag_assets.parsing.ade.joining import with_joined_paragraphs
 from rag_assets.parsing.ade.noise import Sifted, sifted
 from rag_assets.parsing.ade.reference_marks import texts_with_marks_apart
 from rag_assets.parsing.ade.shapes import AdeFile, Region, family_of, read_ade
 from rag_assets.parsing.ade.tables import is_table_title, table_blocks
-from rag_assets.parsing.ade.text import Draft, text_drafts
+from rag_assets.parsing.ade.text import text_blocks, with_numbered_headings
 from rag_assets.parsing.conventions.hyphenation import Vocabulary, mended
-from rag_assets.parsing.conventions.section_headings import (
-    Heading,
-    settled_levels,
-    starts_abstract,
-    with_abstract,
-    with_sections,
-)
 from rag_assets.parsing.conventions.section_names import is_section_name
+from rag_assets.parsing.conventions.sections import (
+    LevelledBlock,
+    n_chars_of_back,
+    starts_abstract,
+    with_sections,
+    with_settled_levels,
+)
 from rag_assets.parsing.files.json_objects import load_json_object
 from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.markdown.parts import plain_line
@@ -64,42 +63,42 @@ def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:
     title = _title_region(ade)
     sift = sifted(ade.regions, title, settings.running_header_share, ade.n_pages)
     try:
-        drafts = _drafts(sift, ade, title)
+        found = _blocks(sift, ade, title)
     except RecursionError as error:
         raise DocumentLimit("has Markdown nested too deep to read. Parse the paper again.") from error
-    if not drafts:
+    if not found:
         raise UnreadableDocument(f"has {ade.n_pages or 0} pages on which ADE found no text. Check the original file.")
-    blocks = _with_sections(drafts)
+    blocks = with_sections(with_settled_levels(found))
     return Document(
         paper_id=file.paper_id,
-        title=next((draft.block.text for draft in drafts if draft.is_title), ""),
+        title=next((levelled.block.text for levelled in found if levelled.is_title), ""),
         source=Source.ADE,
         file_path=file.path,
         blocks=tuple(blocks),
         n_pages=ade.n_pages,
         page_source=PageSource.PARSER if any(block.page_start for block in blocks) else PageSource.NONE,
         page_labels=sift.page_labels,
-        n_source_chars=sum(len(plain_line(region.text)) for region in sift.kept) - _n_chars_of_back(blocks),
+        n_source_chars=sum(len(plain_line(region.text)) for region in sift.kept) - n_chars_of_back(blocks),
         n_dropped_running=sift.n_dropped,
         notes=_notes(ade),
     )
 
 
-def _drafts(sift: Sifted, ade: AdeFile, title: Region | None) -> list[Draft]:
+def _blocks(sift: Sifted, ade: AdeFile, title: Region | None) -> list[LevelledBlock]:
     vocabulary = Vocabulary.of_texts(region.text for region in sift.kept)
-    drafts: list[Draft] = []
+    blocks: list[LevelledBlock] = []
     texts = texts_with_marks_apart(sift.kept)
     marked = with_numbered_headings([replace(r, text=text) for r, text in zip(sift.kept, texts, strict=True)])
     for index, region in enumerate(sift.kept):
         if region.kind == "table":
-            found = [Draft(_with_mended_title(block, vocabulary)) for block in table_blocks(region, ade)]
+            found = [LevelledBlock(_with_mended_title(block, vocabulary)) for block in table_blocks(region, ade)]
         else:
             with_marks = replace(region, text=marked.get(index, texts[index]))
-            found = list(text_drafts(with_marks, ade.family, vocabulary))
+            found = list(text_blocks(with_marks, ade.family, vocabulary))
         if region is title and found:
-            found[0] = Draft(replace(found[0].block, kind=BlockKind.HEADING), is_title=True)
-        drafts.extend(found)
-    return with_joined_paragraphs(_with_titles_in_tables(drafts), vocabulary)
+            found[0] = LevelledBlock(replace(found[0].block, kind=BlockKind.HEADING), is_title=True)
+        blocks.extend(found)
+    return with_joined_paragraphs(_with_titles_in_tables(blocks), vocabulary)
 
 
 def _with_mended_title(table: Block, vocabulary: Vocabulary) -> Block:
@@ -144,17 +143,17 @@ def _area_of_character(region: Region) -> float:
     return area / len(plain_line(region.text))
 
 
-def _with_titles_in_tables(drafts: Sequence[Draft]) -> list[Draft]:
+def _with_titles_in_tables(blocks: Sequence[LevelledBlock]) -> list[LevelledBlock]:
     """A paragraph "Table 2. ..." right before or after a table that has no title becomes its title."""
-    titled: list[Draft] = []
-    for draft in drafts:
-        before = titled[-1].block if titled else None
-        if before and _is_untitled_table(draft.block) and _is_table_title(before):
-            titled[-1] = replace(draft, block=_titled(draft.block, before))
-        elif before and _is_untitled_table(before) and _is_table_title(draft.block):
-            titled[-1] = replace(titled[-1], block=_titled(before, draft.block))
+    titled: list[LevelledBlock] = []
+    for levelled in blocks:
+        block, before = levelled.block, titled[-1].block if titled else None
+        if before and _is_untitled_table(block) and _is_table_title(before):
+            titled[-1] = replace(levelled, block=_titled(block, before))
+        elif before and _is_untitled_table(before) and _is_table_title(block):
+            titled[-1] = replace(titled[-1], block=_titled(before, block))
         else:
-            titled.append(draft)
+            titled.append(levelled)
     return titled
 
 
@@ -168,18 +167,6 @@ def _is_untitled_table(block: Block) -> bool:
 
 def _is_table_title(block: Block) -> bool:
     return block.kind in (BlockKind.PARAGRAPH, BlockKind.HEADING) and is_table_title(block.text)
-
-
-def _with_sections(drafts: Sequence[Draft]) -> list[Block]:
-    is_heading = [draft.block.kind is BlockKind.HEADING and not draft.is_title for draft in drafts]
-    headings = [Heading(d.block.text, d.level) for d, heading in zip(drafts, is_heading, strict=True) if heading]
-    settled = iter(settled_levels(headings))
-    levels = [next(settled) if heading else 0 for heading in is_heading]
-    return with_abstract(with_sections([draft.block for draft in drafts], levels))
-
-
-def _n_chars_of_back(blocks: Sequence[Block]) -> int:
-    return sum(len(block.text) for block in blocks if block.zone is Zone.BACK)
 
 
 def _notes(ade: AdeFile) -> tuple[str, ...]:

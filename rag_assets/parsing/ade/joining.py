@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from rag_assets.domain import Block, BlockKind, Box, Span
-from rag_assets.parsing.ade.text import Draft
-from rag_assets.parsing.conventions.boxes import opens_box
 from rag_assets.parsing.conventions.hyphenation import Vocabulary, mended
+from rag_assets.parsing.conventions.running_text import opens_box
+from rag_assets.parsing.conventions.sections import LevelledBlock
 
 _ENDS_SENTENCE = re.compile(r"(?:[.!?:;]|(?<![\d.])[.!?][\"'”’)\]]*[\s\d⁰¹²³⁴⁵⁶⁷⁸⁹,–-]{1,14})[\"'”’)\]]*$")
 _ENDS_OPEN = re.compile(r"\b(?:and|or|of|the|in|for|with|to|a|by|on|from|is|are|was|were|as|than|between)$")
@@ -23,18 +23,19 @@ _MIN_WORDS_AFTER_BOXES = 5
 _SAME_COLUMN = 0.05
 
 
-def with_joined_paragraphs(drafts: Sequence[Draft], vocabulary: Vocabulary) -> list[Draft]:
-    """`drafts` with each paragraph that was cut put together."""
-    joined: list[Draft] = []
+def with_joined_paragraphs(blocks: Sequence[LevelledBlock], vocabulary: Vocabulary) -> list[LevelledBlock]:
+    """`blocks` with each paragraph that was cut put together."""
+    joined: list[LevelledBlock] = []
     last: int | None = None
     n_since = 0
-    for draft in drafts:
-        kind = draft.block.kind
-        at = _place_of_start(joined, last, draft.block) if kind is BlockKind.PARAGRAPH else None
+    for levelled in blocks:
+        block = levelled.block
+        kind = block.kind
+        at = _place_of_start(joined, last, block) if kind is BlockKind.PARAGRAPH else None
         if at is None:
-            joined.append(draft)
+            joined.append(levelled)
         else:
-            joined[at] = replace(joined[at], block=_merged(joined[at].block, draft.block, vocabulary))
+            joined[at] = replace(joined[at], block=_merged(joined[at].block, block, vocabulary))
         if kind is BlockKind.PARAGRAPH:
             last, n_since = len(joined) - 1 if at is None else at, 0
         elif kind in _INTERRUPTIONS and n_since < _MAX_INTERRUPTIONS:
@@ -44,21 +45,21 @@ def with_joined_paragraphs(drafts: Sequence[Draft], vocabulary: Vocabulary) -> l
     return joined
 
 
-def _place_of_start(drafts: Sequence[Draft], last: int | None, block: Block) -> int | None:
+def _place_of_start(blocks: Sequence[LevelledBlock], last: int | None, block: Block) -> int | None:
     """Index of the paragraph that `block` goes on with; `last` is the last one, if only a few floats came after it."""
     if opens_box(block.text):
         return None
-    if last is not None and _continues(drafts[last].block, block):
+    if last is not None and _continues(blocks[last].block, block):
         return last
-    return _open_before_boxes(drafts, block)
+    return _open_before_boxes(blocks, block)
 
 
-def _open_before_boxes(drafts: Sequence[Draft], block: Block) -> int | None:
+def _open_before_boxes(blocks: Sequence[LevelledBlock], block: Block) -> int | None:
     """Index of a paragraph that ends in the middle of a phrase, for one that begins in the middle of a sentence."""
     if not block.text[:1].islower() or len(block.text.split()) < _MIN_WORDS_AFTER_BOXES:
         return None
-    for index in range(len(drafts) - 1, max(len(drafts) - 1 - _MAX_BLOCKS_PASSED, -1), -1):
-        earlier = drafts[index].block
+    for index in range(len(blocks) - 1, max(len(blocks) - 1 - _MAX_BLOCKS_PASSED, -1), -1):
+        earlier = blocks[index].block
         if earlier.kind is BlockKind.HEADING:
             return None
         if earlier.kind is BlockKind.PARAGRAPH and _ENDS_OPEN.search(earlier.text):

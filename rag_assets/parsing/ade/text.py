@@ -1,22 +1,27 @@
-"""The text regions of ADE as drafts of blocks: headings, paragraphs, lists, captions, and what a model wrote.
+"""The text regions of ADE as blocks without sections: headings, paragraphs, lists, captions, and what a model wrote.
 
-ADE marks few headings, so lines are judged by their looks (`conventions.section_headings`). Descriptions of figures
+ADE marks few headings, so lines are judged by their looks (`conventions.heading_lines`). Descriptions of figures
 stand between `<::` and `::>`, or fill a figure region; they are the model's words, a caption beside them is the
 authors'. Tables are read in `tables`, sections are found in `document`.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 
 from rag_assets.domain import Block, BlockKind, Span, Zone
-from rag_assets.parsing.ade.headings import UNKNOWN_LEVEL
 from rag_assets.parsing.ade.shapes import Family, Region
+from rag_assets.parsing.conventions.heading_lines import MAX_TITLE_WORDS, looks_like_heading, numbered_heading_lines
+from rag_assets.parsing.conventions.heading_numbers import heading_number
 from rag_assets.parsing.conventions.hyphenation import Vocabulary, mended
-from rag_assets.parsing.conventions.section_headings import looks_like_heading
+from rag_assets.parsing.conventions.section_names import is_plain_section_name
+from rag_assets.parsing.conventions.sections import LevelledBlock
 from rag_assets.parsing.conventions.table_rows import table_block
 from rag_assets.parsing.markdown.parts import MarkdownPart, markdown_parts, plain_line
 
+_UNKNOWN_LEVEL = 6
+"""A Markdown level that ADE itself does not write: a heading whose level is not known."""
+_NOT_TEXT = frozenset({"table", "figure"})
+_MARKED = "#" * _UNKNOWN_LEVEL
 _GENERATED = re.compile(r"<::(.*?)(?:::>|\Z)", re.DOTALL)
 _TRANSCRIPTION = re.compile(r"<::\s*transcription of the content\s*:[^<>]*::>(.*?)(?:<::\s*>|\Z)", re.DOTALL)
 _NUMBER_IN_SENTENCE = re.compile(r"\b(tables?|figures?|figs?\.|box|section|appendix|refs?\.)\n(?=\d)", re.IGNORECASE)
@@ -34,33 +39,58 @@ _MAX_CAPTION_CHARS_OF_MODEL = 200
 _MAX_QUESTION_WORDS = 14
 
 
-@dataclass(frozen=True)
-class Draft:
-    """A block before its section is known."""
+def with_numbered_headings(regions: Sequence[Region]) -> Mapping[int, str]:
+    """New texts of the regions that hold numbered headings, by the index of the region, with the headings marked.
 
-    block: Block
-    level: int = 0
-    """Of a heading: what ADE said, 0 for unknown."""
-    is_title: bool = False
+    To Markdown "1. Introduction" is a list with one item, so the lines of all regions are judged together first.
+    """
+    lines: list[str] = []
+    places: list[tuple[int, int]] = []
+    for index, region in enumerate(regions):
+        own = ["(no text)"] if region.kind in _NOT_TEXT else _lines_of(region.text)
+        lines.extend([*own, ""])
+        places.extend((index, at) for at in range(len(own) + 1))
+    texts: dict[int, list[str]] = {}
+    for at in numbered_heading_lines(lines):
+        index, own_at = places[at]
+        if not lines[at].startswith("#"):
+            own = texts.setdefault(index, _lines_of(regions[index].text))
+            own[own_at] = f"\n{_MARKED} {own[own_at]}\n"
+    return {index: "\n".join(own) for index, own in texts.items()}
 
 
-def text_drafts(region: Region, family: Family, vocabulary: Vocabulary) -> Iterator[Draft]:
+def _lines_of(text: str) -> list[str]:
+    """The lines of a region; a numbered title that ADE kept wrapped as it was printed is one line."""
+    lines = [line.strip() for line in text.strip().split("\n")]
+    return [" ".join(lines)] if _is_wrapped_title(lines) else lines
+
+
+def _is_wrapped_title(lines: Sequence[str]) -> bool:
+    first, rest = lines[0], lines[1:]
+    if not rest or not all(rest) or sum(len(line.split()) for line in lines) > MAX_TITLE_WORDS:
+        return False
+    if is_plain_section_name(first) or heading_number(first) is None:
+        return False
+    return not any(heading_number(line) for line in rest)
+
+
+def text_blocks(region: Region, family: Family, vocabulary: Vocabulary) -> Iterator[LevelledBlock]:
     """The blocks of a region that is no table; `vocabulary` is that of the document, to mend cut words."""
     text = _TRANSCRIPTION.sub(r"<::\1::>", region.text)
     if region.kind == "figure":
-        yield from _figure_drafts(region, text, family, vocabulary)
+        yield from _figure_blocks(region, text, family, vocabulary)
         return
     for index, piece in enumerate(_GENERATED.split(text)):
         if index % 2:
             yield from _described(" ".join(_plain_lines(_NAME_OF_KIND.sub("", piece))), "", region)
         else:
             for part in markdown_parts(_marked(piece), "ade"):
-                yield from _part_drafts(part, region, vocabulary)
+                yield from _part_blocks(part, region, vocabulary)
 
 
 def _marked(text: str) -> str:
     """`text` with bold lines marked as headings, and without what Markdown would misread."""
-    with_headings = _BOLD_LINE.sub(lambda match: f"\n{'#' * UNKNOWN_LEVEL} {match[1]}\n", text)
+    with_headings = _BOLD_LINE.sub(lambda match: f"\n{'#' * _UNKNOWN_LEVEL} {match[1]}\n", text)
     return _NUMBER_IN_SENTENCE.sub(r"\1 ", _SECOND_BULLET.sub(r"\1", with_headings))
 
 
@@ -69,11 +99,11 @@ def run_of(region: Region, length: int) -> Span:
     return Span(0, length, region.page_start, region.page_end, region.boxes)
 
 
-def _part_drafts(part: MarkdownPart, region: Region, vocabulary: Vocabulary) -> Iterator[Draft]:
+def _part_blocks(part: MarkdownPart, region: Region, vocabulary: Vocabulary) -> Iterator[LevelledBlock]:
     match part.kind:
         case BlockKind.HEADING:
-            level = 0 if part.level == UNKNOWN_LEVEL else part.level
-            yield _draft(BlockKind.HEADING, part.text.replace("\n", " "), region, vocabulary, level)
+            level = 0 if part.level == _UNKNOWN_LEVEL else part.level
+            yield _levelled(BlockKind.HEADING, part.text.replace("\n", " "), region, vocabulary, level)
         case BlockKind.TABLE:
             table = table_block(
                 part.cells,
@@ -83,23 +113,23 @@ def _part_drafts(part: MarkdownPart, region: Region, vocabulary: Vocabulary) -> 
                 table_boxes=region.boxes,
                 title_boxes=region.boxes,
             )
-            yield Draft(table)
+            yield LevelledBlock(table)
         case BlockKind.LIST if "\n" not in part.text:
-            yield _draft(BlockKind.PARAGRAPH, part.text, region, vocabulary)
+            yield _levelled(BlockKind.PARAGRAPH, part.text, region, vocabulary)
         case BlockKind.LIST | BlockKind.CODE:
-            yield _draft(
+            yield _levelled(
                 part.kind, "\n".join(mended(line, vocabulary) for line in part.text.split("\n")), region, vocabulary
             )
         case _ if part.text:
-            yield from _paragraph_drafts(part.text.split("\n"), region, vocabulary)
+            yield from _paragraph_blocks(part.text.split("\n"), region, vocabulary)
 
 
-def _paragraph_drafts(lines: Sequence[str], region: Region, vocabulary: Vocabulary) -> Iterator[Draft]:
+def _paragraph_blocks(lines: Sequence[str], region: Region, vocabulary: Vocabulary) -> Iterator[LevelledBlock]:
     if _starts_with_heading(lines):
-        yield _draft(BlockKind.HEADING, lines[0], region, vocabulary)
+        yield _levelled(BlockKind.HEADING, lines[0], region, vocabulary)
         lines = lines[1:]
     if text := " ".join(lines):
-        yield _draft(_kind_of(text), text, region, vocabulary)
+        yield _levelled(_kind_of(text), text, region, vocabulary)
 
 
 def _kind_of(text: str) -> BlockKind:
@@ -128,7 +158,7 @@ def _is_short_above(first: str, rest: Sequence[str]) -> bool:
     )
 
 
-def _figure_drafts(region: Region, text: str, family: Family, vocabulary: Vocabulary) -> Iterator[Draft]:
+def _figure_blocks(region: Region, text: str, family: Family, vocabulary: Vocabulary) -> Iterator[LevelledBlock]:
     """What the model wrote about a figure; beside it what it read there: captions, and labels of its panels."""
     pieces = _GENERATED.split(text)
     if family != "v1" or len(pieces) == 1:
@@ -142,22 +172,24 @@ def _figure_drafts(region: Region, text: str, family: Family, vocabulary: Vocabu
     described = " ".join(line for line in written if line not in captions)
     yield from _described(described, "" if has_own_block else label, region)
     if label and has_own_block:
-        yield _draft(BlockKind.FIGURE, label, region, vocabulary)
+        yield _levelled(BlockKind.FIGURE, label, region, vocabulary)
     for caption in captions:
-        yield _draft(BlockKind.FIGURE, caption, region, vocabulary)
+        yield _levelled(BlockKind.FIGURE, caption, region, vocabulary)
 
 
-def _described(text: str, label: str, region: Region) -> Iterator[Draft]:
+def _described(text: str, label: str, region: Region) -> Iterator[LevelledBlock]:
     if text:
         spans = (run_of(region, len(text)),)
         located = (run_of(region, len(label)),) if label else ()
-        yield Draft(Block(BlockKind.FIGURE, text, spans=spans, title=label, title_spans=located, is_generated=True))
+        yield LevelledBlock(
+            Block(BlockKind.FIGURE, text, spans=spans, title=label, title_spans=located, is_generated=True)
+        )
 
 
 def _plain_lines(text: str) -> list[str]:
     return [line for line in map(plain_line, text.split("\n")) if line]
 
 
-def _draft(kind: BlockKind, text: str, region: Region, vocabulary: Vocabulary, level: int = 0) -> Draft:
+def _levelled(kind: BlockKind, text: str, region: Region, vocabulary: Vocabulary, level: int = 0) -> LevelledBlock:
     whole = text if "\n" in text else mended(text, vocabulary)
-    return Draft(Block(kind, whole, spans=(run_of(region, len(whole)),)), level)
+    return LevelledBlock(Block(kind, whole, spans=(run_of(region, len(whole)),)), level)

@@ -1,11 +1,12 @@
 """The number that a heading starts with, in every form that papers use: 1, 2.1, 2.1., IV., A.1, Appendix A.
 
-Every format asks here, so that "1. Introduction" means the same in all of them. A number alone makes no heading:
-list items, affiliations and references have one too. Which numbered lines are headings is decided in `numbered_lines`
-and, for PDF, by font in `pdf.headings`. The names that sections have are in `section_names`.
+"1. Introduction" means the same in all formats. A number alone makes no heading: list items, affiliations and
+references have one too. Which numbered lines are headings is decided in `heading_lines` and, for PDF, by font in
+`pdf.headings`.
 """
 
 import re
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -82,6 +83,26 @@ def heading_number(line: str) -> HeadingNumber | None:
     if match := _LETTER.match(text):
         return HeadingNumber(tuple(_PARTS.findall(match["number"] or match["stopped"])), "letter", text[match.end() :])
     return None
+
+
+def heading_depth(title: str, styles: Container[NumberStyle] = ()) -> int | None:
+    """Depth stated by a number before the title ("3.1 Cohort", "A.1 Proofs" are 2), None without a number.
+
+    styles: those of the other headings' numbers. A letter alone stands below roman numerals ("II. Methods",
+    "A. Subjects"); elsewhere it states no depth.
+    """
+    number = heading_number(title)
+    if number is None:
+        return None
+    is_letter = number.style == "letter" and not number.label
+    if is_letter and "roman" in styles:
+        return 1 + len(number.parts)
+    return None if is_letter and len(number.parts) == 1 else len(number.parts)
+
+
+def number_styles(titles: Iterable[str]) -> frozenset[NumberStyle]:
+    """The styles of the numbers that the titles start with."""
+    return frozenset(number.style for title in titles if (number := heading_number(title)))
 
 
 def _style_of(part: str) -> NumberStyle:

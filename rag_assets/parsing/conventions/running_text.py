@@ -1,7 +1,7 @@
-"""Running headers, footers and page numbers: lines that recur at the edge of many pages.
+"""What stands on a page beside the paper's text: running headers, footers, page numbers, and boxes.
 
-Only the frequency rule lives here, for every format that knows its pages; how a format finds its lines, and what
-it does with the running ones, is its own matter.
+Running lines recur at the edge of many pages; the rule of how often is here, for every format that knows its pages. A
+box (citation, copyright, correspondence, dates) is known by its first words.
 """
 
 import re
@@ -20,6 +20,16 @@ _MIN_PAGES_OF_ONE_SIDE = 3
 _PAGE_NUMBER = "0"
 _DIGITS = re.compile(r"\d+")
 _ROMAN_NUMBER = re.compile(r"[ivxl]+")
+_OPENS_BOX = re.compile(
+    r"\W{0,4}(?:"
+    r"(?:citation|competing interests?|conflicts? of interests?|funding|abbreviations|(?:\w+ )?editors?|key ?words|"
+    r"e-?mail|supplement(?:ary|al) material)\W{0,3}:"
+    r"|(?:received|accepted|published|submitted)(?: online)?(?::| \d| (?:on )?[a-z]{3,9} \d)"
+    r"|(?:table|figure|fig\.|box) ?[A-Z]?\d{1,3}[:.|]"
+    r"|(?:how to cite|cite this|copyright|correspondence|corresponding author|edited by|reviewed by|available online|"
+    r"to whom correspondence|this is an open[ -]access|doi|issn)\b|©)",
+    re.IGNORECASE,
+)
 
 Edge = Literal["top", "bottom"]
 
@@ -51,9 +61,7 @@ def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[f
     found: list[set[int]] = [set() for _ in pages]
     for (text, edge), occurrences in _by_text_and_edge(pages).items():
         alike = _without_model(occurrences) if edge == "top" else occurrences
-        if (
-            len(pages) < _FEW_PAGES and text != _PAGE_NUMBER
-        ):  # too few to tell a header from a text that is simply said twice
+        if len(pages) < _FEW_PAGES and text != _PAGE_NUMBER:  # the same text twice may be no header
             alike = [o for o in alike if o.place is None or not _MARGIN < o.place < 1 - _MARGIN]
         if _is_frequent({occurrence.page for occurrence in alike}, len(pages), share):
             for occurrence in alike:
@@ -101,3 +109,14 @@ def _is_frequent(on: set[int], n_pages: int, share: float) -> bool:
         if n_on >= _MIN_PAGES_OF_ONE_SIDE and n_on > share * n_of_side:
             return True
     return False
+
+
+def opens_box(text: str) -> bool:
+    """Whether a paragraph begins like a box or a caption: with the usual first words, the first in capitals.
+
+    A sentence that the end of a column left open does not go on in one.
+    """
+    first = next((character for character in text if character.isalpha() or character == "©"), "")
+    if first.islower():
+        return False
+    return _OPENS_BOX.match(text) is not None

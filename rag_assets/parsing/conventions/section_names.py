@@ -20,6 +20,15 @@ _CLOSING_MATTER = re.compile(
     r"author(?:s'?|'s)? contributions?|contributors|(?:conflicts? of interests?|competing interests?|"
     r"declarations? of (?:competing )?interests?|disclosures)(?: statement)?|disclosure statement"
 )
+_STARTS_STATEMENT = re.compile(
+    r"acknowledge?ments?|funding|financial (?:support|disclosure)|(?:author )?contributions?|"
+    r"authors?['’]? contributions?|"
+    r"(?:statements?|disclosures?|declarations?) (?:of|on) (?:conflict|competing|interest)|"
+    r"declaration of (?:conflicting|competing)|(?:conflicts?|competing|declarations?) (?:of )?interests?|"
+    r"(?:data|code|materials)(?:,? (?:and|&) \w+)? availability|availability (?:of|statement)|open practices|"
+    r"transparency|action editor|orcid|ethic(?:s|al) (?:approval|statement)|"
+    r"publisher['’]?s note|additional information|author information|consent for publication|about the author"
+)
 _STARTS_ANNEX = re.compile(r"(?:appendix|appendices|annex|supplement(?:ary|al)?\b|supporting information)")
 _ANNEX = re.compile(
     r"appendix|appendices|annex|supplement|supplement(?:ary|al) (?:materials?|information)|supporting information"
@@ -65,6 +74,11 @@ def names_references(title: str) -> bool:
 def names_closing_matter(title: str) -> bool:
     """Whether a heading opens acknowledgements, funding, contributions or interests."""
     return _CLOSING_MATTER.fullmatch(_bare(title)) is not None
+
+
+def names_statement(title: str) -> bool:
+    """Whether a heading behind the body opens a statement of authors or publisher; more may follow the name."""
+    return _STARTS_STATEMENT.match(_bare(title)) is not None
 
 
 def _bare(title: str) -> str:

@@ -7,21 +7,22 @@ footers, comments, notes) is left out. Converting PDF, HTML or DOCX to a Docling
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from rag_assets.domain import Block, Document, PageSource, Source, Zone
+from rag_assets.domain import Document, PageSource, Source
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.parsing.conventions.section_headings import (
-    Heading,
-    heading_depth,
-    settled_levels,
-    with_abstract,
-    with_sections,
-)
+from rag_assets.parsing.conventions.heading_numbers import heading_depth
 from rag_assets.parsing.conventions.section_names import is_section_name
+from rag_assets.parsing.conventions.sections import (
+    LevelledBlock,
+    n_chars_of_back,
+    with_sections,
+    with_settled_levels,
+)
 from rag_assets.parsing.docling.noise import FURNITURE, running_items
 from rag_assets.parsing.docling.pages import Pages
-from rag_assets.parsing.docling.tree import Draft, Reading
+from rag_assets.parsing.docling.tree import Reading
 from rag_assets.parsing.files.json_objects import load_json_object, mapping, sequence, text_field
 from rag_assets.parsing.files.raw import RawFile
 from rag_assets.settings import ParsingSettings
@@ -57,57 +58,51 @@ def document_of(parsed: Mapping[str, Any], file: RawFile, settings: ParsingSetti
         )
     running = running_items(parsed, pages, settings.running_header_share)
     reading = Reading(parsed, pages, limits.max_depth, running)
-    drafts = reading.drafts()
-    if not drafts:
+    found = reading.blocks()
+    if not found:
         raise UnreadableDocument("holds a DoclingDocument without text. Convert it again, with OCR if scanned.")
-    title_at = _title_index(drafts, pages)
-    blocks = _with_sections(drafts, title_at)
+    title_at = _title_index(found, pages)
+    blocks = with_sections(_levelled(found, title_at))
     return Document(
         paper_id=file.paper_id,
-        title=drafts[title_at].block.text if title_at is not None else "",
+        title=found[title_at].block.text if title_at is not None else "",
         source=Source.DOCLING,
         file_path=file.path,
         blocks=tuple(blocks),
         n_pages=pages.count,
         page_source=PageSource.PARSER if any(block.page_start for block in blocks) else PageSource.NONE,
-        n_source_chars=_n_source_chars(parsed, running)
-        - sum(len(block.text) for block in blocks if block.zone is Zone.BACK),
+        n_source_chars=_n_source_chars(parsed, running) - n_chars_of_back(blocks),
         n_dropped_running=reading.n_furniture,
         notes=reading.notes(),
     )
 
 
-def _with_sections(drafts: Sequence[Draft], title_at: int | None) -> list[Block]:
-    """The blocks with their sections. Levels that docling only guessed, all alike, give way to numbers and names."""
-    n_titles = sum(draft.is_title for draft in drafts)
-    stated = [_stated_level(draft, n_titles) for draft in drafts]
-    is_heading = [level > 0 and index != title_at for index, level in enumerate(stated)]
-    headings = [
-        Heading(draft.block.text, level)
-        for draft, level, is_one in zip(drafts, stated, is_heading, strict=True)
-        if is_one
+def _levelled(blocks: Sequence[LevelledBlock], title_at: int | None) -> list[LevelledBlock]:
+    """The blocks with one title; where a document has several (slides), the others are sections.
+
+    Levels that docling only guessed, all alike, give way to numbers and names.
+    """
+    is_several = sum(block.is_title for block in blocks) > 1
+    levelled = [
+        replace(
+            block,
+            level=1 if block.is_title else block.level + (is_several and block.level > 0),
+            is_title=index == title_at,
+        )
+        for index, block in enumerate(blocks)
     ]
-    is_flat = len({heading.level for heading in headings}) == 1
-    settled = iter(settled_levels(headings) if is_flat else [heading.level for heading in headings])
-    levels = [next(settled) if is_one else 0 for is_one in is_heading]
-    return with_abstract(with_sections([draft.block for draft in drafts], levels))
+    is_flat = len({block.level for block in levelled if block.is_heading}) == 1
+    return with_settled_levels(levelled) if is_flat else levelled
 
 
-def _stated_level(draft: Draft, n_titles: int) -> int:
-    """Level of a heading, 0 for other blocks; where a document has several titles (slides), they are sections."""
-    if draft.is_title:
-        return 1
-    return draft.level + 1 if draft.level and n_titles > 1 else draft.level
-
-
-def _title_index(drafts: Sequence[Draft], pages: Pages) -> int | None:
+def _title_index(blocks: Sequence[LevelledBlock], pages: Pages) -> int | None:
     """The first title; in a PDF without one, the first heading of its first page that is no section's."""
-    for index, draft in enumerate(drafts):
-        if draft.is_title:
+    for index, levelled in enumerate(blocks):
+        if levelled.is_title:
             return index
-    for index, draft in enumerate(drafts):
-        text = draft.block.text
-        if draft.level and pages.sizes and draft.block.page_start == 1 and not _names_section(text):
+    for index, levelled in enumerate(blocks):
+        text = levelled.block.text
+        if levelled.level and pages.sizes and levelled.block.page_start == 1 and not _names_section(text):
             return index if len(text) <= _MAX_TITLE_CHARS else None
     return None
 

@@ -1,4 +1,4 @@
-"""The body tree of a DoclingDocument walked in reading order: items become drafts of blocks.
+"""The body tree of a DoclingDocument walked in reading order: items become blocks without sections.
 
 Lists become one block with a line an item, inline groups one paragraph; captions go to their tables and figures.
 Pages are worked out in `pages`, tables and pictures in `floats`, sections in `document`.
@@ -11,6 +11,7 @@ from typing import Any
 
 from rag_assets.domain import Block, BlockKind, Box, Zone
 from rag_assets.errors import DocumentLimit
+from rag_assets.parsing.conventions.sections import LevelledBlock
 from rag_assets.parsing.conventions.superscripts import lowered, raised_after
 from rag_assets.parsing.conventions.table_rows import span_over
 from rag_assets.parsing.docling.floats import picture_blocks, table_blocks
@@ -32,16 +33,6 @@ _NO_SPACE_BEFORE = re.compile(r"\s+(?=[,.;:!?)\]}»”’](?:\s|$))")
 _NO_SPACE_AFTER = re.compile(r"(?<=[(\[{«“])\s+")
 
 
-@dataclass(frozen=True)
-class Draft:
-    """A block before its section is known."""
-
-    block: Block
-    level: int = 0
-    """Of a section heading, as docling states it; 0 for everything else, titles included."""
-    is_title: bool = False
-
-
 @dataclass
 class Reading:
     """One walk through the body of a parsed DoclingDocument."""
@@ -57,11 +48,11 @@ class Reading:
     """Texts inside pictures (axis labels, thumbnails) left out."""
     _seen: set[str] = field(default_factory=set)
 
-    def drafts(self) -> list[Draft]:
+    def blocks(self) -> list[LevelledBlock]:
         """The body's blocks in reading order. Raises DocumentLimit for items nested deeper than the limit."""
         self._seen = self._attached()
         body = mapping(self.parsed.get("body"))
-        return [draft for draft in self._children(body, 1) if draft.block.text]
+        return [levelled for levelled in self._children(body, 1) if levelled.block.text]
 
     def notes(self) -> tuple[str, ...]:
         """What a reader of the blocks should know."""
@@ -84,25 +75,25 @@ class Reading:
             for reference in sequence(mapping(owner).get(name))
         }
 
-    def _children(self, item: Item, depth: int) -> Iterator[Draft]:
+    def _children(self, item: Item, depth: int) -> Iterator[LevelledBlock]:
         self._demand_depth(depth)
         for reference in sequence(item.get("children")):
             name, child = self.item(reference)
             if child and name not in self._seen:
                 self._seen.add(name)
-                yield from self._drafts_of(name, child, depth + 1)
+                yield from self._blocks_of(name, child, depth + 1)
 
-    def _drafts_of(self, name: str, item: Item, depth: int) -> Iterator[Draft]:
+    def _blocks_of(self, name: str, item: Item, depth: int) -> Iterator[LevelledBlock]:
         label = text_field(item.get("label"))
         if item.get("content_layer", "body") != "body" or label in FURNITURE or name in self.running:
             self.n_furniture += 1
             return
         collection = name.split("/")[1]
         if collection == "tables":
-            yield from (Draft(block) for block in table_blocks(item, self))
+            yield from (LevelledBlock(block) for block in table_blocks(item, self))
         elif collection == "pictures":
             self._pass_over(item, depth)
-            yield from (Draft(block) for block in picture_blocks(item, self))
+            yield from (LevelledBlock(block) for block in picture_blocks(item, self))
         elif label in _LISTS:
             yield from self._list(item, depth)
         elif label == "inline":
@@ -114,7 +105,7 @@ class Reading:
             yield from self._text(item)
             yield from self._children(item, depth)
 
-    def _text(self, item: Item) -> Iterator[Draft]:
+    def _text(self, item: Item) -> Iterator[LevelledBlock]:
         label = text_field(item.get("label"))
         kind = _KINDS.get(label, BlockKind.PARAGRAPH)
         raw = self.text_of(item)
@@ -130,8 +121,8 @@ class Reading:
             title="" if language == "unknown" else language,
         )
         level = max(whole_number(item.get("level")) or 1, 1) if label == "section_header" else 0
-        yield Draft(block, level, is_title=label == "title")
-        yield from (Draft(caption) for caption in self.attached_blocks(item, "captions", BlockKind.PARAGRAPH))
+        yield LevelledBlock(block, level, is_title=label == "title")
+        yield from (LevelledBlock(caption) for caption in self.attached_blocks(item, "captions", BlockKind.PARAGRAPH))
 
     def text_of(self, item: Item) -> str:
         """An item's text; of formulas that were not decoded the original characters."""
@@ -156,9 +147,9 @@ class Reading:
             if text := " ".join(self.text_of(item).split()):
                 yield Block(kind, text, spans=self.pages.spans(item if sequence(item.get("prov")) else owner, text))
 
-    def _inline(self, group: Item) -> Iterator[Draft]:
+    def _inline(self, group: Item) -> Iterator[LevelledBlock]:
         text, boxes = self._inline_text(group, 1)
-        yield Draft(Block(BlockKind.PARAGRAPH, text, spans=(span_over(0, len(text), boxes),)))
+        yield LevelledBlock(Block(BlockKind.PARAGRAPH, text, spans=(span_over(0, len(text), boxes),)))
 
     def _inline_text(self, group: Item, depth: int) -> tuple[str, tuple[Box, ...]]:
         """The text of a group of formatted runs, and where it stands."""
@@ -178,19 +169,19 @@ class Reading:
                         texts.append(text)
         return _joined(texts), tuple(dict.fromkeys(boxes))
 
-    def _list(self, group: Item, depth: int) -> Iterator[Draft]:
+    def _list(self, group: Item, depth: int) -> Iterator[LevelledBlock]:
         lines: list[_Line] = []
-        others: list[Draft] = []
+        others: list[LevelledBlock] = []
         self._collect(group, _Level("", depth), lines, others)
         spans, start = [], 0
         for index, line in enumerate(lines):
             end = start + len(line.text) + (index + 1 < len(lines))
             spans.append(span_over(start, end, line.boxes))
             start = end
-        yield Draft(Block(BlockKind.LIST, "\n".join(line.text for line in lines), spans=tuple(spans)))
+        yield LevelledBlock(Block(BlockKind.LIST, "\n".join(line.text for line in lines), spans=tuple(spans)))
         yield from others
 
-    def _collect(self, group: Item, level: "_Level", lines: list["_Line"], others: list[Draft]) -> None:
+    def _collect(self, group: Item, level: "_Level", lines: list["_Line"], others: list[LevelledBlock]) -> None:
         """The items of a list as lines; what is no text (tables, pictures) comes after the list."""
         self._demand_depth(level.depth)
         number = 0
@@ -207,7 +198,7 @@ class Reading:
             elif label in _LISTS:
                 self._collect(item, level.deeper(), lines, others)
             elif item:
-                others.extend(self._drafts_of(name, item, level.depth + 1))
+                others.extend(self._blocks_of(name, item, level.depth + 1))
 
     def _line(self, item: Item, level: "_Level", number: int) -> "_Line":
         text, boxes = _joined([self.text_of(item)]), self.pages.boxes(item)

@@ -1,30 +1,39 @@
 """A Markdown file as blocks: its headings are the sections; it has no pages.
 
-Cutting the text into blocks is `parts`' (CommonMark with tables and footnotes); of the front matter only the title is
-read.
+Of the front matter (YAML between `---`, TOML between `+++`) only the title is read, without a YAML parser: what people
+write there is often no valid YAML (a colon in an unquoted title).
 """
 
+import re
 from collections.abc import Sequence
 
 from rag_assets.domain import Block, BlockKind, Document, PageSource, Source, Span, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.parsing.conventions.section_headings import with_abstract, with_sections
 from rag_assets.parsing.conventions.section_names import is_section_name
+from rag_assets.parsing.conventions.sections import LevelledBlock, with_sections
 from rag_assets.parsing.conventions.table_rows import table_block
 from rag_assets.parsing.files.decoding import decoded
 from rag_assets.parsing.files.raw import RawFile
-from rag_assets.parsing.markdown.front_matter import split_front_matter, stated_title
 from rag_assets.parsing.markdown.headings import with_marked_headings
 from rag_assets.parsing.markdown.parts import MarkdownPart, markdown_parts
 from rag_assets.settings import ParsingSettings
+
+_FRONT_MATTER = re.compile(
+    r"\A(?:---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)|\+\+\+[ \t]*\n.*?\n\+\+\+[ \t]*(?:\n|\Z))", re.DOTALL
+)
+_TITLE = re.compile(r"^[\"']?title[\"']?[ \t]*[:=][ \t]*(.*(?:\n[ \t]+\S.*)*)", re.MULTILINE | re.IGNORECASE)
+"""The value and the indented lines that go on with it."""
+_BLOCK_MARK = re.compile(r"\A[|>][+-]?\d?[ \t]*(?=\n)")
+_QUOTED = re.compile(r"\A([\"'])(.*)\1(?:\s+#.*)?\Z", re.DOTALL)
+_COMMENT = re.compile(r"\s#.*")
 
 
 def parse_markdown(file: RawFile, settings: ParsingSettings) -> Document:  # noqa: ARG001 - one signature for all formats
     """Read a Markdown file. Raises UnreadableDocument when it is no text or is empty, DocumentLimit when too deep."""
     source = decoded(file.content)
     text = source.text.replace("\r\n", "\n").replace("\r", "\n")
-    front_matter, body = split_front_matter(text)
-    title = stated_title(front_matter)
+    front_matter, body = _split_front_matter(text)
+    title = _stated_title(front_matter)
     try:
         parts = [part for part in markdown_parts(with_marked_headings(body), "file") if part.text]
     except RecursionError as error:
@@ -68,8 +77,9 @@ def _with_sections(parts: Sequence[MarkdownPart], title_at: int | None, stated: 
     """The blocks with their sections; the title heads no path, unless it opens one of several sections."""
     is_alone = sum(part.level == 1 for part in parts) == 1
     is_title = title_at is not None and (is_alone or _is_same_title(parts[title_at].text, stated))
-    levels = [0 if is_title and index == title_at else part.level for index, part in enumerate(parts)]
-    return with_abstract(with_sections([_block(part) for part in parts], levels))
+    return with_sections(
+        [LevelledBlock(_block(part), part.level, is_title and at == title_at) for at, part in enumerate(parts)]
+    )
 
 
 def _is_same_title(heading: str, stated: str) -> bool:
@@ -86,3 +96,21 @@ def _block(part: MarkdownPart) -> Block:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+def _split_front_matter(text: str) -> tuple[str, str]:
+    """The front matter, empty where there is none, and the text below it."""
+    match = _FRONT_MATTER.match(text)
+    return (match[0], text[match.end() :]) if match else ("", text)
+
+
+def _stated_title(front_matter: str) -> str:
+    """The title it states on one line, without quotes; empty where it states none."""
+    match = _TITLE.search(front_matter)
+    if match is None:
+        return ""
+    value = " ".join(_BLOCK_MARK.sub("", match[1]).split())
+    if quoted := _QUOTED.match(value):
+        quote, inner = quoted.groups()
+        return inner.replace("''", "'") if quote == "'" else inner.replace('\\"', '"')
+    return _COMMENT.sub("", value).strip()

@@ -1,14 +1,14 @@
 """Headings of a Markdown file that are not marked as such: "1. Introduction", "**2. Methods**", "References".
 
 To Markdown the first is a list with one item and the others are paragraphs. They are marked with `#` before the text
-is cut into blocks. Which numbered lines are headings is decided in `conventions.numbered_lines`.
+is cut into blocks. Which numbered lines are headings is decided in `conventions.heading_lines`.
 """
 
 import re
 from collections.abc import Sequence
 
-from rag_assets.parsing.conventions.numbered_lines import numbered_heading_lines
-from rag_assets.parsing.conventions.section_headings import heading_depth, number_styles
+from rag_assets.parsing.conventions.heading_lines import numbered_heading_lines
+from rag_assets.parsing.conventions.heading_numbers import heading_depth, number_styles
 from rag_assets.parsing.conventions.section_names import is_plain_section_name
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")

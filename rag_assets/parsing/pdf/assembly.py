@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_assets.domain import Block, BlockKind, Span, Zone
-from rag_assets.parsing.conventions.boxes import opens_box
 from rag_assets.parsing.conventions.hyphenation import Vocabulary
+from rag_assets.parsing.conventions.running_text import opens_box
+from rag_assets.parsing.conventions.sections import OpenSections
 from rag_assets.parsing.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.pdf.headings import BodyStyle, HeadingLevels, caption_kind, is_heading
 from rag_assets.parsing.pdf.paragraphs import Part, goes_on, is_unfinished, joined_parts
-from rag_assets.parsing.pdf.sections import Outline, SectionStack, zones_of
+from rag_assets.parsing.pdf.sections import Outline, zones_of
 
 _CELL_SEPARATOR = " | "
 _FOOTNOTE_SIZE = 0.93
@@ -27,7 +28,7 @@ _MAX_FLOATS_PASSED = 12
 
 
 @dataclass
-class _Draft:
+class _Gathered:
     """A block while its groups are gathered."""
 
     kind: BlockKind
@@ -41,35 +42,33 @@ def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None) -> tuple[Blo
     """The blocks of a document from its groups in reading order; `title` is the group that is its title, if any."""
     body = BodyStyle.of(groups)
     vocabulary = Vocabulary.of(line.text for group in groups for line in group.lines)
-    drafts = _with_lists(_with_paragraphs_joined(_with_captions(list(_drafts(groups, body, title)))))
-    levels = HeadingLevels.of([d.groups[0] for d in drafts if d.kind is BlockKind.HEADING and d.groups[0] is not title])
-    texts = [_text_and_spans(draft, vocabulary) for draft in drafts]
-    depths = [
-        levels.level(d.groups[0]) if d.kind is BlockKind.HEADING and d.groups[0] is not title else 0 for d in drafts
-    ]
+    gathered = _with_lists(_with_paragraphs_joined(_with_captions(list(_gathered(groups, body, title)))))
+    headings = [one.kind is BlockKind.HEADING and one.groups[0] is not title for one in gathered]
+    levels = HeadingLevels.of([one.groups[0] for one, is_one in zip(gathered, headings, strict=True) if is_one])
+    texts = [_text_and_spans(one, vocabulary) for one in gathered]
     outline = [
-        Outline(text, draft.groups[0].page, depth)
-        for draft, (text, _), depth in zip(drafts, texts, depths, strict=True)
+        Outline(text, one.groups[0].page, levels.level(one.groups[0]) if is_one else 0)
+        for one, (text, _), is_one in zip(gathered, texts, headings, strict=True)
     ]
-    sections = SectionStack()
+    sections = OpenSections()
     blocks = []
-    for draft, (text, spans), entry, zone in zip(drafts, texts, outline, zones_of(outline), strict=True):
-        is_title = draft.groups[0] is title
+    for one, (text, spans), entry, zone in zip(gathered, texts, outline, zones_of(outline), strict=True):
+        is_title = one.groups[0] is title
         path = (text,) if is_title else sections.enter(entry.level, text) if entry.level else sections.path
-        caption = joined_parts([_part(group) for group in draft.caption], vocabulary)[0]
-        blocks.append(Block(draft.kind, text, path, Zone.FRONT if is_title else zone, spans, caption))
+        caption = joined_parts([_part(group) for group in one.caption], vocabulary)[0]
+        blocks.append(Block(one.kind, text, path, Zone.FRONT if is_title else zone, spans, caption))
     return tuple(block for block in blocks if block.text)
 
 
-def _drafts(groups: Iterable[LineGroup], body: BodyStyle, title: LineGroup | None) -> Iterator[_Draft]:
-    above: _Draft | None = None
+def _gathered(groups: Iterable[LineGroup], body: BodyStyle, title: LineGroup | None) -> Iterator[_Gathered]:
+    above: _Gathered | None = None
     for group in groups:
         kind = BlockKind.HEADING if group is title else _kind_of(group, body, above)
-        above = _Draft(kind, [group])
+        above = _Gathered(kind, [group])
         yield above
 
 
-def _kind_of(group: LineGroup, body: BodyStyle, above: _Draft | None) -> BlockKind:
+def _kind_of(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> BlockKind:
     if group.kind is GroupKind.ROWS:
         return BlockKind.TABLE
     if is_heading(group, body):
@@ -81,7 +80,7 @@ def _kind_of(group: LineGroup, body: BodyStyle, above: _Draft | None) -> BlockKi
     return BlockKind.LIST if group.kind is GroupKind.ITEM else BlockKind.PARAGRAPH
 
 
-def _is_footnote(group: LineGroup, body: BodyStyle, above: _Draft | None) -> bool:
+def _is_footnote(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> bool:
     """Small text with a mark, under larger text or another footnote in the lower part of the same column."""
     first = group.lines[0]
     if above is None or group.size > _FOOTNOTE_SIZE * body.size or first.top < _FOOTNOTE_TOP * first.frame.height:
@@ -94,25 +93,25 @@ def _is_footnote(group: LineGroup, body: BodyStyle, above: _Draft | None) -> boo
     return above.groups[-1].size > _FOOTNOTE_SIZE * body.size and bool(_FOOTNOTE_MARK.match(first.text))
 
 
-def _with_captions(drafts: list[_Draft]) -> list[_Draft]:
+def _with_captions(blocks: list[_Gathered]) -> list[_Gathered]:
     """Give each table the caption directly before it, or else directly after it, on its page."""
     taken: set[int] = set()
-    for index, draft in enumerate(drafts):
-        if draft.kind is not BlockKind.TABLE:
+    for index, block in enumerate(blocks):
+        if block.kind is not BlockKind.TABLE:
             continue
         for neighbours in ((index - 1,), (index - 2, index - 1), (index + 1,)):
-            if not taken.intersection(neighbours) and _is_caption_of(drafts, neighbours, draft):
-                draft.caption = [drafts[neighbour].groups[0] for neighbour in neighbours]
+            if not taken.intersection(neighbours) and _is_caption_of(blocks, neighbours, block):
+                block.caption = [blocks[neighbour].groups[0] for neighbour in neighbours]
                 taken.update(neighbours)
                 break
-    return [draft for index, draft in enumerate(drafts) if index not in taken]
+    return [block for index, block in enumerate(blocks) if index not in taken]
 
 
-def _is_caption_of(drafts: Sequence[_Draft], places: Sequence[int], table: _Draft) -> bool:
-    """Whether the drafts at `places` are a table's caption: its label and text, or the label and then the text."""
-    if min(places) < 0 or max(places) >= len(drafts):
+def _is_caption_of(blocks: Sequence[_Gathered], places: Sequence[int], table: _Gathered) -> bool:
+    """Whether the blocks at `places` are a table's caption: its label and text, or the label and then the text."""
+    if min(places) < 0 or max(places) >= len(blocks):
         return False
-    groups = [drafts[place].groups[0] for place in places]
+    groups = [blocks[place].groups[0] for place in places]
     if any(g.page != table.groups[0].page or g.kind is GroupKind.ROWS for g in groups):
         return False
     if len(groups) == 2 and (len(groups[0].plain_text.split()) > 2 or len(groups[1].lines) > 3):
@@ -120,29 +119,29 @@ def _is_caption_of(drafts: Sequence[_Draft], places: Sequence[int], table: _Draf
     return caption_kind(groups[0]) == "table"
 
 
-def _with_paragraphs_joined(drafts: Sequence[_Draft]) -> list[_Draft]:
+def _with_paragraphs_joined(blocks: Sequence[_Gathered]) -> list[_Gathered]:
     """Put the pieces of a paragraph together where its sentence goes on after a column, a page or a float."""
-    joined: list[_Draft] = []
-    for draft in drafts:
-        earlier = _open_paragraph(joined) if draft.kind is BlockKind.PARAGRAPH else None
-        if earlier is not None and _continues(earlier, draft.groups[0]):
-            earlier.groups.extend(draft.groups)
+    joined: list[_Gathered] = []
+    for block in blocks:
+        earlier = _open_paragraph(joined) if block.kind is BlockKind.PARAGRAPH else None
+        if earlier is not None and _continues(earlier, block.groups[0]):
+            earlier.groups.extend(block.groups)
         else:
-            joined.append(draft)
+            joined.append(block)
     return joined
 
 
-def _open_paragraph(drafts: Sequence[_Draft]) -> _Draft | None:
+def _open_paragraph(blocks: Sequence[_Gathered]) -> _Gathered | None:
     """The last piece of prose, if only floats stand after it."""
-    for draft in reversed(drafts[-_MAX_FLOATS_PASSED:]):
-        if draft.kind in (BlockKind.PARAGRAPH, BlockKind.LIST):
-            return draft
-        if draft.kind not in _FLOATING:
+    for block in reversed(blocks[-_MAX_FLOATS_PASSED:]):
+        if block.kind in (BlockKind.PARAGRAPH, BlockKind.LIST):
+            return block
+        if block.kind not in _FLOATING:
             return None
     return None
 
 
-def _continues(earlier: _Draft, group: LineGroup) -> bool:
+def _continues(earlier: _Gathered, group: LineGroup) -> bool:
     above = earlier.groups[-1]
     if abs(above.size - group.size) > _SIZE_TOLERANCE * max(above.size, group.size):
         return False
@@ -157,17 +156,17 @@ def _continues(earlier: _Draft, group: LineGroup) -> bool:
     return changes_column and is_full and is_flush and len(group.lines) > 1 and is_unfinished(last.text)
 
 
-def _with_lists(drafts: Iterable[_Draft]) -> list[_Draft]:
+def _with_lists(blocks: Iterable[_Gathered]) -> list[_Gathered]:
     """Neighbouring items make one list."""
-    merged: list[_Draft] = []
-    for draft in drafts:
-        if draft.kind is not BlockKind.LIST:
-            merged.append(draft)
+    merged: list[_Gathered] = []
+    for block in blocks:
+        if block.kind is not BlockKind.LIST:
+            merged.append(block)
         elif merged and merged[-1].kind is BlockKind.LIST:
-            merged[-1].items.append(draft.groups)
-            merged[-1].groups = [*merged[-1].groups, *draft.groups]
+            merged[-1].items.append(block.groups)
+            merged[-1].groups = [*merged[-1].groups, *block.groups]
         else:
-            merged.append(replace(draft, items=[draft.groups]))
+            merged.append(replace(block, items=[block.groups]))
     return merged
 
 
@@ -175,12 +174,12 @@ def _part(group: LineGroup) -> Part:
     return Part(tuple(line.text for line in group.lines), group.box())
 
 
-def _text_and_spans(draft: _Draft, vocabulary: Vocabulary) -> tuple[str, tuple[Span, ...]]:
-    if draft.kind is BlockKind.TABLE:
-        return _table(draft)
-    if draft.kind is BlockKind.LIST:
-        return _on_lines([joined_parts([_part(g) for g in item], vocabulary) for item in draft.items])
-    return joined_parts([_part(group) for group in draft.groups], vocabulary)
+def _text_and_spans(block: _Gathered, vocabulary: Vocabulary) -> tuple[str, tuple[Span, ...]]:
+    if block.kind is BlockKind.TABLE:
+        return _table(block)
+    if block.kind is BlockKind.LIST:
+        return _on_lines([joined_parts([_part(g) for g in item], vocabulary) for item in block.items])
+    return joined_parts([_part(group) for group in block.groups], vocabulary)
 
 
 def _on_lines(pieces: Sequence[tuple[str, tuple[Span, ...]]]) -> tuple[str, tuple[Span, ...]]:
@@ -195,8 +194,8 @@ def _on_lines(pieces: Sequence[tuple[str, tuple[Span, ...]]]) -> tuple[str, tupl
     return "\n".join(text for text, _ in pieces), tuple(spans)
 
 
-def _table(draft: _Draft) -> tuple[str, tuple[Span, ...]]:
-    rows = [_CELL_SEPARATOR.join(line.cells) for line in draft.groups[0].lines]
+def _table(block: _Gathered) -> tuple[str, tuple[Span, ...]]:
+    rows = [_CELL_SEPARATOR.join(line.cells) for line in block.groups[0].lines]
     text = "\n".join(rows)
-    boxes = [group.box() for group in (*draft.caption, draft.groups[0])]
+    boxes = [group.box() for group in (*block.caption, block.groups[0])]
     return text, (Span(0, len(text), boxes[-1].page, boxes[-1].page, tuple(boxes)),)

@@ -5,7 +5,7 @@ Works on the texts and levels of the headings alone; what makes a group of lines
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from rag_assets.domain import Zone
 from rag_assets.parsing.conventions.heading_numbers import heading_number
@@ -98,21 +98,3 @@ def _zone_after(entry: Outline, zone: Zone, *, is_late: bool) -> Zone:
     if zone is Zone.BACK and is_plain_section_name(text):
         return Zone.BODY
     return zone
-
-
-@dataclass
-class SectionStack:
-    """The sections that are open while a document is read from front to back."""
-
-    _open: list[tuple[int, str]] = field(default_factory=list)
-
-    def enter(self, level: int, title: str) -> tuple[str, ...]:
-        """Open a section, closing those of its level and below; the path to it, its own title last."""
-        while self._open and self._open[-1][0] >= level:
-            self._open.pop()
-        self._open.append((level, title))
-        return self.path
-
-    @property
-    def path(self) -> tuple[str, ...]:
-        return tuple(title for _, title in self._open)

@@ -1,6 +1,6 @@
 """TEI files: GROBID's full texts and training files, and TEI written by people.
 
-Entry of the format. The steps live apart: `structure` reads the tree into drafts of blocks, `paging` gives them pages
+Entry of the format. The steps live apart: `structure` reads the tree into blocks of blocks, `paging` gives them pages
 and their place in the reading order; this module joins them into a Document.
 
 What becomes what: the abstract is FRONT, the body BODY, appendices ANNEX, acknowledgements and statements BACK; the
@@ -10,16 +10,15 @@ figure's text is its caption; a table's caption is its title.
 
 from lxml import etree
 
-from rag_assets.domain import Document, Source
+from rag_assets.domain import Document, Source, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.parsing.files.raw import RawFile
-from rag_assets.parsing.files.xml_trees import XmlTree, read_xml
-from rag_assets.parsing.tei.coverage import n_text_chars
-from rag_assets.parsing.tei.drafts import Collected
-from rag_assets.parsing.tei.elements import name_of
+from rag_assets.parsing.files.xml_trees import XmlTree, entity_text, read_xml
+from rag_assets.parsing.tei.elements import SECTIONS, heading_of, is_unread, name_of, reading_of, zone_in_back, zone_of
 from rag_assets.parsing.tei.paging import with_pages
 from rag_assets.parsing.tei.sniffing import TEI_ROOTS
 from rag_assets.parsing.tei.structure import collect
+from rag_assets.parsing.tei.text import Collected
 from rag_assets.settings import ParseLimits, ParsingSettings
 
 
@@ -56,7 +55,7 @@ def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:
         n_pages=paging.n_pages,
         page_source=paging.page_source,
         page_labels=paging.page_labels,
-        n_source_chars=n_text_chars(tree.root),
+        n_source_chars=_n_text_chars(tree.root),
         n_dropped_running=collected.n_running,
         notes=tree.notes,
     )
@@ -82,3 +81,43 @@ def _title(root: etree._Element) -> str:
         if text := " ".join("".join(str(part) for part in title.itertext()).split()):
             return text
     return ""
+
+
+def _n_text_chars(root: etree._Element) -> int:
+    """Characters of abstract, front, body and annexes, each run of white space counted as one.
+
+    Left out are the reference list, running headers, acknowledgements and the like, and the second reading of a
+    `choice`. Labels and captions that GROBID writes twice count twice, numbers in attributes do not count: the
+    blocks of a file that loses nothing hold between 0.95 and 1.1 times this number.
+    """
+    parts: list[str] = []
+    for abstract in root.iterfind(".//{*}profileDesc/{*}abstract"):
+        _gather(abstract, Zone.FRONT, parts)
+    for text in root.iter("{*}text"):
+        if not any(name_of(above) == "text" for above in text.iterancestors()):
+            _gather(text, Zone.BODY, parts)
+    return len(" ".join("".join(parts).split()))
+
+
+def _gather(element: etree._Element, zone: Zone, parts: list[str]) -> None:
+    if zone is Zone.BACK:
+        return
+    parts.append(element.text or "")
+    for child in element:
+        name = name_of(child)
+        if isinstance(child, etree._Entity):
+            parts.append(entity_text(child))
+        elif name == "choice":
+            reading = reading_of(child)
+            if reading is not None:
+                _gather(reading, zone, parts)
+        elif name and not is_unread(child, name):
+            _gather(child, _zone_of_child(element, child, name, zone), parts)
+        parts.append(child.tail or "")
+
+
+def _zone_of_child(parent: etree._Element, child: etree._Element, name: str, zone: Zone) -> Zone:
+    if not name.startswith(SECTIONS):
+        return zone
+    heading = heading_of(child)
+    return zone_in_back(child, heading) if name_of(parent) == "back" else zone_of(child, zone, heading)

@@ -9,6 +9,7 @@ import re
 from lxml import etree
 
 from rag_assets.domain import Zone
+from rag_assets.parsing.conventions.section_names import names_references, names_statement
 
 REFERENCES = frozenset({"listBibl", "listbibl", "listBiblio"})
 RUNNING = frozenset({"fw", "page"})
@@ -43,20 +44,6 @@ FLOATS = frozenset({"figure", "note", "table"})
 _REFERENCE_TYPES = re.compile(r"refer|bibl|works.?cited", re.IGNORECASE)
 _ANNEX_TYPES = re.compile(r"annex|append|suppl", re.IGNORECASE)
 _BACK_TYPES = re.compile(r"acknowledg|funding|availability|conflict|contribution", re.IGNORECASE)
-_NUMBERED = r"^(?:[\divxlc]+(?:\.\d+)*\.?\s+)?"
-_REFERENCE_HEADING = re.compile(
-    _NUMBERED + r"(?:references?|bibliography|literature|(?:works|literature|references) cited)[\s.:]*$", re.IGNORECASE
-)
-_BACK_HEADING = re.compile(
-    _NUMBERED + r"(?:acknowledge?ments?|funding|financial (?:support|disclosure)|(?:author )?contributions?|"
-    r"authors?['’]? contributions?|(?:statements?|disclosures?|declarations?) (?:of|on) (?:conflict|competing|interest)"
-    r"|"
-    r"declaration of (?:conflicting|competing)|(?:conflicts?|competing|declarations?) (?:of )?interests?|"
-    r"(?:data|code|materials)(?:,? (?:and|&) \w+)? availability|availability (?:of|statement)|open practices|"
-    r"transparency|action editor|orcid|ethic(?:s|al) (?:approval|statement)|"
-    r"publisher['’]?s note|additional information|author information|consent for publication|about the author)",
-    re.IGNORECASE,
-)
 
 
 def name_of(element: etree._Element) -> str:
@@ -101,9 +88,9 @@ def zone_of(division: etree._Element, current: Zone, heading: str) -> Zone:
     GROBID's annexes hold statements on funding, conflicts and the like; those are back matter. In the body only a
     reference list that was taken for text is. GROBID's training files have annexes side by side with the body.
     """
-    if current in (Zone.BODY, Zone.ANNEX) and _REFERENCE_HEADING.search(heading):
+    if current in (Zone.BODY, Zone.ANNEX) and names_references(heading):
         return Zone.BACK
-    if current is Zone.ANNEX and _BACK_HEADING.search(heading):
+    if current is Zone.ANNEX and names_statement(heading):
         return Zone.BACK
     kind = division.get("type") or ""
     if current is Zone.BODY and _ANNEX_TYPES.match(kind):

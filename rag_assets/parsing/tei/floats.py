@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from rag_assets.domain import Zone
 from rag_assets.parsing.tei.coords import Area
-from rag_assets.parsing.tei.drafts import Draft
 from rag_assets.parsing.tei.layout import Layout
 from rag_assets.parsing.tei.pages import Point, consistent
+from rag_assets.parsing.tei.text import UnplacedBlock
 
 PagePlace = tuple[int, int, float]
 """Page, column and distance from the top of the page."""
@@ -22,19 +22,21 @@ PagePlace = tuple[int, int, float]
 class Placement:
     """Floats by the block they follow, and those that found no place."""
 
-    after: dict[int, list[Draft]]
+    after: dict[int, list[UnplacedBlock]]
     """Index of the host -> floats behind it, in their order."""
-    homeless: list[Draft]
+    homeless: list[UnplacedBlock]
 
 
-def place(floats: Iterable[Draft], hosts: Sequence[Draft], points: Sequence[Point], layout: Layout | None) -> Placement:
+def place(
+    floats: Iterable[UnplacedBlock], hosts: Sequence[UnplacedBlock], points: Sequence[Point], layout: Layout | None
+) -> Placement:
     """Find a place among `hosts` for each float.
 
-    points: what proves pages in the first chain; the hosts begin with its drafts.
+    points: what proves pages in the first chain; the hosts begin with its blocks.
     """
     places = _host_places(hosts, points, layout)
     mentions = _first_mentions(hosts)
-    after: dict[int, list[tuple[PagePlace | None, Draft]]] = {}
+    after: dict[int, list[tuple[PagePlace | None, UnplacedBlock]]] = {}
     homeless = []
     for float_ in floats:
         where = _place_of(float_.areas[0], layout) if float_.areas else None
@@ -49,17 +51,19 @@ def place(floats: Iterable[Draft], hosts: Sequence[Draft], points: Sequence[Poin
     return Placement({host: _in_order(placed) for host, placed in after.items()}, homeless)
 
 
-def _in_order(placed: list[tuple[PagePlace | None, Draft]]) -> list[Draft]:
+def _in_order(placed: list[tuple[PagePlace | None, UnplacedBlock]]) -> list[UnplacedBlock]:
     by_place = sorted((pair for pair in placed if pair[0] is not None), key=lambda pair: pair[0] or (0, 0, 0.0))
-    return [draft for _, draft in (*by_place, *(pair for pair in placed if pair[0] is None))]
+    return [block for _, block in (*by_place, *(pair for pair in placed if pair[0] is None))]
 
 
-def _host_places(hosts: Sequence[Draft], points: Sequence[Point], layout: Layout | None) -> list[tuple[PagePlace, int]]:
+def _host_places(
+    hosts: Sequence[UnplacedBlock], points: Sequence[Point], layout: Layout | None
+) -> list[tuple[PagePlace, int]]:
     """The places proved inside the hosts that may be followed by a float, with the host's index."""
     return [
-        (_place_of(point.area, layout), point.draft)
+        (_place_of(point.area, layout), point.block)
         for point, is_kept in zip(points, consistent(points), strict=True)
-        if is_kept and point.area is not None and hosts[point.draft].zone is Zone.BODY
+        if is_kept and point.area is not None and hosts[point.block].zone is Zone.BODY
     ]
 
 
@@ -70,7 +74,7 @@ def _host_before(where: PagePlace, places: Sequence[tuple[PagePlace, int]]) -> i
     return max((index for place_, index in places if place_ <= where), default=places[0][1])
 
 
-def _first_mentions(hosts: Sequence[Draft]) -> dict[str, int]:
+def _first_mentions(hosts: Sequence[UnplacedBlock]) -> dict[str, int]:
     found: dict[str, int] = {}
     for index, host in enumerate(hosts):
         if host.zone is not Zone.BACK:

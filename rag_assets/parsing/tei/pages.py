@@ -14,9 +14,8 @@ from dataclasses import dataclass, replace
 
 from rag_assets.domain import BlockKind, Box, Span
 from rag_assets.parsing.tei.coords import Area, PageSize, boxes_of, whole_lines
-from rag_assets.parsing.tei.drafts import Draft
 from rag_assets.parsing.tei.layout import Layout
-from rag_assets.parsing.tei.text import Mark, TextRun
+from rag_assets.parsing.tei.text import Mark, TextRun, UnplacedBlock
 
 FLOAT_KINDS = frozenset({BlockKind.FIGURE, BlockKind.TABLE, BlockKind.FOOTNOTE})
 """Kinds that stand where there is room; they tell nothing about the pages of the text around them."""
@@ -31,8 +30,8 @@ class Point:
     offset: int
     page: int
     area: Area | None = None
-    draft: int = 0
-    """Index in its chain of the draft that proves it."""
+    block: int = 0
+    """Index in its chain of the block that proves it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +52,16 @@ class PageBounds:
     last: int | None
 
 
-def chain_points(drafts: Sequence[Draft]) -> list[Point]:
-    """Everything that proves a page along the drafts' texts, one after the other, in order of the offsets."""
+def chain_points(blocks: Sequence[UnplacedBlock]) -> list[Point]:
+    """Everything that proves a page along the blocks' texts, one after the other, in order of the offsets."""
     points: list[Point] = []
     at = 0
-    for index, draft in enumerate(drafts):
-        if draft.kind not in FLOAT_KINDS:
+    for index, block in enumerate(blocks):
+        if block.kind not in FLOAT_KINDS:
             points.extend(
-                replace(point, offset=point.offset + at, draft=index) for point in _draft_points(draft.run.marks)
+                replace(point, offset=point.offset + at, block=index) for point in _points_of(block.run.marks)
             )
-        at += len(draft.run)
+        at += len(block.run)
     return sorted(points, key=lambda point: point.offset)
 
 
@@ -106,29 +105,31 @@ def stretches(points: Sequence[Point], n_chars: int, bounds: PageBounds, layout:
     return [stretch for stretch in found if stretch.end > stretch.start]
 
 
-def spans_of(draft: Draft, at: int, along: Sequence[Stretch], sizes: Mapping[int, PageSize]) -> tuple[Span, ...]:
-    """The spans of a draft that starts at offset `at` of its chain."""
-    if draft.kind in FLOAT_KINDS:
-        return float_spans(draft, sizes)
-    leaves = _leaves(draft.run.marks)
+def spans_of(
+    block: UnplacedBlock, at: int, along: Sequence[Stretch], sizes: Mapping[int, PageSize]
+) -> tuple[Span, ...]:
+    """The spans of a block that starts at offset `at` of its chain."""
+    if block.kind in FLOAT_KINDS:
+        return float_spans(block, sizes)
+    leaves = _leaves(block.run.marks)
     spans: list[Span] = []
     for stretch in along:
-        start, end = max(0, stretch.start - at), min(len(draft.run), stretch.end - at)
-        if spans and draft.run.text[start:end].isspace():
+        start, end = max(0, stretch.start - at), min(len(block.run), stretch.end - at)
+        if spans and block.run.text[start:end].isspace():
             spans[-1] = replace(spans[-1], end=end)
         elif start < end:
             spans.extend(_with_boxes(Stretch(start, end, stretch.first, stretch.last), leaves, sizes))
     return merged(spans)
 
 
-def float_spans(draft: Draft, sizes: Mapping[int, PageSize]) -> tuple[Span, ...]:
+def float_spans(block: UnplacedBlock, sizes: Mapping[int, PageSize]) -> tuple[Span, ...]:
     """One span with the pages of a figure's, table's or note's own areas."""
-    whole = (mark for mark in draft.run.marks if mark.is_block and (mark.start, mark.end) == (0, len(draft.run)))
-    areas = draft.areas if draft.kind is not BlockKind.FOOTNOTE else next((mark.areas for mark in whole), draft.areas)
+    whole = (mark for mark in block.run.marks if mark.is_block and (mark.start, mark.end) == (0, len(block.run)))
+    areas = block.areas if block.kind is not BlockKind.FOOTNOTE else next((mark.areas for mark in whole), block.areas)
     pages = [area.page for area in areas]
     if not pages or max(pages) - min(pages) > 1:
-        return (Span(0, len(draft.run), None, None),)
-    return (Span(0, len(draft.run), min(pages), max(pages), boxes_of(whole_lines(areas), sizes)),)
+        return (Span(0, len(block.run), None, None),)
+    return (Span(0, len(block.run), min(pages), max(pages), boxes_of(whole_lines(areas), sizes)),)
 
 
 def break_spans(run: TextRun, offset: int) -> tuple[Span, ...]:
@@ -177,7 +178,7 @@ def _neighbour(points: Sequence[Point], index: int, others: Iterable[int]) -> Po
     return None
 
 
-def _draft_points(marks: Sequence[Mark]) -> Iterator[Point]:
+def _points_of(marks: Sequence[Mark]) -> Iterator[Point]:
     leaves = {id(leaf): inner for leaf, inner in _leaves(marks)}
     for mark in marks:
         first, last = mark.areas[0], mark.areas[-1]

@@ -11,7 +11,6 @@ from lxml import etree
 
 from rag_assets.domain import Block, BlockKind, PageSource, Span
 from rag_assets.parsing.tei.coords import Area, PageSize, areas_of, page_sizes
-from rag_assets.parsing.tei.drafts import Collected, Draft
 from rag_assets.parsing.tei.floats import place
 from rag_assets.parsing.tei.layout import Layout, layout_of
 from rag_assets.parsing.tei.pages import (
@@ -25,6 +24,7 @@ from rag_assets.parsing.tei.pages import (
     spans_of,
     stretches,
 )
+from rag_assets.parsing.tei.text import Collected, UnplacedBlock
 
 _LEAST_FIRST_PAGE_CHARS = 80
 """So much text before the first page break is a page of its own; less is a title set before its page."""
@@ -42,8 +42,8 @@ class Paging:
 
 
 def with_pages(root: etree._Element, collected: Collected) -> Paging:
-    """Give every draft its pages; coordinates count more than page breaks."""
-    if any(draft.areas or draft.run.marks for draft in collected.drafts):
+    """Give every unplaced its pages; coordinates count more than page breaks."""
+    if any(unplaced.areas or unplaced.run.marks for unplaced in collected.blocks):
         return _by_coordinates(root, collected)
     if collected.page_labels:
         return _by_breaks(collected)
@@ -52,12 +52,14 @@ def with_pages(root: etree._Element, collected: Collected) -> Paging:
 
 def _by_breaks(collected: Collected) -> Paging:
     """A break starts a page, so text before the first one stands on a page of its own, if it is more than a title."""
-    paged = collected.drafts[len(collected.abstract) :]
-    n_before = sum(end - start for draft in paged for start, end, breaks in draft.run.page_runs() if breaks == 0)
+    paged = collected.blocks[len(collected.abstract) :]
+    n_before = sum(end - start for unplaced in paged for start, end, breaks in unplaced.run.page_runs() if breaks == 0)
     offset = int(n_before >= _LEAST_FIRST_PAGE_CHARS)
     labels = (*([None] * offset), *collected.page_labels)
-    spans = {id(draft): break_spans(draft.run, offset) for draft in paged}
-    captions = {id(draft): break_spans(draft.caption, offset) for draft in paged if draft.caption is not None}
+    spans = {id(unplaced): break_spans(unplaced.run, offset) for unplaced in paged}
+    captions = {
+        id(unplaced): break_spans(unplaced.caption, offset) for unplaced in paged if unplaced.caption is not None
+    }
     return Paging(_blocks(collected, _Places(spans, captions), [], None), PageSource.PB, len(labels), labels)
 
 
@@ -65,7 +67,7 @@ def _by_coordinates(root: etree._Element, collected: Collected) -> Paging:
     sizes = page_sizes(root)
     n_pages = max(sizes, default=0) or _largest_page(root)
     layout = _layout(root, collected, sizes)
-    spans: dict[int, tuple[Span, ...]] = {id(draft): float_spans(draft, sizes) for draft in collected.floats}
+    spans: dict[int, tuple[Span, ...]] = {id(unplaced): float_spans(unplaced, sizes) for unplaced in collected.floats}
     body_points: list[Point] = []
     for index, chain in enumerate(collected.chains()):
         points = [point for point in chain_points(chain) if not sizes or point.page in sizes]
@@ -87,23 +89,23 @@ def _source_of_text_pages(blocks: Sequence[Block]) -> PageSource:
 
 
 def _chain_spans(
-    chain: Sequence[Draft],
+    chain: Sequence[UnplacedBlock],
     points: Sequence[Point],
     bounds: PageBounds,
     layout: Layout | None,
     sizes: dict[int, PageSize],
 ) -> dict[int, tuple[Span, ...]]:
-    n_chars = sum(len(draft.run) for draft in chain)
+    n_chars = sum(len(unplaced.run) for unplaced in chain)
     along = stretches(points, n_chars, bounds, layout)
     spans, at = {}, 0
-    for draft in chain:
-        spans[id(draft)] = spans_of(draft, at, along, sizes)
-        at += len(draft.run)
+    for unplaced in chain:
+        spans[id(unplaced)] = spans_of(unplaced, at, along, sizes)
+        at += len(unplaced.run)
     return spans
 
 
 def _body_bounds(
-    root: etree._Element, chain: Sequence[Draft], points: Sequence[Point], bounds: PageBounds
+    root: etree._Element, chain: Sequence[UnplacedBlock], points: Sequence[Point], bounds: PageBounds
 ) -> PageBounds:
     """The body starts with the title's page at the earliest and ends with the first reference's at the latest.
 
@@ -122,12 +124,12 @@ def _body_bounds(
     return PageBounds(first, reference)
 
 
-def _ends_in_annex(chain: Sequence[Draft], offset: int) -> bool:
+def _ends_in_annex(chain: Sequence[UnplacedBlock], offset: int) -> bool:
     """Whether a heading of an appendix follows that offset of the chain."""
     at = 0
-    for draft in chain:
-        at += len(draft.run)
-        if at > offset and draft.kind is BlockKind.HEADING and _ANNEX_HEADING.match(draft.run.text):
+    for unplaced in chain:
+        at += len(unplaced.run)
+        if at > offset and unplaced.kind is BlockKind.HEADING and _ANNEX_HEADING.match(unplaced.run.text):
             return True
     return False
 
@@ -136,16 +138,16 @@ def _layout(root: etree._Element, collected: Collected, sizes: dict[int, PageSiz
     marks = [
         mark
         for chain in collected.chains()
-        for draft in chain
-        if draft.kind not in FLOAT_KINDS
-        for mark in draft.run.marks
+        for unplaced in chain
+        if unplaced.kind not in FLOAT_KINDS
+        for mark in unplaced.run.marks
     ]
     return layout_of(marks, _other_areas(root, collected), sizes)
 
 
 def _other_areas(root: etree._Element, collected: Collected) -> Iterator[Area]:
-    for draft in collected.floats:
-        yield from draft.areas
+    for unplaced in collected.floats:
+        yield from unplaced.areas
     for entry in root.iter("{*}biblStruct"):
         yield from areas_of(entry)
 
@@ -156,44 +158,44 @@ def _largest_page(root: etree._Element) -> int:
 
 @dataclass(frozen=True)
 class _Places:
-    """Where drafts and their captions stand, by the identity of the draft."""
+    """Where unplaced and their captions stand, by the identity of the unplaced."""
 
     spans: dict[int, tuple[Span, ...]]
     captions: dict[int, tuple[Span, ...]] = field(default_factory=dict)
 
-    def of_caption(self, draft: Draft) -> tuple[Span, ...]:
+    def of_caption(self, unplaced: UnplacedBlock) -> tuple[Span, ...]:
         """A caption has its own page breaks, or lies within the areas of its table; empty when nothing proves it."""
-        if id(draft) in self.captions:
-            return self.captions[id(draft)]
-        whole = self.spans.get(id(draft), ())
-        if not draft.title or draft.kind not in FLOAT_KINDS or len(whole) != 1 or whole[0].page_start is None:
+        if id(unplaced) in self.captions:
+            return self.captions[id(unplaced)]
+        whole = self.spans.get(id(unplaced), ())
+        if not unplaced.title or unplaced.kind not in FLOAT_KINDS or len(whole) != 1 or whole[0].page_start is None:
             return ()
-        return (replace(whole[0], start=0, end=len(draft.title)),)
+        return (replace(whole[0], start=0, end=len(unplaced.title)),)
 
 
 def _blocks(collected: Collected, places: _Places, points: Sequence[Point], layout: Layout | None) -> tuple[Block, ...]:
     """All blocks in reading order: floats where they belong, those without a place between body and annexes."""
-    hosts = [*collected.main, *(draft for part in collected.back for draft in part)]
+    hosts = [*collected.main, *(unplaced for part in collected.back for unplaced in part)]
     placement = place(collected.floats, hosts, points, layout)
     blocks: list[Block] = []
     for index, host in enumerate(hosts):
         blocks.append(_block(host, host, places))
-        blocks.extend(_block(draft, host, places) for draft in placement.after.get(index, ()))
+        blocks.extend(_block(unplaced, host, places) for unplaced in placement.after.get(index, ()))
         if index == len(collected.main) - 1:
-            blocks.extend(_block(draft, draft, places) for draft in placement.homeless)
+            blocks.extend(_block(unplaced, unplaced, places) for unplaced in placement.homeless)
     return tuple(blocks)
 
 
-def _block(draft: Draft, host: Draft, places: _Places) -> Block:
-    """The block of a draft, in the section of `host`."""
-    text = draft.run.text
+def _block(unplaced: UnplacedBlock, host: UnplacedBlock, places: _Places) -> Block:
+    """The block of a unplaced, in the section of `host`."""
+    text = unplaced.run.text
     return Block(
-        kind=draft.kind,
+        kind=unplaced.kind,
         text=text,
         section_path=host.section_path,
         zone=host.zone,
-        spans=places.spans.get(id(draft)) or (Span(0, len(text), None, None),),
-        title=draft.title,
-        title_spans=places.of_caption(draft),
-        cells=draft.cells,
+        spans=places.spans.get(id(unplaced)) or (Span(0, len(text), None, None),),
+        title=unplaced.title,
+        title_spans=places.of_caption(unplaced),
+        cells=unplaced.cells,
     )

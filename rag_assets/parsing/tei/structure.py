@@ -1,15 +1,16 @@
-"""The walk over a TEI tree that turns it into drafts of blocks, in the order of the file.
+"""The walk over a TEI tree that turns it into blocks of blocks, in the order of the file.
 
 Text of unknown elements flows on into the paragraph around it, so that nothing is lost; only the elements named in
 `elements` make units of their own. A note or figure inside a paragraph follows it, so that no sentence is torn.
 Tables, lists and figures are taken apart in `tables`, pages are worked out in `pages`.
 """
 
+from dataclasses import replace
+
 from lxml import etree
 
 from rag_assets.domain import BlockKind, Zone
 from rag_assets.parsing.tei.coords import Area, areas_of
-from rag_assets.parsing.tei.drafts import Collected, Draft
 from rag_assets.parsing.tei.elements import (
     BLOCKS,
     CODE,
@@ -25,16 +26,16 @@ from rag_assets.parsing.tei.elements import (
     zone_in_back,
     zone_of,
 )
-from rag_assets.parsing.tei.inline import InlineReader, SetAside
+from rag_assets.parsing.tei.inline import InlineReader
 from rag_assets.parsing.tei.sections import Outline, printed_title
 from rag_assets.parsing.tei.tables import figure_parts, list_lines
-from rag_assets.parsing.tei.text import TextRun
+from rag_assets.parsing.tei.text import Collected, TextRun, UnplacedBlock
 
 _ID = "{http://www.w3.org/XML/1998/namespace}id"
 
 
 def collect(root: etree._Element) -> Collected:
-    """All drafts of a document: abstracts, then the texts with front, body and back."""
+    """All blocks of a document: abstracts, then the texts with front, body and back."""
     collected, reader = Collected(), InlineReader()
     walk = _Walk(collected, reader)
     for header in root.iter("{*}teiHeader"):
@@ -49,20 +50,20 @@ def collect(root: etree._Element) -> Collected:
 
 
 class _Walk:
-    """Reads elements into drafts; remembers the section, the zone and the paragraph being read."""
+    """Reads elements into blocks; remembers the section, the zone and the paragraph being read."""
 
     def __init__(self, collected: Collected, reader: InlineReader) -> None:
         self._collected = collected
         self._reader = reader
-        self._drafts: list[Draft] = []
+        self._blocks: list[UnplacedBlock] = []
         self._zone = Zone.BODY
         self._path: tuple[str, ...] = ()
         self._run = TextRun()
-        self._after_paragraph: list[Draft] = []
+        self._after_paragraph: list[UnplacedBlock] = []
         self._continues_sections = False
 
-    def read(self, element: etree._Element, into: list[Draft], zone: Zone, outline: Outline) -> None:
-        """Read all of an element into a list of drafts."""
+    def read(self, element: etree._Element, into: list[UnplacedBlock], zone: Zone, outline: Outline) -> None:
+        """Read all of an element into a list of blocks."""
         self._begin(into, zone, outline.path)
         self._flow(element, outline)
         self._flush()
@@ -84,10 +85,10 @@ class _Walk:
             self._reader.string(child.tail, self._run)
         self._flush()
 
-    def _begin(self, drafts: list[Draft], zone: Zone, path: tuple[str, ...]) -> None:
-        if drafts is not self._drafts:
+    def _begin(self, blocks: list[UnplacedBlock], zone: Zone, path: tuple[str, ...]) -> None:
+        if blocks is not self._blocks:
             self._flush()
-        self._drafts, self._zone, self._path = drafts, zone, path
+        self._blocks, self._zone, self._path = blocks, zone, path
 
     def _read_body(self, body: etree._Element, outline: Outline) -> None:
         self._continues_sections = body.find("{*}div/{*}div") is None
@@ -149,19 +150,19 @@ class _Walk:
 
     def _unit(self, element: etree._Element, name: str) -> None:
         if name in ("figure", "note"):
-            drafts = self._float_drafts(element, name)
-            (self._after_paragraph if len(self._run) else self._drafts).extend(drafts)
+            blocks = self._float_blocks(element, name)
+            (self._after_paragraph if len(self._run) else self._blocks).extend(blocks)
             return
         self._flush()
         if name == "table":
-            self._drafts.extend(self._float_drafts(element, name))
+            self._blocks.extend(self._float_blocks(element, name))
         elif name == "list":
-            lines = list_lines(element, _ListReader(self._reader, self._set_aside))
-            self._emit(Draft(BlockKind.LIST, TextRun.joined(lines, "\n"), self._path, self._zone))
+            lines = list_lines(element, self._reader, self._set_aside)
+            self._emit(UnplacedBlock(BlockKind.LIST, TextRun.joined(lines, "\n"), self._path, self._zone))
         elif name == "formula":
             run = TextRun()
             self._reader.element(element, run)
-            self._emit(Draft(BlockKind.FORMULA, run, self._path, self._zone))
+            self._emit(UnplacedBlock(BlockKind.FORMULA, run, self._path, self._zone))
         else:
             self._emit(self._code(element))
 
@@ -206,7 +207,7 @@ class _Walk:
         if printed and printed.casefold() not in {base.casefold() for base in outline.base[-1:]}:
             self._path = outline.open(number, printed)
         heading = run if printed == title else run.headed(number, len(self._reader.page_labels))
-        self._emit(Draft(BlockKind.HEADING, heading, self._path, self._zone))
+        self._emit(UnplacedBlock(BlockKind.HEADING, heading, self._path, self._zone))
 
     def _group(self, element: etree._Element, name: str, outline: Outline) -> None:
         """An element that holds paragraphs (a quotation, a speech, a nested text): read through it."""
@@ -220,77 +221,55 @@ class _Walk:
         if stands_apart:
             self._flush()
 
-    def _code(self, element: etree._Element) -> Draft:
+    def _code(self, element: etree._Element) -> UnplacedBlock:
         run = TextRun()
         lines = [line.rstrip() for line in "".join(str(text) for text in element.itertext()).splitlines()]
         self._reader.verbatim("\n".join(lines).strip("\n"), run)
         self._reader.count_breaks(element)
         run.mark(0, areas_of(element), is_block=True)
-        return Draft(BlockKind.CODE, run, self._path, self._zone, title=element.get("lang") or "")
+        return UnplacedBlock(BlockKind.CODE, run, self._path, self._zone, title=element.get("lang") or "")
 
     def _set_aside(self, element: etree._Element) -> None:
-        self._after_paragraph.extend(self._float_drafts(element, name_of(element)))
+        self._after_paragraph.extend(self._float_blocks(element, name_of(element)))
 
-    def _float_drafts(self, element: etree._Element, name: str) -> list[Draft]:
+    def _float_blocks(self, element: etree._Element, name: str) -> list[UnplacedBlock]:
         """A figure, table or note, with the notes below a table."""
         identity = element.get(_ID) or ""
         if name == "note":
             run = TextRun()
             self._reader.element(element, run)
-            drafts = [self._float(BlockKind.FOOTNOTE, run, element, identity)]
+            blocks = [self._float(BlockKind.FOOTNOTE, run, element, identity)]
         else:
-            drafts = self._figure_drafts(element, identity)
-        return [draft for draft in drafts if draft.run.text or draft.title]
+            blocks = self._figure_blocks(element, identity)
+        return [block for block in blocks if block.run.text or block.title]
 
-    def _figure_drafts(self, element: etree._Element, identity: str) -> list[Draft]:
-        parts = figure_parts(element, _ListReader(self._reader, None))
+    def _figure_blocks(self, element: etree._Element, identity: str) -> list[UnplacedBlock]:
+        parts = figure_parts(element, self._reader)
         if not parts.tables:
             caption = TextRun.joined([run for run in (parts.caption, *parts.notes) if run.text], " ")
             return [self._float(BlockKind.FIGURE, caption, element, identity)]
         tables = [
-            Draft(
-                BlockKind.TABLE,
-                table.run,
-                self._path,
-                self._zone,
-                title=parts.caption.text if index == 0 else "",
-                caption=parts.caption if index == 0 and parts.caption.text else None,
-                cells=table.cells,
-                element_id=identity,
-                areas=_areas_inside(element),
-            )
-            for index, table in enumerate(parts.tables)
+            replace(self._float(BlockKind.TABLE, table.run, element, identity), cells=table.cells)
+            for table in parts.tables
         ]
+        if parts.caption.text:
+            tables[0] = replace(tables[0], title=parts.caption.text, caption=parts.caption)
         return [*tables, *(self._float(BlockKind.FOOTNOTE, run, element, identity) for run in parts.notes)]
 
-    def _float(self, kind: BlockKind, run: TextRun, element: etree._Element, identity: str) -> Draft:
-        return Draft(kind, run, self._path, self._zone, element_id=identity, areas=_areas_inside(element))
+    def _float(self, kind: BlockKind, run: TextRun, element: etree._Element, identity: str) -> UnplacedBlock:
+        return UnplacedBlock(kind, run, self._path, self._zone, element_id=identity, areas=_areas_inside(element))
 
-    def _emit(self, draft: Draft) -> None:
+    def _emit(self, block: UnplacedBlock) -> None:
         """Add a block, if it has text, and what was set aside in it."""
         below, self._after_paragraph = self._after_paragraph, []
-        if draft.run.text:
-            self._drafts.append(draft)
-        self._drafts.extend(below)
+        if block.run.text:
+            self._blocks.append(block)
+        self._blocks.extend(below)
 
     def _flush(self) -> None:
         """End the paragraph being read."""
         run, self._run = self._run, TextRun()
-        self._emit(Draft(BlockKind.PARAGRAPH, run, self._path, self._zone))
-
-
-class _ListReader:
-    """Reads what figures, tables and lists are made of; notes and figures in them go to one place."""
-
-    def __init__(self, reader: InlineReader, aside: SetAside | None) -> None:
-        self._reader = reader
-        self._aside = aside
-
-    def element(self, element: etree._Element, run: TextRun) -> None:
-        self._reader.element(element, run, self._aside)
-
-    def string(self, text: str | None, run: TextRun) -> None:
-        self._reader.string(text, run)
+        self._emit(UnplacedBlock(BlockKind.PARAGRAPH, run, self._path, self._zone))
 
 
 def _trailing_floats(body: etree._Element) -> set[etree._Element]:

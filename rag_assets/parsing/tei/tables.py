@@ -1,16 +1,13 @@
-"""Figures, tables and lists taken apart: captions, notes, rows with their cells, items.
-
-How the text inside them is read is the walk's business (`structure`), handed in as a `TextReader`.
-"""
+"""Figures, tables and lists taken apart: captions, notes, rows with their cells, items."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from lxml import etree
 
 from rag_assets.domain import Cell
 from rag_assets.parsing.tei.elements import name_of
+from rag_assets.parsing.tei.inline import InlineReader, SetAside
 from rag_assets.parsing.tei.text import TextRun
 
 _ROWS = frozenset({"row", "tr"})
@@ -19,14 +16,6 @@ _CELLS = frozenset({"cell", "td", "th", "entry"})
 _CELL_SEPARATOR = " | "
 _MAX_SPAN = 500
 """A span is a claim of the file; a bigger one costs memory and no printed table has it."""
-
-
-class TextReader(Protocol):
-    """Adds what an element or a string reads as to a run."""
-
-    def element(self, element: etree._Element, run: TextRun) -> None: ...
-
-    def string(self, text: str | None, run: TextRun) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -46,7 +35,7 @@ class FigureParts:
     tables: tuple[TableText, ...]
 
 
-def figure_parts(figure: etree._Element, reader: TextReader) -> FigureParts:
+def figure_parts(figure: etree._Element, reader: InlineReader) -> FigureParts:
     """The parts of a `figure` (with or without a table in it) or of a bare `table`."""
     captions: list[tuple[str, TextRun]] = []
     notes: list[TextRun] = []
@@ -59,8 +48,8 @@ def figure_parts(figure: etree._Element, reader: TextReader) -> FigureParts:
     return FigureParts(_caption(captions), tuple(note for note in notes if note.text), tuple(kept))
 
 
-def list_lines(element: etree._Element, reader: TextReader) -> list[TextRun]:
-    """One run an item; a label goes before its item, a list inside an item follows it line by line."""
+def list_lines(element: etree._Element, reader: InlineReader, aside: SetAside) -> list[TextRun]:
+    """One run per item; a label goes before its item, a list inside an item follows it line by line."""
     lines: list[TextRun] = []
     line = TextRun()
     reader.string(element.text, line)
@@ -68,20 +57,20 @@ def list_lines(element: etree._Element, reader: TextReader) -> list[TextRun]:
         name = name_of(child)
         if name == "item":
             lines.append(line)
-            lines.extend(_read_item(child, line, reader))
+            lines.extend(_read_item(child, line, reader, aside))
             line = TextRun()
         elif name in ("list", "head"):
             lines.append(line)
-            lines.extend(list_lines(child, reader))
+            lines.extend(list_lines(child, reader, aside))
             line = TextRun()
         else:
-            reader.element(child, line)
+            reader.element(child, line, aside)
         reader.string(child.tail, line)
     lines.append(line)
     return [line for line in lines if line.text]
 
 
-def _read_item(item: etree._Element, line: TextRun, reader: TextReader) -> list[TextRun]:
+def _read_item(item: etree._Element, line: TextRun, reader: InlineReader, aside: SetAside) -> list[TextRun]:
     """Add the item's text to `line`; returns the lines of the lists inside it."""
     below: list[TextRun] = []
     line.space()
@@ -89,12 +78,12 @@ def _read_item(item: etree._Element, line: TextRun, reader: TextReader) -> list[
     for child in item:
         name = name_of(child)
         if name == "list":
-            below.extend(list_lines(child, reader))
+            below.extend(list_lines(child, reader, aside))
             line.space()
         elif name and child.find(".//{*}list") is not None:
-            below.extend(_read_item(child, line, reader))
+            below.extend(_read_item(child, line, reader, aside))
         else:
-            reader.element(child, line)
+            reader.element(child, line, aside)
         reader.string(child.tail, line)
     line.space()
     return below
@@ -103,7 +92,7 @@ def _read_item(item: etree._Element, line: TextRun, reader: TextReader) -> list[
 def _read_figure(
     figure: etree._Element,
     parts: tuple[list[tuple[str, TextRun]], list[TextRun], list[TableText]],
-    reader: TextReader,
+    reader: InlineReader,
 ) -> None:
     captions, notes, tables = parts
     loose = TextRun()
@@ -144,7 +133,7 @@ def _letters(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
-def _table(table: etree._Element, captions: list[tuple[str, TextRun]], reader: TextReader) -> TableText:
+def _table(table: etree._Element, captions: list[tuple[str, TextRun]], reader: InlineReader) -> TableText:
     rows = list(_rows(table))
     if not rows:
         return TableText(TextRun.joined(_raw_lines(table, reader), "\n"), ())
@@ -175,7 +164,7 @@ def _rows(table: etree._Element) -> Iterator[etree._Element]:
             yield child
 
 
-def _cell_run(cell: etree._Element, reader: TextReader) -> TextRun:
+def _cell_run(cell: etree._Element, reader: InlineReader) -> TextRun:
     run = TextRun()
     reader.element(cell, run)
     return run
@@ -207,7 +196,7 @@ def _is_header(cell: etree._Element, role: str | None) -> bool:
     return name_of(cell) == "th" or (cell.get("role") or role) in ("label", "head")
 
 
-def _raw_lines(table: etree._Element, reader: TextReader) -> list[TextRun]:
+def _raw_lines(table: etree._Element, reader: InlineReader) -> list[TextRun]:
     """A table nobody cut into rows (GROBID's training files): its printed lines."""
     lines = [TextRun()]
     reader.string(table.text, lines[-1])

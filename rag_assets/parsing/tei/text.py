@@ -1,12 +1,12 @@
-"""Text as it grows while a TEI tree is walked: white space normalised, with what the markup says along it.
+"""What the walk over a TEI tree collects: text with its marks, and the blocks made of it, still without pages.
 
-A `TextRun` knows nothing of elements. Which element becomes which block is decided in `structure`, what the
-marks prove about pages in `pages`.
+Which element becomes which block is decided in `structure`, what the marks prove about pages in `pages`.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
+from rag_assets.domain import BlockKind, Cell, Zone
 from rag_assets.parsing.tei.coords import Area
 
 _HYPHENS = "-\u2010\u00ad"
@@ -24,7 +24,7 @@ class Mark:
 
 
 class TextRun:
-    """The text of one block or of a part of it."""
+    """The text of one block or of a part of it, white space normalised."""
 
     def __init__(self) -> None:
         self.marks: list[Mark] = []
@@ -142,3 +142,54 @@ class TextRun:
         self._parts[-1] = self._parts[-1][:-1]
         self._length -= 1
         self.marks = [replace(mark, end=min(mark.end, self._length)) for mark in self.marks]
+
+
+@dataclass(frozen=True, slots=True)
+class UnplacedBlock:
+    """A block whose pages and place in the reading order are not known yet."""
+
+    kind: BlockKind
+    run: TextRun
+    section_path: tuple[str, ...]
+    zone: Zone
+    title: str = ""
+    caption: TextRun | None = None
+    """The run that a table's title was read from, with the page breaks in it."""
+    cells: tuple[Cell, ...] = ()
+    element_id: str = ""
+    """The `xml:id` that text refers to."""
+    areas: tuple[Area, ...] = ()
+    """Where a figure, table or note stands as a whole, its picture included."""
+
+
+@dataclass
+class Collected:
+    """What the walk over a document found."""
+
+    abstract: list[UnplacedBlock] = field(default_factory=list)
+    """From the header, so before any page break."""
+    front: list[UnplacedBlock] = field(default_factory=list)
+    body: list[UnplacedBlock] = field(default_factory=list)
+    floats: list[UnplacedBlock] = field(default_factory=list)
+    """Figures, tables and notes that GROBID moved behind the body, in its order."""
+    back: list[list[UnplacedBlock]] = field(default_factory=list)
+    """One list a division behind the body: among them, the order is not that of the pages."""
+    n_running: int = 0
+    """Headers, footers and page numbers passed over."""
+    page_labels: list[str | None] = field(default_factory=list)
+    """`@n` of each page break, in order."""
+
+    @property
+    def main(self) -> list[UnplacedBlock]:
+        """All that is read in one go: abstract, front matter and body."""
+        return [*self.abstract, *self.front, *self.body]
+
+    @property
+    def blocks(self) -> list[UnplacedBlock]:
+        """Everything, in the order of the file."""
+        return [*self.main, *self.floats, *(block for part in self.back for block in part)]
+
+    def chains(self) -> Iterator[list[UnplacedBlock]]:
+        """Runs of blocks in which the pages never go back, since the paper was read page after page."""
+        yield self.main
+        yield from self.back

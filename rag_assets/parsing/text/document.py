@@ -1,9 +1,7 @@
 """A plain text file becomes a Document: paragraphs, the headings that are beyond doubt, abstract and references.
 
-How lines become paragraphs is decided in `lines`, what a heading looks like in `conventions.section_headings` and
-`conventions.numbered_lines`. Pages are known only from form feeds, which a PDF-to-text program writes: they are the
-parser's pages. Structure is found conservatively: taking a sentence for a heading harms a section title, taking the
-body for references loses it.
+Pages are known only from form feeds, which a PDF-to-text program writes. Structure is found conservatively: taking a
+sentence for a heading harms a section title, taking the body for references loses it.
 """
 
 import re
@@ -12,15 +10,16 @@ from dataclasses import dataclass
 
 from rag_assets.domain import Block, BlockKind, Document, PageSource, Source, Span, Zone
 from rag_assets.errors import DocumentLimit
-from rag_assets.parsing.conventions.numbered_lines import numbered_heading_lines
+from rag_assets.parsing.conventions.heading_lines import looks_like_heading, numbered_heading_lines
+from rag_assets.parsing.conventions.heading_numbers import heading_depth, number_styles
 from rag_assets.parsing.conventions.running_text import PlacedLine, running_lines
-from rag_assets.parsing.conventions.section_headings import heading_depth, looks_like_heading, number_styles
 from rag_assets.parsing.conventions.section_names import (
     is_plain_section_name,
     is_section_name,
     names_references,
     zone_named,
 )
+from rag_assets.parsing.conventions.sections import OpenSections
 from rag_assets.parsing.files.decoding import decoded
 from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.text.lines import Line, Paragraph, lines_of, paragraphs_of
@@ -139,13 +138,6 @@ def _front_end(paragraphs: Sequence[Paragraph], title_at: int | None) -> int:
     return 0 if title_at is None else title_at + 1
 
 
-@dataclass(frozen=True, slots=True)
-class _Section:
-    title: str
-    level: int
-    zone: Zone
-
-
 class _Reader:
     """Reads the paragraphs from top to bottom and keeps track of the open sections."""
 
@@ -154,9 +146,8 @@ class _Reader:
         self._title_at = title_at
         self._numbered = _numbered_headings(paragraphs)
         self._styles = number_styles(paragraphs[index].text for index in self._numbered)
-        self._open: tuple[_Section, ...] = ()
-        """The open sections, outermost first."""
-        self._before: tuple[_Section, ...] = ()
+        self._sections = OpenSections()
+        self._before = self._sections.open
         """Those that were open before the front or back matter: they go on when it turns out to have ended."""
         self._n_since_heading = 0
         self._is_in_references = False
@@ -164,19 +155,11 @@ class _Reader:
     def place(self, paragraph: Paragraph, index: int) -> _Placed:
         if index != self._title_at and self._is_heading(paragraph, index):
             self._enter(paragraph.text)
-            return _Placed(paragraph, BlockKind.HEADING, self._path, self._zone)
+            return _Placed(paragraph, BlockKind.HEADING, self._sections.path, self._sections.zone)
         self._n_since_heading += 1
         self._leave_if_over(paragraph)
-        zone = Zone.FRONT if index < self._n_front else self._zone
-        return _Placed(paragraph, BlockKind.PARAGRAPH, self._path, zone)
-
-    @property
-    def _path(self) -> tuple[str, ...]:
-        return tuple(section.title for section in self._open)
-
-    @property
-    def _zone(self) -> Zone:
-        return self._open[-1].zone if self._open else Zone.BODY
+        zone = Zone.FRONT if index < self._n_front else self._sections.zone
+        return _Placed(paragraph, BlockKind.PARAGRAPH, self._sections.path, zone)
 
     def _is_heading(self, paragraph: Paragraph, index: int) -> bool:
         text = paragraph.text
@@ -187,12 +170,9 @@ class _Reader:
         return not self._is_in_references and looks_like_heading(text)
 
     def _enter(self, title: str) -> None:
-        level = heading_depth(title, self._styles) or 1
-        outer = tuple(section for section in self._open if section.level < level)
-        zone = zone_named(title) or (outer[-1].zone if outer else Zone.BODY)
-        if self._zone in (Zone.BODY, Zone.ANNEX):
-            self._before = self._open
-        self._open = (*outer, _Section(title, level, zone))
+        if self._sections.zone in (Zone.BODY, Zone.ANNEX):
+            self._before = self._sections.open
+        self._sections.enter(heading_depth(title, self._styles) or 1, title, zone_named(title))
         self._n_since_heading = 0
         self._is_in_references = names_references(title)
 
@@ -200,12 +180,12 @@ class _Reader:
         """Front and back matter end where the next heading was missed: when it gets too long, or reads like prose."""
         if self._is_in_references:
             is_over = _is_prose(paragraph.text)
-        elif self._zone is Zone.BACK:
+        elif self._sections.zone is Zone.BACK:
             is_over = self._n_since_heading > _MAX_BACK_SECTION
         else:
-            is_over = self._zone is Zone.FRONT and self._n_since_heading > _MAX_FRONT_SECTION
+            is_over = self._sections.zone is Zone.FRONT and self._n_since_heading > _MAX_FRONT_SECTION
         if is_over:
-            self._open = self._before
+            self._sections.open = self._before
             self._is_in_references = False
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
+from rag_assets.parsing.conventions.heading_lines import numbered_heading_lines
 from rag_assets.parsing.conventions.heading_numbers import heading_number
-from rag_assets.parsing.conventions.numbered_lines import numbered_heading_lines
 from rag_assets_tests.cpu_limit import ends_in_time
 
 

@@ -1,8 +1,8 @@
-"""Which numbered lines of a document are headings, judged with the whole document in view.
+"""Which lines are headings, for the formats that know no fonts (ADE, Markdown, text).
 
-For the formats that know no fonts (ADE, Markdown, text). List items, entries of a reference list and affiliations
-start with numbers too, so a heading must start a paragraph, read like a title, carry on the numbers of the headings
-before it, and not be one of several numbered lines in a row. The forms of the numbers are in `heading_numbers`.
+A line alone is a heading by a known name or capitals. Numbered lines are judged with the whole document in view: list
+items, entries of a reference list and affiliations start with numbers too, so a heading must start a paragraph, read
+like a title, carry on the numbers of the headings before it, and not be one of several numbered lines in a row.
 """
 
 import re
@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_assets.parsing.conventions.heading_numbers import HeadingNumber, NumberStyle, Values, heading_number
-from rag_assets.parsing.conventions.section_names import is_plain_section_name, names_references
+from rag_assets.parsing.conventions.section_names import is_plain_section_name, is_section_name, names_references
 
 MAX_TITLE_WORDS = 14
 _MAX_NAME_CHARS = 80
 _MAX_SHARE_OF_NEXT_LINE = 0.8
 """A heading directly above its text ends well before the margin; the first line of a list item does not."""
 _MAX_NUMBER_GAP = 2
+_MAX_CAPITALS_WORDS = 10
 _MAX_LINES_OF_ITEM = 8
 _MAX_GAP_LINES = 3
 _ENDS_LIKE_PROSE = re.compile(r"[.,;:\-–—]$|\b(?:and|or|of|the|in|for|with|to|a|by|on)$", re.IGNORECASE)
@@ -53,7 +54,25 @@ def numbered_heading_lines(lines: Sequence[str]) -> frozenset[int]:
     return outline.lines()
 
 
-def ends_like_prose(line: str) -> bool:
+def looks_like_heading(line: str) -> bool:
+    """Whether a line that stands alone is a heading by its own looks: a known name, or capitals, but no number."""
+    words = line.split()
+    if not 0 < len(words) <= MAX_TITLE_WORDS or not any(character.isalpha() for character in line):
+        return False
+    if is_plain_section_name(line) and not line.rstrip().endswith(":"):
+        return True
+    if _ends_like_prose(line):
+        return False
+    if is_section_name(line):
+        return True
+    if heading_number(line) is not None:
+        return False
+    n_letters = sum(character.isalpha() for character in line)
+    is_wordy = n_letters >= 5 and n_letters > 0.6 * len(line.replace(" ", ""))
+    return line.isupper() and is_wordy and len(words) <= _MAX_CAPITALS_WORDS and "," not in line
+
+
+def _ends_like_prose(line: str) -> bool:
     """Whether a line ends as no title does: with a stop or in the middle of a phrase."""
     return _ENDS_LIKE_PROSE.search(line) is not None
 
@@ -107,7 +126,7 @@ def _reads_like_title(lines: Sequence[str], at: int, number: HeadingNumber) -> b
     line = lines[at].strip(" *_")
     if not _starts_paragraph(lines, at) or not _may_precede(lines, at):
         return False
-    if not number.starts_title or len(line.split()) > MAX_TITLE_WORDS or ends_like_prose(line):
+    if not number.starts_title or len(line.split()) > MAX_TITLE_WORDS or _ends_like_prose(line):
         return False
     below = lines[at + 1].strip() if at + 1 < len(lines) else ""
     return not below or len(line) <= _MAX_SHARE_OF_NEXT_LINE * len(below)
