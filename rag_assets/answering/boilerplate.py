@@ -1,7 +1,7 @@
-"""Sentences that papers print for form's sake: copyright, correspondence, dates, interests, funding, thanks.
+"""Recognises formal sentences of papers: copyright, correspondence, dates, competing interests, funding, thanks.
 
-They answer no question about the subject of a paper, but are full of its names and words. The extractive answerer
-takes one only where the question asks for what it states ("Who funded the study?"). The wordings are English.
+They answer no question about the subject of a paper, but are full of its names and words. The extractive answerer uses
+one only where the question asks for it ("Who funded the study?"). The wordings are English.
 """
 
 import re
@@ -10,15 +10,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class _Kind:
-    """One kind of such sentences."""
+    """One kind of formal sentences."""
 
     stated: re.Pattern[str]
     asked: re.Pattern[str]
-    """What a question says that asks for it."""
+    """Wordings of questions that ask for it."""
 
 
 def _kind(stated: tuple[str, ...], asked: str) -> _Kind:
-    """Patterns are tried one after the other; none may scan without an end, because sentences are untrusted."""
+    """stated: alternatives; their repetitions are bounded, because sentences are untrusted."""
     return _Kind(re.compile("|".join(stated), re.IGNORECASE), re.compile(asked, re.IGNORECASE))
 
 
@@ -96,5 +96,5 @@ _KINDS = (_LICENCE, _CORRESPONDENCE, _DATES_AND_CITATION, _INTERESTS, _FUNDING, 
 
 
 def states_only_formalities(sentence: str, question: str) -> bool:
-    """Whether a sentence is of such a kind, and the question does not ask for that kind."""
+    """Whether a sentence is formal, and the question does not ask for that kind."""
     return any(kind.stated.search(sentence) and not kind.asked.search(question) for kind in _KINDS)

@@ -1,16 +1,15 @@
 """The embedded answerer: whole sentences of the contexts, chosen by relevance and diversity. No model is called.
 
-A sentence's relevance is the mean of its cosine with the question and of the weight of the question's words it
-holds. Words are weighted by their rarity in the contexts, and a word that occurs in none weighs most: a question
-about something the corpus never names keeps a low relevance whatever its sentences look like. A compound question
-is answered part by part.
+The relevance of a sentence is the mean of its cosine with the question and of the weight of the question's words in it.
+Words are weighted by their rarity in the contexts; a word that occurs in none weighs most, so that a question about
+something the corpus never names finds no relevant sentence. A compound question is answered part by part.
 """
 
 import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +63,7 @@ class _Candidate:
     chunk_id: str
     terms: frozenset[str]
     paragraph: tuple[str, int, int]
-    """Chunk, context and number of the paragraph in it."""
+    """Chunk, number of the context, number of the paragraph in it."""
 
 
 @dataclass(frozen=True)
@@ -102,8 +101,9 @@ class ExtractiveAnswerer:
             return DraftAnswer()
         vectors = self._encoder.embed_passages([candidate.text for candidate in candidates])
         parts = [self._part(part, candidates, vectors) for part in question_parts(question)]
-        chosen = _choose(candidates, parts, vectors, self._settings, min_papers=self._min_sources)
-        unanswered = _unanswered(candidates, parts, chosen, self._settings) if chosen else []
+        selection = _Selection(candidates, parts, vectors @ vectors.T, self._settings)
+        selection.choose(min_papers=self._min_sources)
+        unanswered = selection.unanswered_parts()
         return DraftAnswer(
             claims=tuple(
                 DraftClaim(
@@ -111,7 +111,7 @@ class ExtractiveAnswerer:
                     (DraftCitation(candidates[i].chunk_id, candidates[i].text),),
                     relevance=round(max(float(part.relevance[i]) for part in parts), _N_DECIMALS),
                 )
-                for i in chosen
+                for i in selection.chosen
             ),
             unanswered=tuple(part.text for part in unanswered),
         )
@@ -125,7 +125,8 @@ class ExtractiveAnswerer:
 
 
 def _candidates(contexts: Sequence[Context], question: str) -> list[_Candidate]:
-    """Statements of the authors that can stand alone, each once; formalities only where the question asks for them."""
+    """Statements of the authors that can be read alone, each once; formalities only where the question asks for
+    them."""
     found: dict[tuple[str, str], _Candidate] = {}
     for nth, context in enumerate(contexts):
         if context.is_generated:
@@ -140,7 +141,7 @@ def _candidates(contexts: Sequence[Context], question: str) -> list[_Candidate]:
 
 
 def _says_something(text: str) -> bool:
-    """Whether a text is one statement in prose: no row, heading or question, nor an announcement of what follows."""
+    """Whether a text is one statement in prose: no row, heading, question or announcement of what follows."""
     return (
         MIN_WORDS <= len(_WORD.findall(text)) <= MAX_WORDS
         and " | " not in text
@@ -169,120 +170,106 @@ def _held(terms: frozenset[str], weights: Mapping[str, float]) -> float:
     return sum(weight for term, weight in weights.items() if term in terms)
 
 
-def _choose(
-    candidates: Sequence[_Candidate],
-    parts: Sequence[_Part],
-    vectors: NDArray[np.float32],
-    settings: ExtractiveSettings,
-    *,
-    min_papers: int,
-) -> list[int]:
-    """Indexes of the chosen sentences: the best for each part, the best of another paper, then what adds most."""
-    selection = _Selection(candidates, parts, vectors @ vectors.T, settings.diversity)
-    for part in parts:
-        best = int(np.argmax(part.relevance))
-        if part.relevance[best] >= settings.min_relevance and best not in selection.chosen:
-            selection.chosen.append(best)
-    if not selection.chosen:
-        return []
-    while len(selection.papers) < min_papers:
-        others = selection.usable(_SECOND_PAPER_SHARE, settings.min_relevance)
-        if not selection.take_best([i for i in others if candidates[i].paper_id not in selection.papers]):
-            break
-    while len(selection.chosen) < settings.max_claims:
-        if not selection.take_best(selection.usable(_FURTHER_SHARE, settings.min_relevance)):
-            break
-    return selection.chosen[: settings.max_claims]
-
-
-def _unanswered(
-    candidates: Sequence[_Candidate], parts: Sequence[_Part], chosen: list[int], settings: ExtractiveSettings
-) -> list[_Part]:
-    """The parts of a compound question that no chosen sentence answers, judged by the words only they have.
-
-    Where a sentence of a paragraph that is quoted anyway answers such a part, it is chosen, too.
-    """
-    if len(parts) < 2:
-        return []
-    unanswered = []
-    for part in parts:
-        own = part.own_weights(parts)
-        if _is_answered(part, own, candidates, chosen, settings.min_relevance):
-            continue
-        beside = _beside(part, own, candidates, chosen, settings.min_relevance)
-        if beside is not None and len(chosen) < settings.max_claims:
-            chosen.append(beside)
-        else:
-            unanswered.append(part)
-    return unanswered
-
-
-def _is_answered(
-    part: _Part, own: Mapping[str, float], candidates: Sequence[_Candidate], chosen: Sequence[int], floor: float
-) -> bool:
-    """Whether a chosen sentence is relevant to a part and holds some of its own words, or a paragraph's hold most.
-
-    A single word ("and how was it chosen?") proves nothing, so such a part is judged by relevance alone.
-    """
-    some = _OWN_WORDS_SOME if len(own) > 1 else 0.0
-    if any(part.relevance[i] >= floor and _held(candidates[i].terms, own) >= some for i in chosen):
-        return True
-    paragraphs: dict[tuple[str, int, int], set[str]] = {}
-    for i in chosen:
-        paragraphs.setdefault(candidates[i].paragraph, set()).update(candidates[i].terms)
-    return any(_held(frozenset(terms), own) >= _OWN_WORDS_MOST for terms in paragraphs.values())
-
-
-def _beside(
-    part: _Part, own: Mapping[str, float], candidates: Sequence[_Candidate], chosen: Sequence[int], floor: float
-) -> int | None:
-    """The sentence of a quoted paragraph that answers a part best, below the usual floor; None when none does."""
-    paragraphs = {candidates[i].paragraph for i in chosen}
-    near = [
-        i
-        for i, candidate in enumerate(candidates)
-        if candidate.paragraph in paragraphs
-        and i not in chosen
-        and part.relevance[i] >= _BESIDE_SHARE * floor
-        and _held(candidate.terms, own) >= _OWN_WORDS_MOST
-    ]
-    return max(near, key=lambda i: float(part.relevance[i]), default=None)
-
-
-@dataclass
 class _Selection:
-    """Sentences chosen so far, and which could follow."""
+    """The sentences chosen for a question, as indexes of `candidates`, best first."""
 
-    candidates: Sequence[_Candidate]
-    parts: Sequence[_Part]
-    similarities: NDArray[np.float32]
-    diversity: float
-    chosen: list[int] = field(default_factory=list)
+    def __init__(
+        self,
+        candidates: Sequence[_Candidate],
+        parts: Sequence[_Part],
+        similarities: NDArray[np.float32],
+        settings: ExtractiveSettings,
+    ) -> None:
+        """similarities: cosines of all candidates with each other, shape (n, n)."""
+        self.chosen: list[int] = []
+        self._candidates = candidates
+        self._parts = parts
+        self._similarities = similarities
+        self._settings = settings
 
-    @property
-    def papers(self) -> set[str]:
-        return {self.candidates[i].paper_id for i in self.chosen}
+    def choose(self, *, min_papers: int) -> None:
+        """The best sentence for each part, the best of other papers, then those that add most."""
+        for part in self._parts:
+            best = int(np.argmax(part.relevance))
+            if part.relevance[best] >= self._settings.min_relevance and best not in self.chosen:
+                self.chosen.append(best)
+        if not self.chosen:
+            return
+        while len(papers := {self._candidates[i].paper_id for i in self.chosen}) < min_papers:
+            others = self._usable(_SECOND_PAPER_SHARE)
+            if not self._take_best([i for i in others if self._candidates[i].paper_id not in papers]):
+                break
+        while len(self.chosen) < self._settings.max_claims and self._take_best(self._usable(_FURTHER_SHARE)):
+            pass
+        del self.chosen[self._settings.max_claims :]
 
-    def usable(self, share_of_best: float, floor: float) -> list[int]:
+    def unanswered_parts(self) -> list[_Part]:
+        """The parts of a compound question that no chosen sentence answers, judged by the words only they have.
+
+        Where another sentence of a quoted paragraph answers such a part, that sentence is chosen too.
+        """
+        unanswered: list[_Part] = []
+        for part in self._parts if self.chosen and len(self._parts) > 1 else ():
+            own = part.own_weights(self._parts)
+            if self._is_answered(part, own):
+                continue
+            beside = self._beside(part, own)
+            if beside is not None and len(self.chosen) < self._settings.max_claims:
+                self.chosen.append(beside)
+            else:
+                unanswered.append(part)
+        return unanswered
+
+    def _is_answered(self, part: _Part, own: Mapping[str, float]) -> bool:
+        """Whether a chosen sentence is relevant to a part and holds some of its own words, or a paragraph holds most.
+
+        A part with one word of its own ("and how was it chosen?") is judged by relevance alone.
+        """
+        floor, some = self._settings.min_relevance, _OWN_WORDS_SOME if len(own) > 1 else 0.0
+        if any(part.relevance[i] >= floor and _held(self._candidates[i].terms, own) >= some for i in self.chosen):
+            return True
+        paragraphs: dict[tuple[str, int, int], frozenset[str]] = {}
+        for one in (self._candidates[i] for i in self.chosen):
+            paragraphs[one.paragraph] = paragraphs.get(one.paragraph, frozenset()) | one.terms
+        return any(_held(terms, own) >= _OWN_WORDS_MOST for terms in paragraphs.values())
+
+    def _beside(self, part: _Part, own: Mapping[str, float]) -> int | None:
+        """The sentence of a quoted paragraph that answers a part best, below the usual floor; None when none does."""
+        floor = _BESIDE_SHARE * self._settings.min_relevance
+        paragraphs = {self._candidates[i].paragraph for i in self.chosen}
+        near = [
+            i
+            for i, candidate in enumerate(self._candidates)
+            if candidate.paragraph in paragraphs
+            and i not in self.chosen
+            and part.relevance[i] >= floor
+            and _held(candidate.terms, own) >= _OWN_WORDS_MOST
+        ]
+        return max(near, key=lambda i: float(part.relevance[i]), default=None)
+
+    def _usable(self, share_of_best: float) -> list[int]:
         """Sentences not chosen, no near-duplicates, and relevant enough for some part of the question."""
+        floors = [
+            max(self._settings.min_relevance, share_of_best * float(part.relevance.max())) for part in self._parts
+        ]
         return [
             i
-            for i in range(len(self.candidates))
+            for i in range(len(self._candidates))
             if i not in self.chosen
-            and self.similarities[i, self.chosen].max() < _NEAR_DUPLICATE
-            and any(part.relevance[i] >= max(floor, share_of_best * float(part.relevance.max())) for part in self.parts)
+            and self._similarities[i, self.chosen].max() < _NEAR_DUPLICATE
+            and any(part.relevance[i] >= floor for part, floor in zip(self._parts, floors, strict=True))
         ]
 
-    def take_best(self, usable: Sequence[int]) -> bool:
+    def _take_best(self, usable: Sequence[int]) -> bool:
         """Choose the sentence that adds most; whether there was one."""
         if usable:
             self.chosen.append(max(usable, key=self._gain))
         return bool(usable)
 
     def _gain(self, i: int) -> float:
-        """Its relevance, plus the weight of question words nobody chosen holds, minus its likeness to what is chosen
-        (maximal marginal relevance, Carbonell and Goldstein 1998)."""
-        covered = frozenset[str]().union(*(self.candidates[j].terms for j in self.chosen))
-        new = self.candidates[i].terms - covered
-        worth = max(float(part.relevance[i]) + _held(new, part.weights) for part in self.parts)
-        return worth - self.diversity * float(self.similarities[i, self.chosen].max())
+        """Its relevance, plus the weight of question words that no chosen sentence holds, minus its likeness to the
+        chosen ones (maximal marginal relevance, Carbonell and Goldstein 1998)."""
+        covered = frozenset[str]().union(*(self._candidates[j].terms for j in self.chosen))
+        new = self._candidates[i].terms - covered
+        worth = max(float(part.relevance[i]) + _held(new, part.weights) for part in self._parts)
+        return worth - self._settings.diversity * float(self._similarities[i, self.chosen].max())
