@@ -44,12 +44,15 @@ class Published:
 
 
 def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> None:
-    """Write `table` with its provenance and its checksum; equal content gives equal bytes."""
+    """Write `table` with its provenance and its checksum; equal content gives equal bytes.
+
+    Descriptions of columns are left out: the bytes would change with their wording.
+    """
     metadata = {PROVENANCE_KEY: json.dumps(provenance, sort_keys=True).encode()}
-    described = table.replace_schema_metadata(metadata).combine_chunks()
+    schema = pa.schema([field.remove_metadata() for field in table.schema], metadata)
     sink = pa.BufferOutputStream()
-    with pq.ParquetWriter(sink, described.schema, compression="zstd") as writer:
-        writer.write_table(described)
+    with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
+        writer.write_table(table.cast(schema).combine_chunks())
         writer.add_key_value_metadata({_CHECKSUM_KEY: _NO_CHECKSUM})
     content = sink.getvalue().to_pybytes()
     place = _place_of_checksum(content)

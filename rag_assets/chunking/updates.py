@@ -71,7 +71,8 @@ def update_chunks(
     run before. Returns the new table, sorted by paper and ordinal. A paper whose chunks break a promise has no rows in
     it. Raises GuardrailBroken when all of several papers do.
     """
-    with_text = blocks.filter(blocks["is_indexable"])  # a paper without has no chunks and is not waited for
+    known = blocks.select(["paper_id", "fingerprint"])
+    with_text = known.filter(blocks["is_indexable"])  # a paper without has no chunks and is not waited for
     wanted = {
         paper: fingerprint(made_of, settings.fingerprint(), counter.name, CHUNKER_VERSION)
         for paper, made_of in fingerprints_by(with_text, "paper_id").items()
