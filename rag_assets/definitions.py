@@ -8,15 +8,16 @@ from typing import Any
 
 import dagster as dg
 
-from rag_assets.assets.automation import corpus_sensor, everything_job, nightly_job, nightly_schedule
+from rag_assets.assets.automation import corpus_sensor, everything_job, nightly_schedule
 from rag_assets.assets.chunks import chunks
 from rag_assets.assets.corpus import blocks, parsed_index
 from rag_assets.assets.evaluation import smoke_eval
 from rag_assets.assets.index import bm25_index, chroma_index, embeddings, index_meta, passages
 from rag_assets.assets.qa import qa
-from rag_assets.assets.run_settings import run_models, run_settings
-from rag_assets.settings import load_settings
+from rag_assets.assets.resources import run_models, run_settings
+from rag_assets.assets.sources import PAPERS, QUESTIONS
 
+SOURCES = [PAPERS, QUESTIONS]
 ASSETS = [
     parsed_index,
     blocks,
@@ -29,17 +30,18 @@ ASSETS = [
     qa,
     smoke_eval,
 ]
-JOBS = [everything_job, nightly_job]
 
 
 def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
-    """The project's definitions; `overrides` are settings that win over file and environment."""
-    settings = load_settings(overrides)
+    """The project's definitions; `overrides` are settings that win over file and environment.
+
+    They load whatever the settings say: those are read when a run, the sensor or the schedule needs them.
+    """
     return dg.Definitions(
-        assets=ASSETS,
-        jobs=JOBS,
+        assets=[*SOURCES, *ASSETS],
+        jobs=[everything_job],
         sensors=[corpus_sensor(overrides)],
-        schedules=[nightly_schedule(settings.automation)],
+        schedules=[nightly_schedule(overrides)],
         resources={"settings": run_settings(overrides), "models": run_models()},
         executor=dg.in_process_executor,
     )

@@ -170,12 +170,13 @@ def recover_folder(final: Path) -> None:
 
 @contextmanager
 def only_writer(data_dir: Path, *, patience_s: float) -> Iterator[None]:
-    """Hold the right to write a data folder, waiting up to `patience_s` for whoever has it.
+    """Hold the right to write a data folder, waiting up to `patience_s` for the process that has it.
 
-    The lock is the operating system's, so a killed process holds nothing. Raises BusyDataFolder.
+    The lock is the operating system's, so a killed process holds nothing. Who holds it may ask again within the same
+    thread. Raises BusyDataFolder.
     """
     data_dir.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(data_dir / LOCK_NAME)
+    lock = FileLock(data_dir.resolve() / LOCK_NAME, is_singleton=True)
     try:
         lock.acquire(timeout=0)
     except Timeout:

@@ -1,102 +1,103 @@
-"""When assets run by themselves: the jobs, the sensor for papers and questions, the nightly schedule.
+"""When assets run by themselves: one job, started by the sensor for papers and questions and by the nightly schedule.
 
-They need no declarative automation; that is in `assets.conditions`.
+Nothing else starts a run: no asset has an automation condition. Both read the settings at every tick, so wrong settings
+fail the tick and say why, while the definitions still load.
 """
 
 import json
+import logging
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import dagster as dg
 
 from rag_assets.assets.run_liveness import end_dead_runs
-from rag_assets.errors import MissingInput
-from rag_assets.parsing.discovery import INDEX_NAME, manifest_hash, manifest_of
-from rag_assets.parsing.paper_lists import find_papers, list_to_adopt
+from rag_assets.assets.sources import last_observed, observations, observed_versions
+from rag_assets.errors import InvalidSettings, MissingInput
 from rag_assets.settings import AutomationSettings, Settings, load_settings
 
+logger = logging.getLogger(__name__)
 EVERYTHING = "everything"
-NIGHTLY = "nightly"
-
+NOTHING_RAN = (
+    "Nothing was run over this data folder yet. Materialize everything once, here or with `rag-assets run`; from then "
+    "on, a paper or a question that is added, changed or deleted starts a run."
+)
 
 everything_job = dg.define_asset_job(
     EVERYTHING,
     selection=dg.AssetSelection.all(),
-    description="Bring every asset up to date; what did not change costs nothing.",
-)
-nightly_job = dg.define_asset_job(
-    NIGHTLY,
-    selection=dg.AssetSelection.all(),
-    description="Bring every asset up to date and run the smoke evaluation.",
+    description="Bring every asset up to date, the smoke evaluation included; what did not change costs nothing.",
 )
 
 
 def corpus_sensor(overrides: Mapping[str, Any] | None) -> dg.SensorDefinition:
-    """The sensor that looks for new, changed and deleted papers and questions, on from the start.
-
-    Settings are read at every sweep, so that it looks where the next run will look.
-    """
+    """The sensor that looks for new, changed and deleted papers and questions, on from the start."""
 
     @dg.sensor(
         name="corpus_sensor",
         job=everything_job,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        minimum_interval_seconds=load_settings(overrides).automation.sensor_interval_s,
+        minimum_interval_seconds=_when_defined(overrides).sensor_interval_s,
         description="Asks for one run when papers or questions are added, changed or deleted.",
     )
-    def sweep(context: dg.SensorEvaluationContext) -> dg.SensorResult:
+    def look(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         end_dead_runs(context.instance)
-        return look_for_changes(load_settings(overrides), context.cursor)
+        return look_for_changes(load_settings(overrides), last_observed(context.instance), context.cursor)
 
-    return sweep
+    return look
 
 
-def look_for_changes(settings: Settings, cursor: str | None) -> dg.SensorResult:
-    """One sweep of the data folder, at most one run request.
+def look_for_changes(settings: Settings, observed: Mapping[str, str], cursor: str | None) -> dg.SensorResult:
+    """One look at the data folder, at most one run request.
 
-    The run key holds a counter besides the manifest's hash: a corpus that is changed and changed back shows a
-    manifest Dagster has seen before, and must run again all the same.
+    observed: the version of each source that the last run, or the last look, has seen. cursor: what the last look has
+    seen. A run is asked for when the state is neither: a run of the command line has seen to what it observed. The
+    first look at a folder over which nothing was run asks for none, since a whole build may be long and cost money.
     """
     try:
-        manifest = _manifest(settings)
+        found = observed_versions(settings)
     except MissingInput as error:
         return dg.SensorResult(skip_reason=str(error), cursor=cursor)
-    seen = _Seen(**json.loads(cursor)) if cursor else _Seen(None, 0)
-    if manifest == seen.manifest:
-        return dg.SensorResult(skip_reason="No paper and no question changed.", cursor=cursor)
-    n_changes = seen.n_changes + 1
-    return dg.SensorResult(
-        run_requests=[dg.RunRequest(run_key=f"{n_changes}-{manifest}", tags={"rag_assets/manifest": manifest})],
-        cursor=json.dumps(_Seen(manifest, n_changes)._asdict()),
-    )
+    seen = json.loads(cursor) if cursor else None
+    if found in (seen, observed):
+        return dg.SensorResult(skip_reason="No paper and no question changed.", cursor=json.dumps(found))
+    news = [] if observed == found else observations(settings, found)
+    if seen is None and not observed:
+        return dg.SensorResult(skip_reason=NOTHING_RAN, cursor=json.dumps(found), asset_events=news)
+    return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=json.dumps(found), asset_events=news)
 
 
-class _Seen(NamedTuple):
-    """What the last sweep found; the sensor's cursor."""
+def nightly_schedule(overrides: Mapping[str, Any] | None) -> dg.ScheduleDefinition:
+    """The schedule that brings everything up to date each night, on from the start."""
+    try:
+        return _schedule(_when_defined(overrides), overrides)
+    except dg.DagsterInvalidDefinitionError as error:
+        logger.warning("The nightly schedule runs at its default time: %s", error)
+        return _schedule(AutomationSettings(), overrides)
 
-    manifest: str | None
-    n_changes: int
 
-
-def nightly_schedule(settings: AutomationSettings) -> dg.ScheduleDefinition:
-    """The schedule of the nightly job, on from the start."""
-    return dg.ScheduleDefinition(
+def _schedule(when: AutomationSettings, overrides: Mapping[str, Any] | None) -> dg.ScheduleDefinition:
+    @dg.schedule(
         name="nightly_schedule",
-        job=nightly_job,
-        cron_schedule=settings.nightly_cron,
-        execution_timezone=settings.timezone,
+        job=everything_job,
+        cron_schedule=when.nightly_cron,
+        execution_timezone=when.timezone,
         default_status=dg.DefaultScheduleStatus.RUNNING,
+        description="Brings every asset up to date; on an unchanged corpus no model is called.",
     )
+    def nightly() -> dg.RunRequest:
+        wanted = load_settings(overrides).automation
+        if (wanted.nightly_cron, wanted.timezone) != (when.nightly_cron, when.timezone):
+            logger.warning("automation.nightly_cron or its timezone has changed or is wrong; reload the definitions.")
+        return dg.RunRequest()
+
+    return nightly
 
 
-def _manifest(settings: Settings) -> str:
-    """State of the papers and the questions. A list of papers may name files anywhere, so those are looked at."""
-    paths, named = settings.paths, settings.paper_list_file
-    if waiting := list_to_adopt(paths.parsed_index, paths.papers, named):
-        return manifest_of([settings.question_file, waiting])
-    listing = named or paths.papers / INDEX_NAME
-    if named is None and not listing.exists():
-        return manifest_hash(paths.papers, listed=[settings.question_file])
-    papers = find_papers(paths.papers, named, settings.parsing.limits)
-    listed = [file.path for paper in papers for file in paper.files]
-    return manifest_of([settings.question_file, listing, *listed])
+def _when_defined(overrides: Mapping[str, Any] | None) -> AutomationSettings:
+    """The settings as they are when the definitions load; the defaults while they are wrong."""
+    try:
+        return load_settings(overrides).automation
+    except InvalidSettings as error:
+        logger.warning("%s", error)
+        return AutomationSettings()

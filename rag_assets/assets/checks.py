@@ -28,32 +28,55 @@ def specs(asset: str, promises: Iterable[Promise[Any]]) -> list[dg.AssetCheckSpe
 def results(
     checked: Iterable[CheckedPromise], labels: Mapping[str, str] | None = None
 ) -> Iterator[dg.AssetCheckResult]:
-    """What became of the promises; `labels` say what the results are about (a run, a file)."""
+    """What became of the promises, for the newest materialization; `labels` say more of what they are about."""
     for one in checked:
-        yield _result(one.promise, one.is_kept, {**(labels or {}), **_metadata(one)})
+        yield dg.AssetCheckResult(
+            check_name=one.promise.name,
+            passed=one.is_kept,
+            severity=_SEVERITIES[one.promise.severity],
+            metadata=_metadata(one) | dict(labels or {}),
+        )
 
 
-def skipped(
-    context: dg.AssetExecutionContext, promises: Iterable[Promise[Any]], notice: str
-) -> Iterator[dg.AssetCheckResult]:
+def withheld_results(
+    checked: Iterable[CheckedPromise], labels: Mapping[str, str] | None = None
+) -> Iterator[dg.AssetCheckEvaluation | dg.Output[None]]:
+    """The same for something that is not published.
+
+    A result (`AssetCheckResult`) would be filed under the materialization of an earlier run, whose files are good. An
+    evaluation names none; Dagster then wants the output of the check from the asset.
+    """
+    asset = dg.AssetExecutionContext.get().asset_key
+    told = {"withheld": "Nothing was published: the files, and the figures above, are those of an earlier run."}
+    for one in checked:
+        yield dg.Output(None, output_name=f"{asset.to_python_identifier()}_{one.promise.name}")
+        yield dg.AssetCheckEvaluation(
+            asset_key=asset,
+            check_name=one.promise.name,
+            passed=one.is_kept,
+            severity=_SEVERITIES[one.promise.severity],
+            metadata=dict(labels or {}) | told | _metadata(one),
+            blocking=one.promise.severity == "blocking",
+        )
+
+
+def skipped(promises: Iterable[Promise[Any]], notice: str) -> Iterator[dg.AssetCheckResult]:
     """End an asset that has nothing to do: an observation that says why, and no check that fails.
 
     Without a materialization, Dagster skips what follows; it wants a result of every check all the same. The command
     line prints the notice.
     """
+    context = dg.AssetExecutionContext.get()
     context.log_event(dg.AssetObservation(context.asset_key, metadata={NOTICE: notice}))
-    for promise in promises:
-        yield _result(promise, True, {"promise": promise.sentence, "n_offenders": 0, "not_checked": notice})
-
-
-def _result(promise: Promise[Any], is_kept: bool, metadata: Mapping[str, Any]) -> dg.AssetCheckResult:
-    return dg.AssetCheckResult(
-        check_name=promise.name, passed=is_kept, severity=_SEVERITIES[promise.severity], metadata=metadata
-    )
+    yield from results([CheckedPromise(promise, []) for promise in promises], {"not_checked": notice})
 
 
 def _metadata(checked: CheckedPromise) -> dict[str, Any]:
-    metadata: dict[str, Any] = {"promise": checked.promise.sentence, "n_offenders": len(checked.offenders)}
+    metadata: dict[str, Any] = {
+        "promise": checked.promise.sentence,
+        "n_offenders": len(checked.offenders),
+        "run": dg.MetadataValue.dagster_run(dg.AssetExecutionContext.get().run.run_id),
+    }
     if checked.finding:
         metadata["finding"] = checked.finding
     if checked.offenders:

@@ -1,26 +1,26 @@
 """Asset `chunks`: every changed paper cut into the chunks that answers cite."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
 import pyarrow as pa
 
-from rag_assets.assets.checks import results, specs
-from rag_assets.assets.conditions import on_new_content
-from rag_assets.assets.reporting import histogram, markdown_table, materialized
+from rag_assets.assets.checks import specs
+from rag_assets.assets.publishing import Outcome, TableUpdate, write_audit_publish
+from rag_assets.assets.reporting import histogram, markdown_table
+from rag_assets.chunking.chunker import CHUNKER_VERSION
 from rag_assets.chunking.promises import CHUNK_PROMISES, ChunksCandidate
 from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.chunking.stats import chunk_stats
 from rag_assets.chunking.text_accounts import text_accounts
 from rag_assets.chunking.updates import update_chunks
-from rag_assets.incremental import data_version, staging
+from rag_assets.incremental import staging
 from rag_assets.parsing.promises import text_lost
-from rag_assets.promises import check_all, nothing_withholds
+from rag_assets.promises import check_all
 from rag_assets.settings import Settings
-from rag_assets.table_files import published_or_empty, read_provenance, required_table, write_table
-from rag_assets.tables import CHUNKS, fingerprints_by, rows_without
+from rag_assets.table_files import published_or_empty, read_provenance, required_table
+from rag_assets.tables import CHUNKS, rows_without
 from rag_assets.text.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
 
 N_PAPERS_SHOWN = 50
@@ -28,20 +28,28 @@ N_PAPERS_SHOWN = 50
 
 @dg.asset(
     group_name="chunks",
-    deps=["blocks"],
+    deps=["parsed_index", "blocks"],
     check_specs=specs("chunks", CHUNK_PROMISES),
     output_required=False,
-    automation_condition=on_new_content(),
+    code_version=str(CHUNKER_VERSION),
     kinds={"parquet"},
 )
-def chunks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
-    """What is read and cited: a section cut to size, or short ones merged; `data/cache/chunks.parquet`."""
+def chunks(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """What is read and cited; `data/cache/chunks.parquet`, `chunk_stats.json`.
+
+    A section of more than `chunking.max_tokens` is cut at the end of a sentence, row or item, into chunks near
+    `target_tokens` that overlap by up to `overlap_tokens`. A shorter section is one chunk of its own size, often far
+    below the target; one of less than `min_tokens` or `min_chars` is merged with its neighbours. Tables and figures
+    are chunks of their own. The table of papers and the histogram show which sizes come of it.
+    """
     paths = settings.paths
+    index = required_table(paths.parsed_index, asset="parsed_index")
+    blocks = required_table(paths.blocks, asset="blocks")
+    published = published_or_empty(paths.chunks, CHUNKS)
     tokenizer = resolve_tokenizer(
         settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")
     )
-    blocks = required_table(paths.blocks, asset="blocks")
-    published = published_or_empty(paths.chunks, CHUNKS)
+
     updated, plan, quarantined = update_chunks(
         published.table,
         blocks,
@@ -54,27 +62,23 @@ def chunks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult
         "tokenizer": tokenizer.name,
         QUARANTINED_KEY: [paper.as_row() for paper in quarantined],
     }
-    is_changed = not plan.is_noop or published.provenance != provenance
-    index = required_table(paths.parsed_index, asset="parsed_index")
+    update = TableUpdate(paths.chunks, updated, plan, published, provenance)
     used = rows_without(index, "paper_id", [paper.paper_id for paper in quarantined])
     accounts = text_accounts(updated, blocks, used)
+    stats = chunk_stats(updated, index, tokenizer)
+    candidate = ChunksCandidate(updated, blocks, settings.chunking, quarantined, accounts, text_lost(blocks, used))
     with staging() as staged:
-        stats = chunk_stats(updated, index, tokenizer)
-        if is_changed:
-            write_table(updated, staged.path(paths.chunks), provenance)
+        update.stage(staged)
         staged.put(paths.chunk_stats, json.dumps(stats, indent=2, ensure_ascii=False).encode() + b"\n")
-        candidate = ChunksCandidate(updated, blocks, settings.chunking, quarantined, accounts, text_lost(blocks, used))
-        checked = check_all(CHUNK_PROMISES, candidate)
-        yield from results(checked)
-        if nothing_withholds(checked):
-            staged.publish()
-            yield materialized(
-                version=data_version(fingerprints_by(updated, "paper_id")),
-                counts=plan.counts(),
-                n_rows=len(updated),
+        yield from write_audit_publish(
+            check_all(CHUNK_PROMISES, candidate),
+            publish=staged.publish,
+            report=lambda _: update.materialized(
+                {"chunking": settings.chunking},
                 facts=_facts(stats, tokenizer) | {"n_quarantined": len(quarantined)},
                 previews=_previews(updated) | {"text": markdown_table(accounts, n_shown=N_PAPERS_SHOWN)},
-            )
+            ),
+        )
 
 
 def _facts(stats: dict[str, Any], tokenizer: ResolvedTokenizer) -> dict[str, Any]:
@@ -91,6 +95,33 @@ def _facts(stats: dict[str, Any], tokenizer: ResolvedTokenizer) -> dict[str, Any
 def _previews(updated: pa.Table) -> dict[str, str]:
     first = updated.select(["chunk_id", "n_tokens", "page_start", "page_end", "section_path", "text"]).slice(0, 5)
     return {
+        "papers": markdown_table(_papers(updated), n_shown=N_PAPERS_SHOWN),
         "token_histogram": histogram(updated["n_tokens"].to_pylist(), unit="tokens"),
         "preview": markdown_table(first.to_pylist(), n_shown=5),
     }
+
+
+def _papers(updated: pa.Table) -> list[dict[str, Any]]:
+    """Chunks of each paper: how many, of how many tokens, and the share of them with a page."""
+    found = updated.group_by("paper_id").aggregate(
+        [
+            ("source", "min"),
+            ("chunk_id", "count"),
+            ("n_tokens", "min"),
+            ("n_tokens", "approximate_median"),
+            ("n_tokens", "max"),
+            ("page_start", "count"),
+        ]
+    )
+    return [
+        {
+            "paper": row["paper_id"],
+            "source": row["source_min"],
+            "chunks": row["chunk_id_count"],
+            "min tokens": row["n_tokens_min"],
+            "median": round(row["n_tokens_approximate_median"]),
+            "max": row["n_tokens_max"],
+            "with page": f"{row['page_start_count'] / row['chunk_id_count']:.0%}",
+        }
+        for row in found.sort_by("paper_id").to_pylist()
+    ]

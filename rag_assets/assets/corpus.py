@@ -2,25 +2,24 @@
 
 import logging
 from collections import Counter
-from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
 import pyarrow as pa
 
-from rag_assets.assets.checks import results, specs
-from rag_assets.assets.conditions import on_new_content
-from rag_assets.assets.reporting import markdown_table, materialized, progress
-from rag_assets.incremental import data_version, staging
+from rag_assets.assets.checks import specs
+from rag_assets.assets.publishing import Outcome, TableUpdate, write_audit_publish
+from rag_assets.assets.reporting import markdown_table, progress
+from rag_assets.incremental import staging
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
 from rag_assets.parsing.promises import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.promises import check_all, nothing_withholds
+from rag_assets.promises import check_all
 from rag_assets.settings import Settings
-from rag_assets.table_files import published_or_empty, required_table, write_table
-from rag_assets.tables import BLOCKS, PARSED_INDEX, fingerprints_by
+from rag_assets.table_files import published_or_empty, required_table
+from rag_assets.tables import BLOCKS, PARSED_INDEX
 
 logger = logging.getLogger(__name__)
 N_PAPERS_SHOWN = 50
@@ -28,41 +27,40 @@ N_PAPERS_SHOWN = 50
 
 @dg.asset(
     group_name="corpus",
+    deps=["papers"],
     check_specs=specs("parsed_index", PARSED_INDEX_PROMISES),
     output_required=False,
+    code_version=str(corpus.PARSER_VERSION),
     kinds={"parquet"},
 )
-def parsed_index(
-    settings: dg.ResourceParam[Settings],
-) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     """Every paper in the papers folder, parsed or quarantined with its reason; `data/cache/parsed_index.parquet`."""
-    paths = settings.paths
+    paths, parsing = settings.paths, settings.parsing
     store = DocumentStore(paths.documents)
     if listing := list_to_adopt(paths.parsed_index, paths.papers, settings.paper_list_file):
         adopt_list(listing, paths.papers)
-    papers = find_papers(paths.papers, settings.paper_list_file, settings.parsing.limits)
+    papers = find_papers(paths.papers, settings.paper_list_file, parsing.limits)
     published = published_or_empty(paths.parsed_index, PARSED_INDEX)
     if published.provenance is None:
         demand_papers(papers, paths.papers)
-    job = ParseJob(settings.parsing, store, settings.execution.n_workers)
+
+    job = ParseJob(parsing, store, settings.execution.n_workers)
     updated, plan = corpus.update_parsed_index(papers, published.table, job, progress("parsed_index", "papers"))
-    provenance = {"parser": corpus.PARSER_VERSION}
-    is_changed = not plan.is_noop or published.provenance != provenance
+    update = TableUpdate(paths.parsed_index, updated, plan, published, {"parser": corpus.PARSER_VERSION})
     with staging() as staged:
-        if is_changed:
-            write_table(updated, staged.path(paths.parsed_index), provenance)
-        checked = check_all(PARSED_INDEX_PROMISES, updated)
-        yield from results(checked)
-        if nothing_withholds(checked):
+        update.stage(staged)
+
+        def publish() -> None:
             staged.publish()
             store.prune(updated["fingerprint"].to_pylist())
-            yield materialized(
-                version=data_version(fingerprints_by(updated, "paper_id")),
-                counts=plan.counts(),
-                n_rows=len(updated),
-                facts=_index_facts(updated),
-                previews={"papers": _papers(updated)},
-            )
+
+        yield from write_audit_publish(
+            check_all(PARSED_INDEX_PROMISES, updated),
+            publish=publish,
+            report=lambda _: update.materialized(
+                {"parsing": parsing}, facts=_index_facts(updated), previews={"papers": _papers(updated)}
+            ),
+        )
 
 
 @dg.asset(
@@ -70,30 +68,27 @@ def parsed_index(
     deps=["parsed_index"],
     check_specs=specs("blocks", BLOCK_PROMISES),
     output_required=False,
-    automation_condition=on_new_content(),
+    code_version=str(corpus.PARSER_VERSION),
     kinds={"parquet"},
 )
-def blocks(settings: dg.ResourceParam[Settings]) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+def blocks(settings: dg.ResourceParam[Settings]) -> Outcome:
     """Paragraphs, tables, figures, lists of every paper in reading order, with pages; `data/cache/blocks.parquet`."""
     paths = settings.paths
     index = required_table(paths.parsed_index, asset="parsed_index")
     published = published_or_empty(paths.blocks, BLOCKS)
+
     updated, plan = corpus.block_table(index, published.table, DocumentStore(paths.documents))
-    provenance = {"parser": corpus.PARSER_VERSION}
-    is_changed = not plan.is_noop or published.provenance != provenance
+    update = TableUpdate(paths.blocks, updated, plan, published, {"parser": corpus.PARSER_VERSION})
+    kinds = Counter(updated["kind"].to_pylist())
     with staging() as staged:
-        if is_changed:
-            write_table(updated, staged.path(paths.blocks), provenance)
-        checked = check_all(BLOCK_PROMISES, BlocksCandidate(updated, index))
-        yield from results(checked)
-        if nothing_withholds(checked):
-            staged.publish()
-            yield materialized(
-                version=data_version(fingerprints_by(updated, "paper_id")),
-                counts=plan.counts(),
-                n_rows=len(updated),
-                facts={f"n_{kind}": count for kind, count in sorted(Counter(updated["kind"].to_pylist()).items())},
-            )
+        update.stage(staged)
+        yield from write_audit_publish(
+            check_all(BLOCK_PROMISES, BlocksCandidate(updated, index)),
+            publish=staged.publish,
+            report=lambda _: update.materialized(
+                {"parsing": settings.parsing}, facts={f"n_{kind}": count for kind, count in sorted(kinds.items())}
+            ),
+        )
 
 
 def _index_facts(index: pa.Table) -> dict[str, Any]:

@@ -4,17 +4,18 @@ Nothing is made from an evaluation, so there is nothing to withhold: it is mater
 What is not good enough fails its checks, and with them the run.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import dagster as dg
 
 from rag_assets.answering.records import read_results
 from rag_assets.assets.checks import results, skipped, specs
-from rag_assets.assets.conditions import on_new_content
 from rag_assets.assets.evaluation_page import history_table, results_table
-from rag_assets.assets.reporting import materialized, now
+from rag_assets.assets.publishing import Outcome, materialized
+from rag_assets.assets.reporting import now
 from rag_assets.engine import open_engine
+from rag_assets.evaluation.metrics import METRICS_VERSION
 from rag_assets.evaluation.promises import EVALUATION_PROMISES
 from rag_assets.evaluation.smoke import LATEST, NOTHING_TO_JUDGE, evaluated, recorded
 from rag_assets.hosted.connections import Connections
@@ -26,22 +27,22 @@ from rag_assets.settings import Settings
 
 @dg.asset(
     group_name="evaluation",
-    deps=["qa"],
+    deps=["questions", "parsed_index", "chunks", "passages", "chroma_index", "bm25_index", "qa"],
     check_specs=specs("smoke_eval", EVALUATION_PROMISES),
     output_required=False,
-    automation_condition=on_new_content(),
+    code_version=str(METRICS_VERSION),
     kinds={"json"},
 )
 def smoke_eval(
     context: dg.AssetExecutionContext,
     settings: dg.ResourceParam[Settings],
     models: dg.ResourceParam[Connections],
-) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+) -> Outcome:
     """Recall, MRR and nDCG of expected papers and pages, and what the answers got right; `data/output/eval/`."""
     questions = evaluated_questions(settings)
     if questions is None:
         notice = f"There is no question file {settings.question_file}: nothing is evaluated."
-        yield from skipped(context, EVALUATION_PROMISES, notice)
+        yield from skipped(EVALUATION_PROMISES, notice)
         return
     with open_engine(settings, models) as engine:
         answers = read_results(settings.paths.qa)
@@ -57,11 +58,13 @@ def smoke_eval(
             "n_unchanged": int(not evaluation.is_new),
         },
         n_rows=latest["n_judged"],
-        facts=_facts(latest, history[-1], settings),
+        path=settings.paths.evaluation / LATEST,
+        settings={"retrieval": settings.retrieval, "evaluation": settings.evaluation},
+        facts=_facts(latest, history[-1]),
         previews={"results": results_table(latest["results"]), "history": history_table(history)},
     )
     checked = check_all(EVALUATION_PROMISES, evaluation.run)
-    yield from results(checked, _labels(history[-1], latest, context.run.run_id))  # Dagster files them under the newest
+    yield from results(checked, _labels(history[-1], latest, context.run.run_id))
 
 
 def _labels(record: Mapping[str, Any], latest: Mapping[str, Any], run_id: str) -> dict[str, str]:
@@ -73,7 +76,7 @@ def _labels(record: Mapping[str, Any], latest: Mapping[str, Any], run_id: str) -
     }
 
 
-def _facts(latest: Mapping[str, Any], record: Mapping[str, Any], settings: Settings) -> dict[str, Any]:
+def _facts(latest: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
     """Every metric, whether it is accepted or not, so that the Plots tab shows a fall."""
     counts = {name: latest[name] for name in ("n_judged", "n_not_judged", "n_unlabelled", "n_failures")}
     verdict = "accepted" if record["accepted"] else "not accepted"
@@ -83,5 +86,4 @@ def _facts(latest: Mapping[str, Any], record: Mapping[str, Any], settings: Setti
         "verdict": verdict if latest["n_judged"] else f"nothing to judge: {NOTHING_TO_JUDGE}",
         "evaluated": f"{record['timestamp']} in run {record['run_id']}",
         "question_file": latest["question_file"],
-        "evaluation_file": dg.MetadataValue.path((settings.paths.evaluation / LATEST).absolute()),
     }

@@ -2,16 +2,17 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 import dagster as dg
 
-from rag_assets.assets.checks import results, specs
-from rag_assets.assets.conditions import on_new_content
-from rag_assets.assets.reporting import histogram, materialized, progress
+from rag_assets.assets.checks import specs
+from rag_assets.assets.publishing import Outcome, TableUpdate, materialized, write_audit_publish
+from rag_assets.assets.reporting import histogram, progress
+from rag_assets.chunking.passages import PASSAGER_VERSION
 from rag_assets.chunking.promises import PASSAGE_PROMISES, PassagesCandidate
 from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.chunking.updates import ReadingWindow, update_passages
@@ -20,7 +21,7 @@ from rag_assets.embedding.earlier_models import note_papers, prune_earlier_model
 from rag_assets.embedding.missing_vectors import embed_missing
 from rag_assets.embedding.promises import EMBEDDING_PROMISES, without_unit_vector
 from rag_assets.embedding.providers import Hosting, embedder_facts, open_embedder, open_token_counter
-from rag_assets.embedding.vector_cache import VectorCache
+from rag_assets.embedding.vector_cache import PublishedVectors, VectorCache
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, fingerprint, read_json, staging
 from rag_assets.indexing.builder import stage_index
@@ -30,12 +31,10 @@ from rag_assets.indexing.manifest import read_manifest
 from rag_assets.indexing.promises import INDEX_PROMISES, META_PROMISES, IndexCandidate
 from rag_assets.indexing.protocols import IndexIdentity, IndexManifest, IndexRow, IndexTarget, Vectors
 from rag_assets.indexing.tantivy_index import TantivyFiles, tantivy_identity
-from rag_assets.promises import check_all, nothing_withholds
+from rag_assets.promises import check_all
 from rag_assets.settings import Paths, Settings
-from rag_assets.table_files import published_or_empty, read_columns, read_provenance, required_table, write_table
-from rag_assets.tables import PASSAGES, fingerprints_by, passages_from
-
-Outcome = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
+from rag_assets.table_files import published_or_empty, read_columns, read_provenance, required_table
+from rag_assets.tables import PASSAGES, passages_from
 
 
 @dg.asset(
@@ -43,7 +42,7 @@ Outcome = Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]
     deps=["chunks"],
     check_specs=specs("passages", PASSAGE_PROMISES),
     output_required=False,
-    automation_condition=on_new_content(),
+    code_version=str(PASSAGER_VERSION),
     kinds={"parquet"},
 )
 def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
@@ -66,22 +65,18 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
         "tokenizer": facts.tokenizer_id,
         QUARANTINED_KEY: [paper.as_row() for paper in quarantined],
     }
-    is_changed = not plan.is_noop or published.provenance != provenance
+    update = TableUpdate(paths.passages, updated, plan, published, provenance)
     with staging() as staged:
-        if is_changed:
-            write_table(updated, staged.path(paths.passages), provenance)
-        checked = check_all(PASSAGE_PROMISES, PassagesCandidate(updated, facts.max_tokens, quarantined))
-        yield from results(checked)
-        if nothing_withholds(checked):
-            staged.publish()
-            lengths = updated["n_tokens"].to_pylist()
-            yield materialized(
-                version=data_version(fingerprints_by(updated, "paper_id")),
-                counts=plan.counts(),
-                n_rows=len(updated),
+        update.stage(staged)
+        yield from write_audit_publish(
+            check_all(PASSAGE_PROMISES, PassagesCandidate(updated, facts.max_tokens, quarantined)),
+            publish=staged.publish,
+            report=lambda _: update.materialized(
+                {"passages": settings.passages, "embedding": settings.embedding},
                 facts={"n_quarantined": len(quarantined)},
-                previews={"token_histogram": histogram(lengths, unit="tokens")},
-            )
+                previews={"token_histogram": histogram(updated["n_tokens"].to_pylist(), unit="tokens")},
+            ),
+        )
 
 
 @dg.asset(
@@ -89,11 +84,10 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
     deps=["passages"],
     check_specs=specs("embeddings", EMBEDDING_PROMISES),
     output_required=False,
-    automation_condition=on_new_content(),
     kinds={"onnx"},
 )
 def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Connections]) -> Outcome:
-    """One vector a passage, kept by content; a finished batch is never repeated; `data/cache/embeddings/`.
+    """One vector per passage, kept by content; a finished batch is never repeated; `data/cache/embeddings/`.
 
     The tokens of Google's models are estimated: its API reports none for embeddings.
     """
@@ -108,13 +102,15 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     )
     run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch)
     spent = models.budget.since(spent_before)
-    checked = check_all(EMBEDDING_PROMISES, without_unit_vector(cache, items))
-    yield from results(checked)
-    if nothing_withholds(checked):
+
+    def publish() -> PublishedVectors:
         published = cache.publish(texts)
         papers = {item.paper_id for item in items}
         prune_earlier_models(cache.folder, papers, max_mb=settings.execution.kept_vectors_mb)
-        yield materialized(
+        return published
+
+    def report(published: PublishedVectors) -> dg.MaterializeResult[Any]:
+        return materialized(
             version=data_version(dict.fromkeys(texts, cache.facts.model_id)),
             counts={
                 "n_added": published.n_added,
@@ -123,6 +119,8 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
                 "n_unchanged": published.n_unchanged,
             },
             n_rows=len(texts),
+            path=cache.folder,
+            settings={"embedding": settings.embedding},
             facts={
                 "model": cache.facts.model_id,
                 "dimension": cache.facts.dimension,
@@ -135,6 +133,10 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
             },
         )
 
+    yield from write_audit_publish(
+        check_all(EMBEDDING_PROMISES, without_unit_vector(cache, items)), publish=publish, report=report
+    )
+
 
 def _keys_by_paper(cache: VectorCache, items: Sequence[Passage]) -> dict[str, list[str]]:
     keys: defaultdict[str, list[str]] = defaultdict(list)
@@ -145,10 +147,9 @@ def _keys_by_paper(cache: VectorCache, items: Sequence[Passage]) -> dict[str, li
 
 @dg.asset(
     group_name="index",
-    deps=["embeddings", "passages"],
+    deps=["passages", "embeddings"],
     check_specs=specs("chroma_index", INDEX_PROMISES),
     output_required=False,
-    automation_condition=on_new_content(),
     kinds={"chroma"},
 )
 def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
@@ -169,7 +170,6 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     deps=["passages"],
     check_specs=specs("bm25_index", INDEX_PROMISES),
     output_required=False,
-    automation_condition=on_new_content(),
     kinds={"tantivy"},
 )
 def bm25_index(settings: dg.ResourceParam[Settings]) -> Outcome:
@@ -182,44 +182,46 @@ def _indexed(asset: str, target: IndexTarget, settings: Settings) -> Outcome:
     paths = settings.paths
     rows = [IndexRow.of(passage) for passage in passages_from(required_table(paths.passages, asset="passages"))]
     staged = stage_index(target, rows, report=progress(asset, "passages"))
-    checked = check_all(INDEX_PROMISES, IndexCandidate(staged, settings.indexing.min_recall))
-    yield from results(checked)
-    if nothing_withholds(checked):
-        staged.publish()
-        wear = staged.manifest.wear
-        yield materialized(
+    wear = staged.manifest.wear
+    yield from write_audit_publish(
+        check_all(INDEX_PROMISES, IndexCandidate(staged, settings.indexing.min_recall)),
+        publish=staged.publish,
+        report=lambda _: materialized(
             version=staged.manifest.version,
             counts=staged.plan.counts(),
             n_rows=staged.manifest.n_passages,
+            path=paths.chroma if asset == "chroma_index" else paths.bm25,
+            settings={"indexing": settings.indexing},
             facts={"recall_at_20": wear.recall, "n_dead_vectors": wear.n_dead} if wear else {},
-        )
+        ),
+    )
 
 
 @dg.asset(
     group_name="index",
-    deps=["chroma_index", "bm25_index"],
+    deps=["chunks", "passages", "chroma_index", "bm25_index"],
     check_specs=specs("index_meta", META_PROMISES),
     output_required=False,
-    automation_condition=on_new_content(),
     kinds={"json"},
 )
 def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
     """What the two indexes hold and were made with, in one place; `data/cache/index_meta.json`."""
     paths = settings.paths
     meta = _index_facts(settings)
-    checked = check_all(META_PROMISES, meta)
-    yield from results(checked)
-    if nothing_withholds(checked):
-        content = {key: value for key, value in meta.items() if key != "problems"}
-        is_same = read_json(paths.index_meta) == content
-        with staging() as staged:
-            staged.put(paths.index_meta, json.dumps(content, indent=2).encode() + b"\n")
-            staged.publish()
-        yield materialized(
-            version=content["version"],
-            counts={"n_added": 0, "n_changed": int(not is_same), "n_removed": 0, "n_unchanged": int(is_same)},
-            n_rows=1,
-            facts={"n_passages": content["n_passages"], "model": content["embedding_model"]},
+    content = {key: value for key, value in meta.items() if key != "problems"}
+    is_same = read_json(paths.index_meta) == content
+    with staging() as staged:
+        staged.put(paths.index_meta, json.dumps(content, indent=2).encode() + b"\n")
+        yield from write_audit_publish(
+            check_all(META_PROMISES, meta),
+            publish=staged.publish,
+            report=lambda _: materialized(
+                version=content["version"],
+                counts={"n_added": 0, "n_changed": int(not is_same), "n_removed": 0, "n_unchanged": int(is_same)},
+                n_rows=1,
+                path=paths.index_meta,
+                facts={"n_passages": content["n_passages"], "model": content["embedding_model"]},
+            ),
         )
 
 

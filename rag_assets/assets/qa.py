@@ -8,6 +8,7 @@ import dagster as dg
 
 from rag_assets.answering.citations.verification import Reason
 from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.pipeline import PIPELINE_VERSION
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.records import (
     AuditedRun,
@@ -30,9 +31,9 @@ from rag_assets.answering.update import (
     row_fingerprints,
 )
 from rag_assets.assets.answer_page import answers_page
-from rag_assets.assets.checks import results, skipped, specs
-from rag_assets.assets.conditions import on_new_content
-from rag_assets.assets.reporting import materialized, now, of_another_asset, progress
+from rag_assets.assets.checks import skipped, specs
+from rag_assets.assets.publishing import Outcome, materialized, of_another_asset, write_audit_publish
+from rag_assets.assets.reporting import now, progress
 from rag_assets.domain import Chunk, Usage
 from rag_assets.engine import Engine, open_engine
 from rag_assets.errors import MissingInput
@@ -41,6 +42,7 @@ from rag_assets.incremental import data_version, read_json, staging
 from rag_assets.promises import CheckedPromise, Promise, check_all, nothing_withholds
 from rag_assets.question_sets import QuestionSet, question_set, questions_to_answer
 from rag_assets.questions import Question
+from rag_assets.retrieval.search import SEARCH_VERSION
 from rag_assets.settings import Paths, Settings
 from rag_assets.table_files import required_table
 from rag_assets.tables import chunks_from, rows_of
@@ -50,22 +52,22 @@ QA_PROMISES: list[Promise[Any]] = [*ANSWER_PROMISES, *UPDATE_PROMISES]
 
 @dg.asset(
     group_name="answers",
-    deps=["index_meta", "chunks"],
+    deps=["questions", "chunks", "passages", "chroma_index", "bm25_index", "index_meta"],
     check_specs=specs("qa", QA_PROMISES),
     output_required=False,
-    automation_condition=on_new_content(),
+    code_version=f"pipeline {PIPELINE_VERSION}, search {SEARCH_VERSION}",
     kinds={"jsonl"},
 )
 def qa(
     context: dg.AssetExecutionContext,
     settings: dg.ResourceParam[Settings],
     models: dg.ResourceParam[Connections],
-) -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
+) -> Outcome:
     """A page-cited answer to every question of the question file; `data/output/qa.jsonl`, `data/logs/qa_audit.csv`."""
     paths, asked = settings.paths, question_set(settings)
     questions = questions_to_answer(settings)
     if questions is None:
-        yield from _skipped(context, asked)
+        yield from _skipped(asked)
         return
     run = AuditedRun(now(), context.run.run_id, _index_version(paths), asked.label)
     spent_before = models.budget.spent
@@ -74,19 +76,25 @@ def qa(
         update = _updated(engine, settings, questions, inputs)
     spent = models.budget.since(spent_before)
     checked = _checked(update, settings)
-    yield from results(checked, {"question_file": asked.label})
-    holds = nothing_withholds(checked)
-    _log(update, paths, run, verdict="published" if holds else "withheld")
-    if holds:
-        _publish(update, settings, inputs)
-        made = _materialized(update, spent, asked)
+    _log(update, paths, run, verdict="published" if nothing_withholds(checked) else "withheld")
+
+    def report(_: None) -> dg.MaterializeResult[Any] | None:
+        made = _materialized(update, spent, asked, settings)
         if asked.folder is None:
-            yield made
-        else:  # the page, plots and data version of `qa` are those of the configured question file
-            context.log_event(of_another_asset(["qa", asked.folder], made))
+            return made
+        # the page, plots and data version of `qa` are those of the configured question file
+        context.log_event(of_another_asset(["qa", asked.folder], made))
+        return None
+
+    yield from write_audit_publish(
+        checked,
+        publish=lambda: _publish(update, settings, inputs),
+        report=report,
+        labels={"question_file": asked.label},
+    )
 
 
-def _skipped(context: dg.AssetExecutionContext, asked: QuestionSet) -> Iterator[dg.AssetCheckResult]:
+def _skipped(asked: QuestionSet) -> Iterator[dg.AssetCheckResult]:
     """Without questions there is nothing to publish: answers to earlier ones are withdrawn, as of any deleted
     question. Their drafts stay in the cache."""
     n_withdrawn = len(read_results(asked.answers))
@@ -95,7 +103,7 @@ def _skipped(context: dg.AssetExecutionContext, asked: QuestionSet) -> Iterator[
     notice = f"There is no question file {asked.file}: nothing was answered, and nothing is evaluated."
     if n_withdrawn:
         notice += f" {n_withdrawn} answers to earlier questions were withdrawn."
-    yield from skipped(context, QA_PROMISES, notice)
+    yield from skipped(QA_PROMISES, notice)
 
 
 def _updated(engine: Engine, settings: Settings, questions: list[Question], inputs: str) -> AnswerUpdate:
@@ -160,15 +168,18 @@ def _cited_chunks(update: AnswerUpdate, paths: Paths) -> dict[str, Chunk]:
     return {chunk.chunk_id: chunk for chunk in chunks_from(rows_of(table, "chunk_id", cited))}
 
 
-def _materialized(update: AnswerUpdate, spent: Usage, asked: QuestionSet) -> dg.MaterializeResult[Any]:
+def _materialized(
+    update: AnswerUpdate, spent: Usage, asked: QuestionSet, settings: Settings
+) -> dg.MaterializeResult[Any]:
     return materialized(
         version=data_version(row_fingerprints(update.results)),
         counts=update.plan.counts(),
         n_rows=len(update.results),
+        path=asked.answers,
+        settings={"retrieval": settings.retrieval, "answering": settings.answering},
         facts={
             **_facts(update, spent),
             "question_file": asked.label,
-            "answers_file": dg.MetadataValue.path(asked.answers.absolute()),
         },
         previews={"answers": answers_page(update.results, asked.answers)},
     )

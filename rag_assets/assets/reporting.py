@@ -1,7 +1,6 @@
-"""What an asset says about itself in the Dagster UI: one place for keys, casts, caps, tables and charts.
+"""Casts, tables and charts for the pages of assets in the Dagster UI, and progress for the log.
 
-Key names are fixed so that the Plots tab draws them over time. Every materialization carries everything, because the
-UI shows the latest one: whatever is drawn here must be cheap.
+Every materialization carries everything, because the UI shows the latest one: whatever is drawn here must be cheap.
 """
 
 import logging
@@ -12,8 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import dagster as dg
-
 logger = logging.getLogger(__name__)
 _SECONDS_BETWEEN_REPORTS = 5.0
 _N_DECIMALS = 4
@@ -21,32 +18,6 @@ _MOST_BINS, _BAR_CHARS = 20, 28
 _ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "[": "\\[", "<": "&lt;"})
 MAX_CELL_CHARS = 300
 MAX_MARKDOWN_CHARS = 200_000
-
-
-def materialized(
-    *,
-    version: str,
-    counts: Mapping[str, int],
-    n_rows: int,
-    facts: Mapping[str, Any] | None = None,
-    previews: Mapping[str, str] | None = None,
-) -> dg.MaterializeResult[Any]:
-    """The materialization of an asset: its data version, what changed, how much there is.
-
-    counts: n_added, n_changed, n_removed, n_unchanged. facts: numbers (plotted over time), texts and paths. previews:
-    markdown by title.
-    """
-    metadata: dict[str, Any] = {"dagster/row_count": n_rows, **counts}
-    metadata |= {key: plain(value) for key, value in (facts or {}).items() if value is not None}
-    metadata |= {key: dg.MetadataValue.md(text[:MAX_MARKDOWN_CHARS]) for key, text in (previews or {}).items()}
-    return dg.MaterializeResult(data_version=dg.DataVersion(version), metadata=metadata)
-
-
-def of_another_asset(key: Sequence[str], made: dg.MaterializeResult[Any]) -> dg.AssetMaterialization:
-    """A materialization as an event of another asset: one that is no node of the graph, with a page of its own."""
-    version = made.data_version
-    tags = {"dagster/data_version": version.value} if version else None
-    return dg.AssetMaterialization(list(key), metadata=made.metadata, tags=tags)
 
 
 def now() -> str:

@@ -12,17 +12,21 @@ import dagster as dg
 
 from rag_assets.assets.automation import EVERYTHING
 from rag_assets.assets.checks import NOTICE
+from rag_assets.assets.launchpad import launchpad_values
+from rag_assets.assets.resources import DATA_DIR_TAG, STARTED_BY_TAG
 from rag_assets.assets.run_liveness import recorded_as_alive
-from rag_assets.assets.run_tags import DATA_DIR_TAG, STARTED_BY_TAG
 from rag_assets.data_folder import demand_writable
 from rag_assets.definitions import build_defs
 from rag_assets.errors import InvalidSettings
+from rag_assets.incremental import only_writer
 from rag_assets.question_sets import check_questions
 from rag_assets.runs.history import dagster_home, opened_instance
 from rag_assets.runs.interrupts import Interruption, interruptible
 from rag_assets.settings import load_settings
 
 _REPORTED_OTHERWISE = {"DagsterAssetCheckFailedError", "DagsterExecutionInterruptedError", "KeyboardInterrupt"}
+_PATIENCE_S = 6 * 3600
+"""For another run over the same folder. This one has not begun meanwhile, so Dagster's run queue goes on."""
 _BARE_NAME = re.compile(r'(?<![\w:"])(?!(?:and|or|not)\b)\w+(?![\w:"(])')
 
 
@@ -71,17 +75,21 @@ class RunReport:
 def materialize(selection: str | None, settings: Mapping[str, Any], *, started_by: str = "python") -> RunReport:
     """Materialize a selection of assets (Dagster's selection syntax; None = everything) in this process.
 
-    settings: values that win over file and environment, as a launchpad would give them. started_by: the command, for
-    the run's tags. Raises InvalidSettings when the selection names no asset, ReadOnlyFolder when the history of the
-    data folder cannot be written, and what is wrong with a question file that will be read.
+    settings: values that win over file and environment; texts are read as the types of their settings. started_by: the
+    command, for the run's tags. Waits while another run writes the data folder. Raises InvalidSettings when the
+    selection names no asset, ReadOnlyFolder when the history of the data folder cannot be written, BusyDataFolder after
+    six hours, and what is wrong with a question file that will be read.
     """
     loaded = load_settings(settings)
     definitions = build_defs(overrides={"data_dir": str(loaded.data_dir)})
     keys = _selected(definitions, selection) if selection else None
     check_questions(loaded, {key.to_user_string() for key in keys} if keys else None)
-    launchpad = {name: value for name, value in settings.items() if name != "data_dir"}
     demand_writable(loaded.paths)
-    with opened_instance(dagster_home(loaded.paths)) as instance, recorded_as_alive(instance) as run_id:
+    with (
+        opened_instance(dagster_home(loaded.paths)) as instance,
+        only_writer(loaded.data_dir, patience_s=_PATIENCE_S),
+        recorded_as_alive(instance) as run_id,
+    ):
         with interruptible() as interruption, _quiet_database():
             _canceled_by(interruption, instance, run_id)
             result = definitions.resolve_job_def(EVERYTHING).execute_in_process(
@@ -91,7 +99,7 @@ def materialize(selection: str | None, settings: Mapping[str, Any], *, started_b
                 tags={DATA_DIR_TAG: str(loaded.data_dir.absolute()), STARTED_BY_TAG: started_by},
                 raise_on_error=False,
                 run_config={
-                    "resources": {"settings": {"config": launchpad}},
+                    "resources": {"settings": {"config": launchpad_values(settings, loaded)}},
                     "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
                 },
             )
@@ -149,8 +157,9 @@ def _left(
     definitions: dg.Definitions, keys: Sequence[dg.AssetKey] | None, result: dg.ExecuteInProcessResult
 ) -> tuple[str, ...]:
     """What was not finished: the asset that was under way, then those that depend on it or wait beside it."""
-    ordered = definitions.resolve_asset_graph().toposorted_asset_keys
-    names = [key.to_user_string() for key in ordered if keys is None or key in keys]
+    graph = definitions.resolve_asset_graph()
+    wanted = graph.materializable_asset_keys if keys is None else set(keys)
+    names = [key.to_user_string() for key in graph.toposorted_asset_keys if key in wanted]
     done = {event.step_key for event in result.all_events if event.is_step_success}
     begun = {event.step_key for event in result.all_events if event.is_step_start}
     return tuple(sorted((name for name in names if name not in done), key=lambda name: name not in begun))
@@ -158,7 +167,7 @@ def _left(
 
 def _selected(definitions: dg.Definitions, selection: str) -> list[dg.AssetKey]:
     graph = definitions.resolve_asset_graph()
-    names = {key.to_user_string() for key in graph.get_all_asset_keys()}
+    names = {key.to_user_string() for key in graph.materializable_asset_keys}
     try:
         chosen: set[dg.AssetKey] = set()
         with warnings.catch_warnings(action="ignore", category=dg.BetaWarning):  # Dagster's own, about its own call

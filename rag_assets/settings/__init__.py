@@ -21,10 +21,11 @@ from rag_assets.settings.stages import (
     RetrievalSettings,
     StageSettings,
 )
-from rag_assets.settings.tree import Settings, load_settings
+from rag_assets.settings.tree import RENAMED, Settings, load_settings
 
 __all__ = [
     "DATA_DIR_VARIABLE",
+    "RENAMED",
     "AnsweringSettings",
     "AutomationSettings",
     "ChunkingSettings",

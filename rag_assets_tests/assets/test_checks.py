@@ -1,12 +1,12 @@
 """Promises as asset checks, run by Dagster."""
 
-from collections.abc import Iterator
-from typing import Any
+from contextlib import nullcontext
 
 import dagster as dg
 
-from rag_assets.assets.checks import N_SHOWN, results, specs
-from rag_assets.promises import Promise, check_all, nothing_withholds
+from rag_assets.assets.checks import N_SHOWN, specs
+from rag_assets.assets.publishing import Outcome, write_audit_publish
+from rag_assets.promises import Promise, check_all
 
 Promises = list[Promise[list[int]]]
 NONE_NEGATIVE: Promises = [
@@ -18,22 +18,21 @@ ALL_EVEN: Promises = [
 CRASHING: Promises = [Promise("never_asked", "Nothing.", lambda numbers: [{"n": 1 / n} for n in numbers])]
 
 
-def run(promises: Promises, sums: list[int]) -> dg.ExecuteInProcessResult:
+def run(promises: Promises, sums: list[int], instance: dg.DagsterInstance | None = None) -> dg.ExecuteInProcessResult:
     """An asset `sums` that publishes if its promises hold, and an asset `below` that is made from it."""
 
     @dg.asset(name="sums", check_specs=specs("sums", promises), output_required=False)
-    def publish() -> Iterator[dg.AssetCheckResult | dg.MaterializeResult[Any]]:
-        checked = check_all(promises, sums)
-        yield from results(checked)
-        if nothing_withholds(checked):
-            yield dg.MaterializeResult()
+    def publish() -> Outcome:
+        yield from write_audit_publish(
+            check_all(promises, sums), publish=lambda: sums, report=lambda _: dg.MaterializeResult()
+        )
 
     @dg.asset(deps=["sums"])
     def below() -> None:
         """Made from sums."""
 
-    with dg.DagsterInstance.ephemeral() as instance:
-        return dg.materialize([publish, below], instance=instance, raise_on_error=False)
+    with nullcontext(instance) if instance else dg.DagsterInstance.ephemeral() as used:
+        return dg.materialize([publish, below], instance=used, raise_on_error=False)
 
 
 def materialized(result: dg.ExecuteInProcessResult) -> set[str]:
@@ -94,3 +93,35 @@ def test_a_crash_inside_an_audit_stays_a_crash() -> None:
     assert list(result.get_asset_check_evaluations()) == []
     (failure,) = [event for event in result.all_events if event.is_step_failure]
     assert "ZeroDivisionError" in str(failure.step_failure_data.error)
+
+
+def target_of(instance: dg.DagsterInstance, check: str) -> str | None:
+    """The run whose materialization the UI shows this check beside."""
+    key = dg.AssetCheckKey(dg.AssetKey("sums"), check)
+    record = instance.get_latest_asset_check_evaluation_record(key)
+    evaluation = record.event.asset_check_evaluation if record and record.event else None  # type: ignore[union-attr]
+    target = evaluation.target_materialization_data if evaluation else None
+    return target.run_id if target else None
+
+
+def test_checks_stand_beside_the_figures_of_their_own_run() -> None:
+    """Filed under the run before, a check that warns of new chunks points at the old ones."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        first = run([*NONE_NEGATIVE, *ALL_EVEN], [2], instance)
+        second = run([*NONE_NEGATIVE, *ALL_EVEN], [1], instance)
+
+        assert second.run_id != first.run_id
+        assert {target_of(instance, check) for check in ("none_negative", "all_even")} == {second.run_id}
+        assert {check.metadata["run"].value for check in second.get_asset_check_evaluations()} == {second.run_id}
+
+
+def test_a_withheld_check_accuses_no_earlier_materialization() -> None:
+    """The published files are good; what broke the promise was never published."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        run(NONE_NEGATIVE, [2], instance)
+        withheld = run(NONE_NEGATIVE, [-2], instance)
+
+        (check,) = withheld.get_asset_check_evaluations()
+        assert not check.passed
+        assert target_of(instance, "none_negative") is None
+        assert "Nothing was published" in str(check.metadata["withheld"].value)

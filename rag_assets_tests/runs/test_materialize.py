@@ -8,9 +8,9 @@ import dagster as dg
 import pytest
 from filelock import FileLock
 
+from rag_assets.definitions import build_defs
 from rag_assets.errors import InvalidSettings, MissingInput
 from rag_assets.incremental import LOCK_NAME
-from rag_assets.runs.history import opened_instance
 from rag_assets.runs.materialize import materialize
 from rag_assets_tests.cli.processes import wait_until
 
@@ -107,37 +107,38 @@ def test_a_folder_without_papers_is_an_error_with_a_remedy(data: Path) -> None:
 
 def test_a_killed_run_is_ended_in_the_history_by_the_next(data: Path, tmp_path: Path) -> None:
     """Left as "started", it would keep the nightly run of the UI waiting for good: one run at a time may start."""
-    start = f"materialize('parsed_index', {{'data_dir': {str(data)!r}}})"
-    code = f"from rag_assets.runs.materialize import materialize; {start}"
-    with FileLock(data / LOCK_NAME):  # so that the run is surely under way, and stays so
-        run = subprocess.Popen([sys.executable, "-c", code])
-        try:
-            wait_until(lambda: run.poll() is not None or bool(waiting_runs(data.parent / "home")), "the run")
-            (begun,) = waiting_runs(data.parent / "home")
-            materialize("parsed_index", {"data_dir": str(other_data(tmp_path))})
-            status_alive = status_of(begun.run_id)
-        finally:
-            run.kill()
-            run.wait()
-    status_killed = status_of(begun.run_id)
+    folder = tmp_path / "home" / "command_line_runs"
+    materialize("parsed_index", {"data_dir": str(data)})
+    with dg.DagsterInstance.get() as instance:
+        job = build_defs().resolve_job_def("everything")
+        run_id = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED).run_id
+    with FileLock(folder / f"{run_id}.lock"):  # as its process holds it
+        materialize("parsed_index", {"data_dir": str(other_data(tmp_path))})
+        status_alive = status_of(run_id)
+    (folder / f"{run_id}.lock").touch()  # a killed process leaves the file, and no lock
 
     materialize("parsed_index", {"data_dir": str(data)})
 
     assert status_alive is dg.DagsterRunStatus.STARTED, "a run that is alive is left alone"
-    assert status_killed is dg.DagsterRunStatus.STARTED, "nobody else ends it"
-    assert status_of(begun.run_id) is dg.DagsterRunStatus.FAILURE
+    assert status_of(run_id) is dg.DagsterRunStatus.FAILURE
 
 
-def waiting_runs(home: Path) -> list[dg.DagsterRun]:
-    """Runs that have said in their log that they wait for another one."""
-    if not (home / "dagster.yaml").exists():
-        return []
-    with opened_instance(home) as instance:
-        return [
-            run
-            for run in instance.get_runs()
-            if any("Another run is writing" in entry.message for entry in instance.all_logs(run.run_id))
-        ]
+def test_a_command_that_waits_for_another_run_has_begun_none(data: Path, tmp_path: Path) -> None:
+    """One that is "started" while it waits would keep the run queue of the UI waiting, too."""
+    start = f"materialize('parsed_index', {{'data_dir': {str(data)!r}}})"
+    code = f"from rag_assets.runs.materialize import materialize; {start}"
+    log = tmp_path / "log"
+    with FileLock(data / LOCK_NAME), log.open("w") as output:
+        waiting = subprocess.Popen([sys.executable, "-c", code], stderr=output)
+        try:
+            wait_until(lambda: waiting.poll() is not None or "waiting for it" in log.read_text(), "the run")
+            with dg.DagsterInstance.get() as instance:
+                n_begun = len(instance.get_runs())
+        finally:
+            waiting.kill()
+            waiting.wait()
+
+    assert n_begun == 0
 
 
 def other_data(root: Path) -> Path:

@@ -2,37 +2,48 @@
 models behind an API."""
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
 from rag_assets.answering.models import require_models
-from rag_assets.assets.run_tags import tag_run
+from rag_assets.assets.launchpad import launchpad_schema
+from rag_assets.assets.sources import observations, observed_versions
 from rag_assets.data_folder import demand_writable
 from rag_assets.embedding.providers import require_embedder
+from rag_assets.errors import MissingInput
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import only_writer
 from rag_assets.question_sets import check_questions
-from rag_assets.settings import Settings, StageSettings, load_settings
+from rag_assets.settings import Settings, load_settings
 
-_PATIENCE_S = 6 * 3600
+DATA_DIR_TAG = "rag_assets/data_dir"
+STARTED_BY_TAG = "rag_assets/started_by"
+_STARTERS = {"dagster/schedule_name": "schedule", "dagster/sensor_name": "sensor"}
+"""Tags that Dagster gives the runs of schedules and sensors, and how we call them."""
+_PATIENCE_S = 30
+"""Runs of one instance are queued; only a run of another instance, or one that is just ending, can hold the folder."""
 _EMBEDDING_ASSETS = {"passages", "embeddings", "chroma_index", "index_meta", "qa", "smoke_eval"}
 
 
 def run_settings(overrides: Mapping[str, Any] | None = None) -> dg.ResourceDefinition:
     """Settings with the launchpad's values on top of `overrides`, file and environment.
 
-    One run at a time writes a data folder, whoever started it.
+    Before the first asset of a run: what is wrong with settings, questions, keys or the data folder ends it; the
+    papers and questions are observed; the folder is locked against another writer.
     """
 
-    @dg.resource(config_schema=_launchpad_schema(), description="Settings; what is given here wins for this run.")
+    @dg.resource(config_schema=launchpad_schema(), description="Settings; what is given here wins for this run.")
     def settings(context: dg.InitResourceContext) -> Iterator[Settings]:
         loaded = load_settings(_merged(overrides or {}, context.resource_config or {}))
-        tag_run(context, loaded.data_dir)
+        _tag_run(context, loaded.data_dir)
         check_questions(loaded, _selected(context))
         _check_models(loaded, _selected(context))
         demand_writable(loaded.paths)
         with only_writer(loaded.data_dir, patience_s=_PATIENCE_S):
+            _observe_sources(context, loaded)
             yield loaded
 
     return settings
@@ -66,19 +77,28 @@ def _selected(context: dg.InitResourceContext) -> Collection[str] | None:
     return chosen or context.run.step_keys_to_execute
 
 
-def _launchpad_schema() -> dict[str, dg.Field]:
-    """One permissive field per group of settings; the values are checked by the settings themselves.
+def _tag_run(context: dg.InitResourceContext, data_dir: Path) -> None:
+    """Record with the run what it writes and who started it; the command line has said so before.
 
-    The data folder cannot be set here: the history that the UI shows belongs to one folder.
+    A run that is started again from the UI inherits the tags of the first one, which are not true of it.
     """
-    fields: dict[str, dg.Field] = {}
-    for name, info in Settings.model_fields.items():
-        if name == "data_dir":
-            continue
-        is_group = isinstance(info.annotation, type) and issubclass(info.annotation, StageSettings)
-        described = info.description or (info.annotation.__doc__ if is_group and info.annotation else None)
-        fields[name] = dg.Field(dict if is_group else dg.StringSource, is_required=False, description=described)
-    return fields
+    run = context.run
+    if run is None or context.instance is None:
+        return
+    tags = {DATA_DIR_TAG: str(data_dir.absolute())}
+    if STARTED_BY_TAG not in run.tags or run.parent_run_id:
+        named = [f"{kind} {run.tags[tag]}" for tag, kind in _STARTERS.items() if tag in run.tags]
+        tags[STARTED_BY_TAG] = named[0] if named and not run.parent_run_id else "ui"
+    context.instance.add_run_tags(run.run_id, tags)
+
+
+def _observe_sources(context: dg.InitResourceContext, settings: Settings) -> None:
+    """Tell Dagster which papers and questions this run reads; that they are missing is said by the asset that reads
+    them."""
+    with suppress(MissingInput):
+        for event in observations(settings, observed_versions(settings)):
+            if context.instance is not None:
+                context.instance.report_runless_asset_event(event)
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

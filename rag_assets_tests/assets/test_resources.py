@@ -10,9 +10,8 @@ import dagster as dg
 import pytest
 from filelock import FileLock, Timeout
 
-from rag_assets.assets.run_settings import run_settings
+from rag_assets.assets.resources import run_settings
 from rag_assets.definitions import build_defs
-from rag_assets.errors import InvalidSettings
 from rag_assets.incremental import LOCK_NAME
 from rag_assets.settings import Settings
 from rag_assets_tests.wire import use_wire_environment
@@ -60,15 +59,6 @@ def test_groups_within_groups_are_merged_too(tmp_path: Path) -> None:
     assert (settings.evaluation.floors.mrr, settings.evaluation.floors.ndcg) == (0.3, 0.2)
 
 
-def test_a_wrong_value_in_the_launchpad_is_named(tmp_path: Path) -> None:
-    """The launchpad itself only knows that a group is a mapping."""
-    with pytest.raises(dg.DagsterResourceFunctionError) as caught:
-        settings_of_a_run(overrides={"data_dir": str(tmp_path)}, launchpad={"chunking": {"max_token": 1}})
-
-    assert isinstance(caught.value.__cause__, InvalidSettings)
-    assert "chunking.max_token: there is no such setting; is chunking.max_tokens meant?" in str(caught.value.__cause__)
-
-
 def begins(definitions: dg.Definitions, asset: str, instance: dg.DagsterInstance) -> bool:
     """Whether a run of this asset alone comes as far as its first step."""
     result = definitions.resolve_job_def("everything").execute_in_process(
@@ -104,15 +94,6 @@ def test_a_missing_key_is_met_before_the_first_step_by_what_needs_it_only(
 
     with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
         assert {asset for asset in assets if not begins(definitions, asset, instance)} == refused
-
-
-def test_the_launchpad_offers_every_group_of_settings() -> None:
-    """What is not offered is refused by Dagster as an unknown entry."""
-    schema = run_settings().config_schema.config_type
-    assert isinstance(schema, dg.Shape)
-
-    assert set(schema.fields) == set(Settings.model_fields) - {"data_dir"}
-    assert all(field.description for name, field in schema.fields.items())
 
 
 def test_the_data_folder_is_locked_while_a_run_has_its_settings(tmp_path: Path) -> None:

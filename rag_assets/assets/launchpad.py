@@ -1,0 +1,91 @@
+"""The settings as typed configuration of the Dagster launchpad, generated from the settings classes.
+
+The launchpad knows names, types and the values of an enumeration, so a typo is refused before the run starts. Bounds,
+and what two fields say together, are checked by the settings when the run starts. No field has a default here: one
+that is left out keeps the value of the file and the environment.
+"""
+
+import types
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Any, Literal, Union, get_args, get_origin
+
+import dagster as dg
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from rag_assets.settings import RENAMED, Settings
+
+_SCALARS = {bool: dg.Bool, int: dg.Int, float: dg.Float, str: dg.String, Path: dg.String}
+
+
+def launchpad_schema() -> dict[str, dg.Field]:
+    """One field per setting; `data_dir` is left out, because the history that the UI shows belongs to one folder."""
+    fields = _fields(Settings, Settings.model_construct())  # the defaults, whatever file and environment say
+    del fields["data_dir"]
+    return fields
+
+
+def launchpad_values(given: Mapping[str, Any], loaded: Settings) -> dict[str, Any]:
+    """What was `given` (texts of the command line, say) as values of the launchpad's types, taken from `loaded`."""
+    return _typed({name: value for name, value in given.items() if name != "data_dir"}, loaded.model_dump(mode="json"))
+
+
+def _typed(given: Mapping[str, Any], loaded: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _typed(value, loaded[name]) if isinstance(value, Mapping) else loaded[name]
+        for name, value in given.items()
+    }
+
+
+def _fields(group: type[BaseModel], defaults: BaseModel, above: str = "") -> dict[str, dg.Field]:
+    fields = {}
+    for name, info in group.model_fields.items():
+        default, path = getattr(defaults, name), f"{above}{name}"
+        if isinstance(default, BaseModel):
+            shape = _fields(type(default), default, f"{path}.")
+            description = info.description or type(default).__doc__
+            fields[name] = dg.Field(shape, is_required=False, description=description)
+        else:
+            fields[name] = dg.Field(
+                _config_type(info.annotation, path), is_required=False, description=_described(info, default)
+            )
+    return fields | _former_names(above)
+
+
+def _config_type(annotation: Any, path: str) -> Any:
+    """Dagster's type for the annotation of a setting; `path` names the type of an enumeration."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (Union, types.UnionType):
+        (inner,) = (argument for argument in arguments if argument is not types.NoneType)
+        return dg.Noneable(_config_type(inner, path))
+    if origin is tuple:
+        return [_config_type(arguments[0], path)]
+    if origin is Literal:
+        return _enum(path, arguments)
+    if issubclass(annotation, Enum):
+        return _enum(path, [member.value for member in annotation])
+    return _SCALARS[annotation]
+
+
+def _enum(path: str, values: Any) -> dg.Enum:
+    return dg.Enum(path.replace(".", "_"), [dg.EnumValue(value) for value in values])
+
+
+def _described(info: FieldInfo, default: Any) -> str:
+    shown = ", ".join(map(str, default)) if isinstance(default, tuple) else default
+    return f"{info.description or ''} Default: {'none' if shown is None else shown}.".strip()
+
+
+def _former_names(above: str) -> dict[str, dg.Field]:
+    """A name of an earlier version takes no value, and its type says what it is called now."""
+    return {
+        old.removeprefix(above): dg.Field(
+            _enum(f"is_called_{new}_now", []),
+            is_required=False,
+            description=f"Is called {new} now.",
+        )
+        for old, new in RENAMED.items()
+        if old.rpartition(".")[0] == above.rstrip(".")
+    }

@@ -1,0 +1,112 @@
+"""Write, audit, publish: the end of every asset, and what its page in the UI shows of the result."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import dagster as dg
+import pyarrow as pa
+
+from rag_assets.assets.checks import results, withheld_results
+from rag_assets.assets.columns import table_schema
+from rag_assets.assets.reporting import MAX_MARKDOWN_CHARS, plain
+from rag_assets.incremental import StagedFiles, UpdatePlan, data_version
+from rag_assets.promises import CheckedPromise, nothing_withholds
+from rag_assets.settings import StageSettings
+from rag_assets.table_files import Published, write_table
+from rag_assets.tables import fingerprints_by
+
+Written = TypeVar("Written")
+Outcome = Iterator[dg.AssetCheckResult | dg.AssetCheckEvaluation | dg.Output[None] | dg.MaterializeResult[Any]]
+"""What the body of an asset yields."""
+
+
+def write_audit_publish(
+    checked: Sequence[CheckedPromise],
+    publish: Callable[[], Written],
+    report: Callable[[Written], dg.MaterializeResult[Any] | None],
+    labels: Mapping[str, str] | None = None,
+) -> Outcome:
+    """Publish what was written beside the published files, unless it breaks a blocking promise; then show the checks.
+
+    The promises are checked before, on what was written. The materialization comes first, because Dagster files a check
+    under the newest materialization there is: so the checks of a run stand beside its own figures. Those of something
+    that was withheld are filed under none. labels: more that each check should say.
+    """
+    if not nothing_withholds(checked):
+        yield from withheld_results(checked, labels)
+        return
+    if made := report(publish()):
+        yield made
+    yield from results(checked, labels)
+
+
+@dataclass(frozen=True)
+class TableUpdate:
+    """A table as it should be published, and how it differs from the published one."""
+
+    path: Path
+    table: pa.Table
+    plan: UpdatePlan
+    published: Published
+    provenance: Mapping[str, Any]
+    """What the table was made with."""
+
+    def stage(self, staged: StagedFiles) -> None:
+        """Write the table, unless the published one is the same."""
+        if not self.plan.is_noop or self.published.provenance != self.provenance:
+            write_table(self.table, staged.path(self.path), self.provenance)
+
+    def materialized(
+        self,
+        settings: Mapping[str, StageSettings],
+        *,
+        facts: Mapping[str, Any] | None = None,
+        previews: Mapping[str, str] | None = None,
+    ) -> dg.MaterializeResult[Any]:
+        """See the function of this name."""
+        return materialized(
+            version=data_version(fingerprints_by(self.table, "paper_id")),
+            counts=self.plan.counts(),
+            n_rows=len(self.table),
+            path=self.path,
+            settings=settings,
+            facts={"dagster/column_schema": table_schema(self.table.schema), **(facts or {})},
+            previews=previews,
+        )
+
+
+def materialized(
+    *,
+    version: str,
+    counts: Mapping[str, int],
+    n_rows: int,
+    path: Path | None = None,
+    settings: Mapping[str, StageSettings] | None = None,
+    facts: Mapping[str, Any] | None = None,
+    previews: Mapping[str, str] | None = None,
+) -> dg.MaterializeResult[Any]:
+    """The materialization of an asset: its data version, what changed, how much there is, where, and made with what.
+
+    counts: n_added, n_changed, n_removed, n_unchanged. settings: the groups that change the result, by name. facts:
+    numbers (plotted over time), texts and paths. previews: markdown by title. Key names are fixed, so that the Plots
+    tab draws them over time.
+    """
+    metadata: dict[str, Any] = {"dagster/row_count": n_rows, **counts}
+    if path:
+        metadata["path"] = dg.MetadataValue.path(path.absolute())
+    if settings:
+        metadata["settings"] = dg.MetadataValue.json(
+            {name: group.model_dump(mode="json") for name, group in settings.items()}
+        )
+    metadata |= {key: plain(value) for key, value in (facts or {}).items() if value is not None}
+    metadata |= {key: dg.MetadataValue.md(text[:MAX_MARKDOWN_CHARS]) for key, text in (previews or {}).items()}
+    return dg.MaterializeResult(data_version=dg.DataVersion(version), metadata=metadata)
+
+
+def of_another_asset(key: Sequence[str], made: dg.MaterializeResult[Any]) -> dg.AssetMaterialization:
+    """A materialization as an event of another asset: one that is no node of the graph, with a page of its own."""
+    version = made.data_version
+    tags = {"dagster/data_version": version.value} if version else None
+    return dg.AssetMaterialization(list(key), metadata=made.metadata, tags=tags)

@@ -1,0 +1,67 @@
+"""What the pipeline is made from, as nodes of the graph: the papers and the questions, with their observed versions.
+
+A version is observed cheaply, from names, sizes and times of change: at the start of every run, and by the sensor.
+"""
+
+import dagster as dg
+
+from rag_assets.parsing.discovery import INDEX_NAME, manifest_hash, manifest_of
+from rag_assets.parsing.paper_lists import find_papers, list_to_adopt
+from rag_assets.settings import Settings
+
+PAPERS = dg.AssetSpec(
+    "papers",
+    group_name="corpus",
+    description="The files of the papers, and the list that names them if there is one. Put there by you.",
+    kinds={"file"},
+)
+QUESTIONS = dg.AssetSpec(
+    "questions",
+    group_name="answers",
+    description="The question file, by default `data/questions/smoke.jsonl`. Put there by you.",
+    kinds={"file"},
+)
+
+
+def observed_versions(settings: Settings) -> dict[str, str]:
+    """Version by source, from names, sizes and times. Raises MissingInput when there is no papers folder."""
+    return {"papers": _papers_version(settings), "questions": manifest_of([settings.question_file])}
+
+
+def observations(settings: Settings, versions: dict[str, str]) -> list[dg.AssetObservation]:
+    """The events that tell Dagster what was observed."""
+    places = {
+        "papers": settings.paper_list_file or settings.paths.papers,
+        "questions": settings.question_file,
+    }
+    return [
+        dg.AssetObservation(
+            name,
+            metadata={"path": dg.MetadataValue.path(places[name].absolute())},
+            tags={"dagster/data_version": version},
+        )
+        for name, version in versions.items()
+    ]
+
+
+def last_observed(instance: dg.DagsterInstance) -> dict[str, str]:
+    """The version of each source that was observed last; none of one that never was."""
+    found = {}
+    for name in ("papers", "questions"):
+        records = instance.fetch_observations(dg.AssetKey(name), limit=1).records
+        observation = records[0].asset_observation if records else None
+        if observation and observation.data_version:
+            found[name] = observation.data_version
+    return found
+
+
+def _papers_version(settings: Settings) -> str:
+    """A list of papers may name files anywhere, so those are looked at."""
+    paths, named = settings.paths, settings.paper_list_file
+    if waiting := list_to_adopt(paths.parsed_index, paths.papers, named):
+        return manifest_of([waiting])
+    listing = named or paths.papers / INDEX_NAME
+    if named is None and not listing.exists():
+        return manifest_hash(paths.papers)
+    papers = find_papers(paths.papers, named, settings.parsing.limits)
+    return manifest_of([listing, *(file.path for paper in papers for file in paper.files)])
