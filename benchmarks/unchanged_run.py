@@ -63,9 +63,8 @@ CONTENDERS = [Contender(what, executor) for executor in EXECUTORS for what in (O
 
 def everything() -> dg.JobDefinition:
     """The project's job with the executor of this process."""
-    from rag_assets.assets.run_settings import run_settings
-
     from rag_assets.assets.automation import EVERYTHING, everything_job
+    from rag_assets.assets.resources import run_settings
     from rag_assets.definitions import ASSETS
 
     definitions = dg.Definitions(

@@ -53,6 +53,11 @@ DESCRIPTIONS = {
     "own_start": "Where the text begins that is not repeated from the chunk before.",
     "n_own_chars": "Characters that are not repeated from the chunk before, white space aside.",
     "sections": "Bounds and headings of the sections in the chunk.",
+    "units": "Bounds and kinds of the sentences, rows, items and titles that the chunk was cut from.",
+    "chunk_start": "First character in the chunk's text.",
+    "chunk_end": "End in the chunk's text, exclusive.",
+    "repeated_title": "Beginning of a table's or figure's title, repeated above the text; mostly empty.",
+    "row_hash": "Hash of what the indexes hold of the passage.",
     "passage_id": "The chunk's id, followed by # and a number where a chunk has several passages.",
 }
 

@@ -8,7 +8,6 @@ import dagster as dg
 
 from rag_assets.answering.citations.verification import Reason
 from rag_assets.answering.drafts import DraftAnswer
-from rag_assets.answering.pipeline import PIPELINE_VERSION
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.records import (
     AuditedRun,
@@ -35,14 +34,13 @@ from rag_assets.assets.checks import skipped, specs
 from rag_assets.assets.publishing import Outcome, materialized, of_another_asset, write_audit_publish
 from rag_assets.assets.reporting import now, progress
 from rag_assets.domain import Chunk, Usage
-from rag_assets.engine import Engine, open_engine
+from rag_assets.engine import CODE_VERSION, Engine, open_engine
 from rag_assets.errors import MissingInput
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, read_json, staging
 from rag_assets.promises import CheckedPromise, Promise, check_all, nothing_withholds
 from rag_assets.question_sets import QuestionSet, question_set, questions_to_answer
 from rag_assets.questions import Question
-from rag_assets.retrieval.search import SEARCH_VERSION
 from rag_assets.settings import Paths, Settings
 from rag_assets.table_files import required_table
 from rag_assets.tables import chunks_from, rows_of
@@ -55,7 +53,7 @@ QA_PROMISES: list[Promise[Any]] = [*ANSWER_PROMISES, *UPDATE_PROMISES]
     deps=["questions", "chunks", "passages", "chroma_index", "bm25_index", "index_meta"],
     check_specs=specs("qa", QA_PROMISES),
     output_required=False,
-    code_version=f"pipeline {PIPELINE_VERSION}, search {SEARCH_VERSION}",
+    code_version=CODE_VERSION,
     kinds={"jsonl"},
 )
 def qa(

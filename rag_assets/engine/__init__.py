@@ -1,9 +1,10 @@
 """The one way to ask the published corpus: opened once, shared by threads, aware of what is published anew."""
 
 from rag_assets.answering.trace import ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
-from rag_assets.engine.engine import Engine, open_engine
+from rag_assets.engine.engine import CODE_VERSION, Engine, open_engine
 
 __all__ = [
+    "CODE_VERSION",
     "ClaimDropped",
     "ClaimVerified",
     "Engine",

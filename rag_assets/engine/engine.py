@@ -31,6 +31,8 @@ from rag_assets.retrieval.search import SEARCH_VERSION, Searcher
 from rag_assets.settings import EmbeddingSettings, Settings
 
 logger = logging.getLogger(__name__)
+CODE_VERSION = f"pipeline {PIPELINE_VERSION}, search {SEARCH_VERSION}"
+"""Of the code that answers follow from."""
 
 
 class Engine:
