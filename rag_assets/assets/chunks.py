@@ -12,7 +12,7 @@ from rag_assets.assets.reporting import histogram, markdown_table
 from rag_assets.chunking.chunker import CHUNKER_VERSION
 from rag_assets.chunking.promises import CHUNK_PROMISES, ChunksCandidate
 from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
-from rag_assets.chunking.stats import chunk_stats
+from rag_assets.chunking.stats import chunk_stats, paper_stats
 from rag_assets.chunking.text_accounts import text_accounts
 from rag_assets.chunking.updates import update_chunks
 from rag_assets.incremental import staging
@@ -102,26 +102,8 @@ def _previews(updated: pa.Table) -> dict[str, str]:
 
 
 def _papers(updated: pa.Table) -> list[dict[str, Any]]:
-    """Chunks of each paper: how many, of how many tokens, and the share of them with a page."""
-    found = updated.group_by("paper_id").aggregate(
-        [
-            ("source", "min"),
-            ("chunk_id", "count"),
-            ("n_tokens", "min"),
-            ("n_tokens", "approximate_median"),
-            ("n_tokens", "max"),
-            ("page_start", "count"),
-        ]
-    )
     return [
-        {
-            "paper": row["paper_id"],
-            "source": row["source_min"],
-            "chunks": row["chunk_id_count"],
-            "min tokens": row["n_tokens_min"],
-            "median": round(row["n_tokens_approximate_median"]),
-            "max": row["n_tokens_max"],
-            "with page": f"{row['page_start_count'] / row['chunk_id_count']:.0%}",
-        }
-        for row in found.sort_by("paper_id").to_pylist()
+        {name.removeprefix("n_"): value for name, value in row.items()}
+        | {"share_with_page": f"{row['share_with_page']:.0%}"}
+        for row in paper_stats(updated)
     ]

@@ -37,7 +37,7 @@ DESCRIPTIONS = {
     "spans": "Places of stretches of the text: characters, pages, boxes, printed labels.",
     "title_spans": "Places of the title, as spans.",
     "cells": "Cells of a table, with row, column and boxes.",
-    "is_indexable": "Whether the text goes into chunks: it is neither a heading nor back matter.",
+    "is_indexable": "Whether the text, or the caption without one, belongs into chunks.",
     "n_chars": "Characters of text and caption, white space aside.",
     "is_generated": "Whether a model wrote the text (a figure's description).",
     "char_start": "First character in the document.",

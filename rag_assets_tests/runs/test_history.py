@@ -83,7 +83,7 @@ def test_a_run_is_tagged_with_its_folder_and_with_who_started_it(
     """Without it nobody can tell the nightly run from a trial, nor one folder from another."""
     definitions = build_defs(overrides={"data_dir": str(data_folder(tmp_path / "data"))})
     with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
-        result = definitions.resolve_job_def("nightly").execute_in_process(
+        result = definitions.resolve_job_def("everything").execute_in_process(
             instance=instance, asset_selection=[dg.AssetKey("parsed_index")], tags=tags
         )
         run = instance.get_run_by_id(result.run_id)
