@@ -23,7 +23,7 @@ from pathlib import Path
 from rapidfuzz import fuzz
 from verifier_cases import KINDS, SEED, Case, Corpus, cases_of
 
-from rag_assets.answering.citations.fuzzy_match import Words, tidied_from
+from rag_assets.answering.citations.fuzzy_match import Words, align_tidied
 from rag_assets.answering.citations.quote_search import find_quote
 from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
@@ -125,7 +125,7 @@ def likeness(case: Case) -> float:
 
 def likeness_by_rules(case: Case) -> float:
     """0 where a difference is of a kind that tidying does not make."""
-    found = tidied_from(case.quote, case.chunk.text)
+    found = align_tidied(case.quote, case.chunk.text)
     return found.score if found else 0.0
 
 

@@ -18,11 +18,11 @@ from rapidfuzz import fuzz
 
 from rag_assets.answering.citations.normalized_text import REFERENCE_MARK, digit_groups, normalized
 from rag_assets.answering.citations.word_differences import (
-    ADDED,
     ARTICLES,
     DETERMINERS,
-    FILLERS,
-    TURNING,
+    MAY_BE_ADDED,
+    MAY_BE_LEFT_OUT,
+    MEANING_CHANGING,
     are_joined,
     are_variants,
     comes_before_number,
@@ -115,11 +115,11 @@ _PUT_IN = _Step("a word put in", 1, 0, 3)
 
 def fuzzy_match(quote: str, text: str) -> FuzzyMatch | None:
     """The place of `text` that a tidied quote was taken from; None when there is none."""
-    found = tidied_from(quote, text)
+    found = align_tidied(quote, text)
     return found if found and found.score >= MIN_SCORE else None
 
 
-def tidied_from(quote: str, text: str) -> FuzzyMatch | None:
+def align_tidied(quote: str, text: str) -> FuzzyMatch | None:
     """As `fuzzy_match`, whatever the likeness of the whole."""
     wanted, source = Words.of(quote), words_of(text)
     if not MIN_WORDS <= len(wanted.words) <= MAX_WORDS or len(wanted.joined) > len(source.joined):
@@ -145,10 +145,10 @@ def words_of(text: str) -> Words:
     return Words.of(text)
 
 
-def turns_meaning(left_out: str) -> bool:
+def changes_meaning(left_out: str) -> bool:
     """Whether leaving this text out of a sentence could change what the rest says."""
     folded = normalized(left_out).text
-    return not TURNING.isdisjoint(Words.of(left_out).words) or "n't" in folded or "?" in folded
+    return not MEANING_CHANGING.isdisjoint(Words.of(left_out).words) or "n't" in folded or "?" in folded
 
 
 def _with_marks(source: Words, start: int, end: int, quote: str) -> tuple[int, int]:
@@ -210,7 +210,7 @@ def _aligned(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | N
 def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Iterator[_Step]:
     """The allowed steps from word `i` of the quote and word `j` of the source."""
     is_inside = 0 < i < len(quote) - 1
-    if is_inside and quote[i] in ADDED and not comes_before_number(quote, i):
+    if is_inside and quote[i] in MAY_BE_ADDED and not comes_before_number(quote, i):
         yield _PUT_IN
     if j == len(source):
         return
@@ -223,7 +223,7 @@ def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Itera
     if are_joined(source[j], quote[i : i + 2]):
         yield _PARTED
     if i > 0 and not limits(source[j]) and not comes_before_number(source, j):
-        yield _FILLER_LEFT_OUT if source[j] in FILLERS else _LEFT_OUT
+        yield _FILLER_LEFT_OUT if source[j] in MAY_BE_LEFT_OUT else _LEFT_OUT
 
 
 def _may_follow(step: _Step, last: _Step, quote: Sequence[str], source: Sequence[str], i: int, j: int) -> bool:

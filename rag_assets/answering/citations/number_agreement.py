@@ -20,10 +20,10 @@ _BOUND_FACTOR = 10
 """A limit further from the value than this is true but says nothing."""
 
 
-def held_share(claim: str, quotes: Sequence[str], question: str) -> float | None:
+def confirmed_share(claim: str, quotes: Sequence[str], question: str) -> float | None:
     """Share of the claim's quantities that a quote or the question holds; None when it has none."""
     own = quantities(claim)[:MAX_COMPARED]
-    holding = [*_in_all(quotes), *quantities(question)]
+    holding = [*_quantities_of_all(quotes), *quantities(question)]
     return sum(any(_agree(one, other) for other in holding) for one in own) / len(own) if own else None
 
 
@@ -36,20 +36,20 @@ def contradictions(claim: str, quotes: Sequence[str], question: str) -> list[Qua
     own = quantities(claim)
     if len(own) > MAX_COMPARED:
         return own
-    in_quotes = Counter(_in_all(quotes))
+    in_quotes = Counter(_quantities_of_all(quotes))
     in_question = quantities(question)
     unnamed = _kinds_unnamed(own, in_quotes)
     return [
         one
         for one in own
         if not one.is_vague
-        and (not unnamed.isdisjoint(_may_be(one)) or _has_other_unit(one, in_quotes))
-        and not any(agrees_in_kind(one, other) for other in in_quotes)
+        and (not unnamed.isdisjoint(_contradicted_kinds(one)) or _has_other_unit(one, in_quotes))
+        and not any(may_be_same(one, other) for other in in_quotes)
         and not any(_agree(one, other) for other in in_question)
     ]
 
 
-def _in_all(quotes: Sequence[str]) -> list[Quantity]:
+def _quantities_of_all(quotes: Sequence[str]) -> list[Quantity]:
     return [one for quote in quotes for one in quantities(RAISED_MARK.sub(" ", quote))]
 
 
@@ -60,14 +60,16 @@ def _kinds_unnamed(own: Sequence[Quantity], in_quotes: Mapping[Quantity, int]) -
     """
     left, unmatched = dict(in_quotes), []
     for one in own:
-        if not _takes_one(left, (other for other in left if other.kind == one.kind and _same_amount(one, other))):
+        if not _count_down_first(
+            left, (other for other in left if other.kind == one.kind and _same_amount(one, other))
+        ):
             unmatched.append(one)
     for one in unmatched:
-        _takes_one(left, (other for other in left if other.kind != one.kind and _agree(one, other)))
+        _count_down_first(left, (other for other in left if other.kind != one.kind and _agree(one, other)))
     return {one.kind for one in left if not one.is_vague}
 
 
-def _takes_one(left: dict[Quantity, int], agreeing: Iterable[Quantity]) -> bool:
+def _count_down_first(left: dict[Quantity, int], agreeing: Iterable[Quantity]) -> bool:
     """Count down the first of `agreeing`; whether there was one."""
     taken = next(iter(agreeing), None)
     if taken is None:
@@ -78,7 +80,7 @@ def _takes_one(left: dict[Quantity, int], agreeing: Iterable[Quantity]) -> bool:
     return True
 
 
-def _may_be(claimed: Quantity) -> set[str]:
+def _contradicted_kinds(claimed: Quantity) -> set[str]:
     """The kinds of quantities it can contradict: 9013, a mistake for 2013, is not read as a year."""
     is_like_year = claimed.kind == PLAIN and len(claimed.written) == 4 and claimed.written.isdigit()
     return {PLAIN, YEAR} if is_like_year else {claimed.kind}
@@ -94,12 +96,12 @@ def _has_other_unit(claimed: Quantity, in_quotes: Iterable[Quantity]) -> bool:
 def _agree(claimed: Quantity, given: Quantity) -> bool:
     """Whether two numbers may be the same; the unit of one may stand elsewhere, in the header of a table."""
     is_one_plain = PLAIN in (claimed.kind, given.kind) and not _are_opposite(claimed, given)
-    return agrees_in_kind(claimed, given) or (
+    return may_be_same(claimed, given) or (
         is_one_plain and (claimed.bare == given.bare or claimed.value == given.value)
     )
 
 
-def agrees_in_kind(claimed: Quantity, given: Quantity) -> bool:
+def may_be_same(claimed: Quantity, given: Quantity) -> bool:
     """Whether two quantities may be the same; 45 in "4 of 45 patients" is not the 45 of a claimed 45 %."""
     if claimed.kind == given.kind:
         return _same_amount(claimed, given)
@@ -140,7 +142,7 @@ def _same_amount(claimed: Quantity, given: Quantity) -> bool:
     if given.bound or amount * other <= 0:
         return False
     if claimed.bound in ("more", "less"):
-        return _keeps_bound(claimed.bound, abs(amount), abs(other))
+        return _is_within_bound(claimed.bound, abs(amount), abs(other))
     return _is_rounded(claimed, amount, given, other)
 
 
@@ -166,7 +168,7 @@ def _is_score_of_hundred(one: Quantity, other: Quantity) -> bool:
     return min(one.value, other.value) * 100 == max(one.value, other.value) and min(one.n_digits, other.n_digits) > 2
 
 
-def _keeps_bound(bound: str, limit: Decimal, value: Decimal) -> bool:
+def _is_within_bound(bound: str, limit: Decimal, value: Decimal) -> bool:
     """Whether a limit is true of a value and close enough to say something."""
     low, high = (limit, value) if bound == "more" else (value, limit)
     return low <= high <= low * _BOUND_FACTOR

@@ -12,9 +12,10 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from rag_assets.answering.citations.fuzzy_match import fuzzy_match, turns_meaning, words_of
+from rag_assets.answering.citations.fuzzy_match import changes_meaning, fuzzy_match, words_of
 from rag_assets.answering.citations.normalized_text import begins_and_ends_whole, digit_groups, normalized
-from rag_assets.answering.citations.word_differences import FILLERS
+from rag_assets.answering.citations.table_quotes.rows import SEPARATOR
+from rag_assets.answering.citations.word_differences import MAY_BE_LEFT_OUT
 from rag_assets.domain import Verification
 from rag_assets.text.folding import Folded
 from rag_assets.text.sentences import sentence_spans
@@ -59,7 +60,6 @@ _COPIED_MARK = re.compile(r"\s?\[\d{1,4}(?:\s?[,–-]\s?\d{1,4})*\][.\s]*\Z")
 """A reference mark behind a quote, which may be the number of a source in the prompt."""
 _UNMARKED_END = re.compile(r"\s?(?:\Z|[.,;:!?](?!\s?\[))")
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.(?:\s?\.){2,}|…)\s*")
-_CELL_BORDER = " | "
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,20 +84,20 @@ def find_quote(quote: str, text: str) -> list[Place]:
     two sentences together state what neither does.
     """
     quote = quote.strip()
-    whole = _as_it_stands(quote, text)
-    found = [whole] if whole else _in_parts(quote, text)
+    whole = _find_in_one_piece(quote, text)
+    found = [whole] if whole else _find_parts(quote, text)
     if not found:
-        near = _nearly(quote, text)
+        near = _find_tidied(quote, text)
         found = [near] if near else []
-    published = [_with_what_turns_it(text, place) for place in found]
+    published = [_with_sentence_if_needed(text, place) for place in found]
     kept = [one for one in published if one and is_long_enough(text[one.start : one.end])]
     return kept if len(kept) == len(found) else []
 
 
-def _in_parts(quote: str, text: str) -> list[Place]:
+def _find_parts(quote: str, text: str) -> list[Place]:
     parts = [part for part in _ELLIPSIS.split(_unwrapped(quote)) if part.strip()]
     if len(parts) < 2:
-        return [place for part in parts if (place := _as_it_stands(part, text))]
+        return [place for part in parts if (place := _find_in_one_piece(part, text))]
     found: list[Place] = []
     for part in parts:
         place = _part_after(part, text, found[-1].end if found else 0)
@@ -105,7 +105,7 @@ def _in_parts(quote: str, text: str) -> list[Place]:
             return []
         if not found:
             found.append(place)
-        elif (joined := _joined(text, found[-1], place)) is not None:
+        elif (joined := _join_parts(text, found[-1], place)) is not None:
             found[-1:] = joined
         else:
             return []
@@ -115,11 +115,11 @@ def _in_parts(quote: str, text: str) -> list[Place]:
 def _part_after(part: str, text: str, after: int) -> Place | None:
     """The first place of the part at or behind an offset."""
     rest = text[after:]
-    place = _as_it_stands(part, rest) or _nearly(part, rest)
+    place = _find_in_one_piece(part, rest) or _find_tidied(part, rest)
     return place and replace(place, start=after + place.start, end=after + place.end)
 
 
-def _joined(text: str, one: Place, other: Place) -> list[Place] | None:
+def _join_parts(text: str, one: Place, other: Place) -> list[Place] | None:
     """Two parts as they are published; None when the text between them may not be left out.
 
     In one sentence or row: one place with everything between them, because "12 % ... in the placebo arm" may join a
@@ -127,20 +127,20 @@ def _joined(text: str, one: Place, other: Place) -> list[Place] | None:
     """
     (_, first_end), (second_start, _) = _sentence_at(text, one.end - 1), _sentence_at(text, other.start)
     if second_start < one.end:
-        if turns_meaning(text[one.end : other.start]) or other.start - one.end > MAX_ADDED_CHARS:
+        if changes_meaning(text[one.end : other.start]) or other.start - one.end > MAX_ADDED_CHARS:
             return None
         return [Place(one.start, other.end, Verification.APPROXIMATE)]
     skipped = words_of(text[second_start : other.start]).words
-    if turns_meaning(text[one.end : first_end]) or not FILLERS.issuperset(skipped):
+    if changes_meaning(text[one.end : first_end]) or not MAY_BE_LEFT_OUT.issuperset(skipped):
         return None
     return [one, other]
 
 
-def _with_what_turns_it(text: str, place: Place) -> Place | None:
+def _with_sentence_if_needed(text: str, place: Place) -> Place | None:
     """The place with the rest of its sentence where that could change the meaning; None when it is too long."""
     start, end = _sentence_at(text, place.start)[0], _sentence_at(text, place.end - 1)[1]
     start, end = min(start, place.start), max(end, place.end)
-    if not (turns_meaning(text[start : place.start]) or turns_meaning(text[place.end : end])):
+    if not (changes_meaning(text[start : place.start]) or changes_meaning(text[place.end : end])):
         return place
     if place.start - start + end - place.end > MAX_ADDED_CHARS:
         return None
@@ -161,54 +161,54 @@ def _sentences(text: str) -> tuple[list[int], list[tuple[int, int]]]:
 
 def _rows(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """A sentence as it is, a table as its lines."""
-    if _CELL_BORDER not in text[start:end]:
+    if SEPARATOR not in text[start:end]:
         return [(start, end)]
     lines = list(re.finditer(r"[^\n]+", text[start:end]))
-    if sum(_CELL_BORDER in line[0] for line in lines) < min(2, len(lines)):
+    if sum(SEPARATOR in line[0] for line in lines) < min(2, len(lines)):
         return [(start, end)]  # prose with a sign in it, as in "P(a | b)"
     return [(start + line.start(), start + line.end()) for line in lines]
 
 
-def _as_it_stands(quote: str, text: str) -> Place | None:
+def _find_in_one_piece(quote: str, text: str) -> Place | None:
     """The quote in one piece, typeset in any way; None when it is too short."""
-    bare = _bare(quote)
+    bare = _stripped(quote)
     if not is_long_enough(bare):
         return None
-    if place := _exact(quote, text):
+    if place := _find_exact(quote, text):
         return place
     candidates = dict.fromkeys((quote, _unwrapped(quote), bare))
-    place = next((place for one in candidates if (place := _typeset_differently(one, text))), None)
-    return place or _without_mark(bare, text)
+    place = next((place for one in candidates if (place := _find_normalized(one, text))), None)
+    return place or _find_without_reference_mark(bare, text)
 
 
-def _without_mark(bare: str, text: str) -> Place | None:
+def _find_without_reference_mark(bare: str, text: str) -> Place | None:
     """The quote without the reference mark at its end, where the source has none."""
-    unmarked = _bare(_COPIED_MARK.sub("", bare))
+    unmarked = _stripped(_COPIED_MARK.sub("", bare))
     if not _COPIED_MARK.search(bare):
         return None
-    place = _typeset_differently(unmarked, text)
+    place = _find_normalized(unmarked, text)
     return place if place and _UNMARKED_END.match(text, place.end) else None
 
 
-def _nearly(quote: str, text: str) -> Place | None:
+def _find_tidied(quote: str, text: str) -> Place | None:
     """The place a tidied quote in one piece was taken from."""
-    bare = _bare(quote)
+    bare = _stripped(quote)
     near = fuzzy_match(bare, text) if is_long_enough(bare) else None
-    if near is None or not _cuts_nothing(text, near.start, near.end):
+    if near is None or not _ends_between_words(text, near.start, near.end):
         return None
     return Place(near.start, near.end, Verification.APPROXIMATE)
 
 
-def _exact(quote: str, text: str) -> Place | None:
+def _find_exact(quote: str, text: str) -> Place | None:
     at = text.find(quote)
     while at >= 0:
-        if _cuts_nothing(text, at, at + len(quote)):
+        if _ends_between_words(text, at, at + len(quote)):
             return Place(at, at + len(quote), Verification.EXACT)
         at = text.find(quote, at + 1)
     return None
 
 
-def _typeset_differently(quote: str, text: str) -> Place | None:
+def _find_normalized(quote: str, text: str) -> Place | None:
     """The first place that is the same text when normalized and has the same numbers: "57" is not "5-7"."""
     folded, wanted = normalized(text), normalized(quote).text
     at = folded.text.find(wanted) if wanted else -1
@@ -217,7 +217,7 @@ def _typeset_differently(quote: str, text: str) -> Place | None:
         start, end = folded.span(at, end_at)
         if (
             begins_and_ends_whole(folded, at, end_at)
-            and _cuts_nothing(text, start, end)
+            and _ends_between_words(text, start, end)
             and digit_groups(text[start:end]) == digit_groups(quote)
         ):
             return Place(start, end, Verification.NORMALIZED)
@@ -225,12 +225,12 @@ def _typeset_differently(quote: str, text: str) -> Place | None:
     return None
 
 
-def _cuts_nothing(text: str, start: int, end: int) -> bool:
+def _ends_between_words(text: str, start: int, end: int) -> bool:
     """Whether neither end of a place cuts a word or a number: "typical" is not in "atypical", nor 12 in 12.5."""
-    return not _parts_token(text, start) and not _parts_token(text, end)
+    return not _cuts_word(text, start) and not _cuts_word(text, end)
 
 
-def _parts_token(text: str, at: int) -> bool:
+def _cuts_word(text: str, at: int) -> bool:
     before, after = (
         side.translate(_INVISIBLE) for side in (text[max(0, at - _CUT_CHARS) : at], text[at : at + _CUT_CHARS])
     )
@@ -253,6 +253,6 @@ def _unwrapped(quote: str) -> str:
     return bare.rstrip(_STRAY_END)[1:-1].strip() if is_wrapped else bare
 
 
-def _bare(quote: str) -> str:
+def _stripped(quote: str) -> str:
     """The quote without quotation marks around it and dots at its end."""
     return _unwrapped(quote).rstrip(_STRAY_END)

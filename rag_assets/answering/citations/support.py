@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from rag_assets.answering.citations.number_agreement import held_share
+from rag_assets.answering.citations.number_agreement import confirmed_share
 from rag_assets.answering.drafts import SentenceEncoder
 from rag_assets.domain import Claim, Support, Usage
 from rag_assets.text.folding import Folded
@@ -96,7 +96,7 @@ def with_support(claims: Sequence[Claim], scoring: Scoring) -> tuple[Claim, ...]
 
 def _support(claim: Claim, similarity: float, question: str) -> Support:
     quotes = [citation.quote for citation in claim.citations]
-    numbers, entities = held_share(claim.text, quotes, question), _held_names(claim.text, quotes)
+    numbers, entities = confirmed_share(claim.text, quotes, question), _confirmed_names_share(claim.text, quotes)
     applying = [one for one in (similarity, numbers, entities) if one is not None]
     return Support(
         score=round(sum(applying) / len(applying), _N_DECIMALS),
@@ -112,7 +112,7 @@ def _pieces(claim: Claim) -> list[str]:
     return [*quotes, *(quote[start:end] for quote in quotes for start, end in sentence_spans(quote))]
 
 
-def _held_names(text: str, quotes: Sequence[str]) -> float | None:
+def _confirmed_names_share(text: str, quotes: Sequence[str]) -> float | None:
     """Share of the names and symbols of a text that the quotes hold; None when it has none.
 
     Names of the question do not count: a claim that gives one method's result to the method that was asked about is the

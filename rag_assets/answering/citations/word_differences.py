@@ -12,9 +12,9 @@ from rapidfuzz.distance import Prefix
 
 DETERMINERS = frozenset("a an the this that these those its their our".split())
 ARTICLES = frozenset("a an the".split())
-ADDED = DETERMINERS | frozenset("of in on at for and is are was were be been has have had also which to".split())
+MAY_BE_ADDED = DETERMINERS | frozenset("of in on at for and is are was were be been has have had also which to".split())
 """Words that tidying may add."""
-TURNING = frozenset(
+MEANING_CHANGING = frozenset(
     # negations and what turns a statement round
     "not no nor never neither none nobody nothing nowhere non without cannot except unless despite instead "
     "although though but whereas fail fails failed failing failure lack lacks lacked lacking absence absent "
@@ -32,13 +32,13 @@ TURNING = frozenset(
     "nonsignificantly".split()
 )
 """Words that change the meaning of the words beside them."""
-FILLERS = ADDED | frozenset(
+MAY_BE_LEFT_OUT = MAY_BE_ADDED | frozenset(
     "very quite rather too indeed itself themselves however thus therefore hence then accordingly consequently "
     "moreover furthermore additionally besides finally lastly interestingly importantly notably remarkably "
     "surprisingly overall respectively namely i.e e.g there here now as by from with".split()
 )
 """Words that may be left out."""
-_LIMITING = TURNING | frozenset(
+_LIMITING = MEANING_CHANGING | frozenset(
     "while more most much many some several all any each every both either half part partly partially mostly mainly "
     "almost nearly about approximately around over under above below than up down first second third last one two "
     "three four five six seven eight nine ten eleven twelve hundred thousand million billion twice once double triple "
@@ -48,7 +48,7 @@ _LIMITING = TURNING | frozenset(
     "after during until since between among can or vs versus per percent mg kg ml mm cm km nm ms hz mv "
     "min hours days weeks months years".split()
 )
-"""TURNING, quantities, comparisons and units: words that limit what follows them."""
+"""MEANING_CHANGING, quantities, comparisons and units: words that limit what follows them."""
 _COMPARATIVE = re.compile(r"[a-z]{3,}(?:er|est|less)")
 _NOT_JOINED = frozenset("a an i in im un no not or less be".split())
 """ "not able" and "notable", "a typical" and "atypical" are spelt alike and mean the opposite."""
@@ -81,7 +81,7 @@ def comes_before_number(words: Sequence[str], at: int) -> bool:
 
 def limits(word: str) -> bool:
     """Whether a word changes the meaning of the others: "most patients" are not "the patients"."""
-    if word in FILLERS:
+    if word in MAY_BE_LEFT_OUT:
         return False
     return word in _LIMITING or not word[0].isalpha() or word.endswith("n't") or bool(_COMPARATIVE.fullmatch(word))
 

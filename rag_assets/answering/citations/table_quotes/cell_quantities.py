@@ -30,7 +30,7 @@ _BRACKETS = str.maketrans(dict.fromkeys("()[]{}", ";"))
 _PER_CENT, _YEARS = "%", "years"
 
 
-def in_one_line(text: str) -> str:
+def without_brackets(text: str) -> str:
     """A text without brackets, so that their numbers count: two in "54 (12)"; "[86, 499]" is no reference mark."""
     return text.translate(_BRACKETS)
 
@@ -43,7 +43,7 @@ class Reading:
     has_known_unit: bool
     """The table gives the number a unit, which this reading may or may not have."""
 
-    def is_measured_so(self, claimed: Quantity) -> bool:
+    def may_have_unit_of(self, claimed: Quantity) -> bool:
         """Whether the claimed unit may be the number's; a share may be claimed in per cent."""
         if self.quantity.has_unit or self.quantity.kind not in (PLAIN, YEAR):
             return True
@@ -57,9 +57,9 @@ def readings(table: Table, row: TableRow, cell: TableCell) -> list[Reading]:
     number without a sign is positive.
     """
     text = _MARK_BEHIND.sub("", cell.text)
-    bare = in_one_line(text)
+    bare = without_brackets(text)
     own = quantities(f"p {bare}" if _P_HEADER.fullmatch(cell.column) else bare)
-    n_outside = len(quantities(in_one_line(_IN_BRACKETS.sub(" ", text))))
+    n_outside = len(quantities(without_brackets(_IN_BRACKETS.sub(" ", text))))
     found: list[Reading] = []
     for nth, one in enumerate(own):
         is_plain = not one.has_unit and one.kind in (PLAIN, YEAR)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rag_assets.answering.citations.number_agreement import MAX_COMPARED, agrees_in_kind
+from rag_assets.answering.citations.number_agreement import MAX_COMPARED, may_be_same
 from rag_assets.answering.citations.quantities import DECADE, P_VALUE, PLAIN, YEAR, Quantity, quantities
 from rag_assets.answering.citations.table_quotes.axes import Axis
 from rag_assets.answering.citations.table_quotes.cell_quantities import Reading, readings
@@ -42,10 +42,10 @@ def contradicts_rows(claim: str, rows: Sequence[QuotedRows], prose: Sequence[str
     tables = [_QuotedTable(some, said) for some in rows]
     in_prose = [one for text in prose for one in quantities(text)]
     missing = [one for at, _, one in said.values if not any(table.holds(at, one) for table in tables)]
-    missing = [one for one in missing if not any(agrees_in_kind(one, other) for other in in_prose)]
+    missing = [one for one in missing if not any(may_be_same(one, other) for other in in_prose)]
     if missing and len(missing) < len(said.values):
         asked = quantities(question)
-        missing = [one for one in missing if not any(agrees_in_kind(one, other) for other in asked)]
+        missing = [one for one in missing if not any(may_be_same(one, other) for other in asked)]
     return bool(missing)
 
 
@@ -72,17 +72,17 @@ class _QuotedTable:
             given = readings(self.quoted.table, self.rows[nth], cell)
             if (
                 any(_is_amount(self.said.text, claimed, one) for one in given)
-                and self._is_of_row(nth, at)
-                and self._is_of_column(cell, at)
+                and self._fits_row(nth, at)
+                and self._fits_column(cell, at)
             ):
                 return True
         return False
 
-    def _is_of_row(self, nth: int, at: int) -> bool:
+    def _fits_row(self, nth: int, at: int) -> bool:
         axis = Axis(self._row_names, nth, self._stretches[0], _ROW_NAMED_FROM)
         return axis.fits(self.said, at) and (axis.is_named_in_full or not self._has_foreign_name(axis))
 
-    def _is_of_column(self, cell: TableCell, at: int) -> bool:
+    def _fits_column(self, cell: TableCell, at: int) -> bool:
         if cell.column not in self.columns:
             return True
         return Axis(self._column_names, self.columns.index(cell.column), self._stretches[1], 0.0).fits(self.said, at)
@@ -110,8 +110,8 @@ class _QuotedTable:
             contested = [one for one in words if not is_within(one.at, [*of_rows, *of_columns])]
             stems = frozenset(word.stem for word in contested)
             by_row, by_column = self._row_names.best(stems), self._column_names.best(stems)
-            of_column_only = by_column.words if by_column.says_more_than(by_row) else frozenset()
-            of_row_only = by_row.words if by_row.says_more_than(by_column) else frozenset()
+            of_column_only = by_column.words if by_column.is_better_than(by_row) else frozenset()
+            of_row_only = by_row.words if by_row.is_better_than(by_column) else frozenset()
             for chosen, literal, left_out in (
                 (for_rows, of_rows, of_column_only),
                 (for_columns, of_columns, of_row_only),
@@ -146,7 +146,7 @@ def _is_amount(claim: str, claimed: Quantity, given: Reading) -> bool:
     """Whether a cell has the claimed quantity; a claim that something "fell", or about money, may leave a minus out."""
     if not claimed.has_unit and claimed.kind not in _KINDS_OF_NUMBERS:
         claimed = replace(claimed, kind=PLAIN)  # "the number of trials 7" speaks of no seventh trial
-    if (claimed.has_unit and not given.is_measured_so(claimed)) or not agrees_in_kind(claimed, given.quantity):
+    if (claimed.has_unit and not given.may_have_unit_of(claimed)) or not may_be_same(claimed, given.quantity):
         return False
     if (claimed.value < 0) == (given.quantity.value < 0) or not claimed.value:
         return True

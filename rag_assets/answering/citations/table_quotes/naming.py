@@ -109,7 +109,9 @@ class Names:
     def naming(self, nth: int, said: Iterable[str]) -> "Naming":
         """How well a text with the stems `said` names this one rather than all of them."""
         told = frozenset(said)
-        by_stem = {stem: _said(stem, told) for stem in frozenset().union(*self.stems[nth]) if self.weights[stem] > 0}
+        by_stem = {
+            stem: _matching_stems(stem, told) for stem in frozenset().union(*self.stems[nth]) if self.weights[stem] > 0
+        }
         shares = []
         for stems in self.stems[nth]:
             total = sum(self.weights[stem] for stem in stems)
@@ -134,7 +136,7 @@ class Naming:
     can_be_told: bool
     """Whether it has a name of its own."""
 
-    def says_more_than(self, other: "Naming") -> bool:
+    def is_better_than(self, other: "Naming") -> bool:
         """Whether it uses all words the other uses and more, or the same for a larger share of its name."""
         return other.words < self.words or (other.words == self.words and other.coverage < self.coverage)
 
@@ -142,7 +144,7 @@ class Naming:
 UNNAMED = Naming(frozenset(), 0.0, can_be_told=False)
 
 
-def _said(stem: str, told: frozenset[str]) -> frozenset[str]:
+def _matching_stems(stem: str, told: frozenset[str]) -> frozenset[str]:
     """The stems of a text that stand for a stem of a name: itself, or else those that begin alike."""
     return frozenset({stem}) if stem in told else frozenset(one for one in told if are_one_word(stem, one))
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rag_assets.answering.citations.number_agreement import agrees_in_kind
+from rag_assets.answering.citations.number_agreement import may_be_same
 from rag_assets.answering.citations.quantities import Quantity, placed_quantities
-from rag_assets.answering.citations.table_quotes.cell_quantities import has_bracketed_numbers, in_one_line
+from rag_assets.answering.citations.table_quotes.cell_quantities import has_bracketed_numbers, without_brackets
 from rag_assets.answering.citations.table_quotes.naming import Word, all_stems, legible, words_of
 from rag_assets.answering.citations.table_quotes.rows import QuotedRows, Table
 
@@ -49,7 +49,7 @@ class Statement:
         literal += [match.span() for year in years for match in re.finditer(rf"\b{year}\b", text)]
         values = tuple(
             item
-            for item in placed_quantities(in_one_line(text) if has_brackets else text)
+            for item in placed_quantities(without_brackets(text) if has_brackets else text)
             if not is_within(item[0], literal) and not _belongs_to_name(text, item, names)
         )
         looked_up = [item for item in values if not item[2].is_vague] or values
@@ -101,7 +101,7 @@ def _belongs_to_name(text: str, placed: tuple[int, int, Quantity], names: Iterab
         for name in names
         if one.written in name
         for at, _, other in placed_quantities(name)
-        if other.written == one.written and agrees_in_kind(one, other)
+        if other.written == one.written and may_be_same(one, other)
     )
 
 
