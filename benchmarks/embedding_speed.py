@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.embedding import open_embedder, open_token_counter
+from rag_assets.embedding import open_embedder
 from rag_assets.settings import EmbeddingSettings
 from rag_assets_tests.embedding.numpy_bert import NumpyBert
 
@@ -73,8 +73,8 @@ def contenders(models_folder: Path, n_threads: int) -> list[Contender]:
     float32 = open_embedder(FLOAT32, models_folder, n_threads=n_threads)
     for embedder in (int8, float32):
         embedder.embed_query("build and load")
-    batched_int8 = plain_fastembed(models_folder / int8.model_id, n_threads)
-    batched_float32 = plain_fastembed(models_folder / float32.model_id, n_threads)
+    batched_int8 = plain_fastembed(models_folder / int8.identity, n_threads)
+    batched_float32 = plain_fastembed(models_folder / float32.identity, n_threads)
     return [
         Contender("int8, one by one, side by side (ours)", int8.embed_passages),
         Contender("float32, one by one, side by side (ours)", float32.embed_passages),
@@ -154,7 +154,7 @@ def main() -> None:
     bert = NumpyBert()
     reference = np.stack([bert.embed(text) for text in texts[:N_REFERENCE_TEXTS]])
     with tempfile.TemporaryDirectory() as folder:
-        n_tokens = open_token_counter(INT8, Path(folder)).count_tokens(texts)
+        n_tokens = open_embedder(INT8, Path(folder)).count_tokens(texts)
         rivals = contenders(Path(folder), asked.threads)
         found = {rival.name: correctness(rival.embed, texts, reference) for rival in rivals}
         fit = [rival for rival in rivals if found[rival.name].worst_cosine >= LEAST_COSINE]

@@ -76,9 +76,8 @@ class RememberedEmbedder:
     def __init__(self, embedder: Embedder) -> None:
         self._embedder = embedder
         self._vectors: dict[str, Vectors] = {}
-        self.model_id = embedder.model_id
-        self.dimension = embedder.dimension
-        self.max_tokens = embedder.max_tokens
+        self.identity = embedder.identity
+        self.facts = embedder.facts
         self.count_tokens = embedder.count_tokens
         self.embed_passages = embedder.embed_passages
         self.request_sizes = embedder.request_sizes
@@ -145,7 +144,7 @@ def index_papers(papers: Sequence[Document], folder: Path, settings: Settings) -
     embed_missing(cache, embedder, texts, batch_size=64)
     rows = [IndexRow.of(passage) for passage in passages]
     vectors = ChromaFiles(
-        settings.indexing, embedder.model_id, lambda some: cache.load([cache.key_of(row.text) for row in some])
+        settings.indexing, embedder.identity, lambda some: cache.load([cache.key_of(row.text) for row in some])
     )
     update_index(FolderTarget(folder / "chroma", vectors), rows)
     update_index(FolderTarget(folder / "bm25", TantivyFiles()), rows)

@@ -92,7 +92,7 @@ class ExtractiveAnswerer:
 
     @property
     def identity(self) -> str:
-        made_with = fingerprint(self._encoder.model_id, self._settings.fingerprint())
+        made_with = fingerprint(self._encoder.identity, self._settings.fingerprint())
         return f"{EXTRACTIVE}-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:

@@ -20,7 +20,7 @@ from rag_assets.domain import Passage
 from rag_assets.embedding.earlier_models import note_papers, prune_earlier_models
 from rag_assets.embedding.missing_vectors import embed_missing
 from rag_assets.embedding.promises import EMBEDDING_PROMISES, without_unit_vector
-from rag_assets.embedding.providers import Hosting, embedder_facts, open_embedder, open_token_counter
+from rag_assets.embedding.providers import embedder_facts, open_embedder
 from rag_assets.embedding.vector_cache import PublishedVectors, VectorCache
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, fingerprint, read_json, staging
@@ -48,9 +48,9 @@ from rag_assets.tables import PASSAGES, passages_from
 def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
     """What is searched: runs of sentences that the embedding model reads in full; `data/cache/passages.parquet`."""
     paths = settings.paths
-    facts = embedder_facts(settings.embedding, paths.models)
-    tokens = open_token_counter(settings.embedding, paths.models)
-    window = ReadingWindow(facts.tokenizer_id, tokens.count_tokens, facts.max_tokens)
+    embedder = open_embedder(settings.embedding, paths.models)
+    facts = embedder.facts
+    window = ReadingWindow(facts.tokenizer_id, embedder.count_tokens, facts.max_tokens)
     chunks_table = required_table(paths.chunks, asset="chunks")
     published = published_or_empty(paths.passages, PASSAGES)
     updated, plan, quarantined = update_passages(
@@ -98,7 +98,7 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     note_papers(cache.folder, _keys_by_paper(cache, items))
     spent_before = models.budget.spent
     embedder = open_embedder(
-        settings.embedding, paths.models, n_threads=settings.execution.n_workers, hosting=Hosting(models)
+        settings.embedding, paths.models, n_threads=settings.execution.n_workers, connections=models
     )
     run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch)
     spent = models.budget.since(spent_before)
@@ -111,7 +111,7 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
 
     def report(published: PublishedVectors) -> dg.MaterializeResult[Any]:
         return materialized(
-            version=data_version(dict.fromkeys(texts, cache.facts.model_id)),
+            version=data_version(dict.fromkeys(texts, cache.facts.identity)),
             counts={
                 "n_added": published.n_added,
                 "n_changed": 0,
@@ -122,7 +122,7 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
             path=cache.folder,
             settings={"embedding": settings.embedding},
             facts={
-                "model": cache.facts.model_id,
+                "model": cache.facts.identity,
                 "dimension": cache.facts.dimension,
                 "n_embedded": run.n_embedded,
                 "vectors_per_s": run.vectors_per_s,
@@ -161,7 +161,7 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
         cache = VectorCache(paths.embeddings, facts)
         return cache.load([cache.key_of(row.text) for row in rows])
 
-    files = ChromaFiles(settings.indexing, facts.model_id, vectors_of, batch=settings.execution.index_batch)
+    files = ChromaFiles(settings.indexing, facts.identity, vectors_of, batch=settings.execution.index_batch)
     yield from _indexed("chroma_index", FolderTarget(paths.chroma, files), settings)
 
 
@@ -233,20 +233,20 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
     fingerprints = dict(zip(table["passage_id"].to_pylist(), table["row_hash"].to_pylist(), strict=True))
     manifest_problem = partial(_manifest_problem, fingerprints=fingerprints)
     problems = [
-        *manifest_problem(paths, "chroma_index", identity=chroma_identity(facts.model_id, settings.indexing)),
+        *manifest_problem(paths, "chroma_index", identity=chroma_identity(facts.identity, settings.indexing)),
         *manifest_problem(paths, "bm25_index", identity=tantivy_identity()),
     ]
     version = data_version(fingerprints)
     return {
-        "version": fingerprint(version, facts.model_id, settings.indexing.fingerprint(), asdict(tantivy_identity())),
+        "version": fingerprint(version, facts.identity, settings.indexing.fingerprint(), asdict(tantivy_identity())),
         "passages": version,
         "n_passages": len(table),
         "n_papers": len(table["paper_id"].unique()),
-        "embedding_model": facts.model_id,
+        "embedding_model": facts.identity,
         "dimension": facts.dimension,
         "max_tokens": facts.max_tokens,
         "tokenizer": read_provenance(paths.chunks).get("tokenizer"),
-        "chroma": asdict(chroma_identity(facts.model_id, settings.indexing)),
+        "chroma": asdict(chroma_identity(facts.identity, settings.indexing)),
         "bm25": asdict(tantivy_identity()),
         "problems": problems,
     }

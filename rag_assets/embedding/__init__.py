@@ -4,10 +4,10 @@ What a passage is lives in `chunking`, where vectors are searched in `indexing`.
 no engine and no SDK.
 """
 
-from rag_assets.embedding.base import Embedder, EmbedderFacts, TokenCounts, Vectors
+from rag_assets.embedding.base import Embedder, EmbedderFacts, Vectors
 from rag_assets.embedding.missing_vectors import EmbeddingRun, embed_missing
 from rag_assets.embedding.promises import VectorProblem, without_unit_vector
-from rag_assets.embedding.providers import embedder_facts, open_embedder, open_token_counter, require_embedder
+from rag_assets.embedding.providers import embedder_facts, open_embedder, require_embedder
 from rag_assets.embedding.vector_cache import PublishedVectors, VectorCache, vector_key
 
 __all__ = [
@@ -15,14 +15,12 @@ __all__ = [
     "EmbedderFacts",
     "EmbeddingRun",
     "PublishedVectors",
-    "TokenCounts",
     "VectorCache",
     "VectorProblem",
     "Vectors",
     "embed_missing",
     "embedder_facts",
     "open_embedder",
-    "open_token_counter",
     "require_embedder",
     "vector_key",
     "without_unit_vector",

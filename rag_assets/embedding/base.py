@@ -1,29 +1,30 @@
-"""What an embedding model is to the rest of the house.
+"""What an embedding model is to the rest of the project, and the work that all adapters share.
 
-Models that run here live in `local_model` and `hub_model`, the engine that runs them in `fastembed_embedder`; models
-behind an API in `hosted_models` and `hosted_embedder`; the choice between them in `providers`.
+An adapter is one file with an `EmbeddingModel`: `local_model`, `hub_model` and `hosted_embedder`. Which one a setting
+means is decided in `providers`.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.embedding.prefixes import Prefixes
+from rag_assets.embedding.query_vectors import QueryVectors
 
 Vectors = NDArray[np.float32]
+Role = Literal["query", "passage"]
 
 
 @dataclass(frozen=True)
 class EmbedderFacts:
     """What must be known of a model before it is loaded."""
 
-    model_id: str
-    """Identity of the vectors: whatever changes a vector (provider, weights, quantisation, builder, prefixes) changes
-    it. Letters, digits, dots and dashes only, so that it can name a folder."""
+    identity: str
+    """Part of every cache key and of the index: whatever changes a vector (provider, weights, quantisation, builder,
+    prefixes) changes it. Letters, digits, dots and dashes only, so that it can name a folder."""
     dimension: int
     """Length of a vector."""
     max_tokens: int
@@ -33,25 +34,20 @@ class EmbedderFacts:
     """Names the tokenizer that counts: where it and `max_tokens` stay, another model needs no other passages."""
 
 
-class TokenCounts(Protocol):
-    """Counts tokens as the embedding model sees them."""
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Tokens of each text by the model's own tokenizer: special tokens included, nothing cut off."""
-        ...
-
-
-class Embedder(TokenCounts, Protocol):
+class Embedder(Protocol):
     """Makes vectors. A vector depends on its own text and the model only, never on what is embedded with it."""
 
     @property
-    def model_id(self) -> str: ...
+    def identity(self) -> str:
+        """Part of every cache key, see `EmbedderFacts`."""
+        ...
 
     @property
-    def dimension(self) -> int: ...
+    def facts(self) -> EmbedderFacts: ...
 
-    @property
-    def max_tokens(self) -> int: ...
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """Tokens of each text as the model sees it: special tokens included, nothing cut off. Loads no model."""
+        ...
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, shape (len(texts), dimension), in the order given."""
@@ -62,12 +58,12 @@ class Embedder(TokenCounts, Protocol):
         ...
 
     def request_sizes(self, texts: Sequence[str]) -> list[int]:
-        """How many of `texts`, in order, `embed_passages` handles at once; who saves after each pays for none twice."""
+        """Sizes of the batches, in order, that `embed_passages` makes of `texts`; callers save after each."""
         ...
 
 
-class ModelFiles(Protocol):
-    """A model fastembed can run, wherever its files come from."""
+class EmbeddingModel(Protocol):
+    """What an adapter provides. Opening one is free: nothing is loaded, fetched or sent before it is needed."""
 
     @property
     def facts(self) -> EmbedderFacts: ...
@@ -77,18 +73,58 @@ class ModelFiles(Protocol):
         """What the model expects before a question and before a passage."""
         ...
 
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        """As `Embedder.count_tokens`."""
+        ...
+
+    def request_sizes(self, texts: Sequence[str]) -> list[int]:
+        """As `Embedder.request_sizes`; the prefix is not part of the texts."""
+        ...
+
+    def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
+        """Unit vectors, shape (len(texts), dimension), of one batch; the prefix is part of the texts."""
+        ...
+
+
+class ModelEmbedder:
+    """The Embedder over any adapter: prefixes, batches, and questions that were asked before."""
+
+    def __init__(self, model: EmbeddingModel, query_vectors: QueryVectors | None = None) -> None:
+        self._model = model
+        self._query_vectors = query_vectors
+
     @property
-    def fastembed_name(self) -> str:
-        """Under which fastembed knows how to pool and normalise the model's output."""
-        ...
+    def identity(self) -> str:
+        return self.facts.identity
 
-    def tokenizer_file(self) -> Path:
-        """The model's tokenizer.json, without building or loading the model if that can be avoided."""
-        ...
+    @property
+    def facts(self) -> EmbedderFacts:
+        return self._model.facts
 
-    def ready_folder(self) -> Path:
-        """The folder fastembed loads; built or fetched first when it is not there. Raises MissingModel."""
-        ...
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return self._model.count_tokens(texts)
+
+    def request_sizes(self, texts: Sequence[str]) -> list[int]:
+        return self._model.request_sizes(texts)
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        """As Embedder. What the batches before a failing one brought is lost, see `request_sizes`."""
+        vectors = np.empty((len(texts), self.facts.dimension), np.float32)
+        start = 0
+        for size in self.request_sizes(texts):
+            batch = [self._model.prefixes.passage + text for text in texts[start : start + size]]
+            vectors[start : start + size] = self._model.vectors(batch, "passage")
+            start += size
+        return vectors
+
+    def embed_query(self, text: str) -> Vectors:
+        if self._query_vectors is None:
+            return self._embedded_query(text)
+        return self._query_vectors.get(self.identity, text, self._embedded_query)
+
+    def _embedded_query(self, text: str) -> Vectors:
+        vector: Vectors = self._model.vectors([self._model.prefixes.query + text], "query")[0]
+        return vector
 
 
 def unit(vector: NDArray[Any]) -> Vectors:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rag_assets.domain import Usage
-from rag_assets.embedding.base import Vectors, unit
+from rag_assets.embedding.base import EmbedderFacts, Role, Vectors, unit
 from rag_assets.embedding.hosted_models import ChosenModel
+from rag_assets.embedding.prefixes import Prefixes
 from rag_assets.embedding.stand_in_tokens import MARGIN, StandInTokenizer
 from rag_assets.errors import ContextTooLong, InvalidSettings, ModelUnavailable
 from rag_assets.hosted.connections import Connections
@@ -23,54 +24,34 @@ if TYPE_CHECKING:
     from pydantic_ai.embeddings import EmbeddingResult
     from pydantic_ai.embeddings.result import EmbedInputType
 
+_KINDS: "dict[Role, EmbedInputType]" = {"query": "query", "passage": "document"}
 _LENGTH_TOLERANCE = 1e-3
 _NUMBERS = "fiu"
 """Kinds of numpy types; the SDKs hand on whatever stands in a reply."""
 
 
 class HostedEmbedder:
-    """An Embedder whose model is asked over the network. Making it is free; the first vector opens a connection.
+    """An EmbeddingModel that is asked over the network; the first vector opens a connection.
 
     Tokens are counted with a stand-in for the model's own tokenizer, see `stand_in_tokens`. May be used by several
     threads.
     """
 
-    def __init__(self, chosen: ChosenModel, connections: Connections) -> None:
+    def __init__(self, chosen: ChosenModel, connections: Connections | None) -> None:
         self._chosen = chosen
         self._connections = connections
         self._tokens = StandInTokenizer()
 
     @property
-    def model_id(self) -> str:
-        return self._chosen.facts.model_id
+    def facts(self) -> EmbedderFacts:
+        return self._chosen.facts
 
     @property
-    def dimension(self) -> int:
-        return self._chosen.facts.dimension
-
-    @property
-    def max_tokens(self) -> int:
-        return self._chosen.facts.max_tokens
+    def prefixes(self) -> Prefixes:
+        return self._chosen.prefixes
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._tokens.count_tokens(texts)
-
-    def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """As Embedder; in as many requests as the provider's limits ask for, one after the other.
-
-        Raises BudgetExhausted, and a ModelFault when the provider does not answer; what earlier requests of the call
-        brought is lost then, see `request_sizes`.
-        """
-        vectors = np.empty((len(texts), self.dimension), np.float32)
-        start = 0
-        for size in self.request_sizes(texts):
-            vectors[start : start + size] = self._embedded(texts[start : start + size], "document")
-            start += size
-        return vectors
-
-    def embed_query(self, text: str) -> Vectors:
-        vector: Vectors = self._embedded([text], "query")[0]
-        return vector
 
     def request_sizes(self, texts: Sequence[str]) -> list[int]:
         limits = self._chosen.limits
@@ -85,14 +66,17 @@ class HostedEmbedder:
             n_tokens += n_new
         return sizes
 
-    def _embedded(self, texts: Sequence[str], kind: "EmbedInputType") -> Vectors:
-        """One request; unit vectors, shape (len(texts), dimension)."""
-        connection = self._connections.to(self._chosen.access)
+    def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
+        """As `EmbeddingModel`, in one request. Raises BudgetExhausted, and a ModelFault when it is not answered."""
         chosen = self._chosen
+        if self._connections is None:
+            raise ValueError(f"{chosen.name} is behind an API, and no connections were given")
+        connection = self._connections.to(chosen.access)
         model = open_embedding_model(
             chosen.name.name, chosen.access, connection.sdk_provider, n_dimensions=chosen.asked_dimension
         )
-        inputs = [self._as_sent(text, kind) for text in texts]
+        limit, kind = chosen.max_text_tokens, _KINDS[role]
+        inputs = [text if limit is None else self._tokens.fitted(text, limit) for text in texts]
 
         async def request() -> "tuple[EmbeddingResult, list[Vectors]]":
             result = await model.embed(inputs, input_type=kind)
@@ -107,11 +91,6 @@ class HostedEmbedder:
             ) from error
         self._check_dimension(vectors)
         return np.stack(vectors)
-
-    def _as_sent(self, text: str, kind: "EmbedInputType") -> str:
-        prefixes, limit = self._chosen.prefixes, self._chosen.max_text_tokens
-        whole = (prefixes.query if kind == "query" else prefixes.passage) + text
-        return whole if limit is None else self._tokens.fitted(whole, limit)
 
     def _usage_of(self, result: "EmbeddingResult", inputs: Sequence[str]) -> Usage:
         """Google's API reports no tokens for embeddings: they are estimated with the stand-in tokenizer."""
@@ -145,9 +124,9 @@ class HostedEmbedder:
         return vectors
 
     def _check_dimension(self, vectors: Sequence[Vectors]) -> None:
-        if lengths := {len(vector) for vector in vectors} - {self.dimension}:
+        if lengths := {len(vector) for vector in vectors} - {self.facts.dimension}:
             raise InvalidSettings(
                 f"{self._chosen.name} answered with vectors of {max(lengths)} numbers, this run asks for "
-                f"{self.dimension}. Set embedding.dimensions = {max(lengths)} in rag_assets.toml, or name another "
-                "model in embedding.model."
+                f"{self.facts.dimension}. Set embedding.dimensions = {max(lengths)} in rag_assets.toml, or name "
+                "another model in embedding.model."
             )

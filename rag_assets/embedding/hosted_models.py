@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from rag_assets.embedding.base import EmbedderFacts
 from rag_assets.embedding.local_weights import PACKAGED_TOKENIZER_ID
-from rag_assets.embedding.prefixes import NO_PREFIXES, OLLAMA, Prefixes
+from rag_assets.embedding.prefixes import ARCTIC_2, BGE_EN, EMBEDDING_GEMMA, NO_PREFIXES, NOMIC, QWEN_3, Prefixes
 from rag_assets.embedding.stand_in_tokens import MARGIN, StandInTokenizer
 from rag_assets.errors import InvalidSettings
 from rag_assets.hosted.access import Access, ModelName, require_access
@@ -24,8 +24,8 @@ REQUEST_VERSION = 1
 
 
 @dataclass(frozen=True)
-class HostedModel:
-    """What is known of a model."""
+class KnownModel:
+    """What its maker says of a model."""
 
     dimension: int
     max_tokens: int
@@ -34,53 +34,59 @@ class HostedModel:
     """The shortest vectors it can be asked for; None when it has one length only."""
     is_wordpiece: bool = False
     """Its tokenizer is the uncased BERT WordPiece, which is packaged here: counts are exact."""
+    prefixes: Prefixes = NO_PREFIXES
+    """For a provider that adds none itself: Ollama's endpoint for embeddings applies no template."""
 
 
 _GOOGLE = {
-    "gemini-embedding-001": HostedModel(3072, 2048, least_dimension=128),
-    "gemini-embedding-2": HostedModel(3072, 8192, least_dimension=128),
-    "text-embedding-004": HostedModel(768, 2048, least_dimension=1),
+    "gemini-embedding-001": KnownModel(3072, 2048, least_dimension=128),
+    "gemini-embedding-2": KnownModel(3072, 8192, least_dimension=128),
+    "text-embedding-004": KnownModel(768, 2048, least_dimension=1),
 }
 _OPENAI = {
-    "text-embedding-3-small": HostedModel(1536, 8191, least_dimension=1),
-    "text-embedding-3-large": HostedModel(3072, 8191, least_dimension=1),
-    "text-embedding-ada-002": HostedModel(1536, 8191),
+    "text-embedding-3-small": KnownModel(1536, 8191, least_dimension=1),
+    "text-embedding-3-large": KnownModel(3072, 8191, least_dimension=1),
+    "text-embedding-ada-002": KnownModel(1536, 8191),
 }
 _OLLAMA_READS = 2048
 """Where a model reads more, an Ollama server still reads what its own OLLAMA_CONTEXT_LENGTH allows, and cuts the rest
 off in silence; this is the least default it has had. `embedding.max_tokens` tells of a larger one."""
-_MINILM = HostedModel(384, 256, is_wordpiece=True)
-_ARCTIC_LARGE = HostedModel(1024, 512, is_wordpiece=True)
-_ARCTIC_SMALL = HostedModel(384, 512, is_wordpiece=True)
-_NOMIC = HostedModel(768, _OLLAMA_READS, is_wordpiece=True)
+_MINILM = KnownModel(384, 256, is_wordpiece=True)
+_BGE_LARGE = KnownModel(1024, 512, is_wordpiece=True, prefixes=BGE_EN)
+_BGE_M3 = KnownModel(1024, _OLLAMA_READS)
+_EMBEDDING_GEMMA = KnownModel(768, _OLLAMA_READS, prefixes=EMBEDDING_GEMMA)
+_NOMIC = KnownModel(768, _OLLAMA_READS, is_wordpiece=True, prefixes=NOMIC)
+_QWEN_3_LARGE = KnownModel(4096, _OLLAMA_READS, prefixes=QWEN_3)
+_ARCTIC_SMALL = KnownModel(384, 512, is_wordpiece=True, prefixes=BGE_EN)
+_ARCTIC_2 = KnownModel(1024, _OLLAMA_READS, prefixes=ARCTIC_2)
 _OLLAMA = {
     "all-minilm": _MINILM,
     "all-minilm:22m": _MINILM,
-    "all-minilm:33m": HostedModel(384, 128, is_wordpiece=True),
-    "bge-large": HostedModel(1024, 512, is_wordpiece=True),
-    "bge-large:335m": HostedModel(1024, 512, is_wordpiece=True),
-    "bge-m3": HostedModel(1024, _OLLAMA_READS),
-    "bge-m3:567m": HostedModel(1024, _OLLAMA_READS),
-    "embeddinggemma": HostedModel(768, _OLLAMA_READS),
-    "embeddinggemma:300m": HostedModel(768, _OLLAMA_READS),
-    "mxbai-embed-large": HostedModel(1024, 512, is_wordpiece=True),
-    "mxbai-embed-large:335m": HostedModel(1024, 512, is_wordpiece=True),
+    "all-minilm:33m": KnownModel(384, 128, is_wordpiece=True),
+    "bge-large": _BGE_LARGE,
+    "bge-large:335m": _BGE_LARGE,
+    "bge-m3": _BGE_M3,
+    "bge-m3:567m": _BGE_M3,
+    "embeddinggemma": _EMBEDDING_GEMMA,
+    "embeddinggemma:300m": _EMBEDDING_GEMMA,
+    "mxbai-embed-large": _BGE_LARGE,
+    "mxbai-embed-large:335m": _BGE_LARGE,
     "nomic-embed-text": _NOMIC,
     "nomic-embed-text:v1.5": _NOMIC,
-    "qwen3-embedding": HostedModel(4096, _OLLAMA_READS),
-    "qwen3-embedding:0.6b": HostedModel(1024, _OLLAMA_READS),
-    "qwen3-embedding:4b": HostedModel(2560, _OLLAMA_READS),
-    "qwen3-embedding:8b": HostedModel(4096, _OLLAMA_READS),
-    "snowflake-arctic-embed": _ARCTIC_LARGE,
-    "snowflake-arctic-embed:335m": _ARCTIC_LARGE,
-    "snowflake-arctic-embed:137m": HostedModel(768, _OLLAMA_READS, is_wordpiece=True),
-    "snowflake-arctic-embed:110m": HostedModel(768, 512, is_wordpiece=True),
+    "qwen3-embedding": _QWEN_3_LARGE,
+    "qwen3-embedding:0.6b": KnownModel(1024, _OLLAMA_READS, prefixes=QWEN_3),
+    "qwen3-embedding:4b": KnownModel(2560, _OLLAMA_READS, prefixes=QWEN_3),
+    "qwen3-embedding:8b": _QWEN_3_LARGE,
+    "snowflake-arctic-embed": _BGE_LARGE,
+    "snowflake-arctic-embed:335m": _BGE_LARGE,
+    "snowflake-arctic-embed:137m": KnownModel(768, _OLLAMA_READS, is_wordpiece=True, prefixes=BGE_EN),
+    "snowflake-arctic-embed:110m": KnownModel(768, 512, is_wordpiece=True, prefixes=BGE_EN),
     "snowflake-arctic-embed:33m": _ARCTIC_SMALL,
     "snowflake-arctic-embed:22m": _ARCTIC_SMALL,
-    "snowflake-arctic-embed2": HostedModel(1024, _OLLAMA_READS),
-    "snowflake-arctic-embed2:568m": HostedModel(1024, _OLLAMA_READS),
+    "snowflake-arctic-embed2": _ARCTIC_2,
+    "snowflake-arctic-embed2:568m": _ARCTIC_2,
 }
-KNOWN_MODELS: dict[str, HostedModel] = {
+KNOWN_MODELS: dict[str, KnownModel] = {
     **{f"google:{name}": model for name, model in _GOOGLE.items()},
     **{f"openai:{name}": model for name, model in _OPENAI.items()},
     **{f"ollama:{name}": model for name, model in _OLLAMA.items()},
@@ -132,12 +138,12 @@ def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
             "embedding.max_tokens (what it reads), and embedding.query_prefix and embedding.passage_prefix if its "
             f"model card asks for them. Known are: {', '.join(KNOWN_MODELS)}."
         )
-    facts = EmbedderFacts(_model_id(name, access, prefixes, dimension), dimension, reach, PACKAGED_TOKENIZER_ID)
+    facts = EmbedderFacts(_identity(name, access, prefixes, dimension), dimension, reach, PACKAGED_TOKENIZER_ID)
     limit = None if is_exact else max_tokens
     return ChosenModel(name, access, facts, prefixes, asked, limit, EMBEDDING_REQUESTS[name.provider])
 
 
-def _dimension(name: ModelName, known: HostedModel | None, settings: EmbeddingSettings) -> tuple[int, int | None]:
+def _dimension(name: ModelName, known: KnownModel | None, settings: EmbeddingSettings) -> tuple[int, int | None]:
     """What the vectors will have, and what is asked for; 0 when nobody says."""
     wanted = settings.dimensions
     if known is None or wanted is None or wanted == known.dimension:
@@ -156,11 +162,13 @@ def _dimension(name: ModelName, known: HostedModel | None, settings: EmbeddingSe
 
 
 def _prefixes(name: ModelName, settings: EmbeddingSettings) -> Prefixes:
-    own = OLLAMA.get(name.name.partition(":")[0], NO_PREFIXES) if name.provider == "ollama" else NO_PREFIXES
+    """Those of the model; of another tag of a known model, those of the model without a tag."""
+    family = KNOWN_MODELS.get(f"{name.provider}:{name.name.partition(':')[0]}")
+    own = family.prefixes if family else NO_PREFIXES
     return own.overridden(settings.query_prefix, settings.passage_prefix)
 
 
-def _model_id(name: ModelName, access: Access, prefixes: Prefixes, dimension: int) -> str:
+def _identity(name: ModelName, access: Access, prefixes: Prefixes, dimension: int) -> str:
     """Holds no key; of an address other than the provider's own, its hash."""
-    identity = fingerprint(str(name), access.server, prefixes.query, prefixes.passage, REQUEST_VERSION)[:8]
-    return f"{name.provider}-{re.sub(r'[^A-Za-z0-9.]+', '-', name.name)}-{dimension}-{identity}"
+    digest = fingerprint(str(name), access.server, prefixes.query, prefixes.passage, REQUEST_VERSION)[:8]
+    return f"{name.provider}-{re.sub(r'[^A-Za-z0-9.]+', '-', name.name)}-{dimension}-{digest}"

@@ -5,41 +5,41 @@ knows its models.
 """
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.embedding.base import EmbedderFacts
-from rag_assets.embedding.prefixes import NO_PREFIXES, Prefixes
+from rag_assets.embedding.fastembed_model import FastembedModel
+from rag_assets.embedding.prefixes import NO_PREFIXES, fastembed_prefixes
 from rag_assets.errors import InvalidSettings, MissingModel
 from rag_assets.incremental import file_sha256, fingerprint
+from rag_assets.settings import EmbeddingSettings
 
 if TYPE_CHECKING:
     from fastembed.common.model_description import DenseModelDescription
 
 
-@dataclass(frozen=True)
-class HubModel:
+class HubModel(FastembedModel):
     """A model of fastembed's list; its files are kept below `models_folder`."""
 
-    fastembed_name: str
-    models_folder: Path
-    prefixes: Prefixes
+    def __init__(self, name: str, settings: EmbeddingSettings, models_folder: Path, n_threads: int) -> None:
+        super().__init__(name, models_folder, n_threads)
+        self.prefixes = fastembed_prefixes(name).overridden(settings.query_prefix, settings.passage_prefix)
 
     @cached_property
     def facts(self) -> EmbedderFacts:
         files = [self._description.model_file, *self._description.additional_files, "tokenizer.json"]
         content = fingerprint({name: file_sha256(self._folder / name) for name in files})
-        model_id = f"fastembed-{re.sub(r'[^A-Za-z0-9.]+', '-', self.fastembed_name)}-{content[:12]}"
+        identity = f"fastembed-{re.sub(r'[^A-Za-z0-9.]+', '-', self.fastembed_name)}-{content[:12]}"
         if self.prefixes != NO_PREFIXES:
-            model_id += f"-p{fingerprint(self.prefixes.query, self.prefixes.passage)[:8]}"
-        tokenizer = self._tokenizer()
+            identity += f"-p{fingerprint(self.prefixes.query, self.prefixes.passage)[:8]}"
+        tokenizer = self._cutting_tokenizer()
         max_tokens = int(tokenizer.truncation["max_length"])
         tokenizer.no_truncation()
         tokenizer.no_padding()
         return EmbedderFacts(
-            model_id=model_id,
+            identity=identity,
             dimension=int(self._description.dim or 0),
             max_tokens=max_tokens - len(tokenizer.encode(self.prefixes.passage, add_special_tokens=False).ids),
             tokenizer_id=f"tokenizer-{file_sha256(self.tokenizer_file())[:12]}",
@@ -51,7 +51,7 @@ class HubModel:
     def ready_folder(self) -> Path:
         return self._folder
 
-    def _tokenizer(self) -> Any:
+    def _cutting_tokenizer(self) -> Any:
         """As fastembed loads it: cut at what the model reads."""
         if self._description.model_file.endswith(".safetensors"):  # a static model: a table of vectors, no ONNX graph
             from fastembed.text.static_embedding import load_static_tokenizer

@@ -10,13 +10,13 @@ import logging
 import os
 import shutil
 import time
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
 from uuid import uuid4
 
 from rag_assets.embedding.base import EmbedderFacts
+from rag_assets.embedding.fastembed_model import FastembedModel
 from rag_assets.embedding.local_weights import (
     MINILM,
     PACKAGED_TOKENIZER_ID,
@@ -25,7 +25,6 @@ from rag_assets.embedding.local_weights import (
     packaged_tokenizer,
     read_weights,
 )
-from rag_assets.embedding.prefixes import NO_PREFIXES
 from rag_assets.errors import MissingModel
 from rag_assets.incremental import STAGED_SUFFIX, file_sha256
 from rag_assets.text.tokens import packaged_model_folder
@@ -45,23 +44,23 @@ class Precision(StrEnum):
     INT8 = "int8"
 
 
-@dataclass(frozen=True)
-class LocalModel:
+PRECISIONS = {"all-MiniLM-L6-v2-int8": Precision.INT8, "all-MiniLM-L6-v2": Precision.FLOAT32}
+"""By the model's name in the settings, without the provider."""
+
+
+class LocalModel(FastembedModel):
     """One precision of the packaged model, built below `models_folder`."""
 
-    name: str
-    """As settings name it, without the provider."""
-    precision: Precision
-    models_folder: Path
-
-    fastembed_name = "sentence-transformers/all-MiniLM-L6-v2"
-    prefixes = NO_PREFIXES
+    def __init__(self, name: str, models_folder: Path, n_threads: int) -> None:
+        super().__init__("sentence-transformers/all-MiniLM-L6-v2", models_folder, n_threads)
+        self._name = name
+        self._precision = PRECISIONS[name]
 
     @cached_property
     def facts(self) -> EmbedderFacts:
         weights, tokenizer = WEIGHTS_SHA256[:12], TOKENIZER_SHA256[:8]
         return EmbedderFacts(
-            model_id=f"local-{self.name}-{weights}-{tokenizer}-b{BUILDER_VERSION}",
+            identity=f"local-{self._name}-{weights}-{tokenizer}-b{BUILDER_VERSION}",
             dimension=MINILM.n_hidden,
             max_tokens=MINILM.max_tokens,
             tokenizer_id=PACKAGED_TOKENIZER_ID,
@@ -71,7 +70,7 @@ class LocalModel:
         return packaged_tokenizer()
 
     def ready_folder(self) -> Path:
-        folder = self.models_folder / self.facts.model_id
+        folder = self.models_folder / self.facts.identity
         if not folder.exists():
             self._build(folder)
         elif damage := _damage(folder):
@@ -81,13 +80,13 @@ class LocalModel:
         return folder
 
     def _build(self, folder: Path) -> None:
-        logger.info("Building the embedding model %s (once).", self.facts.model_id)
+        logger.info("Building the embedding model %s (once).", self.facts.identity)
         started = time.monotonic()
         _remove_abandoned_drafts(folder)
         draft = folder.with_name(f"{folder.name}.{uuid4().hex}{STAGED_SUFFIX}")
         draft.mkdir(parents=True)
         try:
-            _write_model(draft, self.precision)
+            _write_model(draft, self._precision)
             _write_tokenizer(draft)
             _write_manifest(draft)
             _publish(draft, folder)

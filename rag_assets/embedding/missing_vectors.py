@@ -50,11 +50,11 @@ def embed_missing(
     embedder are of different models; BudgetExhausted or a ModelFault, saying how much is left, when a model behind an
     API is not asked any more or does not answer: what is saved is not asked for again.
     """
-    if embedder.model_id != cache.facts.model_id:
-        raise ValueError(f"the cache is for {cache.facts.model_id}, the embedder is {embedder.model_id}")
+    if embedder.identity != cache.facts.identity:
+        raise ValueError(f"the cache is for {cache.facts.identity}, the embedder is {embedder.identity}")
     # in the order of the keys, so that a batch falls into one shard or two and each is read once when published
     missing = cache.missing(texts_by_key)
-    progress = _Progress(len(missing), embedder.model_id)
+    progress = _Progress(len(missing), embedder.identity)
     for start in range(0, len(missing), batch_size):
         keys = missing[start : start + batch_size]
         for size in embedder.request_sizes([texts_by_key[key] for key in keys]):
@@ -80,12 +80,12 @@ def _told_what_is_left(progress: "_Progress") -> Iterator[None]:
 class _Progress:
     """Says every few seconds how far the run is and when it will end."""
 
-    def __init__(self, n_total: int, model_id: str) -> None:
+    def __init__(self, n_total: int, identity: str) -> None:
         self.n_done = 0
         self.n_total = n_total
         self._started = self._reported = time.monotonic()
         if n_total:
-            logger.info("Embedding %d passages with %s.", n_total, model_id)
+            logger.info("Embedding %d passages with %s.", n_total, identity)
 
     @property
     def seconds(self) -> float:

@@ -26,20 +26,20 @@ class Prefixes:
 
 NO_PREFIXES = Prefixes()
 
-_BGE_EN = Prefixes(query="Represent this sentence for searching relevant passages: ")
+BGE_EN = Prefixes(query="Represent this sentence for searching relevant passages: ")
 """Model cards of BAAI/bge-*-en and -v1.5 ("query instruction for retrieval"), mixedbread-ai/mxbai-embed-large-v1
 (prompt "query") and Snowflake/snowflake-arctic-embed-* of 1.0 and 1.5 (prompt "query"): the three have it in common."""
 _BGE_ZH = Prefixes(query="为这个句子生成表示以用于检索相关文章：")
 """Model card of BAAI/bge-*-zh-v1.5."""
-_ARCTIC_2 = Prefixes(query="query: ")
+ARCTIC_2 = Prefixes(query="query: ")
 """Model cards of Snowflake/snowflake-arctic-embed-*-v2.0: another prompt than the models before."""
 _E5 = Prefixes(query="query: ", passage="passage: ")
 """Model card of intfloat/multilingual-e5-large: both, "otherwise you will see a performance degradation"."""
-_NOMIC = Prefixes(query="search_query: ", passage="search_document: ")
+NOMIC = Prefixes(query="search_query: ", passage="search_document: ")
 """Model cards of nomic-ai/nomic-embed-text-v1, -v1.5: a task prefix is required."""
-_EMBEDDING_GEMMA = Prefixes(query="task: search result | query: ", passage="title: none | text: ")
+EMBEDDING_GEMMA = Prefixes(query="task: search result | query: ", passage="title: none | text: ")
 """Model card of google/embeddinggemma-300m, prompts for retrieval; also in fastembed's description."""
-_QWEN_3 = Prefixes(query="Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:")
+QWEN_3 = Prefixes(query="Instruct: Given a web search query, retrieve relevant passages that answer the query\nQuery:")
 """Model card of Qwen/Qwen3-Embedding-0.6B (`get_detailed_instruct`): no space after "Query:"; passages plain."""
 _STELLA = Prefixes(
     query="Instruct: Given a web search query, retrieve relevant passages that answer the query.\nQuery: "
@@ -47,25 +47,25 @@ _STELLA = Prefixes(
 """Model card of NovaSearch/stella_en_400M_v5, prompt "s2p_query": a full stop and a space that Qwen3 does not have."""
 
 FASTEMBED: dict[str, Prefixes] = {
-    "BAAI/bge-base-en": _BGE_EN,
-    "BAAI/bge-base-en-v1.5": _BGE_EN,
-    "BAAI/bge-large-en-v1.5": _BGE_EN,
-    "BAAI/bge-small-en": _BGE_EN,
-    "BAAI/bge-small-en-v1.5": _BGE_EN,
+    "BAAI/bge-base-en": BGE_EN,
+    "BAAI/bge-base-en-v1.5": BGE_EN,
+    "BAAI/bge-large-en-v1.5": BGE_EN,
+    "BAAI/bge-small-en": BGE_EN,
+    "BAAI/bge-small-en-v1.5": BGE_EN,
     "BAAI/bge-small-zh-v1.5": _BGE_ZH,
-    "mixedbread-ai/mxbai-embed-large-v1": _BGE_EN,
-    "snowflake/snowflake-arctic-embed-xs": _BGE_EN,
-    "snowflake/snowflake-arctic-embed-s": _BGE_EN,
-    "snowflake/snowflake-arctic-embed-m": _BGE_EN,
-    "snowflake/snowflake-arctic-embed-m-long": _BGE_EN,
-    "snowflake/snowflake-arctic-embed-l": _BGE_EN,
-    "nomic-ai/nomic-embed-text-v1": _NOMIC,
-    "nomic-ai/nomic-embed-text-v1.5": _NOMIC,
-    "nomic-ai/nomic-embed-text-v1.5-Q": _NOMIC,
+    "mixedbread-ai/mxbai-embed-large-v1": BGE_EN,
+    "snowflake/snowflake-arctic-embed-xs": BGE_EN,
+    "snowflake/snowflake-arctic-embed-s": BGE_EN,
+    "snowflake/snowflake-arctic-embed-m": BGE_EN,
+    "snowflake/snowflake-arctic-embed-m-long": BGE_EN,
+    "snowflake/snowflake-arctic-embed-l": BGE_EN,
+    "nomic-ai/nomic-embed-text-v1": NOMIC,
+    "nomic-ai/nomic-embed-text-v1.5": NOMIC,
+    "nomic-ai/nomic-embed-text-v1.5-Q": NOMIC,
     "intfloat/multilingual-e5-large": _E5,
-    "google/embeddinggemma-300m": _EMBEDDING_GEMMA,
-    "Qwen/Qwen3-Embedding-0.6B": _QWEN_3,
-    "Qwen/Qwen3-Embedding-0.6B-Q": _QWEN_3,
+    "google/embeddinggemma-300m": EMBEDDING_GEMMA,
+    "Qwen/Qwen3-Embedding-0.6B": QWEN_3,
+    "Qwen/Qwen3-Embedding-0.6B-Q": QWEN_3,
     "Qdrant/stella-en-400M-v5-doc-onnx": _STELLA,
     **dict.fromkeys(
         (  # trained on plain texts, or told apart inside fastembed (jina-embeddings-v3): their cards name no prefix
@@ -95,20 +95,6 @@ FASTEMBED: dict[str, Prefixes] = {
     ),
 }
 """By fastembed's name."""
-
-OLLAMA: dict[str, Prefixes] = {
-    "all-minilm": NO_PREFIXES,
-    "bge-large": _BGE_EN,
-    "bge-m3": NO_PREFIXES,
-    "embeddinggemma": _EMBEDDING_GEMMA,
-    "mxbai-embed-large": _BGE_EN,
-    "nomic-embed-text": _NOMIC,
-    "qwen3-embedding": _QWEN_3,
-    "snowflake-arctic-embed": _BGE_EN,
-    "snowflake-arctic-embed2": _ARCTIC_2,
-}
-"""By the name in Ollama's library, without the tag; Ollama's embedding endpoint applies no template. The model card of
-BAAI/bge-m3 says that no instruction is needed."""
 
 
 def fastembed_prefixes(name: str) -> Prefixes:

@@ -7,17 +7,18 @@ For models behind an API only: a model that runs here is asked faster than a fil
 import hashlib
 import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from uuid import uuid4
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rag_assets.embedding.base import Embedder, Vectors
 from rag_assets.incremental import STAGED_SUFFIX, fingerprint
 
+Vectors = NDArray[np.float32]
 logger = logging.getLogger(__name__)
 MAX_FILES = 10_000
 """About 120 MB of vectors with 3,072 numbers; the questions not asked for longest go first."""
@@ -25,59 +26,40 @@ _SUFFIX = ".vector"
 _DIGEST_BYTES = 32
 
 
-class CachedQueryEmbedder:
-    """An Embedder that asks another one for a question only once; everything else is the other's."""
+class QueryVectors:
+    """A folder of vectors of questions, by model and text. May be used by several threads and processes."""
 
-    def __init__(self, embedder: Embedder, folder: Path, *, max_files: int = MAX_FILES) -> None:
-        self._embedder = embedder
+    def __init__(self, folder: Path, *, max_files: int = MAX_FILES) -> None:
         self._folder = folder
         self._max_files = max_files
         self._lock = Lock()
 
-    @property
-    def model_id(self) -> str:
-        return self._embedder.model_id
+    def get(self, identity: str, text: str, embed: Callable[[str], Vectors]) -> Vectors:
+        """The vector of a question by the model of that identity; `embed(text)`, kept, when it was not asked before.
 
-    @property
-    def dimension(self) -> int:
-        return self._embedder.dimension
-
-    @property
-    def max_tokens(self) -> int:
-        return self._embedder.max_tokens
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        return self._embedder.count_tokens(texts)
-
-    def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        return self._embedder.embed_passages(texts)
-
-    def embed_query(self, text: str) -> Vectors:
-        """As Embedder. A damaged file is embedded anew; one that cannot be written costs the next run a request."""
-        path = self._folder / f"{fingerprint('query', self.model_id, text)}{_SUFFIX}"
-        known = _read(path, self.dimension)
+        A damaged file is embedded anew; one that cannot be written costs the next run a request.
+        """
+        path = self._folder / f"{fingerprint('query', identity, text)}{_SUFFIX}"
+        known = _read(path)
         if known is not None:
             return known
-        vector = self._embedder.embed_query(text)
+        vector = embed(text)
         with self._lock:
             self._keep(path, vector)
         return vector
 
-    def request_sizes(self, texts: Sequence[str]) -> list[int]:
-        return self._embedder.request_sizes(texts)
-
     def _keep(self, path: Path, vector: Vectors) -> None:
         content = vector.astype("<f4").tobytes()
-        draft = path.with_name(f"{path.name}.{uuid4().hex}{STAGED_SUFFIX}")  # several processes may ask the same
+        staged = path.with_name(f"{path.name}.{uuid4().hex}{STAGED_SUFFIX}")  # several processes may ask the same
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
-            draft.write_bytes(hashlib.sha256(content).digest() + content)
-            draft.replace(path)
+            staged.write_bytes(hashlib.sha256(content).digest() + content)
+            staged.replace(path)
             self._prune()
         except OSError as error:
             logger.warning("%s cannot be written (%s): its question will be embedded again.", path, error)
             with suppress(OSError):
-                draft.unlink()
+                staged.unlink()
 
     def _prune(self) -> None:
         with os.scandir(self._folder) as entries:
@@ -86,12 +68,12 @@ class CachedQueryEmbedder:
             Path(path).unlink(missing_ok=True)
 
 
-def _read(path: Path, dimension: int) -> Vectors | None:
+def _read(path: Path) -> Vectors | None:
     """The vector in the file, and note that it was asked for; None when there is none or it is damaged."""
     try:
         content = path.read_bytes()
         digest, rest = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-        if hashlib.sha256(rest).digest() != digest or len(rest) != 4 * dimension:
+        if hashlib.sha256(rest).digest() != digest:
             return None
         os.utime(path)
     except OSError:

@@ -38,9 +38,9 @@ _SHARDS = "0123456789abcdef"
 _PENDING = "pending"
 
 
-def vector_key(model_id: str, text: str) -> str:
+def vector_key(identity: str, text: str) -> str:
     """32 hex digits that name the vector of `text` by that model."""
-    return fingerprint(model_id, text)
+    return fingerprint(identity, text)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class VectorCache:
 
     def __init__(self, folder: Path, facts: EmbedderFacts) -> None:
         self.facts = facts
-        self._folder = folder / fingerprint(facts.model_id)
+        self._folder = folder / fingerprint(facts.identity)
         self._pending_folder = self._folder / _PENDING
         self._published: dict[str, frozenset[str]] = {shard: self._keys_of_shard(shard) for shard in _SHARDS}
         self._pending: dict[str, Path] = {}
@@ -72,7 +72,7 @@ class VectorCache:
 
     def key_of(self, text: str) -> str:
         """The key of the vector of `text` by this cache's model."""
-        return vector_key(self.facts.model_id, text)
+        return vector_key(self.facts.identity, text)
 
     def missing(self, keys: Iterable[str]) -> list[str]:
         """The keys that have no vector, sorted, each once."""

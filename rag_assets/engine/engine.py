@@ -132,7 +132,7 @@ class Engine:
             settings.answering.fingerprint(),
             pipeline.answerer.identity,
             pipeline.scorer.identity,
-            embedder_facts(settings.embedding, settings.paths.models).model_id,
+            embedder_facts(settings.embedding, settings.paths.models).identity,
             PIPELINE_VERSION,
             SEARCH_VERSION,
         )

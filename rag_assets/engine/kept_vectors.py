@@ -6,7 +6,7 @@ from threading import Lock
 
 import numpy as np
 
-from rag_assets.embedding.base import Embedder, Vectors
+from rag_assets.embedding.base import Embedder, EmbedderFacts, Vectors
 
 MAX_VECTORS = 10_000
 """About 20 MB with 384 numbers each; those not asked for longest go first."""
@@ -23,16 +23,12 @@ class KeptVectors:
         self._queries: OrderedDict[str, Vectors] = OrderedDict()
 
     @property
-    def model_id(self) -> str:
-        return self._embedder.model_id
+    def identity(self) -> str:
+        return self._embedder.identity
 
     @property
-    def dimension(self) -> int:
-        return self._embedder.dimension
-
-    @property
-    def max_tokens(self) -> int:
-        return self._embedder.max_tokens
+    def facts(self) -> EmbedderFacts:
+        return self._embedder.facts
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._embedder.count_tokens(texts)
@@ -47,7 +43,7 @@ class KeptVectors:
         made = dict(zip(missing, self._embedder.embed_passages(missing), strict=True)) if missing else {}
         self._keep(self._passages, found | made)
         vectors = [found[text] if text in found else made[text] for text in texts]
-        return np.stack(vectors) if vectors else np.empty((0, self.dimension), np.float32)
+        return np.stack(vectors) if vectors else np.empty((0, self.facts.dimension), np.float32)
 
     def embed_query(self, text: str) -> Vectors:
         with self._lock:

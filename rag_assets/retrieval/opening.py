@@ -59,12 +59,12 @@ def open_searcher(settings: Settings, connections: Connections, embedder: Embedd
 def _dense_search(
     settings: Settings, library: Library, connections: Connections, embedder: Embedder | None
 ) -> DenseSearch | None:
-    from rag_assets.embedding.providers import Hosting, embedder_facts, open_embedder
+    from rag_assets.embedding.providers import embedder_facts, open_embedder
     from rag_assets.indexing.chroma import chroma_identity, open_vectors
 
     paths = settings.paths
     try:
-        model_id = embedder_facts(settings.embedding, paths.models).model_id
+        model_id = embedder_facts(settings.embedding, paths.models).identity
     except MissingModel as error:
         logger.warning("Searching by words alone: %s", error)
         return None
@@ -73,8 +73,9 @@ def _dense_search(
     if store is None:
         return None
     if embedder is None:
-        hosting = Hosting(connections, paths.query_vectors)
-        embedder = open_embedder(settings.embedding, paths.models, n_threads=1, hosting=hosting)
+        embedder = open_embedder(
+            settings.embedding, paths.models, connections=connections, query_vectors=paths.query_vectors
+        )
     return DenseSearch(store, embedder)
 
 

@@ -50,7 +50,7 @@ def evidence(*chunks: Chunk) -> Evidence:
 class WordEncoder:
     """Hashes words into 256 dimensions: texts that share words are near each other, others are not."""
 
-    model_id = "word-hash-256"
+    identity = "word-hash-256"
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return np.array([self.embed_query(text) for text in texts], dtype=np.float32).reshape(len(texts), 256)

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from rag_assets.embedding import Embedder, VectorCache, embed_missing, embedder_facts, open_embedder
-from rag_assets.embedding.providers import Hosting
 from rag_assets.embedding.stand_in_tokens import MARGIN
 from rag_assets.errors import AccessDenied, BudgetExhausted, ContextTooLong, InvalidSettings, ModelUnavailable
 from rag_assets.hosted.connections import Connections
@@ -63,7 +62,7 @@ def opened(server: WireServer, tmp_path: Path) -> Iterator[Open]:
         ) -> Embedder:
             settings = EmbeddingSettings.model_validate({"model": MODELS[server.protocol_name], **other})
             connections = stack.enter_context(Connections(access))
-            return open_embedder(settings, tmp_path, n_threads=1, hosting=Hosting(connections, query_vectors))
+            return open_embedder(settings, tmp_path, n_threads=1, connections=connections, query_vectors=query_vectors)
 
         yield open_one
 
@@ -80,7 +79,7 @@ def test_passages_come_back_as_unit_vectors_in_their_order(server: WireServer, o
     vectors = embedder.embed_passages(TEXTS)
 
     prefix = prefix_of(server, "passage")
-    wanted = np.array([text_vector(prefix + text, embedder.dimension) for text in TEXTS])
+    wanted = np.array([text_vector(prefix + text, embedder.facts.dimension) for text in TEXTS])
     assert vectors.dtype == np.float32
     assert np.allclose(vectors, wanted, atol=1e-6)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx([1.0] * 3, abs=1e-6)
@@ -158,7 +157,7 @@ def test_a_passing_fault_costs_a_wait_and_no_vector(
 
     first, second = server.requests
     assert first.texts == second.texts
-    assert np.allclose(vectors[0], text_vector(first.texts[0], embedder.dimension), atol=1e-6)
+    assert np.allclose(vectors[0], text_vector(first.texts[0], embedder.facts.dimension), atol=1e-6)
     if isinstance(fault, RateLimited) and server.protocol_name != "ollama":  # which does not say how long to wait
         assert "trying again in 0.2 s" in caplog.text
 
@@ -203,7 +202,7 @@ def test_an_answer_with_too_few_or_too_many_vectors_is_asked_for_again(
 ) -> None:
     """Taken as it comes, every passage after the gap would get the vector of another."""
     embedder = opened()
-    server.embed_with(_body(server, [[0.5] * embedder.dimension] * n_vectors))
+    server.embed_with(_body(server, [[0.5] * embedder.facts.dimension] * n_vectors))
 
     vectors = embedder.embed_passages(TEXTS)
 
@@ -218,13 +217,14 @@ def test_vectors_in_another_order_than_their_texts_are_asked_for_again(
     """A gateway that spreads a batch over several machines may send what comes first."""
     embedder = opened(access=ACCESS.model_copy(update={"max_wait_s": 0.1}))
     rows = [
-        {"object": "embedding", "index": n, "embedding": text_vector(TEXTS[n], embedder.dimension)} for n in (2, 0, 1)
+        {"object": "embedding", "index": n, "embedding": text_vector(TEXTS[n], embedder.facts.dimension)}
+        for n in (2, 0, 1)
     ]
     server.embed_with(Status(200, {"object": "list", "model": "m", "data": rows}))
 
     vectors = embedder.embed_passages(TEXTS)
 
-    wanted = [text_vector(prefix_of(server, "passage") + text, embedder.dimension) for text in TEXTS]
+    wanted = [text_vector(prefix_of(server, "passage") + text, embedder.facts.dimension) for text in TEXTS]
     assert len(server.requests) == 2
     assert np.allclose(vectors, wanted, atol=1e-6)
     assert "vectors in another order than that of their texts (attempt 1 of 3)" in caplog.text
@@ -237,7 +237,7 @@ def test_vectors_that_are_not_numbered_are_taken_as_they_come(
 ) -> None:
     """Servers that speak OpenAI's protocol by halves are many; only what is surely mixed up is refused."""
     embedder = opened()
-    vector = text_vector("ferritin", embedder.dimension)
+    vector = text_vector("ferritin", embedder.facts.dimension)
     rows = [{"object": "embedding", "index": number, "embedding": vector} for number in numbers]
     server.embed_with(Status(200, {"object": "list", "model": "m", "data": rows}))
 
@@ -250,7 +250,7 @@ def test_vectors_that_are_not_numbered_are_taken_as_they_come(
 def test_a_vector_without_direction_is_asked_for_again(server: WireServer, opened: Open, number: float) -> None:
     """Saved once, it would fail the audit of every later run."""
     embedder = opened()
-    server.embed_with(_body(server, [[number] * embedder.dimension]))
+    server.embed_with(_body(server, [[number] * embedder.facts.dimension]))
 
     (vector,) = embedder.embed_passages(["ferritin"])
 
@@ -306,7 +306,7 @@ def test_what_was_asked_is_charged(server: WireServer, tmp_path: Path) -> None:
     """Who pays wants to see it; Google reports no tokens for embeddings, so they are estimated there."""
     settings = EmbeddingSettings(model=MODELS[server.protocol_name])
     with Connections(ACCESS) as connections:
-        embedder = open_embedder(settings, tmp_path, n_threads=1, hosting=Hosting(connections))
+        embedder = open_embedder(settings, tmp_path, n_threads=1, connections=connections)
         embedder.embed_passages(TEXTS)
         embedder.embed_query("ferritin")
 
@@ -321,7 +321,7 @@ def test_connections_that_were_closed_open_again(server: WireServer, tmp_path: P
     """Whoever shares an embedder must not find it dead."""
     connections = Connections(ACCESS)
     settings = EmbeddingSettings(model=MODELS[server.protocol_name])
-    embedder = open_embedder(settings, tmp_path, n_threads=1, hosting=Hosting(connections))
+    embedder = open_embedder(settings, tmp_path, n_threads=1, connections=connections)
     embedder.embed_query("ferritin")
     connections.close()
 
@@ -340,7 +340,7 @@ def test_several_threads_share_one_connection(server: WireServer, opened: Open) 
         vectors = list(pool.map(embedder.embed_query, texts))
 
     prefix = prefix_of(server, "query")
-    assert np.allclose(vectors, [text_vector(prefix + text, embedder.dimension) for text in texts], atol=1e-6)
+    assert np.allclose(vectors, [text_vector(prefix + text, embedder.facts.dimension) for text in texts], atol=1e-6)
     assert len(server.requests) == 12
     assert server.most_in_flight <= FAST.max_concurrent
 
@@ -366,7 +366,7 @@ def test_a_budget_that_ends_loses_and_repeats_nothing(server: WireServer, tmp_pa
         cache = VectorCache(tmp_path / "vectors", facts)
         wanted = {cache.key_of(text): text for text in texts}
         with Connections(access) as connections:
-            embedder = open_embedder(settings, tmp_path, n_threads=1, hosting=Hosting(connections))
+            embedder = open_embedder(settings, tmp_path, n_threads=1, connections=connections)
             return embed_missing(cache, embedder, wanted, batch_size=4).n_embedded
 
     with pytest.raises(BudgetExhausted) as caught:
@@ -390,7 +390,7 @@ def test_a_large_batch_is_saved_request_by_request(server: WireServer, tmp_path:
     wanted = {cache.key_of(text): text for text in texts}
 
     with Connections(access) as connections:
-        embedder = open_embedder(settings, tmp_path, n_threads=1, hosting=Hosting(connections))
+        embedder = open_embedder(settings, tmp_path, n_threads=1, connections=connections)
         with pytest.raises(BudgetExhausted, match=f"Of {n_texts + 5} passages, 5 are still"):
             embed_missing(cache, embedder, wanted, batch_size=10_000)
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.embedding import embedder_facts, hosted_models, open_embedder, open_token_counter, require_embedder
+from rag_assets.embedding import embedder_facts, hosted_models, open_embedder, require_embedder
 from rag_assets.embedding.hosted_models import KNOWN_MODELS
-from rag_assets.embedding.providers import Hosting
 from rag_assets.errors import InvalidSettings, MissingKey
 from rag_assets.hosted.connections import Connections
 from rag_assets.settings import EmbeddingSettings, ModelAccessSettings
@@ -52,7 +51,7 @@ def test_known_models_need_no_further_settings(model: str, dimension: int, max_t
 
     assert (facts.dimension, facts.max_tokens) == (dimension, max_tokens)
     assert facts.tokenizer_id == embedder_facts(EmbeddingSettings(), tmp_path).tokenizer_id
-    assert open_token_counter(settings(model), tmp_path).count_tokens(["ferritin fell"])[0] > 3
+    assert open_embedder(settings(model), tmp_path).count_tokens(["ferritin fell"])[0] > 3
 
 
 @pytest.mark.parametrize("other", [{}, {"dimensions": 512}, {"max_tokens": 512}])
@@ -95,7 +94,7 @@ def test_whatever_changes_a_vector_changes_the_identity(monkeypatch: pytest.Monk
     """Two models under one identity meet in one index; then every search is wrong and none fails."""
 
     def identity(model: str, **other: object) -> str:
-        return embedder_facts(settings(model, **other), tmp_path).model_id
+        return embedder_facts(settings(model, **other), tmp_path).identity
 
     small = "openai:text-embedding-3-small"
     found = [
@@ -158,7 +157,7 @@ def test_a_budget_in_money_needs_a_price(tmp_path: Path) -> None:
     with pytest.raises(InvalidSettings, match=r"the price of openai:acme-embed is not known here"):
         require_embedder(unpriced, tmp_path, access)
     with pytest.raises(InvalidSettings, match=r"the price of openai:acme-embed is not known here"):
-        open_embedder(unpriced, tmp_path, n_threads=1, hosting=Hosting(Connections(access)))
+        open_embedder(unpriced, tmp_path, n_threads=1, connections=Connections(access))
 
 
 def test_a_model_that_was_shut_down_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -181,13 +180,12 @@ def test_knowing_a_hosted_model_imports_no_sdk(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from rag_assets.embedding import embedder_facts, open_embedder
-from rag_assets.embedding.providers import Hosting
 from rag_assets.hosted.connections import Connections
 from rag_assets.settings import EmbeddingSettings, ModelAccessSettings
 for model in ("google:gemini-embedding-001", "openai:text-embedding-3-small", "ollama:nomic-embed-text"):
     embedder_facts(EmbeddingSettings(model=model), Path({str(tmp_path)!r}))
-    hosting = Hosting(Connections(ModelAccessSettings()))
-    open_embedder(EmbeddingSettings(model=model), Path({str(tmp_path)!r}), n_threads=1, hosting=hosting)
+    connections = Connections(ModelAccessSettings())
+    open_embedder(EmbeddingSettings(model=model), Path({str(tmp_path)!r}), n_threads=1, connections=connections)
 names = ("pydantic_ai", "openai", "google.genai", "httpx2", "genai_prices", "fastembed", "onnxruntime")
 print([name for name in names if name in sys.modules])
 """

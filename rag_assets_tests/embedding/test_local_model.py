@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_assets.embedding import Embedder, open_embedder, open_token_counter
+from rag_assets.embedding import Embedder, open_embedder
 from rag_assets.embedding.local_weights import checked_file
 from rag_assets.errors import MissingModel
 from rag_assets.incremental import file_sha256
@@ -50,7 +50,7 @@ def test_float32_vectors_are_those_of_an_independent_implementation(float32: Emb
 
     cosines = (vectors * reference).sum(axis=1)
     assert cosines.min() >= 0.9999
-    assert vectors.shape == (len(TEXTS), float32.dimension)
+    assert vectors.shape == (len(TEXTS), float32.facts.dimension)
     assert vectors.dtype == np.float32
 
 
@@ -89,20 +89,20 @@ def test_a_vector_depends_on_no_other_text_and_on_no_thread_count(
 
 def test_the_model_reads_exactly_as_many_tokens_as_it_says(float32: Embedder) -> None:
     """If it read fewer, the ends of full passages could never be found."""
-    last_read = " ".join(["fever"] * (float32.max_tokens - 3))
-    first_unread = " ".join(["fever"] * (float32.max_tokens - 2))
+    last_read = " ".join(["fever"] * (float32.facts.max_tokens - 3))
+    first_unread = " ".join(["fever"] * (float32.facts.max_tokens - 2))
 
     n_tokens = float32.count_tokens([f"{last_read} cough", f"{first_unread} cough"])
     vectors = float32.embed_passages([f"{last_read} cough", f"{last_read} rash", f"{first_unread} cough", first_unread])
 
-    assert n_tokens == [float32.max_tokens, float32.max_tokens + 1]
+    assert n_tokens == [float32.facts.max_tokens, float32.facts.max_tokens + 1]
     assert not np.array_equal(vectors[0], vectors[1])
     assert np.array_equal(vectors[2], vectors[3])
 
 
 def test_tokens_are_counted_without_a_model(float32: Embedder, tmp_path: Path) -> None:
     """Passages are sized in a step of its own; it should not pay for a model that it does not run."""
-    counter = open_token_counter(INT8, tmp_path)
+    counter = open_embedder(INT8, tmp_path)
 
     assert counter.count_tokens(["", "ferritin fell", LONG]) == float32.count_tokens(["", "ferritin fell", LONG])
     assert counter.count_tokens([""]) == [2]
@@ -166,8 +166,8 @@ def test_a_damaged_model_is_built_again(
 ) -> None:
     """A flipped byte in the weights gives wrong vectors, not an error."""
     expected = float32.embed_query(QUESTION)
-    shutil.copytree(models_folder / float32.model_id, tmp_path / float32.model_id)
-    model = tmp_path / float32.model_id / "model.onnx"
+    shutil.copytree(models_folder / float32.identity, tmp_path / float32.identity)
+    model = tmp_path / float32.identity / "model.onnx"
     good = file_sha256(model)
     content = bytearray(model.read_bytes())
     content[len(content) // 2] ^= 0xFF
@@ -201,6 +201,6 @@ def test_the_built_folder_says_how_many_tokens_are_read(float32: Embedder, model
     """The packaged configuration says 512, which the model was not trained for."""
     float32.embed_query(QUESTION)
 
-    config = json.loads((models_folder / float32.model_id / "tokenizer_config.json").read_text())
+    config = json.loads((models_folder / float32.identity / "tokenizer_config.json").read_text())
 
     assert config["model_max_length"] == 256

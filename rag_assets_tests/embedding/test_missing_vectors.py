@@ -37,7 +37,7 @@ def test_only_missing_texts_are_embedded(tmp_path: Path) -> None:
 def test_no_model_is_built_when_nothing_is_missing(tmp_path: Path) -> None:
     """A run on an unchanged corpus should take no longer than reading what is there."""
     embedder = open_embedder(INT8, tmp_path / "models", n_threads=1)
-    facts = HashedEmbedder(embedder.model_id, embedder.dimension).facts
+    facts = HashedEmbedder(embedder.identity, embedder.facts.dimension).facts
     cache = VectorCache(tmp_path / "vectors", facts)
 
     run = embed_missing(cache, embedder, {}, batch_size=8)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 
-from rag_assets.embedding import Embedder, embedder_facts, open_embedder, open_token_counter
+from rag_assets.embedding import Embedder, embedder_facts, open_embedder
 from rag_assets.embedding.hosted_models import KNOWN_MODELS
 from rag_assets.embedding.local_weights import packaged_tokenizer
-from rag_assets.embedding.prefixes import FASTEMBED, OLLAMA, fastembed_prefixes
+from rag_assets.embedding.prefixes import FASTEMBED, fastembed_prefixes
 from rag_assets.errors import InvalidSettings
 from rag_assets.settings import EmbeddingSettings
 from rag_assets_tests.embedding.conftest import FLOAT32
@@ -49,13 +49,6 @@ def test_fastembed_itself_adds_no_prefix_to_the_models_that_need_one() -> None:
     assert not own & prefixed
 
 
-def test_every_model_of_ollama_is_decided_about() -> None:
-    """As for fastembed's: the table of sizes and the table of prefixes must not drift apart."""
-    names = {name.removeprefix("ollama:").partition(":")[0] for name in KNOWN_MODELS if name.startswith("ollama:")}
-
-    assert set(OLLAMA) == names
-
-
 @pytest.mark.parametrize(
     ("name", "query", "passage"),
     [
@@ -72,8 +65,8 @@ def test_the_prefixes_are_those_of_the_model_card(name: str, query: str, passage
 
 def test_the_two_generations_of_arctic_embed_have_different_prefixes() -> None:
     """Their names differ by one character; the first generation's instruction is noise to the second."""
-    assert OLLAMA["snowflake-arctic-embed"].query == BGE_INSTRUCTION
-    assert OLLAMA["snowflake-arctic-embed2"].query == "query: "
+    assert KNOWN_MODELS["ollama:snowflake-arctic-embed"].prefixes.query == BGE_INSTRUCTION
+    assert KNOWN_MODELS["ollama:snowflake-arctic-embed2"].prefixes.query == "query: "
 
 
 def test_a_model_that_is_newer_than_the_table_warns(caplog: pytest.LogCaptureFixture) -> None:
@@ -90,7 +83,7 @@ def hub_folder(models_folder: Path, float32: Embedder, tmp_path: Path) -> Path:
     """A models folder with bge-small-en-v1.5 as the hub would leave it; inside is a model of the same shape."""
     float32.embed_query(QUESTION)
     snapshot = _snapshot(tmp_path, "models--qdrant--bge-small-en-v1.5-onnx-q")
-    shutil.copytree(models_folder / float32.model_id, snapshot)
+    shutil.copytree(models_folder / float32.identity, snapshot)
     (snapshot / "model.onnx").rename(snapshot / "model_optimized.onnx")
     return tmp_path
 
@@ -120,7 +113,7 @@ def test_another_prefix_is_another_model_that_reads_less(hub_folder: Path) -> No
 
     facts = embedder_facts(other, hub_folder)
 
-    assert facts.model_id != usual.model_id
+    assert facts.identity != usual.identity
     assert usual.max_tokens - facts.max_tokens == 2
     assert facts.tokenizer_id == usual.tokenizer_id
     first = open_embedder(other, hub_folder, n_threads=1).embed_passages([QUESTION])
@@ -148,4 +141,4 @@ def test_a_static_model_works_as_any_other(tmp_path: Path) -> None:
 
     assert (facts.dimension, facts.max_tokens) == (256, 512)
     assert np.linalg.norm(vectors, axis=1) == pytest.approx([1.0, 1.0])
-    assert open_token_counter(POTION, tmp_path).count_tokens([QUESTION])[0] > 5
+    assert open_embedder(POTION, tmp_path).count_tokens([QUESTION])[0] > 5

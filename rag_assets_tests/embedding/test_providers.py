@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_assets.embedding import Embedder, EmbedderFacts, embedder_facts, open_embedder, open_token_counter
+from rag_assets.embedding import Embedder, EmbedderFacts, embedder_facts, open_embedder
 from rag_assets.errors import InvalidSettings, MissingModel
 from rag_assets.settings import EmbeddingSettings
 from rag_assets_tests.embedding.conftest import FLOAT32, INT8
@@ -71,7 +71,7 @@ def hub_folder(models_folder: Path, float32: Embedder, tmp_path: Path) -> Path:
     float32.embed_query(QUESTION)
     revision = "0123456789abcdef0123456789abcdef01234567"
     repository = tmp_path / "models--Qdrant--all-MiniLM-L6-v2-onnx"
-    shutil.copytree(models_folder / float32.model_id, repository / "snapshots" / revision)
+    shutil.copytree(models_folder / float32.identity, repository / "snapshots" / revision)
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text(revision)
     return tmp_path
@@ -85,8 +85,8 @@ def test_a_fetched_hub_model_embeds_without_the_hub(hub_folder: Path, float32: E
 
     assert np.array_equal(vectors, float32.embed_passages([QUESTION, PARAGRAPH]))
     assert np.array_equal(vectors[0], embedder.embed_query(QUESTION))
-    assert (embedder.dimension, embedder.max_tokens) == (384, 256)
-    assert open_token_counter(HUB, hub_folder).count_tokens([PARAGRAPH]) == float32.count_tokens([PARAGRAPH])
+    assert (embedder.facts.dimension, embedder.facts.max_tokens) == (384, 256)
+    assert open_embedder(HUB, hub_folder).count_tokens([PARAGRAPH]) == float32.count_tokens([PARAGRAPH])
 
 
 def test_other_weights_of_a_hub_model_are_another_model(hub_folder: Path) -> None:
@@ -97,8 +97,8 @@ def test_other_weights_of_a_hub_model_are_another_model(hub_folder: Path) -> Non
     with model.open("ab") as file:
         file.write(b"\0")
 
-    assert before.model_id.startswith("fastembed-sentence-transformers-all-MiniLM-L6-v2-")
-    assert embedder_facts(HUB, hub_folder).model_id != before.model_id
+    assert before.identity.startswith("fastembed-sentence-transformers-all-MiniLM-L6-v2-")
+    assert embedder_facts(HUB, hub_folder).identity != before.identity
 
 
 def test_a_hub_model_that_cannot_be_fetched_names_the_way_out(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from rag_assets import tables
 from rag_assets.chunking import ReadingWindow, promises, update_chunks, update_passages
-from rag_assets.embedding.providers import embedder_facts, open_token_counter
+from rag_assets.embedding.providers import open_embedder
 from rag_assets.errors import UnreadableDocument
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import Attempt, Fingerprints, ParseJob, parse_attempt, ranked
@@ -123,9 +123,8 @@ def _counter() -> TokenCounter:
 @cache
 def _window() -> ReadingWindow:
     folder = Path(tempfile.gettempdir()) / "fuzz_models"
-    facts = embedder_facts(EmbeddingSettings(), folder)
-    tokens = open_token_counter(EmbeddingSettings(), folder)
-    return ReadingWindow(facts.tokenizer_id, tokens.count_tokens, facts.max_tokens)
+    embedder = open_embedder(EmbeddingSettings(), folder)
+    return ReadingWindow(embedder.facts.tokenizer_id, embedder.count_tokens, embedder.facts.max_tokens)
 
 
 def _random_paper(suffix: str, original: bytes, texts: Sequence[str]) -> bytes | None:

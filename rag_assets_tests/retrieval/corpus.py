@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from rag_assets import table_files, tables
 from rag_assets.domain import Chunk, Passage
+from rag_assets.embedding import EmbedderFacts
 from rag_assets.incremental import fingerprint
 from rag_assets.indexing.builder import update_index
 from rag_assets.indexing.chroma import ChromaFiles, ChromaStore
@@ -25,9 +26,8 @@ from rag_assets_tests.indexing.rows import DIMENSION, bag_of_words
 class HashedWords:
     """An embedder that tells texts apart by their words and needs no model."""
 
-    model_id = "hashed-words"
-    dimension = DIMENSION
-    max_tokens = 256
+    identity = "hashed-words"
+    facts = EmbedderFacts(identity, DIMENSION, 256, "words")
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return [len(text.split()) + 2 for text in texts]
@@ -163,7 +163,7 @@ class Corpus:
         table_files.write_table(self.chunk_table, chunks_file, {})
         table_files.write_table(self.passage_table, passages_file, {})
 
-    def index(self, folder: Path, model_id: str = HashedWords.model_id) -> None:
+    def index(self, folder: Path, model_id: str = HashedWords.identity) -> None:
         """Both indexes below `folder`, in `chroma` and `bm25`."""
         embedder = HashedWords()
         target = ChromaFiles(

@@ -72,7 +72,7 @@ def build(folder: Path, chunks: Sequence[Chunk]) -> None:
 
 
 def target_of(settings: IndexingSettings) -> ChromaFiles:
-    return ChromaFiles(settings, HashedWords.model_id, vectors_of)
+    return ChromaFiles(settings, HashedWords.identity, vectors_of)
 
 
 def found(

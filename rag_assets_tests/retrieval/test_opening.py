@@ -28,7 +28,7 @@ def settings(tmp_path: Path) -> Settings:
     settings = Settings.model_validate({"data_dir": tmp_path / "data", "chunking": {"tokenizer": "wordpiece"}})
     paths = settings.paths
     CORPUS.write_tables(paths.chunks, paths.passages)
-    CORPUS.index(paths.chroma.parent, embedder_facts(settings.embedding, paths.models).model_id)
+    CORPUS.index(paths.chroma.parent, embedder_facts(settings.embedding, paths.models).identity)
     return settings
 
 
