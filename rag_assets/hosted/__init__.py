@@ -1,5 +1,5 @@
-"""Access to models behind an API: keys, connections, limits, faults, budgets.
+"""Access to models behind an API: providers, keys, connections, limits, faults, prices, budgets.
 
-What is asked of such a model, and what is believed of its reply, is decided where it is used (`answering`,
-`embedding`). Importing this package imports no SDK.
+What a model is asked and how its reply is checked is decided in `answering` and `embedding`. Importing this package
+imports no SDK.
 """

@@ -1,5 +1,6 @@
 """What one run may spend on models, and what it has spent."""
 
+from dataclasses import replace
 from threading import Lock
 
 from rag_assets.domain import Usage, summed
@@ -21,17 +22,12 @@ class RunBudget:
 
     @property
     def spent(self) -> Usage:
-        """Requests sent (failed ones included), tokens and money so far; money None once a price was not known."""
+        """Requests sent (failed ones included), tokens and cost so far; the cost is None once a price was not known."""
         with self._lock:
-            return Usage(
-                self._n_requests,
-                self._answered.n_input_tokens,
-                self._answered.n_output_tokens,
-                self._answered.cost_usd,
-            )
+            return replace(self._answered, n_requests=self._n_requests)
 
     def since(self, earlier: Usage) -> Usage:
-        """What was spent after `earlier`, an older value of `spent`."""
+        """The spending after `earlier`, an older value of `spent`."""
         now = self.spent
         cost = None if now.cost_usd is None or earlier.cost_usd is None else now.cost_usd - earlier.cost_usd
         return Usage(
@@ -52,7 +48,7 @@ class RunBudget:
             self._n_requests += 1
 
     def charge(self, usage: Usage) -> None:
-        """Count what an answered request cost."""
+        """Count the tokens and the cost of an answered request."""
         with self._lock:
             self._answered = summed([self._answered, usage])
 

@@ -1,4 +1,4 @@
-"""The connections of one run: one a provider, so that its limits hold whoever asks, and one budget for all of them.
+"""The connections of one run: one per provider, so that its limits hold for all requests, and one budget for all.
 
 Making this object opens nothing and imports no SDK; `connection` does, when a model is asked for the first time.
 """
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class Connections:
-    """Opens a provider's connection when it is first asked for; use it as a context manager, which closes them all.
+    """Opens a provider's connection when it is first asked for; a context manager that closes them all.
 
-    Closing ends what is still under way: whoever leaves does not wait for a model.
+    Closing cancels the requests under way.
     """
 
     def __init__(self, settings: ModelAccessSettings) -> None:

@@ -1,6 +1,6 @@
-"""What requests cost, by the price list that comes with genai-prices. No price is fetched.
+"""The cost of requests, by the price list that comes with genai-prices. No price is fetched.
 
-A price is known only for a provider's own models at its own address; what runs on one's own machine costs nothing.
+A price is known only for a provider's own models at its own address; Ollama costs nothing.
 """
 
 from typing import TYPE_CHECKING
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def usage_of(model: ModelName, access: Access, used: "RequestUsage") -> Usage:
-    """One answered request with its price, None where that is not known."""
+    """The usage of one answered request; its cost is None where the price is not known."""
     return Usage(1, used.input_tokens, used.output_tokens, _cost_usd(model, access, used))
 
 
 def require_price(model: ModelName, access: Access) -> None:
-    """Raises InvalidSettings when a budget in money could not be kept because the price of `model` is not known."""
+    """Raises InvalidSettings when the price of `model` is not known, so that a budget in money could not be kept."""
     from pydantic_ai.usage import RequestUsage
 
     if _cost_usd(model, access, RequestUsage(input_tokens=1, output_tokens=1)) is None:
