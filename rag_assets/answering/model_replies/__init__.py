@@ -1,1 +1,1 @@
-"""Reading what a model replied, well formed or not."""
+"""Reads the replies of models: well-formed or not, and what of their texts is published."""

@@ -16,14 +16,14 @@ from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL
 from rag_assets.text.sentences import sentence_spans
 
 MAX_CHARS = 1_000_000
-"""A longer text is no reply to a question."""
+"""Longer texts are not read."""
 NO_SOURCE = 0
-"""Source of a citation that names none that can be read: sources count from 1, so it is counted as hallucinated."""
+"""Source of a citation that names no readable one. Sources count from 1, so it counts as hallucinated."""
 _MAX_CLAIMS = 200
 _MAX_CITATIONS = 50
 """Bound the time that reading a runaway reply takes; `hosted_answerer` limits what an answer may have."""
 _MAX_LINE_CHARS = 10_000
-"""A longer paragraph is not read as prose: finding sentences in nothing but quotation marks takes quadratic time."""
+"""Longer paragraphs are not read as prose: finding sentences in thousands of quotation marks takes quadratic time."""
 _ANSWER_KEYS = ("answer", "finalanswer", "response", "summary")
 _CLAIMS_KEYS = ("claims", "statements")
 _TEXT_KEYS = ("text", "claim", "statement", "sentence")
@@ -35,13 +35,12 @@ _QUOTE_KEYS = ("quote", "quotes", "quotation", "excerpt", "snippet", "passage")
 _SOURCE_NAME = re.compile(
     r"\W*(?:sources?|src|s|context|document|doc|ref)?\W*\d{1,3}(?:\W+(?:and\W+|source\W+|s)?\d{1,3})*\W*", re.I
 )
-_SOURCE_WITH_QUOTE = re.compile(r"\W*(?:sources?|s)?\W*(\d{1,3})[\])]*\s*[:,–—-]\s*(.{3,})", re.I | re.DOTALL)
 _NUMBER = re.compile(r"\d{1,3}")
 _IN_MARKER = r"(?:sources?|src|s)?\s*#?\d{1,3}"
 _MARKER = re.compile(
     rf"(?:[\[【]|\((?=\s*s))\s*{_IN_MARKER}(?:\s*(?:,|;|and|&)\s*{_IN_MARKER}){{0,20}}\s*[\])】]", re.I
 )
-"""[1], [S1, S2], 【1】, (source 1); a number in round brackets alone may be anything."""
+"""[1], [S1, S2], 【1】, (source 1), but not (1), which may be anything."""
 _LEADING_MARKERS = re.compile(rf"(?:\s*{_MARKER.pattern}[.,;]?)+", re.I)
 _QUOTED = re.compile(r"“([^“”]{3,2000})”|\"([^\"]{3,2000})\"|«([^«»]{3,2000})»")
 _ENDED = re.compile(r"[.!?:)\]】\"”»*]\s*$")
@@ -85,7 +84,7 @@ class ModelReply(BaseModel):
 
 
 def read_tolerantly(text: str) -> ModelReply | None:
-    """What `text` proposes; None where nothing can be read in it or it is longer than `MAX_CHARS`. Never raises.
+    """The reply in `text`; None where nothing can be read or it is longer than `MAX_CHARS`. Never raises.
 
     Tried in this order: the refusal sentence alone, JSON (the last whole reply, or else the claims that are whole),
     prose with [N] markers.
@@ -152,7 +151,7 @@ def _letters(text: str) -> str:
 
 
 def _objects(root: Any) -> Iterator[Mapping[str, Any]]:
-    """Every object inside a value, a nested one after the one it lies in; keys in their plain spelling."""
+    """Every object inside a value, outer ones first; keys in lower case, letters and digits only."""
     waiting = [root]
     while waiting:
         value = waiting.pop()
@@ -196,7 +195,7 @@ def _claims(listed: list[Any]) -> list[ReplyClaim]:
 
 
 def _claim(item: Mapping[str, Any]) -> ReplyClaim | None:
-    """A claim with what it cites; None where its text is missing."""
+    """A claim with its citations; None where its text is missing."""
     text = _text(_first(item, _TEXT_KEYS))
     if not text:
         return None
@@ -211,13 +210,11 @@ def _claim(item: Mapping[str, Any]) -> ReplyClaim | None:
 
 
 def _citations(entry: Any, quotes_of_claim: list[str], sources_of_claim: list[int]) -> Iterator[ReplyCitation]:
-    """The citations in one entry: an object, or a source alone, whose quote then is the claim's."""
+    """The citations in one entry: an object, or a source alone, which then gets the quotes of the claim."""
     if isinstance(entry, dict):
         item = next(_objects(entry))
         sources = _numbers(_first(item, _SOURCE_KEYS)) or sources_of_claim
         quotes = _quotes(_first(item, (*_QUOTE_KEYS, "text"))) or quotes_of_claim
-    elif isinstance(entry, str) and not _numbers(entry) and (match := _SOURCE_WITH_QUOTE.fullmatch(entry)):
-        sources, quotes = [int(match[1])], [match[2].strip().strip('"“”')]
     else:
         sources, quotes = _numbers(entry), quotes_of_claim
     yield from (ReplyCitation(source=n, quote=quote) for n in sources or [NO_SOURCE] for quote in quotes)
@@ -238,7 +235,7 @@ def _quotes(value: Any) -> list[str]:
 
 
 def _numbers(value: Any) -> list[int]:
-    """Source numbers in 1, 1.0, "1", "S1", "[1]", "Source 1", "[1, 2]" or a list of those; none in anything else."""
+    """Source numbers in 1, 1.0, "1", "S1", "[1]", "Source 1", "[1, 2]" or a list of those; else none."""
     if isinstance(value, list):
         return [number for entry in value[:_MAX_CITATIONS] if not isinstance(entry, list) for number in _numbers(entry)]
     if isinstance(value, bool):
@@ -256,7 +253,7 @@ def _prose(text: str) -> ModelReply | None:
 
 
 def _prose_claims(text: str) -> Iterator[ReplyClaim]:
-    """One claim for each sentence with markers. A sentence that a cut left without an end is none."""
+    """One claim per sentence with markers, except a last one that was cut off."""
     for sentence in _prose_sentences(text):
         sources = [int(n) for marker in _MARKER.findall(sentence) for n in _NUMBER.findall(marker)]
         plain = _without_markers(sentence)
@@ -294,6 +291,6 @@ def _without_markers(sentence: str) -> str:
 
 
 def _quoted_or_whole(sentence: str) -> list[str]:
-    """The stretches of at least three words in quotation marks; without any the sentence itself."""
+    """The quotations of at least three words in a sentence; without any, the sentence itself."""
     quoted = [next(filter(None, groups)).strip() for groups in _QUOTED.findall(sentence)]
     return [quote for quote in quoted if len(quote.split()) >= 3] or [sentence]

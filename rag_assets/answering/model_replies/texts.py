@@ -59,10 +59,9 @@ def claim_text(written: str) -> str:
 
 
 def insufficient_notes(reply: ModelReply, question: str) -> tuple[str, ...]:
-    """What the marked sentences of a reply are about: the marker and a stretch of the question, each once.
+    """For each marked sentence of a reply the marker and the part of the question it names, each once.
 
-    A sentence that names nothing of the question, or says anything beyond its words and words of absence, is given as
-    `UNNAMED_PART`.
+    A sentence that names no word of the question, or has words beyond those and words of absence, gives `UNNAMED_PART`.
     """
     said = [reply.answer, *(claim.text for claim in reply.claims)]
     sentences = [sentence for text in said for sentence in _marked_sentences(text[:_MOST_CHARS])]
@@ -79,21 +78,21 @@ def _note(sentence: str, question: str) -> str:
 
 
 def is_insufficient(text: str) -> bool:
-    """Whether a text carries the marker: then it is no claim, whatever it cites."""
+    """Whether a text has the marker, and therefore is no claim."""
     return bool(_marked_sentences(text))
 
 
 def _marked_sentences(text: str) -> list[str]:
-    """Sentences with the marker. It does not end one: what stands before it up to a full stop belongs to it."""
+    """Sentences with the marker, which may stand at their end."""
     marked = _MARKER.sub(_spelt, text)
     pieces = (marked[start:end] for start, end in sentence_spans(marked))
     return [" ".join(line.split()) for piece in pieces for line in piece.split("\n") if INSUFFICIENT in line]
 
 
 def _spelt(match: re.Match[str]) -> str:
-    """The marker as it should be; without brackets only capitals mean it, since prose may say "insufficient data".
+    """The marker in its spelling; without brackets only in capitals, since prose may say "insufficient data".
 
-    A full stop behind a marker that begins a sentence would part it from what it is about.
+    A full stop behind a marker that begins a sentence is dropped, because it would end the sentence.
     """
     if "[" not in match[0] and not _BARE_MARKER.search(match[0]):
         return match[0]
