@@ -4,7 +4,6 @@ import json
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import partial
 from typing import Any
 
 import dagster as dg
@@ -25,14 +24,11 @@ from rag_assets.embedding.vector_cache import PublishedVectors, VectorCache
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, fingerprint, read_json, staging
 from rag_assets.indexing.builder import stage_index
-from rag_assets.indexing.chroma import ChromaFiles, chroma_identity
-from rag_assets.indexing.folders import FolderTarget
-from rag_assets.indexing.manifest import read_manifest
 from rag_assets.indexing.promises import INDEX_PROMISES, META_PROMISES, IndexCandidate
-from rag_assets.indexing.protocols import IndexIdentity, IndexManifest, IndexRow, IndexTarget, Vectors
-from rag_assets.indexing.tantivy_index import TantivyFiles, tantivy_identity
+from rag_assets.indexing.protocols import IndexManifest, IndexRow, IndexTarget, Vectors
+from rag_assets.indexing.stores import vector_index, word_index
 from rag_assets.promises import check_all
-from rag_assets.settings import Paths, Settings
+from rag_assets.settings import Settings
 from rag_assets.table_files import published_or_empty, read_columns, read_provenance, required_table
 from rag_assets.tables import PASSAGES, passages_from
 
@@ -161,8 +157,7 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
         cache = VectorCache(paths.embeddings, facts)
         return cache.load([cache.key_of(row.text) for row in rows])
 
-    files = ChromaFiles(settings.indexing, facts.identity, vectors_of, batch=settings.execution.index_batch)
-    yield from _indexed("chroma_index", FolderTarget(paths.chroma, files), settings)
+    yield from _indexed("chroma_index", vector_index(settings, facts.identity, vectors_of), settings)
 
 
 @dg.asset(
@@ -174,7 +169,7 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
 )
 def bm25_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     """The words in tantivy, stemmed, with their inner hyphens; `data/index/bm25/`."""
-    yield from _indexed("bm25_index", FolderTarget(settings.paths.bm25, TantivyFiles()), settings)
+    yield from _indexed("bm25_index", word_index(settings), settings)
 
 
 def _indexed(asset: str, target: IndexTarget, settings: Settings) -> Outcome:
@@ -231,14 +226,18 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
     facts = embedder_facts(settings.embedding, paths.models)
     table = read_columns(paths.passages, ["passage_id", "paper_id", "row_hash"], asset="passages")
     fingerprints = dict(zip(table["passage_id"].to_pylist(), table["row_hash"].to_pylist(), strict=True))
-    manifest_problem = partial(_manifest_problem, fingerprints=fingerprints)
-    problems = [
-        *manifest_problem(paths, "chroma_index", identity=chroma_identity(facts.identity, settings.indexing)),
-        *manifest_problem(paths, "bm25_index", identity=tantivy_identity()),
-    ]
+    vectors, words = vector_index(settings, facts.identity), word_index(settings)
+    problems = []
+    for asset, found, identity in (
+        ("chroma_index", vectors.manifest(), vectors.identity),
+        ("bm25_index", words.manifest(), words.identity),
+    ):
+        wanted = IndexManifest.of(identity, fingerprints)
+        if found != wanted:
+            problems.append({"index": asset, "found": str(found), "wanted": str(wanted)})
     version = data_version(fingerprints)
     return {
-        "version": fingerprint(version, facts.identity, settings.indexing.fingerprint(), asdict(tantivy_identity())),
+        "version": fingerprint(version, facts.identity, settings.indexing.fingerprint(), asdict(words.identity)),
         "passages": version,
         "n_passages": len(table),
         "n_papers": len(table["paper_id"].unique()),
@@ -246,17 +245,7 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
         "dimension": facts.dimension,
         "max_tokens": facts.max_tokens,
         "tokenizer": read_provenance(paths.chunks).get("tokenizer"),
-        "chroma": asdict(chroma_identity(facts.identity, settings.indexing)),
-        "bm25": asdict(tantivy_identity()),
+        "chroma": asdict(vectors.identity),
+        "bm25": asdict(words.identity),
         "problems": problems,
     }
-
-
-def _manifest_problem(
-    paths: Paths, asset: str, *, identity: IndexIdentity, fingerprints: dict[str, str]
-) -> list[dict[str, str]]:
-    folder = paths.chroma if asset == "chroma_index" else paths.bm25
-    wanted, found = IndexManifest.of(identity, fingerprints), read_manifest(folder)
-    if found == wanted:
-        return []
-    return [{"index": asset, "found": str(found), "wanted": str(wanted)}]

@@ -5,8 +5,6 @@ one answers alone. Nothing on disk is changed.
 """
 
 import logging
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,7 +15,8 @@ from rag_assets.errors import MissingInput, MissingModel
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, fingerprint
 from rag_assets.indexing.manifest import MANIFEST_FILE, is_intact, read_manifest
-from rag_assets.indexing.protocols import IndexIdentity, IndexManifest, LexicalIndex, VectorStore
+from rag_assets.indexing.protocols import IndexManifest, LexicalIndex, VectorStore
+from rag_assets.indexing.stores import Index, vector_index, word_index
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.search import DenseSearch, Searcher
 from rag_assets.settings import Paths, Settings
@@ -27,7 +26,7 @@ from rag_assets.text.tokens import resolve_tokenizer, token_counter
 
 logger = logging.getLogger(__name__)
 
-Index = TypeVar("Index", VectorStore, LexicalIndex)
+Opened = TypeVar("Opened", VectorStore, LexicalIndex)
 
 
 def open_searcher(settings: Settings, connections: Connections, embedder: Embedder | None = None) -> Searcher:
@@ -38,14 +37,12 @@ def open_searcher(settings: Settings, connections: Connections, embedder: Embedd
     Raises MissingInput when a table or both indexes are missing or do not fit, StaleIndex when the tables do not fit
     each other, MissingKey when the embedding model needs a key that is not set.
     """
-    from rag_assets.indexing.tantivy_index import TantivyIndex, tantivy_identity
-
     paths = settings.paths
     if not (paths.chunks.exists() and paths.passages.exists() and (paths.chroma.exists() or paths.bm25.exists())):
         raise MissingInput.index(paths.data, option=paths.option)
     library = Library.load(paths.chunks, paths.passages)
     dense = _dense_search(settings, library, connections, embedder)
-    words = _opened(paths.bm25, tantivy_identity(), library, TantivyIndex.open)
+    words = _opened(word_index(settings), library)
     if dense is None and words is None:
         raise MissingInput.index(paths.data, option=paths.option)
     counter = token_counter(
@@ -60,16 +57,14 @@ def _dense_search(
     settings: Settings, library: Library, connections: Connections, embedder: Embedder | None
 ) -> DenseSearch | None:
     from rag_assets.embedding.providers import embedder_facts, open_embedder
-    from rag_assets.indexing.chroma import chroma_identity, open_vectors
 
     paths = settings.paths
     try:
-        model_id = embedder_facts(settings.embedding, paths.models).identity
+        model = embedder_facts(settings.embedding, paths.models).identity
     except MissingModel as error:
         logger.warning("Searching by words alone: %s", error)
         return None
-    open_exactly = partial(open_vectors, exact_up_to_mb=settings.retrieval.exact_search_mb)
-    store = _opened(paths.chroma, chroma_identity(model_id, settings.indexing), library, open_exactly)
+    store = _opened(vector_index(settings, model), library)
     if store is None:
         return None
     if embedder is None:
@@ -111,19 +106,17 @@ def corpus_version(paths: Paths) -> str:
     )
 
 
-def _opened(
-    folder: Path, identity: IndexIdentity, library: Library, open_index: Callable[[Path], Index]
-) -> Index | None:
-    """The index in `folder`, or None with a warning that says why it cannot be used."""
-    wanted = IndexManifest.of(identity, library.row_hashes)
-    found = read_manifest(folder)
-    if found != wanted or not is_intact(folder):
-        logger.warning("%s is not used: it %s. Make it again: rag-assets index build", folder, _misfit(found, wanted))
+def _opened(index: Index[Opened], library: Library) -> Opened | None:
+    """The index, opened; or None with a warning that says why it cannot be used."""
+    wanted = IndexManifest.of(index.identity, library.row_hashes)
+    found = index.manifest()
+    if found != wanted or not index.is_intact():
+        logger.warning("%s is not used: it %s. Make it again: rag-assets index build", index, _misfit(found, wanted))
         return None
     try:
-        return open_index(folder)
+        return index.open()
     except Exception as error:
-        logger.warning("%s is not used: it cannot be opened (%s). Make it again: rag-assets index build", folder, error)
+        logger.warning("%s is not used: it cannot be opened (%s). Make it again: rag-assets index build", index, error)
         return None
 
 

@@ -3,30 +3,49 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rag_assets.errors import GuardrailBroken
 from rag_assets.indexing.builder import stage_index, update_index
-from rag_assets.indexing.chroma import ChromaFiles
-from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.protocols import Examination, IndexManifest, IndexRow, IndexTarget, IndexVersion, Report
-from rag_assets.indexing.tantivy_index import TantivyFiles
-from rag_assets.settings import IndexingSettings
+from rag_assets.indexing.stores import VECTOR_STORES, WORD_INDEXES, vector_index, word_index
+from rag_assets.settings import Settings
 from rag_assets_tests.indexing.alias_store import AliasTarget
-from rag_assets_tests.indexing.rows import numbered_rows, row, vectors_of
+from rag_assets_tests.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
 
 MakeTarget = Callable[[Path], IndexTarget]
 every_target = pytest.mark.parametrize(
     "make_target",
     [
-        pytest.param(
-            lambda root: FolderTarget(root / "index", ChromaFiles(IndexingSettings(), "m", vectors_of)), id="chroma"
-        ),
-        pytest.param(lambda root: FolderTarget(root / "index", TantivyFiles()), id="tantivy"),
+        pytest.param(lambda root: VECTOR_STORES["chroma"](Settings(data_dir=root), "m", vectors_of), id="chroma"),
+        pytest.param(lambda root: WORD_INDEXES["tantivy"](Settings(data_dir=root)), id="tantivy"),
         pytest.param(lambda root: AliasTarget(root / "server"), id="alias"),
     ],
 )
+
+
+def test_every_store_is_held_to_this_contract() -> None:
+    """A store that no test writes to loses passages for its users only."""
+    assert set(VECTOR_STORES) | set(WORD_INDEXES) == {"chroma", "tantivy"}
+
+
+@pytest.mark.parametrize("index", [vector_index, word_index])
+def test_an_open_index_answers_from_the_version_it_was_opened_on(index: Callable[..., Any], tmp_path: Path) -> None:
+    """A question that is being answered when a run publishes must not meet passages of two versions."""
+    settings = Settings(data_dir=tmp_path)
+    more = ["m", vectors_of] if index is vector_index else []
+    question = bag_of_words("sample s3") if index is vector_index else "sample s3"
+    target = index(settings, *more)
+    update_index(target, numbered_rows(12))
+    opened, version = target.open(), target.manifest().version
+
+    update_index(target, numbered_rows(12, start=100))
+
+    assert {hit.passage_id for hit in opened.search(question, 12)} == set(wanted(numbered_rows(12)))
+    assert target.manifest().version != version
+    assert target.is_intact()
 
 
 def wanted(rows: Sequence[IndexRow]) -> dict[str, str]:

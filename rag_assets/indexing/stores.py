@@ -1,0 +1,92 @@
+"""The tables of stores: where the vectors and the words of the passages are kept, for writing and for reading.
+
+A new store is one file with an adapter and one row here.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Generic, Protocol, TypeVar
+
+from rag_assets.indexing.chroma import ChromaFiles, open_vectors
+from rag_assets.indexing.folders import FolderTarget
+from rag_assets.indexing.manifest import is_intact, read_manifest
+from rag_assets.indexing.protocols import IndexManifest, IndexRow, IndexTarget, LexicalIndex, Vectors, VectorStore
+from rag_assets.indexing.tantivy_index import TantivyFiles, TantivyIndex
+from rag_assets.settings import Settings
+
+Opened = TypeVar("Opened", VectorStore, LexicalIndex)
+OpenedBy = TypeVar("OpenedBy", VectorStore, LexicalIndex, covariant=True)
+VectorsOf = Callable[[Sequence[IndexRow]], Vectors]
+
+
+class Index(IndexTarget, Protocol[OpenedBy]):
+    """One index of the published passages, for writing (`IndexTarget`) and for reading."""
+
+    def __str__(self) -> str:
+        """Where it is, for messages."""
+        ...
+
+    def manifest(self) -> IndexManifest | None:
+        """What the published version says of itself; None when there is none. Changes nothing, and costs little enough
+        to see before each question whether another version was published."""
+        ...
+
+    def is_intact(self) -> bool:
+        """Whether the published version is as it was published."""
+        ...
+
+    def open(self) -> OpenedBy:
+        """Open the published version, whatever is published later. Raises what its library raises."""
+        ...
+
+
+@dataclass(frozen=True)
+class FolderIndex(FolderTarget, Generic[Opened]):
+    """An index in a folder; see `Index`."""
+
+    open_folder: Callable[[Path], Opened]
+
+    def __str__(self) -> str:
+        return str(self.folder)
+
+    def manifest(self) -> IndexManifest | None:
+        return read_manifest(self.folder)
+
+    def is_intact(self) -> bool:
+        return is_intact(self.folder)
+
+    def open(self) -> Opened:
+        return self.open_folder(self.folder)
+
+
+def _chroma(settings: Settings, model: str, vectors_of: VectorsOf) -> Index[VectorStore]:
+    files = ChromaFiles(settings.indexing, model, vectors_of, batch=settings.execution.index_batch)
+    open_folder = partial(open_vectors, exact_up_to_mb=settings.retrieval.exact_search_mb)
+    return FolderIndex(settings.paths.chroma, files, open_folder)
+
+
+def _tantivy(settings: Settings) -> Index[LexicalIndex]:
+    return FolderIndex(settings.paths.bm25, TantivyFiles(), TantivyIndex.open)
+
+
+VECTOR_STORES: dict[str, Callable[[Settings, str, VectorsOf], Index[VectorStore]]] = {"chroma": _chroma}
+WORD_INDEXES: dict[str, Callable[[Settings], Index[LexicalIndex]]] = {"tantivy": _tantivy}
+
+
+def _for_reading_only(_: Sequence[IndexRow]) -> Vectors:
+    raise ValueError("this index was opened for reading: it has no vectors to write")
+
+
+def vector_index(settings: Settings, model: str, vectors_of: VectorsOf = _for_reading_only) -> Index[VectorStore]:
+    """The index of the vectors of the embedding model with the identity `model`.
+
+    vectors_of: unit vectors of passages, shape (n, dim), in the order of the rows; needed for writing only.
+    """
+    return VECTOR_STORES["chroma"](settings, model, vectors_of)
+
+
+def word_index(settings: Settings) -> Index[LexicalIndex]:
+    """The index of the words of the passages."""
+    return WORD_INDEXES["tantivy"](settings)
