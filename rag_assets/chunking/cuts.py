@@ -2,12 +2,11 @@
 
 The cuts follow from the text around them rather than from a count since the beginning, so that an edit moves the
 cuts near it and leaves the others where they are (content-defined chunking: Muthitacharoen, Chen and Mazieres 2001,
-"A Low-bandwidth Network File System"). Every boundary has a cost, a hash of the words on its two sides plus a rank:
-ends of sections come before
-ends of blocks, these before ends of sentences, these before places that should stay together. The cheapest way
-through is found by dynamic programming. Boundaries that are the cheapest far and wide (local minima: Bjorner, Blass
-and Gurevich 2010, "Content-dependent chunking for differential compression, the local maximum approach") are
-landmarks that every way passes through: an edit reaches no further than to the nearest ones it leaves standing.
+"A Low-bandwidth Network File System"). Every boundary has a cost: a rank plus a hash of the words on its two sides.
+Ends of sections rank before ends of blocks, these before ends of sentences, these before places that should stay
+together. Dynamic programming finds the cuts of least total cost. Boundaries that are cheapest within a wide radius
+(local minima: Bjorner, Blass and Gurevich 2010, "Content-dependent chunking for differential compression, the local
+maximum approach") are landmarks where every solution cuts: an edit moves no cut beyond the nearest landmark it leaves.
 """
 
 import hashlib
@@ -26,7 +25,7 @@ _SHORTFALL = 200.0
 
 
 class Rank(IntEnum):
-    """How little a cut at a boundary harms; lower is better."""
+    """How bad a boundary is as a place to cut; lower is better."""
 
     SECTION_END = -1
     BLOCK_END = 0
@@ -37,7 +36,7 @@ class Rank(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What the choice of cuts has to know of a unit."""
+    """Size and costs of a unit."""
 
     size: int
     """Tokens, with the gap before it."""

@@ -1,6 +1,6 @@
-"""The words around a chunk: what stands before and after it in the same outermost section.
+"""The words before and after a chunk in its outermost section, for readers who see the chunk alone.
 
-For a reader (or a model) who meets the chunk alone. It is no part of the chunk's text or id.
+They are not part of its text or id.
 """
 
 from collections.abc import Sequence

@@ -5,9 +5,8 @@ units a chunk repeats from the one before belong to that one's passages. How chu
 choice of cuts in `cuts`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from rag_assets.chunking.cuts import Item, Rank, Window, boundary_cost, choose_cuts
 from rag_assets.chunking.oversize import CountAll, fitting_pieces, leading_piece
@@ -15,7 +14,6 @@ from rag_assets.domain import (
     Chunk,
     ChunkUnit,
     Passage,
-    SectionPart,
     UnitKind,
     first_page,
     known_spans,
@@ -121,9 +119,9 @@ def _passage(chunk: Chunk, part: Sequence[Stretch], passage_id: str, text: str, 
 
 
 def _stretches(chunk: Chunk, reader: Reader) -> list[Stretch]:
-    """The chunk's own units: without what it repeats of the chunk before, or of its table's title."""
+    """The chunk's own units, without sentences it repeats from the chunk before and without a repeated title."""
     prefixes = _prefixes(chunk, reader)
-    ranks = _section_ranks(chunk.sections)
+    section_starts = {part.start for part in chunk.sections}
     own = [unit for unit in chunk.units if unit.start >= chunk.own_start]
     return [
         Stretch(
@@ -131,7 +129,7 @@ def _stretches(chunk: Chunk, reader: Reader) -> list[Stretch]:
             end=unit.end,
             char_start=unit.char_start,
             char_end=unit.char_end,
-            rank=_rank(chunk.text, before, unit, ranks) if before else Rank.BLOCK_END,
+            rank=_rank(chunk.text, before, unit, section_starts) if before else Rank.BLOCK_END,
             prefix="" if unit.kind is UnitKind.CAPTION else prefixes.get(unit.block, ""),
         )
         for before, unit in zip([None, *own], own, strict=False)
@@ -139,7 +137,7 @@ def _stretches(chunk: Chunk, reader: Reader) -> list[Stretch]:
 
 
 def _prefixes(chunk: Chunk, reader: Reader) -> dict[int, str]:
-    """What passages repeat of the title of each table and figure that has one in the chunk, by block."""
+    """The part of a title that passages repeat, by the block of its table or figure."""
     captions: dict[int, list[ChunkUnit]] = {}
     for unit in chunk.units:
         if unit.kind is UnitKind.CAPTION:
@@ -150,27 +148,18 @@ def _prefixes(chunk: Chunk, reader: Reader) -> dict[int, str]:
     }
 
 
-def _section_ranks(sections: Sequence[SectionPart]) -> dict[int, Rank]:
-    """Ranks of the boundaries that sections make: before a section's heading, and between it and its text."""
-    ranks: dict[int, Rank] = {}
-    for before, part in pairwise(sections):
-        ranks[part.start] = Rank.SECTION_END if before.body_start < before.end else Rank.HELD_TOGETHER
-    held = {part.body_start: Rank.HELD_TOGETHER for part in sections if part.start < part.body_start < part.end}
-    return ranks | held
-
-
-def _rank(text: str, before: ChunkUnit, unit: ChunkUnit, section_ranks: Mapping[int, Rank]) -> Rank:
-    """Rank of the boundary between two neighbouring units; `section_ranks` has those that sections make."""
+def _rank(text: str, before: ChunkUnit, unit: ChunkUnit, section_starts: Set[int]) -> Rank:
+    """Rank of the boundary between two neighbouring units of a chunk's text."""
     if before.block == unit.block:
-        is_announced = before.kind is UnitKind.CAPTION and unit.kind is not UnitKind.CAPTION
-        return Rank.HELD_TOGETHER if is_announced else Rank.UNIT_END
-    if text.endswith(":", before.start, before.end):
+        is_below_caption = before.kind is UnitKind.CAPTION and unit.kind is not UnitKind.CAPTION
+        return Rank.HELD_TOGETHER if is_below_caption else Rank.UNIT_END
+    if before.kind is UnitKind.HEADING or text.endswith(":", before.start, before.end):
         return Rank.HELD_TOGETHER
-    return section_ranks.get(unit.start, Rank.BLOCK_END)
+    return Rank.SECTION_END if unit.start in section_starts else Rank.BLOCK_END
 
 
 def _fitting(chunk: Chunk, stretches: Sequence[Stretch], reader: Reader) -> list[Stretch]:
-    """The stretches, those the model cannot read in full cut at sentences, and these at clauses or words."""
+    """The stretches; one that the model cannot read in full is cut at sentences, else at clauses or words."""
     texts = [chunk.text[one.start : one.end] for one in stretches]
     leads = _leads(stretches, reader)
     fitting: list[Stretch] = []

@@ -21,7 +21,7 @@ from rag_assets.tables import CHUNKS, schema_problems
 
 @dataclass(frozen=True)
 class ChunksCandidate:
-    """Chunks that wait for publication, and what they are held against."""
+    """Chunks before publication, and what they are checked against."""
 
     chunks: pa.Table
     blocks: pa.Table
@@ -35,7 +35,7 @@ class ChunksCandidate:
 
 @dataclass(frozen=True)
 class PassagesCandidate:
-    """Passages that wait for publication, and what they are held against."""
+    """Passages before publication, and what they are checked against."""
 
     passages: pa.Table
     max_tokens: int

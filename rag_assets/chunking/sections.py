@@ -1,8 +1,8 @@
 """Which blocks of a paper may share a chunk: runs of one section.
 
-A run ends where the section, the zone or the author (people or a model) changes, and at back matter. A heading is no
-text of its section's chunks, which carry it as their section's title; it is kept with the run for a chunk of several
-sections. Which short runs are merged is decided in `short_sections`.
+A run ends where the section, the zone or the author (people or a model) changes, and at back matter. A chunk of one
+section has the heading as its section title and not in its text; runs keep it for chunks of several sections. Which
+short runs are merged is decided in `short_sections`.
 """
 
 from collections.abc import Iterator, Sequence

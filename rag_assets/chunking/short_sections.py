@@ -1,4 +1,4 @@
-"""Short sections are merged with a neighbour, so that no text is left out and few chunks are crumbs.
+"""Short sections are merged with a neighbour, so that no text is left out and few chunks are tiny.
 
 A section shorter than the minimum (a stray line, a grant number, the sentence before the first subsection) joins the
 neighbour with which it shares the nearest heading; of two that are equally near, the shorter one. Runs of different

@@ -1,4 +1,4 @@
-"""A table becomes one unit a row, each readable by itself: "Group: A | Ferritin (ng/mL): 12".
+"""A table becomes one unit per row, each readable by itself: "Group: A | Ferritin (ng/mL): 12".
 
 Header rows are those the source marks, or else those that look like one (most sources mark none). Their words are
 repeated in every row, so they make no unit of their own. A table without a header keeps its lines as they are; so does
@@ -157,7 +157,7 @@ def _is_value(text: str) -> bool:
 
 
 def _labels(grid: Grid, n_header: int) -> list[str]:
-    """One label a column: the header cells above it, joined, each word group once."""
+    """One label per column: the header cells above it, joined, equal ones once."""
     columns = zip(*(grid.texts(row) for row in range(n_header)), strict=True)
     return [" ".join(dict.fromkeys(text for text in column if text)) for column in columns]
 

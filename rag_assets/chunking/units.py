@@ -1,7 +1,7 @@
 """The smallest pieces a chunk is made of, which it never cuts: a sentence, list item, table row or code line.
 
-One strategy a block kind, in the table `STRATEGIES`; rows of tables live in `table_rows`. What to do with a unit that
-is longer than a whole chunk lives in `oversize`, which units go together in `cuts`.
+Rows of tables are in `table_rows`, which strategy goes with which kind of block in `sections`. A unit that is longer
+than a whole chunk is cut by `oversize`; which units share a chunk is decided in `cuts`.
 """
 
 import re
@@ -77,7 +77,7 @@ Strategy = Callable[[PlacedBlock], list[Unit]]
 
 
 def sentence_units(placed: PlacedBlock) -> list[Unit]:
-    """One unit a sentence."""
+    """One unit per sentence."""
     return verbatim_units(placed, sentence_spans(placed.block.text))
 
 
@@ -88,7 +88,7 @@ def figure_units(placed: PlacedBlock) -> list[Unit]:
 
 
 def line_units(placed: PlacedBlock) -> list[Unit]:
-    """One unit a line that is not blank, its indentation included."""
+    """One unit per line that is not blank, its indentation included."""
     return verbatim_units(placed, line_spans(placed.block.text))
 
 

@@ -16,8 +16,8 @@ class Verification(StrEnum):
     """After folding what is typesetting: white space, hyphenation, ligatures, quotes, dashes, how numbers and per cent
     are written."""
     APPROXIMATE = "approximate"
-    """Nearly: whoever quoted left out words, with an ellipsis or without, or tidied one. The quote given is the
-    source's own words."""
+    """Nearly: words were left out, with an ellipsis or without, or one was tidied. The quote given is the source's own
+    words."""
 
 
 @dataclass(frozen=True, slots=True)

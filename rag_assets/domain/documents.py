@@ -8,7 +8,7 @@ from rag_assets.domain.spans import Box, Span, all_boxes, first_page, last_page
 
 
 class BlockKind(StrEnum):
-    """What a block of a document is; chunking has one strategy a kind."""
+    """What a block of a document is; chunking has one strategy per kind."""
 
     HEADING = "heading"
     PARAGRAPH = "paragraph"
@@ -73,8 +73,8 @@ def n_text_chars(text: str) -> int:
 class Block:
     """One paragraph-like unit of a document, in reading order.
 
-    The units that chunking must not cut are lines: a list has one item a line, code one code line a line, a table
-    one row a line (cells joined with " | "). Paragraph text has no line breaks.
+    The units that chunking must not cut are lines: a list has one item per line, a table one row per line
+    (cells joined with " | "), code one line of code per line. Paragraph text has no line breaks.
     """
 
     kind: BlockKind

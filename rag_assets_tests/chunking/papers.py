@@ -19,7 +19,7 @@ _WORDS = (
 
 
 class WordCounter:
-    """One token a word."""
+    """One token per word."""
 
     name = "words"
 
@@ -31,7 +31,7 @@ class WordCounter:
 
 
 def words_and_two(texts: Sequence[str]) -> list[int]:
-    """An embedding model's tokenizer: one token a word and two special ones."""
+    """An embedding model's tokenizer: one token per word and two special ones."""
     return [len(text.split()) + 2 for text in texts]
 
 
@@ -86,7 +86,7 @@ def blocks_table(papers: dict[str, Sequence[Block]]) -> pa.Table:
 
 
 def cells_of(text: str) -> tuple[Cell, ...]:
-    """The cells of a table whose text has a row a line and " | " between the cells; none is marked as a header."""
+    """The cells of a table whose text has one row per line and " | " between the cells; none is marked as a header."""
     return tuple(
         Cell(row, col, part) for row, line in enumerate(text.split("\n")) for col, part in enumerate(line.split(" | "))
     )
