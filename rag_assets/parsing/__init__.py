@@ -1,5 +1,5 @@
-"""A file becomes a Document: one package a format, one registry that sniffs content.
+"""A file becomes a Document: one package per format, and a registry that tells the format of a file by its content.
 
-Way in: `corpus` (the update of the parsed index and of the blocks), `discovery` (which files there are). Nothing is
-imported here, because parse workers import from this package and pay for every import.
+Entry points: `discovery` and `paper_lists` (which papers there are), `corpus` (the parsed index and the blocks).
+Nothing is imported here, because parse workers import from this package and each pays for every import.
 """

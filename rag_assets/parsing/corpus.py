@@ -1,6 +1,6 @@
 """The update of the parsed index and of the blocks: what changed is parsed, what did not is left alone.
 
-Says what is changed and what a row looks like. Nothing is published here.
+Plans and makes the rows; nothing is published here.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -229,6 +229,6 @@ def _label(page: int | None, labels: Sequence[str | None]) -> str | None:
 
 
 def _clean(label: str | None) -> str | None:
-    """A label on one line; None when it is empty, holds other than printable characters, or is no label but a text."""
+    """A label on one line; None when it is empty, too long for a label, or not printable."""
     text = " ".join((label or "").split())
     return text if text and text.isprintable() and len(text) <= _MAX_LABEL_CHARS else None

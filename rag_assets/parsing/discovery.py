@@ -13,6 +13,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import methodcaller
 from pathlib import Path
 
 from rag_assets.errors import MissingInput
@@ -78,7 +79,8 @@ class _Place:
 def discover(papers: Path, limits: ParseLimits) -> list[Paper]:
     """Sweep `papers` with all its folders; sorted by path, the same on every machine.
 
-    Hidden files, READMEs, drafts and backups are passed over; files of unknown suffix too, but the log names them.
+    Hidden files, READMEs, half-written files and backups are passed over; files of unknown suffix too, but the log
+    names them.
     Files are one paper when they have the same folder and the same stem. The id of a paper is its stem; papers whose
     stem occurs in several folders get ids by path, `2301.00001/main.pdf` becomes `2301.00001__main`. Raises
     MissingInput when the folder is not there: an unmounted disk must not read as "all papers were deleted".
@@ -86,14 +88,14 @@ def discover(papers: Path, limits: ParseLimits) -> list[Paper]:
     demand_folder(papers)
     root = papers.resolve()
     groups: dict[_Place, list[PaperFile]] = {}
-    swept = _sweep(papers)
-    _tell_of(swept.unknown, papers)
-    for relative in swept.candidates:
+    candidates, unknown = _sweep(papers)
+    _warn_of_unknown(unknown, papers)
+    for relative in candidates:
         folder, _, name = unicodedata.normalize("NFC", relative).rpartition("/")
         stem = stem_of(name) or name
         groups.setdefault(_Place(folder, stem), []).append(_candidate(papers, relative, root, limits))
     ids = _unique_ids(groups)
-    _tell_of_split_papers(groups, ids)
+    _warn_of_split_papers(groups, ids)
     return [Paper(ids[place], tuple(files)) for place, files in groups.items()]
 
 
@@ -115,7 +117,7 @@ def manifest_hash(papers: Path, listed: Iterable[Path] = ()) -> str:
     MissingInput when the folder is not there.
     """
     demand_folder(papers)
-    entries = [_manifest_entry(papers / relative, relative) for relative in (*_sweep(papers).candidates, INDEX_NAME)]
+    entries = [_manifest_entry(papers / relative, relative) for relative in (*_sweep(papers)[0], INDEX_NAME)]
     entries += [_manifest_entry(path, str(path)) for path in sorted(listed)]
     return fingerprint(entries)
 
@@ -133,17 +135,11 @@ def _manifest_entry(path: Path, name: str) -> tuple[str, int, int]:
     return name, found.st_size, found.st_mtime_ns
 
 
-@dataclass(frozen=True)
-class _Swept:
-    """Relative paths in a folder, sorted."""
+def _sweep(papers: Path) -> tuple[list[str], list[str]]:
+    """Sorted relative paths of candidates, and of files that a user may have meant but of no known suffix.
 
-    candidates: list[str]
-    """Files of known suffixes, links to folders outside and folders that cannot be listed."""
-    unknown: list[str]
-    """Files that a user may have meant to be papers, but of no known suffix."""
-
-
-def _sweep(papers: Path) -> _Swept:
+    Candidates are files of known suffixes, links to folders outside, and folders that cannot be listed.
+    """
     root = papers.resolve()
     found: list[str] = []
     unknown: list[str] = []
@@ -156,11 +152,8 @@ def _sweep(papers: Path) -> _Swept:
         found += [(within / name).as_posix() for name in (*linked, *(name for name in meant if stem_of(name)))]
         unknown += [(within / name).as_posix() for name in meant if not stem_of(name)]
     found += [Path(error.filename).relative_to(papers).as_posix() for error in unlisted]
-    return _Swept(sorted(found, key=_by_folder), sorted(unknown, key=_by_folder))
-
-
-def _by_folder(relative: str) -> list[str]:
-    return relative.split("/")
+    by_folder = methodcaller("split", "/")
+    return sorted(found, key=by_folder), sorted(unknown, key=by_folder)
 
 
 def _is_passed_over(name: str) -> bool:
@@ -168,13 +161,13 @@ def _is_passed_over(name: str) -> bool:
     return name.startswith((".", "~")) or lowered.endswith(("~", STAGED_SUFFIX)) or lowered in _IGNORED_NAMES
 
 
-def _tell_of(unknown: list[str], papers: Path) -> None:
+def _warn_of_unknown(unknown: list[str], papers: Path) -> None:
     if unknown:
         more = f" and {len(unknown) - _MAX_NAMED} more" if len(unknown) > _MAX_NAMED else ""
         logger.warning(
             "Passed over in %s, of no known suffix: %s%s. Known are %s.",
             papers,
-            ", ".join(map(_printable, unknown[:_MAX_NAMED])),
+            ", ".join(unknown[:_MAX_NAMED]).encode("utf-8", "replace").decode("utf-8"),
             more,
             ", ".join(known_suffixes()),
         )
@@ -185,8 +178,11 @@ def _leads_out(path: Path, root: Path) -> bool:
 
 
 def _candidate(papers: Path, relative: str, root: Path, limits: ParseLimits) -> PaperFile:
-    path = papers / relative
-    return PaperFile(path, _printable(relative), _problem(path, root, limits) or _unprintable(relative))
+    path, name = papers / relative, relative.encode("utf-8", "replace").decode("utf-8")
+    problem = _problem(path, root, limits)
+    if name != relative:
+        problem = problem or "has a name that is not valid UTF-8. Rename the file."
+    return PaperFile(path, name, problem)
 
 
 def file_problem(path: Path, limits: ParseLimits) -> str:
@@ -222,18 +218,10 @@ def _problem(path: Path, root: Path, limits: ParseLimits) -> str:
     return file_problem(path, limits)
 
 
-def _unprintable(relative: str) -> str:
-    return "" if _printable(relative) == relative else "has a name that is not valid UTF-8. Rename the file."
-
-
-def _printable(name: str) -> str:
-    return name.encode("utf-8", "replace").decode("utf-8")
-
-
 def _unique_ids(places: Collection[_Place]) -> dict[_Place, str]:
     """The id of each paper: by stem, by path where papers share the stem, with a hash where these are equal too.
 
-    Depends on which papers there are, never on their order or on earlier sweeps.
+    Depends on which papers there are, not on their order or on earlier sweeps.
     """
     n_with_stem = Counter(safe_id(place.stem) for place in places)
     ids = {place: stem_id if n_with_stem[stem_id := safe_id(place.stem)] == 1 else place.path_id for place in places}
@@ -244,7 +232,7 @@ def _unique_ids(places: Collection[_Place]) -> dict[_Place, str]:
     }
 
 
-def _tell_of_split_papers(groups: Mapping[_Place, Sequence[PaperFile]], ids: Mapping[_Place, str]) -> None:
+def _warn_of_split_papers(groups: Mapping[_Place, Sequence[PaperFile]], ids: Mapping[_Place, str]) -> None:
     """Warn when files of one stem but different suffixes lie in different folders: they may be meant as one paper."""
     by_stem: dict[str, list[_Place]] = {}
     for place in groups:

@@ -43,7 +43,7 @@ _MOVED = {"list_of_papers": "moved from data/cache"}
 def find_papers(papers: Path, paper_list: Path | None, limits: ParseLimits) -> list[Paper]:
     """The papers that `paper_list` names, or a parsed_index.parquet in the papers folder, or a sweep finds.
 
-    Raises MissingInput when the folder or the named file is not there, or the file is no such table.
+    Raises MissingInput when the folder or the named file is not there, or the file is not such a table.
     """
     if paper_list is not None:
         return _listed_papers(paper_list, papers, limits)
@@ -53,7 +53,7 @@ def find_papers(papers: Path, paper_list: Path | None, limits: ParseLimits) -> l
 
 
 def demand_papers(found: Sequence[Paper], papers: Path) -> None:
-    """Raise MissingInput when no paper was found: without one there is nothing to make.
+    """Raise MissingInput when no paper was found: there is nothing to build from.
 
     Not for a corpus that was published before: there, all papers may have been deleted on purpose.
     """
@@ -118,7 +118,7 @@ def _listed_papers(listing: Path, papers: Path, limits: ParseLimits) -> list[Pap
     """The papers of a table with `paper_id`, `parsed_xml_path`, `parsed_txt_path` and perhaps `pdf_path`.
 
     Relative paths count from the folder of the table; null or empty ones are fine. A row whose files are missing, or
-    whose paper_id was there before, becomes a paper with a problem. Raises MissingInput when it is no such table.
+    whose paper_id was there before, becomes a paper with a problem. Raises MissingInput when it is not such a table.
     """
     found: dict[str, Paper] = {}
     n_before: Counter[str] = Counter()

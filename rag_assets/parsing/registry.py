@@ -1,4 +1,4 @@
-"""The formats: one table of suffixes, sniffers and parsers, and the sniffing that never trusts a suffix alone.
+"""The formats: one table of suffixes, sniffers and parsers; the content of a file decides before its suffix.
 
 A new format is a row of `FORMATS` and a package of its own. Modules are imported when they are first needed: a worker
 that reads TEI does not load the PDF engine.
@@ -36,7 +36,7 @@ class Format:
     parse: str
     """`module:function`."""
     sniff: str | None
-    """`module:function` that knows the format by its first bytes; None: told by being text, and by the suffix."""
+    """`module:function` that knows the format by its first bytes; None: any text with its suffix."""
     opening: bytes = b""
     """What the content starts with, white space aside: only then is the sniffer imported and asked."""
     needs: str = ""
@@ -212,7 +212,7 @@ def _text_format(name: str, head: bytes) -> Format:
 
 
 def _mismatch(formats: Sequence[Format], name: str, text: str) -> str:
-    """Why a text is none of the formats that its suffix promises."""
+    """Why a text does not have a format that its suffix promises."""
     expected = {known.source for known in formats}
     if Source.PDF in expected:
         return f"is no PDF: it has no %PDF- header but holds {_kind_of(text)}. Download it again."

@@ -1,4 +1,4 @@
-"""Parsed documents by fingerprint, on disk as soon as they are parsed: a killed run repeats no finished file.
+"""Parsed documents by fingerprint, on disk as soon as they are parsed, so that a killed run repeats no finished file.
 
 Documents are never changed in place, so workers may write at the same time. A file that could not be parsed leaves
 its failure, for the same purpose.
@@ -42,7 +42,7 @@ class DocumentStore:
         write_atomically(self._path(fingerprint, _DOCUMENT_SUFFIX), hashlib.sha256(packed).digest() + packed)
 
     def has(self, fingerprint: str) -> bool:
-        """Whether the document is there and as it was written; a damaged one is deleted, and the log says so."""
+        """Whether the document is there and not damaged; a damaged one is deleted, with a warning."""
         path = self._path(fingerprint, _DOCUMENT_SUFFIX)
         try:
             _packed(path)

@@ -1,6 +1,6 @@
-"""The life of a parse worker: read an item, work within limits, answer, until the parent closes the pipe or is gone.
+"""The process of a parse worker: it reads an item, works within limits and answers, until the parent closes the pipe.
 
-The other side, which starts, hands out, times and replaces, is `workers`.
+`workers` is the other side.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ class Failure:
     reason: str
     """Why, as a phrase that can follow "x.xml: "."""
     is_worker_lost: bool
-    """The item took its worker with it: it passed a limit or crashed, and nothing it did can be relied on."""
+    """The item passed a limit or crashed, so its worker is replaced."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Answer:
 def serve() -> None:
     """Answer the items that come on standard input until it is closed.
 
-    Standard output is taken out of reach first, so that a library that prints does not garble the answers.
+    Standard output is redirected first, so that a library that prints does not garble the answers.
     """
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -94,7 +94,7 @@ def _result(work: Callable[[Any], Any], item: Any, limits: ParseLimits) -> Any:
 
 @contextlib.contextmanager
 def _alarm(seconds: float) -> Iterator[None]:
-    """Have the system end this process after a while, should it hang where no thread of its own can run."""
+    """Have the system end this process after a while, even if it hangs holding the interpreter."""
     if not hasattr(signal, "setitimer"):
         yield
         return
@@ -108,7 +108,7 @@ def _alarm(seconds: float) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _memory_limit(max_added_mb: int) -> Iterator[None]:
-    """Let the address space grow by so much and no more, where the system tells and holds it (Linux)."""
+    """Limit how much the address space may grow, where the system supports it (Linux)."""
     statm = Path("/proc/self/statm")
     if not statm.exists():
         yield
@@ -128,7 +128,7 @@ def _memory_limit(max_added_mb: int) -> Iterator[None]:
 
 
 def _die_with_parent() -> None:
-    """A killed pipeline must not leave workers at work: the system sees to it on Linux, a thread elsewhere."""
+    """End this process when the pipeline is killed: by a signal of the system on Linux, by a thread elsewhere."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     else:

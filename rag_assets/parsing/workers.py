@@ -1,11 +1,9 @@
-"""Running untrusted work in processes that can be killed: a time and a memory limit an item, a crash harms one item.
+"""Running untrusted work in processes that can be killed: each item has a time and a memory limit.
 
-This side starts the workers, hands out items, watches the clock and replaces who is lost; `worker_process` is the
-other side. What is run, and what a failure means for a paper, is the caller's matter.
-
-A worker is a plain subprocess with a pipe of its own. Of the pools that exist, concurrent.futures cannot stop a
-single item; pebble can, but its workers import the main program anew (1.7 s of CPU when that is Dagster's command)
-and one that hangs outlives a killed parent.
+This side starts the workers, hands out items, watches the clock and replaces workers; `worker_process` is the other.
+A worker is a plain subprocess with a pipe of its own: concurrent.futures cannot stop a single item; pebble can, but
+its workers import the main program anew (1.7 s of CPU when that is Dagster's command), and one that hangs outlives a
+killed parent.
 """
 
 import contextlib
@@ -35,10 +33,9 @@ def run_limited(
 ) -> Iterator[tuple[int, Result | Failure]]:
     """`work(item)` for every item, in worker processes: (index of the item, result), in the order they finish.
 
-    `work` is a function of an importable module; items and results can be pickled. `n_workers` 0 is one a core;
-    no more are started than there are items, and all are ended with the iteration, however it ends. A RagAssetsError
-    raised by `work` becomes a Failure with its message, any other exception one that names it. Raises RuntimeError
-    when a worker cannot be started at all.
+    `work` is a function of an importable module; items and results can be pickled. `n_workers` 0 is one per core; no
+    more are started than there are items, and all are ended when the iteration ends or is abandoned. An exception
+    raised by `work` becomes a Failure. Raises RuntimeError when a worker cannot be started at all.
     """
     todo: queue.SimpleQueue[tuple[int, Item]] = queue.SimpleQueue()
     for numbered in enumerate(items):
@@ -67,7 +64,7 @@ def _work_off(
     todo: "queue.SimpleQueue[tuple[int, Item]]",
     done: "queue.SimpleQueue[tuple[int, Result | Failure] | Exception]",
 ) -> None:
-    """The thread of one worker: hand it item after item until none is left or it is closed."""
+    """The thread of one worker: hand it items until none is left or it is closed."""
     try:
         while True:
             index, item = todo.get_nowait()
@@ -79,11 +76,11 @@ def _work_off(
 
 
 class _Closed(Exception):
-    """The worker was closed from outside; nobody waits for its results any more."""
+    """The worker was closed from outside; its results are not wanted any more."""
 
 
 class _Worker:
-    """One worker process, started when it is first needed and replaced when an item has cost it its life."""
+    """One worker process, started when it is first needed and replaced after an item that killed it."""
 
     def __init__(self, limits: ParseLimits) -> None:
         self._limits = limits
@@ -92,21 +89,21 @@ class _Worker:
         self._is_closed = False
 
     def run(self, work: Callable[[Item], Result], item: Item) -> Result | Failure:
-        """The result of `work(item)`, or why there is none."""
+        """The result of `work(item)`, or its failure."""
         process = self._process or self._start()
-        clock = _Clock(process, self._limits.timeout_s)
-        with clock:
+        limit = _TimeLimit(process, self._limits.timeout_s)
+        with limit:
             answer = _ask(process, pickle.dumps((work, item, self._limits)))
         if self._is_closed:
             raise _Closed
         result: Result | Failure
         if answer is not None:
             result = answer.value
-        elif clock.has_rung:
+        elif limit.has_fired:
             result = self._too_slow()
         else:
             result = _crashed(process)
-        if clock.has_rung or (isinstance(result, Failure) and result.is_worker_lost):
+        if limit.has_fired or (isinstance(result, Failure) and result.is_worker_lost):
             self._end()
         return result
 
@@ -127,7 +124,7 @@ class _Worker:
                 stdout=subprocess.PIPE,
                 env={**os.environ, "PYTHONPATH": search_path},
             )
-        with _Clock(process, _START_TIMEOUT_S):
+        with _TimeLimit(process, _START_TIMEOUT_S):
             answer = _ask(process, b"")
         if self._is_closed:
             raise _Closed
@@ -153,13 +150,13 @@ class _Worker:
                     pipe.close()
 
 
-class _Clock:
+class _TimeLimit:
     """Kills a process when time is up, unless the block ends before."""
 
     def __init__(self, process: "subprocess.Popen[bytes]", seconds: float) -> None:
-        self.has_rung = False
+        self.has_fired = False
         self._process = process
-        self._timer = threading.Timer(seconds, self._ring)
+        self._timer = threading.Timer(seconds, self._fire)
 
     def __enter__(self) -> None:
         self._timer.start()
@@ -168,8 +165,8 @@ class _Clock:
         self._timer.cancel()
         self._timer.join()
 
-    def _ring(self) -> None:
-        self.has_rung = True
+    def _fire(self) -> None:
+        self.has_fired = True
         self._process.kill()
 
 

@@ -1,4 +1,1 @@
-"""Exports of Landing AI's Agentic Document Extraction, in the three shapes of JSON it had over time.
-
-Way in: `document`.
-"""
+"""Exports of Landing AI's Agentic Document Extraction, in three shapes of JSON; entry point: `document`."""

@@ -1,8 +1,6 @@
 """A paper as LandingAI's ADE exported it (JSON): regions become blocks with pages and boxes.
 
-The three JSON families are brought to one form in `shapes`, noise is sifted out in `noise`, tables are read in
-`tables` and all other regions in `text`; this module finds the title, joins what ADE cut, and gives every block its
-section.
+Finds the title, joins what ADE cut, and gives every block its section; the other steps have modules of their own.
 """
 
 import re
@@ -39,10 +37,10 @@ _MIN_TITLE_SIZE = 1.5
 
 
 def looks_like_ade(head: bytes) -> bool:
-    """Whether the first 64 KB of a file may be ADE's JSON; `is_ade` says so for certain once it is parsed.
+    """Whether the first 64 KB of a file may be ADE's JSON; `is_ade` decides once it is parsed.
 
-    The names that tell may come later than these 64 KB, after a long `markdown` field: a file that starts with that
-    field is let through.
+    The names that tell may come later than these 64 KB, after a long `markdown` field, so a file that starts with that
+    field may be one.
     """
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith(b"{"):
@@ -58,7 +56,7 @@ def is_ade(parsed: object) -> bool:
 
 
 def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:
-    """Read an ADE export. Raises UnreadableDocument when it is none or holds no text, DocumentLimit when too big."""
+    """Read an ADE export. Raises UnreadableDocument when it is not one or holds no text, DocumentLimit when too big."""
     ade = read_ade(load_json_object(file.content, settings.limits), settings.limits.max_pages)
     title = _title_region(ade)
     sift = sifted(ade.regions, title, settings.running_header_share, ade.n_pages)
@@ -107,7 +105,7 @@ def _with_mended_title(table: Block, vocabulary: Vocabulary) -> Block:
 
 
 def _title_region(ade: AdeFile) -> Region | None:
-    """The region of page 1 that is set in the largest type, measured as area a character.
+    """The region of page 1 that is set in the largest type, measured as area per character.
 
     A text that ends like a sentence is a title only if its type is clearly larger than usual on the page.
     """

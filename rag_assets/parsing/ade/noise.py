@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.parsing.ade.shapes import Region
-from rag_assets.parsing.conventions.running_text import PlacedLine, folded_line, running_lines
+from rag_assets.parsing.conventions.running_text import PlacedLine, folded_line, running
 from rag_assets.parsing.markdown.parts import plain_line
 
 _NOISE_KINDS = frozenset(
@@ -43,8 +43,8 @@ def sifted(regions: Sequence[Region], title: Region | None, share: float, n_page
         for region in regions
         if region.kind not in _NOISE_KINDS and (region is title or _folded(region.text) not in marginal)
     ]
-    running = {id(region) for region in _running(text_regions, share)} - {id(title)}
-    kept = tuple(region for region in text_regions if id(region) not in running)
+    dropped = {id(region) for region in _running(text_regions, share)} - {id(title)}
+    kept = tuple(region for region in text_regions if id(region) not in dropped)
     return Sifted(kept, len(regions) - len(kept), _page_labels(noise, n_pages))
 
 
@@ -54,9 +54,7 @@ def _running(regions: Sequence[Region], share: float) -> list[Region]:
         if region.page_start is not None:
             pages.setdefault(region.page_start, []).append(region)
     by_page = [sorted(pages.get(page, []), key=_middle) for page in range(1, max(pages, default=0) + 1)]
-    lines = [[PlacedLine(_line(region), _middle(region)) for region in page] for page in by_page]
-    found = running_lines(lines, share)
-    return [page[index] for page, indices in zip(by_page, found, strict=True) for index in indices]
+    return running(by_page, lambda region: PlacedLine(_line(region), _middle(region)), share)
 
 
 def _line(region: Region) -> str:

@@ -5,8 +5,6 @@ Three families, told apart by their shape. Legacy (agentic-doc): `chunks` of `te
 top-level `grounding` map in which the ids of table cells resolve. Version 2: a `structure` tree document > page >
 element > table cell, every node with its grounding {page, range into the top-level `markdown`, box {xmin, ...}}.
 Pages count from 0 in the first two and from 1 in the third; here they count from 1.
-
-What a region's text means (tables, headings, noise) is read in `document`.
 """
 
 import re

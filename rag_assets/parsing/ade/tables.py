@@ -1,14 +1,14 @@
 """A table region of ADE as blocks: the table with its title and the boxes of its cells, and its notes.
 
 The title stands where a publisher put it: in the text before the table, in a merged first row, or in a merged last
-row below the notes. The HTML itself is read in `conventions.html_tables`.
+row below the notes.
 """
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rag_assets.domain import Block, BlockKind, Box, Cell, Zone
+from rag_assets.domain import Block, BlockKind, Box, Cell
 from rag_assets.parsing.ade.shapes import AdeFile, Region
 from rag_assets.parsing.conventions.html_tables import HtmlTable, split_tables
 from rag_assets.parsing.conventions.table_rows import span_over, table_block, with_inferred_header, without_empty_rows
@@ -65,14 +65,8 @@ def _grid_blocks(grid: _Grid, title_above: str, region: Region) -> Iterator[Bloc
         yield _text_block(title_above, BlockKind.PARAGRAPH, region.boxes)
     if rows:
         cells = with_inferred_header(without_empty_rows(rows))
-        yield table_block(
-            cells,
-            title=title or title_above or grid.caption,
-            section_path=(),
-            zone=Zone.BODY,
-            table_boxes=region.boxes,
-            title_boxes=(own_title.boxes if own_title else ()) or region.boxes,
-        )
+        title_boxes = (own_title.boxes if own_title else ()) or region.boxes
+        yield table_block(cells, title or title_above or grid.caption, region.boxes, title_boxes)
     for note in notes:
         yield _text_block(note.text, BlockKind.FOOTNOTE, note.boxes or region.boxes)
 

@@ -1,14 +1,13 @@
 """The text regions of ADE as blocks without sections: headings, paragraphs, lists, captions, and what a model wrote.
 
-ADE marks few headings, so lines are judged by their looks (`conventions.heading_lines`). Descriptions of figures
-stand between `<::` and `::>`, or fill a figure region; they are the model's words, a caption beside them is the
-authors'. Tables are read in `tables`, sections are found in `document`.
+ADE marks few headings, so lines are judged by their looks. Descriptions of figures stand between `<::` and `::>`, or
+fill a figure region; a model wrote them, while a caption beside them is the authors'.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from rag_assets.domain import Block, BlockKind, Span, Zone
+from rag_assets.domain import Block, BlockKind, Span
 from rag_assets.parsing.ade.shapes import Family, Region
 from rag_assets.parsing.conventions.heading_lines import MAX_TITLE_WORDS, looks_like_heading, numbered_heading_lines
 from rag_assets.parsing.conventions.heading_numbers import heading_number
@@ -75,7 +74,7 @@ def _is_wrapped_title(lines: Sequence[str]) -> bool:
 
 
 def text_blocks(region: Region, family: Family, vocabulary: Vocabulary) -> Iterator[LevelledBlock]:
-    """The blocks of a region that is no table; `vocabulary` is that of the document, to mend cut words."""
+    """The blocks of a region that is not a table; `vocabulary` is that of the document, to mend cut words."""
     text = _TRANSCRIPTION.sub(r"<::\1::>", region.text)
     if region.kind == "figure":
         yield from _figure_blocks(region, text, family, vocabulary)
@@ -105,15 +104,7 @@ def _part_blocks(part: MarkdownPart, region: Region, vocabulary: Vocabulary) -> 
             level = 0 if part.level == _UNKNOWN_LEVEL else part.level
             yield _levelled(BlockKind.HEADING, part.text.replace("\n", " "), region, vocabulary, level)
         case BlockKind.TABLE:
-            table = table_block(
-                part.cells,
-                title=part.title,
-                section_path=(),
-                zone=Zone.BODY,
-                table_boxes=region.boxes,
-                title_boxes=region.boxes,
-            )
-            yield LevelledBlock(table)
+            yield LevelledBlock(table_block(part.cells, part.title, region.boxes, region.boxes))
         case BlockKind.LIST if "\n" not in part.text:
             yield _levelled(BlockKind.PARAGRAPH, part.text, region, vocabulary)
         case BlockKind.LIST | BlockKind.CODE:

@@ -1,7 +1,6 @@
 """Pages of a document from the text layer of the PDF of the same paper: all of them, or those that are not proved.
 
-What does not align, or could stand on two pages, keeps no page. Reading the PDF is `words`' business, finding the
-blocks in it `placing`'s, what has a page already `gaps`'.
+What does not align, or could stand on two pages, keeps no page.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,4 @@
-"""Runs of a block whose page is not proved, filled with what the PDF says; what is proved is only compared with it.
-
-Works on the spans of one block. Where the PDF's spans come from is `pages`' business, what many contradictions mean
-that of `document`.
-"""
+"""The runs of a block whose page is not proved, filled from the PDF; proven pages are only compared with it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,14 +1,14 @@
-"""Which words of a block stand where in a PDF: seeds that cannot be mistaken, a chain through them, what lies between.
+"""Which words of a block are which words of a PDF: seeds that occur once, a chain through them, and what lies between.
 
 Works on lists of words alone. A seed is a run of words that occurs once in the block and once in the part of the PDF
 that is searched. Seeds are chained in ascending order (the longest increasing subsequence) and extended word by word.
-Which of these places a block is given is `placing`'s business.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+
+from rag_assets.parsing.conventions.ascending import longest_ascending
 
 _RESYNC = 3
 """Words that may be missing or added on either side before two words agree again."""
@@ -61,22 +61,7 @@ def matched(block: Sequence[str], pdf: Sequence[str], seeds: Sequence[tuple[int,
 def longest_chain(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """The longest subsequence that ascends on both sides; `pairs` ascend on the first."""
     ordered = list(pairs)
-    tails: list[int] = []
-    tail_at: list[int] = []
-    previous: list[int] = []
-    for index, (_, there) in enumerate(ordered):
-        slot = bisect_left(tails, there)
-        previous.append(tail_at[slot - 1] if slot else -1)
-        if slot == len(tails):
-            tails.append(there)
-            tail_at.append(index)
-        else:
-            tails[slot], tail_at[slot] = there, index
-    chain, index = [], tail_at[-1] if tail_at else -1
-    while index >= 0:
-        chain.append(ordered[index])
-        index = previous[index]
-    return chain[::-1]
+    return [ordered[at] for at in longest_ascending([(there, -here) for here, there in ordered])]
 
 
 def _words_of_seeds(seeds: Sequence[tuple[int, int]], size: int) -> list[tuple[int, int]]:

@@ -1,7 +1,6 @@
 """Pages and boxes of a block, from where its words stand in the PDF.
 
-Words that were not found lie between what stands around them, or have no page. Finding the words is `placing`'s
-business.
+Words that were not found lie between what stands around them, or have no page.
 """
 
 from bisect import bisect_left

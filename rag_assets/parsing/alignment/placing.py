@@ -1,8 +1,7 @@
 """Where each block of a document stands in the PDF: which of its words are which words there.
 
 Each block is placed by itself: first where it has word runs that occur once in the document and once in the PDF, then,
-for what is left, in the window between its placed neighbours. What could stand on two pages is not placed. Matching
-words is `matching`'s business, what follows for pages and boxes that of `pages`.
+for what is left, in the window between its placed neighbours. What could stand on two pages is not placed.
 """
 
 from collections import defaultdict

@@ -1,7 +1,6 @@
-"""The words of a document and of a PDF, folded alike, each with the place it has in its source.
+"""The words of a document and of a PDF, folded alike (`text.folding`), each with the place it has in its source.
 
-Folded as in `text.folding`: case, ligatures, quotes, dashes and hyphens inside words are gone, so a word cut by a
-line end is the same word on both sides. How the words are matched is decided in `matching`.
+Hyphens inside words are gone, so a word cut by a line end is the same word on both sides.
 """
 
 import re

@@ -216,7 +216,7 @@ class _Outline:
         if not before and number.style == "roman":
             return values[0] <= _MAX_NUMBER_GAP  # "I Introduction" without a stop is not known as a number
         if len(values) > 1 and (number.style == "arabic" or self._has_references):
-            # "4.2" is hardly ever an item: some headings before it may have been missed
+            # "4.2" is seldom an item: some headings before it may have been missed
             return values > before and values[0] <= (before or (1,))[0] + _MAX_NUMBER_GAP
         return follows(before, values)
 

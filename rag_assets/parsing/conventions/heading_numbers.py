@@ -1,8 +1,6 @@
 """The number that a heading starts with, in every form that papers use: 1, 2.1, 2.1., IV., A.1, Appendix A.
 
-"1. Introduction" means the same in all formats. A number alone makes no heading: list items, affiliations and
-references have one too. Which numbered lines are headings is decided in `heading_lines` and, for PDF, by font in
-`pdf.headings`.
+A number alone makes no heading: list items, affiliations and references have one too (see `heading_lines`).
 """
 
 import re
@@ -14,7 +12,7 @@ NumberStyle = Literal["arabic", "roman", "letter"]
 Values = tuple[int, ...]
 
 _MAX_CHARS = 400
-"""Longer lines are no headings; their number is read all the same, because they may be items of a list."""
+"""Longer lines are not headings, but may be items of a list, so their number is read too."""
 _MARKUP = re.compile(r"\*\*|__|\\(?=[.)])")
 """Emphasis of Markdown, and the backslash with which converters keep "1." from becoming a list."""
 _SPACE = r"(?:\s+(?=\S*[^\W\d_])|(?<=[.)])(?=[^\W\d_][^\W\d_]))"

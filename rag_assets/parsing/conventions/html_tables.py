@@ -1,8 +1,7 @@
-"""Tables that a model or a tool wrote as HTML, read leniently.
+"""Tables that a model or a tool wrote as HTML, cut out of the text around them and laid out on a grid.
 
-Real ones hold bare `<0.05`, no `<th>`, merged cells, several tables in a row and text before and after them. This
-module cuts a text into those pieces and lays each table out on a grid. Where a cell stands on the page is found by
-its id, by the caller; titles and notes of a table are the caller's too.
+Real ones hold bare `<0.05`, no `<th>`, merged cells, several tables in a row and text before and after them. Cells
+keep their ids, by which a caller finds where they stand on the page.
 """
 
 import re
@@ -12,7 +11,7 @@ from typing import Any
 
 from rag_assets.domain import Cell
 from rag_assets.parsing.conventions.superscripts import lowered, raised
-from rag_assets.parsing.conventions.table_rows import without_empty_rows
+from rag_assets.parsing.conventions.table_rows import Columns, without_empty_rows
 
 _TAGS = (
     "table|thead|tbody|tfoot|tr|td|th|caption|colgroup|col|br|sup|sub|b|i|em|strong|u|s|span|p|a|ul|ol|li|div|"
@@ -85,7 +84,7 @@ def _table(html: str) -> HtmlTable:
 def _placed(table: Any) -> list[tuple[Cell, str]]:
     """Every cell at its grid position, and its id."""
     rows = [row for row in table.iter("tr") if next(row.iterancestors("table"), table) is table]
-    occupied_until: dict[int, int] = {}  # column -> first row that is free again
+    columns = Columns()
     placed: list[tuple[Cell, str]] = []
     for row_index, row in enumerate(rows):
         in_head = any(True for _ in row.iterancestors("thead"))
@@ -93,12 +92,9 @@ def _placed(table: Any) -> list[tuple[Cell, str]]:
         is_header = bool(nodes) and (in_head or all(node.tag == "th" for node in nodes))
         col = 0
         for node in nodes:
-            while occupied_until.get(col, 0) > row_index:
-                col += 1
             col_span = min(_span(node, "colspan"), max(1, _MAX_COLUMNS - col))
             row_span = min(_span(node, "rowspan"), len(rows) - row_index)
-            if row_span > 1:
-                occupied_until.update(dict.fromkeys(range(col, col + col_span), row_index + row_span))
+            col = columns.place(row_index, col, row_span, col_span)
             cell = Cell(row_index, col, _text_of(node), row_span, col_span, is_header)
             placed.append((cell, str(node.get("id") or "")))
             col += col_span

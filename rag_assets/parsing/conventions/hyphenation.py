@@ -1,8 +1,7 @@
 """Words that a line end cut in two, put together again.
 
-What a hyphen at a line end means cannot be told from the line alone: the rest of the document decides whether
-"well-\\nknown" is one word or two. Formats that know their lines glue them one by one; where line ends lie in the text
-itself (ADE) it is mended whole.
+The rest of the document decides whether "well-\\nknown" is one word or two. Formats that know their lines glue them
+one by one; where line ends lie in the text itself (ADE) it is mended whole.
 """
 
 import re

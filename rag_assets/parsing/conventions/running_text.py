@@ -6,9 +6,9 @@ box (citation, copyright, correspondence, dates) is known by its first words.
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 EDGE_LINES = 3
 """Lines at the top, and at the bottom, of a page that can be running text."""
@@ -32,6 +32,7 @@ _OPENS_BOX = re.compile(
 )
 
 Edge = Literal["top", "bottom"]
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,12 @@ class _Occurrence:
     page: int
     line: int
     place: float | None
+
+
+def running(pages: Sequence[Sequence[Item]], line_of: Callable[[Item], PlacedLine], share: float) -> list[Item]:
+    """The items of all pages whose lines are running text, as `running_lines` tells."""
+    found = running_lines([[line_of(item) for item in page] for page in pages], share)
+    return [page[index] for page, indices in zip(pages, found, strict=True) for index in sorted(indices)]
 
 
 def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[frozenset[int]]:

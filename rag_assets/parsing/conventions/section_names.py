@@ -1,8 +1,4 @@
-"""The names that sections of papers have, and the zone each name states, whatever the heading looks like.
-
-The only list of such names, for all formats. How deep a heading stands, and which lines are headings at all, is
-decided in `section_headings` and `heading_numbers` and, for PDF, in `pdf.headings`.
-"""
+"""The names that sections of papers have, for all formats, and the zone that each name states."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Which section and zone each block is in, told from the headings before it.
+"""Which section and zone each block is in, from the headings before it.
 
 For sources that say little about structure (ADE, Docling, Markdown). Levels that a vision model guesses page by page
 contradict each other; numbering (`heading_numbers`) and the usual names of a paper's sections (`section_names`) do not,

@@ -1,8 +1,6 @@
 """Raised digits as superscript characters, apart from the word before them.
 
-"exacerbated.29" and "109" say something else than the page does: the first glues two sentences together, the second
-is 10 to the 9th. Formats that know what is raised (PDF by the place of the glyphs, Markdown, HTML and docling by
-their marks) write superscript characters.
+Plain digits are wrong: "exacerbated.29" glues two sentences together, and "109" may be 10 to the 9th.
 """
 
 import re

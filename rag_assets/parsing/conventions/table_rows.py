@@ -1,14 +1,13 @@
 """From the cells of a table to the lines of its text, and which rows are its header.
 
-One line a row, cells joined with " | ", every line with its own run of boxes. Where cells come from (HTML, Docling,
-Markdown) is the business of the format modules; repeating headers and spanned values is chunking's.
+One line per row, cells joined with " | ", every line with its own boxes.
 """
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag_assets.domain import Block, BlockKind, Box, Cell, Span, Zone
+from rag_assets.domain import Block, BlockKind, Box, Cell, Span
 
 CELL_SEPARATOR = " | "
 _MAX_HEADER_ROWS = 4
@@ -20,15 +19,9 @@ _MAX_LETTER_SHARE_OF_DATA = 0.34
 
 
 def table_block(
-    cells: Sequence[Cell],
-    *,
-    title: str,
-    section_path: tuple[str, ...],
-    zone: Zone,
-    table_boxes: Sequence[Box] = (),
-    title_boxes: Sequence[Box] = (),
+    cells: Sequence[Cell], title: str, table_boxes: Sequence[Box] = (), title_boxes: Sequence[Box] = ()
 ) -> Block:
-    """A table of `cells`; a row none of whose cells has a box takes `table_boxes`. title_boxes: those of its title."""
+    """A table of `cells`, without a section; a row none of whose cells has a box takes `table_boxes`."""
     lines, spans, start = [], [], 0
     for row, line in zip(_rows(cells), table_lines(cells), strict=True):
         boxes = tuple(dict.fromkeys(box for cell in row if cell.text for box in cell.boxes)) or tuple(table_boxes)
@@ -40,8 +33,6 @@ def table_block(
     return Block(
         BlockKind.TABLE,
         "\n".join(lines),
-        section_path=section_path,
-        zone=zone,
         spans=tuple(spans),
         title=title,
         title_spans=(span_over(0, len(title), title_boxes),) if title and title_boxes else (),
@@ -50,8 +41,23 @@ def table_block(
 
 
 def table_lines(cells: Sequence[Cell]) -> list[str]:
-    """One line a row that has cells of its own: their texts joined, empty ones included."""
+    """One line per row that has cells of its own: their texts joined, empty ones included."""
     return [CELL_SEPARATOR.join(cell.text for cell in row).strip() for row in _rows(cells)]
+
+
+class Columns:
+    """The columns of a grid while its rows are filled from top to bottom."""
+
+    def __init__(self) -> None:
+        self._free_from: dict[int, int] = {}
+        """Column -> first row that no cell above reaches into."""
+
+    def place(self, row: int, col: int, row_span: int, col_span: int) -> int:
+        """The first free column of the row from `col` on; it and those the cell spans are taken from then on."""
+        while self._free_from.get(col, 0) > row:
+            col += 1
+        self._free_from.update(dict.fromkeys(range(col, col + col_span), row + row_span))
+        return col
 
 
 def span_over(start: int, end: int, boxes: Sequence[Box]) -> Span:

@@ -1,4 +1,1 @@
-"""DoclingDocuments, and files that docling itself can convert into one.
-
-Way in: `document` and `convert`.
-"""
+"""DoclingDocuments (`document`), and files that docling itself can convert into one (`convert`)."""

@@ -1,9 +1,8 @@
 """PDF, HTML and DOCX through docling's own converter, an optional dependency (`rag_assets[docling]`).
 
-docling finds layout and tables with models that it fetches at its first PDF; HTML and DOCX need none. Its document is
-read in `document`. Written against the documented API of docling 2 (`DocumentConverter.convert` of a `DocumentStream`,
-`export_to_dict`);
-tests run it against a stand-in with that API, since docling itself brings torch along.
+docling finds layout and tables with models that it fetches at its first PDF; HTML and DOCX need none. Written against
+the documented API of docling 2 (`DocumentConverter.convert` of a `DocumentStream`, `export_to_dict`); tests run it
+against a stand-in with that API, since docling brings torch along.
 """
 
 import importlib

@@ -1,8 +1,7 @@
 """A DoclingDocument (JSON, schema 1.x) as blocks.
 
-The schema is read here directly: docling-core, which defines it, takes 2.4 s to import and refuses fields it does not
-know, where a reader only wants the ones it does. The body tree gives the reading order; furniture (page headers and
-footers, comments, notes) is left out. Converting PDF, HTML or DOCX to a DoclingDocument is `convert`'s.
+The schema is read here directly: docling-core, which defines it, takes 2.4 s to import and refuses unknown fields. The
+body tree gives the reading order; furniture (page headers and footers, comments, notes) is left out.
 """
 
 import re
@@ -42,7 +41,7 @@ def is_docling(parsed: object) -> bool:
 
 
 def parse_docling(file: RawFile, settings: ParsingSettings) -> Document:
-    """Read a DoclingDocument. Raises UnreadableDocument when it is none or is empty, DocumentLimit when too big."""
+    """Read a DoclingDocument. Raises UnreadableDocument when it is not one or empty, DocumentLimit when too big."""
     parsed = load_json_object(file.content, settings.limits)
     if not is_docling(parsed):
         raise UnreadableDocument("holds JSON that is no DoclingDocument. Export the paper with docling again.")
@@ -96,7 +95,7 @@ def _levelled(blocks: Sequence[LevelledBlock], title_at: int | None) -> list[Lev
 
 
 def _title_index(blocks: Sequence[LevelledBlock], pages: Pages) -> int | None:
-    """The first title; in a PDF without one, the first heading of its first page that is no section's."""
+    """The first title; in a PDF without one, the first heading of its first page that does not name a section."""
     for index, levelled in enumerate(blocks):
         if levelled.is_title:
             return index

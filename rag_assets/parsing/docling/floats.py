@@ -34,15 +34,9 @@ def table_blocks(table: Item, reading: Captions) -> Iterator[Block]:
     """A table, titled by its caption, and its footnotes; only the caption of a table without cells."""
     cells = _cells(mapping(table.get("data")), table, reading.pages)
     if cells:
-        is_contents = table.get("label") == "document_index"
-        yield table_block(
-            cells,
-            title=reading.attached_text(table, "captions"),
-            section_path=(),
-            zone=Zone.FRONT if is_contents else Zone.BODY,
-            table_boxes=reading.pages.boxes(table),
-            title_boxes=reading.attached_boxes(table, "captions"),
-        )
+        title, title_boxes = reading.attached_text(table, "captions"), reading.attached_boxes(table, "captions")
+        block = table_block(cells, title, reading.pages.boxes(table), title_boxes)
+        yield replace(block, zone=Zone.FRONT) if table.get("label") == "document_index" else block
     else:
         yield from reading.attached_blocks(table, "captions", BlockKind.PARAGRAPH)
     yield from reading.attached_blocks(table, "footnotes", BlockKind.FOOTNOTE)
@@ -62,10 +56,7 @@ def picture_blocks(picture: Item, reading: Captions) -> Iterator[Block]:
     for chart, cells in charts:
         title = caption or text_field(chart.get("title"))
         title_boxes = reading.attached_boxes(picture, "captions") if caption else boxes
-        block = table_block(
-            cells, title=title, section_path=(), zone=Zone.BODY, table_boxes=boxes, title_boxes=title_boxes
-        )
-        yield replace(block, is_generated=_is_read_by_model(reading.parsed))
+        yield replace(table_block(cells, title, boxes, title_boxes), is_generated=_is_read_by_model(reading.parsed))
     yield from reading.attached_blocks(picture, "footnotes", BlockKind.FOOTNOTE)
 
 
@@ -89,7 +80,7 @@ def _is_read_by_model(parsed: Item) -> bool:
 
 
 def _cells(data: Item, table: Item, pages: Pages) -> list[Cell]:
-    """The cells of a table, one a grid position."""
+    """The cells of a table, one per grid position."""
     by_position: dict[tuple[int, int], Cell] = {}
     for stated in map(mapping, sequence(data.get("table_cells"))):
         cell = _cell(stated, pages.cell_box(stated, table))

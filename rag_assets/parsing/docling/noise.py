@@ -1,13 +1,13 @@
 """Running headers and footers of a DoclingDocument that docling labelled as text.
 
-Docling names most of a page's furniture itself and misses some on some pages. Two signs tell the rest: the same words
-are furniture on another page, or they recur at the edge of most pages (`conventions.running_text`).
+Docling misses some of them on some pages. Two signs tell them: the same words are furniture on another page, or they
+recur at the edge of most pages.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from rag_assets.parsing.conventions.running_text import PlacedLine, folded_line, running_lines
+from rag_assets.parsing.conventions.running_text import PlacedLine, folded_line, running
 from rag_assets.parsing.docling.pages import Pages
 from rag_assets.parsing.files.json_objects import mapping, sequence, text_field
 
@@ -67,9 +67,7 @@ def _recurring(texts: Mapping[str, Item], pages: Pages, share: float) -> set[str
         if len(boxes) == 1:
             by_page.setdefault(boxes[0].page, []).append(((boxes[0].top + boxes[0].bottom) / 2, name))
     in_order = [sorted(by_page.get(page, [])) for page in range(1, max(by_page, default=0) + 1)]
-    lines = [[PlacedLine(_line(texts[name]), place) for place, name in page] for page in in_order]
-    found = running_lines(lines, share)
-    return {page[index][1] for page, indices in zip(in_order, found, strict=True) for index in indices}
+    return {name for _, name in running(in_order, lambda item: PlacedLine(_line(texts[item[1]]), item[0]), share)}
 
 
 def _label(text: Item) -> str:

@@ -54,7 +54,7 @@ class Pages:
         return (box,) if box else ()
 
     def spans(self, item: Mapping[str, Any], text: str) -> tuple[Span, ...]:
-        """The runs of an item's `text`: one a `prov` entry where their character ranges divide it, else one."""
+        """The runs of an item's `text`: one per `prov` entry where their character ranges divide it, else one."""
         provs = [mapping(prov) for prov in sequence(item.get("prov"))]
         boxes = [self._prov_box(prov) for prov in provs]
         starts = _starts(provs, len(text)) if len(provs) > 1 and all(boxes) else None

@@ -1,7 +1,6 @@
 """The body tree of a DoclingDocument walked in reading order: items become blocks without sections.
 
-Lists become one block with a line an item, inline groups one paragraph; captions go to their tables and figures.
-Pages are worked out in `pages`, tables and pictures in `floats`, sections in `document`.
+A list becomes one block with one line per item, an inline group one paragraph; captions go to their tables and figures.
 """
 
 import re
@@ -182,7 +181,7 @@ class Reading:
         yield from others
 
     def _collect(self, group: Item, level: "_Level", lines: list["_Line"], others: list[LevelledBlock]) -> None:
-        """The items of a list as lines; what is no text (tables, pictures) comes after the list."""
+        """The items of a list as lines; tables and pictures come after the list."""
         self._demand_depth(level.depth)
         number = 0
         for reference in sequence(group.get("children")):

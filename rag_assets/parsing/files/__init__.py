@@ -1,4 +1,1 @@
-"""Reading untrusted files safely: size, encoding, JSON and XML within limits.
-
-What the content means is the formats' matter.
-"""
+"""Reading untrusted files safely: encoding, JSON and XML within limits."""

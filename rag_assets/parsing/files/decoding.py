@@ -33,7 +33,7 @@ class Decoded:
 def decoded(content: bytes) -> Decoded:
     """Decode by byte order mark, as UTF-8, as UTF-16 without mark, as Windows-1252, or as the likeliest other.
 
-    Raises UnreadableDocument for bytes that are no text.
+    Raises UnreadableDocument for bytes that are not text.
     """
     for mark, encoding in BYTE_ORDER_MARKS:
         if content.startswith(mark):

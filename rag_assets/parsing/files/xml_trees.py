@@ -1,8 +1,8 @@
 """Reading untrusted XML.
 
 Nothing outside the file is ever opened: no DTD, entity, XInclude or network access. Nothing inside it is expanded:
-an entity stays a node of the tree, which `entity_text` turns into safe text. Size, depth and libxml2's own bounds on
-amplification hold. What the elements mean lives with each format (`tei`).
+an entity stays a node of the tree, which `entity_text` turns into safe text. Depth and libxml2's own bounds on
+amplification hold.
 """
 
 import html

@@ -29,7 +29,7 @@ _COMMENT = re.compile(r"\s#.*")
 
 
 def parse_markdown(file: RawFile, settings: ParsingSettings) -> Document:  # noqa: ARG001 - one signature for all formats
-    """Read a Markdown file. Raises UnreadableDocument when it is no text or is empty, DocumentLimit when too deep."""
+    """Read a Markdown file. Raises UnreadableDocument when it is not text or empty, DocumentLimit when too deep."""
     source = decoded(file.content)
     text = source.text.replace("\r\n", "\n").replace("\r", "\n")
     front_matter, body = _split_front_matter(text)
@@ -57,7 +57,7 @@ def parse_markdown(file: RawFile, settings: ParsingSettings) -> Document:  # noq
 def _title_index(parts: Sequence[MarkdownPart], stated: str) -> int | None:
     """The heading of level 1 that repeats the stated title, else the first of that level.
 
-    Beside a stated title, one that names a section is no title.
+    Beside a stated title, one that names a section is not the title.
     """
     at_top = [index for index, part in enumerate(parts) if part.level == 1]
     if stated and at_top and is_section_name(parts[at_top[0]].text):
@@ -88,7 +88,7 @@ def _is_same_title(heading: str, stated: str) -> bool:
 
 def _block(part: MarkdownPart) -> Block:
     if part.cells:
-        return table_block(part.cells, title=part.title, section_path=(), zone=Zone.BODY)
+        return table_block(part.cells, part.title)
     is_lined = part.kind in (BlockKind.LIST, BlockKind.CODE)
     text = part.text if is_lined else _one_line(part.text)
     return Block(part.kind, text, spans=(Span(0, len(text), None, None),), title=part.title)

@@ -1,7 +1,7 @@
 """Headings of a Markdown file that are not marked as such: "1. Introduction", "**2. Methods**", "References".
 
 To Markdown the first is a list with one item and the others are paragraphs. They are marked with `#` before the text
-is cut into blocks. Which numbered lines are headings is decided in `conventions.heading_lines`.
+is cut into blocks.
 """
 
 import re

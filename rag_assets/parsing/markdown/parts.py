@@ -1,7 +1,7 @@
 """Markdown text cut into its blocks, inline marks removed: headings, paragraphs, lists, tables, code, figures.
 
 Two dialects: files that people wrote in Markdown, and the Markdown that ADE writes for one region of a page, where an
-indented line is no code and a quotation mark no quote. Sections, pages and boxes are the callers' business.
+indented line is not code and ">" starts no quotation.
 """
 
 import html
@@ -35,7 +35,7 @@ class MarkdownPart:
 
     kind: BlockKind
     text: str
-    """Paragraphs and headings keep the line breaks of the source; of lists and tables a line is an item or a row."""
+    """Paragraphs and headings keep the line breaks of the source; in lists and tables a line is an item or a row."""
     level: int = 0
     """Of a heading, 1 to 6."""
     title: str = ""
@@ -44,7 +44,7 @@ class MarkdownPart:
 
 
 def markdown_parts(text: str, dialect: Dialect) -> list[MarkdownPart]:
-    """The blocks of `text` in order. Raises RecursionError when they are nested beyond all sense."""
+    """The blocks of `text` in order. Raises RecursionError when they are nested too deep."""
     from markdown_it.tree import SyntaxTreeNode
 
     return list(_parts(SyntaxTreeNode(_parser(dialect).parse(text)).children))

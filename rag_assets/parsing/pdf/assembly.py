@@ -1,7 +1,6 @@
 """From groups of lines to the blocks of a document: kinds, captions, lists, and paragraphs across columns and pages.
 
-Brings together what `headings`, `paragraphs` and `sections` decide, each for itself. The groups come in reading order,
-running headers already gone.
+The groups come in reading order, without running headers.
 """
 
 import re
@@ -12,12 +11,12 @@ from rag_assets.domain import Block, BlockKind, Span, Zone
 from rag_assets.parsing.conventions.hyphenation import Vocabulary
 from rag_assets.parsing.conventions.running_text import opens_box
 from rag_assets.parsing.conventions.sections import OpenSections
+from rag_assets.parsing.conventions.table_rows import CELL_SEPARATOR
 from rag_assets.parsing.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.pdf.headings import BodyStyle, HeadingLevels, caption_kind, is_heading
 from rag_assets.parsing.pdf.paragraphs import Part, goes_on, is_unfinished, joined_parts
 from rag_assets.parsing.pdf.sections import Outline, zones_of
 
-_CELL_SEPARATOR = " | "
 _FOOTNOTE_SIZE = 0.93
 _FOOTNOTE_TOP = 0.5
 _FOOTNOTE_MARK = re.compile(r"(?:\d{1,3}|[*∗†‡§¶#]+)[\s.)]*\S")
@@ -195,7 +194,7 @@ def _on_lines(pieces: Sequence[tuple[str, tuple[Span, ...]]]) -> tuple[str, tupl
 
 
 def _table(block: _Gathered) -> tuple[str, tuple[Span, ...]]:
-    rows = [_CELL_SEPARATOR.join(line.cells) for line in block.groups[0].lines]
+    rows = [CELL_SEPARATOR.join(line.cells) for line in block.groups[0].lines]
     text = "\n".join(rows)
     boxes = [group.box() for group in (*block.caption, block.groups[0])]
     return text, (Span(0, len(text), boxes[-1].page, boxes[-1].page, tuple(boxes)),)

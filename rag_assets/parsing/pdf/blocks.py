@@ -1,4 +1,4 @@
-"""From lines in reading order to groups of lines: paragraphs, list items, tables and headings to be.
+"""From lines in reading order to groups of lines: paragraphs, list items, tables and possible headings.
 
 A group holds lines of one column that belong together by their spacing, indentation and font. Whether a group is a
 heading, and whether it goes on in the next column, is decided later with the whole document in view

@@ -1,7 +1,6 @@
 """PDF files with a text layer, read with PDFium and without any model.
 
-Only the order of the steps lives here: pages, lines, running text, groups, blocks. A scanned PDF is refused with
-advice, never an empty success.
+A scanned PDF is refused with advice; it never becomes an empty document.
 """
 
 from collections.abc import Sequence

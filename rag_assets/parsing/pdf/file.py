@@ -1,7 +1,6 @@
 """Opening PDF files with PDFium: what cannot be opened, and why, in words a reader can act on.
 
-The only module that opens and closes a PDF and knows PDFium's error codes. Reading the text of a page is
-`text`'s business. PDFium is not thread safe: one thread a process.
+PDFium is not thread safe: use one thread per process.
 """
 
 from collections.abc import Iterator

@@ -2,7 +2,6 @@
 
 The only module that calls PDFium's text functions. Coordinates are points with the origin at the top left of the
 page as it is shown (crop box and page rotation applied). `Frame` turns them so that text runs from left to right.
-What the characters make up is `text`'s business.
 """
 
 import ctypes

@@ -1,7 +1,6 @@
 """Which groups of lines are headings, and how deep: by font size, weight and numbering, where it is clear.
 
-Works on the shape of the whole document: what is larger or bolder than *its* body text. Zones and section paths are
-built from the result in `sections`.
+Compares with the document's own body text: a heading is larger or bolder than that.
 """
 
 import re

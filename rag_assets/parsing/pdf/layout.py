@@ -2,7 +2,7 @@
 
 The page is cut where a gutter runs between two columns of prose. What crosses the gutter (a title, a wide table)
 separates bands; inside a band the left column is read before the right one. A table whose cells merely stand in
-columns is not cut: its rows stay rows. What the lines mean is for later modules.
+columns is not cut: its rows stay rows.
 """
 
 import re

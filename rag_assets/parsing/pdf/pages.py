@@ -1,15 +1,11 @@
-"""The lines of all pages of a PDF in reading order, with and without running headers and footers.
-
-What parsing a PDF and aligning another file to a PDF have in common. What the lines mean is for `blocks` and
-`alignment`.
-"""
+"""The lines of all pages of a PDF in reading order, with and without running headers and footers."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rag_assets.errors import DocumentLimit
-from rag_assets.parsing.conventions.running_text import PlacedLine, running_lines
+from rag_assets.parsing.conventions.running_text import PlacedLine, running
 from rag_assets.parsing.pdf.layout import Line, lines_in_reading_order
 from rag_assets.parsing.pdf.text import PageText, read_page
 
@@ -49,12 +45,9 @@ def read_pages(pdf: "PdfDocument") -> tuple[list[PageText], list[PageLines]]:
 def without_running_text(pages: Sequence[PageLines], share: float) -> tuple[list[PageLines], int]:
     """The pages without running headers, footers and page numbers, and how many lines that were."""
     in_order = [sorted(page.upright, key=lambda line: line.top) for page in pages]
-    running = running_lines([[_placed(line) for line in page] for page in in_order], share)
-    kept = []
-    for page, ordered, indices in zip(pages, in_order, running, strict=True):
-        dropped = {id(ordered[index]) for index in indices}
-        kept.append(PageLines(tuple(line for line in page.upright if id(line) not in dropped), page.asides))
-    return kept, sum(len(indices) for indices in running)
+    dropped = {id(line) for line in running(in_order, _placed, share)}
+    kept = [replace(page, upright=tuple(line for line in page.upright if id(line) not in dropped)) for page in pages]
+    return kept, len(dropped)
 
 
 def _placed(line: Line) -> PlacedLine:

@@ -1,7 +1,4 @@
-"""Putting the text of a PDF back together: lines to prose, and paragraphs that go on in the next column.
-
-Words cut by a line end are `conventions.hyphenation`'s matter. Nothing here knows fonts or headings.
-"""
+"""Putting the text of a PDF back together: lines to prose, and paragraphs that go on in the next column."""
 
 import re
 from collections.abc import Sequence
@@ -50,7 +47,7 @@ class Part:
 
 
 def joined_parts(parts: Sequence[Part], vocabulary: Vocabulary) -> tuple[str, tuple[Span, ...]]:
-    """One paragraph from the pieces it stands in, with one span a piece: its page and its box."""
+    """One paragraph from the pieces it stands in, with one span per piece: its page and its box."""
     text = ""
     starts: list[int] = []
     for part in parts:

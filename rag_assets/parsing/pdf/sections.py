@@ -1,7 +1,4 @@
-"""Zones and section paths: what is abstract, body, reference list or appendix, and which section a block is in.
-
-Works on the texts and levels of the headings alone; what makes a group of lines a heading is `headings`' business.
-"""
+"""Zones of a PDF's blocks: what is abstract, body, reference list or appendix."""
 
 import re
 from collections.abc import Sequence
@@ -29,7 +26,7 @@ _MAX_FRONT_CHARS = 6000
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What the zones are decided from: one entry a block."""
+    """What the zones are decided from: one entry per block."""
 
     text: str
     page: int

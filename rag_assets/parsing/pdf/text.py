@@ -2,8 +2,7 @@
 
 A segment is a run of words on one line without a wide gap: part of a line of prose, or a cell of a table row.
 Coordinates are points in a reading frame: origin at the top left of the page as it is shown (crop box and page
-rotation applied), turned so that the text runs from left to right. How segments make lines, and lines columns, is
-`layout`'s business.
+rotation applied), turned so that the text runs from left to right.
 """
 
 from collections import Counter
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
 MAX_CHARS_PER_PAGE = 60_000
-"""A dense printed page has some 10,000 characters; a file with more than this on one page is a trap or a plot."""
+"""A dense printed page has some 10,000 characters; a file with more than this on one page is hostile or a plot."""
 _WIDE_GAP_EMS = 1.0
 _MIN_OVERLAP = 0.35
 """Share of its own (or the line's) height by which a character must overlap the line to stand on it: superscripts
@@ -57,7 +56,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class PageText:
-    """What stands on a page: one layer a direction, the one with most text first."""
+    """What stands on a page: one layer per direction, the one with most text first."""
 
     number: int
     layers: tuple[Layer, ...] = ()
@@ -73,7 +72,7 @@ class PageText:
     """False where PDFium cannot load the page."""
 
     def without_text(self) -> "PageText":
-        """The same facts with the segments let go."""
+        """The same facts without the segments."""
         return replace(self, layers=())
 
 

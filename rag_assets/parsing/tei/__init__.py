@@ -1,4 +1,1 @@
-"""TEI XML, as GROBID and scholarly editors write it.
-
-Way in: `document`.
-"""
+"""TEI XML, as GROBID and scholarly editors write it; entry point: `document`."""

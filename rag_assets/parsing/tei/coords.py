@@ -1,7 +1,7 @@
 """GROBID's coordinates: where on which page an element stands.
 
-`coords="4,72.0,93.9,113.6,9.4;4,..."` is one area a line or fragment: page (1-based), left, top, width and height in
-PDF points, origin top left. `<facsimile><surface n lrx lry>` gives the size of each page; without it an area still
+`coords="4,72.0,93.9,113.6,9.4;4,..."` holds one area per line or fragment: page (1-based), left, top, width and height
+in PDF points, origin top left. `<facsimile><surface n lrx lry>` gives the size of each page; without it an area still
 proves its page, but there is no box. Source: GROBID's documentation, "Coordinates of structures in the original PDF".
 """
 
@@ -68,13 +68,10 @@ def page_sizes(root: etree._Element) -> dict[int, PageSize]:
     """Page -> size, from the facsimile's surfaces; empty when there is none."""
     sizes = {}
     for surface in root.iter("{*}surface"):
-        numbers = [_number(surface.get(name)) for name in ("ulx", "uly", "lrx", "lry")]
-        page = _number(surface.get("n"))
-        if page is None or page < 1 or numbers[2] is None or numbers[3] is None:
-            continue
-        size = PageSize(numbers[0] or 0.0, numbers[1] or 0.0, numbers[2], numbers[3])
-        if size.width > 0 and size.height > 0:
-            sizes[int(page)] = size
+        left, top = (_number(surface.get(name)) or 0.0 for name in ("ulx", "uly"))
+        page, right, bottom = (_number(surface.get(name)) for name in ("n", "lrx", "lry"))
+        if page and page >= 1 and right is not None and right > left and bottom is not None and bottom > top:
+            sizes[int(page)] = PageSize(left, top, right, bottom)
     return sizes
 
 
@@ -126,15 +123,10 @@ def _union(one: Area, other: Area) -> Area:
 
 
 def _area(fragment: str) -> Area | None:
-    numbers = [_number(part) for part in fragment.split(",")]
-    if len(numbers) != 5:
+    numbers = [number for part in fragment.split(",") if (number := _number(part)) is not None]
+    if len(numbers) != 5 or numbers[0] < 1 or numbers[0] != int(numbers[0]) or min(numbers[3:]) < 0:
         return None
-    page, left, top, width, height = numbers
-    if page is None or left is None or top is None or width is None or height is None:
-        return None
-    if page < 1 or page != int(page) or width < 0 or height < 0:
-        return None
-    return Area(int(page), left, top, width, height)
+    return Area(int(numbers[0]), *numbers[1:])
 
 
 def _number(text: str | None) -> float | None:

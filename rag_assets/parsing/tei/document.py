@@ -1,11 +1,9 @@
 """TEI files: GROBID's full texts and training files, and TEI written by people.
 
-Entry of the format. The steps live apart: `structure` reads the tree into blocks of blocks, `paging` gives them pages
-and their place in the reading order; this module joins them into a Document.
-
-What becomes what: the abstract is FRONT, the body BODY, appendices ANNEX, acknowledgements and statements BACK; the
-reference list is left out. A heading reads as printed ("3.1 Methods") and is the last title of its section path. A
-figure's text is its caption; a table's caption is its title.
+`structure` reads the tree into blocks, `paging` gives them pages and their place in the reading order. The abstract is
+FRONT, the body BODY, appendices ANNEX, acknowledgements and statements BACK; the reference list is left out. A heading
+reads as printed ("3.1 Methods") and is the last title of its section path. A figure's text is its caption; a table's
+caption is its title.
 """
 
 from lxml import etree
@@ -29,7 +27,7 @@ def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:
     if there is a paragraph of it, since a break marks the start of a page); without either it is the largest page
     that coordinates prove. Page labels are the breaks' `@n`.
 
-    Raises UnreadableDocument when the file is no XML, not TEI or without text, DocumentLimit when it passes a limit.
+    Raises UnreadableDocument when the file is not XML, not TEI or without text, DocumentLimit when it passes a limit.
     """
     limits = settings.limits
     tree = read_xml(file.content, limits)

@@ -1,7 +1,6 @@
-"""What TEI's elements are to us: text that flows on, units of their own, or nothing to read.
+"""How TEI's elements are read: as text that flows on, as blocks of their own, or not at all.
 
-One place for names, so that the walk over the tree (`structure`) and the count of what it must not lose
-(`coverage`) agree on what is text at all, and on nothing else.
+The walk over the tree (`structure`) and the count of the text it must not lose (`document`) share these names.
 """
 
 import re
@@ -29,7 +28,7 @@ SEPARATED = frozenset(
         "th", "tr", "entry", "note", "formula", "sp", "speaker", "bibl",
     }
 )  # fmt: skip
-"""Elements whose words never touch their neighbours', whatever the white space between the tags."""
+"""Elements whose words are apart from their neighbours', whatever the white space between the tags."""
 BLOCKS = frozenset({"p", "ab", "lg", "head", "list", "table", "sp", "eg", "egXML", "floatingText"})
 """Units that end the paragraph they stand in."""
 CODE = frozenset({"eg", "egXML", "codeblock", "programlisting"})
@@ -53,7 +52,7 @@ def name_of(element: etree._Element) -> str:
 
 
 def is_unread(element: etree._Element, name: str) -> bool:
-    """Whether an element's content is no text of the paper's own: running headers, the reference list, pictures."""
+    """Whether an element's content is not the paper's own text: running headers, the reference list, pictures."""
     if name in RUNNING or name in REFERENCES or name in _SILENT:
         return True
     if name == "note":

@@ -1,7 +1,4 @@
-"""Running text of TEI elements: what the words inside a paragraph, a cell or a caption read as.
-
-Which elements make blocks is decided in `structure`; here everything runs on in one line of text.
-"""
+"""Running text of TEI elements: what the words inside a paragraph, a cell or a caption read as."""
 
 from collections.abc import Callable
 

@@ -1,8 +1,8 @@
-"""How much text a page can hold at most, told from the coordinates a file has.
+"""How much text a page can hold at most, estimated from the coordinates a file has.
 
-With coordinates on references alone, a turn of the page is known to lie somewhere between two references. How far
-from each of them it can be is bounded by paper: the lines below the one and above the other hold only so many
-characters. All estimates here err on the side of more text, so that the bounds hold.
+With coordinates on references alone, a turn of the page is known to lie somewhere between two references. The lines
+below the one and above the other hold only so many characters, which bounds the place of the turn. All estimates err
+on the side of more text, so that the bounds hold.
 """
 
 import math

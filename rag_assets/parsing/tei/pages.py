@@ -1,18 +1,17 @@
 """Which page each stretch of text stands on, proved by coordinates or page breaks.
 
 GROBID reads a paper page after page, so along its running text pages never go back: two references on page 4 prove
-that all words between them are on page 4. Between a reference on 4 and one on 5 the page turns somewhere; the
-stretch where it can be is narrowed by the areas of the paragraph, by inner references and by what a page can hold
-(`layout`), and what is left of it is marked as "4 to 5". A wider doubt is no page at all. Coordinates that
-contradict their neighbours prove nothing, for themselves or for the text around them.
+that all words between them are on page 4. Between a reference on 4 and one on 5 the page turns somewhere; the areas of
+the paragraph, inner references and what a page can hold (`layout`) narrow the stretch where, and what is left of it is
+marked as "4 to 5". A wider doubt gives no page. Coordinates that contradict their neighbours prove nothing.
 """
 
 import itertools
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.domain import BlockKind, Box, Span
+from rag_assets.parsing.conventions.ascending import longest_ascending
 from rag_assets.parsing.tei.coords import Area, PageSize, boxes_of, whole_lines
 from rag_assets.parsing.tei.layout import Layout
 from rag_assets.parsing.tei.text import Mark, TextRun, UnplacedBlock
@@ -67,23 +66,8 @@ def chain_points(blocks: Sequence[UnplacedBlock]) -> list[Point]:
 
 def consistent(points: Sequence[Point]) -> list[bool]:
     """Which points belong to the longest run in which pages never go back; the others contradict their neighbours."""
-    tails: list[int] = []
-    tail_indices: list[int] = []
-    previous: list[int] = []
-    for index, point in enumerate(points):
-        length = bisect_right(tails, point.page)
-        previous.append(tail_indices[length - 1] if length else -1)
-        if length == len(tails):
-            tails.append(point.page)
-            tail_indices.append(index)
-        else:
-            tails[length], tail_indices[length] = point.page, index
-    kept = [False] * len(points)
-    index = tail_indices[-1] if tail_indices else -1
-    while index >= 0:
-        kept[index] = True
-        index = previous[index]
-    return kept
+    kept = set(longest_ascending([(point.page, index) for index, point in enumerate(points)]))
+    return [index in kept for index in range(len(points))]
 
 
 def stretches(points: Sequence[Point], n_chars: int, bounds: PageBounds, layout: Layout | None) -> list[Stretch]:

@@ -1,7 +1,4 @@
-"""Pages and reading order of a whole document: by coordinates, by page breaks, or not at all.
-
-How one stretch of text gets its page lives in `pages`, how a figure finds its place in `floats`.
-"""
+"""Pages and reading order of a whole document: by coordinates, by page breaks, or not at all."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Which section a heading opens, told from its number.
+"""Which section a heading opens, by its number.
 
 GROBID writes all sections side by side, so the hierarchy is in the numbers alone: 3.1 lies in 3, A.1 in A, and a
 letter lies in a roman numeral (the IEEE habit: "II. METHODS", "A. Subjects"). A heading without a number lies
@@ -80,7 +80,7 @@ def _number_in(title: str) -> str:
 
 
 def _number_parts(number: str) -> tuple[str, ...]:
-    """ "3.1." -> ("3", "1"); words such as "Chapter" are no number."""
+    """ "3.1." -> ("3", "1"); words such as "Chapter" are not numbers."""
     parts = tuple(_PARTS.findall(number))
     if len(parts) > _MAX_NUMBER_PARTS:
         return ()

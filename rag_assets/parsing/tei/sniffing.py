@@ -1,6 +1,6 @@
 """Telling TEI from other XML by the first bytes of a file, without parsing it.
 
-Imports nothing heavy, so that a registry can ask about every file of a folder.
+Imports nothing heavy, since the registry asks about every file of a folder.
 """
 
 import re
@@ -8,7 +8,7 @@ import re
 from rag_assets.parsing.files.decoding import BYTE_ORDER_MARKS
 
 TEI_ROOTS = frozenset({"TEI", "tei", "TEI.2", "teiCorpus", "teiCorpus.2"})
-"""Root elements of TEI P5, GROBID's training files and TEI P4; `article` (JATS) is none of them."""
+"""Root elements of TEI P5, GROBID's training files and TEI P4; not `article` (JATS)."""
 
 _PROLOG = re.compile(r"\s+|<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL)
 _ROOT = re.compile(r"<(?:[\w.-]+:)?([\w.-]+)")

@@ -1,8 +1,7 @@
-"""The walk over a TEI tree that turns it into blocks of blocks, in the order of the file.
+"""The walk over a TEI tree that turns it into blocks, in the order of the file.
 
 Text of unknown elements flows on into the paragraph around it, so that nothing is lost; only the elements named in
-`elements` make units of their own. A note or figure inside a paragraph follows it, so that no sentence is torn.
-Tables, lists and figures are taken apart in `tables`, pages are worked out in `pages`.
+`elements` make blocks of their own. A note or figure inside a paragraph follows it, so that no sentence is torn.
 """
 
 from dataclasses import replace
@@ -167,7 +166,7 @@ class _Walk:
             self._emit(self._code(element))
 
     def _section(self, section: etree._Element, outline: Outline) -> None:
-        """A section's head opens it in the outline around it; sections inside it have an outline of their own."""
+        """The head of a section opens it in the outline around it; sections inside have their own outline."""
         self._flush()
         zone, path = self._zone, self._path
         self._zone = zone_of(section, zone, heading_of(section))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from lxml import etree
 
 from rag_assets.domain import Cell
+from rag_assets.parsing.conventions.table_rows import CELL_SEPARATOR, Columns
 from rag_assets.parsing.tei.elements import name_of
 from rag_assets.parsing.tei.inline import InlineReader, SetAside
 from rag_assets.parsing.tei.text import TextRun
@@ -13,14 +14,13 @@ from rag_assets.parsing.tei.text import TextRun
 _ROWS = frozenset({"row", "tr"})
 _ROW_GROUPS = frozenset({"thead", "tbody", "tfoot", "tgroup"})
 _CELLS = frozenset({"cell", "td", "th", "entry"})
-_CELL_SEPARATOR = " | "
 _MAX_SPAN = 500
-"""A span is a claim of the file; a bigger one costs memory and no printed table has it."""
+"""No printed table has a bigger one, and a file that claims it costs memory."""
 
 
 @dataclass(frozen=True)
 class TableText:
-    """A table's text, one row a line, and its cells."""
+    """A table's text, one line per row, and its cells."""
 
     run: TextRun
     cells: tuple[Cell, ...]
@@ -139,7 +139,7 @@ def _table(table: etree._Element, captions: list[tuple[str, TextRun]], reader: I
         return TableText(TextRun.joined(_raw_lines(table, reader), "\n"), ())
     lines: list[TextRun] = []
     cells: list[Cell] = []
-    taken: dict[int, int] = {}
+    columns = Columns()
     for row in rows:
         if name_of(row) not in _ROWS:
             run = TextRun()
@@ -148,8 +148,8 @@ def _table(table: etree._Element, captions: list[tuple[str, TextRun]], reader: I
             continue
         runs = [(cell, _cell_run(cell, reader)) for cell in row if name_of(cell)]
         if any(run.text for _, run in runs):
-            cells.extend(_placed(runs, len(lines), taken, row.get("role")))
-            lines.append(TextRun.joined([run for _, run in runs], _CELL_SEPARATOR))
+            cells.extend(_placed(runs, len(lines), columns, row.get("role")))
+            lines.append(TextRun.joined([run for _, run in runs], CELL_SEPARATOR))
     return TableText(TextRun.joined(lines, "\n"), tuple(cells))
 
 
@@ -171,19 +171,15 @@ def _cell_run(cell: etree._Element, reader: InlineReader) -> TextRun:
 
 
 def _placed(
-    runs: Sequence[tuple[etree._Element, TextRun]], row: int, taken: dict[int, int], role: str | None
+    runs: Sequence[tuple[etree._Element, TextRun]], row: int, columns: Columns, role: str | None
 ) -> Iterator[Cell]:
-    """Give each cell its column; `taken` is, by column, the first row that no cell above reaches into."""
     col = 0
     for element, run in runs:
         if name_of(element) not in _CELLS:
             continue
-        while taken.get(col, 0) > row:
-            col += 1
         row_span, col_span = _span(element, "rows", "rowspan"), _span(element, "cols", "colspan")
+        col = columns.place(row, col, row_span, col_span)
         yield Cell(row, col, run.text, row_span, col_span, _is_header(element, role))
-        for covered in range(col, col + col_span):
-            taken[covered] = row + row_span
         col += col_span
 
 
@@ -197,7 +193,7 @@ def _is_header(cell: etree._Element, role: str | None) -> bool:
 
 
 def _raw_lines(table: etree._Element, reader: InlineReader) -> list[TextRun]:
-    """A table nobody cut into rows (GROBID's training files): its printed lines."""
+    """The printed lines of a table without rows (GROBID's training files)."""
     lines = [TextRun()]
     reader.string(table.text, lines[-1])
     for child in table:

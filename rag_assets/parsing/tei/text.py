@@ -1,7 +1,4 @@
-"""What the walk over a TEI tree collects: text with its marks, and the blocks made of it, still without pages.
-
-Which element becomes which block is decided in `structure`, what the marks prove about pages in `pages`.
-"""
+"""What the walk over a TEI tree collects: text with its marks, and the blocks made of it, still without pages."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,1 @@
-"""Plain text.
-
-Way in: `document`.
-"""
+"""Plain text; entry point: `document`."""

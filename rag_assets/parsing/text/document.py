@@ -1,4 +1,4 @@
-"""A plain text file becomes a Document: paragraphs, the headings that are beyond doubt, abstract and references.
+"""A plain text file becomes a Document: paragraphs, abstract, references, and the headings that are certain.
 
 Pages are known only from form feeds, which a PDF-to-text program writes. Structure is found conservatively: taking a
 sentence for a heading harms a section title, taking the body for references loses it.
@@ -12,7 +12,7 @@ from rag_assets.domain import Block, BlockKind, Document, PageSource, Source, Sp
 from rag_assets.errors import DocumentLimit
 from rag_assets.parsing.conventions.heading_lines import looks_like_heading, numbered_heading_lines
 from rag_assets.parsing.conventions.heading_numbers import heading_depth, number_styles
-from rag_assets.parsing.conventions.running_text import PlacedLine, running_lines
+from rag_assets.parsing.conventions.running_text import PlacedLine, running
 from rag_assets.parsing.conventions.section_names import (
     is_plain_section_name,
     is_section_name,
@@ -77,17 +77,9 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
 
 
 def _without_running_lines(pages: Sequence[Sequence[Line]], share: float) -> tuple[list[list[Line]], int]:
-    filled = [[index for index, line in enumerate(page) if line.text] for page in pages]
-    running = running_lines(
-        [[PlacedLine(page[index].text) for index in indices] for page, indices in zip(pages, filled, strict=True)],
-        share,
-    )
-    dropped = [{indices[at] for at in found} for indices, found in zip(filled, running, strict=True)]
-    kept = [
-        [line for index, line in enumerate(page) if index not in gone]
-        for page, gone in zip(pages, dropped, strict=True)
-    ]
-    return kept, sum(map(len, dropped))
+    filled = [[line for line in page if line.text] for page in pages]
+    dropped = {id(line) for line in running(filled, lambda line: PlacedLine(line.text), share)}
+    return [[line for line in page if id(line) not in dropped] for page in pages], len(dropped)
 
 
 def _title_index(paragraphs: Sequence[Paragraph]) -> int | None:

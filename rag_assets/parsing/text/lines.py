@@ -1,7 +1,4 @@
-"""Lines of a plain text into paragraphs: which line ends are the author's and which are only where a line was full.
-
-Knows nothing of titles, sections or references; that is `document`'s matter.
-"""
+"""Lines of a plain text into paragraphs: which line ends are the author's, and which lines were only full."""
 
 import itertools
 import re

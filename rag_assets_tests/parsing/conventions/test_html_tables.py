@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.domain import Cell, Zone
+from rag_assets.domain import Cell
 from rag_assets.parsing.conventions.html_tables import HtmlTable, split_tables
 from rag_assets.parsing.conventions.table_rows import table_block, with_inferred_header
 
@@ -131,7 +131,7 @@ def test_spans_cover_the_lines_of_the_text() -> None:
     """A gap between runs is text without a page."""
     table = only_table("<table><tr><td></td><td>b</td></tr><tr><td>c</td><td>1</td></tr></table>")
 
-    block = table_block(table.cells, title="", section_path=(), zone=Zone.BODY)
+    block = table_block(table.cells, "")
 
     assert block.text == "| b\nc | 1"
     assert [(span.start, span.end) for span in block.spans] == [(0, 4), (4, 9)]
