@@ -11,6 +11,7 @@ from rag_assets_tests.chunking.papers import (
     cells_of,
     chunked,
     document_text,
+    heading,
     paragraph,
     paragraphs,
     sentence,
@@ -138,11 +139,9 @@ def test_a_passage_names_its_place_in_the_chunk_and_the_title_it_repeats() -> No
 def test_a_passage_carries_the_section_it_begins_in() -> None:
     """A chunk of several short sections has the title of none of them."""
     blocks = [
-        Block(BlockKind.HEADING, title, ("Methods", title))
-        if is_heading
-        else paragraph(f"{title} was done.", "Methods", title)
+        block
         for title in ("Sampling", "Staining", "Counting")
-        for is_heading in (True, False)
+        for block in (heading("Methods", title), paragraph(f"{title} was done.", "Methods", title))
     ]
     (chunk,) = chunked(blocks, ChunkingSettings())
 
@@ -151,6 +150,28 @@ def test_a_passage_carries_the_section_it_begins_in() -> None:
     assert chunk.section_title == "Methods"
     assert [one.section_title for one in passages] == ["Sampling", "Staining", "Counting"]
     assert passages[1].section_path == "Methods > Staining"
+
+
+def test_passages_end_with_sections_rather_than_in_them_and_never_with_a_heading() -> None:
+    """A heading apart from its text names the wrong passage; one that bridges two sections is about neither."""
+    for seed in range(20):
+        rng = random.Random(seed)
+        blocks = [
+            block
+            for path in [("Methods", f"Heading {n}") for n in range(12)]
+            for block in (
+                heading(*path),
+                heading(*path, "Heading below"),
+                paragraph(sentence(rng, 3), *path, "Heading below"),
+                paragraph(sentence(rng, 4), *path, "Heading below"),
+            )
+        ]
+
+        passages = passages_of(chunked(blocks, ChunkingSettings(min_tokens=500)), target=50, max_tokens=60)
+
+        assert len(passages) > 2
+        assert not any(passage.text.split("\n")[-1].startswith("Heading") for passage in passages), seed
+        assert all(passage.text.startswith("Heading") for passage in passages[1:]), seed
 
 
 @pytest.mark.parametrize(

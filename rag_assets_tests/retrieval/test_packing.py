@@ -1,6 +1,7 @@
 """Ranked passages become contexts within a budget."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -131,6 +132,26 @@ def test_a_stretch_of_a_paper_is_packed_once() -> None:
     contexts = pack_contexts(ranking, corpus.library, PassageSizes(WordCounter()), NO_NEIGHBOURS, budget_tokens=100)
 
     assert [context.chunk_id for context in contexts] == ["a"]
+
+
+def test_all_pieces_of_a_long_row_are_packed() -> None:
+    """Each says that the whole row is its place in the paper; taken for repeats, all but one would be left out."""
+    chunk = chunk_of("t", "A | one, two, three")
+    passages = [
+        passage_of("t#0", "A | one,", chunk_id="t"),
+        passage_of("t#1", "two, three", chunk_id="t", chunk_start=9),
+    ]
+    pieces = [replace(passage, char_start=0, char_end=19) for passage in passages]
+
+    [context] = pack_contexts(
+        [(piece, 1.0) for piece in pieces],
+        Library.of([chunk], pieces),
+        PassageSizes(WordCounter()),
+        NO_NEIGHBOURS,
+        budget_tokens=100,
+    )
+
+    assert context.text == chunk.text
 
 
 def test_a_repeated_table_title_stands_once_above_its_rows() -> None:
