@@ -12,7 +12,7 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.assets.run_liveness import end_dead_runs
-from rag_assets.assets.sources import last_observed, observations, observed_versions
+from rag_assets.assets.sources import known_versions, news, observed_versions
 from rag_assets.errors import InvalidSettings, MissingInput
 from rag_assets.settings import AutomationSettings, Settings, load_settings
 
@@ -42,29 +42,29 @@ def corpus_sensor(overrides: Mapping[str, Any] | None) -> dg.SensorDefinition:
     )
     def look(context: dg.SensorEvaluationContext) -> dg.SensorResult:
         end_dead_runs(context.instance)
-        return look_for_changes(load_settings(overrides), last_observed(context.instance), context.cursor)
+        return look_for_changes(load_settings(overrides), known_versions(context.instance), context.cursor)
 
     return look
 
 
-def look_for_changes(settings: Settings, observed: Mapping[str, str], cursor: str | None) -> dg.SensorResult:
+def look_for_changes(settings: Settings, known: Mapping[str, str], cursor: str | None) -> dg.SensorResult:
     """One look at the data folder, at most one run request.
 
-    observed: the version of each source that the last run, or the last look, has seen. cursor: what the last look has
-    seen. A run is asked for when the state is neither: a run of the command line has seen to what it observed. The
-    first look at a folder over which nothing was run asks for none, since a whole build may be long and cost money.
+    known: the version of each source that Dagster was told last. cursor: what the last look has seen. A run is asked
+    for when the state is neither: a run of the command line has seen to what it reported. The first look at a folder
+    over which nothing was run asks for none, since a whole build may be long and cost money.
     """
     try:
         found = observed_versions(settings)
     except MissingInput as error:
         return dg.SensorResult(skip_reason=str(error), cursor=cursor)
     seen = json.loads(cursor) if cursor else None
-    if found in (seen, observed):
+    if found in (seen, known):
         return dg.SensorResult(skip_reason="No paper and no question changed.", cursor=json.dumps(found))
-    news = [] if observed == found else observations(settings, found)
-    if seen is None and not observed:
-        return dg.SensorResult(skip_reason=NOTHING_RAN, cursor=json.dumps(found), asset_events=news)
-    return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=json.dumps(found), asset_events=news)
+    events = news(settings, found, known)
+    if seen is None and not known:
+        return dg.SensorResult(skip_reason=NOTHING_RAN, cursor=json.dumps(found), asset_events=events)
+    return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=json.dumps(found), asset_events=events)
 
 
 def nightly_schedule(overrides: Mapping[str, Any] | None) -> dg.ScheduleDefinition:

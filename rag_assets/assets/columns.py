@@ -66,5 +66,12 @@ DESCRIPTIONS = {
 
 def table_schema(schema: pa.Schema) -> dg.MetadataValue:
     """A table's columns with types and descriptions; `dagster/column_schema` in a materialization."""
-    columns = [dg.TableColumn(field.name, str(field.type), DESCRIPTIONS.get(field.name)) for field in schema]
+    columns = [dg.TableColumn(field.name, _type_name(field.type), DESCRIPTIONS.get(field.name)) for field in schema]
     return dg.MetadataValue.table_schema(dg.TableSchema(columns))
+
+
+def _type_name(type_: pa.DataType) -> str:
+    """A short name: the fields of a struct would fill the page."""
+    if pa.types.is_list(type_):
+        return f"list<{_type_name(type_.value_type)}>"
+    return "struct" if pa.types.is_struct(type_) else str(type_)

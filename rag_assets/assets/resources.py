@@ -10,7 +10,7 @@ import dagster as dg
 
 from rag_assets.answering.models import require_models
 from rag_assets.assets.launchpad import launchpad_schema
-from rag_assets.assets.sources import observations, observed_versions
+from rag_assets.assets.sources import known_versions, news, observed_versions
 from rag_assets.data_folder import demand_writable
 from rag_assets.embedding.providers import require_embedder
 from rag_assets.errors import MissingInput
@@ -95,10 +95,11 @@ def _tag_run(context: dg.InitResourceContext, data_dir: Path) -> None:
 def _observe_sources(context: dg.InitResourceContext, settings: Settings) -> None:
     """Tell Dagster which papers and questions this run reads; that they are missing is said by the asset that reads
     them."""
+    if context.instance is None:
+        return
     with suppress(MissingInput):
-        for event in observations(settings, observed_versions(settings)):
-            if context.instance is not None:
-                context.instance.report_runless_asset_event(event)
+        for event in news(settings, observed_versions(settings), known_versions(context.instance)):
+            context.instance.report_runless_asset_event(event)
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,11 @@
 """What the pipeline is made from, as nodes of the graph: the papers and the questions, with their observed versions.
 
-A version is observed cheaply, from names, sizes and times of change: at the start of every run, and by the sensor.
+A version is observed cheaply, from names, sizes and times of change: at the start of every run, and by the sensor. A
+new one is reported to Dagster as a materialization, the only event of an external asset that its graph looks at to tell
+what is out of date.
 """
+
+from collections.abc import Mapping
 
 import dagster as dg
 
@@ -28,31 +32,28 @@ def observed_versions(settings: Settings) -> dict[str, str]:
     return {"papers": _papers_version(settings), "questions": manifest_of([settings.question_file])}
 
 
-def observations(settings: Settings, versions: dict[str, str]) -> list[dg.AssetObservation]:
-    """The events that tell Dagster what was observed."""
+def news(settings: Settings, found: Mapping[str, str], known: Mapping[str, str]) -> list[dg.AssetMaterialization]:
+    """The events that tell Dagster which of the versions found are not those it knows."""
     places = {
         "papers": settings.paper_list_file or settings.paths.papers,
         "questions": settings.question_file,
     }
     return [
-        dg.AssetObservation(
+        dg.AssetMaterialization(
             name,
             metadata={"path": dg.MetadataValue.path(places[name].absolute())},
             tags={"dagster/data_version": version},
         )
-        for name, version in versions.items()
+        for name, version in found.items()
+        if known.get(name) != version
     ]
 
 
-def last_observed(instance: dg.DagsterInstance) -> dict[str, str]:
+def known_versions(instance: dg.DagsterInstance) -> dict[str, str]:
     """The version of each source that was observed last; none of one that never was."""
-    found = {}
-    for name in ("papers", "questions"):
-        records = instance.fetch_observations(dg.AssetKey(name), limit=1).records
-        observation = records[0].asset_observation if records else None
-        if observation and observation.data_version:
-            found[name] = observation.data_version
-    return found
+    events = {name: instance.get_latest_materialization_event(dg.AssetKey(name)) for name in ("papers", "questions")}
+    made = {name: event.asset_materialization for name, event in events.items() if event}
+    return {name: one.tags["dagster/data_version"] for name, one in made.items() if one and one.tags}
 
 
 def _papers_version(settings: Settings) -> str:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from rag_assets.assets.automation import look_for_changes
-from rag_assets.assets.sources import last_observed, observations, observed_versions
+from rag_assets.assets.sources import known_versions, news, observed_versions
 from rag_assets.definitions import build_defs
 from rag_assets.errors import InvalidSettings
 from rag_assets.settings import Settings, load_settings
@@ -132,7 +132,7 @@ def test_a_tick_of_the_sensor_starts_the_job_that_makes_everything(
     sensor = definitions.resolve_sensor_def("corpus_sensor")
 
     with dg.instance_for_test() as instance:
-        for event in observations(settings, RAN):
+        for event in news(settings, RAN, {}):
             instance.report_runless_asset_event(event)
         tick = sensor.evaluate_tick(dg.build_sensor_context(instance=instance, definitions=definitions))
 
@@ -228,7 +228,7 @@ def test_a_run_observes_the_papers_and_questions_it_reads(settings: Settings) ->
         result = definitions.resolve_job_def("everything").execute_in_process(
             instance=instance, asset_selection=[dg.AssetKey("parsed_index")]
         )
-        observed = last_observed(instance)
+        observed = known_versions(instance)
         (event,) = result.get_asset_materialization_events()
 
     assert observed == observed_versions(settings)
