@@ -103,7 +103,14 @@ def _previews(updated: pa.Table) -> dict[str, str]:
 
 def _papers(updated: pa.Table) -> list[dict[str, Any]]:
     return [
-        {name.removeprefix("n_"): value for name, value in row.items()}
-        | {"share_with_page": f"{row['share_with_page']:.0%}"}
+        {
+            "paper": row["paper_id"],
+            "source": row["source"],
+            "chunks": row["n_chunks"],
+            "min tokens": row["n_tokens_min"],
+            "median": row["n_tokens_median"],
+            "max": row["n_tokens_max"],
+            "with page": f"{row['share_with_page']:.0%}",
+        }
         for row in paper_stats(updated)
     ]
