@@ -113,7 +113,7 @@ def _read(path: Path, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
         table = pq.read_table(pa.BufferReader(content), columns=list(columns))
     except (OSError, pa.ArrowException) as error:
         raise _UnusableTable(f"is damaged or no parquet file ({_first_line(error)})") from error
-    return table
+    return table.cast(pa.schema([schema.field(name) for name in columns], table.schema.metadata))
 
 
 def _demand_checksum(content: memoryview) -> None:

@@ -40,7 +40,7 @@ def chunks(settings: dg.ResourceParam[Settings]) -> Outcome:
     A section of more than `chunking.max_tokens` is cut at the end of a sentence, row or item, into chunks near
     `target_tokens` that overlap by up to `overlap_tokens`. A shorter section is one chunk of its own size, often far
     below the target; one of less than `min_tokens` or `min_chars` is merged with its neighbours. Tables and figures
-    are chunks of their own. The table of papers and the histogram show which sizes come of it.
+    share chunks with the text around them. The table of papers and the histogram show which sizes come of it.
     """
     paths = settings.paths
     index = required_table(paths.parsed_index, asset="parsed_index")

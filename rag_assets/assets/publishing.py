@@ -9,13 +9,12 @@ import dagster as dg
 import pyarrow as pa
 
 from rag_assets.assets.checks import results, withheld_results
-from rag_assets.assets.columns import table_schema
 from rag_assets.assets.reporting import MAX_MARKDOWN_CHARS, plain
 from rag_assets.incremental import StagedFiles, UpdatePlan, data_version
 from rag_assets.promises import CheckedPromise, nothing_withholds
 from rag_assets.settings import StageSettings
 from rag_assets.table_files import Published, write_table
-from rag_assets.tables import fingerprints_by
+from rag_assets.tables import description_of, fingerprints_by
 
 Written = TypeVar("Written")
 Outcome = Iterator[dg.AssetCheckResult | dg.AssetCheckEvaluation | dg.Output[None] | dg.MaterializeResult[Any]]
@@ -72,7 +71,7 @@ class TableUpdate:
             n_rows=len(self.table),
             path=self.path,
             settings=settings,
-            facts={"dagster/column_schema": table_schema(self.table.schema), **(facts or {})},
+            facts={"dagster/column_schema": _column_schema(self.table.schema), **(facts or {})},
             previews=previews,
         )
 
@@ -110,3 +109,15 @@ def of_another_asset(key: Sequence[str], made: dg.MaterializeResult[Any]) -> dg.
     version = made.data_version
     tags = {"dagster/data_version": version.value} if version else None
     return dg.AssetMaterialization(list(key), metadata=made.metadata, tags=tags)
+
+
+def _column_schema(schema: pa.Schema) -> dg.MetadataValue:
+    columns = [dg.TableColumn(field.name, _type_name(field.type), description_of(field)) for field in schema]
+    return dg.MetadataValue.table_schema(dg.TableSchema(columns))
+
+
+def _type_name(type_: pa.DataType) -> str:
+    """A short name: the fields of a struct would fill the page."""
+    if pa.types.is_list(type_):
+        return f"list<{_type_name(type_.value_type)}>"
+    return "struct" if pa.types.is_struct(type_) else str(type_)
