@@ -41,6 +41,8 @@ def read(text: str) -> list[tuple[str, list[tuple[int, str]]]]:
         str(REPLY),
         GOOD.replace('"', "'"),
         GOOD.replace('"claims"', '// what carries it\n"claims" /* two */'),
+        GOOD.replace('"citations"', '// see above\n"citations"'),
+        str(REPLY).replace("'Ferritin fell.'", '"Ferritin fell."'),
         GOOD.replace('{"answer"', "{answer").replace('"claims"', "claims"),
         GOOD[:-1],
         GOOD[:-2],
@@ -182,6 +184,9 @@ def test_an_oversized_reply_is_not_read() -> None:
     [
         "{" * 200_000,
         '{"' * 400_000,
+        '{"a":' * 160_000,
+        "[1," * 300_000,
+        "{'a':" * 160_000,
         '{"a": "' + 'x" ' * 60_000,
         '{"a":"' + "\\" * 200_000,
         '{"a":"' + '"' + " " * 200_000,
