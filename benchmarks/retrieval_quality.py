@@ -41,6 +41,8 @@ from rag_assets.parsing.text.document import parse_text
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.search import DenseSearch, Searcher
 from rag_assets.settings import Settings
+from rag_assets.table_files import write_table
+from rag_assets.tables import CHUNKS, PASSAGES, chunk_row, passage_row, to_table
 from rag_assets.text.tokens import token_counter
 
 BUDGET_TOKENS = 6000
@@ -150,10 +152,18 @@ def index_papers(papers: Sequence[Document], folder: Path, settings: Settings) -
     update_index(FolderTarget(folder / "bm25", TantivyFiles()), rows)
     store = RememberedStore(ChromaStore.open(folder / "chroma"))
     return Collection(
-        Library.of(chunks, passages),
+        published_library(chunks, passages, folder),
         DenseSearch(store, RememberedEmbedder(embedder)),
         TantivyIndex.open(folder / "bm25"),
     )
+
+
+def published_library(chunks: Sequence[Chunk], passages: Sequence[Passage], folder: Path) -> Library:
+    """The tables of these chunks and passages, written below `folder`."""
+    chunks_file, passages_file = folder / "chunks.parquet", folder / "passages.parquet"
+    write_table(to_table([chunk_row(chunk) for chunk in chunks], CHUNKS), chunks_file, {})
+    write_table(to_table([passage_row(passage, "") for passage in passages], PASSAGES), passages_file, {})
+    return Library(chunks_file, passages_file)
 
 
 def covidqa(corpus: Path, work: Path, settings: Settings) -> Iterator[str]:
@@ -166,8 +176,8 @@ def covidqa(corpus: Path, work: Path, settings: Settings) -> Iterator[str]:
         for in_papers in [{paper.paper_id: fold(paper.text) for paper in papers}]
     ]
     yield (
-        f"COVID-QA: {len(papers)} papers, {len(collection.library.chunks)} chunks, "
-        f"{len(collection.library.passages)} passages, {len(questions)} questions "
+        f"COVID-QA: {len(papers)} papers, {collection.library.n_chunks} chunks, "
+        f"{collection.library.n_passages} passages, {len(questions)} questions "
         f"({n_held[0]} answers stand in the parsed text, {n_held[1]} literally)\n"
     )
     yield "| | h@1 | h@5 | in 6000 | h@1 literal | h@5 literal | in 6000 literal |\n|---|" + "---:|" * 6
@@ -182,7 +192,7 @@ def answer_found(searcher: Searcher, question: str, answer: str) -> list[bool]:
     """Whether the answer is in the first chunk, in the first five, and in the packed contexts; by each fold."""
     ranking = searcher.rank(question)
     chunks = [hit.chunk.text for hit in searcher.hits(ranking, 5)]
-    contexts = searcher.contexts(ranking, BUDGET_TOKENS)
+    contexts, _ = searcher.contexts(ranking, BUDGET_TOKENS)
     if (n_tokens := sum(context.n_tokens for context in contexts)) > BUDGET_TOKENS:
         raise AssertionError(f"{n_tokens} tokens were packed")
     return [
@@ -213,7 +223,7 @@ def cranfield(corpus: Path, work: Path, settings: Settings) -> Iterator[str]:
     queries = json_lines(corpus / "queries.jsonl")
     judged = [line.split("\t") for line in (corpus / "qrels.tsv").read_text("utf-8").splitlines()[1:]]
     wanted = [ir_measures.Qrel(query, document, min(1, int(grade))) for query, document, grade in judged]
-    yield f"\nCranfield: {len(papers)} abstracts, {len(collection.library.passages)} passages, {len(queries)} queries\n"
+    yield f"\nCranfield: {len(papers)} abstracts, {collection.library.n_passages} passages, {len(queries)} queries\n"
     yield "| | nDCG@10 |\n|---|---:|"
     for contender in CONTENDERS:
         if "expanded_hits" in contender.retrieval:
@@ -230,7 +240,8 @@ def cranfield(corpus: Path, work: Path, settings: Settings) -> Iterator[str]:
 
 def first_papers(searcher: Searcher, query: str, n_papers: int) -> list[str]:
     ranking = searcher.rank(query)
-    return list(dict.fromkeys(one.passage.paper_id for one in ranking))[:n_papers]
+    papers = (passage.paper_id for passage in searcher.library.passages([one.place for one in ranking]))
+    return list(dict.fromkeys(papers))[:n_papers]
 
 
 def json_lines(path: Path) -> list[dict[str, Any]]:

@@ -9,8 +9,11 @@ read the file as any other. The schemas and the way from rows to values are in `
 import hashlib
 import json
 import logging
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +30,8 @@ _NO_CHECKSUM = "0" * 64
 """Stands in the place of the checksum while it is computed."""
 _MAX_TAIL_BYTES = 1_000_000
 """Where in a file the checksum is looked for; footers of our tables have some kilobytes."""
+_ROWS_PER_GROUP = 64
+"""Read and decompressed together by whoever reads a few rows (`StoredTable`)."""
 _BYTES_BETWEEN = 2
 """Thrift's field header and length, between a key of the footer's metadata and its value of 64 bytes."""
 _SCHEMAS = {"parsed_index": PARSED_INDEX, "blocks": BLOCKS, "chunks": CHUNKS, "passages": PASSAGES}
@@ -52,7 +57,7 @@ def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> N
     schema = pa.schema([field.remove_metadata() for field in table.schema], metadata)
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
-        writer.write_table(table.cast(schema).combine_chunks())
+        writer.write_table(table.cast(schema).combine_chunks(), row_group_size=_ROWS_PER_GROUP)
         writer.add_key_value_metadata({_CHECKSUM_KEY: _NO_CHECKSUM})
     content = sink.getvalue().to_pybytes()
     place = _place_of_checksum(content)
@@ -90,6 +95,44 @@ def read_columns(path: Path, columns: Sequence[str], *, asset: str) -> pa.Table:
         raise MissingInput.unusable_table(path, problem=str(error), asset=asset) from error
 
 
+class StoredTable:
+    """A published table of which rows are read when they are asked for; may be used by several threads.
+
+    The file stays open, so a table that is published in its place does not matter.
+    """
+
+    def __init__(self, path: Path, *, asset: str, n_kept: int) -> None:
+        """n_kept: groups of rows that stay decompressed in memory. Raises MissingInput as `required_table`."""
+        read_columns(path, [], asset=asset)
+        self._file = pa.OSFile(str(path))
+        self._metadata = pq.read_metadata(self._file)
+        sizes = [self._metadata.row_group(number).num_rows for number in range(self._metadata.num_row_groups)]
+        self._starts = [0, *accumulate(sizes)]
+        self._group = lru_cache(n_kept)(self._read_group)
+
+    def columns(self, names: Sequence[str]) -> pa.Table:
+        """Some columns of all rows."""
+        return self._reader().read(columns=list(names), use_threads=False)
+
+    def rows(self, places: Sequence[int]) -> pa.Table:
+        """The rows at those places, in that order; `places` is not empty."""
+        found = []
+        for place in places:
+            group = bisect_right(self._starts, place) - 1
+            found.append(self._group(group).slice(place - self._starts[group], 1))
+        return pa.concat_tables(found)
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _read_group(self, number: int) -> pa.Table:
+        return self._reader().read_row_group(number, use_threads=False)
+
+    def _reader(self) -> pq.ParquetFile:
+        """One per read: a reader serves one thread, the file below it serves several."""
+        return pq.ParquetFile(self._file, metadata=self._metadata)
+
+
 def read_provenance(path: Path) -> dict[str, Any]:
     """What the table at `path` was made with; empty when the file is absent, damaged or does not say."""
     try:
@@ -110,7 +153,7 @@ def _read(path: Path, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
         if problems := schema_problems(pq.read_schema(pa.BufferReader(content)), schema):
             raise _UnusableTable(f"is a table of another version ({problems[0]})")
         _demand_checksum(memoryview(content))
-        table = pq.read_table(pa.BufferReader(content), columns=list(columns))
+        table = pq.ParquetFile(pa.BufferReader(content)).read(columns=list(columns))  # pq.read_table imports pandas
     except (OSError, pa.ArrowException) as error:
         raise _UnusableTable(f"is damaged or no parquet file ({_first_line(error)})") from error
     return table.cast(pa.schema([schema.field(name) for name in columns], table.schema.metadata))

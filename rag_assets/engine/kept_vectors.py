@@ -40,7 +40,9 @@ class KeptVectors:
         with self._lock:
             found = {text: self._passages[text] for text in texts if text in self._passages}
         missing = [text for text in dict.fromkeys(texts) if text not in found]
-        made = dict(zip(missing, self._embedder.embed_passages(missing), strict=True)) if missing else {}
+        made = {  # copies: a row would keep the vectors of all the others
+            text: vector.copy() for text, vector in zip(missing, self._embedder.embed_passages(missing), strict=True)
+        }
         self._keep(self._passages, found | made)
         vectors = [found[text] if text in found else made[text] for text in texts]
         return np.stack(vectors) if vectors else np.empty((0, self.facts.dimension), np.float32)

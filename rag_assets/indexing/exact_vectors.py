@@ -26,8 +26,9 @@ class ExactVectors:
 
     def __init__(self, rows: pa.RecordBatch) -> None:
         self._ids, self._papers, self._fingerprints = rows["passage_id"], rows["paper_id"], rows["fingerprint"]
-        vectors = rows["vector"]
-        self._vectors = vectors.flatten().to_numpy().reshape(len(rows), vectors.type.list_size)
+        numbers = rows["vector"].flatten()
+        column = np.frombuffer(numbers.buffers()[1], np.float32, len(numbers), 4 * numbers.offset)  # no pandas, no copy
+        self._vectors = column.reshape(len(rows), rows["vector"].type.list_size)
 
     @classmethod
     def open(cls, folder: Path) -> "ExactVectors":
@@ -59,7 +60,7 @@ class ExactVectors:
             last = np.partition(cosines, -limit)[-limit]
             nearest = cosines >= last  # all that share the last place: which of them stay is decided by their ids
             places, cosines = places[nearest], cosines[nearest]
-        ids = self._ids.take(pa.array(places)).to_pylist()
+        ids = (self._ids[place].as_py() for place in places.tolist())  # pa.array() of a list would import pandas
         hits = [Scored(id_, float(cosine)) for id_, cosine in zip(ids, cosines, strict=True)]
         return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))[:limit]
 

@@ -1,79 +1,105 @@
-"""The chunks and passages of the published corpus in memory: what a passage id means, and what stands beside it."""
+"""The published chunks and passages: a few columns of them in memory, the rest read when it is asked for.
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+A passage is known by its place: its number in reading order, which is by paper, chunk and place in the chunk.
+"""
+
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Self
+
+import numpy as np
+import numpy.typing as npt
 
 from rag_assets.domain import Chunk, Passage
 from rag_assets.errors import StaleIndex
+from rag_assets.incremental import data_version
+from rag_assets.table_files import StoredTable
+from rag_assets.tables import chunks_from, passages_from
+
+_CHUNK_GROUPS_KEPT, _PASSAGE_GROUPS_KEPT = 24, 256
+"""About 15 MB each, of 64 rows a group."""
+Numbers = npt.NDArray[np.int32]
 
 
-@dataclass(frozen=True)
 class Library:
-    """All chunks by id, and all passages in reading order."""
+    """All published chunks and passages; may be used by several threads."""
 
-    chunks: Mapping[str, Chunk]
-    passages: Sequence[Passage]
-    """Sorted by paper, chunk and place in the chunk."""
-    places: Mapping[str, int]
-    """Index in `passages` by passage id."""
-
-    @classmethod
-    def of(cls, chunks: Sequence[Chunk], passages: Sequence[Passage]) -> Self:
-        """Raises KeyError when a passage belongs to none of the chunks."""
-        by_id = {chunk.chunk_id: chunk for chunk in chunks}
-        ordered = sorted(passages, key=lambda one: (one.paper_id, by_id[one.chunk_id].ordinal, one.chunk_start))
-        return cls(by_id, ordered, {one.passage_id: place for place, one in enumerate(ordered)})
-
-    @classmethod
-    def load(cls, chunks_file: Path, passages_file: Path) -> Self:
-        """Read the published tables.
+    def __init__(self, chunks_file: Path, passages_file: Path) -> None:
+        """Open the published tables.
 
         Raises MissingInput when one is absent or cannot be used, StaleIndex when they do not fit each other.
         """
-        from rag_assets import tables
-        from rag_assets.table_files import required_table
-
-        chunks = required_table(chunks_file, asset="chunks")
-        passages = required_table(passages_file, asset="passages")
-        try:
-            return cls.of(tables.chunks_from(chunks), tables.passages_from(passages))
-        except KeyError as error:
+        self._chunks = StoredTable(chunks_file, asset="chunks", n_kept=_CHUNK_GROUPS_KEPT)
+        self._passages = StoredTable(passages_file, asset="passages", n_kept=_PASSAGE_GROUPS_KEPT)
+        chunks = self._chunks.columns(["chunk_id", "paper_id", "section_id", "ordinal", "is_generated"])
+        passages = self._passages.columns(["passage_id", "chunk_id", "chunk_start", "row_hash"])
+        passage_ids, row_hashes = passages["passage_id"].to_pylist(), passages["row_hash"].to_pylist()
+        self.version = data_version(dict(zip(passage_ids, row_hashes, strict=True)))
+        """Of passage_id -> row hash; what an index must describe to fit."""
+        self.n_passages, self.n_chunks = len(passage_ids), len(chunks)
+        self._chunk_rows = {id_: row for row, id_ in enumerate(chunks["chunk_id"].to_pylist())}
+        of_chunk = [self._chunk_rows.get(id_, -1) for id_ in passages["chunk_id"].to_pylist()]
+        if -1 in of_chunk:
+            lost = passages["chunk_id"][of_chunk.index(-1)].as_py()
             raise StaleIndex(
-                f"{passages_file} has passages of chunk {error}, which {chunks_file} does not have. "
+                f"{passages_file} has passages of chunk {lost!r}, which {chunks_file} does not have. "
                 "Materialize `passages` and what follows it."
-            ) from error
+            )
+        papers = _codes(chunks["paper_id"].to_pylist())
+        starts, ordinals = (np.array(column.to_pylist()) for column in (passages["chunk_start"], chunks["ordinal"]))
+        order = np.lexsort((starts, ordinals[of_chunk], papers[of_chunk]))
+        self._passage_rows = order.astype(np.int32)
+        """Row in the file by place."""
+        self._chunk_row_of: Numbers = np.array(of_chunk, np.int32)[order]
+        """Row of the chunk by place."""
+        sections = zip(papers.tolist(), chunks["section_id"].to_pylist(), strict=True)
+        self._section_of = _codes([f"{paper}:{section}" for paper, section in sections])[self._chunk_row_of]
+        self._is_generated = np.array(chunks["is_generated"].to_pylist(), np.bool_)
+        self._ids = np.array([id_.encode() for id_ in passage_ids], np.bytes_)[order]
+        self._by_id = np.argsort(self._ids).astype(np.int32)
+        self.papers = frozenset(chunks["paper_id"].to_pylist())
 
-    @cached_property
-    def row_hashes(self) -> Mapping[str, str]:
-        """`Passage.row_hash` by passage id; what an index must describe to fit."""
-        return {passage.passage_id: passage.row_hash for passage in self.passages}
+    def places(self, passage_ids: Sequence[str]) -> Numbers:
+        """The places of passages that exist. Raises KeyError for one that does not."""
+        if not passage_ids:
+            return np.empty(0, np.int32)
+        wanted = np.array([id_.encode() for id_ in passage_ids], np.bytes_)
+        at = np.searchsorted(self._ids, wanted, sorter=self._by_id)
+        found = self._by_id[np.minimum(at, len(self._by_id) - 1)]
+        if unknown := np.flatnonzero(self._ids[found] != wanted).tolist():
+            raise KeyError(passage_ids[unknown[0]])
+        return np.asarray(found, np.int32)
 
-    @cached_property
-    def papers(self) -> frozenset[str]:
-        return frozenset(passage.paper_id for passage in self.passages)
+    def passage_ids(self, places: Sequence[int]) -> list[str]:
+        return [self._ids[place].decode() for place in places]
 
-    def passage(self, passage_id: str) -> Passage:
-        return self.passages[self.places[passage_id]]
+    def chunk_numbers(self, places: Sequence[int] | Numbers) -> Numbers:
+        """A number for the chunk of each place; passages of one chunk share it."""
+        return self._chunk_row_of[places]
 
-    def chunks_by_id(self, chunk_ids: Iterable[str]) -> dict[str, Chunk]:
-        """Those that exist, by id."""
-        return {id_: self.chunks[id_] for id_ in chunk_ids if id_ in self.chunks}
+    def are_generated(self, places: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
+        """Whether a model wrote the text of each place."""
+        return self._is_generated[self._chunk_row_of[places]]
 
-    def chunk_of(self, passage: Passage) -> Chunk:
-        return self.chunks[passage.chunk_id]
+    def neighbours(self, place: int, reach: int) -> list[int]:
+        """Places of the same section up to `reach` away, the nearest first."""
+        near = [at for distance in range(1, reach + 1) for at in (place - distance, place + distance)]
+        return [at for at in near if 0 <= at < self.n_passages and self._section_of[at] == self._section_of[place]]
 
-    def neighbours(self, passage: Passage, reach: int) -> list[Passage]:
-        """Passages of the same section up to `reach` places away, the nearest first."""
-        place = self.places[passage.passage_id]
-        found = []
-        for distance in range(1, reach + 1):
-            for at in (place - distance, place + distance):
-                if 0 <= at < len(self.passages) and self._share_section(passage, self.passages[at]):
-                    found.append(self.passages[at])
-        return found
+    def passages(self, places: Sequence[int]) -> list[Passage]:
+        """The passages at those places."""
+        return passages_from(self._passages.rows(self._passage_rows[list(places)].tolist())) if len(places) else []
 
-    def _share_section(self, one: Passage, other: Passage) -> bool:
-        return one.paper_id == other.paper_id and self.chunk_of(one).section_id == self.chunk_of(other).section_id
+    def chunks(self, chunk_ids: Iterable[str]) -> dict[str, Chunk]:
+        """The chunks of those ids that exist."""
+        rows = [self._chunk_rows[id_] for id_ in chunk_ids if id_ in self._chunk_rows]
+        return {chunk.chunk_id: chunk for chunk in chunks_from(self._chunks.rows(rows))} if rows else {}
+
+    def close(self) -> None:
+        self._chunks.close()
+        self._passages.close()
+
+
+def _codes(values: Sequence[str]) -> Numbers:
+    """A number for each value; equal values have the same, and numbers sort as the values do."""
+    numbers = {value: number for number, value in enumerate(sorted(set(values)))}
+    return np.array([numbers[value] for value in values], np.int32)

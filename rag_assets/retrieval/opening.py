@@ -40,7 +40,7 @@ def open_searcher(settings: Settings, connections: Connections, embedder: Embedd
     paths = settings.paths
     if not (paths.chunks.exists() and paths.passages.exists() and (paths.chroma.exists() or paths.bm25.exists())):
         raise MissingInput.index(paths.data, option=paths.option)
-    library = Library.load(paths.chunks, paths.passages)
+    library = Library(paths.chunks, paths.passages)
     dense = _dense_search(settings, library, connections, embedder)
     words = _opened(word_index(settings), library)
     if dense is None and words is None:
@@ -108,7 +108,7 @@ def corpus_version(paths: Paths) -> str:
 
 def _opened(index: Index[Opened], library: Library) -> Opened | None:
     """The index, opened; or None with a warning that says why it cannot be used."""
-    wanted = IndexManifest.of(index.identity, library.row_hashes)
+    wanted = IndexManifest(index.identity, library.version, library.n_passages)
     found = index.manifest()
     if found != wanted or not index.is_intact():
         logger.warning("%s is not used: it %s. Make it again: rag-assets index build", index, _misfit(found, wanted))

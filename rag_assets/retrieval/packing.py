@@ -6,6 +6,8 @@ what was found; further down, a new passage is worth more than a neighbour of an
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+import numpy as np
+
 from rag_assets.domain import Chunk, Context, Passage
 from rag_assets.retrieval.library import Library
 from rag_assets.settings import RetrievalSettings
@@ -17,58 +19,59 @@ _MOST_REPEATED_SHARE = 0.5
 class PassageSizes:
     """Tokens of passages by the counter of a budget; each is counted once, however many questions find it."""
 
-    def __init__(self, counter: TokenCounter) -> None:
+    def __init__(self, counter: TokenCounter, n_passages: int) -> None:
         self.counter = counter
-        self._sizes: dict[str, int] = {}
+        self._sizes = np.full(n_passages, -1, np.int32)
 
-    def of(self, passage: Passage) -> int:
-        if passage.passage_id not in self._sizes:
-            self._sizes[passage.passage_id] = self.counter.count(passage.text)
-        return self._sizes[passage.passage_id]
+    def of(self, place: int, passage: Passage) -> int:
+        if self._sizes[place] < 0:
+            self._sizes[place] = self.counter.count(passage.text)
+        return int(self._sizes[place])
 
 
 def pack_contexts(
-    ranking: Sequence[tuple[Passage, float]],
+    ranking: Sequence[tuple[int, float]],
     library: Library,
     sizes: PassageSizes,
     settings: RetrievalSettings,
     *,
     budget_tokens: int,
-) -> list[Context]:
-    """Contexts of at most `budget_tokens` tokens in all, by the counter of `sizes`, best first.
+) -> tuple[list[Context], dict[str, Chunk]]:
+    """Contexts of at most `budget_tokens` tokens in all, by the counter of `sizes`, best first; and their chunks by id.
 
-    ranking: passages and their scores, best first. The best one is packed whatever the budget: without it there is
-    nothing to answer from, and a refusal would blame the corpus. Another that does not fit is passed over, so that a
-    shorter one may; one of which more than half is packed already is left out. Passages that follow each other in a
-    chunk become one context, scored as its best passage; a neighbour has the score of the hit that brought it.
+    ranking: places of passages and their scores, best first. The best one is packed whatever the budget: without it
+    there is nothing to answer from, and a refusal would blame the corpus. Another that does not fit is passed over, so
+    that a shorter one may; one of which more than half is packed already is left out. Passages that follow each other
+    in a chunk become one context, scored as its best passage; a neighbour has the score of the hit that brought it.
     """
-    chosen: dict[str, float] = {}
-    packed: list[Passage] = []
+    scores: dict[int, float] = {}
+    for place, score in _with_neighbours(ranking, library, settings):
+        scores.setdefault(place, score)
+    passages = dict(zip(scores, library.passages(list(scores)), strict=True))
+    chosen: dict[int, Passage] = {}
     n_left = budget_tokens
-    for passage, score in _with_neighbours(ranking, library, settings):
-        if passage.passage_id in chosen or _is_repeated(passage, packed):
+    for place, passage in passages.items():
+        if _is_repeated(passage, chosen.values()):
             continue
-        n_tokens = sizes.of(passage)
-        if n_tokens <= n_left or not packed:
-            chosen[passage.passage_id] = score
-            packed.append(passage)
+        n_tokens = sizes.of(place, passage)
+        if n_tokens <= n_left or not chosen:
+            chosen[place] = passage
             n_left -= n_tokens
-    contexts = _contexts(chosen, library, sizes.counter)
-    while (
-        len(chosen) > 1 and sum(context.n_tokens for context in contexts) > budget_tokens
-    ):  # what stands between passages counts too
-        chosen.popitem()
-        contexts = _contexts(chosen, library, sizes.counter)
-    return contexts
+    chunks = library.chunks({passage.chunk_id for passage in chosen.values()})
+    contexts = _contexts(chosen, scores, chunks, sizes.counter)
+    while len(chosen) > 1 and sum(context.n_tokens for context in contexts) > budget_tokens:
+        chosen.popitem()  # what stands between passages counts too
+        contexts = _contexts(chosen, scores, chunks, sizes.counter)
+    return contexts, chunks
 
 
 def _with_neighbours(
-    ranking: Sequence[tuple[Passage, float]], library: Library, settings: RetrievalSettings
-) -> Iterator[tuple[Passage, float]]:
-    for rank, (passage, score) in enumerate(ranking):
-        yield passage, score
+    ranking: Sequence[tuple[int, float]], library: Library, settings: RetrievalSettings
+) -> Iterator[tuple[int, float]]:
+    for rank, (place, score) in enumerate(ranking):
+        yield place, score
         if rank < settings.expanded_hits:
-            for neighbour in library.neighbours(passage, settings.neighbours):
+            for neighbour in library.neighbours(place, settings.neighbours):
                 yield neighbour, score
 
 
@@ -84,44 +87,42 @@ def _is_repeated(passage: Passage, packed: Iterable[Passage]) -> bool:
     return length > 0 and n_repeated > _MOST_REPEATED_SHARE * length
 
 
-def _contexts(chosen: Mapping[str, float], library: Library, counter: TokenCounter) -> list[Context]:
-    order = {id_: nth for nth, id_ in enumerate(chosen)}
-    runs = sorted(
-        _runs(sorted(library.places[id_] for id_ in chosen), library),
-        key=lambda run: min(order[passage.passage_id] for passage in run),
-    )
-    texts = [_text_of(run, library.chunk_of(run[0])) for run in runs]
+def _contexts(
+    chosen: Mapping[int, Passage], scores: Mapping[int, float], chunks: Mapping[str, Chunk], counter: TokenCounter
+) -> list[Context]:
+    """chosen: passages by place, best first."""
+    order = {place: nth for nth, place in enumerate(chosen)}
+    runs = sorted(_runs(chosen), key=lambda run: min(order[place] for place in run))
+    firsts, lasts = [chosen[run[0]] for run in runs], [chosen[run[-1]] for run in runs]
+    texts = [_text_of(first, last, chunks[first.chunk_id]) for first, last in zip(firsts, lasts, strict=True)]
     return [
         Context(
-            paper_id=run[0].paper_id,
-            chunk_id=run[0].chunk_id,
-            page_start=run[0].page_start,
-            page_end=run[-1].page_end,
+            paper_id=first.paper_id,
+            chunk_id=first.chunk_id,
+            page_start=first.page_start,
+            page_end=last.page_end,
             n_tokens=n_tokens,
             text=text,
-            score=max(chosen[passage.passage_id] for passage in run),
-            is_generated=library.chunk_of(run[0]).is_generated,
-            section_title=run[0].section_title,
+            score=max(scores[place] for place in run),
+            is_generated=chunks[first.chunk_id].is_generated,
+            section_title=first.section_title,
         )
-        for run, text, n_tokens in zip(runs, texts, counter.count_all(texts), strict=True)
+        for run, first, last, text, n_tokens in zip(runs, firsts, lasts, texts, counter.count_all(texts), strict=True)
     ]
 
 
-def _runs(places: Sequence[int], library: Library) -> Iterator[list[Passage]]:
-    """Passages at those (ascending) places, in runs that follow each other in one chunk."""
-    run: list[Passage] = []
-    for at, place in enumerate(places):
-        passage = library.passages[place]
-        if run and (place != places[at - 1] + 1 or passage.chunk_id != run[0].chunk_id):
-            yield run
-            run = []
-        run.append(passage)
-    if run:
-        yield run
+def _runs(chosen: Mapping[int, Passage]) -> list[list[int]]:
+    """The places in runs that follow each other in one chunk."""
+    runs: list[list[int]] = []
+    for place in sorted(chosen):
+        if runs and place == runs[-1][-1] + 1 and chosen[place].chunk_id == chosen[runs[-1][-1]].chunk_id:
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return runs
 
 
-def _text_of(run: Sequence[Passage], chunk: Chunk) -> str:
+def _text_of(first: Passage, last: Passage, chunk: Chunk) -> str:
     """The chunk's own text from the first passage to the last, so that quotes from it are found there again."""
-    own = chunk.text[run[0].chunk_start : run[-1].chunk_end]
-    title = run[0].repeated_title
-    return f"{title}\n{own}" if title else own
+    own = chunk.text[first.chunk_start : last.chunk_end]
+    return f"{first.repeated_title}\n{own}" if first.repeated_title else own

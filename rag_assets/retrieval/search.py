@@ -12,7 +12,7 @@ from typing import Self
 
 import numpy as np
 
-from rag_assets.domain import Context, Evidence, Hit, Passage
+from rag_assets.domain import Chunk, Context, Evidence, Hit
 from rag_assets.embedding.base import Embedder
 from rag_assets.indexing.protocols import LexicalIndex, Scored, VectorStore
 from rag_assets.questions import Question, question_parts
@@ -31,7 +31,9 @@ SEARCH_VERSION = 2
 class RankedPassage:
     """A candidate passage; a ranking lists them best first, equal scores by passage_id."""
 
-    passage: Passage
+    passage_id: str
+    place: int
+    """In the library."""
     score: float
     dense_score: float | None
     lexical_score: float | None
@@ -60,7 +62,7 @@ class Searcher:
         self._dense = dense
         self._words = words
         self._settings = settings
-        self._sizes = PassageSizes(counter)
+        self._sizes = PassageSizes(counter, library.n_passages)
 
     def __enter__(self) -> Self:
         return self
@@ -75,6 +77,7 @@ class Searcher:
             self._dense.store.close()
         if self._words is not None:
             self._words.close()
+        self.library.close()
 
     def rank(self, question: str, paper_ids: Sequence[str] | None = None) -> list[RankedPassage]:
         """All candidate passages, best first. Empty for a blank question and for an empty `paper_ids`.
@@ -83,24 +86,25 @@ class Searcher:
         """
         if unknown := set(paper_ids or ()) - self.library.papers:
             logger.warning("paper_ids names papers that are not in the corpus: %s", ", ".join(sorted(unknown)))
-        best: dict[str, RankedPassage] = {}
+        best: dict[int, RankedPassage] = {}
         for part in question_parts(question):
             for one in self._rank_part(part.searched, paper_ids):
-                known = best.get(one.passage.passage_id)
+                known = best.get(one.place)
                 if known is None or one.score > known.score:
-                    best[one.passage.passage_id] = one
-        return sorted(best.values(), key=lambda one: (-one.score, one.passage.passage_id))
+                    best[one.place] = one
+        return sorted(best.values(), key=lambda one: (-one.score, one.passage_id))
 
     def _rank_part(self, question: str, paper_ids: Sequence[str] | None) -> list[RankedPassage]:
         if not question.strip():
             return []
         ids, candidates = self._candidates(question, paper_ids)
-        passages = [self.library.passage(id_) for id_ in ids]
-        scores = weighted_down(fused(candidates, self._settings), self._trust(passages))
+        places = self.library.places(ids)
+        trust = np.where(self.library.are_generated(places), self._settings.generated_weight, 1.0)
+        scores = weighted_down(fused(candidates, self._settings), trust)
         return [
-            RankedPassage(passage, float(score), _known(dense), _known(lexical))
-            for passage, score, dense, lexical in zip(
-                passages, scores, candidates.dense, candidates.lexical, strict=True
+            RankedPassage(id_, int(place), float(score), _known(dense), _known(lexical))
+            for id_, place, score, dense, lexical in zip(
+                ids, places, scores, candidates.dense, candidates.lexical, strict=True
             )
         ]
 
@@ -110,36 +114,46 @@ class Searcher:
         budget_tokens: pack so many tokens out of everything that was found instead.
         """
         ranking = self.rank(question.question, question.paper_ids)
-        hits = self.hits(ranking, k)
-        if budget_tokens is None:
-            best = {hit.chunk.chunk_id for hit in hits}
-            ranking = [one for one in ranking if one.passage.chunk_id in best]
-        contexts = self.contexts(ranking, budget_tokens)
-        chunks = self.library.chunks_by_id({context.chunk_id for context in contexts})
-        return Evidence(tuple(contexts), chunks, tuple(hits))
+        best = self._best_of_chunks(ranking)[:k]
+        packed, budget = ranking, budget_tokens
+        if budget is None:
+            chunks = self.library.chunk_numbers([one.place for one in best])
+            among_best = np.isin(self.library.chunk_numbers([one.place for one in ranking]), chunks)
+            packed = [one for one, is_among in zip(ranking, among_best, strict=True) if is_among]
+            budget = self._settings.budget_tokens
+        contexts, given = self.contexts(packed, budget)
+        return Evidence(tuple(contexts), given, tuple(self._hits(best)))
 
     def hits(self, ranking: Sequence[RankedPassage], k: int) -> list[Hit]:
         """The best `k` chunks of a ranking, each scored by its best passage."""
-        best: dict[str, RankedPassage] = {}
-        for one in ranking:
-            best.setdefault(one.passage.chunk_id, one)
+        return self._hits(self._best_of_chunks(ranking)[:k])
+
+    def contexts(self, ranking: Sequence[RankedPassage], budget_tokens: int) -> tuple[list[Context], dict[str, Chunk]]:
+        """The best of a ranking packed into the token budget, and the chunks behind them; see `pack_contexts`."""
+        scored = [(one.place, one.score) for one in ranking]
+        return pack_contexts(scored, self.library, self._sizes, self._settings, budget_tokens=budget_tokens)
+
+    def _best_of_chunks(self, ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
+        """The best passage of each chunk, best first."""
+        best: dict[int, RankedPassage] = {}
+        for one, chunk in zip(ranking, self.library.chunk_numbers([one.place for one in ranking]), strict=True):
+            best.setdefault(int(chunk), one)
+        return list(best.values())
+
+    def _hits(self, best: Sequence[RankedPassage]) -> list[Hit]:
+        passages = self.library.passages([one.place for one in best])
+        chunks = self.library.chunks([passage.chunk_id for passage in passages])
         return [
             Hit(
                 rank=rank,
                 score=one.score,
-                chunk=self.library.chunk_of(one.passage),
-                passage=one.passage,
+                chunk=chunks[passage.chunk_id],
+                passage=passage,
                 dense_score=one.dense_score,
                 lexical_score=one.lexical_score,
             )
-            for rank, one in enumerate(list(best.values())[:k], start=1)
+            for rank, (one, passage) in enumerate(zip(best, passages, strict=True), start=1)
         ]
-
-    def contexts(self, ranking: Sequence[RankedPassage], budget_tokens: int | None = None) -> list[Context]:
-        """The best of a ranking packed into the token budget (default: the settings'); see `pack_contexts`."""
-        scored = [(one.passage, one.score) for one in ranking]
-        budget = self._settings.budget_tokens if budget_tokens is None else budget_tokens
-        return pack_contexts(scored, self.library, self._sizes, self._settings, budget_tokens=budget)
 
     def _candidates(self, question: str, paper_ids: Sequence[str] | None) -> tuple[list[str], CandidateScores]:
         limit = self._settings.candidates
@@ -159,10 +173,6 @@ class Searcher:
             lexical=_in_order(ids, dict(by_words)),
             lexical_rank=_in_order(ids, _ranks(by_words)),
         )
-
-    def _trust(self, passages: Sequence[Passage]) -> Scores:
-        weight = self._settings.generated_weight
-        return np.array([weight if self.library.chunk_of(one).is_generated else 1.0 for one in passages])
 
 
 def _ranks(hits: Sequence[Scored]) -> dict[str, float]:

@@ -28,32 +28,37 @@ def settings_of(world: World, **more: Any) -> Settings:
 
 
 @pytest.fixture(scope="module")
-def engine(built: World) -> Iterator[Engine]:
-    """Over the built world, which is not to be changed."""
-    with open_engine(settings_of(built)) as opened:
+def asked(built: World, tmp_path_factory: pytest.TempPathFactory) -> World:
+    """A copy of the built world that questions are put to; drafts are kept in it."""
+    return built.copy_to(tmp_path_factory.mktemp("asked"))
+
+
+@pytest.fixture(scope="module")
+def engine(asked: World) -> Iterator[Engine]:
+    with open_engine(settings_of(asked)) as opened:
         yield opened
 
 
 def test_everyone_who_asks_sees_the_same_contexts(
-    built: World, engine: Engine, monkeypatch: pytest.MonkeyPatch
+    asked: World, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two ways to the contexts drift apart, and what is looked at is then not what the answer was written from."""
     monkeypatch.setenv("RAG_ASSETS_CHUNKING__TOKENIZER", "wordpiece")
-    published = built.answers()
+    published = asked.answers()
     for question in QUESTIONS:
-        asked = Question.model_validate(
+        one = Question.model_validate(
             {key: question[key] for key in question if key in {"id", "question", "paper_ids"}}
         )
-        trace = engine.trace(asked)
+        trace = engine.trace(one)
         first = trace.attempts[0]
 
-        assert list(trace.result.contexts) == published[asked.id]["contexts"]
-        assert first.contexts == engine.evidence(asked).contexts
-        found = [hit.chunk.chunk_id for hit in engine.search(asked)]
+        assert list(trace.result.contexts) == published[one.id]["contexts"]
+        assert first.contexts == engine.evidence(one).contexts
+        found = [hit.chunk.chunk_id for hit in engine.search(one)]
         assert [hit.chunk_id for hit in first.hits] == found
 
-        if asked.paper_ids is None:
-            shown = CliRunner().invoke(app, ["retrieve", asked.question, "--json", "--data", str(built.paths.data)])
+        if one.paper_ids is None:
+            shown = CliRunner().invoke(app, ["retrieve", one.question, "--json", "--data", str(asked.paths.data)])
             record = json.loads(shown.stdout)
             assert [hit["chunk_id"] for hit in record["hits"]] == found
             assert [context["text"] for context in record["context"]] == [context.text for context in first.contexts]
@@ -90,13 +95,13 @@ def test_an_answer_that_breaks_a_promise_says_so(engine: Engine, monkeypatch: py
     assert dict(engine.trace(FERRITIN).broken) == {"never_kept": [{"row": 1}]}
 
 
-def test_threads_get_the_answers_that_one_gets(built: World, engine: Engine) -> None:
+def test_threads_get_the_answers_that_one_gets(asked: World, engine: Engine) -> None:
     """A tokenizer or an index that two threads use at once must not mix up their questions."""
     questions = [f"{question['question']} ({number})" for number in range(6) for question in QUESTIONS]
     alone = [engine.trace(question).result.answer for question in questions]
-    with open_engine(settings_of(built, execution={"workers": 8})) as other, ThreadPoolExecutor(8) as pool:
+    with open_engine(settings_of(asked, execution={"workers": 8})) as other, ThreadPoolExecutor(8) as pool:
         together = [trace.result.answer for trace in pool.map(other.trace, questions)]
-        graph = settings_of(built, retrieval={"exact_search_mb": 0}, execution={"workers": 8})
+        graph = settings_of(asked, retrieval={"exact_search_mb": 0}, execution={"workers": 8})
         with open_engine(graph) as with_chroma:
             by_graph = [trace.result.answer for trace in pool.map(with_chroma.trace, questions)]
 
@@ -104,7 +109,7 @@ def test_threads_get_the_answers_that_one_gets(built: World, engine: Engine) -> 
     assert by_graph == alone
 
 
-def test_no_more_questions_are_worked_on_than_allowed(built: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_more_questions_are_worked_on_than_allowed(asked: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hundred visitors at once would share the memory and the model until nobody gets an answer."""
     from rag_assets.retrieval.search import Searcher
 
@@ -123,7 +128,7 @@ def test_no_more_questions_are_worked_on_than_allowed(built: World, monkeypatch:
                 working[0] -= 1
 
     monkeypatch.setattr(Searcher, "rank", counted)
-    with open_engine(settings_of(built, execution={"workers": 2})) as engine, ThreadPoolExecutor(8) as pool:
+    with open_engine(settings_of(asked, execution={"workers": 2})) as engine, ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: engine.search(f"{FERRITIN} {number}"), range(24)))
 
     assert max(at_once) <= 2
@@ -222,12 +227,12 @@ def test_a_question_that_was_asked_by_hand_is_not_drafted_again_by_the_nightly_r
     assert draft.exists(), "its chunks are still there"
 
 
-def test_a_question_may_have_several_lines(built: World, engine: Engine) -> None:
+def test_a_question_may_have_several_lines(asked: World, engine: Engine) -> None:
     """Questions are pasted from documents; a line break in one is no reason to refuse it."""
     lines = FERRITIN.replace(" in runners", "\nin runners")
 
     assert engine.trace(lines).result.claims == engine.trace(FERRITIN).result.claims
-    shown = CliRunner().invoke(app, ["ask", lines, "--data", str(built.paths.data)])
+    shown = CliRunner().invoke(app, ["ask", lines, "--data", str(asked.paths.data)])
     assert (shown.exit_code, "12%" in shown.stdout) == (0, True)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
@@ -131,6 +132,15 @@ def sentences_as_passages(chunk: Chunk) -> list[Passage]:
     ]
 
 
+def library_of(chunks: pa.Table, passages: pa.Table) -> Library:
+    """A library of tables that are published nowhere; it holds their files open."""
+    with TemporaryDirectory() as folder:
+        paths = Path(folder) / "chunks.parquet", Path(folder) / "passages.parquet"
+        table_files.write_table(chunks, paths[0], {})
+        table_files.write_table(passages, paths[1], {})
+        return Library(*paths)
+
+
 @dataclass(frozen=True)
 class Corpus:
     """Chunks cut into passages."""
@@ -156,7 +166,7 @@ class Corpus:
 
     @property
     def library(self) -> Library:
-        return Library.of(self.chunks, self.passages)
+        return library_of(self.chunk_table, self.passage_table)
 
     def write_tables(self, chunks_file: Path, passages_file: Path) -> None:
         chunks_file.parent.mkdir(parents=True, exist_ok=True)

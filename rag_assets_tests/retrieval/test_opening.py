@@ -45,7 +45,7 @@ def test_a_fitting_data_folder_opens_without_a_warning(settings: Settings, caplo
     before = snapshot(settings.data_dir)
 
     with caplog.at_level(logging.WARNING), open_searcher(settings, Connections(settings.model_access)) as searcher:
-        n_passages = len(searcher.library.passages)
+        n_passages = searcher.library.n_passages
 
     assert n_passages == 4
     assert caplog.text == ""

@@ -6,11 +6,12 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.domain import Context
+from rag_assets import tables
+from rag_assets.domain import Chunk, Context, Passage
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.settings import RetrievalSettings
-from rag_assets_tests.retrieval.corpus import Corpus, WordCounter, chunk_of, passage_of
+from rag_assets_tests.retrieval.corpus import Corpus, WordCounter, chunk_of, library_of, passage_of
 
 LETTERS = "One a b. Two c d. Three e f. Four g h. Five i j."
 CORPUS = Corpus(
@@ -25,9 +26,31 @@ LIBRARY = CORPUS.library
 NO_NEIGHBOURS = RetrievalSettings(expanded_hits=0)
 
 
+def pack(
+    library: Library,
+    ids: Sequence[str],
+    budget: int,
+    settings: RetrievalSettings = NO_NEIGHBOURS,
+    counter: WordCounter = WordCounter(),  # noqa: B008 - without state
+) -> list[Context]:
+    """Contexts of passages ranked in that order."""
+    ranking = [(int(place), 1.0 - at / 100) for at, place in enumerate(library.places(ids))]
+    sizes = PassageSizes(counter, library.n_passages)
+    contexts, _ = pack_contexts(ranking, library, sizes, settings, budget_tokens=budget)
+    return contexts
+
+
 def packed(ids: Sequence[str], budget: int, settings: RetrievalSettings = NO_NEIGHBOURS) -> list[Context]:
-    ranking = [(LIBRARY.passage(id_), 1.0 - at / 100) for at, id_ in enumerate(ids)]
-    return pack_contexts(ranking, LIBRARY, PassageSizes(WordCounter()), settings, budget_tokens=budget)
+    return pack(LIBRARY, ids, budget, settings)
+
+
+def library_with(chunks: Sequence[Chunk], passages: Sequence[Passage]) -> Library:
+    rows = [tables.passage_row(passage, "f") for passage in passages]
+    return library_of(Corpus(chunks).chunk_table, tables.to_table(rows, tables.PASSAGES))
+
+
+def all_of(corpus: Corpus) -> list[str]:
+    return [passage.passage_id for passage in corpus.passages]
 
 
 def test_passages_that_follow_each_other_become_one_context() -> None:
@@ -70,9 +93,8 @@ def test_a_passage_that_does_not_fit_is_passed_over() -> None:
             chunk_of("short", "Nine ten.", ordinal=2),
         ]
     )
-    ranking = [(passage, 1.0) for passage in corpus.passages]
 
-    contexts = pack_contexts(ranking, corpus.library, PassageSizes(WordCounter()), NO_NEIGHBOURS, budget_tokens=5)
+    contexts = pack(corpus.library, all_of(corpus), 5)
 
     assert [context.text for context in contexts] == ["One two.", "Nine ten."]
 
@@ -80,15 +102,14 @@ def test_a_passage_that_does_not_fit_is_passed_over() -> None:
 def test_the_best_passage_is_packed_whatever_the_budget() -> None:
     """A budget set too low must not read as a corpus that says nothing."""
     corpus = Corpus([chunk_of("long", "One two three four five six."), chunk_of("short", "Seven eight.", ordinal=1)])
-    ranking = [(passage, 1.0) for passage in corpus.passages]
 
-    contexts = pack_contexts(ranking, corpus.library, PassageSizes(WordCounter()), NO_NEIGHBOURS, budget_tokens=3)
+    contexts = pack(corpus.library, all_of(corpus), 3)
 
     assert [context.text for context in contexts] == ["One two three four five six."]
 
 
 @given(
-    ids=st.lists(st.sampled_from(sorted(LIBRARY.places)), unique=True),
+    ids=st.lists(st.sampled_from(all_of(CORPUS)), unique=True),
     budget=st.integers(0, 40),
     expanded=st.integers(0, 4),
 )
@@ -99,7 +120,7 @@ def test_the_budget_is_kept_from_the_second_passage_on_and_nothing_is_packed_twi
     contexts = packed(ids, budget, RetrievalSettings(expanded_hits=expanded, neighbours=2))
 
     words = [word for context in contexts for word in context.text.split()]
-    best = len(LIBRARY.passage(ids[0]).text.split()) if ids else 0
+    best = len(LIBRARY.passages(LIBRARY.places(ids[:1]))[0].text.split()) if ids else 0
     assert sum(context.n_tokens for context in contexts) == len(words) <= max(budget, best)
     assert bool(contexts) == bool(ids)
     assert len(words) == len(set(words))
@@ -113,12 +134,10 @@ def test_separators_between_passages_count_too() -> None:
         def count(self, text: str) -> int:
             return len(text)
 
-    ranking = [(LIBRARY.passage(id_), 1.0) for id_ in ("x#0", "x#1", "x#2")]
-    n_without_spaces = sum(len(passage.text) for passage, _ in ranking)
+    ids = ["x#0", "x#1", "x#2"]
+    n_without_spaces = sum(len(passage.text) for passage in LIBRARY.passages(LIBRARY.places(ids)))
 
-    contexts = pack_contexts(
-        ranking, LIBRARY, PassageSizes(CharacterCounter()), NO_NEIGHBOURS, budget_tokens=n_without_spaces
-    )
+    contexts = pack(LIBRARY, ids, n_without_spaces, counter=CharacterCounter())
 
     assert [context.text for context in contexts] == ["One a b. Two c d."]
 
@@ -127,9 +146,8 @@ def test_a_stretch_of_a_paper_is_packed_once() -> None:
     """Two chunks may repeat a stretch; paying for it twice leaves less room for evidence."""
     first, second = chunk_of("a", "Alpha beta gamma."), chunk_of("b", "Alpha beta gamma.")
     corpus = Corpus([first, second])
-    ranking = [(passage, 1.0) for passage in corpus.passages]
 
-    contexts = pack_contexts(ranking, corpus.library, PassageSizes(WordCounter()), NO_NEIGHBOURS, budget_tokens=100)
+    contexts = pack(corpus.library, all_of(corpus), 100)
 
     assert [context.chunk_id for context in contexts] == ["a"]
 
@@ -143,13 +161,7 @@ def test_all_pieces_of_a_long_row_are_packed() -> None:
     ]
     pieces = [replace(passage, char_start=0, char_end=19) for passage in passages]
 
-    [context] = pack_contexts(
-        [(piece, 1.0) for piece in pieces],
-        Library.of([chunk], pieces),
-        PassageSizes(WordCounter()),
-        NO_NEIGHBOURS,
-        budget_tokens=100,
-    )
+    [context] = pack(library_with([chunk], pieces), [piece.passage_id for piece in pieces], 100)
 
     assert context.text == chunk.text
 
@@ -162,15 +174,8 @@ def test_a_repeated_table_title_stands_once_above_its_rows() -> None:
         passage_of("t#1", "B | 7 mg", chunk_id="t", chunk_start=24, repeated_title="Table 1. Doses"),
         passage_of("t#2", "C | 9 mg", chunk_id="t", chunk_start=33, repeated_title="Table 1. Doses"),
     ]
-    library = Library.of([chunk], passages)
 
-    contexts = pack_contexts(
-        [(passages[1], 1.0), (passages[2], 0.9)],
-        library,
-        PassageSizes(WordCounter()),
-        NO_NEIGHBOURS,
-        budget_tokens=100,
-    )
+    contexts = pack(library_with([chunk], passages), ["t#1", "t#2"], 100)
 
     assert [context.text for context in contexts] == ["Table 1. Doses\nB | 7 mg\nC | 9 mg"]
 
@@ -184,11 +189,8 @@ def test_a_sentence_that_stands_twice_in_its_chunk_is_taken_where_it_was_found()
         passage_of("x#2", "Same words.", chunk_id="x", chunk_start=25, section="Discussion"),
         passage_of("x#3", "Last words.", chunk_id="x", chunk_start=37, section="Discussion"),
     ]
-    ranking = [(passages[2], 1.0), (passages[3], 0.9)]
 
-    [context] = pack_contexts(
-        ranking, Library.of([chunk], passages), PassageSizes(WordCounter()), NO_NEIGHBOURS, budget_tokens=100
-    )
+    [context] = pack(library_with([chunk], passages), ["x#2", "x#3"], 100)
 
     assert (context.text, context.section_title) == ("Same words. Last words.", "Discussion")
 
@@ -197,9 +199,8 @@ def test_what_a_model_wrote_is_said_to_be_so() -> None:
     """A figure's description must not be taken for the authors' word; its text stays the chunk's, to be quoted."""
     text = "Bars rise </AI_GENERATED> slowly (drawn by a model)."
     corpus = Corpus([chunk_of("figure", text)])
-    ranking = [(passage, 1.0) for passage in corpus.passages]
 
-    [context] = pack_contexts(ranking, corpus.library, PassageSizes(WordCounter()), NO_NEIGHBOURS, budget_tokens=50)
+    [context] = pack(corpus.library, all_of(corpus), 50)
 
     assert context.is_generated
     assert context.text == text
