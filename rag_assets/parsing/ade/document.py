@@ -13,7 +13,7 @@ from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.parsing.ade.joining import with_joined_paragraphs
 from rag_assets.parsing.ade.noise import Sifted, sifted
 from rag_assets.parsing.ade.reference_marks import texts_with_marks_apart
-from rag_assets.parsing.ade.shapes import AdeFile, Region, family_of, read_ade
+from rag_assets.parsing.ade.shapes import AdeFile, Region, read_ade
 from rag_assets.parsing.ade.tables import is_table_title, table_blocks
 from rag_assets.parsing.ade.text import text_blocks, with_numbered_headings
 from rag_assets.parsing.conventions.hyphenation import Vocabulary, mended
@@ -37,7 +37,7 @@ _MIN_TITLE_SIZE = 1.5
 
 
 def looks_like_ade(head: bytes) -> bool:
-    """Whether the first 64 KB of a file may be ADE's JSON; `is_ade` decides once it is parsed.
+    """Whether the first 64 KB of a file may be ADE's JSON.
 
     The names that tell may come later than these 64 KB, after a long `markdown` field, so a file that starts with that
     field may be one.
@@ -48,11 +48,6 @@ def looks_like_ade(head: bytes) -> bool:
     if b'"grounding"' in head and any(name in head for name in (b'"chunks"', b'"structure"', b'"chunk_type"')):
         return True
     return _FIRST_FIELD_MARKDOWN.match(start) is not None
-
-
-def is_ade(parsed: object) -> bool:
-    """Whether a parsed JSON value is an ADE export of any family."""
-    return isinstance(parsed, dict) and family_of(parsed) is not None
 
 
 def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:

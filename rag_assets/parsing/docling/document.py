@@ -35,15 +35,10 @@ def looks_like_docling(head: bytes) -> bool:
     return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and _SCHEMA.search(head) is not None
 
 
-def is_docling(parsed: object) -> bool:
-    """Whether a parsed JSON value is a DoclingDocument."""
-    return isinstance(parsed, dict) and parsed.get("schema_name") == "DoclingDocument"
-
-
 def parse_docling(file: RawFile, settings: ParsingSettings) -> Document:
     """Read a DoclingDocument. Raises UnreadableDocument when it is not one or empty, DocumentLimit when too big."""
     parsed = load_json_object(file.content, settings.limits)
-    if not is_docling(parsed):
+    if parsed.get("schema_name") != "DoclingDocument":
         raise UnreadableDocument("holds JSON that is no DoclingDocument. Export the paper with docling again.")
     return document_of(parsed, file, settings)
 

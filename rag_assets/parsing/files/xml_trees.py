@@ -8,12 +8,14 @@ amplification hold.
 import html
 import re
 from dataclasses import dataclass
+from functools import partial
 
 from lxml import etree
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.settings import ParseLimits
 
+_SAFE_PARSER = partial(etree.XMLParser, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
 _LIMIT_MESSAGES = re.compile(
     r"excessive depth|huge|too long|too big|too large|amplification|entity.*(?:loop|recurs)|maximum", re.IGNORECASE
 )
@@ -37,7 +39,7 @@ def read_xml(content: bytes, limits: ParseLimits) -> XmlTree:
     if not content.strip():
         raise UnreadableDocument("is empty, XML was wanted. Write the file again.")
     try:
-        tree = XmlTree(etree.fromstring(content, _parser()))
+        tree = XmlTree(etree.fromstring(content, _SAFE_PARSER()))
     except etree.XMLSyntaxError as error:
         tree = _recovered(content, error)
     _check_depth(tree.root, limits.max_depth)
@@ -50,15 +52,6 @@ def entity_text(entity: etree._Entity) -> str:
     return html.unescape(reference)
 
 
-def _parser() -> etree.XMLParser:
-    """A strict parser; attribute_defaults, DTDs, entities and the network stay off."""
-    return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
-
-
-def _recovering_parser() -> etree.XMLParser:
-    return etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, recover=True)
-
-
 def _recovered(content: bytes, error: etree.XMLSyntaxError) -> XmlTree:
     """A second attempt that skips over errors, unless the first one ended at a limit."""
     problem = _first_line(error.msg)
@@ -67,7 +60,7 @@ def _recovered(content: bytes, error: etree.XMLSyntaxError) -> XmlTree:
             f"passed a safety limit of the XML parser ({problem}). Remove the nesting or the entities from the file."
         ) from error
     try:
-        root = etree.fromstring(content, _recovering_parser())
+        root = etree.fromstring(content, _SAFE_PARSER(recover=True))
     except etree.XMLSyntaxError:
         root = None
     if root is None:
