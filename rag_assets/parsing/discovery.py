@@ -79,8 +79,7 @@ class _Place:
 def discover(papers: Path, limits: ParseLimits) -> list[Paper]:
     """Sweep `papers` with all its folders; sorted by path, the same on every machine.
 
-    Hidden files, READMEs, half-written files and backups are passed over; files of unknown suffix too, but the log
-    names them.
+    Hidden files, READMEs, half-written files and backups are passed over; files of unknown suffix too, with a warning.
     Files are one paper when they have the same folder and the same stem. The id of a paper is its stem; papers whose
     stem occurs in several folders get ids by path, `2301.00001/main.pdf` becomes `2301.00001__main`. Raises
     MissingInput when the folder is not there: an unmounted disk must not read as "all papers were deleted".

@@ -38,6 +38,12 @@ class InlineReader:
         """Add text whose white space matters."""
         run.add_verbatim(text, len(self.page_labels))
 
+    def read(self, element: etree._Element) -> TextRun:
+        """What an element reads as by itself, notes and figures in it included."""
+        run = TextRun()
+        self.element(element, run)
+        return run
+
     def element(self, element: etree._Element, run: TextRun, aside: SetAside | None = None) -> None:
         """Add an element's text; notes and figures go to `aside`, or into the text when there is none."""
         name = name_of(element)

@@ -159,9 +159,7 @@ class _Walk:
             lines = list_lines(element, self._reader, self._set_aside)
             self._emit(UnplacedBlock(BlockKind.LIST, TextRun.joined(lines, "\n"), self._path, self._zone))
         elif name == "formula":
-            run = TextRun()
-            self._reader.element(element, run)
-            self._emit(UnplacedBlock(BlockKind.FORMULA, run, self._path, self._zone))
+            self._emit(UnplacedBlock(BlockKind.FORMULA, self._reader.read(element), self._path, self._zone))
         else:
             self._emit(self._code(element))
 
@@ -235,9 +233,7 @@ class _Walk:
         """A figure, table or note, with the notes below a table."""
         identity = element.get(_ID) or ""
         if name == "note":
-            run = TextRun()
-            self._reader.element(element, run)
-            blocks = [self._float(BlockKind.FOOTNOTE, run, element, identity)]
+            blocks = [self._float(BlockKind.FOOTNOTE, self._reader.read(element), element, identity)]
         else:
             blocks = self._figure_blocks(element, identity)
         return [block for block in blocks if block.run.text or block.title]

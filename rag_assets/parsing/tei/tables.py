@@ -100,15 +100,12 @@ def _read_figure(
     reader.string(figure.text, loose)
     for child in figure:
         name = name_of(child)
-        run = TextRun()
         if name == "table":
             tables.append(_table(child, captions, reader))
         elif name == "note":
-            reader.element(child, run)
-            notes.append(run)
+            notes.append(reader.read(child))
         elif name in ("head", "label", "figDesc", "p", "figure"):
-            reader.element(child, run)
-            captions.append((name, run))
+            captions.append((name, reader.read(child)))
             loose = TextRun()
             captions.append(("", loose))
         else:
@@ -142,11 +139,9 @@ def _table(table: etree._Element, captions: list[tuple[str, TextRun]], reader: I
     columns = Columns()
     for row in rows:
         if name_of(row) not in _ROWS:
-            run = TextRun()
-            reader.element(row, run)
-            captions.append((name_of(row), run))
+            captions.append((name_of(row), reader.read(row)))
             continue
-        runs = [(cell, _cell_run(cell, reader)) for cell in row if name_of(cell)]
+        runs = [(cell, reader.read(cell)) for cell in row if name_of(cell)]
         if any(run.text for _, run in runs):
             cells.extend(_placed(runs, len(lines), columns, row.get("role")))
             lines.append(TextRun.joined([run for _, run in runs], CELL_SEPARATOR))
@@ -162,12 +157,6 @@ def _rows(table: etree._Element) -> Iterator[etree._Element]:
             yield from _rows(child)
         elif name_of(child):
             yield child
-
-
-def _cell_run(cell: etree._Element, reader: InlineReader) -> TextRun:
-    run = TextRun()
-    reader.element(cell, run)
-    return run
 
 
 def _placed(
