@@ -4,8 +4,8 @@
 
 Cases are mutations of papers of each format, written by the tests, and of real papers where --corpora is given, and
 papers of random text in many scripts. Each runs in the parse workers of the pipeline, with their time and memory limit.
-A case fails when something raises what nobody foresaw, when a document, chunk or passage breaks a promise, or when a
-limit is passed. Failing files are kept in --failures; the seed of a case names it for ever. Exit code 1 if any failed.
+A case fails when something raises an unforeseen exception, when a document, chunk or passage breaks a promise, or when
+a limit is passed. Failing files are kept in --failures; the seed of a case makes it again. Exit code 1 if any failed.
 """
 
 import argparse

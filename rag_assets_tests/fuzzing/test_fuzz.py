@@ -16,7 +16,7 @@ SAMPLES = 9
 
 
 def test_the_samples_are_parsed_as_they_are(tmp_path: Path) -> None:
-    """Damage done to files that nobody can read would prove nothing."""
+    """Damage done to files that cannot be read would prove nothing."""
     endings = {path.name: run_file(path) for path in write_samples(tmp_path)}
 
     assert {name: ending.reason for name, ending in endings.items() if ending.how != PARSED} == {}

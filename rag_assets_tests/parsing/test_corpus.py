@@ -191,7 +191,7 @@ def test_a_file_that_needs_an_extra_names_it_and_is_read_once_it_is_there(
 
 
 def test_coordinates_on_a_part_of_a_tei_are_completed_from_its_pdf(corpus: Corpus) -> None:
-    """Whoever asked GROBID for the coordinates of headings alone has the rest in the PDF beside it."""
+    """Users who asked GROBID for the coordinates of headings alone have the rest in the PDF beside it."""
     subjects = ("glacier", "desert")
     placed, open_ended = (" ".join(prose(subject, 8)) for subject in subjects)
     surfaces = "".join(f'<surface n="{n}" ulx="0" uly="0" lrx="612" lry="792"/>' for n in (1, 2))
@@ -233,7 +233,7 @@ def test_a_quarantined_paper_is_tried_again_when_a_limit_is_raised_and_only_then
 
 
 def test_a_changed_setting_parses_everything_anew(corpus: Corpus) -> None:
-    """Blocks made with other settings than the run's are a mix nobody can explain."""
+    """Blocks made with other settings than the run's cannot be explained."""
     corpus.put(a__txt=TEXT.format("x"))
     corpus.update()
 
@@ -359,7 +359,7 @@ def test_a_run_that_was_killed_before_it_published_repeats_no_finished_file(corp
 
 
 def test_a_document_lost_from_the_cache_is_parsed_again(corpus: Corpus) -> None:
-    """Whoever empties the cache folder must not be left with an index that leads nowhere."""
+    """A user who empties the cache folder must not be left with an index that leads nowhere."""
     corpus.put(a__txt=TEXT.format("x"))
     corpus.update()
     before = corpus.index

@@ -119,7 +119,7 @@ def test_the_papers_of_the_moved_list_are_those_of_the_list(
 
 
 def test_a_new_list_takes_the_place_of_an_earlier_one(paths: Paths) -> None:
-    """Whoever writes the list anew each week must not end with the papers of the first week."""
+    """A user who writes the list anew each week must not end with the papers of the first week."""
     for paper in ("a", "b"):
         put(paths.cache / f"{paper}.txt")
         write_list(paths.parsed_index, (paper, None, f"{paper}.txt"))

@@ -61,7 +61,7 @@ def test_pruning_keeps_what_is_used_and_nothing_else(tmp_path: Path) -> None:
 
 
 def test_a_missing_or_damaged_document_names_the_remedy(tmp_path: Path) -> None:
-    """A bare decompression error at night tells nobody which file to delete."""
+    """A bare decompression error does not say which file it is, or what to run."""
     store = DocumentStore(tmp_path)
     store.put(FIRST, DOCUMENT)
     path = next(tmp_path.rglob("*.document"))

@@ -75,7 +75,7 @@ def test_workers_load_neither_tables_nor_the_orchestrator() -> None:
 
 
 def test_a_killed_pipeline_leaves_no_worker_behind(tmp_path: Path) -> None:
-    """An orphan that hangs keeps a core and its memory until somebody finds it."""
+    """An orphan that hangs keeps a core and its memory until it is found."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)], env=environment)
     try:

@@ -333,7 +333,7 @@ def test_a_sentence_that_boxes_interrupt_goes_on_behind_them(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("box", ["Citation: Lund A (2005).", "Ada Lund is at the Institute.", "Received 3 May 2005"])
 def test_an_open_sentence_does_not_go_on_in_the_box_below_it(tmp_path: Path, box: str) -> None:
-    """Body and box in one sentence say what nobody wrote."""
+    """Body and box in one sentence say what the authors did not write."""
     chunks = [*CUT_BY_BOXES[:2], v1_chunk("text", box, page=0, top=0.66)]
 
     assert [block.text for block in parsed(tmp_path, v1_file(chunks)).blocks][-1] == box

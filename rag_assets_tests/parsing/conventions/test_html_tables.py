@@ -42,7 +42,7 @@ def test_merged_cells_push_the_others_to_their_columns() -> None:
 
 
 def test_several_tables_and_the_text_around_them_come_in_order() -> None:
-    """A chunk may hold a caption, two tables and a note; merged, they are nobody's data."""
+    """A chunk may hold a caption, two tables and a note; merged, they are not data of the paper."""
     pieces = split_tables("Table 1. A\n<table><tr><td>a</td></tr></table> note <table><tr><td>b</td></tr></table>")
 
     assert [piece.strip() if isinstance(piece, str) else grid(piece)[0][2] for piece in pieces] == [

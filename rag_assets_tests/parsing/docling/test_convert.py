@@ -127,7 +127,7 @@ def test_a_failed_conversion_quarantines_the_file_with_its_reason(tmp_path: Path
 
 
 def test_without_docling_the_install_command_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An ImportError with a traceback tells nobody what to type."""
+    """An ImportError with a traceback does not say what to type."""
     _forget_docling()
     monkeypatch.setitem(sys.modules, "docling", None)
     path = page(tmp_path, "<html></html>")

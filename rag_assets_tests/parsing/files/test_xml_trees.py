@@ -27,7 +27,7 @@ def test_an_external_entity_brings_no_word_of_the_other_file(tmp_path: Path) -> 
 
 
 def test_a_parameter_entity_and_an_external_dtd_are_not_loaded(tmp_path: Path) -> None:
-    """An external DTD is a way out to the network, and its defaults would add text nobody sees in the file."""
+    """An external DTD is a way out to the network, and its defaults would add text that is not in the file."""
     (tmp_path / "outer.dtd").write_text('<!ENTITY greeting "from outside"><!ATTLIST a b CDATA "from outside">')
     content = b'<!DOCTYPE a SYSTEM "outer.dtd" [<!ENTITY % p SYSTEM "outer.dtd"> %p;]><a>&greeting;</a>'
 

@@ -132,7 +132,7 @@ def test_a_paragraph_that_ends_in_a_raised_number_is_ended(tmp_path: Path) -> No
 
 
 def test_an_open_sentence_does_not_go_on_in_a_box_of_the_next_column(tmp_path: Path) -> None:
-    """Body and box in one sentence say what nobody wrote."""
+    """Body and box in one sentence say what the authors did not write."""
     box = ["Citation: Lund A, Moe B (2005) Iron and sheep of", "the north side. J Sheep 2(6):e168 and so on here."]
 
     def draw(canvas: Canvas) -> None:

@@ -53,7 +53,7 @@ def test_a_scan_with_a_stamp_on_every_page_is_a_scan(tmp_path: Path) -> None:
 
 
 def test_pages_without_text_are_named(tmp_path: Path) -> None:
-    """Whoever misses an answer from page 2 must be able to see why."""
+    """A user who misses an answer from page 2 must be able to see why."""
     path = write_pdf(tmp_path / "mixed.pdf", [text_page, picture, picture, text_page, lambda canvas: None])
 
     document = parse(path)

@@ -49,7 +49,7 @@ def test_labels_are_never_pages(tmp_path: Path) -> None:
 
 
 def test_a_title_before_the_first_break_has_no_page(tmp_path: Path) -> None:
-    """Whether a heading set before the first break stands before that page or on it, nobody can tell."""
+    """A heading before the first break may stand before that page or on it."""
     document = parsed(tmp_path, tei("<div><head>Part</head><pb/><p>a</p></div>", abstract=f"<p>{WORDS}</p>"))
 
     assert [block.page_start for block in document.blocks] == [None, None, 1]

@@ -41,7 +41,7 @@ def test_tei_is_known_however_it_is_wrapped(head: bytes) -> None:
     ],
 )
 def test_other_files_are_not_taken_for_tei(head: bytes) -> None:
-    """JATS read as TEI would be quarantined instead of going to whoever can read it."""
+    """JATS read as TEI would be quarantined with the wrong reason."""
     assert not looks_like_tei(head)
 
 

@@ -92,7 +92,7 @@ def test_a_word_cut_at_a_line_end_is_one_word_again(tmp_path: Path) -> None:
 
 
 def test_a_hyphen_that_the_paper_writes_elsewhere_is_kept(tmp_path: Path) -> None:
-    """ "wellknown" is a word nobody searches for."""
+    """No search is for "wellknown"."""
     text = parsed(tmp_path, "The pastures are well-\nknown to all. They were well-known before.\n").text
 
     assert text == "The pastures are well-known to all. They were well-known before."
@@ -147,7 +147,7 @@ def test_a_references_line_before_the_body_does_not_hide_the_body(tmp_path: Path
     ],
 )
 def test_text_is_read_in_the_encoding_it_was_written_in(tmp_path: Path, encoding: str, text: str) -> None:
-    """A wrong encoding makes every quote with an umlaut unfindable, and nobody sees why."""
+    """A wrong encoding makes every quote with an umlaut unfindable, without a visible reason."""
     document = parsed(tmp_path, text.encode(encoding))
 
     assert document.text == text.strip()
@@ -168,7 +168,7 @@ def test_binary_content_is_refused(tmp_path: Path) -> None:
 
 
 def test_too_many_pages_are_refused(tmp_path: Path) -> None:
-    """The limit protects memory; its name must be in the message, or nobody can raise it."""
+    """The limit protects memory; its name must be in the message, so that a user can raise it."""
     with pytest.raises(DocumentLimit, match=r"has 3 pages, more than the 2 of parsing\.limits\.max_pages"):
         parsed(tmp_path, "a\fb\fc", ParseLimits(max_pages=2))
 
