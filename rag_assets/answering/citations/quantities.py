@@ -137,14 +137,14 @@ class Quantity:
 
 def quantities(text: str) -> list[Quantity]:
     """The quantities of a text in order."""
-    legible = normalized_numbers(text)
-    return [*(one for _, _, one in placed_quantities(legible)), *_flat_powers(_without_references(legible))]
+    normalized = normalized_numbers(text)
+    return [*(one for _, _, one in placed_quantities(normalized)), *_flat_powers(_without_references(normalized))]
 
 
-def placed_quantities(legible: str) -> list[tuple[int, int, Quantity]]:
+def placed_quantities(normalized: str) -> list[tuple[int, int, Quantity]]:
     """The quantities of a text from `normalized_numbers`, each with its start and end offset; powers whose exponent is
     not raised are left out."""
-    cleaned = _without_references(legible)
+    cleaned = _without_references(normalized)
     found = sorted([*_written_in_digits(cleaned), *_written_in_words(cleaned)], key=lambda item: item[0])
     return _with_shared_units(cleaned, found)
 

@@ -25,14 +25,14 @@ class Axis:
 
     names: Names
     own: int
-    stretches: Sequence[Sequence[Word]]
+    runs: Sequence[Sequence[Word]]
     """Words of the claim that may name one of them, in runs of one name each."""
     named_from: float
     """Share of its name from which the cell's row or column counts as named; 0 where a claim may leave it unnamed."""
 
     @cached_property
     def _stems(self) -> frozenset[str]:
-        return frozenset(word.stem for words in self.stretches for word in words)
+        return frozenset(word.stem for words in self.runs for word in words)
 
     @cached_property
     def own_naming(self) -> Naming:
@@ -55,8 +55,8 @@ class Axis:
     def _names_something_else(self) -> bool:
         """Whether words beside the only name make another name of it: "older men" is not "men"."""
         own = self.own_naming.words
-        stretches = [frozenset(word.stem for word in words) for words in self.stretches]
-        return any(own & stems and len(stems - own) >= _MIN_OTHER_WORDS for stems in stretches)
+        runs = [frozenset(word.stem for word in words) for words in self.runs]
+        return any(own & stems and len(stems - own) >= _MIN_OTHER_WORDS for stems in runs)
 
     def _rivals(self, stems: frozenset[str], own: Naming) -> list[int]:
         """The others that are named by more than the words they share with this one."""
@@ -84,7 +84,7 @@ class Axis:
     def _goes_with_number(self, said: Statement, at: int, rivals: Sequence[int]) -> bool:
         """Whether the number at `at` belongs to this name, where rivals are named too."""
         mentions = []
-        for words in self.stretches:
+        for words in self.runs:
             stems = frozenset(word.stem for word in words)
             namings = {nth: self.names.naming(nth, stems) for nth in (self.own, *rivals)}
             best = max(namings, key=lambda nth: (len(namings[nth].words), namings[nth].coverage))
@@ -108,9 +108,9 @@ def _nearest(mentions: list[tuple[int, int]], numbers: list[int], at: int) -> in
     """The mention a number belongs to; None when there are none."""
     if not mentions:
         return None
-    runs = [item for i, item in enumerate(mentions) if i == 0 or item[1] != mentions[i - 1][1]]
-    if len(runs) == len(numbers) > 1 and (runs[-1][0] < numbers[0] or numbers[-1] < runs[0][0]):
-        return runs[numbers.index(at)][1]
+    turns = [item for i, item in enumerate(mentions) if i == 0 or item[1] != mentions[i - 1][1]]
+    if len(turns) == len(numbers) > 1 and (turns[-1][0] < numbers[0] or numbers[-1] < turns[0][0]):
+        return turns[numbers.index(at)][1]
     before = [which for place, which in mentions if place < at]
     behind = [which for place, which in mentions if place > at]
     if mentions[0][0] < numbers[0]:

@@ -7,6 +7,7 @@ its row, in a column of units, in other cells of the column, or in the caption.
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from rag_assets.answering.citations.measurement_units import PERCENT
 from rag_assets.answering.citations.quantities import PLAIN, YEAR, Quantity, quantities
@@ -145,4 +146,4 @@ def _may_be_unit(text: str) -> bool:
 
 
 def _as_unit(one: Quantity) -> Quantity:
-    return replace(one, value=one.unit_scale, written="1", times=one.times / one.times, bound="", is_signed=False)
+    return replace(one, value=one.unit_scale, written="1", times=Decimal(1), bound="", is_signed=False)

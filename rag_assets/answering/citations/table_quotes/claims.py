@@ -79,13 +79,13 @@ class _QuotedTable:
         return False
 
     def _fits_row(self, nth: int, at: int) -> bool:
-        axis = Axis(self._row_names, nth, self._stretches[0], _ROW_NAMED_FROM)
+        axis = Axis(self._row_names, nth, self._runs[0], _ROW_NAMED_FROM)
         return axis.fits(self.said, at) and (axis.is_named_in_full or not self._has_foreign_name(axis))
 
     def _fits_column(self, cell: TableCell, at: int) -> bool:
         if cell.column not in self.columns:
             return True
-        return Axis(self._column_names, self.columns.index(cell.column), self._stretches[1], 0.0).fits(self.said, at)
+        return Axis(self._column_names, self.columns.index(cell.column), self._runs[1], 0.0).fits(self.said, at)
 
     @cached_property
     def _row_names(self) -> Names:
@@ -96,7 +96,7 @@ class _QuotedTable:
         return Names.of([[column] for column in self.columns])
 
     @cached_property
-    def _stretches(self) -> tuple[list[list[Word]], list[list[Word]]]:
+    def _runs(self) -> tuple[list[list[Word]], list[list[Word]]]:
         """The claim's runs of words that may name a row, and those that may name a column.
 
         A word counts for the name that has more words of its run: the "account" of "percent of account" does not name
@@ -106,7 +106,7 @@ class _QuotedTable:
         of_columns = literal_places((name for name in self.columns if " " in name), self.said.text)
         for_rows: list[list[Word]] = []
         for_columns: list[list[Word]] = []
-        for words in self.said.stretches([*of_rows, *of_columns]):
+        for words in self.said.runs([*of_rows, *of_columns]):
             contested = [one for one in words if not is_within(one.at, [*of_rows, *of_columns])]
             stems = frozenset(word.stem for word in contested)
             by_row, by_column = self._row_names.best(stems), self._column_names.best(stems)
@@ -138,7 +138,7 @@ class _QuotedTable:
         if any(is_foreign(word.stem) for name in named for word in words_of(name)):
             return True
         own = axis.own_naming.words
-        beside = [words for words in axis.stretches if own.intersection(word.stem for word in words)]
+        beside = [words for words in axis.runs if own.intersection(word.stem for word in words)]
         return any(sum(is_foreign(word.stem) for word in words) >= _MIN_FOREIGN_WORDS for words in beside)
 
 

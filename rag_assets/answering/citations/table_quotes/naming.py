@@ -68,7 +68,7 @@ def words_of(text: str) -> list[Word]:
 
 
 @lru_cache(maxsize=256)
-def legible(text: str) -> str:
+def abbreviated(text: str) -> str:
     """A text with its numbers in one writing and phrases as the abbreviations that tables use."""
     plain = normalized_numbers(text)
     for pattern, short in _PHRASES:
@@ -79,7 +79,7 @@ def legible(text: str) -> str:
 @lru_cache(maxsize=8192)
 def name_stems(name: str) -> frozenset[str]:
     """The stems of a row's or column's name without its brackets, unless all of it is in brackets."""
-    plain = legible(name)
+    plain = abbreviated(name)
     outside = frozenset(word.stem for word in words_of(_IN_BRACKETS.sub(" ", plain)))
     return outside or all_stems(name)
 
@@ -87,7 +87,7 @@ def name_stems(name: str) -> frozenset[str]:
 @lru_cache(maxsize=8192)
 def all_stems(name: str) -> frozenset[str]:
     """The stems of a text."""
-    return frozenset(word.stem for word in words_of(legible(name)))
+    return frozenset(word.stem for word in words_of(abbreviated(name)))
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from functools import cached_property
 from rag_assets.answering.citations.number_agreement import may_be_same
 from rag_assets.answering.citations.quantities import Quantity, placed_quantities
 from rag_assets.answering.citations.table_quotes.cell_quantities import has_bracketed_numbers, without_brackets
-from rag_assets.answering.citations.table_quotes.naming import Word, all_stems, legible, words_of
+from rag_assets.answering.citations.table_quotes.naming import Word, abbreviated, all_stems, words_of
 from rag_assets.answering.citations.table_quotes.rows import QuotedRows, Table
 
 _PARTS_NAMES = re.compile(r"[,;:()]|\b(?:and|or|vs|versus|than|was|were|is|are|had|has)\b|\d")
@@ -19,9 +19,6 @@ _JOINING = frozenset("and or of to in at for with was were is are be by from the
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
 _LOOK_BACK_CHARS = 40
 _NAME_WITH_NUMBER = re.compile(r"[^\W\d_]{2}.*\d|\d.*[^\W\d_]{2}", re.DOTALL)
-
-Place = tuple[int, int]
-"""Offsets in `Statement.text`."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ class Statement:
     @classmethod
     def of(cls, claim: str, question: str, rows: Sequence[QuotedRows]) -> "Statement":
         has_brackets = any(has_bracketed_numbers(cell.text) for some in rows for _, cell in some.cells)
-        text = legible(claim)
+        text = abbreviated(claim)
         names = [name for some in rows for name in _names_in(some.table)]
         literal = [place for name in names if _NAME_WITH_NUMBER.search(name) for place in literal_places([name], text)]
         years = {
@@ -60,7 +57,7 @@ class Statement:
     def number_places(self) -> list[int]:
         return [start for start, _, _ in self.values]
 
-    def stretches(self, names: Sequence[Place]) -> list[list[Word]]:
+    def runs(self, names: Sequence[tuple[int, int]]) -> list[list[Word]]:
         """The words in runs of at most one name; no run ends inside a place of `names`."""
         found: list[list[Word]] = []
         for word in self.words:
@@ -69,27 +66,27 @@ class Statement:
             found[-1].append(word)
         return found
 
-    def _are_apart(self, one: Word, other: Word, names: Sequence[Place]) -> bool:
+    def _are_apart(self, one: Word, other: Word, names: Sequence[tuple[int, int]]) -> bool:
         if any(start <= one.at and other.at < end for start, end in names):
             return False
         has_number_between = any(one.at < at < other.at for at in self.number_places)
         return has_number_between or _PARTS_NAMES.search(self.text, one.end, other.at) is not None
 
 
-def literal_places(names: Iterable[str], text: str) -> list[Place]:
+def literal_places(names: Iterable[str], text: str) -> list[tuple[int, int]]:
     """Where names stand in a text as they do in the table, in upper or lower case."""
     plain = text.casefold()
-    wanted = [legible(name).casefold() for name in dict.fromkeys(names)]
+    wanted = [abbreviated(name).casefold() for name in dict.fromkeys(names)]
     return [(at, at + len(one)) for one in wanted if one for at in [plain.find(one)] if at >= 0]
 
 
-def is_within(at: int, places: Iterable[Place]) -> bool:
+def is_within(at: int, places: Iterable[tuple[int, int]]) -> bool:
     return any(start <= at < end for start, end in places)
 
 
 def _names_in(table: Table) -> list[str]:
     of_rows = (name for row in table.rows for name in (*row.names[:1], row.heading))
-    return [legible(name) for name in dict.fromkeys((*of_rows, *table.columns, table.caption)) if name]
+    return [abbreviated(name) for name in dict.fromkeys((*of_rows, *table.columns, table.caption)) if name]
 
 
 def _belongs_to_name(text: str, placed: tuple[int, int, Quantity], names: Iterable[str]) -> bool:
