@@ -9,7 +9,8 @@ import time
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from rag_assets.chunking import chunk_paper, cut_passages
+from rag_assets.chunking.chunker import chunk_paper
+from rag_assets.chunking.passages import cut_passages
 from rag_assets.domain import Block, BlockKind, Cell, Chunk, Passage, Span, Zone
 from rag_assets.settings import ChunkingSettings, PassageSettings
 from rag_assets.text.tokens import TokenCounter, WordPieceCounter

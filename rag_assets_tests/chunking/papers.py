@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
-from rag_assets.chunking import chunk_paper
+from rag_assets.chunking.chunker import chunk_paper
 from rag_assets.domain import BLOCK_SEPARATOR, Block, BlockKind, Box, Cell, Chunk, Span, Zone
 from rag_assets.settings import ChunkingSettings
 from rag_assets.tables import BLOCKS, block_rows, to_table

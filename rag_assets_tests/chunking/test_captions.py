@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.chunking import cut_passages
+from rag_assets.chunking.passages import cut_passages
 from rag_assets.domain import Block, BlockKind, Chunk, Span, span_at
 from rag_assets.settings import ChunkingSettings, PassageSettings
 from rag_assets_tests.chunking.papers import box, cells_of, chunked, words_and_two

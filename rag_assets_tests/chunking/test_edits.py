@@ -5,7 +5,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
-from rag_assets.chunking import cut_passages
+from rag_assets.chunking.passages import cut_passages
 from rag_assets.domain import Block
 from rag_assets.settings import ChunkingSettings, PassageSettings
 from rag_assets_tests.chunking.papers import chunked, paragraphs, sentence, words_and_two

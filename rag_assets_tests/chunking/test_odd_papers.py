@@ -5,8 +5,9 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from rag_assets.chunking import chunk_paper, cut_passages
+from rag_assets.chunking.chunker import chunk_paper
 from rag_assets.chunking.cuts import Item, Window, choose_cuts
+from rag_assets.chunking.passages import cut_passages
 from rag_assets.domain import Block, BlockKind, Cell, Span
 from rag_assets.settings import ChunkingSettings, PassageSettings
 from rag_assets.text.tokens import WordPieceCounter

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from rag_assets.chunking import cut_passages
+from rag_assets.chunking.passages import cut_passages
 from rag_assets.domain import Block, BlockKind, Chunk, Passage, Span
 from rag_assets.settings import ChunkingSettings, PassageSettings
 from rag_assets_tests.chunking.papers import (

@@ -1,15 +1,15 @@
 import pyarrow as pa
 import pytest
 
-from rag_assets.chunking import (
-    chunk_stats,
+from rag_assets.chunking.promises import (
     from_back_matter,
     longer_than_model_reads,
     outside_token_bounds,
     repeated_ids,
-    update_chunks,
     without_page,
 )
+from rag_assets.chunking.stats import chunk_stats
+from rag_assets.chunking.updates import update_chunks
 from rag_assets.domain import Block, Zone
 from rag_assets.tables import CHUNKS, PARSED_INDEX, PASSAGES, schema_problems, to_table
 from rag_assets.text.tokens import ResolvedTokenizer

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_assets.chunking import cut_passages
+from rag_assets.chunking.passages import cut_passages
 from rag_assets.domain import BLOCK_SEPARATOR, Block, BlockKind, Cell, Span, Zone
 from rag_assets.settings import PassageSettings
 from rag_assets_tests.chunking.papers import SMALL, WordCounter, chunked, document_text, words_and_two

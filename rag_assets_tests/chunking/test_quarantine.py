@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pytest
 
-from rag_assets.chunking import ReadingWindow, update_chunks, update_passages
-from rag_assets.chunking.updates import Updated
+from rag_assets.chunking.updates import ReadingWindow, Updated, update_chunks, update_passages
 from rag_assets.errors import GuardrailBroken, MissingModel
 from rag_assets.settings import PassageSettings
 from rag_assets.tables import CHUNKS, PASSAGES

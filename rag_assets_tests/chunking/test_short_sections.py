@@ -2,7 +2,7 @@
 
 import random
 
-from rag_assets.chunking import cut_passages
+from rag_assets.chunking.passages import cut_passages
 from rag_assets.domain import Block, BlockKind, Chunk, Span, Zone
 from rag_assets.settings import ChunkingSettings, PassageSettings
 from rag_assets_tests.chunking.papers import (

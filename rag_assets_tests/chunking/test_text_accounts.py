@@ -5,8 +5,8 @@ import random
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.chunking import update_chunks
 from rag_assets.chunking.text_accounts import lost_text, text_accounts
+from rag_assets.chunking.updates import update_chunks
 from rag_assets.domain import Block, BlockKind, Zone
 from rag_assets.settings import ChunkingSettings
 from rag_assets.tables import CHUNKS, PARSED_INDEX, to_table

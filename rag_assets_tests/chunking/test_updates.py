@@ -2,7 +2,7 @@ import random
 
 import pyarrow as pa
 
-from rag_assets.chunking import ReadingWindow, update_chunks, update_passages
+from rag_assets.chunking.updates import ReadingWindow, update_chunks, update_passages
 from rag_assets.domain import Block
 from rag_assets.incremental import UpdatePlan
 from rag_assets.settings import ChunkingSettings, PassageSettings

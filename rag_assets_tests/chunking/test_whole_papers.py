@@ -2,7 +2,8 @@
 
 import pytest
 
-from rag_assets.chunking import chunk_paper, cut_passages
+from rag_assets.chunking.chunker import chunk_paper
+from rag_assets.chunking.passages import cut_passages
 from rag_assets.domain import Block, BlockKind
 from rag_assets.settings import ChunkingSettings, PassageSettings
 from rag_assets.text.tokens import WordPieceCounter

@@ -13,7 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from rag_assets import tables
-from rag_assets.chunking import ReadingWindow, promises, update_chunks, update_passages
+from rag_assets.chunking import promises
+from rag_assets.chunking.updates import ReadingWindow, update_chunks, update_passages
 from rag_assets.embedding.providers import open_embedder
 from rag_assets.errors import UnreadableDocument
 from rag_assets.parsing import corpus
