@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rag_assets.answering import engine
+from rag_assets.answering import pipeline
 from rag_assets.domain import Citation, Claim
 from rag_assets.embedding.vector_cache import VectorCache
 from rag_assets.indexing.builder import StagedIndex
@@ -159,13 +159,13 @@ def test_an_index_of_other_passages_stops_the_answers(world: World) -> None:
 
 def sabotage_answers(monkeypatch: pytest.MonkeyPatch, change: Callable[[Claim], Claim]) -> None:
     """Let the engine's own verification pass everything through, changed."""
-    verify = engine.verify
+    verify = pipeline.verify
 
     def careless(*arguments: Any) -> Any:
         verified = verify(*arguments)
         return replace(verified, claims=tuple(change(claim) for claim in verified.claims))
 
-    monkeypatch.setattr(engine, "verify", careless)
+    monkeypatch.setattr(pipeline, "verify", careless)
 
 
 def with_citation(claim: Claim, **changes: Any) -> Claim:
@@ -208,9 +208,9 @@ def test_an_answer_from_one_paper_that_does_not_say_so_is_withheld(
     """Guardrail of sources: two papers, a flag, or the fixed refusal."""
     published = world.bytes_of(world.paths.qa)
     world.paths.qa_meta.unlink()
-    build = engine.AnswerEngine._result
+    build = pipeline.AnswerPipeline._result
     monkeypatch.setattr(
-        engine.AnswerEngine, "_result", lambda *arguments: replace(build(*arguments), single_source=False)
+        pipeline.AnswerPipeline, "_result", lambda *arguments: replace(build(*arguments), single_source=False)
     )
 
     assert_withheld(world, "qa.enough_sources", published=published, reason="basalt")
