@@ -96,7 +96,8 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     embedder = open_embedder(
         settings.embedding, paths.models, n_threads=settings.execution.n_workers, connections=models
     )
-    run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch)
+    report_progress = progress("embeddings", "passages")
+    run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch, report=report_progress)
     spent = models.budget.since(spent_before)
 
     def publish() -> PublishedVectors:

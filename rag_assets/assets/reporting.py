@@ -27,13 +27,17 @@ def now() -> str:
 
 def progress(what: str, unit: str) -> Callable[[int, int], None]:
     """A `report(done, total)` that logs how far a stage is, at most every few seconds and at its end."""
-    last = time.monotonic()
+    started = last = time.monotonic()
 
     def report(done: int, total: int) -> None:
         nonlocal last
-        if done == total or time.monotonic() - last >= _SECONDS_BETWEEN_REPORTS:
-            last = time.monotonic()
+        now = time.monotonic()
+        if done == total:
             logger.info("%s: %d of %d %s", what, done, total, unit)
+        elif now - last >= _SECONDS_BETWEEN_REPORTS:
+            last = now
+            left_s = (now - started) * (total - done) / max(done, 1)
+            logger.info("%s: %d of %d %s, about %.0f s to go", what, done, total, unit, left_s)
 
     return report
 

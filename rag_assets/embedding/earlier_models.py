@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 from rag_assets.checksums import sealed, unsealed
-from rag_assets.embedding.vector_files import SUFFIX, kept_rows
+from rag_assets.embedding.vector_files import SUFFIX, keep_rows
 from rag_assets.incremental import write_atomically
 
 logger = logging.getLogger(__name__)
@@ -64,7 +64,7 @@ def _forget_papers(folder: Path, papers: Collection[str]) -> None:
     last_used = folder.stat().st_mtime_ns
     wanted = {key for keys in living.values() for key in keys}
     for path in folder.rglob(f"*{SUFFIX}"):
-        kept_rows(path, wanted)
+        keep_rows(path, wanted)
     note_papers(folder, living)  # last: a kill before it leads to the same again
     os.utime(folder, ns=(last_used, last_used))
 

@@ -1,12 +1,11 @@
-"""Embedding what the cache does not have yet, batch by batch, with progress in the log.
+"""Embedding what the cache does not have yet, batch by batch.
 
 The cache lives in `vector_cache`; publishing it is the caller's decision, after the audits.
 """
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from rag_assets.embedding.base import Embedder
@@ -14,8 +13,6 @@ from rag_assets.embedding.vector_cache import VectorCache
 from rag_assets.errors import BudgetExhausted, ModelFault
 
 logger = logging.getLogger(__name__)
-
-_SECONDS_BETWEEN_REPORTS = 5.0
 
 
 @dataclass(frozen=True)
@@ -54,54 +51,20 @@ def embed_missing(
         raise ValueError(f"the cache is for {cache.facts.identity}, the embedder is {embedder.identity}")
     # in the order of the keys, so that a batch falls into one shard or two and each is read once when published
     missing = cache.missing(texts_by_key)
-    progress = _Progress(len(missing), embedder.identity)
+    if missing:
+        logger.info("Embedding %d passages with %s.", len(missing), embedder.identity)
+    started, n_done = time.monotonic(), 0
     for start in range(0, len(missing), batch_size):
         keys = missing[start : start + batch_size]
         for size in embedder.request_sizes([texts_by_key[key] for key in keys]):
             now, keys = keys[:size], keys[size:]
-            with _told_what_is_left(progress):
+            try:
                 cache.add(now, embedder.embed_passages([texts_by_key[key] for key in now]))
-            progress.advance(len(now))
-            report(progress.n_done, len(missing))
-    return EmbeddingRun(len(missing), len(texts_by_key) - len(missing), progress.seconds)
-
-
-@contextmanager
-def _told_what_is_left(progress: "_Progress") -> Iterator[None]:
-    try:
-        yield
-    except (BudgetExhausted, ModelFault) as error:
-        raise type(error)(
-            f"{error} Of {progress.n_total} passages, {progress.n_total - progress.n_done} are still to be embedded; "
-            "the others are saved, and another run goes on from there."
-        ) from error
-
-
-class _Progress:
-    """Says every few seconds how far the run is and when it will end."""
-
-    def __init__(self, n_total: int, identity: str) -> None:
-        self.n_done = 0
-        self.n_total = n_total
-        self._started = self._reported = time.monotonic()
-        if n_total:
-            logger.info("Embedding %d passages with %s.", n_total, identity)
-
-    @property
-    def seconds(self) -> float:
-        return time.monotonic() - self._started
-
-    def advance(self, n_new: int) -> None:
-        self.n_done += n_new
-        is_last = self.n_done == self.n_total
-        if not is_last and time.monotonic() - self._reported < _SECONDS_BETWEEN_REPORTS:
-            return
-        self._reported = time.monotonic()
-        rate = self.n_done / max(self.seconds, 1e-6)
-        logger.info(
-            "Embedded %d of %d passages, %.0f a second, %.0f s to go.",
-            self.n_done,
-            self.n_total,
-            rate,
-            (self.n_total - self.n_done) / rate,
-        )
+            except (BudgetExhausted, ModelFault) as error:
+                raise type(error)(
+                    f"{error} Of {len(missing)} passages, {len(missing) - n_done} are still to be embedded; "
+                    "the others are saved, and another run goes on from there."
+                ) from error
+            n_done += len(now)
+            report(n_done, len(missing))
+    return EmbeddingRun(len(missing), len(texts_by_key) - len(missing), time.monotonic() - started)

@@ -24,10 +24,8 @@ from rag_assets.embedding.base import EmbedderFacts, Vectors
 from rag_assets.embedding.vector_files import (
     SUFFIX,
     KeyedVectors,
-    read_batch,
-    read_shard,
-    write_batch,
-    write_shard,
+    read_file,
+    write_file,
 )
 from rag_assets.errors import MissingInput
 from rag_assets.incremental import fingerprint
@@ -84,7 +82,8 @@ class VectorCache:
         if vectors.shape != wanted:
             raise ValueError(f"vectors have the shape {vectors.shape}, their keys and the model ask for {wanted}")
         rows = KeyedVectors.of(dict(zip(keys, vectors, strict=True)), self.facts.dimension)
-        path = write_batch(self._pending_folder, rows)
+        path = self._pending_folder / f"{fingerprint(rows.keys)}{SUFFIX}"
+        write_file(path, rows)
         self._pending.update(dict.fromkeys(rows.keys, path))
 
     def load(self, keys: Sequence[str]) -> Vectors:
@@ -138,14 +137,14 @@ class VectorCache:
         path = self._shard_path(shard)
         if not path.exists():
             return frozenset()
-        rows = read_shard(path, self.facts.dimension)
+        rows = read_file(path, self.facts.dimension)
         if rows is None:
             logger.warning("%s is damaged; `embeddings` computes its vectors again.", path)
             return frozenset()
         return frozenset(rows.keys)
 
     def _register_batch(self, path: Path) -> None:
-        rows = read_batch(path, self.facts.dimension)
+        rows = read_file(path, self.facts.dimension)
         if rows is None:
             logger.warning("%s is damaged; `embeddings` computes its batch again.", path)
             return
@@ -165,10 +164,7 @@ class VectorCache:
 
     def _read(self, path: Path) -> KeyedVectors:
         """Its rows; none when it was damaged or removed since the cache was opened."""
-        if not path.exists():
-            return KeyedVectors.empty(self.facts.dimension)
-        read = read_batch if path.parent == self._pending_folder else read_shard
-        return read(path, self.facts.dimension) or KeyedVectors.empty(self.facts.dimension)
+        return read_file(path, self.facts.dimension) or KeyedVectors.empty(self.facts.dimension)
 
     def _publish_shard(self, shard: str, wanted: frozenset[str]) -> int:
         """Files written: 1 or 0. A shard left without vectors is removed by `_tidy`."""
@@ -176,7 +172,7 @@ class VectorCache:
             return 0
         if wanted:
             keys = sorted(wanted)
-            write_shard(self._shard_path(shard), KeyedVectors(tuple(keys), self.load(keys)))
+            write_file(self._shard_path(shard), KeyedVectors(tuple(keys), self.load(keys)))
         self._published[shard] = wanted
         return int(bool(wanted))
 

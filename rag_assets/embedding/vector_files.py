@@ -3,7 +3,6 @@
 Which vectors belong into which file is the business of `vector_cache`.
 """
 
-import hashlib
 import io
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -43,61 +42,33 @@ class KeyedVectors:
         return cls(keys, np.stack([rows[key] for key in keys]))
 
 
-def write_shard(path: Path, rows: KeyedVectors) -> None:
+def write_file(path: Path, rows: KeyedVectors) -> None:
     """Write or replace a file; equal rows give equal bytes."""
     write_atomically(path, _encoded(rows))
 
 
-def read_shard(path: Path, dimension: int | None) -> KeyedVectors | None:
-    """The file's rows, or None when it is damaged (page checksums are compared) or of another dimension than one that
-    is given."""
+def read_file(path: Path, dimension: int | None) -> KeyedVectors | None:
+    """The file's rows; None when it is damaged (page checksums are compared) or of another dimension than the given."""
     try:
         return _decoded(_content(path), dimension)
     except (pa.ArrowException, OSError, ValueError, KeyError):
         return None
 
 
-def write_batch(folder: Path, rows: KeyedVectors) -> Path:
-    """Write a new file named by its content, so that a damaged one is known by its name."""
-    content = _encoded(rows)
-    path = folder / f"{_digest(content)}{SUFFIX}"
-    write_atomically(path, content)
-    return path
-
-
-def read_batch(path: Path, dimension: int) -> KeyedVectors | None:
-    """The file's rows, or None when its content does not fit its name."""
-    content = _content(path)
-    return _decoded(content, dimension) if _digest(content) == path.stem else None
-
-
-def kept_rows(path: Path, keys: Collection[str]) -> None:
-    """Leave only the rows of `keys` in a shard or a batch, of whatever dimension; a file left without any is deleted.
-
-    A damaged file is deleted. A batch is written anew under the name of its new content.
-    """
-    rows = read_shard(path, None)
+def keep_rows(path: Path, keys: Collection[str]) -> None:
+    """Leave only the rows of `keys` in a file of whatever dimension. A damaged file, or one left empty, is deleted."""
+    rows = read_file(path, None)
     kept = {key: vector for key, vector in rows.items() if key in keys} if rows else {}
-    if rows is not None and len(kept) == len(rows.keys):
-        return
-    is_batch = rows is not None and path.stem == _digest(_content(path))
-    if rows is not None and kept:
-        fewer = KeyedVectors.of(kept, rows.vectors.shape[1])
-        if not is_batch:
-            write_shard(path, fewer)
-            return
-        write_batch(path.parent, fewer)
-    path.unlink()
+    if rows is None or not kept:
+        path.unlink()
+    elif len(kept) < len(rows.keys):
+        write_file(path, KeyedVectors.of(kept, rows.vectors.shape[1]))
 
 
 def _content(path: Path) -> pa.Buffer:
     """The file's bytes in Arrow's own memory: its threads must not touch Python objects when the process exits."""
     with pa.OSFile(str(path)) as file:
         return file.read_buffer()
-
-
-def _digest(content: bytes | pa.Buffer) -> str:
-    return hashlib.sha256(content).hexdigest()[:32]
 
 
 def _encoded(rows: KeyedVectors) -> bytes:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rag_assets.incremental import plan_update
-from rag_assets.indexing.exact_vectors import VECTORS_FILE, ExactVectors, write_vectors
+from rag_assets.indexing.exact_vectors import ExactVectors, write_vectors
 from rag_assets.indexing.folders import opened_for_reading
 from rag_assets.indexing.protocols import (
     Examination,
@@ -27,7 +27,6 @@ from rag_assets.indexing.protocols import (
     Report,
     Scored,
     Vectors,
-    VectorStore,
 )
 from rag_assets.settings import IndexingSettings
 
@@ -44,7 +43,6 @@ _VECTOR_ERROR = 1e-4
 _TOLERATED_UNFOUND = 0.1
 _RECALL_NOISE = 0.02
 """Two samples of one graph of 20,000 passages, whose recall was 0.75, differed by that."""
-_BYTES_PER_MB = 1_000_000
 N_NEIGHBOURS = 20
 """How many nearest passages the recall of the graph is measured on."""
 
@@ -120,18 +118,6 @@ class ChromaStore:
         return dict(zip(result["ids"], np.asarray(result["embeddings"], np.float32), strict=True))
 
 
-def open_vectors(folder: Path, *, exact_up_to_mb: float) -> VectorStore:
-    """The vectors of the index in `folder`: searched exactly up to that size of their file, by Chroma's graph above."""
-    if (folder / VECTORS_FILE).stat().st_size <= exact_up_to_mb * _BYTES_PER_MB:
-        return ExactVectors.open(folder)
-    return ChromaStore.open(folder)
-
-
-def chroma_identity(model_id: str, settings: IndexingSettings) -> IndexIdentity:
-    """What the manifest of a fitting vector index says."""
-    return IndexIdentity("chroma", model_id, settings.fingerprint())
-
-
 @dataclass(frozen=True)
 class ChromaFiles:
     """The vectors of one model in a folder, indexed with these settings; see `IndexFiles`."""
@@ -145,7 +131,7 @@ class ChromaFiles:
 
     @property
     def identity(self) -> IndexIdentity:
-        return chroma_identity(self.model_id, self.settings)
+        return IndexIdentity("chroma", self.model_id, self.settings.fingerprint())
 
     def fingerprints(self, folder: Path) -> dict[str, str]:
         """Read by SQLite itself: what counts is what is in the file."""
@@ -170,7 +156,8 @@ class ChromaFiles:
             if plan.to_drop:
                 store.rewrite_one()
         if plan.to_drop:
-            _wipe_free_pages(folder / DATABASE_FILE)
+            with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:
+                connection.execute("VACUUM")  # until then, what was deleted can be read in free pages
         return len(plan.to_drop)
 
     def examined(self, folder: Path, sample: Sequence[IndexRow], worn: GraphWear | None) -> Examination:
@@ -250,12 +237,6 @@ class _WritableStore(ChromaStore):
         kept = self._collection.get(limit=1, include=["embeddings", "metadatas"])
         if kept["ids"]:
             self._collection.upsert(ids=kept["ids"], embeddings=kept["embeddings"], metadatas=kept["metadatas"])
-
-
-def _wipe_free_pages(database: Path) -> None:
-    """SQLite keeps what was deleted in free pages until it packs the file."""
-    with closing(sqlite3.connect(database)) as connection:
-        connection.execute("VACUUM")
 
 
 def _recall(store: ChromaStore, exact: ExactVectors, questions: Vectors) -> float:

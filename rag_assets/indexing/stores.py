@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from rag_assets.indexing.chroma import ChromaFiles, open_vectors
+from rag_assets.indexing.chroma import ChromaFiles, ChromaStore
+from rag_assets.indexing.exact_vectors import VECTORS_FILE, ExactVectors
 from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.manifest import is_intact, read_manifest
 from rag_assets.indexing.protocols import IndexManifest, IndexRow, IndexTarget, LexicalIndex, Vectors, VectorStore
@@ -18,6 +19,7 @@ from rag_assets.settings import Settings
 
 Opened = TypeVar("Opened", VectorStore, LexicalIndex)
 OpenedBy = TypeVar("OpenedBy", VectorStore, LexicalIndex, covariant=True)
+_BYTES_PER_MB = 1_000_000
 VectorsOf = Callable[[Sequence[IndexRow]], Vectors]
 
 
@@ -59,6 +61,13 @@ class FolderIndex(FolderTarget, Generic[Opened]):
 
     def open(self) -> Opened:
         return self.open_folder(self.folder)
+
+
+def open_vectors(folder: Path, *, exact_up_to_mb: float) -> VectorStore:
+    """The vectors of the index in `folder`: searched exactly up to that size of their file, by Chroma's graph above."""
+    if (folder / VECTORS_FILE).stat().st_size <= exact_up_to_mb * _BYTES_PER_MB:
+        return ExactVectors.open(folder)
+    return ChromaStore.open(folder)
 
 
 def _chroma(settings: Settings, model: str, vectors_of: VectorsOf) -> Index[VectorStore]:

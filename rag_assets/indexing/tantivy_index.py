@@ -114,11 +114,6 @@ class TantivyIndex:
         return tantivy.Query.boolean_query([(tantivy.Occur.Must, should), (tantivy.Occur.Must, unscored)])
 
 
-def tantivy_identity() -> IndexIdentity:
-    """What the manifest of a fitting lexical index says."""
-    return IndexIdentity("tantivy", "", fingerprint(*_ANALYSER, WORD))
-
-
 class TantivyFiles:
     """The words of the passages in a folder; see `IndexFiles`.
 
@@ -130,7 +125,7 @@ class TantivyFiles:
 
     @property
     def identity(self) -> IndexIdentity:
-        return tantivy_identity()
+        return IndexIdentity("tantivy", "", fingerprint(*_ANALYSER, WORD))
 
     def fingerprints(self, folder: Path) -> dict[str, str]:
         return {id_: mark for bucket in _held(folder).values() for id_, mark in bucket.items()}

@@ -1,6 +1,5 @@
 """Only what is missing is embedded, and the log says how it goes."""
 
-import logging
 from pathlib import Path
 
 import pytest
@@ -44,20 +43,6 @@ def test_no_model_is_built_when_nothing_is_missing(tmp_path: Path) -> None:
 
     assert (run.n_embedded, run.vectors_per_s) == (0, 0.0)
     assert not (tmp_path / "models").exists()
-
-
-def test_progress_and_rate_are_logged(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """Without a rate nobody knows whether to wait or to go home."""
-    embedder = HashedEmbedder()
-    cache = VectorCache(tmp_path, embedder.facts)
-
-    with caplog.at_level(logging.INFO):
-        embed_missing(cache, embedder, keyed(cache, ["one", "two", "three"]), batch_size=2)
-
-    first, last = caplog.messages
-    assert first == "Embedding 3 passages with hashed-1."
-    assert last.startswith("Embedded 3 of 3 passages, ")
-    assert last.endswith(" a second, 0 s to go.")
 
 
 def test_a_cache_of_another_model_is_refused(tmp_path: Path) -> None:

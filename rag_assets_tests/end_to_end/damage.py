@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from rag_assets.embedding.vector_files import read_shard
+from rag_assets.embedding.vector_files import read_file
 from rag_assets.evaluation.history import read_history
 from rag_assets.indexing.exact_vectors import ExactVectors
 from rag_assets.indexing.manifest import is_intact
@@ -89,7 +89,7 @@ def _vectors(world: World) -> dict[str, list[str]]:
     shards = sorted(world.paths.embeddings.glob("*/*.parquet"))
     found = {}
     for shard in shards:
-        rows = read_shard(shard, DIMENSION)
+        rows = read_file(shard, DIMENSION)
         assert rows is not None, f"{shard} is damaged"
         found[str(shard.relative_to(world.paths.embeddings))] = [
             json.dumps([key, np.round(vector.astype(float), 7).tolist()]) for key, vector in rows.items()

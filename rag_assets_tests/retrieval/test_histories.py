@@ -10,10 +10,11 @@ import pytest
 
 from rag_assets.domain import Chunk
 from rag_assets.indexing.builder import update_index
-from rag_assets.indexing.chroma import ChromaFiles, open_vectors
+from rag_assets.indexing.chroma import ChromaFiles
 from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.manifest import read_manifest, write_manifest
 from rag_assets.indexing.protocols import IndexRow
+from rag_assets.indexing.stores import open_vectors
 from rag_assets.indexing.tantivy_index import TantivyFiles, TantivyIndex
 from rag_assets.retrieval.search import DenseSearch, Searcher
 from rag_assets.settings import IndexingSettings, RetrievalSettings
