@@ -50,7 +50,7 @@ _OPENAI = {
 }
 _OLLAMA_READS = 2048
 """Where a model reads more, an Ollama server still reads what its own OLLAMA_CONTEXT_LENGTH allows, and cuts the rest
-off in silence; this is the least default it has had. `embedding.max_tokens` tells of a larger one."""
+off without an error; this is the smallest default it has had. Set `embedding.max_tokens` for a larger one."""
 _MINILM = KnownModel(384, 256, is_wordpiece=True)
 _BGE_LARGE = KnownModel(1024, 512, is_wordpiece=True, prefixes=BGE_EN)
 _BGE_M3 = KnownModel(1024, _OLLAMA_READS)
@@ -92,13 +92,13 @@ KNOWN_MODELS: dict[str, KnownModel] = {
     **{f"ollama:{name}": model for name, model in _OLLAMA.items()},
 }
 """By `provider:name`. Sources: the vendors' model pages, Ollama's library and the model cards behind it (the lengths
-all-MiniLM was trained for). Not known here is not unusable: `embedding.dimensions` and `.max_tokens` describe it."""
+all-MiniLM was trained for). `embedding.dimensions` and `.max_tokens` describe a model that is not listed."""
 _SHUT_DOWN = {"google:text-embedding-004": ("14 January 2026", "google:gemini-embedding-001")}
 
 
 @dataclass(frozen=True)
 class ChosenModel:
-    """A model behind an API with all that asking it takes."""
+    """A model behind an API and what a request to it needs."""
 
     name: ModelName
     access: Access
@@ -144,7 +144,7 @@ def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
 
 
 def _dimension(name: ModelName, known: KnownModel | None, settings: EmbeddingSettings) -> tuple[int, int | None]:
-    """What the vectors will have, and what is asked for; 0 when nobody says."""
+    """What the vectors will have, and what is asked for; 0 when neither the table nor the settings say."""
     wanted = settings.dimensions
     if known is None or wanted is None or wanted == known.dimension:
         return wanted or (known.dimension if known else 0), None
@@ -169,6 +169,6 @@ def _prefixes(name: ModelName, settings: EmbeddingSettings) -> Prefixes:
 
 
 def _identity(name: ModelName, access: Access, prefixes: Prefixes, dimension: int) -> str:
-    """Holds no key; of an address other than the provider's own, its hash."""
+    """Contains no key; contains the hash of an address other than the provider's own."""
     digest = fingerprint(str(name), access.server, prefixes.query, prefixes.passage, REQUEST_VERSION)[:8]
     return f"{name.provider}-{re.sub(r'[^A-Za-z0-9.]+', '-', name.name)}-{dimension}-{digest}"

@@ -82,16 +82,16 @@ class LocalModel(FastembedModel):
     def _build(self, folder: Path) -> None:
         logger.info("Building the embedding model %s (once).", self.facts.identity)
         started = time.monotonic()
-        _remove_abandoned_drafts(folder)
-        draft = folder.with_name(f"{folder.name}.{uuid4().hex}{STAGED_SUFFIX}")
-        draft.mkdir(parents=True)
+        _remove_abandoned_builds(folder)
+        staged = folder.with_name(f"{folder.name}.{uuid4().hex}{STAGED_SUFFIX}")
+        staged.mkdir(parents=True)
         try:
-            _write_model(draft, self._precision)
-            _write_tokenizer(draft)
-            _write_manifest(draft)
-            _publish(draft, folder)
+            _write_model(staged, self._precision)
+            _write_tokenizer(staged)
+            _write_manifest(staged)
+            _publish(staged, folder)
         finally:
-            shutil.rmtree(draft, ignore_errors=True)
+            shutil.rmtree(staged, ignore_errors=True)
         logger.info("Built %s in %.1f s.", folder, time.monotonic() - started)
 
 
@@ -137,20 +137,20 @@ def _damage(folder: Path) -> str:
     return ""
 
 
-def _publish(draft: Path, folder: Path) -> None:
-    """Give the draft its final name; if another process was faster, its folder stays."""
-    for path in draft.iterdir():
+def _publish(staged: Path, folder: Path) -> None:
+    """Give the staged folder its final name; if another process was faster, its folder stays."""
+    for path in staged.iterdir():
         with path.open("rb") as file:
             os.fsync(file.fileno())
     try:
-        draft.rename(folder)
+        staged.rename(folder)
     except OSError as error:
         if not folder.is_dir():
             raise MissingModel(f"The embedding model cannot be put into {folder} ({error}).") from error
 
 
-def _remove_abandoned_drafts(folder: Path) -> None:
-    """A killed build leaves its draft behind; a young one may belong to a process that is still building."""
-    for draft in folder.parent.glob(f"{folder.name}.*{STAGED_SUFFIX}"):
-        if time.time() - draft.stat().st_mtime > _ABANDONED_AFTER_S:
-            shutil.rmtree(draft, ignore_errors=True)
+def _remove_abandoned_builds(folder: Path) -> None:
+    """A killed build leaves its staged folder; a young one may belong to a process that is still building."""
+    for staged in folder.parent.glob(f"{folder.name}.*{STAGED_SUFFIX}"):
+        if time.time() - staged.stat().st_mtime > _ABANDONED_AFTER_S:
+            shutil.rmtree(staged, ignore_errors=True)

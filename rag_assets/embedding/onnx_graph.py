@@ -147,7 +147,7 @@ def quantise_int8(source: Path, target: Path) -> None:
 
     Seven bits, because x86 without VNNI adds pairs of products in 16 bits: two of 255 x 64 fit, two of 255 x 127 are
     silently cut off, and vectors would depend on the processor. Activations are quantised while the model runs, with
-    one scale a tensor: texts that are run together share it, so a text must be run by itself to have a vector of its
+    one scale per tensor: texts that are run together share it, so a text must be run by itself to have a vector of its
     own.
     """
     from onnxruntime.quantization import QuantType, quantize_dynamic

@@ -1,5 +1,5 @@
-"""What models expect before a question and before a passage: a fact of each model's training, left out silently at a
-price in recall.
+"""What models expect before a question and before a passage. It follows from their training; without it they find
+less, and nothing fails.
 
 fastembed's own `query_embed` and `passage_embed` put nothing before a text (0.9.1: `text_embedding_base.py` hands both
 to `embed`; only jina-embeddings-v3 tells the two apart, by a task number). So every dense model of its list is decided
@@ -20,7 +20,7 @@ class Prefixes:
     passage: str = ""
 
     def overridden(self, query: str | None, passage: str | None) -> "Prefixes":
-        """With those of the two that are not None."""
+        """These, with `query` and `passage` in their place where they are not None."""
         return Prefixes(self.query if query is None else query, self.passage if passage is None else passage)
 
 

@@ -25,7 +25,7 @@ class StandInTokenizer(ModelTokenizer):
         """More than any model's own tokenizer is expected to make of `text`.
 
         WordPiece takes a run of characters it does not know, or one of more than 100 without a space, for a single
-        token: those count a token a byte, the rest with the margin.
+        token: those count one token per byte, the rest with the margin.
         """
         encoding = self.encoded(text)
         unknown = [place for token, place in zip(encoding.tokens, encoding.offsets, strict=True) if token == _UNKNOWN]

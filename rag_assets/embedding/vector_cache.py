@@ -1,8 +1,8 @@
-"""Vectors by what they were made from: no text is embedded twice by the same model.
+"""A cache of vectors by model and text: no text is embedded twice by the same model.
 
 A vector's key is a hash of model and text. Below the cache folder each model has its own folder with
 
-- `pending/`: a journal with one small file a finished batch, so that a kill loses the running batch at most;
+- `pending/`: a journal with one small file per finished batch, so that a kill loses the running batch at most;
 - `0.parquet` ... `f.parquet`: the published vectors by the first digit of their keys, sorted by key.
 
 `publish` folds the journal into the shards and forgets what is no longer wanted. What it leaves depends on the wanted
@@ -23,7 +23,6 @@ import numpy as np
 from rag_assets.embedding.base import EmbedderFacts, Vectors
 from rag_assets.embedding.vector_files import (
     SUFFIX,
-    KeyedVectors,
     read_file,
     write_file,
 )
@@ -81,10 +80,10 @@ class VectorCache:
         wanted = (len(keys), self.facts.dimension)
         if vectors.shape != wanted:
             raise ValueError(f"vectors have the shape {vectors.shape}, their keys and the model ask for {wanted}")
-        rows = KeyedVectors.of(dict(zip(keys, vectors, strict=True)), self.facts.dimension)
-        path = self._pending_folder / f"{fingerprint(rows.keys)}{SUFFIX}"
-        write_file(path, rows)
-        self._pending.update(dict.fromkeys(rows.keys, path))
+        if keys:
+            path = self._pending_folder / f"{fingerprint(sorted(keys))}{SUFFIX}"
+            write_file(path, dict(zip(keys, vectors, strict=True)))
+            self._pending.update(dict.fromkeys(keys, path))
 
     def load(self, keys: Sequence[str]) -> Vectors:
         """The vectors of `keys` in that order, shape (len(keys), dimension).
@@ -141,14 +140,14 @@ class VectorCache:
         if rows is None:
             logger.warning("%s is damaged; `embeddings` computes its vectors again.", path)
             return frozenset()
-        return frozenset(rows.keys)
+        return frozenset(rows)
 
     def _register_batch(self, path: Path) -> None:
         rows = read_file(path, self.facts.dimension)
         if rows is None:
             logger.warning("%s is damaged; `embeddings` computes its batch again.", path)
             return
-        self._pending.update(dict.fromkeys(rows.keys, path))
+        self._pending.update(dict.fromkeys(rows, path))
 
     def _found(self, keys: Iterable[str]) -> Iterator[tuple[str, Vectors]]:
         """Each of `keys` that has a vector, once; each file is read once."""
@@ -159,12 +158,8 @@ class VectorCache:
             elif key in self._pending:
                 by_file[self._pending[key]].add(key)
         for path, wanted in sorted(by_file.items()):
-            rows = self._read(path)
+            rows = read_file(path, self.facts.dimension) or {}  # it may be damaged since the cache was opened
             yield from ((key, vector) for key, vector in rows.items() if key in wanted)
-
-    def _read(self, path: Path) -> KeyedVectors:
-        """Its rows; none when it was damaged or removed since the cache was opened."""
-        return read_file(path, self.facts.dimension) or KeyedVectors.empty(self.facts.dimension)
 
     def _publish_shard(self, shard: str, wanted: frozenset[str]) -> int:
         """Files written: 1 or 0. A shard left without vectors is removed by `_tidy`."""
@@ -172,12 +167,12 @@ class VectorCache:
             return 0
         if wanted:
             keys = sorted(wanted)
-            write_file(self._shard_path(shard), KeyedVectors(tuple(keys), self.load(keys)))
+            write_file(self._shard_path(shard), dict(zip(keys, self.load(keys), strict=True)))
         self._published[shard] = wanted
         return int(bool(wanted))
 
     def _tidy(self) -> None:
-        """Remove what is not published: journal, emptied shards, drafts of killed runs."""
+        """Remove what is not published: journal, emptied shards, unfinished files of killed runs."""
         self._pending.clear()
         published = {self._shard_path(shard) for shard, keys in self._published.items() if keys}
         for path in self._folder.glob("*"):

@@ -1,11 +1,10 @@
-"""Files of vectors: one parquet layout for shards and journal batches, and the refusal of damaged ones.
+"""Files of vectors by key: one parquet layout for published shards and for batches of the journal.
 
-Which vectors belong into which file is the business of `vector_cache`.
+A damaged file is refused. Which vectors belong into which file is decided in `vector_cache`.
 """
 
 import io
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,74 +17,41 @@ from rag_assets.incremental import write_atomically
 SUFFIX = ".parquet"
 
 
-@dataclass(frozen=True)
-class KeyedVectors:
-    """Vectors and their keys, row by row."""
-
-    keys: tuple[str, ...]
-    vectors: Vectors
-    """Shape (len(keys), dimension)."""
-
-    @classmethod
-    def empty(cls, dimension: int) -> "KeyedVectors":
-        return cls((), np.empty((0, dimension), np.float32))
-
-    def items(self) -> Iterator[tuple[str, Vectors]]:
-        return zip(self.keys, self.vectors, strict=True)
-
-    @classmethod
-    def of(cls, rows: dict[str, Vectors], dimension: int) -> "KeyedVectors":
-        """The rows sorted by key."""
-        if not rows:
-            return cls.empty(dimension)
-        keys = tuple(sorted(rows))
-        return cls(keys, np.stack([rows[key] for key in keys]))
+def write_file(path: Path, vectors: Mapping[str, Vectors]) -> None:
+    """Write or replace a file with vectors of one length, at least one; equal vectors give equal bytes."""
+    keys = sorted(vectors)
+    rows = np.stack([vectors[key] for key in keys]).astype(np.float32)
+    column = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
+    table = pa.table({"key": pa.array(keys, pa.string()), "vector": column})
+    sink = io.BytesIO()
+    # vectors neither repeat nor compress: without both attempts the files are written several times faster
+    pq.write_table(table, sink, compression="none", use_dictionary=False, write_page_checksum=True)
+    write_atomically(path, sink.getvalue())
 
 
-def write_file(path: Path, rows: KeyedVectors) -> None:
-    """Write or replace a file; equal rows give equal bytes."""
-    write_atomically(path, _encoded(rows))
-
-
-def read_file(path: Path, dimension: int | None) -> KeyedVectors | None:
-    """The file's rows; None when it is damaged (page checksums are compared) or of another dimension than the given."""
+def read_file(path: Path, dimension: int | None) -> dict[str, Vectors] | None:
+    """Vectors by key, sorted by key. None when the file is absent, damaged (page checksums are compared) or of another
+    dimension than the given one."""
     try:
-        return _decoded(_content(path), dimension)
+        with pa.OSFile(str(path)) as file:
+            # in Arrow's own memory: its threads must not touch Python objects when the process exits
+            content = file.read_buffer()
+        table = pq.read_table(pa.BufferReader(content), page_checksum_verification=True)
+        column = table["vector"].combine_chunks()
+        found = column.type.list_size if pa.types.is_fixed_size_list(column.type) else 0
+        if column.type != pa.list_(pa.float32(), found if dimension is None else dimension):
+            return None
+        rows = column.flatten().to_numpy().reshape(-1, found)
+        return dict(zip(table["key"].to_pylist(), rows, strict=True))
     except (pa.ArrowException, OSError, ValueError, KeyError):
         return None
 
 
 def keep_rows(path: Path, keys: Collection[str]) -> None:
-    """Leave only the rows of `keys` in a file of whatever dimension. A damaged file, or one left empty, is deleted."""
-    rows = read_file(path, None)
-    kept = {key: vector for key, vector in rows.items() if key in keys} if rows else {}
-    if rows is None or not kept:
+    """Leave only the vectors of `keys` in a file of any dimension; delete it when it is damaged or none is left."""
+    vectors = read_file(path, None) or {}
+    kept = {key: vector for key, vector in vectors.items() if key in keys}
+    if not kept:
         path.unlink()
-    elif len(kept) < len(rows.keys):
-        write_file(path, KeyedVectors.of(kept, rows.vectors.shape[1]))
-
-
-def _content(path: Path) -> pa.Buffer:
-    """The file's bytes in Arrow's own memory: its threads must not touch Python objects when the process exits."""
-    with pa.OSFile(str(path)) as file:
-        return file.read_buffer()
-
-
-def _encoded(rows: KeyedVectors) -> bytes:
-    flat = pa.array(np.ascontiguousarray(rows.vectors, np.float32).ravel())
-    vectors = pa.FixedSizeListArray.from_arrays(flat, rows.vectors.shape[1])
-    table = pa.table({"key": pa.array(rows.keys, pa.string()), "vector": vectors})
-    sink = io.BytesIO()
-    # vectors neither repeat nor compress: without both attempts the files are written several times faster
-    pq.write_table(table, sink, compression="none", use_dictionary=False, write_page_checksum=True)
-    return sink.getvalue()
-
-
-def _decoded(content: pa.Buffer, dimension: int | None) -> KeyedVectors:
-    table = pq.read_table(pa.BufferReader(content), page_checksum_verification=True)
-    column = table["vector"].combine_chunks()
-    found = column.type.list_size if pa.types.is_fixed_size_list(column.type) else 0
-    if column.type != pa.list_(pa.float32(), found if dimension is None else dimension):
-        raise ValueError(f"vectors are {column.type}, not {dimension} numbers of 32 bits")
-    vectors = column.flatten().to_numpy().reshape(-1, found)
-    return KeyedVectors(tuple(table["key"].to_pylist()), vectors)
+    elif len(kept) < len(vectors):
+        write_file(path, kept)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 COLLECTION = "passages"
 DATABASE_FILE = "chroma.sqlite3"
-# What is not saved to the graph's files yet would be replayed, and written, by whoever reads next.
+# What is not saved to the graph's files would be replayed, and written, by the next reader.
 _OPERATIONS_BETWEEN_SAVES = 1
 _VECTOR_ERROR = 1e-4
 _TOLERATED_UNFOUND = 0.1
@@ -69,7 +69,7 @@ class ChromaStore:
 
     @classmethod
     def open(cls, folder: Path) -> "ChromaStore":
-        """Open an existing store and load its graph, so that a folder replaced later does not matter.
+        """Open an existing store and load its graph, so that it goes on answering when the folder is replaced.
 
         Raises whatever Chroma raises for a folder it cannot read.
         """

@@ -5,7 +5,6 @@ has compared them: native code that reads damaged files can crash, hang or write
 """
 
 import json
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -46,11 +45,6 @@ def is_intact(folder: Path) -> bool:
         return files is not None and bool(files == _checksums(folder))
     except OSError:
         return False
-
-
-def is_current(folder: Path, identity: IndexIdentity, fingerprints: Mapping[str, str]) -> bool:
-    """Whether the index in `folder` is the wanted one, undamaged, and holds exactly these passages."""
-    return read_manifest(folder) == IndexManifest.of(identity, fingerprints) and is_intact(folder)
 
 
 def _content(folder: Path) -> dict[str, Any]:

@@ -12,11 +12,11 @@ import pytest
 from rag_assets.indexing.builder import stage_index, update_index
 from rag_assets.indexing.chroma import ChromaFiles
 from rag_assets.indexing.folders import FolderTarget, IndexFiles
-from rag_assets.indexing.manifest import is_current, read_manifest
+from rag_assets.indexing.manifest import read_manifest
 from rag_assets.indexing.protocols import IndexRow, Report
 from rag_assets.indexing.tantivy_index import TantivyFiles
 from rag_assets.settings import IndexingSettings
-from rag_assets_tests.indexing.folders import snapshot
+from rag_assets_tests.indexing.folders import is_current, snapshot
 from rag_assets_tests.indexing.rows import numbered_rows, row, vectors_of
 
 CHROMA = ChromaFiles(IndexingSettings(), "test-model", vectors_of)

@@ -15,9 +15,10 @@ from rag_assets.incremental import STAGED_SUFFIX
 from rag_assets.indexing.builder import update_index
 from rag_assets.indexing.chroma import ChromaFiles
 from rag_assets.indexing.folders import FolderTarget
-from rag_assets.indexing.manifest import is_current, is_intact
+from rag_assets.indexing.manifest import is_intact
 from rag_assets.indexing.protocols import IndexRow, Report
 from rag_assets.settings import IndexingSettings
+from rag_assets_tests.indexing.folders import is_current
 from rag_assets_tests.indexing.rows import numbered_rows, vectors_of
 from rag_assets_tests.indexing.torn_folders import GRAPH_FILES, tear
 
