@@ -5,22 +5,11 @@ letter lies in a roman numeral (the IEEE habit: "II. METHODS", "A. Subjects"). A
 directly in the section that encloses the whole outline.
 """
 
-import re
-from dataclasses import dataclass
+from dataclasses import replace
 
-from rag_assets.parsing.conventions.heading_numbers import heading_number
+from rag_assets.parsing.conventions.heading_numbers import HeadingNumber, heading_number
 
-_PARTS = re.compile(r"[^\W_]+")
-_ROMAN = re.compile(r"[IVXL]+")
 _NESTING = {"roman": 0, "letter": 1, "arabic": 2}
-_MAX_NUMBER_PARTS = 6
-
-
-@dataclass(frozen=True)
-class _Open:
-    parts: tuple[str, ...]
-    style: str
-    title: str
 
 
 class Outline:
@@ -29,41 +18,37 @@ class Outline:
     def __init__(self, base: tuple[str, ...]) -> None:
         self.base = base
         """Titles of the sections that enclose the outline."""
-        self._open: list[_Open] = []
+        self._open: list[tuple[HeadingNumber | None, str]] = []
 
     @property
     def path(self) -> tuple[str, ...]:
         """Titles of the sections open now, outermost first."""
-        return (*self.base, *(section.title for section in self._open))
+        return (*self.base, *(title for _, title in self._open))
 
     def open(self, number: str, title: str) -> tuple[str, ...]:
         """Open the section of a heading; returns its path, its own title last."""
-        parts = _number_parts(number or _number_in(title))
-        style = self._style(parts)
-        while self._open and not self._encloses(self._open[-1], parts, style):
+        stated = self._settled(heading_number(f"{number.strip(' .:()').upper()}. X") if number else _number_in(title))
+        while self._open and not self._encloses(self._open[-1][0], stated):
             self._open.pop()
-        self._open.append(_Open(parts, style, title))
+        self._open.append((stated, title))
         return self.path
 
-    def _encloses(self, section: _Open, parts: tuple[str, ...], style: str) -> bool:
-        if not section.parts or not parts:
+    def _encloses(self, outer: HeadingNumber | None, number: HeadingNumber | None) -> bool:
+        if outer is None or number is None:
             return False
-        if len(parts) > 1:
-            return len(section.parts) < len(parts) and parts[: len(section.parts)] == section.parts
-        starts_roman = self._open[0].style == "roman"
-        return starts_roman and len(section.parts) == 1 and _NESTING[section.style] < _NESTING[style]
+        if len(number.parts) > 1:
+            return len(outer.parts) < len(number.parts) and number.parts[: len(outer.parts)] == outer.parts
+        first = self._open[0][0]
+        starts_roman = first is not None and first.style == "roman"
+        return starts_roman and len(outer.parts) == 1 and _NESTING[outer.style] < _NESTING[number.style]
 
-    def _style(self, parts: tuple[str, ...]) -> str:
-        """Roman, letter or arabic; "C" is a letter where "B" or letters are open, else a roman numeral."""
-        if not parts or parts[0].isdigit():
-            return "arabic"
-        if not _ROMAN.fullmatch(parts[0].upper()):
-            return "letter"
-        if len(parts[0]) > 1:
-            return "roman"
-        letters = [section.parts[0] for section in self._open if section.style == "letter"]
-        follows = any(len(letter) == 1 and ord(parts[0]) == ord(letter) + 1 for letter in letters)
-        return "letter" if follows else "roman"
+    def _settled(self, number: HeadingNumber | None) -> HeadingNumber | None:
+        """A single roman digit behind its predecessor in the alphabet ("H", "I") is a letter."""
+        if number is None or number.style != "roman" or len(number.parts[0]) > 1:
+            return number
+        letters = [other.parts[0] for other, _ in self._open if other is not None and other.style == "letter"]
+        follows = any(ord(number.parts[0]) == ord(letter) + 1 for letter in letters)
+        return replace(number, style="letter") if follows else number
 
 
 def printed_title(number: str, title: str) -> str:
@@ -74,16 +59,6 @@ def printed_title(number: str, title: str) -> str:
     return f"{number} {title}".strip()
 
 
-def _number_in(title: str) -> str:
+def _number_in(title: str) -> HeadingNumber | None:
     number = heading_number(title)
-    return number.text if number and number.style == "arabic" else ""
-
-
-def _number_parts(number: str) -> tuple[str, ...]:
-    """ "3.1." -> ("3", "1"); words such as "Chapter" are not numbers."""
-    parts = tuple(_PARTS.findall(number))
-    if len(parts) > _MAX_NUMBER_PARTS:
-        return ()
-    if all(part.isdigit() or len(part) == 1 or _ROMAN.fullmatch(part.upper()) for part in parts):
-        return parts
-    return ()
+    return number if number and number.style == "arabic" else None

@@ -353,3 +353,12 @@ def test_whole_papers_lose_no_text(path: Path) -> None:
 
 def letters(text: str) -> str:
     return "".join(filter(str.isalnum, text))
+
+
+def test_the_parts_of_an_appendix_lie_in_it(tmp_path: Path) -> None:
+    """A section path that starts at "A.1 Lemma" does not say that a proof is from the appendix."""
+    body = '<div><head n="Appendix A">Proofs</head><p>One.</p></div><div><head n="A.1">Lemma</head><p>Two.</p></div>'
+
+    paths = [block.section_path for block in parsed(tmp_path, tei(body)).blocks if block.kind is BlockKind.PARAGRAPH]
+
+    assert paths == [("Appendix A Proofs",), ("Appendix A Proofs", "A.1 Lemma")]
