@@ -84,7 +84,7 @@ def test_requests_are_spaced_as_the_rate_allows() -> None:
 
 
 def test_a_pause_the_provider_asks_for_holds_for_every_request() -> None:
-    """It is the account that is over its limit, not one question; and the last word on the pause counts."""
+    """The account is over its limit, not one question; the longest pause counts."""
     settings = HURRIED.model_copy(update={"max_wait_s": 5.0})
     sent: list[tuple[str, float]] = []
     refused_after_s = {"slow": 0.6, "fast": 0.0}
@@ -116,7 +116,7 @@ def test_a_pause_the_provider_asks_for_holds_for_every_request() -> None:
 
 
 def test_a_pause_too_long_to_wait_for_holds_up_no_other_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asked to come back in an hour, a run that sleeps for it blocks the data folder; it is to say so and end."""
+    """A run that waits an hour blocks the data folder; it must say so and end."""
     with (
         ThreadPoolExecutor(1) as pool,
         WireServer("openai") as server,
@@ -132,7 +132,7 @@ def test_a_pause_too_long_to_wait_for_holds_up_no_other_request(monkeypatch: pyt
 def test_a_wait_is_announced_with_what_was_met(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A run that sleeps without a word looks like a hang, and is killed."""
+    """A run that waits without a message looks like a hang, and users kill it."""
     with WireServer("openai") as server, opened(server, monkeypatch) as (model, _):
         server.answer_with(RateLimited(0.1), GREEN)
 
@@ -182,7 +182,7 @@ def test_tokens_and_money_end_a_run_too(limit: dict[str, float], monkeypatch: py
 
 
 def test_what_was_spent_since_is_not_known_once_a_price_is_not() -> None:
-    """The money of a step would be told as nothing, or fail the run behind the answers it paid for."""
+    """Otherwise the cost of a step is shown as 0, or the run fails after its answers were paid for."""
     budget = RunBudget(HURRIED)
     budget.admit()
     budget.charge(Usage(1, 100, 10, 0.01))

@@ -33,7 +33,7 @@ NO_SCHEMAS = {
 def test_the_limit_of_an_answer_goes_by_the_name_the_server_reads(
     provider: ProtocolName, model: str, field: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a server does not read it passes over: a model that repeats itself then writes until the time is over."""
+    """Servers ignore fields they do not know: a model that repeats itself would then write until the time-out."""
     with WireServer(provider) as server, opened(server, monkeypatch, model=model) as (asked, _):
         server.answer_with(GREEN)
         asked.ask("Which colour has grass?")
@@ -116,7 +116,7 @@ def test_a_refusal_with_the_same_words_costs_the_others_nothing(monkeypatch: pyt
 
 
 def test_a_vendor_s_own_service_is_asked_for_its_schemas_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """There a refused schema is our mistake, and to be seen."""
+    """There a refused schema is a mistake of ours, which must be seen."""
     monkeypatch.setattr("rag_assets.hosted.access.Access.server", "")
     with WireServer("openai") as server, opened(server, monkeypatch) as (asked, _):
         server.answer_with(Status(400, {"error": {"message": "Invalid schema for response_format 'Colour'"}}))
@@ -130,7 +130,7 @@ def test_a_vendor_s_own_service_is_asked_for_its_schemas_only(monkeypatch: pytes
 def test_an_ollama_that_reads_a_part_of_the_prompt_is_told_of_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Its context is smaller than ours unless it is told otherwise, and nobody misses the sources that are cut off."""
+    """Its default context is smaller than our prompts, and an answer does not show that sources were cut off."""
     sources = "ferritin " * 5000
     with WireServer("ollama") as server, opened(server, monkeypatch) as (asked, _):
         server.answer_by(lambda _request: Reply('{"name": "green"}', n_input_tokens=4096))
@@ -149,7 +149,7 @@ def test_an_ollama_that_reads_a_part_of_the_prompt_is_told_of_once(
 def test_an_ollama_that_reads_all_or_does_not_say_is_not_warned_of(
     n_input_tokens: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A warning that is wrong now and then is read by nobody."""
+    """Users learn to ignore a warning that is sometimes wrong."""
     with WireServer("ollama") as server, opened(server, monkeypatch) as (asked, _):
         server.answer_with(Reply(json.dumps({"name": "green"}), n_input_tokens=n_input_tokens))
 

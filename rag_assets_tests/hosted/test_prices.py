@@ -27,5 +27,5 @@ def test_a_model_on_the_list_has_its_price() -> None:
     ids=["not on the list", "counts that contradict each other"],
 )
 def test_a_price_that_cannot_be_told_is_not_known(name: str, used: RequestUsage) -> None:
-    """The answer is there and paid for: no price is a reason to lose it."""
+    """An answer that was paid for must not be lost because its price is unknown."""
     assert usage_of(ModelName("openai", name), OPENAI, used) == Usage(1, 10, 5, None)

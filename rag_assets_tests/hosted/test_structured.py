@@ -128,7 +128,7 @@ def test_a_reply_cut_by_the_output_limit_is_handed_on_as_text(
 
 @every_provider
 def test_a_provider_that_declines_is_not_asked_again(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A content filter decides the same way twice, for money."""
+    """Asking again would be refused again, and cost money."""
     if provider == "ollama":
         pytest.skip("Ollama has no content filter")
     with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
@@ -182,7 +182,7 @@ def test_what_passes_is_waited_for(provider: ProtocolName, fault: str, monkeypat
 
 @every_provider
 def test_a_server_that_stays_down_is_given_up(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Waiting for ever looks like a hang."""
+    """Waiting without end looks like a hang."""
     with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
         server.answer_by(lambda _request: Status(500))
 

@@ -25,7 +25,7 @@ BOMB = Compressed(Status(200, bytes(2 * LIMIT_BYTES), {"content-type": "applicat
 
 @every_provider
 def test_a_small_reply_that_unfolds_without_end_is_cut(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
-    """2 MB on the wire took 5 GB of memory; asked for again, they would do so again."""
+    """2 MB on the wire took 5 GB of memory; a retry would do so again."""
     monkeypatch.setattr(transport, "MAX_REPLY_BYTES", LIMIT_BYTES)
     with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
         server.answer_with(BOMB)
@@ -61,7 +61,7 @@ def test_a_reply_that_is_compressed_unasked_is_read(provider: ProtocolName, monk
 def test_a_redirect_ends_the_run_and_names_where_it_points(
     provider: ProtocolName, code: int, location: str, shown: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Followed, it would hand key and question to a stranger; waited for, it would still be there."""
+    """Following it would send key and question elsewhere; retrying would meet it again."""
     with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
         origin = "/".join(server.base_url.split("/")[:3])
         server.answer_with(Status(code, b"", {"location": location}))
@@ -78,7 +78,7 @@ def test_a_redirect_ends_the_run_and_names_where_it_points(
 
 @every_provider
 def test_what_a_server_says_cannot_steer_the_terminal(provider: ProtocolName, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An error text is printed as it comes: it could clear the screen, or write over what stands there."""
+    """Error texts are printed: they could clear the screen, or overwrite it."""
     said = "no \x1b[2J\x1b]0;title\x07 such\x9b31m\u202e field\r\n at\tall\x00"
     with WireServer(provider) as server, opened(server, monkeypatch) as (model, _):
         server.answer_with(Status(400, {"error": {"message": said, "type": "invalid_request_error"}}))
@@ -92,7 +92,7 @@ def test_what_a_server_says_cannot_steer_the_terminal(provider: ProtocolName, mo
 def test_google_s_words_on_two_keys_are_not_repeated(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Its SDK says that it uses the one, while it was handed the other."""
+    """Its SDK says that it uses one key, although it was given the other."""
     settings, key = HURRIED, "test-key-gemini-0c77aa"
     with WireServer("google") as server:
         use_wire_environment(monkeypatch, server)

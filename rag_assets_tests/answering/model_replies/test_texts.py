@@ -56,7 +56,7 @@ def test_a_marker_that_stands_alone_is_kept() -> None:
     ],
 )
 def test_no_statement_is_made_behind_the_marker(said: str, note: str) -> None:
-    """An answer can be given in the question's words alone, and nobody would have verified it."""
+    """An answer can be given in the question's words alone, and would not be verified."""
     assert notes(said) == (note,)
 
 

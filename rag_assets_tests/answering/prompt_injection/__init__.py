@@ -1,1 +1,1 @@
-"""Tests of text that others wrote."""
+"""Tests of what papers say to the models that read them."""
