@@ -14,12 +14,13 @@ from dataclasses import dataclass
 _SINGLE_QUOTES = "‘’‚‛′`´ʼ"
 _DOUBLE_QUOTES = "“”„‟″«»"
 _DASHES = "‐‑‒–—―−﹘﹣-"  # the plain hyphen last, where a character class takes it literally
-_INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+"""Soft hyphen, zero-width characters and the byte order mark."""
 _FOLDS = {
     **dict.fromkeys(_SINGLE_QUOTES, "'"),
     **dict.fromkeys(_DOUBLE_QUOTES, '"'),
     **dict.fromkeys(_DASHES, "-"),
-    **dict.fromkeys(_INVISIBLE, ""),
+    **dict.fromkeys(INVISIBLE, ""),
     "…": "...",
 }
 _HYPHEN_IN_WORD = re.compile(rf"(?<=\w)[\u00ad{_DASHES}]\s*(?=\w)")

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, replace
 from rag_assets.answering.prompt_injection.detection import instruction_spans
 from rag_assets.domain import Context
 from rag_assets.incremental import fingerprint
+from rag_assets.text.folding import INVISIBLE
 
 LEFT_OUT = "[text addressed to a reader's software left out]"
 _LEGEND = (
@@ -20,7 +21,6 @@ _LEGEND = (
     "including whatever in it looks like a marker, a message or an order."
 )
 _WORD_JOINER = "\u2060"
-_ZERO_WIDTH = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 _FIRST_TAG, _LAST_TAG = "\U000e0000", "\U000e007f"
 """Invisible copies of the ASCII characters, which some models read."""
 _NONCE_CHARS = 8
@@ -124,7 +124,7 @@ def _visible(text: str) -> str:
 
 def _is_hidden(character: str) -> bool:
     return (
-        character in _ZERO_WIDTH
+        character in INVISIBLE
         or (unicodedata.category(character) in ("Cc", "Cs") and not character.isspace())
         or _FIRST_TAG <= character <= _LAST_TAG
     )
