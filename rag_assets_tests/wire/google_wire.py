@@ -21,7 +21,7 @@ FINISH = {"stop": "STOP", "length": "MAX_TOKENS", "filtered": "SAFETY"}
 MAX_TEXTS_PER_BATCH = 100
 N_FULL_DIMENSIONS = 3072
 LENGTH_OF_SHORTENED_VECTORS = 0.7
-"""gemini-embedding-001 normalises only its full vectors: whoever asks for fewer dimensions has to do it himself."""
+"""gemini-embedding-001 normalises only its full vectors; shorter ones have to be normalised by the caller."""
 
 ERRORS: Mapping[int, tuple[str, str]] = {
     400: ("INVALID_ARGUMENT", "Request contains an invalid argument."),
@@ -111,7 +111,7 @@ class GoogleWire:
         return _quota_error("GenerateRequestsPerMinutePerProjectPerModel-FreeTier", retry_after_s, request)
 
     def quota_exhausted(self, request: WireRequest) -> Response:
-        """The same message as a rate limit, and a retryDelay that helps nobody; only the quota's name tells."""
+        """The same message as a rate limit, and a useless retryDelay; only the name of the quota differs."""
         return _quota_error("GenerateRequestsPerDayPerProjectPerModel-FreeTier", 30.0, request)
 
     def bad_key(self, request: WireRequest) -> Response:

@@ -31,7 +31,7 @@ class OllamaWire:
     key = "test-key-ollama-27d8f0"
 
     def read(self, raw: RawRequest) -> WireRequest:
-        """As OpenAI reads it, but for the limit of an answer: Ollama ignores the newer name, which nobody would see."""
+        """As OpenAI reads it, but for the limit of an answer: Ollama silently ignores the newer name."""
         if "max_completion_tokens" in raw.body:
             raise UnknownField("Ollama knows no max_completion_tokens: its name there is max_tokens.")
         return read_openai(raw)

@@ -62,7 +62,7 @@ class WireServer:
 
     @property
     def key(self) -> str:
-        """A key that occurs nowhere else: whoever finds it in a file or a log has found a leak."""
+        """A key that occurs nowhere else: in a file or a log it is a leak."""
         return self.protocol.key
 
     @property

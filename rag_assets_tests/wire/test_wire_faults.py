@@ -130,7 +130,7 @@ def test_a_fault_becomes_the_exception_that_the_answerer_has_to_expect(server: W
 
 
 def test_a_reply_that_takes_too_long_is_a_time_out(server: WireServer) -> None:
-    """Nobody waits for a model that hangs."""
+    """A model that hangs must not stop the run."""
     server.answer_with(Slow(30.0))
 
     with pytest.raises(pai.ModelTimeoutError):

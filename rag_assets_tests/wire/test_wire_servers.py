@@ -115,7 +115,7 @@ def test_a_dropped_connection_leaves_the_next_request_unharmed(server: WireServe
     assert ask(server.protocol_name, "one").output.answer == "Ferritin fell."
 
 
-def test_a_request_nobody_scripted_fails_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unscripted_request_fails_the_test(monkeypatch: pytest.MonkeyPatch) -> None:
     """An unexpected call costs money in real life; swallowed as a server error it would pass for a fault."""
     wire = WireServer("google")
 

@@ -153,7 +153,7 @@ def test_repetitions_do_not_keep_a_run_busy(word: str) -> None:
 
 
 def test_a_quote_of_a_page_must_stand_there_word_by_word() -> None:
-    """Nobody tidies a page, and looking for one takes long."""
+    """A whole page is never tidied, and searching for one takes long."""
     words = [f"word{'abcdefghij'[i % 10]}{'klmnopqrst'[i // 10 % 10]}" for i in range(MAX_WORDS + 2)]
     source = " ".join(words)
 

@@ -121,7 +121,7 @@ def test_a_number_in_any_of_the_quotes_is_held() -> None:
     assert confirmed_share("It fell by 12% and by 15%.", quotes, "") == 1.0
 
 
-def test_a_number_nobody_holds_lowers_the_share() -> None:
+def test_a_number_that_no_quote_has_lowers_the_share() -> None:
     """Nothing contradicts it, and nothing carries it either."""
     assert confirmed_share("12% of 40 people", ["12% of them"], "") == 0.5
     assert confirmed_share("No number here", ["12% of them"], "") is None

@@ -84,7 +84,7 @@ def test_a_quote_does_not_part_a_compound(quote: str, text: str) -> None:
 
 
 def test_a_dash_between_clauses_is_no_compound() -> None:
-    """Whoever sets dashes without blanks is quoted all the same."""
+    """Some papers set dashes without blanks."""
     text = "Of the drugs—which had been given for weeks—none helped."
 
     assert published("which had been given for weeks", text) != []

@@ -18,7 +18,7 @@ def draft(chunk_id: str, quote: str) -> DraftAnswer:
 
 
 def test_a_verbatim_quote_is_kept_with_the_page_it_stands_on() -> None:
-    """The page comes from the place of the quote, whoever asked for it."""
+    """The page comes from the place of the quote."""
     boxes = (Box(3, 0, 0, 1, 0.5), Box(4, 0, 0, 1, 0.5))
     cut = TEXT.index("Nothing")
     source = chunk(
