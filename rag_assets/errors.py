@@ -26,6 +26,7 @@ A message says which file, what was found against what was wanted, and what to d
 their message, so that they survive the trip back from a worker process.
 """
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
@@ -44,18 +45,19 @@ class MissingInput(RagAssetsError):
 
     @classmethod
     def table(cls, path: Path, *, asset: str) -> Self:
-        return cls(f"{path} does not exist. Materialize `{asset}` first: rag-assets run --select +{asset}")
+        """A file of an asset, two folders below the data folder."""
+        return cls(f"{path} does not exist. Materialize `{asset}` first: {_run_of(asset, path)}")
 
     @classmethod
     def unusable_table(cls, path: Path, *, problem: str, asset: str) -> Self:
-        return cls(f"{path} {problem}. Materialize `{asset}` again: rag-assets run --select +{asset}")
+        return cls(f"{path} {problem}. Materialize `{asset}` again: {_run_of(asset, path)}")
 
     @classmethod
-    def index(cls, data_dir: Path, *, option: str) -> Self:
-        """Nothing can be searched yet. option: what a command needs to work on that folder."""
+    def index(cls, data_dir: Path) -> Self:
+        """Nothing can be searched yet."""
         return cls(
             f"There is no index in {data_dir} that can be searched. Make it, and what it needs, from the papers: "
-            f"rag-assets index build{option}"
+            f"rag-assets index build{data_option(data_dir)}"
         )
 
 
@@ -163,3 +165,12 @@ class ReadOnlyFolder(RagAssetsError):
 
 class GuardrailBroken(RagAssetsError):
     """An audit failed, so nothing was published and the last good files are still in place."""
+
+
+def data_option(data: Path) -> str:
+    """What a command needs to work on this data folder, with a blank before it; nothing for the default folder."""
+    return "" if data == Path("data") else f" --data {shlex.quote(str(data))}"
+
+
+def _run_of(asset: str, path: Path) -> str:
+    return f"rag-assets run --select +{asset}{data_option(path.parent.parent)}"

@@ -13,6 +13,7 @@ from rich.text import Text
 from rag_assets.answering.drafts import EXTRACTIVE
 from rag_assets.answering.wording import place_of, remarks
 from rag_assets.domain import Citation, QAResult, page_numbers
+from rag_assets.errors import data_option
 from rag_assets.settings import Settings
 from rag_assets.text.display import legible
 
@@ -125,7 +126,7 @@ def print_places(settings: Settings) -> None:
     err().print(
         f"\nAnswers   {paths.qa}\nAudit     {paths.qa_audit}\nChunks    {paths.chunks}\n"
         f"Indexes   {paths.chroma} and {paths.bm25}\nLineage, chunk statistics and plots: rag-assets ui"
-        f"{paths.option}, then open the address it prints.",
+        f"{data_option(paths.data)}, then open the address it prints.",
         soft_wrap=True,
     )
 

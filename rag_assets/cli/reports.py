@@ -65,7 +65,7 @@ def index_facts(settings: Settings) -> dict[str, Any]:
     paths = settings.paths
     meta: dict[str, Any] | None = read_json(paths.index_meta)
     if meta is None:
-        raise MissingInput.index(paths.data, option=paths.option)
+        raise MissingInput.index(paths.data)
     sizes = {
         f"{folder.name}_bytes": sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
         for folder in (paths.chroma, paths.bm25)

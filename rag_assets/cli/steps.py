@@ -1,6 +1,5 @@
 """Commands that materialize assets: everything, or one of the three steps with all that comes before it."""
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,7 @@ from rag_assets.cli import rendering
 from rag_assets.cli.options import DataOption, JsonOption, SetOption, overrides_of, settings_of
 from rag_assets.cli.reported import reported
 from rag_assets.domain import QAResult
-from rag_assets.errors import InvalidSettings
+from rag_assets.errors import InvalidSettings, data_option
 from rag_assets.settings import Settings
 
 if TYPE_CHECKING:  # runs import Dagster, which takes a second that --help does not need
@@ -124,7 +123,7 @@ def _answers(report: "RunReport", settings: Settings) -> list[QAResult]:
 def _end(report: "RunReport", data: Path | None) -> None:
     """Say why assets were skipped and what can be done all the same; exit with 1 if the run failed."""
     if report.notices:
-        folder = f" --data {shlex.quote(str(data))}" if data else ""
+        folder = data_option(data) if data else ""
         rendering.print_notices(report, f'You can ask now: rag-assets ask "YOUR QUESTION"{folder}')
     if not report.is_success:
         rendering.print_failure(report)

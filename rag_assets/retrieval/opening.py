@@ -39,12 +39,12 @@ def open_searcher(settings: Settings, connections: Connections, embedder: Embedd
     """
     paths = settings.paths
     if not (paths.chunks.exists() and paths.passages.exists() and (paths.chroma.exists() or paths.bm25.exists())):
-        raise MissingInput.index(paths.data, option=paths.option)
+        raise MissingInput.index(paths.data)
     library = Library(paths.chunks, paths.passages)
     dense = _dense_search(settings, library, connections, embedder)
     words = _opened(word_index(settings), library)
     if dense is None and words is None:
-        raise MissingInput.index(paths.data, option=paths.option)
+        raise MissingInput.index(paths.data)
     counter = token_counter(
         resolve_tokenizer(
             settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")

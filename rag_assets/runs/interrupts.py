@@ -26,9 +26,14 @@ class Interruption:
     """The signals that came, in order."""
 
     @property
+    def number(self) -> int:
+        """The first of them; Ctrl-C while it has raised KeyboardInterrupt and is not counted yet."""
+        return self.numbers[0] if self.numbers else signal.SIGINT
+
+    @property
     def exit_code(self) -> int:
         """As shells have it: 130 after Ctrl-C, 143 after SIGTERM."""
-        return _EXIT_OF_SIGNAL + (self.numbers[0] if self.numbers else signal.SIGINT)
+        return _EXIT_OF_SIGNAL + self.number
 
 
 @contextmanager

@@ -4,7 +4,7 @@ import logging
 import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,24 +85,25 @@ def materialize(selection: str | None, settings: Mapping[str, Any], *, started_b
     keys = _selected(definitions, selection) if selection else None
     check_questions(loaded, {key.to_user_string() for key in keys} if keys else None)
     demand_writable(loaded.paths)
-    with (
-        opened_instance(dagster_home(loaded.paths)) as instance,
-        only_writer(loaded.data_dir, patience_s=_PATIENCE_S),
-        recorded_as_alive(instance) as run_id,
-    ):
-        with interruptible() as interruption, _quiet_database():
-            _canceled_by(interruption, instance, run_id)
-            result = definitions.resolve_job_def(EVERYTHING).execute_in_process(
-                instance=instance,
-                run_id=run_id,
-                asset_selection=keys,
-                tags={DATA_DIR_TAG: str(loaded.data_dir.absolute()), STARTED_BY_TAG: started_by},
-                raise_on_error=False,
-                run_config={
-                    "resources": {"settings": {"config": launchpad_values(settings, loaded)}},
-                    "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
-                },
-            )
+    with opened_instance(dagster_home(loaded.paths)) as instance, interruptible() as interruption, ExitStack() as held:
+        try:
+            held.enter_context(only_writer(loaded.data_dir, patience_s=_PATIENCE_S))
+        except KeyboardInterrupt:
+            return RunReport("", False, (), (), (), signal=interruption.number, left=_left(definitions, keys, []))
+        run_id = held.enter_context(recorded_as_alive(instance))
+        held.enter_context(_quiet_database())
+        _canceled_by(interruption, instance, run_id)
+        result = definitions.resolve_job_def(EVERYTHING).execute_in_process(
+            instance=instance,
+            run_id=run_id,
+            asset_selection=keys,
+            tags={DATA_DIR_TAG: str(loaded.data_dir.absolute()), STARTED_BY_TAG: started_by},
+            raise_on_error=False,
+            run_config={
+                "resources": {"settings": {"config": launchpad_values(settings, loaded)}},
+                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+            },
+        )
         is_ended = bool(interruption.numbers) and not result.success
         if is_ended:
             _demand_canceled(instance, run_id)
@@ -116,7 +117,7 @@ def materialize(selection: str | None, settings: Mapping[str, Any], *, started_b
     )
     if not is_ended:
         return report
-    return replace(report, signal=interruption.numbers[0], left=_left(definitions, keys, result))
+    return replace(report, signal=interruption.number, left=_left(definitions, keys, result.all_events))
 
 
 @contextmanager
@@ -154,14 +155,14 @@ def _demand_canceled(instance: dg.DagsterInstance, run_id: str) -> None:
 
 
 def _left(
-    definitions: dg.Definitions, keys: Sequence[dg.AssetKey] | None, result: dg.ExecuteInProcessResult
+    definitions: dg.Definitions, keys: Sequence[dg.AssetKey] | None, events: Sequence[dg.DagsterEvent]
 ) -> tuple[str, ...]:
     """What was not finished: the asset that was under way, then those that depend on it or wait beside it."""
     graph = definitions.resolve_asset_graph()
     wanted = graph.materializable_asset_keys if keys is None else set(keys)
     names = [key.to_user_string() for key in graph.toposorted_asset_keys if key in wanted]
-    done = {event.step_key for event in result.all_events if event.is_step_success}
-    begun = {event.step_key for event in result.all_events if event.is_step_start}
+    done = {event.step_key for event in events if event.is_step_success}
+    begun = {event.step_key for event in events if event.is_step_start}
     return tuple(sorted((name for name in names if name not in done), key=lambda name: name not in begun))
 
 
