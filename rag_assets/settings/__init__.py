@@ -1,23 +1,20 @@
 """Every tunable in one typed tree, and where its values come from."""
 
+from rag_assets.settings.operation import AutomationSettings, ExecutionSettings, ModelAccessSettings, ProviderLimits
 from rag_assets.settings.paths import Paths
 from rag_assets.settings.sources import DATA_DIR_VARIABLE, environment
 from rag_assets.settings.stages import (
     AnsweringSettings,
-    AutomationSettings,
     ChunkingSettings,
     EmbeddingSettings,
     EvaluationSettings,
-    ExecutionSettings,
     ExtractiveSettings,
     Floors,
     IndexingSettings,
     JudgeSettings,
-    ModelAccessSettings,
     ParseLimits,
     ParsingSettings,
     PassageSettings,
-    ProviderLimits,
     RetrievalSettings,
     StageSettings,
 )

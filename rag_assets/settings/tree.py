@@ -22,6 +22,7 @@ from pydantic_settings import (
 )
 
 from rag_assets.errors import InvalidSettings
+from rag_assets.settings.operation import AutomationSettings, ExecutionSettings, ModelAccessSettings
 from rag_assets.settings.paths import Paths
 from rag_assets.settings.sources import (
     ANSWER_MODEL_VARIABLE,
@@ -36,13 +37,10 @@ from rag_assets.settings.sources import (
 )
 from rag_assets.settings.stages import (
     AnsweringSettings,
-    AutomationSettings,
     ChunkingSettings,
     EmbeddingSettings,
     EvaluationSettings,
-    ExecutionSettings,
     IndexingSettings,
-    ModelAccessSettings,
     ParsingSettings,
     PassageSettings,
     RetrievalSettings,

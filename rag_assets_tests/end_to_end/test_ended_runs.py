@@ -102,7 +102,7 @@ def test_a_run_ended_while_parsing_leaves_no_worker(built: World, tmp_path: Path
     assert code == 130, said
     assert "Traceback" not in said
     assert "Ended before parsed_index was finished. Done: nothing yet." in said
-    assert statuses(tmp_path) == []
+    assert statuses(tmp_path) == [dg.DagsterRunStatus.CANCELED]
     assert left_over == []
     assert not world.paths.parsed_index.exists()
 
