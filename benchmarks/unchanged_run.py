@@ -1,6 +1,6 @@
 """What a run costs when nothing changed, beside what Dagster alone costs for the same graph.
 
-    python benchmarks/unchanged_run.py [--rounds 3]
+    python benchmarks/unchanged_run.py [--rounds 3] [--executor in-process]
 
 The demo corpus is copied and materialized once. Then fresh processes alternate: the job `everything` over the
 unchanged copy, and the same assets, dependencies and checks with empty bodies, both with either executor. Correctness
@@ -58,19 +58,18 @@ class Cost:
 
 
 OURS, EMPTY = "everything, unchanged", "empty bodies"
-CONTENDERS = [Contender(what, executor) for executor in EXECUTORS for what in (OURS, EMPTY)]
 
 
 def everything() -> dg.JobDefinition:
     """The project's job with the executor of this process."""
     from rag_assets.assets.automation import EVERYTHING, everything_job
-    from rag_assets.assets.resources import run_settings
+    from rag_assets.assets.resources import run_models, run_settings
     from rag_assets.definitions import ASSETS
 
     definitions = dg.Definitions(
         assets=ASSETS,
         jobs=[everything_job],
-        resources={"settings": run_settings()},
+        resources={"settings": run_settings(), "models": run_models()},
         executor=EXECUTORS[os.environ[EXECUTOR_VARIABLE]],
     )
     return definitions.resolve_job_def(EVERYTHING)
@@ -114,12 +113,14 @@ def project_graph() -> dict[str, dict[str, list[str]]]:
     from rag_assets.definitions import build_defs
 
     graph = build_defs().resolve_asset_graph()
+    made = graph.materializable_asset_keys
     return {
         key.to_user_string(): {
-            "deps": sorted(parent.to_user_string() for parent in graph.get(key).parent_keys),
+            "deps": sorted(parent.to_user_string() for parent in graph.get(key).parent_keys & made),
             "checks": sorted(check.name for check in graph.get_check_keys_for_assets({key})),
         }
         for key in graph.toposorted_asset_keys
+        if key in made
     }
 
 
@@ -167,14 +168,14 @@ def bytes_of(data: Path) -> str:
     return digest.hexdigest()
 
 
-def run_costs(root: Path, n_rounds: int) -> dict[Contender, list[Cost]]:
+def run_costs(contenders: Sequence[Contender], root: Path, n_rounds: int) -> dict[Contender, list[Cost]]:
     """Contenders alternate, after one run each that makes the data and the history."""
-    costs: dict[Contender, list[Cost]] = {contender: [] for contender in CONTENDERS}
-    for contender in CONTENDERS:
+    costs: dict[Contender, list[Cost]] = {contender: [] for contender in contenders}
+    for contender in contenders:
         cost_of_run(contender, root)
     made = bytes_of(root / "data")
     for _ in range(n_rounds):
-        for contender in CONTENDERS:
+        for contender in contenders:
             costs[contender].append(cost_of_run(contender, root))
     if bytes_of(root / "data") != made:
         raise SystemExit("An unchanged run changed a file: no time means anything.")
@@ -198,14 +199,15 @@ def row(name: str, costs: Sequence[Cost], base: Sequence[Cost]) -> str:
     return f"{name:<38} {wall:>7.2f} {cpu:>7.2f} {statistics.median(ratios):>9.2f} {max(ratios):>9.2f}"
 
 
-def measure(n_rounds: int) -> None:
+def measure(n_rounds: int, executors: Sequence[str]) -> None:
+    contenders = [Contender(what, executor) for executor in executors for what in (OURS, EMPTY)]
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         shutil.copytree(DEMO, root / "data", ignore=shutil.ignore_patterns(*MADE, ".*"))
         (root / "graph.json").write_text(json.dumps(project_graph()))
-        costs = run_costs(root, n_rounds)
+        costs = run_costs(contenders, root, n_rounds)
     print(f"{'process':<38} {'wall s':>7} {'CPU s':>7} {'x Dagster':>9} {'worst':>9}")
-    for contender in CONTENDERS:
+    for contender in contenders:
         print(row(contender.name, costs[contender], costs[Contender(EMPTY, contender.executor)]))
     imports = import_costs(n_rounds)
     for module in imports:
@@ -219,12 +221,13 @@ def measure(n_rounds: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=3, help="measured rounds of every contender")
+    parser.add_argument("--executor", choices=EXECUTORS, action="append", help="only this one; repeatable")
     parser.add_argument("--run", choices=JOBS, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.run:
         run_here(arguments.run)
     else:
-        measure(arguments.rounds)
+        measure(arguments.rounds, arguments.executor or list(EXECUTORS))
 
 
 if __name__ == "__main__":
