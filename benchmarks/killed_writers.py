@@ -34,7 +34,7 @@ def main() -> None:
             shutil.rmtree(folder, ignore_errors=True)
             update_index(FolderTarget(folder, TARGET), numbered_rows(N_PASSAGES))
             kill_while_updating(folder, random.uniform(0, LONGEST_S))
-            outcomes["with a draft left"] += folder.with_name("index.staged").exists()
+            outcomes["with a staged copy left"] += folder.with_name("index.staged").exists()
             update_index(FolderTarget(folder, TARGET), numbered_rows(N_PASSAGES, start=5))
             outcomes["ended right"] += TARGET.fingerprints(folder) == WANTED
     sys.stdout.write(f"{rounds} kills: " + ", ".join(f"{n} {name}" for name, n in outcomes.items()) + "\n")

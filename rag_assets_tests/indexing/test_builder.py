@@ -185,7 +185,7 @@ def test_a_killed_run_is_completed_by_the_next(tmp_path: Path, stop: str, nth: i
     assert [path.name for path in tmp_path.iterdir()] == ["index"]
 
 
-def test_a_draft_that_was_left_behind_is_not_opened(tmp_path: Path) -> None:
+def test_a_staged_folder_that_was_left_behind_is_not_opened(tmp_path: Path) -> None:
     """A writer that was killed leaves files that crash, hang or fill the disk of whoever opens them."""
     folder, opened = tmp_path / "index", []
     update_index(FolderTarget(folder, CHROMA), numbered_rows(20))

@@ -66,13 +66,15 @@ def test_a_torn_published_folder_is_built_anew_without_being_opened(
 
 
 @pytest.mark.parametrize("name", GRAPH_FILES)
-def test_a_torn_draft_is_thrown_away_without_being_opened(builds: tuple[Path, Path], tmp_path: Path, name: str) -> None:
-    """A draft that was not closed has neither been flushed nor audited; its shape is anybody's guess."""
+def test_a_torn_staged_folder_is_deleted_without_being_opened(
+    builds: tuple[Path, Path], tmp_path: Path, name: str
+) -> None:
+    """A staged folder that was not closed was neither flushed nor audited: opening it can crash or hang."""
     root = _copy(builds[0], tmp_path / "root")
-    draft = _copy(builds[0], tmp_path / "another") / "index"
-    tear(draft, builds[1] / "index", name)
-    (draft / "torn").touch()
-    draft.rename(root / "index.staged")
+    staged = _copy(builds[0], tmp_path / "another") / "index"
+    tear(staged, builds[1] / "index", name)
+    (staged / "torn").touch()
+    staged.rename(root / "index.staged")
 
     update_index(FolderTarget(root / "index", TARGET), numbered_rows(N_PASSAGES, start=5))
 
