@@ -3,10 +3,13 @@
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from rag_assets.incremental import (
+    LOCK_NAME,
     data_version,
     fingerprint,
+    only_writer,
     plan_update,
     recover_folder,
     replace_folder,
@@ -109,3 +112,13 @@ def test_small_files_are_written_whole(tmp_path: Path) -> None:
     write_atomically(tmp_path / "deep" / "meta.json", b"{}")
 
     assert (tmp_path / "deep" / "meta.json").read_bytes() == b"{}"
+
+
+def test_the_writer_of_a_data_folder_may_ask_again(tmp_path: Path) -> None:
+    """A command holds the folder before its run begins, and the run asks for it: it would wait for itself."""
+    with only_writer(tmp_path, patience_s=0), only_writer(tmp_path, patience_s=0):
+        pass
+
+    lock = FileLock(tmp_path / LOCK_NAME)
+    with lock.acquire(timeout=0):
+        assert lock.is_locked, "free again"
