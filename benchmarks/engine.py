@@ -18,13 +18,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 DEMO = Path(__file__).parents[1] / "data"
 WORDS_PER_SENTENCE, SENTENCES_PER_PASSAGE, PASSAGES_PER_CHUNK, CHUNKS_PER_PAPER = 18, 8, 5, 16
-N_QUESTIONS, N_WORDS = 48, 20_000
+SENTENCES_PER_PAPER = SENTENCES_PER_PASSAGE * PASSAGES_PER_CHUNK * CHUNKS_PER_PAPER
+N_QUESTIONS, N_WORDS = 24, 20_000
 ASKERS = (1, 8)
 
 
@@ -118,15 +119,18 @@ def some_questions(data: Path) -> list[str]:
 
 
 def make_corpus(data: Path, n_passages: int) -> None:
-    """Tables and both indexes of random papers, below `data`."""
+    """Tables and both indexes of random papers, below `data`. Chroma's graph is left out: so few vectors are compared
+    one by one, and the graph is not opened."""
     import numpy as np
     import pyarrow as pa
 
     from rag_assets.embedding import embedder_facts
     from rag_assets.indexing.builder import update_index
-    from rag_assets.indexing.chroma import ChromaFiles
+    from rag_assets.indexing.chroma import chroma_identity
+    from rag_assets.indexing.exact_vectors import write_vectors
     from rag_assets.indexing.folders import FolderTarget
-    from rag_assets.indexing.protocols import IndexRow
+    from rag_assets.indexing.manifest import write_manifest
+    from rag_assets.indexing.protocols import IndexManifest, IndexRow
     from rag_assets.indexing.tantivy_index import TantivyFiles
     from rag_assets.settings import load_settings
     from rag_assets.table_files import write_table
@@ -145,32 +149,38 @@ def make_corpus(data: Path, n_passages: int) -> None:
     write_table(pa.concat_tables(tables["passages"]), paths.passages, {})
     facts = embedder_facts(settings.embedding, paths.models)
 
-    def directions(some: Sequence[IndexRow]) -> "np.typing.NDArray[np.float32]":
-        vectors = np.random.default_rng(7).standard_normal((len(some), facts.dimension), np.float32)
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-
+    vectors = np.random.default_rng(7).standard_normal((len(rows), facts.dimension), np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     update_index(FolderTarget(paths.bm25, TantivyFiles()), rows)
-    update_index(FolderTarget(paths.chroma, ChromaFiles(settings.indexing, facts.identity, directions)), rows)
+    paths.chroma.mkdir(parents=True)
+    by_id = {row.passage_id: row for row in rows}
+    write_vectors(paths.chroma, by_id, dict(zip(by_id, vectors, strict=True)))
+    hashes = {id_: row.fingerprint for id_, row in by_id.items()}
+    write_manifest(paths.chroma, IndexManifest.of(chroma_identity(facts.identity, settings.indexing), hashes))
 
 
 def random_papers(n_passages: int) -> Iterator[tuple[list, list]]:  # type: ignore[type-arg]
     """Chunks and passages, paper by paper; words as frequent as Zipf's law has them."""
+    import numpy as np
+
     from rag_assets.domain import Box, Chunk, ChunkUnit, Passage, Span, UnitKind
     from rag_assets.incremental import fingerprint
 
-    draw = random.Random(3)
-    words = [f"{draw.choice('bcdfglmnprst')}{draw.choice('aeiou')}{number:x}" for number in range(N_WORDS)]
-    weights = [1 / rank for rank in range(1, N_WORDS + 1)]
+    draw = np.random.default_rng(3)
+    words = np.array([f"{'bcdfglmnprst'[number % 12]}{'aeiou'[number % 5]}{number:x}" for number in range(N_WORDS)])
+    shares = 1 / np.arange(1, N_WORDS + 1)
+    shares /= shares.sum()
     n_done = 0
     for nth_paper in range(n_passages):
         paper_id, chunks, passages = f"paper{nth_paper:05d}", [], []
+        sentences = iter(words[draw.choice(N_WORDS, (SENTENCES_PER_PAPER, WORDS_PER_SENTENCE), p=shares)])
         for ordinal in range(CHUNKS_PER_PAPER):
             chunk_id, text, units = f"{paper_id}:{ordinal:012x}", "", []
             for nth in range(PASSAGES_PER_CHUNK):
                 start = len(text)
                 for _ in range(SENTENCES_PER_PASSAGE):
                     at = len(text)
-                    text += " ".join(draw.choices(words, weights, k=WORDS_PER_SENTENCE)).capitalize() + ". "
+                    text += " ".join(next(sentences)).capitalize() + ". "
                     units.append(ChunkUnit(at, len(text) - 1, UnitKind.SENTENCE, ordinal, at, len(text) - 1))
                 own = text[start:-1]
                 place = (start, start + len(own))

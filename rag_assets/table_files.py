@@ -124,6 +124,7 @@ class StoredTable:
 
     def close(self) -> None:
         self._file.close()
+        self._group.cache_clear()
 
     def _read_group(self, number: int) -> pa.Table:
         return self._reader().read_row_group(number, use_threads=False)

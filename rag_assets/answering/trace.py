@@ -105,7 +105,7 @@ class Retrieved:
 
 @dataclass(frozen=True, slots=True)
 class ClaimVerified:
-    """A claim that holds. A claim of a draft is shown to nobody before it is verified."""
+    """A claim that holds. No claim of a draft is shown before it is verified."""
 
     claim: Claim
 

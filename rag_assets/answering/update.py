@@ -39,7 +39,7 @@ class AnswerUpdate:
     """All rows as they should be published, and what came about in making them."""
 
     results: tuple[QAResult, ...]
-    """One a question, in the order of the question file."""
+    """One per question, in the order of the question file."""
     traces: tuple[AnswerTrace, ...]
     """How each row came about; empty when nothing had to be done."""
     plan: UpdatePlan
@@ -130,7 +130,7 @@ def answered(
     pool = ThreadPoolExecutor(n_at_once)
     try:
         outcomes = list(pool.map(lambda question: run.outcome(question, answer), questions))
-    except BaseException:  # a bug, or somebody ends the run: what is under way is not waited for
+    except BaseException:  # a bug, or the run is interrupted: what is under way is not waited for
         run.stop()
         pool.shutdown(wait=False, cancel_futures=True)
         raise

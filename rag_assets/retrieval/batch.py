@@ -1,6 +1,6 @@
 """Many questions from a file, their hits and contexts into a file.
 
-One JSON object a line on both sides. In: `id`, `question`, optionally `paper_ids` (search only there); other keys are
+One JSON object per line on both sides. In: `id`, `question`, optionally `paper_ids` (search only there); other keys are
 ignored, so that a file of expectations serves too. Out: `id`, `hits`, `context`.
 """
 

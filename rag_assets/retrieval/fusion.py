@@ -1,4 +1,4 @@
-"""Two rankings become one. Pure arrays: where candidates come from is `search`'s business.
+"""Two rankings become one. Arrays in, arrays out; `search` fetches the candidates.
 
 NaN stands for "the index did not return this passage", in scores and in ranks alike.
 """
