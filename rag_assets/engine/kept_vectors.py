@@ -40,12 +40,11 @@ class KeptVectors:
         with self._lock:
             found = {text: self._passages[text] for text in texts if text in self._passages}
         missing = [text for text in dict.fromkeys(texts) if text not in found]
-        made = {  # copies: a row would keep the vectors of all the others
-            text: vector.copy() for text, vector in zip(missing, self._embedder.embed_passages(missing), strict=True)
-        }
+        vectors = self._embedder.embed_passages(missing) if missing else ()
+        made = {text: vector.copy() for text, vector in zip(missing, vectors, strict=True)}  # a view would keep all
         self._keep(self._passages, found | made)
-        vectors = [found[text] if text in found else made[text] for text in texts]
-        return np.stack(vectors) if vectors else np.empty((0, self.facts.dimension), np.float32)
+        known = found | made
+        return np.stack([known[text] for text in texts]) if texts else np.empty((0, self.facts.dimension), np.float32)
 
     def embed_query(self, text: str) -> Vectors:
         with self._lock:

@@ -1,0 +1,73 @@
+"""Sentences an engine has embedded before."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from rag_assets.embedding.base import Vectors
+from rag_assets.engine.kept_vectors import KeptVectors
+from rag_assets_tests.retrieval.corpus import HashedWords
+
+
+class Counting(HashedWords):
+    """Knows which texts it was asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        self.asked += texts
+        return super().embed_passages(texts)
+
+    def embed_query(self, text: str) -> Vectors:
+        self.asked.append(text)
+        return super().embed_query(text)
+
+
+TEXTS = ["Iron rose.", "Ferritin fell.", "Iron rose.", "Silt settles."]
+
+
+def test_vectors_are_those_of_the_model_in_the_order_asked_for() -> None:
+    """A vector of another sentence would choose another sentence."""
+    kept = KeptVectors(HashedWords())
+
+    for texts in (TEXTS, TEXTS[::-1], []):
+        expected = HashedWords().embed_passages(texts) if texts else np.empty((0, HashedWords.facts.dimension))
+        assert np.array_equal(kept.embed_passages(texts), expected)
+
+
+def test_a_sentence_is_embedded_once_and_a_question_is_no_sentence() -> None:
+    """Models may embed a question in another way than the same words in a paper."""
+    model = Counting()
+    kept = KeptVectors(model)
+
+    kept.embed_passages(TEXTS)
+    kept.embed_passages(TEXTS[:2])
+    kept.embed_query("Iron rose.")
+    kept.embed_query("Iron rose.")
+
+    assert model.asked == ["Iron rose.", "Ferritin fell.", "Silt settles.", "Iron rose."]
+
+
+def test_what_was_not_asked_for_longest_is_forgotten() -> None:
+    """An engine runs for weeks."""
+    model = Counting()
+    kept = KeptVectors(model, max_vectors=2)
+
+    for text in ("a", "b", "a", "c", "a", "b"):
+        kept.embed_passages([text])
+
+    assert model.asked == ["a", "b", "c", "b"]
+
+
+def test_threads_that_ask_at_once_get_their_own_vectors() -> None:
+    """Answers are made side by side."""
+    kept = KeptVectors(HashedWords(), max_vectors=3)
+    asked = [[f"sentence {number}", f"sentence {number % 5}"] for number in range(200)]
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(kept.embed_passages, asked))
+
+    for texts, vectors in zip(asked, found, strict=True):
+        assert np.array_equal(vectors, HashedWords().embed_passages(texts))
