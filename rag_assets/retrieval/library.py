@@ -15,8 +15,8 @@ from rag_assets.incremental import data_version
 from rag_assets.table_files import StoredTable
 from rag_assets.tables import chunks_from, passages_from
 
-_CHUNK_GROUPS_KEPT, _PASSAGE_GROUPS_KEPT = 24, 256
-"""About 15 MB each, of 64 rows a group."""
+_CHUNK_GROUPS_KEPT, _PASSAGE_GROUPS_KEPT = 24, 40
+"""About 16 MB each."""
 Numbers = npt.NDArray[np.int32]
 
 
