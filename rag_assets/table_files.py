@@ -105,6 +105,7 @@ class StoredTable:
     def __init__(self, path: Path, *, asset: str, n_kept: int) -> None:
         """n_kept: groups of rows that stay decompressed in memory. Raises MissingInput as `required_table`."""
         read_columns(path, [], asset=asset)
+        pa.default_memory_pool().release_unused()  # the whole file was in memory for its checksum
         self._file = pa.OSFile(str(path))
         self._metadata = pq.read_metadata(self._file)
         sizes = [self._metadata.row_group(number).num_rows for number in range(self._metadata.num_row_groups)]
