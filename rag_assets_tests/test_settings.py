@@ -114,7 +114,7 @@ def test_a_group_inside_a_group_is_recomputed_on_its_own() -> None:
 @pytest.mark.parametrize(
     ("variable", "value", "message"),
     [
-        ("RAG_ASSETS_CONFIG", "nowhere.toml", "RAG_ASSETS_CONFIG names nowhere.toml, which is no file"),
+        ("RAG_ASSETS_CONFIG", "nowhere.toml", "RAG_ASSETS_CONFIG names nowhere.toml, which is not a file"),
         ("RAG_ASSETS_CHUNKING", "{bad", "Settings cannot be read"),
     ],
 )

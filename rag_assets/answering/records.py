@@ -71,7 +71,7 @@ def read_results(path: Path) -> list[QAResult]:
 
 
 def write_results(results: Sequence[QAResult], path: Path) -> None:
-    """One JSON object a line, keys in the order of the contract; equal results give equal bytes."""
+    """One JSON object per line, keys in the order of the contract; equal results give equal bytes."""
     lines = [json.dumps(asdict(result), ensure_ascii=False) + "\n" for result in results]
     path.write_text("".join(lines), "utf-8")
 

@@ -2,7 +2,7 @@
 
 A killed run stays "started" in Dagster's history, and an instance that lets one run at a time start would wait for it
 for ever. Each run from the command line therefore holds a lock of the operating system while it lives; the next one,
-and the sensor, end the runs whose lock nobody holds.
+and the sensor, end the runs whose lock is free.
 """
 
 from collections.abc import Iterator

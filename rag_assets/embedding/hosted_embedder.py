@@ -18,7 +18,7 @@ from rag_assets.embedding.stand_in_tokens import MARGIN, StandInTokenizer
 from rag_assets.errors import ContextTooLong, InvalidSettings, ModelUnavailable
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import usage_of
-from rag_assets.hosted.providers import open_embedding_model
+from rag_assets.hosted.sdk_models import open_embedding_model
 
 if TYPE_CHECKING:
     from pydantic_ai.embeddings import EmbeddingResult

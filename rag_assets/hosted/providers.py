@@ -1,25 +1,15 @@
 """The table of providers of models behind an API. A new provider is a row here and a field in `ModelAccessSettings`.
 
-pydantic-ai's classes are named as `module:class` and imported when a model is opened: importing this module imports no
-SDK.
+pydantic-ai's classes are named as `module:class`; `sdk_models` imports them when a model is opened.
 """
 
-import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from httpx2 import AsyncClient
-    from pydantic_ai.embeddings import EmbeddingModel
-    from pydantic_ai.models import Model
     from pydantic_ai.profiles import ModelProfile
-    from pydantic_ai.providers import Provider as SdkProvider
 
-    from rag_assets.hosted.access import Access
-
-_NO_KEY = "none-needed"
 _CHECK_NAME = "Check the name of the model in the settings, and {variable} if it is set"
 
 
@@ -156,44 +146,3 @@ kept here too. openai, API reference of `embeddings`, "input". ollama has no lim
 """
 EMBEDDING_REQUESTS = {name: row.embedding_request for name, row in PROVIDERS.items() if row.embedding_request}
 """Of the providers that have embedding models."""
-
-
-def sdk_of(access: "Access") -> Sdk:
-    """The classes that reach the server of `access`."""
-    provider = PROVIDERS[access.provider]
-    return provider.own_server_sdk if provider.own_server_sdk and access.server else provider.sdk
-
-
-def open_sdk_provider(access: "Access", client: "AsyncClient") -> "SdkProvider[Any]":
-    """pydantic-ai's provider object. SDKs that retry by themselves are told not to: `Connection` waits and counts."""
-    logging.getLogger("google_genai._api_client").addFilter(_is_not_about_two_keys)
-    sdk, key = sdk_of(access), access.key.get_secret_value() if access.key else _NO_KEY
-    opened: SdkProvider[Any] = resolve_name(sdk.provider)(
-        *sdk.provider_arguments, api_key=key, base_url=access.base_url, http_client=client
-    )
-    if hasattr(opened.client, "max_retries"):
-        opened.client.max_retries = 0
-    return opened
-
-
-def open_chat_model(name: str, access: "Access", sdk_provider: "SdkProvider[Any]") -> "Model":
-    sdk = sdk_of(access)
-    model_class = resolve_name(sdk.chat_model)
-    model: Model = model_class(name, provider=sdk_provider)
-    return model_class(name, provider=sdk_provider, profile=sdk.profile(model.profile)) if sdk.profile else model
-
-
-def open_embedding_model(
-    name: str, access: "Access", sdk_provider: "SdkProvider[Any]", n_dimensions: int | None
-) -> "EmbeddingModel":
-    """n_dimensions: length of the vectors to ask for; None asks for the model's own."""
-    from pydantic_ai.embeddings import EmbeddingSettings
-
-    settings = EmbeddingSettings(dimensions=n_dimensions) if n_dimensions else None
-    model: EmbeddingModel = resolve_name(sdk_of(access).embedding_model)(name, provider=sdk_provider, settings=settings)
-    return model
-
-
-def _is_not_about_two_keys(record: logging.LogRecord) -> bool:
-    """Where both variables are set, Google's SDK says which one it takes, although it was handed one."""
-    return "Both GOOGLE_API_KEY and GEMINI_API_KEY" not in record.getMessage()

@@ -24,7 +24,8 @@ from rag_assets.errors import BudgetExhausted, ModelFault, RagAssetsError, Reque
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.prices import usage_of
-from rag_assets.hosted.providers import PROVIDERS, open_chat_model
+from rag_assets.hosted.providers import PROVIDERS
+from rag_assets.hosted.sdk_models import open_chat_model
 from rag_assets.text.tokens import token_counter
 
 logger = logging.getLogger(__name__)

@@ -162,7 +162,7 @@ class ChromaFiles:
 
     def examined(self, folder: Path, sample: Sequence[IndexRow], worn: GraphWear | None) -> Examination:
         """Faulty are passages that are not the same in the database and in the file for exact search, or that the graph
-        misses if it misses many: it is approximate, so a node out of reach is no damage, a tenth of them is."""
+        misses if it misses many: it is approximate, so one node out of reach is normal, a tenth of them is damage."""
         exact = ExactVectors.open(folder)
         held, compared = self.fingerprints(folder), exact.fingerprints()
         if held != compared:

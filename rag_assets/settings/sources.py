@@ -42,8 +42,8 @@ class ShortNames(PydanticBaseSettingsSource):
 def environment() -> dict[str, str]:
     """The variables of `.env` and, over them, those of the environment; where keys are looked up, too.
 
-    Nothing of `.env` is put into the environment: what is in it is seen by nobody who does not ask. Raises
-    InvalidSettings when it is no text.
+    Nothing of `.env` is put into the environment: other code of the process does not see it. Raises
+    InvalidSettings when it is not text.
     """
     try:
         written = dotenv_values(DOTENV_FILE) if DOTENV_FILE.is_file() else {}

@@ -136,7 +136,7 @@ def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
         )
     config = os.environ.get(CONFIG_FILE_VARIABLE)
     if config and not Path(config).is_file():
-        raise InvalidSettings(f"{CONFIG_FILE_VARIABLE} names {config}, which is no file. Mend it or unset it.")
+        raise InvalidSettings(f"{CONFIG_FILE_VARIABLE} names {config}, which is not a file. Correct it or unset it.")
     try:
         return Settings(**dict(overrides or {}))
     except UnicodeDecodeError:
