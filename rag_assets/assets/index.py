@@ -17,6 +17,8 @@ from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.chunking.updates import ReadingWindow, update_passages
 from rag_assets.domain import Passage
 from rag_assets.embedding.earlier_models import note_papers, prune_earlier_models
+from rag_assets.embedding.hosted_models import REQUEST_VERSION
+from rag_assets.embedding.local_model import BUILDER_VERSION
 from rag_assets.embedding.missing_vectors import embed_missing
 from rag_assets.embedding.promises import EMBEDDING_PROMISES, without_unit_vector
 from rag_assets.embedding.providers import embedder_facts, open_embedder
@@ -80,6 +82,7 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
     deps=["passages"],
     check_specs=specs("embeddings", EMBEDDING_PROMISES),
     output_required=False,
+    code_version=f"model builder {BUILDER_VERSION}, requests {REQUEST_VERSION}",
     kinds={"onnx"},
 )
 def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Connections]) -> Outcome:
