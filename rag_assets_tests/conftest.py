@@ -1,5 +1,6 @@
 """What every test may rely on: no network, no settings but the test's own."""
 
+import logging
 import os
 import socket
 from pathlib import Path
@@ -37,6 +38,12 @@ def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.Temp
     config.touch()
     monkeypatch.setenv("RAG_ASSETS_CONFIG", str(config))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+
+
+@pytest.fixture(autouse=True)
+def _own_log_level() -> None:
+    """Dagster sets the level of our loggers when a run begins, and leaves it so for the tests that follow."""
+    logging.getLogger("rag_assets").setLevel(logging.NOTSET)
 
 
 @pytest.fixture(scope="session")
