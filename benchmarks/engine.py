@@ -126,12 +126,10 @@ def make_corpus(data: Path, n_passages: int) -> None:
 
     from rag_assets.embedding import embedder_facts
     from rag_assets.indexing.builder import update_index
-    from rag_assets.indexing.chroma import chroma_identity
     from rag_assets.indexing.exact_vectors import write_vectors
-    from rag_assets.indexing.folders import FolderTarget
     from rag_assets.indexing.manifest import write_manifest
     from rag_assets.indexing.protocols import IndexManifest, IndexRow
-    from rag_assets.indexing.tantivy_index import TantivyFiles
+    from rag_assets.indexing.stores import vector_index, word_index
     from rag_assets.settings import load_settings
     from rag_assets.table_files import write_table
     from rag_assets.tables import CHUNKS, PASSAGES, chunk_row, passage_row, to_table
@@ -151,12 +149,12 @@ def make_corpus(data: Path, n_passages: int) -> None:
 
     vectors = np.random.default_rng(7).standard_normal((len(rows), facts.dimension), np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    update_index(FolderTarget(paths.bm25, TantivyFiles()), rows)
+    update_index(word_index(settings), rows)
     paths.chroma.mkdir(parents=True)
     by_id = {row.passage_id: row for row in rows}
     write_vectors(paths.chroma, by_id, dict(zip(by_id, vectors, strict=True)))
     hashes = {id_: row.fingerprint for id_, row in by_id.items()}
-    write_manifest(paths.chroma, IndexManifest.of(chroma_identity(facts.identity, settings.indexing), hashes))
+    write_manifest(paths.chroma, IndexManifest.of(vector_index(settings, facts.identity).identity, hashes))
 
 
 def random_papers(n_passages: int) -> Iterator[tuple[list, list]]:  # type: ignore[type-arg]

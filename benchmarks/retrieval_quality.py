@@ -97,7 +97,6 @@ class RememberedStore:
         self._store = store
         self._found: dict[object, list[Scored]] = {}
         self._cosines: dict[object, dict[str, float]] = {}
-        self.fingerprints = store.fingerprints
         self.close = store.close
 
     def search(self, question: Vectors, limit: int, paper_ids: Sequence[str] | None = None) -> list[Scored]:
@@ -140,7 +139,7 @@ def index_papers(papers: Sequence[Document], folder: Path, settings: Settings) -
     for paper in papers:
         cut = chunk_paper(paper.paper_id, paper.blocks, "", "text", settings.chunking, COUNTER, "")
         chunks += cut
-        passages += cut_passages(cut, settings.passages, embedder.count_tokens, embedder.max_tokens)
+        passages += cut_passages(cut, settings.passages, embedder.count_tokens, embedder.facts.max_tokens)
     cache = VectorCache(folder.parent / "embeddings", embedder_facts(settings.embedding, models))
     texts = {cache.key_of(passage.text): passage.text for passage in passages}
     embed_missing(cache, embedder, texts, batch_size=64)
