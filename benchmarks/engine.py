@@ -83,7 +83,7 @@ def measured(data: Path) -> dict[str, str]:
                     ("answer", engine.trace),
                     ("answer to a question near one before", lambda text: engine.trace(f"{text} In short?")),
                 ):
-                    times = sorted(pool.map(lambda text, ask=ask: seconds(lambda: ask(text)), asked))  # type: ignore[misc]
+                    times = sorted(pool.map(lambda text, ask=ask: seconds(lambda: ask(text)), asked))
                     p50, p95 = statistics.median(times), times[int(0.95 * len(times))]
                     askers = "1 asker" if n_askers == 1 else f"{n_askers} askers at once"
                     figures[f"{name}, {askers}: p50 / p95, ms"] = f"{1000 * p50:.0f} / {1000 * p95:.0f}"

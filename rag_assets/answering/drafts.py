@@ -72,7 +72,7 @@ class DraftAnswer:
     n_hallucinated: int = 0
     """Citations that named a source that was not given; they are not among the claims."""
     n_left_out: int = 0
-    """Stretches of the contexts that talk to a model instead of about their subject, and were not shown to it."""
+    """Parts of the contexts that give orders to a model; they were not shown to it."""
     n_contexts_read: int | None = None
     """The best so many were read, where all of them were more than the model reads; None is all."""
     seconds: float = 0.0

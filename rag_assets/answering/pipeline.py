@@ -32,8 +32,8 @@ from rag_assets.questions import Question, question_parts
 from rag_assets.settings import AnsweringSettings
 
 PIPELINE_VERSION = 4
-"""Part of what published answers are recognised by: raise it, as those of search and answerer, when the code makes
-another answer of the same contexts."""
+"""Part of the key of published answers: raise it when the code makes another answer of the same contexts. Search and
+answerers have versions of their own."""
 Retrieve = Callable[[Question, int], Evidence]
 """question, k -> evidence from the k best chunks (of the papers the question names, if it names any)."""
 

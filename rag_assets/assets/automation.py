@@ -51,8 +51,8 @@ def look_for_changes(settings: Settings, known: Mapping[str, str], cursor: str |
     """One look at the data folder, at most one run request.
 
     known: the version of each source that Dagster was told last. cursor: what the last look has seen. A run is asked
-    for when the state is neither: a run of the command line has seen to what it reported. The first look at a folder
-    over which nothing was run asks for none, since a whole build may be long and cost money.
+    for when the state is neither of them; a run that was started in another way has read what it reported. The first
+    look at a folder over which nothing was run asks for none, since a whole build may be long and cost money.
     """
     try:
         found = observed_versions(settings)

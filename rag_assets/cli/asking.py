@@ -13,7 +13,7 @@ from rag_assets.errors import InvalidQuestions
 
 
 def _a_question(text: str | None) -> str | None:
-    """Refuse what is no question as a wrong usage, before anything is opened."""
+    """Refuse a text that cannot be a question as a wrong usage, before anything is opened."""
     if text is not None:
         from rag_assets.questions import asked
 

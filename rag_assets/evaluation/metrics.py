@@ -14,7 +14,7 @@ from rag_assets.questions import ExpectedPaper, Question
 from rag_assets.text.folding import Folded
 
 METRICS_VERSION = 2
-"""Part of what an evaluation is recognised by: raise it when a metric computes something else."""
+"""Part of the key of an evaluation: raise it when a metric computes something else."""
 METRICS = (
     "paper_recall_at_k",
     "paper_mrr",

@@ -95,8 +95,8 @@ def require_access(provider: str) -> Access:
     base_url = variables.get(facts.base_url_variable, "").strip().rstrip("/") or facts.base_url
     if not _is_address(base_url):
         raise InvalidSettings(
-            f"{facts.base_url_variable} is no address. Write it as http://host:port or https://host, with a path if "
-            "the server needs one."
+            f"{facts.base_url_variable} is not an address. Write it as http://host:port or https://host, with a path "
+            "if the server needs one."
         )
     access = Access(provider, SecretStr(key) if key else None, base_url.removesuffix(facts.path) + facts.path)
     is_own_server = facts.own_server_sdk is not None and access.server

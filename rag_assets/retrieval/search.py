@@ -24,7 +24,7 @@ from rag_assets.text.tokens import TokenCounter
 
 logger = logging.getLogger(__name__)
 SEARCH_VERSION = 2
-"""Part of what published answers are recognised by: raise it when the code finds or packs something else."""
+"""Part of the key of published answers: raise it when the code finds or packs something else."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ _LIST_NUMBER = re.compile(r"^(\d+)([.)])")
 
 
 def legible(text: str) -> str:
-    """The text without control characters, which a terminal would obey; line ends and tabs stay."""
+    """The text without control characters, so that it cannot send commands to a terminal; line ends and tabs stay."""
     return _UNSAFE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 

@@ -131,7 +131,7 @@ def test_an_address_that_is_none_is_refused(address: str, monkeypatch: pytest.Mo
     """Otherwise the SDK's error speaks of sockets, or of nothing."""
     monkeypatch.setenv("OPENAI_BASE_URL", address)
 
-    with pytest.raises(InvalidSettings, match=r"OPENAI_BASE_URL is no address"):
+    with pytest.raises(InvalidSettings, match=r"OPENAI_BASE_URL is not an address"):
         require_access("openai")
 
 

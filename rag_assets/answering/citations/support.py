@@ -45,7 +45,7 @@ class SupportScorer(Protocol):
 
     @property
     def identity(self) -> str:
-        """Of the model that judges; joins what published answers are recognised by."""
+        """Of the model that judges; part of the key of published answers."""
         ...
 
     def scores(self, claims: Sequence[Claim], question: str) -> Scoring: ...
