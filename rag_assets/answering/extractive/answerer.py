@@ -1,0 +1,54 @@
+"""Answers with whole sentences of the contexts, chosen by relevance and diversity. No model is called.
+
+A compound question is answered part by part. What can be published lives in `candidates`, how relevant it is in
+`relevance`, which of it is chosen in `selection`.
+"""
+
+from collections.abc import Sequence
+
+from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, DraftCitation, DraftClaim, SentenceEncoder
+from rag_assets.answering.extractive.candidates import CANDIDATES
+from rag_assets.answering.extractive.relevance import scored_part
+from rag_assets.answering.extractive.selection import Selection
+from rag_assets.domain import Context
+from rag_assets.incremental import fingerprint
+from rag_assets.questions import question_parts
+from rag_assets.settings import ExtractiveSettings
+
+EXTRACTIVE_VERSION = 4
+_N_DECIMALS = 4
+
+
+class ExtractiveAnswerer:
+    """Answers with verbatim sentences from two papers where two have something to say."""
+
+    def __init__(self, encoder: SentenceEncoder, settings: ExtractiveSettings, *, min_sources: int) -> None:
+        self._encoder = encoder
+        self._settings = settings
+        self._min_sources = min_sources
+
+    @property
+    def identity(self) -> str:
+        made_with = fingerprint(self._encoder.identity, self._settings.fingerprint())
+        return f"{EXTRACTIVE}-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
+
+    def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+        candidates = [one for find in CANDIDATES for one in find(contexts, question)]
+        if not candidates:
+            return DraftAnswer()
+        vectors = self._encoder.embed_passages([candidate.text for candidate in candidates])
+        parts = [scored_part(part, candidates, vectors, self._encoder) for part in question_parts(question)]
+        selection = Selection(candidates, parts, vectors @ vectors.T, self._settings)
+        selection.choose(min_papers=self._min_sources)
+        unanswered = selection.unanswered_parts()
+        return DraftAnswer(
+            claims=tuple(
+                DraftClaim(
+                    candidates[i].text,
+                    (DraftCitation(candidates[i].chunk_id, candidates[i].text),),
+                    relevance=round(max(float(part.relevance[i]) for part in parts), _N_DECIMALS),
+                )
+                for i in selection.chosen
+            ),
+            unanswered=tuple(part.text for part in unanswered),
+        )

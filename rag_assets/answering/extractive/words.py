@@ -1,0 +1,43 @@
+"""Words of questions and candidates: their stems, and how much each word of a question weighs."""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
+
+from py_rust_stemmers import SnowballStemmer
+
+_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+_STEMMER = SnowballStemmer("english")
+_QUESTION_WORDS = frozenset(
+    "a about according an and any are as at be been between but by can could did do does during each either for from "
+    "get give given had has have how if in into is it its kind list many may me mean means might most much must name "
+    "of on one or paper papers report reported say says shall should show some such tell than that the their them "
+    "then there these they this those to two under up use used uses using was were what when where which while who "
+    "whom whose why will with would you your".split()
+)
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text as written; a hyphenated word is one."""
+    return _WORD.findall(text)
+
+
+def terms_of(text: str) -> frozenset[str]:
+    """Stems of the content words; a hyphenated word counts as itself and as its parts."""
+    words = [word.lower() for word in words_of(text)]
+    parts = [part for word in words if "-" in word for part in word.split("-")]
+    return frozenset(_STEMMER.stem_word(word) for word in (*words, *parts) if word not in _QUESTION_WORDS)
+
+
+def term_weights(question: str, texts: Sequence[Set[str]]) -> dict[str, float]:
+    """Weight of each question term, summing to 1: log(1 + N / (1 + df)) over the terms of N texts."""
+    occurrences = Counter(term for terms in texts for term in terms)
+    raw = {term: math.log1p(len(texts) / (1 + occurrences[term])) for term in terms_of(question)}
+    total = sum(raw.values())
+    return {term: weight / total for term, weight in sorted(raw.items())} if total else {}
+
+
+def held(terms: Set[str], weights: Mapping[str, float]) -> float:
+    """The weight of the terms that a text holds, 0 to 1 when the weights sum to 1."""
+    return sum(weight for term, weight in weights.items() if term in terms)
