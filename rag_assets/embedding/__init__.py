@@ -8,19 +8,24 @@ from rag_assets.embedding.base import Embedder, EmbedderFacts, Vectors
 from rag_assets.embedding.missing_vectors import EmbeddingRun, embed_missing
 from rag_assets.embedding.promises import VectorProblem, without_unit_vector
 from rag_assets.embedding.providers import embedder_facts, open_embedder, require_embedder
+from rag_assets.embedding.token_vectors import PassageTokens, TokenEncoder, TokenVectors, open_token_encoder
 from rag_assets.embedding.vector_cache import PublishedVectors, VectorCache, vector_key
 
 __all__ = [
     "Embedder",
     "EmbedderFacts",
     "EmbeddingRun",
+    "PassageTokens",
     "PublishedVectors",
+    "TokenEncoder",
+    "TokenVectors",
     "VectorCache",
     "VectorProblem",
     "Vectors",
     "embed_missing",
     "embedder_facts",
     "open_embedder",
+    "open_token_encoder",
     "require_embedder",
     "vector_key",
     "without_unit_vector",

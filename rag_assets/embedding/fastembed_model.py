@@ -15,8 +15,10 @@ from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag_assets.embedding.base import EmbedderFacts, Role, Vectors, unit
 from rag_assets.embedding.prefixes import NO_PREFIXES, Prefixes
@@ -25,6 +27,10 @@ from rag_assets.text.tokens import ModelTokenizer
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
+
+_LOADED: "WeakValueDictionary[tuple[Path, str], TextEmbedding]" = WeakValueDictionary()
+"""Models in use, by folder and name: whoever asks for one that is loaded shares its memory (35 MB for int8)."""
+_LOADING = Lock()
 
 
 class FastembedModel(ABC):
@@ -74,6 +80,24 @@ class FastembedModel(ABC):
                 vectors[row] = vector
         return vectors
 
+    def last_hidden_state(self, text: str) -> tuple[Vectors, NDArray[np.int32]]:
+        """What the model makes of each token before it is pooled, and which characters the token stands for.
+
+        Special tokens are left out, and so is what follows the last token that the model reads. Returns shapes
+        (n_tokens, dimension), of any length, and (n_tokens, 2). Raises MissingModel, also for a model that is no
+        encoder of tokens.
+        """
+        from fastembed.text.onnx_text_model import OnnxTextModel
+
+        model = self._loaded().model
+        if not isinstance(model, OnnxTextModel):
+            raise MissingModel(f"{self.fastembed_name} has no vectors of single tokens.")
+        (encoding,) = model.tokenize([text])
+        is_special = np.array(encoding.special_tokens_mask, np.bool_)
+        hidden = model.onnx_embed([text]).model_output[0]
+        spans = np.array(encoding.offsets, np.int32).reshape(-1, 2)
+        return hidden[~is_special].astype(np.float32, copy=False), spans[~is_special]
+
     @cached_property
     def _tokenizer(self) -> ModelTokenizer:
         return ModelTokenizer(self.tokenizer_file())
@@ -81,8 +105,17 @@ class FastembedModel(ABC):
     def _loaded(self) -> "TextEmbedding":
         with self._loading:
             if self._model is None:
-                self._model = _load(self.ready_folder(), self.fastembed_name)
+                self._model = _shared(self.ready_folder(), self.fastembed_name)
         return self._model
+
+
+def _shared(folder: Path, fastembed_name: str) -> "TextEmbedding":
+    key = (folder.resolve(), fastembed_name)
+    with _LOADING:
+        model = _LOADED.get(key)
+        if model is None:
+            model = _LOADED[key] = _load(folder, fastembed_name)
+        return model
 
 
 def _load(folder: Path, fastembed_name: str) -> "TextEmbedding":

@@ -20,6 +20,7 @@ from rag_assets.answering.trace import AnswerTrace, Event, Finished
 from rag_assets.domain import Evidence, Hit, QAResult
 from rag_assets.embedding.hosted_models import is_hosted
 from rag_assets.embedding.providers import embedder_facts, open_embedder
+from rag_assets.embedding.token_vectors import PassageTokens, open_token_encoder
 from rag_assets.engine.kept_vectors import KeptVectors
 from rag_assets.engine.snapshots import Snapshots
 from rag_assets.hosted.connections import Connections
@@ -56,6 +57,8 @@ class Engine:
         self._loading = RLock()
         self._kept_encoder: KeptVectors | None = None
         self._kept_pipeline: AnswerPipeline | None = None
+        encoder = open_token_encoder(settings.embedding, settings.paths.models, settings.execution.n_workers)
+        self._tokens = PassageTokens(encoder)
 
     def __enter__(self) -> Self:
         return self

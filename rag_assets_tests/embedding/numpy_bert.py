@@ -33,11 +33,15 @@ class NumpyBert:
 
     def embed(self, text: str) -> Array:
         """Unit vector: the mean of the last layer over all tokens, special ones included."""
+        mean = self.hidden(text).mean(axis=0)
+        return mean / np.linalg.norm(mean)
+
+    def hidden(self, text: str) -> Array:
+        """The last layer: a row for each token, special ones included."""
         hidden = self._embeddings(self._tokenizer.encode(text).ids)
         for index in range(N_LAYERS):
             hidden = self._layer(f"encoder.layer.{index}", hidden)
-        mean = hidden.mean(axis=0)
-        return mean / np.linalg.norm(mean)
+        return hidden
 
     def _embeddings(self, ids: list[int]) -> Array:
         words, positions, types = (
