@@ -6,7 +6,7 @@ module knows neither indexes nor embeddings.
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from time import perf_counter
 
 from rag_assets.answering.citations.support import Scoring, SupportScorer, with_support
@@ -101,7 +101,7 @@ class AnswerPipeline:
         """The draft, what it is cached under, and whether it was there."""
         key = fingerprint(
             question,
-            [asdict(replace(context, score=0.0)) for context in contexts],  # scores move with every new paper
+            [asdict(context.without_scores()) for context in contexts],
             self.answerer.identity,
             self.settings.fingerprint(),
         )

@@ -1,7 +1,7 @@
 """What is cited (chunks), what is searched (passages), and what a search returns (hits, contexts)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from rag_assets.domain.spans import Box, Span, all_boxes, known_spans, page_label
@@ -155,6 +155,35 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class ContextPassage:
+    """A passage that a context is made of: its own words are `text[start:end]` of the context."""
+
+    passage_id: str
+    start: int
+    end: int
+    text: str
+    """As it is searched: its own words, behind the title that it repeats, if it repeats one."""
+    score: float = 0.0
+    """Of the search; a neighbour has the score of the hit that brought it."""
+
+    @property
+    def own_start(self) -> int:
+        """Where its own words begin in its text."""
+        return len(self.text) - (self.end - self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUnit:
+    """A sentence, row, item or line of a context: `text[start:end]` of the context."""
+
+    start: int
+    end: int
+    kind: UnitKind
+    block: int
+    """Number of its block (paragraph, table, list, ...) among those of the context, 0-based."""
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """A stretch of one chunk as it is given to an answerer."""
 
@@ -167,6 +196,14 @@ class Context:
     score: float = 0.0
     is_generated: bool = False
     section_title: str = ""
+    passages: tuple[ContextPassage, ...] = ()
+    """What it is made of, in order."""
+    units: tuple[ContextUnit, ...] = ()
+    """What its text consists of, in order; the title that its first passage repeats is none of them."""
+
+    def without_scores(self) -> "Context":
+        """Itself with every score 0: scores move with every paper that is added, what is read does not."""
+        return replace(self, score=0.0, passages=tuple(replace(one, score=0.0) for one in self.passages))
 
 
 @dataclass(frozen=True)

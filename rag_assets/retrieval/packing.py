@@ -5,10 +5,11 @@ what was found; further down, a new passage is worth more than a neighbour of an
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from rag_assets.domain import Chunk, Context, Passage
+from rag_assets.domain import Chunk, Context, ContextPassage, ContextUnit, Passage
 from rag_assets.retrieval.library import Library
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
@@ -92,23 +93,67 @@ def _contexts(
 ) -> list[Context]:
     """chosen: passages by place, best first."""
     order = {place: nth for nth, place in enumerate(chosen)}
-    runs = sorted(_runs(chosen), key=lambda run: min(order[place] for place in run))
-    firsts, lasts = [chosen[run[0]] for run in runs], [chosen[run[-1]] for run in runs]
-    texts = [_text_of(first, last, chunks[first.chunk_id]) for first, last in zip(firsts, lasts, strict=True)]
-    return [
-        Context(
+    ranked = sorted(_runs(chosen), key=lambda run: min(order[place] for place in run))
+    runs = [
+        _Run([chosen[place] for place in run], [scores[place] for place in run], chunks[chosen[run[0]].chunk_id])
+        for run in ranked
+    ]
+    sizes = counter.count_all([run.text for run in runs])
+    return [run.context(n_tokens) for run, n_tokens in zip(runs, sizes, strict=True)]
+
+
+@dataclass(frozen=True)
+class _Run:
+    """Passages that follow each other in a chunk."""
+
+    passages: Sequence[Passage]
+    scores: Sequence[float]
+    chunk: Chunk
+
+    @property
+    def text(self) -> str:
+        """The chunk's own text from the first passage to the last, so that quotes from it are found there again; above
+        it the title that the first one repeats."""
+        return self._title_line + self.chunk.text[self.passages[0].chunk_start : self.passages[-1].chunk_end]
+
+    def context(self, n_tokens: int) -> Context:
+        first, last = self.passages[0], self.passages[-1]
+        return Context(
             paper_id=first.paper_id,
             chunk_id=first.chunk_id,
             page_start=first.page_start,
             page_end=last.page_end,
             n_tokens=n_tokens,
-            text=text,
-            score=max(scores[place] for place in run),
-            is_generated=chunks[first.chunk_id].is_generated,
+            text=self.text,
+            score=max(self.scores),
+            is_generated=self.chunk.is_generated,
             section_title=first.section_title,
+            passages=tuple(self._passages()),
+            units=tuple(self._units()),
         )
-        for run, first, last, text, n_tokens in zip(runs, firsts, lasts, texts, counter.count_all(texts), strict=True)
-    ]
+
+    @property
+    def _title_line(self) -> str:
+        title = self.passages[0].repeated_title
+        return f"{title}\n" if title else ""
+
+    @property
+    def _shift(self) -> int:
+        """From an offset in the chunk to the same in the context."""
+        return len(self._title_line) - self.passages[0].chunk_start
+
+    def _passages(self) -> Iterator[ContextPassage]:
+        for passage, score in zip(self.passages, self.scores, strict=True):
+            start, end = passage.chunk_start + self._shift, passage.chunk_end + self._shift
+            yield ContextPassage(passage.passage_id, start, end, passage.text, score)
+
+    def _units(self) -> Iterator[ContextUnit]:
+        start, end = self.passages[0].chunk_start, self.passages[-1].chunk_end
+        inside = [unit for unit in self.chunk.units if start < unit.end and unit.start < end]
+        blocks = {block: nth for nth, block in enumerate(dict.fromkeys(unit.block for unit in inside))}
+        for unit in inside:
+            span = max(unit.start, start) + self._shift, min(unit.end, end) + self._shift
+            yield ContextUnit(*span, unit.kind, blocks[unit.block])
 
 
 def _runs(chosen: Mapping[int, Passage]) -> list[list[int]]:
@@ -120,9 +165,3 @@ def _runs(chosen: Mapping[int, Passage]) -> list[list[int]]:
         else:
             runs.append([place])
     return runs
-
-
-def _text_of(first: Passage, last: Passage, chunk: Chunk) -> str:
-    """The chunk's own text from the first passage to the last, so that quotes from it are found there again."""
-    own = chunk.text[first.chunk_start : last.chunk_end]
-    return f"{first.repeated_title}\n{own}" if first.repeated_title else own

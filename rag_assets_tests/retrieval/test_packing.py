@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rag_assets import tables
-from rag_assets.domain import Chunk, Context, Passage
+from rag_assets.domain import Chunk, ChunkUnit, Context, Passage, UnitKind
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.settings import RetrievalSettings
@@ -204,3 +204,51 @@ def test_what_a_model_wrote_is_said_to_be_so() -> None:
 
     assert context.is_generated
     assert context.text == text
+
+
+def test_a_context_tells_which_passages_it_is_made_of() -> None:
+    """A sentence is scored by the passage it stands in; found by its words, it would be looked up in the wrong one."""
+    [context, _] = packed(["x#2", "w#0", "x#1"], 100)
+
+    assert [(one.passage_id, one.score) for one in context.passages] == [("x#1", 0.98), ("x#2", 1.0)]
+    assert [context.text[one.start : one.end] for one in context.passages] == ["Two c d.", "Three e f."]
+
+
+TABLE = replace(
+    chunk_of("t", "Table 1. Doses\nA | 5 mg\nB | 7 mg\nRows fell."),
+    units=(
+        ChunkUnit(0, 14, UnitKind.CAPTION, 7, 0, 0),
+        ChunkUnit(15, 23, UnitKind.ROW, 7, 0, 0),
+        ChunkUnit(24, 32, UnitKind.ROW, 7, 0, 0),
+        ChunkUnit(33, 43, UnitKind.SENTENCE, 8, 0, 0),
+    ),
+)
+TABLE_PASSAGES = [
+    passage_of("t#0", "Table 1. Doses\nA | 5 mg", chunk_id="t"),
+    passage_of("t#1", "B | 7 mg\nRows fell.", chunk_id="t", chunk_start=24, repeated_title="Table 1. Doses"),
+]
+
+
+def test_the_place_of_a_passage_in_its_context_is_that_of_its_own_words() -> None:
+    """The repeated title above them is another place of the chunk."""
+    [context] = pack(library_with([TABLE], TABLE_PASSAGES), ["t#1"], 100)
+
+    [passage] = context.passages
+    assert context.text[passage.start : passage.end] == "B | 7 mg\nRows fell."
+    assert passage.text[passage.own_start :] == "B | 7 mg\nRows fell."
+    assert passage.text == context.text
+
+
+def test_a_context_tells_what_its_text_consists_of() -> None:
+    """Rows and sentences are quoted each in their own way; chunking knew which is which."""
+    library = library_with([TABLE], TABLE_PASSAGES)
+
+    [whole], [last] = pack(library, ["t#0", "t#1"], 100), pack(library, ["t#1"], 100)
+
+    assert [(whole.text[one.start : one.end], one.kind, one.block) for one in whole.units] == [
+        ("Table 1. Doses", UnitKind.CAPTION, 0),
+        ("A | 5 mg", UnitKind.ROW, 0),
+        ("B | 7 mg", UnitKind.ROW, 0),
+        ("Rows fell.", UnitKind.SENTENCE, 1),
+    ]
+    assert [(last.text[one.start : one.end], one.block) for one in last.units] == [("B | 7 mg", 0), ("Rows fell.", 1)]

@@ -7,7 +7,7 @@ A compound question is answered part by part. What can be published lives in `ca
 from collections.abc import Sequence
 
 from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, DraftCitation, DraftClaim, SentenceEncoder
-from rag_assets.answering.extractive.candidates import CANDIDATES
+from rag_assets.answering.extractive.candidates import FindCandidates, sentences
 from rag_assets.answering.extractive.relevance import scored_part
 from rag_assets.answering.extractive.selection import Selection
 from rag_assets.domain import Context
@@ -16,6 +16,8 @@ from rag_assets.questions import question_parts
 from rag_assets.settings import ExtractiveSettings
 
 EXTRACTIVE_VERSION = 4
+CANDIDATES: tuple[FindCandidates, ...] = (sentences,)
+"""The kinds of candidates that an answer is chosen from."""
 _N_DECIMALS = 4
 
 

@@ -91,7 +91,3 @@ def _says_something(text: str) -> bool:
         and _STATEMENT.match(text) is not None
         and _ANNOUNCEMENT.match(text) is None
     )
-
-
-CANDIDATES: tuple[FindCandidates, ...] = (sentences,)
-"""The kinds of candidates an answer is chosen from."""
