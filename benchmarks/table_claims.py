@@ -1,6 +1,6 @@
 """How often the verifier accepts a wrong claim about a table and refuses a true one, on tables of real documents.
 
-    python benchmarks/table_claims.py FOLDER [FOLDER ...] [--of-a-kind N] [--show N]
+    python -m benchmarks.table_claims FOLDER [FOLDER ...] [--of-a-kind N] [--show N]
 
 Each FOLDER holds documents that the pipeline reads (ADE or Docling JSON, TEI). They are parsed and chunked as the
 pipeline does it; from every table, up to N claims of each kind are made, quoting the line of the chunk that holds the
@@ -14,8 +14,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from table_cases import KINDS, Case, cases_of, grid_of
-
+from benchmarks.table_cases import KINDS, Case, cases_of, grid_of
 from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.chunking.chunker import chunk_paper

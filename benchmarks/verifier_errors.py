@@ -1,6 +1,6 @@
 """How often the verifier accepts a quote it should not, and refuses one it should accept, on quotes of real papers.
 
-    python benchmarks/verifier_errors.py [--corpus FOLDER] [--cases N]
+    python -m benchmarks.verifier_errors [--corpus FOLDER] [--cases N]
 
 FOLDER holds papers as the pipeline reads them, or JSON files with a `text`; the demo's papers by default. They are
 parsed and chunked as the pipeline does it. Sentences of the chunks are then quoted as they are, typeset differently,
@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rapidfuzz import fuzz
-from verifier_cases import KINDS, SEED, Case, Corpus, cases_of
 
+from benchmarks.verifier_cases import KINDS, SEED, Case, Corpus, cases_of
 from rag_assets.answering.citations.fuzzy_match import Words, align_tidied
 from rag_assets.answering.citations.quote_search import find_quote
 from rag_assets.answering.citations.verification import verify

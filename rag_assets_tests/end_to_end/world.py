@@ -24,7 +24,7 @@ TOPICS = {
     "iron": ("Iron and endurance", "Iron supplements kept ferritin stable in runners who trained for a month."),
     "basalt": ("Basalt and water", "Basalt takes up water along its cracks when it is buried under the sea floor."),
 }
-QUESTIONS = [
+QUESTIONS: list[dict[str, Any]] = [
     {"id": "q1", "question": "How much did ferritin fall in runners within a month?", "key_facts": [["12%"]]},
     {"id": "q2", "question": "Where does basalt take up water?", "paper_ids": ["basalt"], "key_facts": [["cracks"]]},
     {"id": "q3", "question": "Who composed the opera about the queen?", "paper_ids": ["iron"], "answerable": False},

@@ -1,0 +1,1 @@
+"""Commands that measure; each prints what its docstring says."""

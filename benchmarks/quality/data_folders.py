@@ -1,0 +1,94 @@
+"""Data folders with the papers of a set, built by the pipeline's own command and kept for the next run.
+
+A folder belongs to the settings that its indexes follow from, so variants of retrieval and answering share one. A new
+folder starts as a copy of the newest one of the set: the pipeline keeps what has not changed, vectors above all.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import rag_assets
+from benchmarks.quality.questions import QuestionSet
+from rag_assets.cli.options import overrides_of
+from rag_assets.settings import Settings, load_settings
+
+FIXED = ("chunking.tokenizer=wordpiece",)
+"""The same tokens everywhere: which tokenizer `auto` takes depends on the network."""
+COMMAND = (sys.executable, "-c", "from rag_assets.cli import app; app()")
+_OF_NO_INDEX = {
+    "data_dir", "questions", "other_questions", "retrieval", "answering", "evaluation", "automation", "model_access",
+    "execution",
+}  # fmt: skip
+_CODE_OF_NO_INDEX = {"answering", "retrieval", "engine", "cli", "evaluation", "runs"}
+
+
+@dataclass(frozen=True)
+class BuiltFolder:
+    """A data folder whose indexes are current."""
+
+    data: Path
+    settings: Settings
+    index_seconds: float | None
+    """Of building it from nothing; None when it began as a copy."""
+
+
+def built_folder(one: QuestionSet, work: Path, values: Sequence[str]) -> BuiltFolder:
+    """The folder of a set for `--set` values such as "retrieval.dense_weight=0.5"; builds what is missing."""
+    values = (*FIXED, *values)
+    settings = load_settings(overrides_of(work, list(values)))
+    build = settings.model_dump(mode="json", exclude=_OF_NO_INDEX)
+    data = work / "data" / one.name / digest(build)
+    stamp_file, wanted = data / "built.json", {"settings": build, "code": code_digest(skipped=_CODE_OF_NO_INDEX)}
+    known = json.loads(stamp_file.read_bytes()) if stamp_file.is_file() else {}
+    if {name: known.get(name) for name in wanted} != wanted:
+        is_new = _prepared(one, data)
+        started = time.perf_counter()
+        _build(data, values)
+        seconds = round(time.perf_counter() - started, 1) if is_new else known.get("index_seconds")
+        known = wanted | {"index_seconds": seconds}
+        stamp_file.write_text(json.dumps(known), "utf-8")
+    return BuiltFolder(data, load_settings(overrides_of(data, list(values))), known["index_seconds"])
+
+
+def digest(value: object) -> str:
+    return sha256(json.dumps(value, sort_keys=True, default=str).encode()).hexdigest()[:12]
+
+
+def code_digest(skipped: set[str] | frozenset[str] = frozenset()) -> str:
+    """Of the package's sources, those in the subpackages `skipped` left out."""
+    root = Path(rag_assets.__file__).parent
+    files = [path for path in sorted(root.rglob("*.py")) if path.relative_to(root).parts[0] not in skipped]
+    return digest([(str(path.relative_to(root)), sha256(path.read_bytes()).hexdigest()) for path in files])
+
+
+def _prepared(one: QuestionSet, data: Path) -> bool:
+    """Make the folder with its papers if it is not there. Whether it holds nothing but them."""
+    if data.exists():
+        return False
+    others = sorted(data.parent.glob("*/built.json"), key=lambda path: path.stat().st_mtime)
+    if others:
+        shutil.copytree(others[-1].parent, data)
+        (data / "built.json").unlink()
+        return False
+    fresh = data.with_name(f"{data.name}.making")
+    shutil.rmtree(fresh, ignore_errors=True)
+    (fresh / "papers").mkdir(parents=True)
+    one.write_papers(fresh / "papers")
+    fresh.rename(data)
+    return True
+
+
+def _build(data: Path, values: Sequence[str]) -> None:
+    given = [part for value in values for part in ("--set", value)]
+    log = data / "build.log"
+    with log.open("w") as out:
+        done = subprocess.run([*COMMAND, "index", "build", "--data", str(data), *given], stdout=out, stderr=out)
+    if done.returncode:
+        sys.exit(f"rag-assets index build failed; see {log}")

@@ -1,0 +1,200 @@
+"""The question sets: their papers, their questions, and what a right result of each question is.
+
+Each set is parted in two halves by its documents, sorted by file name: weights are chosen on the tuning half (the 1st,
+3rd, 5th, ... document), and the checking half says whether they carry over. Queries that belong to no single document
+are parted the same way by their own order.
+"""
+
+import json
+import shutil
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+from benchmarks.quality.folding import folded
+
+DEMO = Path(__file__).parents[2] / "data"
+Target = Literal["answer", "page", "document"]
+"""What a right hit is: a chunk that holds the answer's words, one from a right page, one from a right paper."""
+
+
+@dataclass(frozen=True)
+class AskedQuestion:
+    """A question and what a right result is."""
+
+    id: str
+    text: str
+    group: str
+    """Questions of one group are about the same document: intervals take whole groups."""
+    half: str
+    """tuning or checking."""
+    papers: frozenset[str]
+    """Ids of the papers that answer it."""
+    pages: frozenset[tuple[str, int]] = frozenset()
+    """Paper and physical page, 1-based; empty where pages are not known."""
+    answer: str = ""
+    """Words that stand in the paper; empty where only pages or papers are judged."""
+
+
+@dataclass(frozen=True)
+class QuestionSet:
+    """A corpus and the questions asked of it."""
+
+    name: str
+    target: Target
+    """What its main figures are about."""
+    n_papers: int
+    write_papers: Callable[[Path], None]
+    """Writes the papers as files that the pipeline reads into a folder."""
+    questions: tuple[AskedQuestion, ...]
+
+    def sample(self, n_questions: int | None) -> list[AskedQuestion]:
+        """So many questions, the same ones each time; a larger sample holds the smaller one. None: all of them."""
+        drawn = sorted(self.questions, key=lambda one: sha256(one.id.encode()).digest())
+        kept = {one.id for one in drawn[:n_questions]}
+        return [one for one in self.questions if one.id in kept]
+
+
+def halves(names: Iterable[str]) -> dict[str, str]:
+    """tuning or checking, by name."""
+    return {name: ("tuning", "checking")[nth % 2] for nth, name in enumerate(sorted(set(names)))}
+
+
+def question_sets(corpora: Path, names: Sequence[str]) -> list[QuestionSet]:
+    """The sets of those names whose files are below `corpora`; a name that is absent is told by the caller."""
+    return [READERS[name](corpora) for name in names if is_present(corpora, name)]
+
+
+def is_present(corpora: Path, name: str) -> bool:
+    return name == "demo" or (corpora / FOLDERS[name]).is_dir()
+
+
+def covidqa(corpora: Path) -> QuestionSet:
+    """Articles as raw text; the expert's answer is a stretch of it."""
+    folder = corpora / FOLDERS["covidqa"]
+    papers = sorted((folder / "papers").glob("*.json"))
+    half = halves(path.stem for path in papers)
+
+    def write_papers(target: Path) -> None:
+        for path in papers:
+            (target / f"{path.stem}.txt").write_text(json.loads(path.read_bytes())["text"], "utf-8")
+
+    questions = [
+        AskedQuestion(row["id"], row["question"], paper, half[paper], frozenset([paper]), answer=row["answer_text"])
+        for row in json_lines(folder / "questions.jsonl")
+        for paper in [str(row["article_id"])]
+    ]
+    return QuestionSet("covidqa", "answer", len(papers), write_papers, tuple(questions))
+
+
+def ohr(corpora: Path) -> QuestionSet:
+    """Textbooks, manuals and reports as text with page breaks; the answer is the evidence where it stands literally."""
+    folder = corpora / FOLDERS["ohr"]
+    pages = {
+        path.stem: [page["text"] for page in sorted(json.loads(path.read_bytes()), key=lambda page: page["page_idx"])]
+        for path in sorted(folder.rglob("*.json"))
+    }
+    half = halves(pages)
+
+    def write_papers(target: Path) -> None:
+        for name, texts in pages.items():
+            (target / f"{name}.txt").write_text("\f".join(texts), "utf-8")
+
+    questions = []
+    for row in json_lines(folder / "questions.jsonl"):
+        paper, page = Path(row["doc"]).stem, row["page_0based"]
+        is_literal = folded(row["evidence_text"]) in folded(pages[paper][page])
+        questions.append(
+            AskedQuestion(
+                row["id"], row["question"], paper, half[paper], frozenset([paper]), frozenset([(paper, page + 1)]),
+                answer=row["evidence_text"] if is_literal else "",
+            )
+        )  # fmt: skip
+    return QuestionSet("ohr", "page", len(pages), write_papers, tuple(questions))
+
+
+def financebench(corpora: Path) -> QuestionSet:
+    """Reports of companies as PDF, in one corpus; most questions name company and year."""
+    folder = corpora / FOLDERS["financebench"]
+    papers = sorted(folder.glob("*.pdf"))
+    half = halves(path.stem for path in papers)
+
+    def write_papers(target: Path) -> None:
+        for path in papers:
+            shutil.copyfile(path, target / path.name)
+
+    questions = [
+        AskedQuestion(
+            row["id"], row["question"], paper, half[paper], frozenset([paper]),
+            frozenset((Path(one["doc"]).stem, one["page_0based"] + 1) for one in row["evidence"]),
+        )
+        for row in json_lines(folder / "questions.jsonl")
+        for paper in [Path(row["doc"]).stem]
+    ]  # fmt: skip
+    return QuestionSet("financebench", "page", len(papers), write_papers, tuple(questions))
+
+
+def cranfield(corpora: Path) -> QuestionSet:
+    """Abstracts and queries with judgements: retrieval of documents."""
+    folder = corpora / FOLDERS["cranfield"]
+    abstracts = [row for row in json_lines(folder / "docs.jsonl") if row["text"].strip()]
+
+    def write_papers(target: Path) -> None:
+        for row in abstracts:
+            (target / f"{row['id']}.md").write_text(f"# {row['title'].strip()}\n\n{row['text']}\n", "utf-8")
+
+    relevant: dict[str, set[str]] = {}
+    for line in (folder / "qrels.tsv").read_text("utf-8").splitlines()[1:]:
+        query, document, grade = line.split("\t")
+        if int(grade):
+            relevant.setdefault(query, set()).add(document)
+    queries = [row for row in json_lines(folder / "queries.jsonl") if row["id"] in relevant]
+    half = halves(f"{int(row['id']):04}" for row in queries)
+    questions = [
+        AskedQuestion(
+            row["id"], row["text"], row["id"], half[f"{int(row['id']):04}"], frozenset(relevant[row["id"]])
+        )
+        for row in queries
+    ]  # fmt: skip
+    return QuestionSet("cranfield", "document", len(abstracts), write_papers, tuple(questions))
+
+
+def demo(_corpora: Path) -> QuestionSet:
+    """The corpus of the project itself; questions that no paper answers are left out."""
+    rows = [row for row in json_lines(DEMO / "questions" / "smoke.jsonl") if row.get("expected")]
+    papers = [path for path in sorted((DEMO / "papers").rglob("*")) if path.is_file()]
+    half = halves(row["id"] for row in rows)
+
+    def write_papers(target: Path) -> None:
+        shutil.copytree(DEMO / "papers", target, dirs_exist_ok=True)
+
+    questions = [
+        AskedQuestion(
+            row["id"], row["question"], row["id"], half[row["id"]],
+            frozenset(one["paper_id"] for one in row["expected"]),
+            frozenset((one["paper_id"], page) for one in row["expected"] for page in one.get("pages", ())),
+        )
+        for row in rows
+    ]  # fmt: skip
+    return QuestionSet("demo", "document", len(papers), write_papers, tuple(questions))
+
+
+def json_lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip()]
+
+
+FOLDERS = {
+    "covidqa": Path("qa/covidqa"),
+    "ohr": Path("qa/ohr_bench"),
+    "financebench": Path("pdf_pages/financebench"),
+    "cranfield": Path("qa/cranfield"),
+}
+READERS: dict[str, Callable[[Path], QuestionSet]] = {
+    "covidqa": covidqa,
+    "ohr": ohr,
+    "financebench": financebench,
+    "cranfield": cranfield,
+    "demo": demo,
+}

@@ -1,0 +1,93 @@
+"""What is counted of one question, on rankings small enough to count by hand."""
+
+import math
+
+import ir_measures
+import pytest
+
+from benchmarks.quality.measures import Found, SaidSentence, ndcg, retrieval_measures, sentence_measures
+from benchmarks.quality.questions import AskedQuestion, halves
+
+QUESTION = AskedQuestion(
+    "q1", "How much did ferritin fall?", "iron", "tuning", frozenset(["iron"]), frozenset([("iron", 2)]),
+    answer="fell by 12 %",
+)  # fmt: skip
+OTHER = Found("Basalt takes up water.", "basalt", 2, 2)
+RIGHT_PAPER = Found("Runners trained for a month.", "iron", 1, 1)
+ANSWER = Found("Ferritin FELL\nby 12 % in all groups.", "iron", 1, 2)
+
+
+def test_the_first_right_hit_is_found_at_its_rank_by_paper_page_and_words() -> None:
+    """A rank that is off by one makes hit@1 of the second hit, and every default is chosen from such figures."""
+    measures = retrieval_measures(QUESTION, [OTHER, RIGHT_PAPER, ANSWER], {1000: [RIGHT_PAPER], 3000: [OTHER, ANSWER]})
+
+    assert measures["document hit@1"] == 0
+    assert measures["document MRR@10"] == 1 / 2
+    assert measures["page hit@1"] == 0
+    assert measures["page hit@3"] == 1
+    assert measures["page MRR@10"] == 1 / 3
+    assert measures["answer hit@3"] == 1
+    assert measures["answer nDCG@10"] == pytest.approx(1 / math.log2(4))
+    assert (measures["answer in 1000"], measures["answer in 3000"]) == (0, 1)
+    assert (measures["page in 1000"], measures["page in 3000"]) == (0, 1)
+
+
+def test_what_is_not_known_of_a_question_is_not_measured() -> None:
+    """A set without pages would count as one whose pages are never found."""
+    unpaged = AskedQuestion("q1", "How much?", "iron", "tuning", frozenset(["iron"]))
+
+    measures = retrieval_measures(unpaged, [ANSWER], {1000: [ANSWER]})
+
+    assert {name.split()[0] for name in measures} == {"document"}
+
+
+def test_a_text_without_page_breaks_is_page_1() -> None:
+    """Documents of one page have no page numbers; they would all be misses."""
+    question = AskedQuestion("q1", "How much?", "iron", "tuning", frozenset(["iron"]), frozenset([("iron", 1)]))
+
+    assert retrieval_measures(question, [Found("x", "iron", None, None)], {})["page hit@1"] == 1
+
+
+def test_documents_are_ranked_once_each() -> None:
+    """Three chunks of one paper before the right paper are one wrong document, not three."""
+    assert retrieval_measures(QUESTION, [OTHER, OTHER, OTHER, ANSWER], {})["document MRR@10"] == 1 / 2
+
+
+def test_ndcg_is_the_one_of_ir_measures() -> None:
+    """Figures stand beside published ones, which are of this definition."""
+    relevant = {"d2", "d3", "d9"}
+    ranking = [f"d{number}" for number in range(1, 9)]
+    run = [ir_measures.ScoredDoc("q", document, -rank) for rank, document in enumerate(ranking)]
+    wanted = [ir_measures.Qrel("q", document, 1) for document in relevant]
+
+    theirs = ir_measures.calc_aggregate([ir_measures.nDCG @ 10], wanted, run)[ir_measures.nDCG @ 10]
+
+    assert ndcg([document in relevant for document in ranking], len(relevant)) == pytest.approx(theirs)
+
+
+def test_a_sentence_is_right_when_it_holds_the_answer_or_a_good_part_of_it() -> None:
+    """Short words of an answer ("12 %") inside a sentence elsewhere would count as right answers."""
+    long_answer = AskedQuestion(
+        "q", "What?", "iron", "tuning", frozenset(["iron"]), answer="Ferritin fell by 12 % in all groups of runners."
+    )
+    said = [
+        SaidSentence("Ferritin", frozenset(["iron"])),
+        SaidSentence("fell by 12 % in all groups", frozenset(["iron", "basalt"])),
+        SaidSentence("It was said that ferritin fell by 12 % in all groups of runners.", frozenset(["basalt"])),
+    ]
+
+    measures = sentence_measures(long_answer, said)
+
+    assert (measures["first"], measures["any"], measures["answered"], measures["claims"]) == (0, 1, 1, 3)
+    assert measures["right paper"] == pytest.approx(2 / 3)
+    assert sentence_measures(long_answer, said[1:])["first"] == 1
+
+
+def test_a_refusal_has_no_share_of_claims_from_the_right_paper() -> None:
+    """Refusing would look like citing wrong papers."""
+    assert sentence_measures(QUESTION, []) == {"answered": 0, "first": 0, "any": 0, "claims": 0}
+
+
+def test_documents_in_even_places_by_name_are_the_tuning_half() -> None:
+    """The same document in two halves proves nothing about weights that were chosen on it."""
+    assert halves(["c", "a", "b", "a"]) == {"a": "tuning", "b": "checking", "c": "tuning"}
