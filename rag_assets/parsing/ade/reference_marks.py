@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 from rag_assets.parsing.ade.shapes import Region
-from rag_assets.parsing.conventions.section_names import names_references
 from rag_assets.parsing.conventions.superscripts import raised
+from rag_assets.text.section_names import names_references
 
 _NUMBERS = r"\d{1,3}(?:[,–-]\d{1,3})*"
 _AFTER_WORD = re.compile(rf"(?<![\w.@/])([A-Za-z][a-z]{{3,}})({_NUMBERS})(?![\w/%°]|[.,–-]\d)")

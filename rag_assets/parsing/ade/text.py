@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from rag_assets.domain import Block, BlockKind, Span
 from rag_assets.parsing.ade.shapes import Family, Region
 from rag_assets.parsing.conventions.heading_lines import MAX_TITLE_WORDS, looks_like_heading, numbered_heading_lines
-from rag_assets.parsing.conventions.heading_numbers import heading_number
 from rag_assets.parsing.conventions.hyphenation import Vocabulary, mended
-from rag_assets.parsing.conventions.section_names import is_plain_section_name
 from rag_assets.parsing.conventions.sections import LevelledBlock
 from rag_assets.parsing.conventions.table_rows import table_block
 from rag_assets.parsing.markdown.parts import MarkdownPart, markdown_parts, plain_line
+from rag_assets.text.heading_numbers import heading_number
+from rag_assets.text.section_names import is_plain_section_name
 
 _UNKNOWN_LEVEL = 6
 """A Markdown level that ADE itself does not write: a heading whose level is not known."""

@@ -9,8 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from rag_assets.parsing.conventions.heading_numbers import HeadingNumber, NumberStyle, Values, heading_number
-from rag_assets.parsing.conventions.section_names import is_plain_section_name, is_section_name, names_references
+from rag_assets.text.heading_numbers import HeadingNumber, NumberStyle, Values, heading_number
+from rag_assets.text.section_names import is_plain_section_name, is_section_name, names_references
 
 MAX_TITLE_WORDS = 14
 _MAX_NAME_CHARS = 80

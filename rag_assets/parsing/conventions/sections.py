@@ -10,8 +10,8 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.domain import Block, BlockKind, Zone
-from rag_assets.parsing.conventions.heading_numbers import NumberStyle, heading_depth, number_styles
-from rag_assets.parsing.conventions.section_names import (
+from rag_assets.text.heading_numbers import NumberStyle, heading_depth, number_styles
+from rag_assets.text.section_names import (
     is_section_name,
     names_closing_matter,
     names_references,

@@ -11,8 +11,6 @@ from typing import Any
 
 from rag_assets.domain import Document, PageSource, Source
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.parsing.conventions.heading_numbers import heading_depth
-from rag_assets.parsing.conventions.section_names import is_section_name
 from rag_assets.parsing.conventions.sections import (
     LevelledBlock,
     n_chars_of_back,
@@ -25,6 +23,8 @@ from rag_assets.parsing.docling.tree import Reading
 from rag_assets.parsing.files.json_objects import load_json_object, mapping, sequence, text_field
 from rag_assets.parsing.files.raw import RawFile
 from rag_assets.settings import ParsingSettings
+from rag_assets.text.heading_numbers import heading_depth
+from rag_assets.text.section_names import is_section_name
 
 _SCHEMA = re.compile(rb'"schema_name"\s*:\s*"DoclingDocument"')
 _MAX_TITLE_CHARS = 300

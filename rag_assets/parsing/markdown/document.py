@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from rag_assets.domain import Block, BlockKind, Document, PageSource, Source, Span, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
-from rag_assets.parsing.conventions.section_names import is_section_name
 from rag_assets.parsing.conventions.sections import LevelledBlock, with_sections
 from rag_assets.parsing.conventions.table_rows import table_block
 from rag_assets.parsing.files.decoding import decoded
@@ -17,6 +16,7 @@ from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.markdown.headings import with_marked_headings
 from rag_assets.parsing.markdown.parts import MarkdownPart, markdown_parts
 from rag_assets.settings import ParsingSettings
+from rag_assets.text.section_names import is_section_name
 
 _FRONT_MATTER = re.compile(
     r"\A(?:---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)|\+\+\+[ \t]*\n.*?\n\+\+\+[ \t]*(?:\n|\Z))", re.DOTALL

@@ -8,8 +8,8 @@ import re
 from collections.abc import Sequence
 
 from rag_assets.parsing.conventions.heading_lines import numbered_heading_lines
-from rag_assets.parsing.conventions.heading_numbers import heading_depth, number_styles
-from rag_assets.parsing.conventions.section_names import is_plain_section_name
+from rag_assets.text.heading_numbers import heading_depth, number_styles
+from rag_assets.text.section_names import is_plain_section_name
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKED = re.compile(r" {0,3}(#{1,6})\s+(\S.*)")

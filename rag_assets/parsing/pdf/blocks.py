@@ -14,8 +14,8 @@ from itertools import groupby, pairwise
 from statistics import median
 
 from rag_assets.domain import Box
-from rag_assets.parsing.conventions.section_names import is_plain_section_name
 from rag_assets.parsing.pdf.layout import Line
+from rag_assets.text.section_names import is_plain_section_name
 
 _EXTRA_LEADING = 0.35
 _INDENT_EMS = 0.7

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from rag_assets.parsing.conventions.heading_numbers import HeadingNumber, heading_number
-from rag_assets.parsing.conventions.section_names import is_plain_section_name
 from rag_assets.parsing.pdf.blocks import GroupKind, LineGroup
+from rag_assets.text.heading_numbers import HeadingNumber, heading_number
+from rag_assets.text.section_names import is_plain_section_name
 
 _LARGER = 1.1
 _NOT_SMALLER = 0.94

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.domain import Zone
-from rag_assets.parsing.conventions.heading_numbers import heading_number
-from rag_assets.parsing.conventions.section_names import (
+from rag_assets.text.heading_numbers import heading_number
+from rag_assets.text.section_names import (
     is_plain_section_name,
     names_closing_matter,
     names_references,

@@ -8,7 +8,7 @@ import re
 from lxml import etree
 
 from rag_assets.domain import Zone
-from rag_assets.parsing.conventions.section_names import names_references, names_statement
+from rag_assets.text.section_names import names_references, names_statement
 
 REFERENCES = frozenset({"listBibl", "listbibl", "listBiblio"})
 RUNNING = frozenset({"fw", "page"})

@@ -7,7 +7,7 @@ directly in the section that encloses the whole outline.
 
 from dataclasses import replace
 
-from rag_assets.parsing.conventions.heading_numbers import HeadingNumber, heading_number
+from rag_assets.text.heading_numbers import HeadingNumber, heading_number
 
 _NESTING = {"roman": 0, "letter": 1, "arabic": 2}
 

@@ -11,19 +11,19 @@ from dataclasses import dataclass
 from rag_assets.domain import Block, BlockKind, Document, PageSource, Source, Span, Zone
 from rag_assets.errors import DocumentLimit
 from rag_assets.parsing.conventions.heading_lines import looks_like_heading, numbered_heading_lines
-from rag_assets.parsing.conventions.heading_numbers import heading_depth, number_styles
 from rag_assets.parsing.conventions.running_text import PlacedLine, running
-from rag_assets.parsing.conventions.section_names import (
-    is_plain_section_name,
-    is_section_name,
-    names_references,
-    zone_named,
-)
 from rag_assets.parsing.conventions.sections import OpenSections
 from rag_assets.parsing.files.decoding import decoded
 from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.text.lines import Line, Paragraph, lines_of, paragraphs_of
 from rag_assets.settings import ParsingSettings
+from rag_assets.text.heading_numbers import heading_depth, number_styles
+from rag_assets.text.section_names import (
+    is_plain_section_name,
+    is_section_name,
+    names_references,
+    zone_named,
+)
 
 _MAX_HEADING_CHARS = 90
 _TITLE_PARAGRAPHS = 10

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.parsing.conventions.hyphenation import Vocabulary, ends_in_broken_word, glued
-from rag_assets.parsing.conventions.section_names import is_section_name
+from rag_assets.text.section_names import is_section_name
 
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\x0b\x85\u2028\u2029]")
 _MAX_WRAPPED = 200

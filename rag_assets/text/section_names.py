@@ -3,7 +3,7 @@
 import re
 
 from rag_assets.domain import Zone
-from rag_assets.parsing.conventions.heading_numbers import heading_number
+from rag_assets.text.heading_numbers import heading_number
 
 _FRONT = re.compile(r"abstract|summary|highlights|keywords|key words|ccs concepts|acm ?reference format")
 _REFERENCES = re.compile(

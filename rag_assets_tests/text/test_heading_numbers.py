@@ -3,7 +3,7 @@
 import pytest
 
 from rag_assets.parsing.conventions.heading_lines import numbered_heading_lines
-from rag_assets.parsing.conventions.heading_numbers import heading_number
+from rag_assets.text.heading_numbers import heading_number
 from rag_assets_tests.cpu_limit import ends_in_time
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from rag_assets.domain import Zone
-from rag_assets.parsing.conventions.section_names import is_plain_section_name, is_section_name, zone_named
+from rag_assets.text.section_names import is_plain_section_name, is_section_name, zone_named
 
 
 @pytest.mark.parametrize(
