@@ -34,7 +34,7 @@ from rag_assets.embedding.vector_cache import VectorCache
 from rag_assets.indexing.builder import update_index
 from rag_assets.indexing.chroma import ChromaFiles, ChromaStore
 from rag_assets.indexing.folders import FolderTarget
-from rag_assets.indexing.protocols import IndexRow, Scored
+from rag_assets.indexing.protocols import IndexRow, Scope, Scored
 from rag_assets.indexing.tantivy_index import TantivyFiles, TantivyIndex
 from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.text.document import parse_text
@@ -99,10 +99,10 @@ class RememberedStore:
         self._cosines: dict[object, dict[str, float]] = {}
         self.close = store.close
 
-    def search(self, question: Vectors, limit: int, paper_ids: Sequence[str] | None = None) -> list[Scored]:
+    def search(self, question: Vectors, limit: int, scope: Scope | None = None) -> list[Scored]:
         key = (question.tobytes(), limit)
         if key not in self._found:
-            self._found[key] = self._store.search(question, limit, paper_ids)
+            self._found[key] = self._store.search(question, limit, scope)
         return self._found[key]
 
     def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:

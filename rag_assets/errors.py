@@ -17,6 +17,7 @@ RagAssetsError
 ├── UnreadableDocument   one document cannot be used; the corpus goes on without it (quarantine)
 │   └── DocumentLimit    ... because it passed a size, depth, page, memory or time limit
 ├── InvalidQuestions     a question file has a line that cannot be used
+├── InvalidFilter        the text of a filter cannot be read
 ├── BusyDataFolder       another run is writing the data folder
 ├── UIUnavailable        the Dagster UI cannot be served: port taken, running already, ended by itself
 ├── ReadOnlyFolder       a folder that must be written cannot be
@@ -138,6 +139,14 @@ class InvalidQuestions(RagAssetsError):
             f"{path}, line {line}: {problem}. Each line is a JSON object with at least "
             '"id" and "question"; mend the line and run again.'
         )
+
+
+class InvalidFilter(RagAssetsError):
+    """The text of a filter cannot be read."""
+
+    @classmethod
+    def at(cls, word: str, problem: str) -> Self:
+        return cls(f"The filter cannot be used at {word}: {problem}.")
 
 
 class BusyDataFolder(RagAssetsError):

@@ -1,4 +1,4 @@
-"""Question files: JSON Lines with `id`, `question` and, optionally, a paper filter and what a right answer holds.
+"""Question files: JSON Lines with `id`, `question` and, optionally, filters and what a right answer holds.
 
 One format serves the qa asset, the smoke evaluation and batch retrieval.
 """
@@ -9,9 +9,20 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    PlainSerializer,
+    StringConstraints,
+    ValidationError,
+)
+from pydantic_core import PydanticCustomError
 
-from rag_assets.errors import InvalidQuestions, MissingInput
+from rag_assets.domain import EVERYTHING, Filter
+from rag_assets.errors import InvalidFilter, InvalidQuestions, MissingInput
 
 MAX_QUESTION_CHARS = 4000
 MIN_PART_WORDS = 4
@@ -24,6 +35,18 @@ _LIST_ITEM = re.compile(r"[,;]\s+and\s+|;\s+", re.IGNORECASE)
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
 _LINE_BREAKS = str.maketrans("\n\r\t", "   ")
 _EXAMPLE = 'Write one JSON object per line, {"id": "q1", "question": "..."}, or name another file.'
+
+
+def _as_filter(value: object) -> object:
+    """A filter from its text, with our own message for a wrong one."""
+    try:
+        return Filter.parse(value) if isinstance(value, str) else value
+    except InvalidFilter as error:
+        raise PydanticCustomError("filter", "{problem}", {"problem": str(error)}) from error
+
+
+FilterText = Annotated[InstanceOf[Filter], BeforeValidator(_as_filter), PlainSerializer(str)]
+"""A filter, written in its syntax."""
 NonEmpty = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
@@ -46,11 +69,18 @@ class Question(BaseModel):
     question: Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_QUESTION_CHARS)]
     """May be blank: then nothing is found, and the others go on."""
     paper_ids: tuple[str, ...] | None = Field(None, description="Only these papers are searched.")
+    where: FilterText | None = Field(None, description="Only what passes this filter is searched.")
     expected: tuple[ExpectedPaper, ...] = ()
     key_facts: tuple[tuple[NonEmpty, ...], ...] = Field(
         (), description="Facts of a right answer, each a list of accepted spellings."
     )
     answerable: bool | None = Field(None, description="False: no paper of the corpus answers it. Empty: not said.")
+
+    @property
+    def filter(self) -> Filter:
+        """What is searched: what `paper_ids` and `where` both let through."""
+        papers = EVERYTHING if self.paper_ids is None else Filter.of_papers(self.paper_ids)
+        return papers & (self.where or EVERYTHING)
 
     @property
     def is_labelled(self) -> bool:

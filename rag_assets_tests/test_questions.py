@@ -1,11 +1,12 @@
 """Reading question files."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from rag_assets.errors import InvalidQuestions, MissingInput
-from rag_assets.questions import QuestionPart, load_questions, question_parts
+from rag_assets.questions import Question, QuestionPart, load_questions, question_parts
 
 
 def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> None:
@@ -37,6 +38,10 @@ def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> No
             "line 1: expected.0.page: there",
         ),
         ('{"id": "a", "question": "x", "zzz": 1}', "line 1: zzz: there is no such key; known keys are id, question"),
+        (
+            '{"id": "a", "question": "x", "where": "page:x"}',
+            "line 1: where: The filter cannot be used at page:x: ",
+        ),
         ('{"id": "a", "question": "x"}\n{"id": "a", "question": "y"}', 'line 2: the id "a" occurred before'),
     ],
 )
@@ -50,6 +55,26 @@ def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, content: str, probl
 
     assert str(caught.value).startswith(f"{path}, line ")
     assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "searched"),
+    [
+        ({}, ""),
+        ({"paper_ids": ["a", "b c"]}, 'paper:a,"b c"'),
+        ({"where": "section:results"}, "section:results"),
+        ({"paper_ids": ["a"], "where": "page:3 paper:b"}, "paper:a page:3 paper:b"),
+    ],
+)
+def test_papers_and_filter_of_a_question_both_hold(tmp_path: Path, keys: dict[str, object], searched: str) -> None:
+    """One that replaces the other answers from papers that were left out on purpose."""
+    path = tmp_path / "q.jsonl"
+    path.write_text(json.dumps({"id": "a", "question": "x", **keys}))
+
+    (question,) = load_questions(path)
+
+    assert str(question.filter) == searched
+    assert Question.model_validate_json(question.model_dump_json()) == question
 
 
 @pytest.mark.parametrize("content", ["", "\n \n", "\ufeff"])

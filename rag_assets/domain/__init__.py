@@ -31,10 +31,12 @@ from rag_assets.domain.documents import (
     Cell,
     Document,
     PageSource,
+    SectionKind,
     Source,
     Zone,
     n_text_chars,
 )
+from rag_assets.domain.filters import EVERYTHING, Condition, Filter, FilterField, PageRange
 from rag_assets.domain.spans import (
     Box,
     Span,
@@ -50,6 +52,7 @@ from rag_assets.domain.spans import (
 
 __all__ = [
     "BLOCK_SEPARATOR",
+    "EVERYTHING",
     "Block",
     "BlockKind",
     "Box",
@@ -58,15 +61,20 @@ __all__ = [
     "ChunkUnit",
     "Citation",
     "Claim",
+    "Condition",
     "Context",
     "ContextPassage",
     "ContextUnit",
     "Document",
     "Evidence",
+    "Filter",
+    "FilterField",
     "Hit",
+    "PageRange",
     "PageSource",
     "Passage",
     "QAResult",
+    "SectionKind",
     "SectionPart",
     "Source",
     "Span",

@@ -29,6 +29,21 @@ class Zone(StrEnum):
     BACK = "back"
 
 
+class SectionKind(StrEnum):
+    """What the headings above a text say it is; a text may be of several kinds (Results and discussion)."""
+
+    ABSTRACT = "abstract"
+    INTRODUCTION = "introduction"
+    BACKGROUND = "background"
+    METHODS = "methods"
+    RESULTS = "results"
+    DISCUSSION = "discussion"
+    CONCLUSION = "conclusion"
+    APPENDIX = "appendix"
+    OTHER = "other"
+    """None of its headings has a usual name, or it has no heading."""
+
+
 class Source(StrEnum):
     """The format a document was read from."""
 

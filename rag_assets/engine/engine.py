@@ -17,7 +17,7 @@ from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.replies import ReplyCache
 from rag_assets.answering.trace import AnswerTrace, Event, Finished
-from rag_assets.domain import Evidence, Hit, QAResult
+from rag_assets.domain import EVERYTHING, Evidence, Filter, Hit, QAResult
 from rag_assets.embedding.hosted_models import is_hosted
 from rag_assets.embedding.providers import embedder_facts, open_embedder
 from rag_assets.embedding.token_vectors import PassageTokens, open_token_encoder
@@ -34,6 +34,8 @@ from rag_assets.settings import EmbeddingSettings, Settings
 logger = logging.getLogger(__name__)
 CODE_VERSION = f"pipeline {PIPELINE_VERSION}, search {SEARCH_VERSION}"
 """Of the code that answers follow from."""
+Where = Filter | str | None
+"""A filter, its text, or no filter."""
 
 
 class Engine:
@@ -70,31 +72,40 @@ class Engine:
         """Close the indexes once the last question is done, and the engine's own connections."""
         self._closing.close()
 
-    def search(self, question: str | Question, k: int | None = None, where: Sequence[str] | None = None) -> list[Hit]:
+    def search(self, question: str | Question, k: int | None = None, where: Where = None) -> list[Hit]:
         """The best `k` chunks (default: `answering.k`), best first, each with its best passage.
 
-        where: ids of the papers that are searched; None for those the question names, or all. Raises InvalidQuestions
-        for a text that is none, and what `open_searcher` raises.
+        where: a filter, or its text ("paper:smith2020 section:results"), that must hold beside those of the question.
+        Raises InvalidQuestions for a text that is no question, InvalidFilter for one that is no filter, and what
+        `open_searcher` raises.
         """
-        question = _question(question)
+        question = _question(question, where)
         with self._slots, self._snapshots.newest() as searcher:
-            papers = question.paper_ids if where is None else where
-            return searcher.hits(searcher.rank(question.question, papers), self._depth(k))
+            return searcher.hits(searcher.rank(question.question, question.filter), self._depth(k))
 
-    def evidence(self, question: str | Question, k: int | None = None, *, budget_tokens: int | None = None) -> Evidence:
-        """What an answerer would read of the best `k` chunks (default: `answering.k`).
+    def evidence(
+        self,
+        question: str | Question,
+        k: int | None = None,
+        where: Where = None,
+        *,
+        budget_tokens: int | None = None,
+    ) -> Evidence:
+        """What an answerer would read of the best `k` chunks (default: `answering.k`); where: as for `search`.
 
         budget_tokens: pack so many tokens out of everything that was found instead. Raises as `search`.
         """
+        question = _question(question, where)
         with self._slots, self._snapshots.newest() as searcher:
-            return searcher.evidence(_question(question), self._depth(k), budget_tokens)
+            return searcher.evidence(question, self._depth(k), budget_tokens)
 
-    def answer(self, question: str | Question) -> Iterator[Event]:
+    def answer(self, question: str | Question, where: Where = None) -> Iterator[Event]:
         """Everything that happens on the way to an answer, as it happens; the last event has the result.
 
-        Raises MissingKey, InvalidSettings for a model that cannot be asked, else as `search` and as the models do.
+        where: as for `search`. Raises MissingKey, InvalidSettings for a model that cannot be asked, else as `search`
+        and as the models do.
         """
-        question = _question(question)
+        question = _question(question, where)
         pipeline = self._pipeline()
         with self._snapshots.newest() as searcher:
             events = pipeline.answer(question, searcher.evidence)
@@ -107,9 +118,9 @@ class Engine:
                     return
                 yield event
 
-    def trace(self, question: str | Question) -> AnswerTrace:
+    def trace(self, question: str | Question, where: Where = None) -> AnswerTrace:
         """The record of an answer, when only that is wanted. Raises as `answer`."""
-        *_, last = self.answer(question)
+        *_, last = self.answer(question, where)
         if not isinstance(last, Finished):
             raise TypeError(f"the last event of an answer is {type(last).__name__}")
         return last.trace
@@ -189,5 +200,9 @@ def open_engine(settings: Settings, connections: Connections | None = None) -> E
     return Engine(settings, connections)
 
 
-def _question(question: str | Question) -> Question:
-    return asked(question) if isinstance(question, str) else question
+def _question(question: str | Question, where: Where) -> Question:
+    question = asked(question) if isinstance(question, str) else question
+    if where is None:
+        return question
+    narrowed = (question.where or EVERYTHING) & (Filter.parse(where) if isinstance(where, str) else where)
+    return question.model_copy(update={"where": narrowed})

@@ -70,10 +70,11 @@ def _row(question: Question, outcome: str, why: str = "", failure: Failure | Non
 def _reason(question: Question, corpus: Collection[str], *, is_for_another: bool) -> str:
     if missing := [paper.paper_id for paper in question.expected if paper.paper_id not in corpus]:
         return f"not in the corpus: {', '.join(missing)}"
-    if question.paper_ids and not set(question.paper_ids) & set(corpus):
-        return f"not in the corpus: {', '.join(question.paper_ids)}"
+    searched = question.filter.papers
+    if searched and not set(searched) & set(corpus):
+        return f"not in the corpus: {', '.join(searched)}"
     return "none of the papers that the question file names is in the corpus" if is_for_another else ""
 
 
 def _named(question: Question) -> list[str]:
-    return [*(paper.paper_id for paper in question.expected), *(question.paper_ids or ())]
+    return [*(paper.paper_id for paper in question.expected), *(question.filter.papers or ())]

@@ -25,6 +25,7 @@ from rag_assets.indexing.protocols import (
     IndexIdentity,
     IndexRow,
     Report,
+    Scope,
     Scored,
     Vectors,
 )
@@ -87,12 +88,11 @@ class ChromaStore:
                 raise
         return store
 
-    def search(self, question: Vectors, limit: int, paper_ids: Sequence[str] | None = None) -> list[Scored]:
+    def search(self, question: Vectors, limit: int, scope: Scope | None = None) -> list[Scored]:
         limit = min(limit, self._collection.count())
-        if limit == 0 or (paper_ids is not None and not paper_ids):
+        if limit == 0 or (scope is not None and scope.is_empty):
             return []
-        where: Any = None if paper_ids is None else {"paper_id": {"$in": list(paper_ids)}}
-        (hits,) = self.nearest(question[np.newaxis], limit, where)
+        (hits,) = self.nearest(question[np.newaxis], limit, scope)
         return hits
 
     def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
@@ -101,9 +101,14 @@ class ChromaStore:
     def close(self) -> None:
         self._system.stop()
 
-    def nearest(self, questions: Vectors, limit: int, where: Any = None) -> list[list[Scored]]:
+    def nearest(self, questions: Vectors, limit: int, scope: Scope | None = None) -> list[list[Scored]]:
         """The nearest passages of each of `questions`, shape (n, dim), in one call."""
-        result = self._collection.query(query_embeddings=questions, n_results=limit, where=where, include=["distances"])
+        allowed: Any = {}
+        if scope is not None and scope.passage_ids is not None:
+            allowed = {"ids": list(scope.passage_ids)}
+        elif scope is not None:
+            allowed = {"where": {"paper_id": {"$in": list(scope.paper_ids or ())}}}
+        result = self._collection.query(query_embeddings=questions, n_results=limit, include=["distances"], **allowed)
         hits = [
             [Scored(id_, 1.0 - distance) for id_, distance in zip(ids, distances, strict=True)]
             for ids, distances in zip(result["ids"], result["distances"] or [], strict=True)

@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.indexing.protocols import IndexRow, Scored, Vectors
+from rag_assets.indexing.protocols import IndexRow, Scope, Scored, Vectors
 
 VECTORS_FILE = "vectors.arrow"
 _QUESTIONS_AT_ONCE = 16
@@ -48,11 +49,8 @@ class ExactVectors:
         """passage_id -> fingerprint of everything inside."""
         return dict(zip(self._ids.to_pylist(), self._fingerprints.to_pylist(), strict=True))
 
-    def search(self, question: Vectors, limit: int, paper_ids: Sequence[str] | None = None) -> list[Scored]:
-        places = np.arange(len(self._ids))
-        if paper_ids is not None:
-            wanted = pc.is_in(self._papers, pa.array(paper_ids, pa.string()))
-            places = np.flatnonzero(wanted.to_numpy(zero_copy_only=False))
+    def search(self, question: Vectors, limit: int, scope: Scope | None = None) -> list[Scored]:
+        places = np.arange(len(self._ids)) if scope is None else self._places_in(scope)
         if limit <= 0 or not len(places):
             return []
         cosines = (self._vectors @ question)[places]
@@ -90,6 +88,13 @@ class ExactVectors:
             raise ValueError(f"{places.null_count} of {len(passage_ids)} passages have no vector in the index")
         vectors: Vectors = self._vectors[places.to_numpy()]
         return vectors
+
+    def _places_in(self, scope: Scope) -> npt.NDArray[np.intp]:
+        column, wanted = (
+            (self._papers, scope.paper_ids) if scope.passage_ids is None else (self._ids, scope.passage_ids)
+        )
+        is_in = pc.is_in(column, pa.array(list(wanted or ()), pa.string()))
+        return np.flatnonzero(is_in.to_numpy(zero_copy_only=False))
 
     def _place(self, passage_id: str) -> int | None:
         """Row of a passage; the file is sorted by id."""

@@ -54,11 +54,27 @@ class IndexRow:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The passages that a search may return: those of some papers, or an enumeration. Exactly one of both is given."""
+
+    paper_ids: tuple[str, ...] | None = None
+    passage_ids: frozenset[str] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no passage may be returned."""
+        return not (self.paper_ids or self.passage_ids)
+
+
 class VectorStore(Protocol):
     """Vectors by passage, opened for reading: no byte of the index changes. May be used by several threads."""
 
-    def search(self, question: Vectors, limit: int, paper_ids: Sequence[str] | None = None) -> list[Scored]:
-        """Nearest passages of a unit vector, shape (dim,), best first; ties by passage_id."""
+    def search(self, question: Vectors, limit: int, scope: Scope | None = None) -> list[Scored]:
+        """Nearest passages of a unit vector, shape (dim,), best first; ties by passage_id.
+
+        scope: the passages that may be returned, None for all; as many are found as there are, up to `limit`.
+        """
         ...
 
     def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
@@ -71,8 +87,11 @@ class VectorStore(Protocol):
 class LexicalIndex(Protocol):
     """Words by passage, opened for reading: no byte of the index changes. May be used by several threads."""
 
-    def search(self, question: str, limit: int, paper_ids: Sequence[str] | None = None) -> list[Scored]:
-        """Passages sharing a word with a question of any characters, best BM25 first; ties by passage_id."""
+    def search(self, question: str, limit: int, scope: Scope | None = None) -> list[Scored]:
+        """Passages sharing a word with a question of any characters, best BM25 first; ties by passage_id.
+
+        scope: the passages that may be returned, None for all; their scores are those of the whole index.
+        """
         ...
 
     def close(self) -> None: ...

@@ -97,6 +97,14 @@ class Library:
         rows = [self._chunk_rows[id_] for id_ in chunk_ids if id_ in self._chunk_rows]
         return {chunk.chunk_id: chunk for chunk in chunks_from(self._chunks.rows(rows))} if rows else {}
 
+    def passage_column(self, name: str) -> pa.Array:
+        """A column of the passages, read from the file, by place."""
+        return self._passages.columns([name])[name].combine_chunks().take(pa.array(self._passage_rows))
+
+    def chunk_column(self, name: str) -> pa.Array:
+        """A column of the chunks, read from the file, by the places of their passages."""
+        return self._chunks.columns([name])[name].combine_chunks().take(pa.array(self._chunk_row_of))
+
     def close(self) -> None:
         self._chunks.close()
         self._passages.close()

@@ -4,7 +4,6 @@ Candidates come from both indexes, are fused, and a chunk scores as its best pas
 `opening`, what an answerer gets to read in `packing`.
 """
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import TracebackType
@@ -12,18 +11,18 @@ from typing import Self
 
 import numpy as np
 
-from rag_assets.domain import Chunk, Context, Evidence, Hit
+from rag_assets.domain import EVERYTHING, Chunk, Context, Evidence, Filter, Hit
 from rag_assets.embedding.base import Embedder
-from rag_assets.indexing.protocols import LexicalIndex, Scored, VectorStore
+from rag_assets.indexing.protocols import LexicalIndex, Scope, Scored, VectorStore
 from rag_assets.questions import Question, question_parts
+from rag_assets.retrieval.filtering import PassageFilters
 from rag_assets.retrieval.fusion import CandidateScores, Scores, fused, weighted_down
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
 
-logger = logging.getLogger(__name__)
-SEARCH_VERSION = 2
+SEARCH_VERSION = 3
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 
 
@@ -63,6 +62,7 @@ class Searcher:
         self._words = words
         self._settings = settings
         self._sizes = PassageSizes(counter, library.n_passages)
+        self._filters = PassageFilters(library)
 
     def __enter__(self) -> Self:
         return self
@@ -79,25 +79,24 @@ class Searcher:
             self._words.close()
         self.library.close()
 
-    def rank(self, question: str, paper_ids: Sequence[str] | None = None) -> list[RankedPassage]:
-        """All candidate passages, best first. Empty for a blank question and for an empty `paper_ids`.
+    def rank(self, question: str, where: Filter = EVERYTHING) -> list[RankedPassage]:
+        """All candidate passages that `where` lets through, best first. Empty for a blank question.
 
         A compound question is searched part by part; a passage keeps its best score.
         """
-        if unknown := set(paper_ids or ()) - self.library.papers:
-            logger.warning("paper_ids names papers that are not in the corpus: %s", ", ".join(sorted(unknown)))
+        scope = self._filters.scope(where)
         best: dict[int, RankedPassage] = {}
         for part in question_parts(question):
-            for one in self._rank_part(part.searched, paper_ids):
+            for one in self._rank_part(part.searched, scope):
                 known = best.get(one.place)
                 if known is None or one.score > known.score:
                     best[one.place] = one
         return sorted(best.values(), key=lambda one: (-one.score, one.passage_id))
 
-    def _rank_part(self, question: str, paper_ids: Sequence[str] | None) -> list[RankedPassage]:
+    def _rank_part(self, question: str, scope: Scope | None) -> list[RankedPassage]:
         if not question.strip():
             return []
-        ids, candidates = self._candidates(question, paper_ids)
+        ids, candidates = self._candidates(question, scope)
         places = self.library.places(ids)
         trust = np.where(self.library.are_generated(places), self._settings.generated_weight, 1.0)
         scores = weighted_down(fused(candidates, self._settings), trust)
@@ -113,7 +112,7 @@ class Searcher:
 
         budget_tokens: pack so many tokens out of everything that was found instead.
         """
-        ranking = self.rank(question.question, question.paper_ids)
+        ranking = self.rank(question.question, question.filter)
         best = self._best_of_chunks(ranking)[:k]
         packed, budget = ranking, budget_tokens
         if budget is None:
@@ -155,14 +154,14 @@ class Searcher:
             for rank, (one, passage) in enumerate(zip(best, passages, strict=True), start=1)
         ]
 
-    def _candidates(self, question: str, paper_ids: Sequence[str] | None) -> tuple[list[str], CandidateScores]:
+    def _candidates(self, question: str, scope: Scope | None) -> tuple[list[str], CandidateScores]:
         limit = self._settings.candidates
-        by_words = self._words.search(question, limit, paper_ids) if self._words else []
+        by_words = self._words.search(question, limit, scope) if self._words else []
         nearest: list[Scored] = []
         cosines: dict[str, float] = {}
         if self._dense:
             vector = self._dense.embedder.embed_query(question)
-            nearest = self._dense.store.search(vector, limit, paper_ids)
+            nearest = self._dense.store.search(vector, limit, scope)
             cosines = dict(nearest)
             unknown = [hit.passage_id for hit in by_words if hit.passage_id not in cosines]
             cosines |= self._dense.store.cosines(vector, unknown)

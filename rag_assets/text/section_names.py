@@ -1,8 +1,9 @@
-"""The names that sections of papers have, for all formats, and the zone that each name states."""
+"""The names that sections of papers have, for all formats; the zone and the kind of section that each name states."""
 
 import re
+from collections.abc import Iterable
 
-from rag_assets.domain import Zone
+from rag_assets.domain import SectionKind, Zone
 from rag_assets.text.heading_numbers import heading_number
 
 _FRONT = re.compile(r"abstract|summary|highlights|keywords|key words|ccs concepts|acm ?reference format")
@@ -29,12 +30,37 @@ _STARTS_ANNEX = re.compile(r"(?:appendix|appendices|annex|supplement(?:ary|al)?\
 _ANNEX = re.compile(
     r"appendix|appendices|annex|supplement|supplement(?:ary|al) (?:materials?|information)|supporting information"
 )
-_MAIN = re.compile(
-    r"introduction|background|related works?|literature review|"
-    r"(?:materials?|patients|subjects|participants) and methods?|methods?(?: and materials?)?|methodology|"
-    r"experiments?|results?(?: and discussion)?|findings|discussions?|"
-    r"(?:discussion and )?conclusions?(?: and (?:future work|outlook))?|concluding remarks|limitations|future work"
+_MAIN_NAMES: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
+    (r"introduction", (SectionKind.INTRODUCTION,)),
+    (r"background", (SectionKind.INTRODUCTION, SectionKind.BACKGROUND)),
+    (r"related works?|literature review", (SectionKind.BACKGROUND,)),
+    (r"(?:materials?|patients|subjects|participants) and methods?", (SectionKind.METHODS,)),
+    (r"methods?(?: and materials?)?|methodology", (SectionKind.METHODS,)),
+    (r"experiments?", (SectionKind.METHODS, SectionKind.RESULTS)),
+    (r"results?|findings", (SectionKind.RESULTS,)),
+    (r"results? and discussion", (SectionKind.RESULTS, SectionKind.DISCUSSION)),
+    (r"discussions?|limitations", (SectionKind.DISCUSSION,)),
+    (r"discussion and conclusions?(?: and (?:future work|outlook))?", (SectionKind.DISCUSSION, SectionKind.CONCLUSION)),
+    (r"conclusions?(?: and (?:future work|outlook))?|concluding remarks|future work", (SectionKind.CONCLUSION,)),
 )
+"""Names of main sections: a line that is one of them is a heading."""
+_OTHER_NAMES: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
+    (r"abstract", (SectionKind.ABSTRACT,)),
+    (r"summary", (SectionKind.ABSTRACT, SectionKind.CONCLUSION)),
+    (r"(?:prior|previous) work|preliminaries", (SectionKind.BACKGROUND,)),
+    (r"(?:general|experimental|online|detailed|statistical) (?:methods?|procedures?)", (SectionKind.METHODS,)),
+    (r"methods? (?:summary|overview|details)|experimental (?:section|design|set-?up|details)", (SectionKind.METHODS,)),
+    (r"(?:study )?(?:design|participants|patients|subjects|population|sample|area|setting)", (SectionKind.METHODS,)),
+    (r"procedures?|measures|materials|apparatus|stimuli|data(?:sets?)?|search strategy", (SectionKind.METHODS,)),
+    (r"(?:data|statistical) (?:collection|acquisition|extraction|sources?|analys[ie]s)", (SectionKind.METHODS,)),
+    (r"(?:main|key|empirical|experimental) (?:results|findings)", (SectionKind.RESULTS,)),
+    (r"general discussion|strengths|implications", (SectionKind.DISCUSSION,)),
+    (r"outlook|future (?:directions|research)", (SectionKind.CONCLUSION,)),
+)
+"""Names that state a kind; a line that is one of them may be anything."""
+_KINDS = tuple((re.compile(names), kinds) for names, kinds in (*_MAIN_NAMES, *_OTHER_NAMES))
+_MAIN = re.compile("|".join(names for names, _ in _MAIN_NAMES))
+_BETWEEN_NAMES = re.compile(r",? and |,? & |, |/")
 _LONE_CAPITAL = re.compile(r"^(?:[IVX] (?=[A-Z])|[A-Z] (?=(?i:append)))")
 """A number without a stop that only the name after it tells from a word."""
 _SPACED_LETTERS = re.compile(r"(?:[^\W\d_] ){4,}[^\W\d_]")
@@ -75,6 +101,28 @@ def names_closing_matter(title: str) -> bool:
 def names_statement(title: str) -> bool:
     """Whether a heading behind the body opens a statement of authors or publisher; more may follow the name."""
     return _STARTS_STATEMENT.match(_bare(title)) is not None
+
+
+def section_kinds(titles: Iterable[str]) -> frozenset[SectionKind]:
+    """What a text is by the headings above it, in any order: "Methods" and "Participants" make it methods.
+
+    A heading of several names states the kinds of all of them ("Conclusions and limitations"), if all are known.
+    """
+    kinds = frozenset(kind for title in titles for kind in _kinds_of(_bare(title)))
+    return kinds or frozenset({SectionKind.OTHER})
+
+
+def _kinds_of(bare: str) -> frozenset[SectionKind]:
+    if _STARTS_ANNEX.match(bare):
+        return frozenset({SectionKind.APPENDIX})
+    if whole := _kinds_named(bare):
+        return whole
+    parts = [_kinds_named(part) for part in _BETWEEN_NAMES.split(bare)]
+    return frozenset().union(*parts) if all(parts) else frozenset()
+
+
+def _kinds_named(name: str) -> frozenset[SectionKind]:
+    return frozenset(kind for names, kinds in _KINDS if names.fullmatch(name) for kind in kinds)
 
 
 def _bare(title: str) -> str:

@@ -12,7 +12,7 @@ from rag_assets.answering.citations.verification import VerifiedClaims
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.trace import AnswerTrace, Attempt
 from rag_assets.answering.update import AnswerUpdate, answered
-from rag_assets.domain import Citation, Claim, QAResult, Verification
+from rag_assets.domain import Citation, Claim, Filter, QAResult, Verification
 from rag_assets.errors import (
     AccessDenied,
     BudgetExhausted,
@@ -150,6 +150,7 @@ def earlier_row_cases() -> Iterator[tuple[str, QAResult, Question, bool]]:
     yield "another question under the id", replace(row, question="Another?"), asked, False
     yield "a refusal", replace(row, refused=True, claims=(), sources_used=()), asked, False
     yield "other papers are asked about", row, asked.model_copy(update={"paper_ids": ["jones2021"]}), False
+    yield "other passages are asked about", row, asked.model_copy(update={"where": Filter.parse("page:1")}), False
     yield "the same papers", row, asked.model_copy(update={"paper_ids": ["smith2020"]}), True
 
 

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from rag_assets.answering.promises import ANSWER_PROMISES
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.cli.main import app
+from rag_assets.domain import Filter
 from rag_assets.engine import ClaimVerified, Engine, Finished, Retrieved, open_engine
 from rag_assets.errors import InvalidQuestions, MissingInput
 from rag_assets.questions import Question
@@ -71,6 +72,24 @@ def test_a_budget_packs_all_that_was_found(engine: Engine) -> None:
 
     assert len(narrow.hits) == len(wide.hits) == 1
     assert {context.paper_id for context in narrow.contexts} < {context.paper_id for context in wide.contexts}
+
+
+@pytest.mark.parametrize("where", ["paper:basalt", Filter.of_papers(["basalt"])])
+def test_a_filter_holds_for_everything_that_is_asked(engine: Engine, where: str | Filter) -> None:
+    """An answer from a paper that was excluded is worse than a refusal."""
+    evidence, trace = engine.evidence(FERRITIN, where=where), engine.trace(FERRITIN, where)
+
+    found = engine.search(FERRITIN, where=where)
+    assert {hit.chunk.paper_id for hit in found} == {context.paper_id for context in evidence.contexts} == {"basalt"}
+    assert {context.paper_id for attempt in trace.attempts for context in attempt.contexts} == {"basalt"}
+
+
+def test_a_filter_narrows_that_of_the_question(engine: Engine) -> None:
+    """The papers a question file allows stay the only ones, whatever is asked of them."""
+    question = Question(id="q", question=FERRITIN, paper_ids=("basalt", "iron"))
+
+    assert {hit.chunk.paper_id for hit in engine.search(question, where="-paper:iron")} == {"basalt"}
+    assert engine.search(question, where="paper:ferritin") == []
 
 
 def test_an_answer_is_told_as_it_comes_about(engine: Engine) -> None:

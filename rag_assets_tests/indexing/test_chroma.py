@@ -1,7 +1,7 @@
 """The vector store on disk."""
 
 import socket
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ from rag_assets.indexing.builder import update_index
 from rag_assets.indexing.chroma import COLLECTION, ChromaFiles, ChromaStore
 from rag_assets.indexing.exact_vectors import ExactVectors, write_vectors
 from rag_assets.indexing.folders import FolderTarget
-from rag_assets.indexing.protocols import IndexRow, Vectors
+from rag_assets.indexing.protocols import IndexRow, Scope, Vectors, VectorStore
 from rag_assets.settings import IndexingSettings
 from rag_assets_tests.indexing.folders import snapshot
 from rag_assets_tests.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
@@ -47,11 +47,33 @@ def test_a_paper_filter_lets_no_other_paper_through(folder: Path) -> None:
     """A question about two papers must not be answered from a third."""
     store = ChromaStore.open(folder)
 
-    found = store.search(bag_of_words("ferritin fell"), 3, ["jones2021"])
-    none = store.search(bag_of_words("ferritin fell"), 3, [])
+    found = store.search(bag_of_words("ferritin fell"), 3, Scope(("jones2021",)))
+    none = store.search(bag_of_words("ferritin fell"), 3, Scope(()))
     store.close()
 
     assert [hit.passage_id for hit in found] == ["b"]
+    assert none == []
+
+
+@pytest.mark.parametrize("n_passages", [3, 30, 200])
+@pytest.mark.parametrize("open_store", [ChromaStore.open, ExactVectors.open])
+def test_few_allowed_passages_are_all_found(
+    tmp_path: Path, open_store: Callable[[Path], VectorStore], n_passages: int
+) -> None:
+    """A filter that is applied to the nearest of all passages leaves none of those asked for."""
+    rows = numbered_rows(400)
+    update_index(FolderTarget(tmp_path / "chroma", TARGET), rows)
+    question = bag_of_words("Sample s3 was kept")
+    allowed = {one.passage_id: float(bag_of_words(one.text) @ question) for one in rows[-n_passages:]}
+    wanted = sorted(allowed, key=lambda id_: (-allowed[id_], id_))[:20]
+
+    store = open_store(tmp_path / "chroma")
+    found = store.search(question, 20, Scope(passage_ids=frozenset(allowed)))
+    none = store.search(question, 20, Scope(passage_ids=frozenset()))
+    store.close()
+
+    assert [round(hit.score, 4) for hit in found] == [round(allowed[id_], 4) for id_ in wanted]
+    assert {hit.passage_id for hit in found} <= set(allowed)
     assert none == []
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from rag_assets.domain import Filter
 from rag_assets.retrieval.search import Searcher
 from rag_assets.settings import RetrievalSettings
 from rag_assets_tests.indexing.rows import bag_of_words
@@ -83,8 +84,8 @@ def test_text_that_a_model_wrote_weighs_less(folder: Path, fusion: str) -> None:
 def test_a_paper_filter_holds_in_both_indexes(folder: Path) -> None:
     """One index that ignores the filter is enough to answer from the wrong paper."""
     with CORPUS.searcher(folder, SETTINGS) as searcher:
-        filtered = searcher.hits(searcher.rank("ferritin fell", ["jones2021"]), 10)
-        none = searcher.hits(searcher.rank("ferritin fell", []), 10)
+        filtered = searcher.hits(searcher.rank("ferritin fell", Filter.of_papers(["jones2021"])), 10)
+        none = searcher.hits(searcher.rank("ferritin fell", Filter.of_papers([])), 10)
 
     assert {hit.chunk.paper_id for hit in filtered} == {"jones2021"}
     assert none == []

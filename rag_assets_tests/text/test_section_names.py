@@ -3,7 +3,7 @@
 import pytest
 
 from rag_assets.domain import Zone
-from rag_assets.text.section_names import is_plain_section_name, is_section_name, zone_named
+from rag_assets.text.section_names import is_plain_section_name, is_section_name, section_kinds, zone_named
 
 
 @pytest.mark.parametrize(
@@ -40,3 +40,24 @@ def test_a_sentence_that_starts_with_a_name_is_no_plain_name() -> None:
 
     assert is_section_name(line)
     assert not is_plain_section_name(line)
+
+
+@pytest.mark.parametrize(
+    ("path", "kinds"),
+    [
+        ("2.1 Methods", "methods"),
+        ("Patients and Methods > Participants", "methods"),
+        ("III. RESULTS AND DISCUSSION", "discussion results"),
+        ("4 Conclusions and Limitations", "conclusion discussion"),
+        ("Abstract > Results", "abstract results"),
+        ("Study 2 > Apparatus and stimuli", "methods"),
+        ("Supplementary Methods", "appendix"),
+        ("Appendix A: Proofs > Introduction", "appendix introduction"),
+        ("The results of Smith", "other"),
+        ("Methods and madness", "other"),
+        ("", "other"),
+    ],
+)
+def test_the_headings_above_a_text_state_its_kind(path: str, kinds: str) -> None:
+    """A filter on sections is as good as this: a kind that is guessed hides the text that answers."""
+    assert sorted(section_kinds(path.split(" > "))) == kinds.split()
