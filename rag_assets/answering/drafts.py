@@ -67,6 +67,8 @@ class DraftAnswer:
     claims: tuple[DraftClaim, ...] = ()
     unanswered: tuple[str, ...] = ()
     """Parts of a compound question that no claim answers."""
+    missing_names: tuple[str, ...] = ()
+    """Names of the question that stand nowhere in the contexts; looked for where no model writes."""
     usage: Usage = field(default_factory=Usage)
     reading: Reading = Reading.STRUCTURED
     n_hallucinated: int = 0

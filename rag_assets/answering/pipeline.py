@@ -117,7 +117,10 @@ class AnswerPipeline:
         claims = with_support(final.verified.claims, scoring)
         unanswered = final.draft.unanswered
         has_few_sources = bool(claims) and final.n_sources < self.settings.min_sources
-        said = notes(unanswered, final.n_sources if has_few_sources else None)
+        missing_names = tuple(
+            name for name in final.draft.missing_names if all(name in one.draft.missing_names for one in attempts)
+        )  # what one attempt found is not missing
+        said = notes(unanswered, missing_names, final.n_sources if has_few_sources else None)
         return QAResult(
             question_id=question.id,
             question=question.question,
@@ -131,6 +134,7 @@ class AnswerPipeline:
             contexts=tuple(dict.fromkeys(context.chunk_id for context in final.contexts)),
             fingerprint=final.fingerprint,
             usage=summed([attempt.draft.usage for attempt in attempts]),
+            missing_names=missing_names,
         )
 
 

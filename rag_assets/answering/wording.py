@@ -6,6 +6,7 @@ from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, SINGLE_S
 from rag_assets.domain import Citation, Claim, QAResult, page_numbers
 
 UNANSWERED_NOTE = "No sentence was found for: {part}"
+MISSING_NAME_NOTE = "No passage that was found names {names}."
 AI_WRITTEN = "AI-written"
 
 
@@ -31,12 +32,25 @@ def place_of(citation: Citation) -> str:
 
 def remarks(result: QAResult) -> list[str]:
     """What the answer says besides its claims: what it leaves open, and that few papers support it."""
-    return notes(result.unanswered, len(result.sources_used) if result.single_source else None)
+    too_few_sources = len(result.sources_used) if result.single_source else None
+    return notes(result.unanswered, result.missing_names, too_few_sources)
 
 
-def notes(unanswered: Sequence[str], too_few_sources: int | None) -> list[str]:
+def reasons_for_refusal(result: QAResult) -> list[str]:
+    """What a reader may be told below the fixed sentence of a refusal."""
+    return [*result.unanswered, *_missing(result.missing_names)]
+
+
+def notes(unanswered: Sequence[str], missing_names: Sequence[str], too_few_sources: int | None) -> list[str]:
     """The same before there is a result. too_few_sources: how many papers support it, where they are too few."""
     found = [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in unanswered]
+    found += _missing(missing_names)
     if too_few_sources is None:
         return found
     return [*found, SINGLE_SOURCE_NOTE if too_few_sources == 1 else f"Only {too_few_sources} {FEW_SOURCES_NOTE}"]
+
+
+def _missing(names: Sequence[str]) -> list[str]:
+    """'No passage that was found names "Chinese" or "2019".'; nothing where no name is missing."""
+    quoted = [f'"{name}"' for name in names]
+    return [MISSING_NAME_NOTE.format(names=" or ".join(quoted))] if quoted else []

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.answering.wording import place_of, remarks
+from rag_assets.answering.wording import place_of, reasons_for_refusal, remarks
 from rag_assets.domain import Citation, QAResult, page_numbers
 from rag_assets.errors import data_option
 from rag_assets.settings import Settings
@@ -179,8 +179,8 @@ def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
     console = out()
     if result.refused:
         console.print(legible(result.answer), soft_wrap=False)
-        for part in result.unanswered:
-            console.print(legible(f"  {part}"))
+        for reason in reasons_for_refusal(result):
+            console.print(legible(f"  {reason}"))
         return
     for claim in result.claims:
         console.print(legible(claim.text))

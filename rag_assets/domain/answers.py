@@ -104,6 +104,8 @@ class QAResult:
     """Chunk ids of the contexts given, in order."""
     fingerprint: str
     usage: Usage = field(default_factory=Usage)
+    missing_names: tuple[str, ...] = ()
+    """Names of the question that stand nowhere in what was found; empty where a model wrote, and in older rows."""
 
 
 def summed(usages: Sequence[Usage]) -> Usage:

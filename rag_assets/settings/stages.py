@@ -199,6 +199,11 @@ class ExtractiveSettings(StageSettings):
         "are answered, 51 % with the paper that answers them left out, none of another field; at 0.5, 88, 36 and 0 "
         "(benchmarks/refusal_threshold.py).",
     )
+    missing_names: Literal["refuse", "say", "ignore"] = Field(
+        "refuse",
+        description="What to do about names of the question that stand nowhere in what was found. refuse: a missing "
+        "proper name, code or drug is a refusal, a missing year, number or acronym is said. say: all are said.",
+    )
     diversity: Share = Field(0.3, description="How much a sentence loses for repeating one already chosen (MMR).")
 
 

@@ -153,3 +153,44 @@ def test_a_part_that_points_back_is_named_as_it_was_asked() -> None:
     )
 
     assert draft.unanswered == ("which larger collections confirmed it later?",)
+
+
+CHINESE = "What is the constant k of reciprocal rank fusion in Chinese collections?"
+
+
+def test_a_question_about_something_that_no_passage_names_is_refused_and_says_the_name() -> None:
+    """A sentence on other collections would pass for an answer about Chinese ones."""
+    draft = answerer().draft(CHINESE, [context(FUSION), context(METRICS)])
+
+    assert draft.claims == ()
+    assert draft.missing_names == ("Chinese",)
+
+
+def test_a_missing_name_can_be_said_beside_the_answer_or_ignored() -> None:
+    """The default is a choice; a corpus of short notes may want another."""
+    contexts = [context(FUSION), context(METRICS)]
+    said = answerer(missing_names="say", min_relevance=0.3).draft(CHINESE, contexts)
+    ignored = answerer(missing_names="ignore", min_relevance=0.3).draft(CHINESE, contexts)
+
+    assert said.claims == ignored.claims != ()
+    assert said.missing_names == ("Chinese",)
+    assert ignored.missing_names == ()
+
+
+def test_a_missing_year_is_said_and_refuses_nothing() -> None:
+    """The year a paper was published in stands in no sentence of it."""
+    draft = answerer().draft("Which constant k of reciprocal rank fusion was chosen in 2009?", [context(FUSION)])
+
+    assert draft.claims
+    assert draft.missing_names == ("2009",)
+
+
+def test_only_the_part_with_the_missing_name_is_refused() -> None:
+    """The other half of the question has an answer."""
+    question = "What is the constant k of reciprocal rank fusion, and when did Chinese collections use it?"
+
+    draft = answerer().draft(question, [context(FUSION), context(METRICS)])
+
+    assert draft.claims
+    assert draft.unanswered == ("when did Chinese collections use it?",)
+    assert draft.missing_names == ("Chinese",)

@@ -233,6 +233,21 @@ def test_what_is_not_answered_is_said_in_the_answer(tmp_path: Path) -> None:
     assert result.answer.endswith("No sentence was found for: and why?")
 
 
+def test_names_that_no_attempt_found_are_said_in_the_answer(tmp_path: Path) -> None:
+    """A name that the retry found must not be called missing because the first attempt had not found it."""
+
+    class NamingAnswerer(QuotingAnswerer):
+        def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+            names = ("Chinese", "2019") if len(contexts) == 1 else ("Chinese",)
+            return replace(super().draft(question, contexts), missing_names=names)
+
+    by_k = {6: evidence(SMITH), 10: evidence(SMITH, JONES)}
+    result = Pipeline(tmp_path, NamingAnswerer(), by_k).answer(Question(id="q", question="Q?")).result
+
+    assert result.missing_names == ("Chinese",)
+    assert result.answer.endswith('No passage that was found names "Chinese".')
+
+
 def test_invented_quotes_end_in_the_fixed_refusal(tmp_path: Path) -> None:
     """Better no answer than one nobody can check."""
     by_k = {6: evidence(SMITH), 10: evidence(SMITH)}

@@ -1,5 +1,6 @@
 """The answers as the page of `qa` shows them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
@@ -39,9 +40,11 @@ def test_refused_and_single_source_answers_are_marked() -> None:
     """They are the ones to look at first."""
     found = Claim("It fell.", (citation("Ferritin fell."),))
 
-    page = answers_page([result("q1"), result("q2", found, single_source=True, unanswered=("Why?",))], FILE)
+    refused = replace(result("q1"), missing_names=("Chinese",))
+    page = answers_page([refused, result("q2", found, single_source=True, unanswered=("Why?",))], FILE)
 
     assert "### q1: Question q1? — **refused**\n\n" + REFUSAL in page
+    assert 'No passage that was found names "Chinese".' in page
     assert "### q2: Question q2? — **single source**" in page
     assert "> “Ferritin fell.” \\[smith2020, p. 3\\]" in page, "what a model wrote is shown with its quotes"
     assert SINGLE_SOURCE_NOTE in page

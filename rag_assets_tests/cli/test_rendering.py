@@ -37,6 +37,14 @@ def test_a_refusal_is_shown_with_what_the_model_found_nothing_about(capsys: pyte
     assert part in text
 
 
+def test_a_refusal_is_shown_with_the_names_that_were_not_found(capsys: pytest.CaptureFixture[str]) -> None:
+    """A reader sees whether the corpus or the spelling is to blame."""
+    names = ("Chinese", "2019")
+    refused = QAResult("q1", "Why?", REFUSAL, (), True, False, (), (), "m", ("c",), "f", missing_names=names)
+
+    assert shown(refused, capsys)[-1] == 'No passage that was found names "Chinese" or "2019".'
+
+
 def test_a_sentence_of_a_paper_is_shown_once_and_whole_with_its_title_and_page(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

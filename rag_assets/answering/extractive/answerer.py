@@ -8,14 +8,15 @@ from collections.abc import Sequence
 
 from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, DraftCitation, DraftClaim, SentenceEncoder
 from rag_assets.answering.extractive.candidates import FindCandidates, sentences
+from rag_assets.answering.extractive.missing_names import MissingName, missing_names
 from rag_assets.answering.extractive.relevance import scored_part
 from rag_assets.answering.extractive.selection import Selection
 from rag_assets.domain import Context
 from rag_assets.incremental import fingerprint
-from rag_assets.questions import question_parts
+from rag_assets.questions import QuestionPart, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 4
+EXTRACTIVE_VERSION = 5
 CANDIDATES: tuple[FindCandidates, ...] = (sentences,)
 """The kinds of candidates that an answer is chosen from."""
 _N_DECIMALS = 4
@@ -35,14 +36,19 @@ class ExtractiveAnswerer:
         return f"{EXTRACTIVE}-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+        missing = self._missing_names(question, contexts)
+        said = tuple(name.text for name in missing)
+        parts_asked = question_parts(question)
+        told = [part for part in parts_asked if not self._is_refused(part, missing)]
         candidates = [one for find in CANDIDATES for one in find(contexts, question)]
-        if not candidates:
-            return DraftAnswer()
+        if not candidates or not told:
+            return DraftAnswer(missing_names=said)
         vectors = self._encoder.embed_passages([candidate.text for candidate in candidates])
-        parts = [scored_part(part, candidates, vectors, self._encoder) for part in question_parts(question)]
+        parts = [scored_part(part, candidates, vectors, self._encoder) for part in told]
         selection = Selection(candidates, parts, vectors @ vectors.T, self._settings)
         selection.choose(min_papers=self._min_sources)
-        unanswered = selection.unanswered_parts()
+        open_parts = {part.text for part in parts_asked if part not in told}
+        open_parts |= {part.text for part in selection.unanswered_parts()}
         return DraftAnswer(
             claims=tuple(
                 DraftClaim(
@@ -52,5 +58,14 @@ class ExtractiveAnswerer:
                 )
                 for i in selection.chosen
             ),
-            unanswered=tuple(part.text for part in unanswered),
+            unanswered=tuple(part.text for part in parts_asked if part.text in open_parts) if selection.chosen else (),
+            missing_names=said,
         )
+
+    def _missing_names(self, question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
+        return () if self._settings.missing_names == "ignore" else missing_names(question, contexts)
+
+    def _is_refused(self, part: QuestionPart, missing: Sequence[MissingName]) -> bool:
+        """Whether a part of the question names something that what was found cannot be about."""
+        decides = self._settings.missing_names == "refuse"
+        return decides and any(name.is_decisive and name.text in " ".join(part.text.split()) for name in missing)

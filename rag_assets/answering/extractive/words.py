@@ -23,11 +23,16 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+def stem_of(word: str) -> str:
+    """The stem of a word in small letters."""
+    return str(_STEMMER.stem_word(word))
+
+
 def terms_of(text: str) -> frozenset[str]:
     """Stems of the content words; a hyphenated word counts as itself and as its parts."""
     words = [word.lower() for word in words_of(text)]
     parts = [part for word in words if "-" in word for part in word.split("-")]
-    return frozenset(_STEMMER.stem_word(word) for word in (*words, *parts) if word not in _QUESTION_WORDS)
+    return frozenset(stem_of(word) for word in (*words, *parts) if word not in _QUESTION_WORDS)
 
 
 def term_weights(question: str, texts: Sequence[Set[str]]) -> dict[str, float]:
