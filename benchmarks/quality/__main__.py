@@ -1,6 +1,7 @@
 """How good retrieval and answers are, measured with the product's own pipeline and engine.
 
     python -m benchmarks.quality run CORPORA --work FOLDER [--sets covidqa,cranfield] [--set retrieval.k=v] [--name N]
+    python -m benchmarks.quality peers CORPORA --work FOLDER [--sets ohr] [--only naive,haiku.rag-recipe]
     python -m benchmarks.quality compare FOLDER/runs/NEW FOLDER/runs/OLD
     python -m benchmarks.quality tables FOLDER/runs/DEFAULT FOLDER/runs/OTHER ...
 
@@ -17,6 +18,8 @@ from pathlib import Path
 
 from benchmarks.quality.asking import Ask, ask_for_answer, ask_for_hits
 from benchmarks.quality.data_folders import built_folder, code_digest
+from benchmarks.quality.peers import PEERS
+from benchmarks.quality.peers.asking import ask_peer
 from benchmarks.quality.questions import QuestionSet, is_present, question_sets
 from benchmarks.quality.runs import Run, write_row
 from benchmarks.quality.tables import COLUMNS, compared, measured_tables
@@ -29,14 +32,17 @@ CORPUS_OF = {name: "covidqa" if name == "sentences" else name for name in COLUMN
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
-    run = commands.add_parser("run", help="ask one variant")
-    run.add_argument("corpora", type=Path)
-    run.add_argument("--work", type=Path, required=True)
-    run.add_argument("--sets", default=",".join(COLUMNS), help=f"default: {','.join(COLUMNS)}")
+    asked = argparse.ArgumentParser(add_help=False)
+    asked.add_argument("corpora", type=Path)
+    asked.add_argument("--work", type=Path, required=True)
+    asked.add_argument("--sets", default=",".join(COLUMNS), help=f"default: {','.join(COLUMNS)}")
+    asked.add_argument("--sample", type=int, help="at most so many questions of each set, always the same")
+    asked.add_argument("--again", action="store_true", help="delete the rows that are there under the name")
+    run = commands.add_parser("run", parents=[asked], help="ask one variant")
     run.add_argument("--set", dest="values", action="append", default=[], metavar="KEY=VALUE")
     run.add_argument("--name", help="of the run; default: the --set values, or `default`")
-    run.add_argument("--sample", type=int, help="at most so many questions of each set, always the same")
-    run.add_argument("--again", action="store_true", help="delete the rows that are there under the name")
+    peers = commands.add_parser("peers", parents=[asked], help="ask other ways to search, over the same texts")
+    peers.add_argument("--only", default=",".join(PEERS), help=f"default: {','.join(PEERS)}")
     compare = commands.add_parser("compare", help="gains and losses of one run against another")
     compare.add_argument("new", type=Path)
     compare.add_argument("old", type=Path)
@@ -44,10 +50,12 @@ def main() -> None:
     tables = commands.add_parser("tables", help="figures of runs side by side, with intervals")
     tables.add_argument("runs", type=Path, nargs="+")
     given = parser.parse_args()
-    if given.command == "run" and (unknown := set(given.sets.split(",")) - set(COLUMNS)):
+    if given.command in ("run", "peers") and (unknown := set(given.sets.split(",")) - set(COLUMNS)):
         parser.error(f"no such set: {', '.join(sorted(unknown))}; known: {', '.join(COLUMNS)}")
     if given.command == "run":
         run_variant(given)
+    elif given.command == "peers":
+        run_peers(given)
     elif given.command == "compare":
         print(*compared(Run(given.new), Run(given.old), given.show), sep="\n")
     else:
@@ -65,6 +73,21 @@ def run_variant(given: argparse.Namespace) -> None:
         [one] = question_sets(given.corpora, [CORPUS_OF[name]])
         ask_set(run, name, one, given)
     print(*measured_tables([run], given.sets.split(",")), sep="\n")
+
+
+def run_peers(given: argparse.Namespace) -> None:
+    """Ask the peers what has no row yet; each is a run of its own, `peer-NAME`."""
+    sets = [name for name in given.sets.split(",") if name != "sentences" and is_present(given.corpora, name)]
+    runs = [Run(given.work / "runs" / f"peer-{peer}") for peer in given.only.split(",")]
+    for run in runs:
+        run.begin({"settings": [], "code": "peer"}, anew=given.again)
+    for one in question_sets(given.corpora, sets):
+        built = built_folder(one, given.work, [])
+        for run in runs:
+            asked = one.sample(given.sample)
+            if {question.id for question in asked} - run.rows(one.name).keys():
+                ask_peer(run, run.name.removeprefix("peer-"), one.name, asked, built)
+    print(*measured_tables([run for run in runs if run.sets], sets), sep="\n")
 
 
 def ask_set(run: Run, name: str, one: QuestionSet, given: argparse.Namespace) -> None:
