@@ -105,7 +105,7 @@ class PassageSettings(StageSettings):
         gt=0,
         description="Size in the embedding model's own tokens; capped at what the model reads. 160 (200): answer in "
         "the first chunk of COVID-QA .696 (.655), in five .899 (.889), in 6,000 tokens .949 (.940); Cranfield nDCG@10 "
-        ".398 (.408), see benchmarks/retrieval_quality.py. Too small cuts answers, too large blurs vectors.",
+        ".398 (.408), see benchmarks/quality. Too small cuts answers, too large blurs vectors.",
     )
 
 
@@ -163,7 +163,7 @@ class RetrievalSettings(StageSettings):
         "is missed; 80,000 vectors of 384 numbers take 130 MB of memory. Above, Chroma's graph is asked.",
     )
     fusion: Literal["convex", "rrf", "rank_blend"] = Field(
-        "convex", description="How the two rankings become one; measured in benchmarks/retrieval_quality.py."
+        "convex", description="How the two rankings become one; measured by benchmarks/quality."
     )
     dense_weight: Share = Field(
         0.4,
