@@ -80,7 +80,7 @@ class Engine:
         `open_searcher` raises.
         """
         question = _question(question, where)
-        with self._slots, self._snapshots.newest() as searcher:
+        with self._snapshots.newest() as searcher, self._slots:  # opening takes no slot
             return searcher.hits(searcher.rank(question.question, question.filter), self._depth(k))
 
     def evidence(
@@ -96,7 +96,7 @@ class Engine:
         budget_tokens: pack so many tokens out of everything that was found instead. Raises as `search`.
         """
         question = _question(question, where)
-        with self._slots, self._snapshots.newest() as searcher:
+        with self._snapshots.newest() as searcher, self._slots:  # opening takes no slot
             return searcher.evidence(question, self._depth(k), budget_tokens)
 
     def answer(self, question: str | Question, where: Where = None) -> Iterator[Event]:

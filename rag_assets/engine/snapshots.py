@@ -50,7 +50,10 @@ class Snapshots:
 
     @contextmanager
     def newest(self) -> Iterator[Searcher]:
-        """What is published now, for one question. Raises what opening it raises when nothing was open before."""
+        """What is published now, for one question. Raises what opening it raises when nothing was open before.
+
+        The first question after a publication opens it; questions that come meanwhile are asked of the earlier one.
+        """
         snapshot = self._taken()
         try:
             yield snapshot.searcher
@@ -62,40 +65,54 @@ class Snapshots:
                 snapshot.searcher.close()
 
     def _taken(self) -> _Snapshot:
-        with self._opening:
-            state = tuple(_stat(file) for file in self._files)
-            snapshot = self._newest
-            if snapshot is None:
-                snapshot = self._newest = _Snapshot(self._open(), state)
-            elif state not in (snapshot.state, self._unfit):
-                snapshot = self._exchanged(snapshot, state)
+        """The newest snapshot that is open, counted as used; the first question of all waits until there is one."""
+        while True:
+            is_first = self._newest is None
+            if (is_first or self._is_news(self._state())) and self._opening.acquire(blocking=is_first):
+                try:
+                    self._exchange()
+                finally:
+                    self._opening.release()
             with self._counting:
-                snapshot.n_users += 1
-            return snapshot
+                snapshot = self._newest
+                if snapshot is not None:
+                    snapshot.n_users += 1
+                    return snapshot
 
-    def _exchanged(self, served: _Snapshot, state: State) -> _Snapshot:
-        """A snapshot of the new state, or the one that is served where the new one is not whole."""
+    def _state(self) -> State:
+        return tuple(_stat(file) for file in self._files)
+
+    def _is_news(self, state: State) -> bool:
+        return self._newest is None or state not in (self._newest.state, self._unfit)
+
+    def _exchange(self) -> None:
+        """Serve what is published now, unless it is served already or is not whole. One thread at a time."""
+        state, served = self._state(), self._newest  # another thread may have been here first
+        if not self._is_news(state):
+            return
+        if served is None:
+            self._replace(_Snapshot(self._open(), state))
+            return
         is_less = any(new is None and old is not None for new, old in zip(state, served.state, strict=True))
         try:
-            if is_less or not self._fit():
-                self._unfit = state
-                return served
-            opened = _Snapshot(self._open(), state)
+            opened = None if is_less or not self._fit() else _Snapshot(self._open(), state)
         except (RagAssetsError, OSError) as error:
             logger.warning("What was published anew cannot be opened, so the earlier publication is asked: %s", error)
+            opened = None
+        if opened is None:
             self._unfit = state
-            return served
-        self._replace(opened)
-        return opened
+        else:
+            self._replace(opened)
 
     def _replace(self, new: _Snapshot | None) -> None:
-        old, self._newest = self._newest, new
-        if old is not None:
-            with self._counting:
-                old.is_replaced = True
-                is_unused = not old.n_users
-            if is_unused:
-                old.searcher.close()
+        with self._counting:
+            old, self._newest = self._newest, new
+            if old is None:
+                return
+            old.is_replaced = True
+            is_unused = not old.n_users
+        if is_unused:
+            old.searcher.close()
 
 
 def _stat(file: Path) -> tuple[int, int, int] | None:

@@ -11,6 +11,9 @@ from rag_assets.engine.snapshots import Snapshots
 from rag_assets.errors import MissingInput
 
 
+DEADLINE_S = 20.0
+
+
 class Opened:
     """Stands for an open searcher; knows what it was opened on and whether it is closed."""
 
@@ -29,6 +32,9 @@ class Publication:
     def __init__(self, folder: Path) -> None:
         self.files = [folder / "table", folder / "index"]
         self.opened: list[Opened] = []
+        self.may_open = threading.Event()
+        self.may_open.set()
+        self.is_opening = threading.Event()
         self.publish("one", "one")
 
     def publish(self, *contents: str) -> None:
@@ -43,6 +49,8 @@ class Publication:
 
     def open(self) -> Any:
         content = self.files[0].read_text()
+        self.is_opening.set()
+        assert self.may_open.wait(DEADLINE_S)
         if content == "broken":
             raise MissingInput("it cannot be opened")
         self.opened.append(Opened(content))
@@ -135,6 +143,37 @@ def test_nothing_to_ask_is_an_error_until_there_is_something(publication: Public
         publication.publish("one", "one")
 
         assert asked(snapshots).content == "one"
+
+
+def test_questions_go_on_while_a_publication_is_opened(publication: Publication) -> None:
+    """Opening a large corpus takes seconds, in which every asker of a server would wait for one of them."""
+    with publication.snapshots() as snapshots, ThreadPoolExecutor(9) as pool:
+        asked(snapshots)
+        publication.is_opening.clear()
+        publication.may_open.clear()
+        publication.publish("two", "two")
+
+        opening = pool.submit(asked, snapshots)
+        assert publication.is_opening.wait(DEADLINE_S)
+        meanwhile = [pool.submit(asked, snapshots).result(DEADLINE_S).content for _ in range(8)]
+        publication.may_open.set()
+
+        assert meanwhile == ["one"] * 8
+        assert opening.result(DEADLINE_S).content == asked(snapshots).content == "two"
+        assert [one.content for one in publication.opened] == ["one", "two"], "opened by one question only"
+        assert [one.is_closed for one in publication.opened] == [True, False]
+
+
+def test_first_questions_wait_for_one_opening(publication: Publication) -> None:
+    """Eight first questions that opened eight times would take eight times the memory and the time."""
+    publication.may_open.clear()
+    with publication.snapshots() as snapshots, ThreadPoolExecutor(8) as pool:
+        asking = [pool.submit(asked, snapshots) for _ in range(8)]
+        assert publication.is_opening.wait(DEADLINE_S)
+        publication.may_open.set()
+
+        assert {one.result(DEADLINE_S).content for one in asking} == {"one"}
+        assert len(publication.opened) == 1
 
 
 def test_many_threads_never_hold_a_closed_publication(publication: Publication) -> None:
