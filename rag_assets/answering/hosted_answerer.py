@@ -5,7 +5,6 @@ module, and what becomes of a proposal is decided in `citations.verification`. N
 """
 
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -16,13 +15,14 @@ from rag_assets.answering.prompt_files import INSTRUCTIONS, QUESTION
 from rag_assets.answering.prompt_injection.source_fences import SourcesBlock, sources_block
 from rag_assets.domain import Context
 from rag_assets.errors import ContextTooLong
-from rag_assets.hosted.access import ModelName, require_access
+from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.lazy_model import LazyModel
 from rag_assets.incremental import fingerprint
 from rag_assets.settings import AnsweringSettings
 
 if TYPE_CHECKING:
-    from rag_assets.hosted.structured import StructuredModel, StructuredReply
+    from rag_assets.hosted.structured import StructuredReply
 
 HOSTED_VERSION = 2
 """Raise it when the code makes another prompt of the same sources, or another draft of the same reply."""
@@ -36,31 +36,21 @@ class HostedAnswerer:
 
     def __init__(self, name: ModelName, connections: Connections, settings: AnsweringSettings) -> None:
         """Raises MissingKey, InvalidSettings as `require_access`; nothing is opened yet."""
-        self._name = name
-        self._access = require_access(name.provider)
-        self._connections = connections
-        self._settings = settings
+        self._model = LazyModel(
+            name,
+            connections,
+            ModelReply,
+            instructions=INSTRUCTIONS.filled(
+                min_sources=settings.min_sources, refusal=REFUSAL, insufficient=INSUFFICIENT
+            ),
+            max_output_tokens=settings.max_output_tokens,
+        )
 
     @property
     def identity(self) -> str:
         """The model, readably, and a hash of the prompts, the reply's schema and the code between them."""
         asked = fingerprint(INSTRUCTIONS.text, QUESTION.text, ModelReply.model_json_schema(), HOSTED_VERSION)
-        return f"{self._access.model_id(self._name)} prompt-{asked[:8]}"
-
-    @cached_property
-    def _model(self) -> "StructuredModel[ModelReply]":
-        from rag_assets.hosted.structured import StructuredModel
-
-        instructions = INSTRUCTIONS.filled(
-            min_sources=self._settings.min_sources, refusal=REFUSAL, insufficient=INSUFFICIENT
-        )
-        return StructuredModel(
-            self._name,
-            self._connections.to(self._access),
-            ModelReply,
-            instructions=instructions,
-            max_output_tokens=self._settings.max_output_tokens,
-        )
+        return f"{self._model.model_id} prompt-{asked[:8]}"
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         """Without contexts, a refusal for which no model is asked.

@@ -4,9 +4,10 @@ What can be told without a model (numbers, names, likeness) is in `citations.sup
 """
 
 import logging
-from collections.abc import Sequence
+import math
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,17 +18,20 @@ from rag_assets.answering.prompt_files import JUDGE_INSTRUCTIONS, JUDGED_CLAIM
 from rag_assets.answering.replies import ReplyCache
 from rag_assets.domain import Claim
 from rag_assets.errors import BudgetExhausted, ModelFault, RagAssetsError, RequestRejected
-from rag_assets.hosted.access import ModelName, require_access
+from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.lazy_model import LazyModel
 from rag_assets.incremental import fingerprint
 
 if TYPE_CHECKING:
-    from rag_assets.hosted.structured import StructuredModel, StructuredReply
+    from rag_assets.hosted.structured import StructuredReply
 
 logger = logging.getLogger(__name__)
 JUDGE_VERSION = 1
 """Raise it when the code asks a judge something else, or reads its verdicts in another way."""
 _MAX_OUTPUT_TOKENS = 4096
+_PAUSE_S = 300.0
+"""How long a judge that failed is not asked: an engine may be open for days, and each try may wait for time-outs."""
 
 
 class Verdict(BaseModel):
@@ -46,50 +50,55 @@ class Verdicts(BaseModel):
 class JudgedSupport:
     """Another scorer's figures, with the verdict of a model beside them; one request for all claims of an answer."""
 
-    def __init__(self, name: ModelName, connections: Connections, scorer: SupportScorer, folder: Path) -> None:
+    def __init__(
+        self,
+        name: ModelName,
+        connections: Connections,
+        scorer: SupportScorer,
+        folder: Path,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         """`folder` keeps the verdicts by what was judged, one small file per answer: nothing is judged twice.
 
         Raises MissingKey, InvalidSettings as `require_access`; nothing is opened yet.
         """
-        self._name = name
-        self._access = require_access(name.provider)
-        self._connections = connections
+        self._model = LazyModel(
+            name,
+            connections,
+            Verdicts,
+            instructions=JUDGE_INSTRUCTIONS.filled(),
+            max_output_tokens=_MAX_OUTPUT_TOKENS,
+        )
         self._scorer = scorer
         self._folder = folder
         self._cache = ReplyCache(folder, dict[int, float])
+        self._clock = clock
         self._silenced_by: RagAssetsError | None = None
+        self._silenced_until_s = 0.0
 
     @property
     def identity(self) -> str:
         """The model, readably, and a hash of the prompts."""
         prompts = fingerprint(JUDGE_INSTRUCTIONS.text, JUDGED_CLAIM.text, JUDGE_VERSION)
-        return f"{self._access.model_id(self._name)} judge-{prompts[:8]}"
-
-    @cached_property
-    def _model(self) -> "StructuredModel[Verdicts]":
-        from rag_assets.hosted.structured import StructuredModel
-
-        return StructuredModel(
-            self._name,
-            self._connections.to(self._access),
-            Verdicts,
-            instructions=JUDGE_INSTRUCTIONS.filled(),
-            max_output_tokens=_MAX_OUTPUT_TOKENS,
-        )
+        return f"{self._model.model_id} judge-{prompts[:8]}"
 
     def scores(self, claims: Sequence[Claim], question: str) -> Scoring:
         """An answer does not wait for its judge: where it cannot be asked, `judged` stays None, and the scoring says
-        why. After a fault that is not this question's own, the judge is not asked any more."""
+        why. After a fault that is not this question's own, the judge is left alone for a while; once the budget is
+        spent, for good."""
         scoring = self._scorer.scores(claims, question)
         if not claims:
             return scoring
         try:
             return self._judged(scoring, claims)
         except (ModelFault, BudgetExhausted) as fault:
-            if fault is not self._silenced_by:
-                logger.warning("The claims of the answer to %r are not judged: %s", question, fault)
+            if fault is self._silenced_by:
+                return replace(scoring, unjudged=str(fault))
+            logger.warning("The claims of the answer to %r are not judged: %s", question, fault)
             if not isinstance(fault, RequestRejected):
-                self._silenced_by = fault
+                pause_s = math.inf if isinstance(fault, BudgetExhausted) else _PAUSE_S
+                self._silenced_by, self._silenced_until_s = fault, self._clock() + pause_s
             return replace(scoring, unjudged=str(fault))
 
     def _judged(self, scoring: Scoring, claims: Sequence[Claim]) -> Scoring:
@@ -118,7 +127,7 @@ class JudgedSupport:
         )
 
     def _asked(self, prompt: str) -> "StructuredReply[Verdicts]":
-        if self._silenced_by is not None:
+        if self._silenced_by is not None and self._clock() < self._silenced_until_s:
             raise self._silenced_by.with_traceback(None)
         reply = self._model.ask(prompt)
         if reply.output is None and reply.fault is not None:

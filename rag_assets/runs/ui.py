@@ -8,15 +8,21 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+import rag_assets
 from rag_assets.errors import UIUnavailable
 from rag_assets.runs.history import HOME_VARIABLE, dagster_home, opened_instance
 from rag_assets.settings import DATA_DIR_VARIABLE, Settings
 
 HOST = "127.0.0.1"
-_CODE = ("--module-name", "rag_assets.definitions")
+_CODE = ("--module-name", "rag_assets.definitions", "--working-directory", str(Path(rag_assets.__file__).parents[1]))
+"""Dagster puts a folder on Python's path: that of the package here, else the working folder."""
+_SAFE_PATH = {"PYTHONSAFEPATH": "1"}
+"""Keeps Python from doing the same, in these processes and those they start: a file that lies in the working folder
+could otherwise stand for a library."""
 _LOOK_EVERY_S = 0.2
 _PATIENCE_S = 15.0
 
@@ -40,7 +46,12 @@ def serve(settings: Settings, port: int, announce: Callable[[str], None]) -> Non
             f"The UI of {settings.data_dir} is running already. Use it, or end it with Ctrl-C where it was started."
         ) from error
     opened_instance(home).dispose()  # makes the tables of a new history, which two processes at once would spoil
-    environment = {**os.environ, HOME_VARIABLE: str(home), DATA_DIR_VARIABLE: str(settings.data_dir)}
+    environment = {
+        **os.environ,
+        **_SAFE_PATH,
+        HOME_VARIABLE: str(home),
+        DATA_DIR_VARIABLE: str(settings.data_dir),
+    }
     commands = {
         "webserver": ["-m", "dagster_webserver", *_CODE, "--host", HOST, "--port", str(port)],
         "daemon": ["-m", "dagster._daemon", "run", *_CODE, "--log-level", "warning"],

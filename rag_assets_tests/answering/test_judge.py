@@ -40,10 +40,12 @@ def judging(
     *,
     model: str = "gemini-2.5-flash",
     settings: ModelAccessSettings = HURRIED,
+    clock: Callable[[], float] = lambda: 0.0,
 ) -> Iterator[SupportScorer]:
     use_wire_environment(monkeypatch, server)
     with Connections(settings) as connections:
-        yield JudgedSupport(ModelName("google", model), connections, EmbeddedSupport(WordEncoder()), folder)
+        scorer = EmbeddedSupport(WordEncoder())
+        yield JudgedSupport(ModelName("google", model), connections, scorer, folder, clock=clock)
 
 
 def verdicts(*pairs: tuple[int, float]) -> Reply:
@@ -205,6 +207,39 @@ def test_a_spent_budget_costs_the_verdict_and_not_the_answer(tmp_path: Path, mon
 
     assert [support.judged for support in found.supports] == [None]
     assert "model_access.budget_requests" in found.unjudged
+
+
+def test_a_judge_that_failed_is_asked_again_after_a_while(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One bad minute of the provider would leave every later answer of an engine that is open for days unjudged."""
+    minutes = 0.0
+    with (
+        WireServer("google") as server,
+        judging(server, tmp_path, monkeypatch, clock=lambda: 60 * minutes) as judge,
+    ):
+        server.answer_with(BadKey(), verdicts((1, 0.8), (2, 0.1)))
+        judge.scores(CLAIMS, "Q?")
+        minutes = 1
+        assert judge.scores(CLAIMS, "Q?").unjudged
+        minutes = 10
+
+        found = judge.scores(CLAIMS, "Q?")
+
+    assert [support.judged for support in found.supports] == [0.8, 0.1]
+
+
+def test_a_spent_budget_is_not_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It stays spent: every further try would only write a line to the log."""
+    settings, hours = HURRIED.model_copy(update={"budget_requests": 0}), 0.0
+    with (
+        WireServer("google") as server,
+        judging(server, tmp_path, monkeypatch, settings=settings, clock=lambda: 3600 * hours) as judge,
+    ):
+        for hours in (0.0, 1.0, 24.0):  # noqa: B007 - the clock reads it
+            assert "model_access.budget_requests" in judge.scores(CLAIMS, "Q?").unjudged
+
+    assert caplog.text.count("are not judged") == 1
 
 
 def test_a_verdict_that_could_not_be_mended_is_asked_for_by_the_next_run(

@@ -10,7 +10,6 @@ import pytest
 from rag_assets.engine.snapshots import Snapshots
 from rag_assets.errors import MissingInput
 
-
 DEADLINE_S = 20.0
 
 
