@@ -23,6 +23,8 @@ class BlockKind(StrEnum):
 class Zone(StrEnum):
     """Where in a paper a block stands. `BACK` (references, acknowledgements) is kept but never indexed."""
 
+    TITLE_PAGE = "title_page"
+    """Who wrote the paper, where and when it appeared."""
     FRONT = "front"
     BODY = "body"
     ANNEX = "annex"

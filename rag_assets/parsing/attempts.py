@@ -241,7 +241,7 @@ def _summary(kept_as: str, document: Document) -> Parsed:
 
 def _demand_text(document: Document) -> None:
     has_text = any(
-        block.text.strip() and block.kind is not BlockKind.HEADING and block.zone is not Zone.BACK
+        block.text.strip() and block.kind is not BlockKind.HEADING and block.zone not in (Zone.TITLE_PAGE, Zone.BACK)
         for block in document.blocks
     )
     if not has_text:

@@ -1,9 +1,9 @@
 """TEI files: GROBID's full texts and training files, and TEI written by people.
 
-`structure` reads the tree into blocks, `paging` gives them pages and their place in the reading order. The abstract is
-FRONT, the body BODY, appendices ANNEX, acknowledgements and statements BACK; the reference list is left out. A heading
-reads as printed ("3.1 Methods") and is the last title of its section path. A figure's text is its caption; a table's
-caption is its title.
+`structure` reads the tree into blocks, `paging` gives them pages and their place in the reading order, `title_page`
+reads what the header says about the paper. The abstract is FRONT, the body BODY, appendices ANNEX, acknowledgements and
+statements BACK; the reference list is left out. A heading reads as printed ("3.1 Methods") and is the last title of its
+section path. A figure's text is its caption; a table's caption is its title.
 """
 
 from lxml import etree
@@ -17,6 +17,7 @@ from rag_assets.parsing.tei.paging import with_pages
 from rag_assets.parsing.tei.sniffing import TEI_ROOTS
 from rag_assets.parsing.tei.structure import collect
 from rag_assets.parsing.tei.text import Collected
+from rag_assets.parsing.tei.title_page import title_page
 from rag_assets.settings import ParseLimits, ParsingSettings
 
 
@@ -44,16 +45,18 @@ def parse_tei(file: RawFile, settings: ParsingSettings) -> Document:
             f"has {paging.n_pages} pages, more than parsing.limits.max_pages = {limits.max_pages}. "
             "Split the file or raise the limit."
         )
+    title = _title(tree.root)
+    first = title_page(tree.root, title)
     return Document(
         paper_id=file.paper_id,
-        title=_title(tree.root),
+        title=title,
         source=Source.TEI,
         file_path=file.path,
-        blocks=paging.blocks,
+        blocks=(first, *paging.blocks) if first else paging.blocks,
         n_pages=paging.n_pages,
         page_source=paging.page_source,
         page_labels=paging.page_labels,
-        n_source_chars=_n_text_chars(tree.root),
+        n_source_chars=_n_text_chars(tree.root) + (len(first.text) if first else 0),
         n_dropped_running=collected.n_running,
         notes=tree.notes,
     )
