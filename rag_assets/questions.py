@@ -32,6 +32,14 @@ _NEW_QUESTION = re.compile(
     re.IGNORECASE,
 )
 _LIST_ITEM = re.compile(r"[,;]\s+and\s+|;\s+", re.IGNORECASE)
+_ABOUT_PUBLICATION = re.compile(
+    r"\bwho (?:wrote|authored|co-?authored|published)\b"
+    r"|\bwritten by\b"
+    r"|\bauthors? (?:of|behind)\b|\b(?:who|which|what|list|name|names of) (?:(?:is|are|were) )?(?:the )?authors?\b"
+    r"|\b(?:which|what|whose) (?:journals?|institutions?|universit(?:y|ies)|affiliations?)\b|\baffiliated\b"
+    r"|\bwhen (?:was|were|did) .{1,120}\b(?:published|publish|appear)\b|\bpublication (?:date|year)\b|\bdoi\b",
+    re.IGNORECASE,
+)
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
 _LINE_BREAKS = str.maketrans("\n\r\t", "   ")
 _EXAMPLE = 'Write one JSON object per line, {"id": "q1", "question": "..."}, or name another file.'
@@ -108,6 +116,11 @@ def asked(text: str) -> Question:
     if not text.translate(_LINE_BREAKS).isprintable():
         raise InvalidQuestions("The question holds characters that are no text. Write it in UTF-8.")
     return Question(id=text, question=text)
+
+
+def asks_about_publication(question: str) -> bool:
+    """Whether a question is about what title pages say: who wrote a paper, where and when it appeared."""
+    return _ABOUT_PUBLICATION.search(question) is not None
 
 
 def question_parts(question: str) -> list[QuestionPart]:

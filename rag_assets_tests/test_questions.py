@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.errors import InvalidQuestions, MissingInput
-from rag_assets.questions import Question, QuestionPart, load_questions, question_parts
+from rag_assets.questions import Question, QuestionPart, asks_about_publication, load_questions, question_parts
 
 
 def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> None:
@@ -145,3 +145,24 @@ def test_a_part_that_points_back_is_searched_as_the_whole_question_and_named_as_
 
     assert first == QuestionPart("Which k is usual in fusion?", "Which k is usual in fusion?")
     assert second == QuestionPart("how was it chosen?", question)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_about_publication"),
+    [
+        ("Who wrote the trial of iron in winter?", True),
+        ("Who are the authors of the ferritin study?", True),
+        ("Which university are the authors affiliated with?", True),
+        ("When was the trial of iron in winter published?", True),
+        ("In which journal did the ferritin study appear?", True),
+        ("What do the authors conclude about iron?", False),
+        ("Who was excluded from the trial?", False),
+        ("When was ferritin measured?", False),
+        ("Which published trials are compared?", False),
+    ],
+)
+def test_questions_about_the_publication_are_told_from_those_about_its_content(
+    question: str, is_about_publication: bool
+) -> None:
+    """Title pages are searched for the former alone; among the latter they would displace what answers."""
+    assert asks_about_publication(question) is is_about_publication

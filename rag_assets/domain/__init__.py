@@ -26,6 +26,7 @@ from rag_assets.domain.chunks import (
 )
 from rag_assets.domain.documents import (
     BLOCK_SEPARATOR,
+    TITLE_PAGE_HEADING,
     Block,
     BlockKind,
     Cell,
@@ -53,6 +54,7 @@ from rag_assets.domain.spans import (
 __all__ = [
     "BLOCK_SEPARATOR",
     "EVERYTHING",
+    "TITLE_PAGE_HEADING",
     "Block",
     "BlockKind",
     "Box",

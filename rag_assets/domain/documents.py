@@ -34,6 +34,7 @@ class Zone(StrEnum):
 class SectionKind(StrEnum):
     """What the headings above a text say it is; a text may be of several kinds (Results and discussion)."""
 
+    TITLE_PAGE = "title-page"
     ABSTRACT = "abstract"
     INTRODUCTION = "introduction"
     BACKGROUND = "background"
@@ -154,6 +155,8 @@ class Block:
 
 
 BLOCK_SEPARATOR = "\n\n"
+TITLE_PAGE_HEADING = "Title page"
+"""Section title of the blocks of `Zone.TITLE_PAGE`."""
 
 
 @dataclass(frozen=True)

@@ -100,6 +100,11 @@ class Filter:
         """In the syntax above; `parse` gives the same filter back, if each condition has a value."""
         return " ".join(map(str, self.conditions))
 
+    def names(self, kind: SectionKind) -> bool:
+        """Whether a kind of section is asked for by name."""
+        named = (one for one in self.conditions if one.field is FilterField.SECTION and not one.is_excluded)
+        return any(kind in one.values for one in named)
+
     @property
     def papers(self) -> tuple[str, ...] | None:
         """The papers that are asked for by name; None when none is."""

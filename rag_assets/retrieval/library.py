@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from rag_assets.domain import Chunk, Passage
+from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Passage
 from rag_assets.errors import StaleIndex
 from rag_assets.incremental import data_version
 from rag_assets.table_files import StoredTable
@@ -33,7 +34,7 @@ class Library:
         pa.set_memory_pool(pa.system_memory_pool())
         self._chunks = StoredTable(chunks_file, asset="chunks", n_kept=_CHUNK_GROUPS_KEPT)
         self._passages = StoredTable(passages_file, asset="passages", n_kept=_PASSAGE_GROUPS_KEPT)
-        chunks = self._chunks.columns(["chunk_id", "paper_id", "section_id", "ordinal", "is_generated"])
+        chunks = self._chunks.columns(["chunk_id", "paper_id", "section_id", "section_path", "ordinal", "is_generated"])
         passages = self._passages.columns(["passage_id", "chunk_id", "chunk_start", "row_hash"])
         passage_ids, row_hashes = passages["passage_id"].to_pylist(), passages["row_hash"].to_pylist()
         self.version = data_version(dict(zip(passage_ids, row_hashes, strict=True)))
@@ -57,6 +58,7 @@ class Library:
         sections = zip(papers.tolist(), chunks["section_id"].to_pylist(), strict=True)
         self._section_of = _codes([f"{paper}:{section}" for paper, section in sections])[self._chunk_row_of]
         self._is_generated = np.array(chunks["is_generated"].to_pylist(), np.bool_)
+        self._is_title_page = pc.equal(chunks["section_path"], TITLE_PAGE_HEADING).to_numpy()
         self._ids = np.array([id_.encode() for id_ in passage_ids], np.bytes_)[order]
         self._by_id = np.argsort(self._ids).astype(np.int32)
         self.papers = frozenset(chunks["paper_id"].to_pylist())
@@ -82,6 +84,11 @@ class Library:
     def are_generated(self, places: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
         """Whether a model wrote the text of each place."""
         return self._is_generated[self._chunk_row_of[places]]
+
+    def are_title_pages(self, places: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
+        """Whether each place stands on the title page of its paper."""
+        found: npt.NDArray[np.bool_] = self._is_title_page[self._chunk_row_of[places]]
+        return found
 
     def neighbours(self, place: int, reach: int) -> list[int]:
         """Places of the same section up to `reach` away, the nearest first."""

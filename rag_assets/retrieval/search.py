@@ -11,10 +11,10 @@ from typing import Self
 
 import numpy as np
 
-from rag_assets.domain import EVERYTHING, Chunk, Context, Evidence, Filter, Hit
+from rag_assets.domain import EVERYTHING, Chunk, Context, Evidence, Filter, Hit, SectionKind
 from rag_assets.embedding.base import Embedder
 from rag_assets.indexing.protocols import LexicalIndex, Scope, Scored, VectorStore
-from rag_assets.questions import Question, question_parts
+from rag_assets.questions import Question, asks_about_publication, question_parts
 from rag_assets.retrieval.filtering import PassageFilters
 from rag_assets.retrieval.fusion import CandidateScores, Scores, fused, weighted_down
 from rag_assets.retrieval.library import Library
@@ -44,6 +44,16 @@ class DenseSearch:
 
     store: VectorStore
     embedder: Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class _Query:
+    """What is searched for, and where."""
+
+    text: str
+    scope: Scope | None
+    has_title_pages: bool
+    """Whether passages of title pages may be found."""
 
 
 class Searcher:
@@ -87,16 +97,17 @@ class Searcher:
         scope = self._filters.scope(where)
         best: dict[int, RankedPassage] = {}
         for part in question_parts(question):
-            for one in self._rank_part(part.searched, scope):
+            has_title_pages = asks_about_publication(part.searched) or where.names(SectionKind.TITLE_PAGE)
+            for one in self._rank_part(_Query(part.searched, scope, has_title_pages)):
                 known = best.get(one.place)
                 if known is None or one.score > known.score:
                     best[one.place] = one
         return sorted(best.values(), key=lambda one: (-one.score, one.passage_id))
 
-    def _rank_part(self, question: str, scope: Scope | None) -> list[RankedPassage]:
-        if not question.strip():
+    def _rank_part(self, query: _Query) -> list[RankedPassage]:
+        if not query.text.strip():
             return []
-        ids, candidates = self._candidates(question, scope)
+        ids, candidates = self._candidates(query)
         places = self.library.places(ids)
         trust = np.where(self.library.are_generated(places), self._settings.generated_weight, 1.0)
         scores = weighted_down(fused(candidates, self._settings), trust)
@@ -154,24 +165,31 @@ class Searcher:
             for rank, (one, passage) in enumerate(zip(best, passages, strict=True), start=1)
         ]
 
-    def _candidates(self, question: str, scope: Scope | None) -> tuple[list[str], CandidateScores]:
+    def _candidates(self, query: _Query) -> tuple[list[str], CandidateScores]:
         limit = self._settings.candidates
-        by_words = self._words.search(question, limit, scope) if self._words else []
+        by_words = self._words.search(query.text, limit, query.scope) if self._words else []
         nearest: list[Scored] = []
         cosines: dict[str, float] = {}
         if self._dense:
-            vector = self._dense.embedder.embed_query(question)
-            nearest = self._dense.store.search(vector, limit, scope)
+            vector = self._dense.embedder.embed_query(query.text)
+            nearest = self._dense.store.search(vector, limit, query.scope)
             cosines = dict(nearest)
             unknown = [hit.passage_id for hit in by_words if hit.passage_id not in cosines]
             cosines |= self._dense.store.cosines(vector, unknown)
-        ids = sorted({hit.passage_id for hit in (*nearest, *by_words)})
+        ids = self._searched(sorted({hit.passage_id for hit in (*nearest, *by_words)}), query)
         return ids, CandidateScores(
             dense=_in_order(ids, cosines),
             dense_rank=_in_order(ids, _ranks(nearest)),
             lexical=_in_order(ids, dict(by_words)),
             lexical_rank=_in_order(ids, _ranks(by_words)),
         )
+
+    def _searched(self, passage_ids: list[str], query: _Query) -> list[str]:
+        """Without the title pages, where nothing asks for them: they hold the words of every paper on a subject."""
+        if query.has_title_pages:
+            return passage_ids
+        are_title_pages = self.library.are_title_pages(self.library.places(passage_ids))
+        return [id_ for id_, is_title_page in zip(passage_ids, are_title_pages, strict=True) if not is_title_page]
 
 
 def _ranks(hits: Sequence[Scored]) -> dict[str, float]:

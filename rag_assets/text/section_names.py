@@ -45,6 +45,7 @@ _MAIN_NAMES: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
 )
 """Names of main sections: a line that is one of them is a heading."""
 _OTHER_NAMES: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
+    (r"title page", (SectionKind.TITLE_PAGE,)),
     (r"abstract", (SectionKind.ABSTRACT,)),
     (r"summary", (SectionKind.ABSTRACT, SectionKind.CONCLUSION)),
     (r"(?:prior|previous) work|preliminaries", (SectionKind.BACKGROUND,)),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.domain import Filter
+from rag_assets.domain import TITLE_PAGE_HEADING, Filter
 from rag_assets.retrieval.search import Searcher
 from rag_assets.settings import RetrievalSettings
 from rag_assets_tests.indexing.rows import bag_of_words
@@ -108,3 +108,25 @@ def test_equal_scores_are_ordered_by_id(tmp_path: Path) -> None:
     ]
 
     assert found[0] == found[1] == sorted(found[0])
+
+
+def test_title_pages_are_found_by_questions_about_the_publication_only(tmp_path: Path) -> None:
+    """A title page holds the words of the paper's subject: it would come before the text that says something of it."""
+    title = chunk_of("title", "Title: Ferritin in winter. Authors: Ana Sun.", section=TITLE_PAGE_HEADING)
+    results = chunk_of("results", "Ferritin fell in winter.", ordinal=1)
+    corpus = Corpus([title, results])
+    corpus.index(tmp_path)
+
+    assert chunk_ids(corpus.searcher(tmp_path, SETTINGS), "What happened to ferritin in winter?") == ["results"]
+    assert chunk_ids(corpus.searcher(tmp_path, SETTINGS), "Who wrote the paper on ferritin in winter?")[0] == "title"
+
+
+def test_a_filter_that_names_title_pages_finds_them(tmp_path: Path) -> None:
+    """Who asks for a kind of section by name must get it."""
+    corpus = Corpus([chunk_of("title", "Title: Ferritin in winter.", section=TITLE_PAGE_HEADING)])
+    corpus.index(tmp_path)
+
+    with corpus.searcher(tmp_path, SETTINGS) as searcher:
+        ranking = searcher.rank("ferritin", Filter.parse("section:title-page"))
+
+    assert [one.passage_id for one in ranking] == ["title"]

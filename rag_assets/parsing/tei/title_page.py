@@ -7,10 +7,9 @@ from collections.abc import Iterable, Iterator
 
 from lxml import etree
 
-from rag_assets.domain import Block, BlockKind, Span, Zone
+from rag_assets.domain import TITLE_PAGE_HEADING, Block, BlockKind, Span, Zone
 from rag_assets.parsing.tei.elements import name_of
 
-TITLE_PAGE_TITLE = "Title page"
 _MAX_NAMES = 100
 """Of the thousands of authors that some physics papers have."""
 _MAX_CHARS = 300
@@ -35,7 +34,7 @@ def title_page(root: etree._Element, title: str) -> Block | None:
         "DOI": _texts(source, ".//{*}idno[@type='DOI']"),
     }
     text = "\n".join(f"{label}: {'; '.join(values)}" for label, values in statements.items() if any(values))
-    return Block(BlockKind.LIST, text, (TITLE_PAGE_TITLE,), Zone.TITLE_PAGE, spans=(Span(0, len(text), None, None),))
+    return Block(BlockKind.LIST, text, (TITLE_PAGE_HEADING,), Zone.TITLE_PAGE, spans=(Span(0, len(text), None, None),))
 
 
 def _authors(header: etree._Element, source: etree._Element | None) -> list[str]:

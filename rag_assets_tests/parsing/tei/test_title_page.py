@@ -10,8 +10,10 @@ from rag_assets_tests.parsing.tei.documents import WORDS, parsed
 
 BODY = f"<text><body><div><head>Results</head><p>{WORDS}</p></div></body></text>"
 GROBID = """<sourceDesc><biblStruct><analytic>
-<author><persName><forename type="first">Ana</forename><forename type="middle">B</forename><surname>Sun</surname></persName>
-<affiliation><orgName type="department">Iron Unit</orgName><orgName type="institution">North College</orgName></affiliation>
+<author>
+<persName><forename type="first">Ana</forename><forename type="middle">B</forename><surname>Sun</surname></persName>
+<affiliation><orgName type="department">Iron Unit</orgName>
+<orgName type="institution">North College</orgName></affiliation>
 </author>
 <author><persName><forename>Li</forename><surname>Moon</surname></persName>
 <affiliation><orgName type="institution">North College</orgName></affiliation></author>
