@@ -37,7 +37,7 @@ from rag_assets.tables import PASSAGES, passages_from
 
 @dg.asset(
     group_name="index",
-    deps=["chunks"],
+    deps=["parsed_index", "chunks"],
     check_specs=specs("passages", PASSAGE_PROMISES),
     output_required=False,
     code_version=str(PASSAGER_VERSION),
@@ -50,6 +50,8 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
     facts = embedder.facts
     window = ReadingWindow(facts.tokenizer_id, embedder.count_tokens, facts.max_tokens)
     chunks_table = required_table(paths.chunks, asset="chunks")
+    papers = read_columns(paths.parsed_index, ["paper_id", "title"], asset="parsed_index")
+    titles = zip(papers["paper_id"].to_pylist(), papers["title"].to_pylist(), strict=True)
     published = published_or_empty(paths.passages, PASSAGES)
     updated, plan, quarantined = update_passages(
         published.table,
@@ -57,6 +59,7 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
         settings.passages,
         window,
         quarantined=QuarantinedPaper.all_from(published.provenance),
+        titles={paper: title for paper, title in titles if title},
     )
     provenance = {
         "settings": settings.passages.fingerprint(),

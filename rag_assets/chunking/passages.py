@@ -24,8 +24,10 @@ from rag_assets.incremental import fingerprint
 from rag_assets.settings import PassageSettings
 from rag_assets.text.sentences import sentence_spans
 
-PASSAGER_VERSION = 5
+PASSAGER_VERSION = 6
 """Raise it when the same chunks and settings give other passages than before."""
+_MAX_TITLE_CHARS = 300
+"""A file without a title may have a whole paragraph in its place, whose words would stand with every passage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +52,17 @@ class Stretch:
         return replace(moved, char_start=self.char_start + start, char_end=self.char_start + end)
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The stretches of one passage."""
+
+    stretches: Sequence[Stretch]
+    text: str
+    """As it is embedded: a repeated title, if there is one, then the stretches."""
+    n_tokens: int
+    """Special tokens included."""
+
+
 @dataclass(frozen=True)
 class Reader:
     """What the embedding model can read."""
@@ -68,25 +81,24 @@ class Reader:
 
 
 def cut_passages(
-    chunks: Sequence[Chunk], settings: PassageSettings, count_tokens: CountAll, max_tokens: int
+    chunks: Sequence[Chunk], settings: PassageSettings, count_tokens: CountAll, max_tokens: int, title: str = ""
 ) -> list[Passage]:
     """The passages of one paper's chunks, in order.
 
     `chunks`: all chunks of the paper, in order. `count_tokens`: the embedding model's own tokenizer, special tokens
-    included, not truncated. `max_tokens`: what the model reads; no passage is longer.
+    included, not truncated. `max_tokens`: what the model reads; no passage is longer. `title`: of the paper.
     """
     n_special = count_tokens([""])[0]
     high = max(1, min(settings.target_tokens, max_tokens) - n_special)
     reader = Reader(count_tokens, n_special, Window(max(1, 2 * high // 3), high), max(1, max_tokens - n_special))
-    return [passage for chunk in chunks for passage in _passages_of(chunk, reader)]
+    return [passage for chunk in chunks for passage in _passages_of(chunk, reader, title)]
 
 
-def _passages_of(chunk: Chunk, reader: Reader) -> list[Passage]:
-    stretches = _fitting(chunk, _stretches(chunk, reader), reader)
-    parts, texts, counts = _packed(chunk, stretches, reader)
+def _passages_of(chunk: Chunk, reader: Reader, title: str) -> list[Passage]:
+    parts = _packed(chunk, _fitting(chunk, _stretches(chunk, reader), reader), reader)
     return [
-        _passage(chunk, part, passage_id, text, n_tokens + reader.n_special)
-        for passage_id, part, text, n_tokens in zip(_passage_ids(chunk, len(parts)), parts, texts, counts, strict=True)
+        _passage(chunk, part, passage_id, title)
+        for passage_id, part in zip(_passage_ids(chunk, len(parts)), parts, strict=True)
     ]
 
 
@@ -94,28 +106,38 @@ def _passage_ids(chunk: Chunk, n_passages: int) -> list[str]:
     return [chunk.chunk_id] if n_passages == 1 else [f"{chunk.chunk_id}#{nth}" for nth in range(n_passages)]
 
 
-def _passage(chunk: Chunk, part: Sequence[Stretch], passage_id: str, text: str, n_tokens: int) -> Passage:
-    start, end = part[0].start, part[-1].end
+def _passage(chunk: Chunk, part: Part, passage_id: str, title: str) -> Passage:
+    first, last = part.stretches[0], part.stretches[-1]
+    start, end = first.start, last.end
     located = known_spans(spans_between(chunk.spans, start, end))
     page_start, page_end = first_page(located), last_page(located)
     section_title, section_path = chunk.section_at(start)
+    headings = heading_text(title, section_path)
+    kept = (section_title, chunk.chunk_id, chunk.paper_id, part.text, page_start, page_end, headings)
     return Passage(
         passage_id=passage_id,
         chunk_id=chunk.chunk_id,
         paper_id=chunk.paper_id,
-        text=text,
-        n_tokens=n_tokens,
-        char_start=part[0].char_start,
-        char_end=part[-1].char_end,
+        text=part.text,
+        n_tokens=part.n_tokens,
+        char_start=first.char_start,
+        char_end=last.char_end,
         page_start=page_start,
         page_end=page_end,
         chunk_start=start,
         chunk_end=end,
-        repeated_title=part[0].prefix,
+        repeated_title=first.prefix,
         section_title=section_title,
         section_path=section_path,
-        row_hash=fingerprint(section_title, chunk.chunk_id, chunk.paper_id, text, page_start, page_end),
+        row_hash=fingerprint(*kept),
+        heading_text=headings,
     )
+
+
+def heading_text(title: str, section_path: str) -> str:
+    """The titles of the paper and of the sections a passage stands in, outermost first; one that both have, once."""
+    short = title[:_MAX_TITLE_CHARS].strip()
+    return section_path if section_path.startswith(short) else f"{short}\n{section_path}".strip()
 
 
 def _stretches(chunk: Chunk, reader: Reader) -> list[Stretch]:
@@ -183,10 +205,8 @@ def _leads(stretches: Sequence[Stretch], reader: Reader) -> dict[str, int]:
     return {"": 0} | dict(zip(titles, reader.count([f"{title}\n" for title in titles]), strict=True))
 
 
-def _packed(
-    chunk: Chunk, stretches: Sequence[Stretch], reader: Reader
-) -> tuple[list[Sequence[Stretch]], list[str], list[int]]:
-    """The stretches of each passage, its text and its exact size without special tokens.
+def _packed(chunk: Chunk, stretches: Sequence[Stretch], reader: Reader) -> list[Part]:
+    """The stretches of each passage, with its text and its exact size.
 
     As with chunks, a text may have more tokens than its parts: then it is packed again with a tighter limit.
     """
@@ -206,7 +226,10 @@ def _packed(
         counts = reader.count(texts)
         excess = max(counts) - max(reader.longest, window.high)
         if excess <= 0 or len(parts) == len(stretches):
-            return parts, texts, counts
+            return [
+                Part(part, text, n_tokens + reader.n_special)
+                for part, text, n_tokens in zip(parts, texts, counts, strict=True)
+            ]
         window = Window(min(window.low, max(1, window.high - excess)), window.high - excess)
 
 

@@ -6,6 +6,7 @@ Tables in, tables out; assets read, check and publish them.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -97,21 +98,25 @@ def update_passages(
     settings: PassageSettings,
     window: ReadingWindow,
     quarantined: Sequence[QuarantinedPaper] = (),
+    titles: Mapping[str, str] = MappingProxyType({}),
 ) -> Updated:
     """Bring the passages up to date with the chunks, paper by paper.
 
     `published`: schema PASSAGES. `chunks`: schema CHUNKS, as `update_chunks` returns it. `quarantined`: by the run
-    before. Returns the new table, in the order of the chunks and of the passages in them. Papers whose passages break
-    a promise are treated as in `update_chunks`.
+    before. `titles`: of the papers that have one, by paper_id. Returns the new table, in the order of the chunks and of
+    the passages in them. Papers whose passages break a promise are treated as in `update_chunks`.
     """
     wanted = {
-        paper: fingerprint(made_of, settings.fingerprint(), window.name, window.max_tokens, PASSAGER_VERSION)
+        paper: fingerprint(
+            made_of, titles.get(paper, ""), settings.fingerprint(), window.name, window.max_tokens, PASSAGER_VERSION
+        )
         for paper, made_of in fingerprints_by(chunks, "paper_id").items()
     }
 
     def cut(paper_id: str, own: pa.Table) -> pa.Table | QuarantinedPaper:
         def passages() -> pa.Table:
-            made = cut_passages(chunks_from(own), settings, window.count_tokens, window.max_tokens)
+            title = titles.get(paper_id, "")
+            made = cut_passages(chunks_from(own), settings, window.count_tokens, window.max_tokens, title)
             return to_table([passage_row(passage, wanted[paper_id]) for passage in made], PASSAGES)
 
         broken = partial(broken_by_passages, max_tokens=window.max_tokens)

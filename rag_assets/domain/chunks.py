@@ -135,6 +135,8 @@ class Passage:
     section_path: str
     row_hash: str
     """Of all that an index keeps of it; changes with any of it and with nothing else."""
+    heading_text: str = ""
+    """Title of the paper and of the sections it stands in: searched beside the text, never quoted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,8 @@ class IndexRow:
     fingerprint: str
     """Changes with anything else here."""
     text: str
+    heading_text: str = ""
+    """Titles of the paper and of its sections."""
 
     @classmethod
     def of(cls, passage: Passage) -> Self:
@@ -51,6 +53,7 @@ class IndexRow:
             page_end=passage.page_end,
             fingerprint=passage.row_hash,
             text=passage.text,
+            heading_text=passage.heading_text,
         )
 
 

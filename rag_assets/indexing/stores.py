@@ -14,7 +14,7 @@ from rag_assets.indexing.exact_vectors import VECTORS_FILE, ExactVectors
 from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.manifest import is_intact, read_manifest
 from rag_assets.indexing.protocols import IndexManifest, IndexRow, IndexTarget, LexicalIndex, Vectors, VectorStore
-from rag_assets.indexing.tantivy_index import TantivyFiles, TantivyIndex
+from rag_assets.indexing.tantivy_index import TEXT, WITH_HEADINGS, TantivyFiles, TantivyIndex
 from rag_assets.settings import Settings
 
 Opened = TypeVar("Opened", VectorStore, LexicalIndex)
@@ -77,7 +77,8 @@ def _chroma(settings: Settings, model: str, vectors_of: VectorsOf) -> Index[Vect
 
 
 def _tantivy(settings: Settings) -> Index[LexicalIndex]:
-    return FolderIndex(settings.paths.bm25, TantivyFiles(), TantivyIndex.open)
+    field = WITH_HEADINGS if settings.retrieval.search_headings else TEXT
+    return FolderIndex(settings.paths.bm25, TantivyFiles(), partial(TantivyIndex.open, field=field))
 
 
 VECTOR_STORES: dict[str, Callable[[Settings, str, VectorsOf], Index[VectorStore]]] = {"chroma": _chroma}

@@ -3,6 +3,9 @@
 A word keeps the hyphens inside it, so that "BMS-986158" is one rare term; its parts are terms too, so that
 "BMS 986158" finds it. Questions are taken apart by the same analyser and never reach a query parser, whose syntax
 they could break.
+
+Headings are searched in a field that holds their words and those of the passage together: as one text of the passage
+they share its length and its saturation, where a second score to be added would need a weight of its own.
 """
 
 import json
@@ -20,7 +23,9 @@ if TYPE_CHECKING:
 
 WORD = r"[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*"
 _PART = r"[\p{L}\p{N}]+"
-_ANALYSER = ("words with inner hyphens and their parts", "lowercase", "english stop words", "english stems", 2)
+TEXT, WITH_HEADINGS = "text", "with_headings"
+"""The fields that can be searched: the words of the passages, or those of the headings above them too."""
+_ANALYSER = ("words with inner hyphens and their parts", "lowercase", "english stop words", "english stems", 3)
 _STORED = ("passage_id", "paper_id", "chunk_id", "fingerprint")
 _META_FILE = "meta.json"
 _WRITER_HEAP_BYTES = 512_000_000
@@ -55,17 +60,19 @@ class Analyser:
 class TantivyIndex:
     """One index of passages, for reading; see `LexicalIndex`."""
 
-    def __init__(self, index: "tantivy.Index") -> None:
+    def __init__(self, index: "tantivy.Index", field: str = TEXT) -> None:
+        """field: the one that is searched; each has statistics of its own."""
         self._index = index
+        self._field = field
         self._analyser = Analyser()
         self._searcher = index.searcher()
 
     @classmethod
-    def open(cls, folder: Path) -> "TantivyIndex":
+    def open(cls, folder: Path, field: str = TEXT) -> "TantivyIndex":
         """Open an existing index. Raises ValueError for a folder tantivy cannot read."""
         import tantivy
 
-        return opened_for_reading(folder, lambda place: cls(tantivy.Index.open(str(place))))
+        return opened_for_reading(folder, lambda place: cls(tantivy.Index.open(str(place)), field))
 
     def search(self, question: str, limit: int, scope: Scope | None = None) -> list[Scored]:
         query = self._query(question, scope)
@@ -114,7 +121,7 @@ class TantivyIndex:
         schema = self._index.schema
         should = tantivy.Query.boolean_query(
             [
-                (tantivy.Occur.Should, tantivy.Query.term_query(schema, "text", term, index_option="freq"))
+                (tantivy.Occur.Should, tantivy.Query.term_query(schema, self._field, term, index_option="freq"))
                 for term in terms
             ]
         )
@@ -161,7 +168,9 @@ class TantivyFiles:
             writer.delete_documents_by_term("bucket", bucket)
             for row in wanted.get(bucket, []):
                 document = tantivy.Document(bucket=bucket, **{name: getattr(row, name) for name in _STORED})
-                document.add_text("text", _separated(analyser.terms(row.text)))
+                own = analyser.terms(row.text)
+                document.add_text(TEXT, _separated(own))
+                document.add_text(WITH_HEADINGS, _separated([*analyser.terms(row.heading_text), *own]))
                 writer.add_document(document)
             writer.commit()
             n_done += len(wanted.get(bucket, []))
@@ -184,7 +193,8 @@ def _schema() -> "tantivy.Schema":
     builder = tantivy.SchemaBuilder()
     for name in (*_STORED, "bucket"):
         builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("text", tokenizer_name="whitespace", index_option="freq")
+    for name in (TEXT, WITH_HEADINGS):
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
     return builder.build()
 
 

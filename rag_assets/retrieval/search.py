@@ -22,7 +22,7 @@ from rag_assets.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
 
-SEARCH_VERSION = 3
+SEARCH_VERSION = 4
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 
 

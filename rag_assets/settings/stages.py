@@ -156,6 +156,11 @@ class RetrievalSettings(StageSettings):
     """How a question becomes hits and contexts."""
 
     candidates: int = Field(100, gt=0, description="Passages taken from each index before fusion.")
+    search_headings: bool = Field(
+        True,
+        description="Words of the paper's title and of section titles are searched with those of the passage. Off: a "
+        "word that stands only in a title finds nothing.",
+    )
     exact_search_mb: float = Field(
         1024.0,
         ge=0,

@@ -171,6 +171,7 @@ PASSAGES = _schema(
     ("section_title", _STRING, "Title of the section it begins in."),
     ("section_path", _STRING, 'Titles from the outermost section inwards, joined with " > ".'),
     ("row_hash", _STRING, "Hash of all that an index keeps of it; an index holds the passages it describes."),
+    ("heading_text", _STRING, "Title of the paper and of its sections: searched beside the text, never quoted."),
     _FINGERPRINT,
 )
 

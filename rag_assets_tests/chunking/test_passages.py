@@ -191,6 +191,45 @@ def test_whatever_an_index_keeps_is_in_the_hash_of_the_row(edit: dict[str, Any])
     assert passages_of([replace(chunk, **edit)])[0].row_hash != passages_of([chunk])[0].row_hash
 
 
+def test_the_heading_text_of_a_passage_names_paper_and_sections_and_is_no_part_of_its_text() -> None:
+    """It is searched with the passage; in its text it would be quoted as if the section said it."""
+    (chunk,) = chunked([heading("Methods"), paragraph("Ferritin fell.", "Methods", page=2)])
+
+    (passage,) = cut_passages([chunk], PassageSettings(), words_and_two, 24, "Iron in winter")
+
+    assert passage.heading_text == "Iron in winter\nMethods"
+    assert "Iron in winter" not in passage.text
+
+
+def test_a_title_that_is_also_the_outermost_section_is_in_the_heading_text_once() -> None:
+    """Its words would weigh twice in papers whose parser keeps the title as a heading."""
+    (chunk,) = chunked([paragraph("Ferritin fell.", "Iron in winter", "Methods")])
+
+    (passage,) = cut_passages([chunk], PassageSettings(), words_and_two, 24, "Iron in winter")
+
+    assert passage.heading_text == "Iron in winter > Methods"
+
+
+def test_another_title_changes_the_hash_of_the_row() -> None:
+    """A title that was corrected would be searched as it was before."""
+    chunks = chunked([paragraph("Ferritin fell.", "A")])
+
+    before, after = (
+        cut_passages(chunks, PassageSettings(), words_and_two, 24, title) for title in ("Iron", "Iron in winter")
+    )
+
+    assert before[0].row_hash != after[0].row_hash
+
+
+def test_a_paragraph_in_the_place_of_a_title_is_cut_short() -> None:
+    """A text file without a title has its first paragraph there; all its words would stand with every passage."""
+    (passage,) = cut_passages(
+        chunked([paragraph("Ferritin fell.", "A")]), PassageSettings(), words_and_two, 24, "word " * 1_000
+    )
+
+    assert len(passage.heading_text) <= 302
+
+
 def test_an_edit_elsewhere_in_the_paper_is_not_in_the_hash_of_the_row() -> None:
     """Else one corrected comma would index a whole book anew."""
     (chunk,) = chunked([paragraph("Ferritin fell.", "A", page=2)])

@@ -109,3 +109,19 @@ def test_the_last_paper_can_be_removed() -> None:
 
     assert plan.removed == ("a",)
     assert (second.schema, second.num_rows) == (CHUNKS, 0)
+
+
+def test_another_title_makes_the_passages_of_its_paper_anew_and_no_others() -> None:
+    """A corrected title is searched from the next run on, and costs no other paper anything."""
+    chunks, _ = chunk(blocks_table({"a": paper(1), "b": paper(2)}), CHUNKS.empty_table())
+    titles = {"a": "Iron in winter", "b": "Ferritin"}
+    settings = PassageSettings(target_tokens=20)
+    first = update_passages(PASSAGES.empty_table(), chunks, settings, WINDOW, titles=titles)
+
+    second = update_passages(first.table, chunks, settings, WINDOW, titles=titles | {"a": "Iron in summer"})
+
+    assert second.plan == UpdatePlan(changed=("a",), unchanged=("b",))
+    assert {one.partition("\n")[0] for one in second.table["heading_text"].to_pylist()} == {
+        "Iron in summer",
+        "Ferritin",
+    }

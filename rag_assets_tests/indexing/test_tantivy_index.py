@@ -1,6 +1,7 @@
 """The lexical index on disk."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -14,7 +15,7 @@ from rank_bm25 import BM25Okapi
 from rag_assets.indexing.builder import update_index
 from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.protocols import Scope
-from rag_assets.indexing.tantivy_index import Analyser, TantivyFiles, TantivyIndex
+from rag_assets.indexing.tantivy_index import TEXT, WITH_HEADINGS, Analyser, TantivyFiles, TantivyIndex
 from rag_assets_tests.indexing.folders import snapshot
 from rag_assets_tests.indexing.rows import row
 
@@ -151,6 +152,19 @@ def test_deleted_passages_leave_neither_words_nor_statistics(tmp_path: Path) -> 
 
     assert edited == fresh
     assert not any(b"xylophag" in path.read_bytes() for path in (tmp_path / "edited").iterdir())
+
+
+def test_a_word_that_stands_only_in_a_heading_finds_the_passages_below_it(tmp_path: Path) -> None:
+    """People ask for what a paper or a section is called; its sentences often say "we" and "this"."""
+    below = replace(row("a", "We kept the samples cold."), heading_text="Iron in winter > Storage of ferritin")
+    update_index(FolderTarget(tmp_path / "bm25", TantivyFiles()), [below, row("b", "Samples were kept warm.")])
+
+    found = {
+        field: [hit.passage_id for hit in TantivyIndex.open(tmp_path / "bm25", field).search("ferritin", 5)]
+        for field in (TEXT, WITH_HEADINGS)
+    }
+
+    assert found == {TEXT: [], WITH_HEADINGS: ["a"]}
 
 
 def test_reading_changes_no_byte(tmp_path: Path) -> None:
