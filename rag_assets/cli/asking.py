@@ -7,9 +7,22 @@ from typing import Annotated
 import typer
 
 from rag_assets.cli import rendering
-from rag_assets.cli.options import DataOption, JsonOption, SetOption, settings_of
+from rag_assets.cli.options import (
+    DataOption,
+    DepthOption,
+    HybridWeightOption,
+    JsonOption,
+    ModelOption,
+    PaperOption,
+    SetOption,
+    WhereOption,
+    filter_of,
+    set_by,
+    settings_of,
+)
 from rag_assets.cli.reported import reported
 from rag_assets.errors import InvalidQuestions
+from rag_assets.settings import Settings
 
 
 def _a_question(text: str | None) -> str | None:
@@ -24,8 +37,21 @@ def _a_question(text: str | None) -> str | None:
     return text
 
 
+def _settings(
+    data: Path | None, values: list[str] | None, k: int | None, model: str | None, hybrid_weight: float | None
+) -> Settings:
+    """The settings of a question; a flag wins over `--set`."""
+    flags = {"answering.k": k, "answering.model": model, "retrieval.dense_weight": hybrid_weight}
+    return settings_of(data, [*(values or []), *set_by(flags)])
+
+
 def ask(
     question: Annotated[str, typer.Argument(help="The question.", callback=_a_question)],
+    k: DepthOption = None,
+    paper: PaperOption = None,
+    where: WhereOption = None,
+    model: ModelOption = None,
+    hybrid_weight: HybridWeightOption = None,
     data: DataOption = None,
     set_: SetOption = None,
     json_: JsonOption = False,
@@ -33,16 +59,20 @@ def ask(
     """Answer one question from the index as it is; the published answers stay.
 
     Example: rag-assets ask "Why are hyphens kept inside words?"
+
+    Example: rag-assets ask "What was measured?" --paper smith2020 --where "section:results,discussion" -k 10
+
+    Example: rag-assets ask "What was measured?" --model ollama:llama3.2 --hybrid-weight 0.6
     """
     with reported():
         from rag_assets.cli.reports import titles_of
         from rag_assets.engine import open_engine
         from rag_assets.errors import GuardrailBroken
 
-        settings = settings_of(data, set_)
+        settings = _settings(data, set_, k, model, hybrid_weight)
         titles = titles_of(settings)  # first: a process that ends while pyarrow starts its threads may abort
         with open_engine(settings) as engine:
-            trace = engine.trace(question)
+            trace = engine.trace(question, filter_of(paper, where))
         if trace.broken:
             raise GuardrailBroken(f"The answer breaks {', '.join(trace.broken)} and is not shown. Please report it.")
         if json_:
@@ -55,9 +85,13 @@ def retrieve(
     question: Annotated[
         str | None, typer.Argument(help="The question; or give --questions.", callback=_a_question)
     ] = None,
-    k: Annotated[int | None, typer.Option("-k", min=1, help="Chunks to return; answering.k if not given.")] = None,
+    k: DepthOption = None,
+    paper: PaperOption = None,
+    where: WhereOption = None,
+    model: ModelOption = None,
+    hybrid_weight: HybridWeightOption = None,
     questions: Annotated[
-        Path | None, typer.Option("--questions", metavar="FILE", help="JSON Lines with id, question, paper_ids.")
+        Path | None, typer.Option("--questions", metavar="FILE", help="JSON Lines with id, question, paper_ids, where.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where the hits of --questions go.")] = None,
     budget: Annotated[
@@ -71,6 +105,8 @@ def retrieve(
 
     Example: rag-assets retrieve "What is k in reciprocal rank fusion?" -k 3
 
+    Example: rag-assets retrieve "What was measured?" --where "section:methods page:3-7 -source:text" --hybrid-weight 0
+
     Example: rag-assets retrieve --questions FILE.jsonl -k 10 --budget 6000 --out HITS.jsonl
     """
     if (question is None) == (questions is None):
@@ -82,8 +118,8 @@ def retrieve(
         from rag_assets.questions import asked
         from rag_assets.retrieval.batch import evidence_row, retrieve_batch
 
-        with open_engine(settings_of(data, set_)) as engine:
-            find = partial(engine.evidence, k=k, budget_tokens=budget)
+        with open_engine(_settings(data, set_, k, model, hybrid_weight)) as engine:
+            find = partial(engine.evidence, where=filter_of(paper, where), budget_tokens=budget)
             if questions is not None and out is not None:
                 retrieve_batch(questions, out, find, rendering.counting("questions"))
             elif question is not None:

@@ -1,13 +1,26 @@
 """Options that several commands share, and the settings they give."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from rag_assets.data_folder import demand_data_folder
-from rag_assets.errors import InvalidSettings
+from rag_assets.domain import EVERYTHING, Filter
+from rag_assets.errors import InvalidFilter, InvalidSettings
 from rag_assets.settings import Settings, load_settings
+
+
+def _a_filter(text: str | None) -> str | None:
+    """Refuse a wrong filter as a wrong usage, before anything is opened."""
+    if text is not None:
+        try:
+            Filter.parse(text)
+        except InvalidFilter as error:
+            raise typer.BadParameter(str(error)) from error
+    return text
+
 
 DataOption = Annotated[
     Path | None,
@@ -19,6 +32,40 @@ SetOption = Annotated[
         "--set",
         metavar="KEY=VALUE",
         help="A setting for this run, e.g. chunking.max_tokens=1100 or answering.model=ollama:llama3.2; repeatable.",
+    ),
+]
+DepthOption = Annotated[int | None, typer.Option("-k", min=1, help="Chunks to find; default: the setting answering.k.")]
+PaperOption = Annotated[
+    list[str] | None,
+    typer.Option("--paper", metavar="ID", help="Search only this paper; repeatable. Short for --where paper:ID."),
+]
+WhereOption = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="FILTER",
+        callback=_a_filter,
+        help="Search only what passes a filter of paper:ID, source:FORMAT, section:KIND and page:FROM-TO; commas part "
+        'values, a minus excludes, e.g. "section:results,discussion page:3-7 -source:text".',
+    ),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="PROVIDER:MODEL",
+        help="The model that answers; short for --set answering.model.",
+    ),
+]
+HybridWeightOption = Annotated[
+    float | None,
+    typer.Option(
+        "--hybrid-weight",
+        min=0,
+        max=1,
+        metavar="SHARE",
+        help="Weight of the vectors beside the words: 0 is words only, 1 vectors only; short for "
+        "--set retrieval.dense_weight.",
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print records as JSON.")]
@@ -39,6 +86,18 @@ def settings_of(data: Path | None, values: list[str] | None) -> Settings:
             raise typer.BadParameter(str(error), param_hint="--set") from error
     demand_data_folder(settings.paths)
     return settings
+
+
+def set_by(flags: Mapping[str, object | None]) -> list[str]:
+    """The flags that are given as `--set` would give them. flags: value by the setting it is short for."""
+    return [f"{setting}={value}" for setting, value in flags.items() if value is not None]
+
+
+def filter_of(papers: list[str] | None, where: str | None) -> Filter | None:
+    """What `--paper` and `--where` both let through; None when neither is given."""
+    if not papers and where is None:
+        return None
+    return (Filter.of_papers(papers) if papers else EVERYTHING) & (Filter.parse(where) if where else EVERYTHING)
 
 
 def overrides_of(data: Path | None, values: list[str] | None) -> dict[str, Any]:

@@ -142,18 +142,27 @@ def print_facts(facts: Mapping[str, Any], *, title: str) -> None:
 
 
 def print_hits(record: Mapping[str, Any]) -> None:
-    """The hits of one question, best passage each."""
+    """The hits of one question, with the best passage of each and where it stands."""
     rows = [
         {
             "rank": hit["rank"],
-            "score": f"{hit['score']:.3f}",
-            "paper": hit["paper_id"],
-            "pages": page_numbers(hit["page_start"], hit["page_end"], hit["page_label"]),
+            "score": _readable(hit["score"]),
+            "similarity": _readable(hit["similarity"]),
+            "stands in": _place_of_hit(hit),
             "best passage": hit["passage"],
         }
         for hit in record["hits"]
     ]
     print_table(rows, title=str(record["id"]))
+
+
+def _place_of_hit(hit: Mapping[str, Any]) -> str:
+    """Paper, section, page and number of boxes of the passage, one per line, as far as they are known."""
+    pages = page_numbers(hit["passage_page_start"], hit["passage_page_end"], hit["passage_page_label"])
+    n_boxes = len(hit["boxes"])
+    boxes = f"{n_boxes} box{'' if n_boxes == 1 else 'es'}" if n_boxes else ""
+    place = ", ".join(part for part in (f"p. {pages}" if pages else "", boxes) if part)
+    return "\n".join(part for part in (hit["paper_id"], hit["section"], place) if part)
 
 
 def counting(what: str) -> Callable[[int, int], None]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from rag_assets.domain.spans import Box, Span, all_boxes, known_spans, page_label
+from rag_assets.domain.spans import Box, Span, all_boxes, known_spans, page_label, spans_between
 
 
 class UnitKind(StrEnum):
@@ -154,6 +154,21 @@ class Hit:
     """Cosine of question and passage, -1 to 1; None when the vector index did not return it."""
     lexical_score: float | None = None
     """BM25 score, 0 or more; None when the lexical index did not return it."""
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """Where the passage stands on its pages, as far as the source tells."""
+        return all_boxes(self._spans)
+
+    @property
+    def page_label(self) -> str | None:
+        """Printed labels of the passage's pages, as in `Citation.page_label`."""
+        own = known_spans(self._spans)
+        return page_label(own[0], own[-1]) if own else None
+
+    @property
+    def _spans(self) -> tuple[Span, ...]:
+        return spans_between(self.chunk.spans, self.passage.chunk_start, self.passage.chunk_end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,12 @@
 """Many questions from a file, their hits and contexts into a file.
 
-One JSON object per line on both sides. In: `id`, `question`, optionally `paper_ids` (search only there); other keys are
-ignored, so that a file of expectations serves too. Out: `id`, `hits`, `context`.
+One JSON object per line on both sides. In: `id`, `question`, optionally `paper_ids` and `where` (search only there);
+other keys are ignored, so that a file of expectations serves too. Out: `id`, `hits`, `context`.
 """
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,12 @@ def _hit_rows(hits: Sequence[Hit]) -> list[dict[str, Any]]:
             "page_label": hit.chunk.page_label,
             "text": hit.chunk.text,
             "passage": hit.passage.text,
+            "similarity": hit.dense_score,
+            "section": hit.passage.section_path,
+            "passage_page_start": hit.passage.page_start,
+            "passage_page_end": hit.passage.page_end,
+            "passage_page_label": hit.page_label,
+            "boxes": [asdict(box) for box in hit.boxes],
         }
         for hit in hits
     ]

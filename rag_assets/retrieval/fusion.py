@@ -41,6 +41,16 @@ def fused(candidates: CandidateScores, settings: RetrievalSettings) -> Scores:
     return min_max_blend(candidates.dense, candidates.lexical, dense_weight=settings.dense_weight)
 
 
+def index_weights(settings: RetrievalSettings) -> tuple[float, float]:
+    """Weight of the vectors and of the words in the fusion that `settings` name; what an index without any finds
+    cannot be among the first."""
+    if settings.fusion == "rrf":
+        return 1.0, 1.0
+    if settings.fusion == "rank_blend":
+        return settings.rank_weight_dense, settings.rank_weight_lexical
+    return settings.dense_weight, 1.0 - settings.dense_weight
+
+
 def min_max_blend(dense: Scores, lexical: Scores, *, dense_weight: float) -> Scores:
     """Blend two score arrays after stretching each to 0-1 over its own candidates.
 

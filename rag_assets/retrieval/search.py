@@ -16,7 +16,7 @@ from rag_assets.embedding.base import Embedder
 from rag_assets.indexing.protocols import LexicalIndex, Scope, Scored, VectorStore
 from rag_assets.questions import Question, asks_about_publication, question_parts
 from rag_assets.retrieval.filtering import PassageFilters
-from rag_assets.retrieval.fusion import CandidateScores, Scores, fused, weighted_down
+from rag_assets.retrieval.fusion import CandidateScores, Scores, fused, index_weights, weighted_down
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.settings import RetrievalSettings
@@ -57,7 +57,10 @@ class _Query:
 
 
 class Searcher:
-    """Everything a question needs, opened once; close it, or use it as a context manager."""
+    """Everything a question needs, opened once; close it, or use it as a context manager.
+
+    An index without weight in the fusion is not asked, and no vector is made for it, unless it is the only one.
+    """
 
     def __init__(
         self,
@@ -68,8 +71,10 @@ class Searcher:
         counter: TokenCounter,
     ) -> None:
         self.library = library
-        self._dense = dense
-        self._words = words
+        dense_weight, lexical_weight = index_weights(settings)
+        self._dense = dense if dense_weight or words is None else None
+        self._words = words if lexical_weight or dense is None else None
+        self._opened = [one for one in (dense.store if dense else None, words, library) if one is not None]
         self._settings = settings
         self._sizes = PassageSizes(counter, library.n_passages)
         self._filters = PassageFilters(library)
@@ -83,11 +88,8 @@ class Searcher:
         self.close()
 
     def close(self) -> None:
-        if self._dense is not None:
-            self._dense.store.close()
-        if self._words is not None:
-            self._words.close()
-        self.library.close()
+        for one in self._opened:
+            one.close()
 
     def rank(self, question: str, where: Filter = EVERYTHING) -> list[RankedPassage]:
         """All candidate passages that `where` lets through, best first. Empty for a blank question.

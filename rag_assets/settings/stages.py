@@ -172,8 +172,9 @@ class RetrievalSettings(StageSettings):
     )
     dense_weight: Share = Field(
         0.4,
-        description="convex: weight of the vectors, 0 = words only, 1 = vectors only. 0.3, 0.4, 0.5: answer in five "
-        "chunks of COVID-QA .894, .899, .896, in 6,000 tokens .951, .949, .943; Cranfield nDCG@10 .395, .398, .409.",
+        description="convex: weight of the vectors, 0 = words only (no vector is made), 1 = vectors only. 0.3, 0.4, "
+        "0.5: answer in five chunks of COVID-QA .894, .899, .896, in 6,000 tokens .951, .949, .943; Cranfield "
+        "nDCG@10 .395, .398, .409.",
     )
     rrf_k: int = Field(60, gt=0, description="rrf: the constant of Cormack, Clarke and Buettcher 2009.")
     rank_weight_dense: float = Field(1.0, ge=0, description="rank_blend: weight of the vectors' rank.")

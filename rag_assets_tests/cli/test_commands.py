@@ -20,6 +20,8 @@ from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, Wor
 
 ASSETS = {"parsed_index", "blocks", "chunks", "passages", "embeddings", "chroma_index", "bm25_index", "index_meta"}
 HIT_KEYS = ["rank", "score", "paper_id", "chunk_id", "page_start", "page_end", "page_label", "text", "passage"]
+HIT_KEYS += ["similarity", "section", "passage_page_start", "passage_page_end", "passage_page_label", "boxes"]
+FERRITIN = "How much did ferritin fall in runners within a month?"
 CONTEXT_KEYS = ["paper_id", "chunk_id", "page_start", "page_end", "n_tokens", "text", "is_generated"]
 
 
@@ -301,6 +303,10 @@ def test_papers_that_were_all_deleted_leave_an_empty_corpus(rag_assets: CommandL
         ["retrieve", "Why?", "--out", "hits.jsonl"],
         ["retrieve", "Why?", "-k", "0"],
         ["retrieve", "Why?", "--budget", "0"],
+        ["retrieve", "Why?", "--where", "sction:results"],
+        ["ask", "Why?", "--where", ""],
+        ["ask", "Why?", "-k", "0"],
+        ["ask", "Why?", "--hybrid-weight", "1.1"],
         ["ask"],
         ["ask", " "],
         ["retrieve", ""],
@@ -408,7 +414,10 @@ def test_one_question_brings_its_hits_as_a_table(read_only: CommandLine) -> None
     result = read_only("retrieve", "How much did ferritin fall in runners?", "-k", "2")
 
     assert result.exit_code == 0, result.stderr
-    assert "Ferritin fell" in " ".join(result.stdout.split())
+    shown = " ".join(result.stdout.split())
+    assert "Ferritin fell" in shown
+    assert re.search(r"│ 1 +│ [01]\.\d{3} │ 0\.\d{3} +│ ferritin +│", result.stdout), "rank, score, cosine, paper"
+    assert re.search(r"│ p\. \d", result.stdout)
 
 
 def test_a_file_of_questions_brings_a_file_of_hits(read_only: CommandLine, tmp_path: Path) -> None:
@@ -447,6 +456,87 @@ def test_a_question_is_answered_with_quotes_and_places(read_only: CommandLine) -
     assert "12%" in answer["answer"]
     citation = answer["claims"][0]["citations"][0]
     assert (citation["paper_id"], citation["page_start"], citation["page_end"]) == ("ferritin", 2, 2)
+
+
+def hits(command: CommandLine, *arguments: str) -> list[dict[str, Any]]:
+    result = command("retrieve", FERRITIN, "--json", *arguments)
+    assert result.exit_code == 0, result.stderr
+    found: list[dict[str, Any]] = json.loads(result.stdout)["hits"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("flags", "papers"),
+    [
+        (["--paper", "basalt"], {"basalt"}),
+        (["--paper", "basalt", "--paper", "iron"], {"basalt", "iron"}),
+        (["--where", "paper:basalt,iron -paper:iron"], {"basalt"}),
+        (["--where", "source:tei", "--paper", "iron"], {"iron"}),
+        (["--where", "page:2"], {"ferritin", "iron", "basalt"}),
+        (["--where", "section:appendix"], set()),
+        (["--where", "-source:tei"], set()),
+    ],
+    ids=" ".join,
+)
+def test_a_search_finds_what_its_filter_lets_through(
+    read_only: CommandLine, flags: list[str], papers: set[str]
+) -> None:
+    """Who asks about one paper must not read another one's numbers."""
+    assert {hit["paper_id"] for hit in hits(read_only, *flags)} == papers
+
+
+def test_an_answer_comes_from_what_its_filter_lets_through(read_only: CommandLine) -> None:
+    """And the retry for a second paper must not leave the filter."""
+    answer = json.loads(read_only("ask", FERRITIN, "--paper", "iron", "--json").stdout)
+    nothing = read_only("ask", FERRITIN, "--where", "section:appendix")
+
+    assert answer["sources_used"] == ["iron"]
+    assert "do not contain enough information" in " ".join(nothing.stdout.split())
+
+
+def test_an_unknown_paper_is_told_with_the_nearest_name(read_only: CommandLine) -> None:
+    """Nothing found because of a typo looks like nothing written."""
+    result = read_only("retrieve", FERRITIN, "--paper", "feritin")
+
+    assert "No paper of the corpus has the id feritin; is ferritin meant?" in " ".join(result.stderr.split())
+
+
+def test_the_number_of_chunks_is_the_one_asked_for(read_only: CommandLine) -> None:
+    """One chunk is what a pipe reads, twenty is what a doubtful reader wants."""
+    no_retry = ["--set", "answering.min_sources=1"]
+    few, many = (json.loads(read_only("ask", FERRITIN, "-k", k, "--json", *no_retry).stdout) for k in ("1", "3"))
+
+    assert len(hits(read_only, "-k", "1")) == 1
+    assert len(few["contexts"]) < len(many["contexts"])
+
+
+def test_words_and_vectors_weigh_what_is_asked_for(read_only: CommandLine) -> None:
+    """Words only must be words only: nothing that shares none with the question, and no vector of it."""
+    words, both, vectors = (hits(read_only, "--hybrid-weight", weight) for weight in ("0", "0.5", "1"))
+
+    assert {hit["similarity"] for hit in words} == {None}
+    assert "basalt" not in {hit["paper_id"] for hit in words}
+    assert all(hit["similarity"] is not None for hit in (*both, *vectors))
+    assert [hit["score"] for hit in both] != [hit["score"] for hit in vectors]
+
+
+def test_the_model_is_the_one_asked_for(read_only: CommandLine) -> None:
+    """A flag that is passed over would answer by another model than the reader thinks."""
+    keyless = {"GEMINI_API_KEY": "", "GOOGLE_API_KEY": "", "RAG_ASSETS_ANSWER_MODEL": "openai:gpt-5-mini"}
+
+    hosted = read_only("ask", FERRITIN, "--model", "google:gemini-2.5-flash", env=keyless)
+    extractive = read_only("ask", FERRITIN, "--model", "extractive", "--json", env=keyless)
+
+    assert hosted.exit_code == 1
+    assert "Models of google need a key" in " ".join(hosted.stderr.split())
+    assert json.loads(extractive.stdout)["model"].startswith("extractive")
+
+
+def test_a_flag_wins_over_the_setting_it_is_short_for(read_only: CommandLine) -> None:
+    """The more particular one is the one that was meant."""
+    found = hits(read_only, "--set", "retrieval.dense_weight=1", "--hybrid-weight", "0")
+
+    assert {hit["similarity"] for hit in found} == {None}
 
 
 def test_status_tells_what_is_there(rag_assets: CommandLine) -> None:

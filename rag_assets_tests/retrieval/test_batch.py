@@ -40,6 +40,7 @@ def test_each_question_gets_hits_and_a_packed_context(tmp_path: Path) -> None:
     assert row["id"] == "q1"
     (hit,) = row["hits"]
     assert hit.pop("score") > 0
+    assert 0 < hit.pop("similarity") < 1
     assert hit == {
         "rank": 1,
         "paper_id": "smith2020",
@@ -49,6 +50,11 @@ def test_each_question_gets_hits_and_a_packed_context(tmp_path: Path) -> None:
         "page_label": None,
         "text": "Ferritin fell in all groups. Iron stores recovered later.",
         "passage": "Ferritin fell in all groups.",
+        "section": "Results",
+        "passage_page_start": 2,
+        "passage_page_end": 2,
+        "passage_page_label": None,
+        "boxes": [],
     }
     assert row["context"] == [
         {
@@ -72,13 +78,15 @@ def test_papers_can_be_named_and_blank_questions_answer_nothing(tmp_path: Path) 
             "",
             '{"id": "blank", "question": " "}',
             '{"id": "nowhere", "question": "ferritin", "paper_ids": []}',
+            '{"id": "pages", "question": "ferritin", "where": "paper:smith2020 page:3"}',
         ],
     )
 
-    assert [row["id"] for row in rows] == ["1", "blank", "nowhere"]
+    assert [row["id"] for row in rows] == ["1", "blank", "nowhere", "pages"]
     assert {hit["paper_id"] for hit in rows[0]["hits"]} == {"jones2021"}
     assert rows[1] == {"id": "blank", "hits": [], "context": []}
     assert rows[2] == {"id": "nowhere", "hits": [], "context": []}
+    assert [hit["passage"] for hit in rows[3]["hits"]] == ["Iron stores recovered later."]
 
 
 def test_a_line_that_cannot_be_used_is_named_and_nothing_is_written(tmp_path: Path) -> None:

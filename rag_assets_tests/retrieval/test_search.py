@@ -5,10 +5,13 @@ from pathlib import Path
 import pytest
 
 from rag_assets.domain import TITLE_PAGE_HEADING, Filter
-from rag_assets.retrieval.search import Searcher
+from rag_assets.indexing.chroma import ChromaStore
+from rag_assets.indexing.protocols import Vectors
+from rag_assets.indexing.tantivy_index import TantivyIndex
+from rag_assets.retrieval.search import DenseSearch, Searcher
 from rag_assets.settings import RetrievalSettings
 from rag_assets_tests.indexing.rows import bag_of_words
-from rag_assets_tests.retrieval.corpus import Corpus, chunk_of
+from rag_assets_tests.retrieval.corpus import Corpus, HashedWords, WordCounter, chunk_of
 
 CORPUS = Corpus(
     [
@@ -58,7 +61,7 @@ def test_a_chunk_is_scored_by_its_best_passage(folder: Path) -> None:
 def test_a_passage_found_by_words_gets_its_true_cosine(folder: Path) -> None:
     """Without it, a passage just below the cut of the vectors would count as unlike the question."""
     question = "Silt joints diet recovered"
-    with CORPUS.searcher(folder, RetrievalSettings(candidates=1, dense_weight=0.0)) as searcher:
+    with CORPUS.searcher(folder, RetrievalSettings(candidates=1, dense_weight=0.01)) as searcher:
         ranking = searcher.rank(question)
     with CORPUS.searcher(folder, RetrievalSettings(candidates=8)) as searcher:
         by_words = [one for one in searcher.rank(question) if one.lexical_score is not None]
@@ -68,6 +71,43 @@ def test_a_passage_found_by_words_gets_its_true_cosine(folder: Path) -> None:
     for one in (*ranking, *by_words):
         cosine = float(bag_of_words(texts[one.passage_id]) @ bag_of_words(question))
         assert one.dense_score == pytest.approx(cosine, abs=1e-4)
+
+
+class Unasked(HashedWords):
+    """A model that must not be asked for a vector: it may be behind an API."""
+
+    def embed_query(self, text: str) -> Vectors:
+        raise AssertionError(f"a vector of {text} was asked for")
+
+
+@pytest.mark.parametrize(
+    "weights", [{"dense_weight": 0.0}, {"fusion": "rank_blend", "rank_weight_dense": 0.0}], ids=str
+)
+def test_vectors_without_weight_are_not_searched(folder: Path, weights: dict[str, object]) -> None:
+    """Words only must mean words only: no hit that shares none with the question, no request, no model in memory."""
+    settings = RetrievalSettings.model_validate(weights)
+    words, store = TantivyIndex.open(folder / "bm25"), ChromaStore.open(folder / "chroma")
+    with Searcher(CORPUS.library, DenseSearch(store, Unasked()), words, settings, WordCounter()) as searcher:
+        found = searcher.hits(searcher.rank("ferritin"), 10)
+
+    assert {hit.chunk.chunk_id for hit in found} == {"iron", "figure"}
+    assert {hit.dense_score for hit in found} == {None}
+
+
+def test_words_without_weight_are_not_searched(folder: Path) -> None:
+    """And vectors only must mean the nearest passages only."""
+    with CORPUS.searcher(folder, RetrievalSettings(dense_weight=1.0, candidates=1)) as searcher:
+        ranking = searcher.rank("Silt joints diet recovered")
+
+    assert [one.lexical_score for one in ranking] == [None]
+
+
+@pytest.mark.parametrize(("indexes", "dense_weight"), [("vectors", 0.0), ("words", 1.0)])
+def test_the_only_index_answers_whatever_its_weight(folder: Path, indexes: str, dense_weight: float) -> None:
+    """Where one index is missing, the other one is better than nothing."""
+    settings = RetrievalSettings(dense_weight=dense_weight)
+
+    assert chunk_ids(CORPUS.searcher(folder, settings, indexes), "Which joints tire under load?")[0] == "bridge"
 
 
 @pytest.mark.parametrize("fusion", ["convex", "rrf", "rank_blend"])
