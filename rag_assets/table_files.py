@@ -9,11 +9,8 @@ read the file as any other. The schemas and the way from rows to values are in `
 import hashlib
 import json
 import logging
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +28,7 @@ _NO_CHECKSUM = "0" * 64
 _MAX_TAIL_BYTES = 1_000_000
 """Where in a file the checksum is looked for; footers of our tables have some kilobytes."""
 _ROWS_PER_GROUP, _BYTES_PER_GROUP = 64, 400_000
-"""Least rows, and bytes in memory from there on, that are read together (`StoredTable`)."""
+"""Least rows, and bytes in memory from there on, that are read together (`retrieval.stored_table`)."""
 _BYTES_BETWEEN = 2
 """Thrift's field header and length, between a key of the footer's metadata and its value of 64 bytes."""
 _SCHEMAS = {"parsed_index": PARSED_INDEX, "blocks": BLOCKS, "chunks": CHUNKS, "passages": PASSAGES}
@@ -94,46 +91,6 @@ def read_columns(path: Path, columns: Sequence[str], *, asset: str) -> pa.Table:
         return _read(path, _SCHEMAS[asset], columns)
     except _UnusableTable as error:
         raise MissingInput.unusable_table(path, problem=str(error), asset=asset) from error
-
-
-class StoredTable:
-    """A published table of which rows are read when they are asked for; may be used by several threads.
-
-    The file stays open, so a table that is published in its place does not matter.
-    """
-
-    def __init__(self, path: Path, *, asset: str, n_kept: int) -> None:
-        """n_kept: groups of rows that stay decompressed in memory. Raises MissingInput as `required_table`."""
-        read_columns(path, [], asset=asset)
-        pa.default_memory_pool().release_unused()  # the whole file was in memory for its checksum
-        self._file = pa.OSFile(str(path))
-        self._metadata = pq.read_metadata(self._file)
-        sizes = [self._metadata.row_group(number).num_rows for number in range(self._metadata.num_row_groups)]
-        self._starts = [0, *accumulate(sizes)]
-        self._group = lru_cache(n_kept)(self._read_group)
-
-    def columns(self, names: Sequence[str]) -> pa.Table:
-        """Some columns of all rows."""
-        return self._reader().read(columns=list(names), use_threads=False)
-
-    def rows(self, places: Sequence[int]) -> pa.Table:
-        """The rows at those places, in that order; `places` is not empty."""
-        found = []
-        for place in places:
-            group = bisect_right(self._starts, place) - 1
-            found.append(self._group(group).slice(place - self._starts[group], 1))
-        return pa.concat_tables(found)
-
-    def close(self) -> None:
-        self._file.close()
-        self._group.cache_clear()
-
-    def _read_group(self, number: int) -> pa.Table:
-        return self._reader().read_row_group(number, use_threads=False)
-
-    def _reader(self) -> pq.ParquetFile:
-        """One per read: a reader serves one thread, the file below it serves several."""
-        return pq.ParquetFile(self._file, metadata=self._metadata)
 
 
 def read_provenance(path: Path) -> dict[str, Any]:

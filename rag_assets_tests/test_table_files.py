@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,7 +10,6 @@ import pytest
 
 from rag_assets.errors import MissingInput
 from rag_assets.table_files import (
-    StoredTable,
     published_or_empty,
     read_columns,
     read_provenance,
@@ -121,41 +119,3 @@ def test_schema_problems_are_named() -> None:
     ]
     backwards = ROWS.select(PASSAGES.names[::-1]).schema
     assert schema_problems(backwards, PASSAGES)[0].startswith("columns are in the order")
-
-
-def stored(path: Path, texts: list[str]) -> StoredTable:
-    rows = [{"passage_id": f"p#{number}", "text": text} for number, text in enumerate(texts)]
-    write_table(to_table(rows, PASSAGES), path, {})
-    return StoredTable(path, asset="passages", n_kept=2)
-
-
-def test_single_rows_are_read_in_the_order_asked_for(tmp_path: Path) -> None:
-    """Texts are read for a question; a row of a neighbouring group would be another passage under this one's id."""
-    table = stored(tmp_path / "passages.parquet", [f"text {number}" for number in range(300)])
-    places = [299, 0, 63, 64, 127, 128, 0, 200]
-
-    assert table.rows(places)["text"].to_pylist() == [f"text {place}" for place in places]
-    assert table.columns(["passage_id"])["passage_id"].to_pylist() == [f"p#{place}" for place in range(300)]
-    with ThreadPoolExecutor(8) as pool:
-        found = pool.map(lambda place: table.rows([place])["text"].to_pylist(), range(300))
-    assert list(found) == [[f"text {place}"] for place in range(300)]
-
-
-def test_an_open_table_is_not_changed_by_the_next_publication(tmp_path: Path) -> None:
-    """A question under way would read rows of another corpus."""
-    table = stored(tmp_path / "passages.parquet", ["earlier"])
-    stored(tmp_path / "new.parquet", ["later"])
-    (tmp_path / "new.parquet").replace(tmp_path / "passages.parquet")
-
-    assert table.rows([0])["text"].to_pylist() == ["earlier"]
-
-
-def test_a_damaged_table_is_not_opened(tmp_path: Path) -> None:
-    """Rows are read long after it was opened; damage must be found before."""
-    path = tmp_path / "passages.parquet"
-    stored(path, ["a text of which a byte changes"]).close()
-    content = path.read_bytes()
-    path.write_bytes(content[:40] + bytes([content[40] ^ 1]) + content[41:])
-
-    with pytest.raises(MissingInput, match="is damaged"):
-        StoredTable(path, asset="passages", n_kept=2)

@@ -4,6 +4,7 @@ A passage is known by its place: its number in reading order, which is by paper,
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,9 @@ import pyarrow.compute as pc
 from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Passage
 from rag_assets.errors import StaleIndex
 from rag_assets.incremental import data_version
-from rag_assets.table_files import StoredTable
+from rag_assets.retrieval.stored_table import StoredTable
 from rag_assets.tables import chunks_from, passages_from
 
-_CHUNK_GROUPS_KEPT, _PASSAGE_GROUPS_KEPT = 24, 40
-"""About 16 MB each."""
 Numbers = npt.NDArray[np.int32]
 
 
@@ -32,8 +31,8 @@ class Library:
         """
         # Arrow's default pool keeps what was freed: 45 MB more of a process that opened 80,000 passages
         pa.set_memory_pool(pa.system_memory_pool())
-        self._chunks = StoredTable(chunks_file, asset="chunks", n_kept=_CHUNK_GROUPS_KEPT)
-        self._passages = StoredTable(passages_file, asset="passages", n_kept=_PASSAGE_GROUPS_KEPT)
+        self._chunks = StoredTable(chunks_file, [field.name for field in fields(Chunk)], asset="chunks")
+        self._passages = StoredTable(passages_file, [field.name for field in fields(Passage)], asset="passages")
         chunks = self._chunks.columns(["chunk_id", "paper_id", "section_id", "section_path", "ordinal", "is_generated"])
         passages = self._passages.columns(["passage_id", "chunk_id", "chunk_start", "row_hash"])
         passage_ids, row_hashes = passages["passage_id"].to_pylist(), passages["row_hash"].to_pylist()
