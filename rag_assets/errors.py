@@ -13,6 +13,8 @@ RagAssetsError
 │   │   └── SchemaRefused        ... because the server can hold no answer to a schema
 │   └── AccessDenied         ... nor any other: key refused, quota used up, no such model
 ├── BudgetExhausted      a run has spent what it may
+├── StoreUnavailable     a database server does not answer for now: down, too slow, or its folder is in use
+├── StoreRefused         a database server refuses the key or a request
 ├── StaleIndex           something on disk describes other passages or another model than asked for
 ├── UnreadableDocument   one document cannot be used; the corpus goes on without it (quarantine)
 │   └── DocumentLimit    ... because it passed a size, depth, page, memory or time limit
@@ -116,6 +118,14 @@ class AccessDenied(ModelFault):
 
 class BudgetExhausted(RagAssetsError):
     """A run has spent the requests, tokens or money it may."""
+
+
+class StoreUnavailable(RagAssetsError):
+    """A database does not answer for now: the server is down or too slow, or another process has its folder open."""
+
+
+class StoreRefused(RagAssetsError):
+    """A database server refuses the key or a request; asking again does not help."""
 
 
 class StaleIndex(RagAssetsError):

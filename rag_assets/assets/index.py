@@ -27,8 +27,8 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, fingerprint, read_json, staging
 from rag_assets.indexing.builder import stage_index
 from rag_assets.indexing.promises import INDEX_PROMISES, META_PROMISES, IndexCandidate
-from rag_assets.indexing.protocols import IndexManifest, IndexRow, IndexTarget, Vectors
-from rag_assets.indexing.stores import vector_index, word_index
+from rag_assets.indexing.protocols import IndexManifest, IndexRow, Vectors
+from rag_assets.indexing.stores import Index, vector_index, word_index
 from rag_assets.promises import check_all
 from rag_assets.settings import Settings
 from rag_assets.table_files import published_or_empty, read_columns, read_provenance, required_table
@@ -153,10 +153,12 @@ def _keys_by_paper(cache: VectorCache, items: Sequence[Passage]) -> dict[str, li
     deps=["passages", "embeddings"],
     check_specs=specs("chroma_index", INDEX_PROMISES),
     output_required=False,
-    kinds={"chroma"},
+    kinds={"chroma", "qdrant"},
 )
 def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
-    """The vectors in Chroma, cosine space, updated by difference; `data/index/chroma/`."""
+    """The vectors, cosine space, updated by difference: in Chroma (`data/index/chroma/`), the default store, or in the
+    Qdrant that `indexing.qdrant` names.
+    """
     paths = settings.paths
     facts = embedder_facts(settings.embedding, paths.models)
 
@@ -179,10 +181,10 @@ def bm25_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     yield from _indexed("bm25_index", word_index(settings), settings)
 
 
-def _indexed(asset: str, target: IndexTarget, settings: Settings) -> Outcome:
+def _indexed(asset: str, target: Index[Any], settings: Settings) -> Outcome:
     """Stage a version of the index beside the published one, audit it, publish it."""
-    paths = settings.paths
-    rows = [IndexRow.of(passage) for passage in passages_from(required_table(paths.passages, asset="passages"))]
+    table = required_table(settings.paths.passages, asset="passages")
+    rows = [IndexRow.of(passage) for passage in passages_from(table)]
     staged = stage_index(target, rows, report=progress(asset, "passages"))
     wear = staged.manifest.wear
     yield from write_audit_publish(
@@ -192,9 +194,10 @@ def _indexed(asset: str, target: IndexTarget, settings: Settings) -> Outcome:
             version=staged.manifest.version,
             counts=staged.plan.counts(),
             n_rows=staged.manifest.n_passages,
-            path=paths.chroma if asset == "chroma_index" else paths.bm25,
+            path=target.folder,
             settings={"indexing": settings.indexing},
-            facts={"recall_at_20": wear.recall, "n_dead_vectors": wear.n_dead} if wear else {},
+            facts={"store": target.identity.kind, "place": str(target)}
+            | ({"recall_at_20": wear.recall, "n_dead_vectors": wear.n_dead} if wear else {}),
         ),
     )
 
@@ -252,7 +255,7 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
         "dimension": facts.dimension,
         "max_tokens": facts.max_tokens,
         "tokenizer": read_provenance(paths.chunks).get("tokenizer"),
-        "chroma": asdict(vectors.identity),
+        vectors.identity.kind: asdict(vectors.identity),
         "bm25": asdict(words.identity),
         "problems": problems,
     }

@@ -122,10 +122,13 @@ def print_answers(results: Sequence[QAResult]) -> None:
 
 def print_places(settings: Settings) -> None:
     """Where everything lies, and how to look at it."""
+    from rag_assets.indexing.stores import published_indexes  # Arrow, which most commands print without
+
     paths = settings.paths
+    vectors, words = published_indexes(settings)
     err().print(
         f"\nAnswers   {paths.qa}\nAudit     {paths.qa_audit}\nChunks    {paths.chunks}\n"
-        f"Indexes   {paths.chroma} and {paths.bm25}\nLineage, chunk statistics and plots: rag-assets ui"
+        f"Indexes   {vectors} and {words}\nLineage, chunk statistics and plots: rag-assets ui"
         f"{data_option(paths.data)}, then open the address it prints.",
         soft_wrap=True,
     )

@@ -8,6 +8,7 @@ from rag_assets.chunking.quarantine import QuarantinedPaper
 from rag_assets.errors import MissingInput
 from rag_assets.evaluation.history import read_history
 from rag_assets.incremental import read_json
+from rag_assets.indexing.stores import published_indexes
 from rag_assets.settings import Settings
 from rag_assets.table_files import published_or_empty, read_provenance
 from rag_assets.tables import PARSED_INDEX, PASSAGES
@@ -61,13 +62,13 @@ def titles_of(settings: Settings) -> dict[str, str]:
 
 
 def index_facts(settings: Settings) -> dict[str, Any]:
-    """index_meta.json and the sizes of the two indexes in bytes. Raises MissingInput before the first build."""
+    """index_meta.json and the bytes of the two indexes on this disk. Raises MissingInput before the first build."""
     paths = settings.paths
     meta: dict[str, Any] | None = read_json(paths.index_meta)
     if meta is None:
         raise MissingInput.index(paths.data)
     sizes = {
-        f"{folder.name}_bytes": sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-        for folder in (paths.chroma, paths.bm25)
+        f"{index.folder.name}_bytes": sum(file.stat().st_size for file in index.folder.rglob("*") if file.is_file())
+        for index in published_indexes(settings)
     }
     return meta | sizes

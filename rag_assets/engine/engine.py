@@ -53,7 +53,7 @@ class Engine:
         self._closing = ExitStack()
         self._connections = connections or self._closing.enter_context(Connections(settings.model_access))
         self._snapshots = self._closing.enter_context(
-            Snapshots(self._opened, published_files(settings.paths), lambda: fit_together(settings.paths))
+            Snapshots(self._opened, published_files(settings), lambda: fit_together(settings))
         )
         self._slots = BoundedSemaphore(self.n_at_once)
         self._loading = RLock()
@@ -132,7 +132,7 @@ class Engine:
 
     def corpus_version(self) -> str:
         """Changes with anything that is published of the corpus, and with an index that is missing or damaged."""
-        return corpus_version(self._settings.paths)
+        return corpus_version(self._settings)
 
     def answers_version(self) -> str:
         """Changes with anything that an answer follows from."""

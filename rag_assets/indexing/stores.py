@@ -14,6 +14,7 @@ from rag_assets.indexing.exact_vectors import VECTORS_FILE, ExactVectors
 from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.manifest import is_intact, read_manifest
 from rag_assets.indexing.protocols import IndexManifest, IndexRow, IndexTarget, LexicalIndex, Vectors, VectorStore
+from rag_assets.indexing.qdrant.target import QdrantIndex, VectorSource
 from rag_assets.indexing.tantivy_index import TEXT, WITH_HEADINGS, TantivyFiles, TantivyIndex
 from rag_assets.settings import Settings
 
@@ -26,6 +27,11 @@ VectorsOf = Callable[[Sequence[IndexRow]], Vectors]
 class Index(IndexTarget, Protocol[OpenedBy]):
     """One index of the published passages, for writing (`IndexTarget`) and for reading."""
 
+    @property
+    def folder(self) -> Path:
+        """Where its manifest is, which is replaced whenever a version is published."""
+        ...
+
     def __str__(self) -> str:
         """Where it is, for messages."""
         ...
@@ -36,7 +42,8 @@ class Index(IndexTarget, Protocol[OpenedBy]):
         ...
 
     def is_intact(self) -> bool:
-        """Whether the published version is as it was published."""
+        """Whether the published version is as it was published. Raises StoreUnavailable or StoreRefused when a server
+        does not tell."""
         ...
 
     def open(self) -> OpenedBy:
@@ -81,7 +88,15 @@ def _tantivy(settings: Settings) -> Index[LexicalIndex]:
     return FolderIndex(settings.paths.bm25, TantivyFiles(), partial(TantivyIndex.open, field=field))
 
 
-VECTOR_STORES: dict[str, Callable[[Settings, str, VectorsOf], Index[VectorStore]]] = {"chroma": _chroma}
+def _qdrant(settings: Settings, model: str, vectors_of: VectorsOf) -> Index[VectorStore]:
+    source = VectorSource(model, vectors_of)
+    return QdrantIndex(settings.paths.qdrant, settings.indexing, source, settings.retrieval.exact_search_mb)
+
+
+VECTOR_STORES: dict[str, Callable[[Settings, str, VectorsOf], Index[VectorStore]]] = {
+    "chroma": _chroma,
+    "qdrant": _qdrant,
+}
 WORD_INDEXES: dict[str, Callable[[Settings], Index[LexicalIndex]]] = {"tantivy": _tantivy}
 
 
@@ -94,9 +109,14 @@ def vector_index(settings: Settings, model: str, vectors_of: VectorsOf = _for_re
 
     vectors_of: unit vectors of passages, shape (n, dim), in the order of the rows; needed for writing only.
     """
-    return VECTOR_STORES["chroma"](settings, model, vectors_of)
+    return VECTOR_STORES[settings.indexing.vector_store](settings, model, vectors_of)
 
 
 def word_index(settings: Settings) -> Index[LexicalIndex]:
     """The index of the words of the passages."""
     return WORD_INDEXES["tantivy"](settings)
+
+
+def published_indexes(settings: Settings) -> "tuple[Index[VectorStore], Index[LexicalIndex]]":
+    """Both indexes, to see what is published whatever model it is of."""
+    return vector_index(settings, ""), word_index(settings)

@@ -11,15 +11,15 @@ from typing import TypeVar
 import pyarrow.compute as pc
 
 from rag_assets.embedding.base import Embedder
-from rag_assets.errors import MissingInput, MissingModel
+from rag_assets.errors import MissingInput, MissingModel, StoreRefused, StoreUnavailable
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, fingerprint
-from rag_assets.indexing.manifest import MANIFEST_FILE, is_intact, read_manifest
+from rag_assets.indexing.manifest import MANIFEST_FILE
 from rag_assets.indexing.protocols import IndexManifest, LexicalIndex, VectorStore
-from rag_assets.indexing.stores import Index, vector_index, word_index
+from rag_assets.indexing.stores import Index, published_indexes, vector_index, word_index
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.search import DenseSearch, Searcher
-from rag_assets.settings import Paths, Settings
+from rag_assets.settings import Settings
 from rag_assets.table_files import read_columns, read_provenance
 from rag_assets.tables import fingerprints_by
 from rag_assets.text.tokens import resolve_tokenizer, token_counter
@@ -35,10 +35,12 @@ def open_searcher(settings: Settings, connections: Connections, embedder: Embedd
     connections: to an embedding model behind an API. embedder: that of the settings, if it is open already.
 
     Raises MissingInput when a table or both indexes are missing or do not fit, StaleIndex when the tables do not fit
-    each other, MissingKey when the embedding model needs a key that is not set.
+    each other, MissingKey when the embedding model needs a key that is not set, StoreUnavailable or StoreRefused when
+    the vectors are on a server that does not answer: an answer by words alone would take the place of a better one.
     """
     paths = settings.paths
-    if not (paths.chunks.exists() and paths.passages.exists() and (paths.chroma.exists() or paths.bm25.exists())):
+    is_built = any(index.folder.exists() for index in published_indexes(settings))
+    if not (paths.chunks.exists() and paths.passages.exists() and is_built):
         raise MissingInput.index(paths.data)
     library = Library(paths.chunks, paths.passages)
     dense = _dense_search(settings, library, connections, embedder)
@@ -74,13 +76,15 @@ def _dense_search(
     return DenseSearch(store, embedder)
 
 
-def published_files(paths: Paths) -> list[Path]:
+def published_files(settings: Settings) -> list[Path]:
     """Of everything that is searched one file each that is replaced whenever it is published."""
-    return [paths.chunks, paths.passages, paths.chroma / MANIFEST_FILE, paths.bm25 / MANIFEST_FILE]
+    manifests = [index.folder / MANIFEST_FILE for index in published_indexes(settings)]
+    return [settings.paths.chunks, settings.paths.passages, *manifests]
 
 
-def fit_together(paths: Paths) -> bool:
+def fit_together(settings: Settings) -> bool:
     """Whether tables and indexes describe the same passages: not so while a run publishes one after the other."""
+    paths = settings.paths
     try:
         chunks = read_columns(paths.chunks, ["chunk_id"], asset="chunks")
         passages = read_columns(paths.passages, ["passage_id", "chunk_id", "row_hash"], asset="passages")
@@ -89,19 +93,20 @@ def fit_together(paths: Paths) -> bool:
     if not pc.all(pc.is_in(passages["chunk_id"], value_set=chunks["chunk_id"])).as_py():
         return False
     version = data_version(dict(zip(passages["passage_id"].to_pylist(), passages["row_hash"].to_pylist(), strict=True)))
-    found = [read_manifest(folder) for folder in (paths.chroma, paths.bm25)]
+    found = [index.manifest() for index in published_indexes(settings)]
     return all(manifest is None or manifest.passages == version for manifest in found)
 
 
-def corpus_version(paths: Paths) -> str:
+def corpus_version(settings: Settings) -> str:
     """Changes with anything on disk that a search result follows from, and with an index that is missing or damaged:
-    what was answered with one index must be answered again when both are there."""
-    chunks = read_columns(paths.chunks, ["paper_id", "fingerprint"], asset="chunks")
+    what was answered with one index must be answered again when both are there. Raises StoreUnavailable or
+    StoreRefused when a server does not tell."""
+    chunks = read_columns(settings.paths.chunks, ["paper_id", "fingerprint"], asset="chunks")
     return fingerprint(
         data_version(fingerprints_by(chunks, "paper_id")),
         [
-            manifest.version if (manifest := read_manifest(folder)) and is_intact(folder) else None
-            for folder in (paths.chroma, paths.bm25)
+            manifest.version if (manifest := index.manifest()) and index.is_intact() else None
+            for index in published_indexes(settings)
         ],
     )
 
@@ -115,6 +120,8 @@ def _opened(index: Index[Opened], library: Library) -> Opened | None:
         return None
     try:
         return index.open()
+    except (StoreUnavailable, StoreRefused):
+        raise
     except Exception as error:
         logger.warning("%s is not used: it cannot be opened (%s). Make it again: rag-assets index build", index, error)
         return None

@@ -15,6 +15,7 @@ from rag_assets.settings.stages import (
     ParseLimits,
     ParsingSettings,
     PassageSettings,
+    QdrantSettings,
     RetrievalSettings,
     StageSettings,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "PassageSettings",
     "Paths",
     "ProviderLimits",
+    "QdrantSettings",
     "RetrievalSettings",
     "Settings",
     "StageSettings",

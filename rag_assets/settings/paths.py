@@ -47,6 +47,8 @@ class Paths:
     """What the published answers were made from."""
 
     chroma = _Below("index", "chroma")
+    qdrant = _Below("index", "qdrant")
+    """What is published on a Qdrant server, or its storage when there is no server."""
     bm25 = _Below("index", "bm25")
 
     qa = _Below("output", "qa.jsonl")

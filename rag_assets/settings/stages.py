@@ -139,9 +139,33 @@ class EmbeddingSettings(StageSettings):
     passage_prefix: str | None = Field(None, description="Put before a passage, as query_prefix before a question.")
 
 
+class QdrantSettings(StageSettings):
+    """Where Qdrant is. A group of its own: the same vectors on another server are no other index."""
+
+    url: str = Field(
+        "",
+        description="Address of a Qdrant server, e.g. http://localhost:6333; its key is read from QDRANT_API_KEY "
+        "(environment or .env). Empty: no server, the vectors are kept in data/index/qdrant and searched inside this "
+        "process; for one process at a time and up to about 20,000 passages.",
+    )
+    prefix: str = Field(
+        "",
+        max_length=100,
+        pattern="^[A-Za-z0-9_-]*$",
+        description="Begins the names of the collections and is the name of the alias. Empty: one of the data folder's "
+        "own. Two data folders with the same prefix on one server overwrite each other.",
+    )
+    timeout_s: int = Field(30, gt=0, description="Seconds one request to the server may take.")
+
+
 class IndexingSettings(StageSettings):
     """How the two indexes are built."""
 
+    vector_store: Literal["chroma", "qdrant"] = Field(
+        "chroma",
+        description="Where the vectors are kept and searched. chroma: in files below data/index. qdrant: see "
+        "docs/qdrant.md; needs pip install 'rag_assets[qdrant]'.",
+    )
     hnsw_m: int = Field(16, ge=4, le=128, description="Links a vector keeps in the HNSW graph (M).")
     hnsw_ef_construction: int = Field(200, ge=16, description="Candidates looked at while a vector is linked.")
     hnsw_ef_search: int = Field(200, ge=16, description="Candidates looked at while searching; too low loses recall.")
@@ -150,6 +174,7 @@ class IndexingSettings(StageSettings):
         description="Updates wear a graph out. One that finds less than this share of the 20 nearest passages of a "
         "sample, and less than when it was built, is built anew from the kept vectors. 0: never.",
     )
+    qdrant: QdrantSettings = QdrantSettings()
 
 
 class RetrievalSettings(StageSettings):

@@ -211,19 +211,19 @@ def test_questions_are_answered_while_a_run_publishes(world: World) -> None:
 
 def test_tables_ahead_of_the_indexes_do_not_fit(world: World) -> None:
     """The state of every run between `passages` and `bm25_index`."""
-    assert fit_together(world.paths)
+    assert fit_together(settings_of(world))
     chunks = world.paths.chunks.read_bytes()
     world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
     manifest = (world.paths.bm25 / "manifest.json").read_bytes()
     assert world.run().is_success
-    assert fit_together(world.paths)
+    assert fit_together(settings_of(world))
 
     new_chunks = world.paths.chunks.read_bytes()
     world.paths.chunks.write_bytes(chunks)
-    assert not fit_together(world.paths)
+    assert not fit_together(settings_of(world))
     world.paths.chunks.write_bytes(new_chunks)
     (world.paths.bm25 / "manifest.json").write_bytes(manifest)
-    assert not fit_together(world.paths)
+    assert not fit_together(settings_of(world))
 
 
 def test_a_question_that_was_asked_by_hand_is_not_drafted_again_by_the_nightly_run(world: World) -> None:

@@ -1,58 +1,195 @@
 """What every place an index can be published in must do, be it a folder or a server with an alias."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from rag_assets.errors import GuardrailBroken
 from rag_assets.indexing.builder import stage_index, update_index
-from rag_assets.indexing.protocols import Examination, IndexManifest, IndexRow, IndexTarget, IndexVersion, Report
-from rag_assets.indexing.stores import VECTOR_STORES, WORD_INDEXES, vector_index, word_index
+from rag_assets.indexing.manifest import MANIFEST_FILE
+from rag_assets.indexing.protocols import (
+    Examination,
+    IndexManifest,
+    IndexRow,
+    IndexTarget,
+    IndexVersion,
+    Report,
+    VectorStore,
+)
+from rag_assets.indexing.stores import VECTOR_STORES, WORD_INDEXES, Index, vector_index, word_index
 from rag_assets.settings import Settings
 from rag_assets_tests.indexing.alias_store import AliasTarget
+from rag_assets_tests.indexing.folders import snapshot
+from rag_assets_tests.indexing.qdrant_server import qdrant_server
 from rag_assets_tests.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
 
 MakeTarget = Callable[[Path], IndexTarget]
-every_target = pytest.mark.parametrize(
-    "make_target",
-    [
-        pytest.param(lambda root: VECTOR_STORES["chroma"](Settings(data_dir=root), "m", vectors_of), id="chroma"),
-        pytest.param(lambda root: WORD_INDEXES["tantivy"](Settings(data_dir=root)), id="tantivy"),
-        pytest.param(lambda root: AliasTarget(root / "server"), id="alias"),
-    ],
-)
+VECTOR_INDEXES = ["chroma", "qdrant", "qdrant server"]
+
+
+def settings_of(root: Path, store: str, url: str) -> Settings:
+    """Of the store with that name; "qdrant server" is Qdrant by its address."""
+    qdrant = {"url": url if store == "qdrant server" else ""}
+    return Settings.model_validate(
+        {"data_dir": root, "indexing": {"vector_store": store.partition(" ")[0], "qdrant": qdrant}}
+    )
+
+
+@pytest.fixture(scope="module")
+def server_url() -> Iterator[str]:
+    with qdrant_server() as server:
+        yield server.url
+
+
+@pytest.fixture(params=[*VECTOR_INDEXES, "tantivy", "alias"])
+def make_target(request: pytest.FixtureRequest, server_url: str) -> MakeTarget:
+    """Opens the target below a folder, as a process of its own would."""
+    store: str = request.param
+    if store == "alias":
+        return lambda root: AliasTarget(root / "server")
+    if store == "tantivy":
+        return lambda root: WORD_INDEXES["tantivy"](Settings(data_dir=root))
+    return lambda root: vector_index(settings_of(root, store, server_url), "m", vectors_of)
+
+
+@pytest.fixture(params=[*VECTOR_INDEXES, "tantivy"])
+def index(request: pytest.FixtureRequest, server_url: str, tmp_path: Path) -> Index[Any]:
+    store: str = request.param
+    if store == "tantivy":
+        return word_index(Settings(data_dir=tmp_path))
+    return vector_index(settings_of(tmp_path, store, server_url), "m", vectors_of)
 
 
 def test_every_store_is_held_to_this_contract() -> None:
     """A store that no test writes to loses passages for its users only."""
-    assert set(VECTOR_STORES) | set(WORD_INDEXES) == {"chroma", "tantivy"}
+    assert set(VECTOR_STORES) | set(WORD_INDEXES) == {"chroma", "qdrant", "tantivy"}
 
 
-@pytest.mark.parametrize("index", [vector_index, word_index])
-def test_an_open_index_answers_from_the_version_it_was_opened_on(index: Callable[..., Any], tmp_path: Path) -> None:
+def test_an_open_index_answers_from_the_version_it_was_opened_on(index: Index[Any]) -> None:
     """A question that is being answered when a run publishes must not meet passages of two versions."""
-    settings = Settings(data_dir=tmp_path)
-    more = ["m", vectors_of] if index is vector_index else []
-    question = bag_of_words("sample s3") if index is vector_index else "sample s3"
-    target = index(settings, *more)
-    update_index(target, numbered_rows(12))
-    opened, version = target.open(), target.manifest().version
+    question = bag_of_words("sample s3") if index.identity.model_id else "sample s3"
+    update_index(index, numbered_rows(12))
+    opened, before = index.open(), index.manifest()
 
-    update_index(target, numbered_rows(12, start=100))
+    update_index(index, numbered_rows(12, start=100))
 
+    after = index.manifest()
     assert {hit.passage_id for hit in opened.search(question, 12)} == set(wanted(numbered_rows(12)))
-    assert target.manifest().version != version
-    assert target.is_intact()
+    assert before is not None
+    assert after is not None
+    assert after.version != before.version
+    assert index.is_intact()
+    opened.close()
+
+
+def test_every_publication_changes_the_manifest_file(index: Index[Any]) -> None:
+    """It is how an open engine learns that there is something newer."""
+    seen = []
+    for rows in (numbered_rows(12), numbered_rows(13), numbered_rows(12)):
+        update_index(index, rows)
+        found = (index.folder / MANIFEST_FILE).stat()
+        seen.append((found.st_ino, found.st_mtime_ns))
+
+    assert len(set(seen)) == 3
+
+
+def test_an_unchanged_index_is_left_as_it_is(index: Index[Any]) -> None:
+    """The nightly run over an unchanged corpus must cost nothing and change no byte."""
+    update_index(index, numbered_rows(12))
+    before = snapshot(index.folder)
+
+    plan = update_index(index, numbered_rows(12)[::-1])
+
+    assert plan.is_noop
+    assert snapshot(index.folder) == before
+
+
+def test_an_index_without_passages_is_valid_and_can_grow(index: Index[Any]) -> None:
+    """A corpus of which every paper was quarantined still materializes, and the next paper is found."""
+    question = bag_of_words("sample s3") if index.identity.model_id else "sample s3"
+    update_index(index, [])
+    assert index.is_intact()
+    assert index.open().search(question, 5) == []
+
+    update_index(index, numbered_rows(12))
+
+    assert index.open().search(question, 1)[0].passage_id == "c0003#0"
+
+
+def test_a_search_keeps_to_the_papers_it_is_asked_for(index: Index[Any]) -> None:
+    """A question about one paper must not be answered from another."""
+    question = bag_of_words("sample degrees") if index.identity.model_id else "sample degrees"
+    update_index(index, numbered_rows(30))
+    opened = index.open()
+
+    found = opened.search(question, 30, ["paper1"])
+
+    assert {hit.passage_id for hit in found} == set(wanted(numbered_rows(10, start=10)))
+    assert opened.search(question, 30, []) == []
+    assert opened.search(question, 30, ["nobody"]) == []
+
+
+@pytest.fixture(params=VECTOR_INDEXES)
+def vector_settings(request: pytest.FixtureRequest, server_url: str, tmp_path: Path) -> Settings:
+    return settings_of(tmp_path, request.param, server_url)
+
+
+@pytest.fixture
+def vectors(vector_settings: Settings) -> Index[VectorStore]:
+    """An index of thirty passages, of which two share one vector."""
+    found = vector_index(vector_settings, "m", vectors_of)
+    update_index(found, [*numbered_rows(28), row("z#0", "the same words"), row("a#0", "the same words")])
+    return found
+
+
+def test_vectors_are_ranked_by_their_cosine_and_ties_by_id(vectors: Index[VectorStore]) -> None:
+    """Hits that change places between two stores, or two runs, cannot be compared or cited."""
+    store, question = vectors.open(), bag_of_words("the same s3")
+    rows = [*numbered_rows(28), row("z#0", "the same words"), row("a#0", "the same words")]
+    cosines = {one.passage_id: float(bag_of_words(one.text) @ question) for one in rows}
+
+    found = store.search(question, 30)
+
+    assert [hit.passage_id for hit in found[:2]] == ["a#0", "z#0"]
+    assert [hit.passage_id for hit in store.search(question, 1)] == ["a#0"]
+    assert {hit.passage_id: hit.score for hit in found} == pytest.approx(cosines, abs=1e-5)
+    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+
+
+def test_cosines_are_those_of_the_passages_asked_for(vectors: Index[VectorStore]) -> None:
+    """What only the words found is fused by its cosine, too."""
+    question = bag_of_words("sample s3")
+
+    found = vectors.open().cosines(question, ["c0003#0", "z#0", "unknown"])
+
+    wanted_cosines = {
+        "c0003#0": float(bag_of_words("Sample s3 was kept at 3 degrees.") @ question),
+        "z#0": float(bag_of_words("the same words") @ question),
+    }
+    assert found == pytest.approx(wanted_cosines, abs=1e-5)
+    assert vectors.open().cosines(question, []) == {}
+
+
+def test_another_model_replaces_all_vectors(vectors: Index[VectorStore], vector_settings: Settings) -> None:
+    """Vectors of two models in one index compare apples with pears, silently."""
+    question = np.ones(3, np.float32) / np.sqrt(np.float32(3))
+    other = vector_index(vector_settings, "other", lambda rows: np.tile(question, (len(rows), 1)))
+
+    plan = update_index(other, numbered_rows(12))
+
+    assert len(plan.added) == 12
+    assert set(other.fingerprints()) == {one.passage_id for one in numbered_rows(12)}
+    assert [hit.score for hit in other.open().search(question, 30)] == pytest.approx([1.0] * 12)
 
 
 def wanted(rows: Sequence[IndexRow]) -> dict[str, str]:
     return {one.passage_id: one.fingerprint for one in rows}
 
 
-@every_target
 def test_readers_see_the_published_version_until_the_next_is_published(tmp_path: Path, make_target: MakeTarget) -> None:
     """An answer made while an index is written must come from the last good one."""
     target, rows = make_target(tmp_path), numbered_rows(12)
@@ -65,7 +202,6 @@ def test_readers_see_the_published_version_until_the_next_is_published(tmp_path:
     assert target.fingerprints() == wanted(rows[3:])
 
 
-@every_target
 def test_versions_follow_each_other_by_difference(tmp_path: Path, make_target: MakeTarget) -> None:
     """Counts in the UI and the content of the index must both be those of the passages, after any history."""
     target, rows = make_target(tmp_path), numbered_rows(12)
@@ -82,7 +218,6 @@ def test_versions_follow_each_other_by_difference(tmp_path: Path, make_target: M
     assert target.fingerprints() == wanted(rows)
 
 
-@every_target
 def test_the_version_of_what_is_published_follows_from_the_passages(tmp_path: Path, make_target: MakeTarget) -> None:
     """An open engine compares it to see whether the index was published anew."""
     target, rows = make_target(tmp_path), numbered_rows(12)
@@ -136,7 +271,6 @@ class LosingVersion:
         self.version.discard()
 
 
-@every_target
 def test_a_version_that_lost_a_passage_is_withheld(tmp_path: Path, make_target: MakeTarget) -> None:
     """A bad index in the place of the last good one is worse than no update."""
     target, rows = make_target(tmp_path), numbered_rows(12)

@@ -1,0 +1,1 @@
+"""Passages in Qdrant: a server, or the storage that its client keeps inside this process."""

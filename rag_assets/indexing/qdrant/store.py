@@ -1,0 +1,122 @@
+"""Searching one published collection; see `VectorStore`.
+
+A reader stays with the collection it was opened on. That one is left alone until the version after the next is
+written; a search that ends after its collection was touched is thrown away.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from rag_assets.errors import StaleIndex
+from rag_assets.indexing.protocols import Scored, Vectors
+from rag_assets.indexing.qdrant.connection import Connection
+from rag_assets.indexing.qdrant.points import DENSE, filter_of, point_id
+from rag_assets.indexing.qdrant.publications import Publication, marked
+
+if TYPE_CHECKING:
+    from qdrant_client import models
+
+_TIE_MARGIN = 16
+
+
+@dataclass(frozen=True)
+class Graph:
+    """How the graph of a server is searched."""
+
+    ef: int
+    """Candidates looked at."""
+    is_used: bool
+    """False: all vectors are compared instead."""
+
+    def params(self, connection: Connection) -> "models.SearchParams | None":
+        """None for an embedded storage, which always compares all vectors."""
+        from qdrant_client import models
+
+        return None if connection.is_embedded else models.SearchParams(hnsw_ef=self.ef, exact=not self.is_used)
+
+
+class QdrantStore:
+    """One published version, for reading; see `VectorStore`."""
+
+    def __init__(self, connection: Connection, publication: Publication, dimension: int, graph: Graph) -> None:
+        """dimension: length of the stored vectors."""
+        self._connection: Connection | None = connection
+        self._publication = publication
+        self._dimension = dimension
+        self._graph = graph
+
+    def search(self, question: Vectors, limit: int, paper_ids: Sequence[str] | None = None) -> list[Scored]:
+        n_wanted = min(limit, self._publication.manifest.n_passages)
+        if n_wanted <= 0 or (paper_ids is not None and not paper_ids):
+            return []
+        n_fetched = n_wanted + _TIE_MARGIN
+        hits = self._nearest(question, n_fetched, filter_of(paper_ids))
+        while len(hits) == n_fetched and hits[-1].score == hits[n_wanted - 1].score:
+            n_fetched *= 2  # all that share the last place: which of them stay is decided by their ids
+            hits = self._nearest(question, n_fetched, filter_of(paper_ids))
+        return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))[:n_wanted]
+
+    def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
+        from qdrant_client import models
+
+        if not passage_ids:
+            return {}
+        ids: list[Any] = [point_id(id_) for id_ in passage_ids]
+        return dict(self._nearest(question, len(ids), models.Filter(must=[models.HasIdCondition(has_id=ids)])))
+
+    def close(self) -> None:
+        self._connection = None
+
+    def _nearest(self, question: Vectors, limit: int, where: "models.Filter | None") -> list[Scored]:
+        connection = self._opened()
+        if len(question) != self._dimension:
+            raise StaleIndex(
+                f"The vectors at {connection} have {self._dimension} numbers, those of the model {len(question)}: they "
+                "are of another model. Run rag-assets index build, or set embedding.model back."
+            )
+        found = nearest(connection, self._publication.collection, [question], limit, graph=self._graph, where=where)
+        self._demand_untouched(connection)
+        return found[0]
+
+    def _demand_untouched(self, connection: Connection) -> None:
+        """Asked after a search: what is untouched now was untouched then."""
+        if marked(connection, self._publication.collection) != self._publication:
+            raise StaleIndex(
+                f"The vectors at {connection} were replaced twice while a question was asked. Ask again; if that does "
+                "not help, another data folder writes the same collections: give this one an indexing.qdrant.prefix "
+                "of its own and run rag-assets index build."
+            )
+
+    def _opened(self) -> Connection:
+        if self._connection is None:
+            raise ValueError("this store was closed")
+        return self._connection
+
+
+def nearest(
+    connection: Connection,
+    collection: str,
+    questions: "Sequence[Vectors]",
+    limit: int,
+    *,
+    graph: Graph,
+    where: "models.Filter | None" = None,
+) -> list[list[Scored]]:
+    """The nearest passages of each unit vector, best first as the server orders them, in one request."""
+    from qdrant_client import models
+
+    requests = [
+        models.QueryRequest(
+            query=question.tolist(),
+            using=DENSE,
+            limit=limit,
+            filter=where,
+            params=graph.params(connection),
+            with_payload=["passage_id"],
+        )
+        for question in questions
+    ]
+    with connection.calls() as client:
+        responses = client.query_batch_points(collection, requests)
+    return [[Scored((hit.payload or {})["passage_id"], hit.score) for hit in one.points] for one in responses]
