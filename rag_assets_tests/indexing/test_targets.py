@@ -18,6 +18,7 @@ from rag_assets.indexing.protocols import (
     IndexTarget,
     IndexVersion,
     Report,
+    Scope,
     VectorStore,
 )
 from rag_assets.indexing.stores import VECTOR_STORES, WORD_INDEXES, Index, vector_index, word_index
@@ -120,17 +121,19 @@ def test_an_index_without_passages_is_valid_and_can_grow(index: Index[Any]) -> N
     assert index.open().search(question, 1)[0].passage_id == "c0003#0"
 
 
-def test_a_search_keeps_to_the_papers_it_is_asked_for(index: Index[Any]) -> None:
+def test_a_search_keeps_to_its_scope(index: Index[Any]) -> None:
     """A question about one paper must not be answered from another."""
     question = bag_of_words("sample degrees") if index.identity.model_id else "sample degrees"
     update_index(index, numbered_rows(30))
     opened = index.open()
 
-    found = opened.search(question, 30, ["paper1"])
+    def found(scope: Scope) -> set[str]:
+        return {hit.passage_id for hit in opened.search(question, 30, scope)}
 
-    assert {hit.passage_id for hit in found} == set(wanted(numbered_rows(10, start=10)))
-    assert opened.search(question, 30, []) == []
-    assert opened.search(question, 30, ["nobody"]) == []
+    assert found(Scope(paper_ids=("paper1",))) == set(wanted(numbered_rows(10, start=10)))
+    assert found(Scope(paper_ids=("paper0", "nobody"))) == set(wanted(numbered_rows(10)))
+    assert found(Scope(passage_ids=frozenset({"c0003#0", "c0027#0", "none"}))) == {"c0003#0", "c0027#0"}
+    assert found(Scope(paper_ids=())) == found(Scope(passage_ids=frozenset())) == found(Scope(("nobody",))) == set()
 
 
 @pytest.fixture(params=VECTOR_INDEXES)

@@ -6,7 +6,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 import numpy as np
 
-from rag_assets.indexing.protocols import IndexRow, Vectors
+from rag_assets.indexing.protocols import IndexRow, Scope, Vectors
 from rag_assets.indexing.qdrant.connection import Connection
 from rag_assets.indexing.qdrant.publications import MARKER, Publication
 from rag_assets.settings import IndexingSettings
@@ -121,12 +121,16 @@ def vectors_in(connection: Connection, collection: str, passage_ids: Sequence[st
     return {id_: np.asarray(vector, np.float32) for id_, vector in vectors.items()}
 
 
-def filter_of(paper_ids: Sequence[str] | None) -> "models.Filter | None":
+def filter_of(scope: Scope | None) -> "models.Filter | None":
     from qdrant_client import models
 
-    if paper_ids is None:
+    if scope is None:
         return None
-    return models.Filter(must=[models.FieldCondition(key="paper_id", match=models.MatchAny(any=list(paper_ids)))])
+    if scope.passage_ids is not None:
+        ids: list[Any] = [point_id(id_) for id_ in sorted(scope.passage_ids)]
+        return models.Filter(must=[models.HasIdCondition(has_id=ids)])
+    papers = models.MatchAny(any=list(scope.paper_ids or ()))
+    return models.Filter(must=[models.FieldCondition(key="paper_id", match=papers)])
 
 
 def _payload(row: IndexRow) -> dict[str, str | int | None]:

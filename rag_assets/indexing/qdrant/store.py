@@ -6,12 +6,12 @@ written; a search that ends after its collection was touched is thrown away.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rag_assets.errors import StaleIndex
-from rag_assets.indexing.protocols import Scored, Vectors
+from rag_assets.indexing.protocols import Scope, Scored, Vectors
 from rag_assets.indexing.qdrant.connection import Connection
-from rag_assets.indexing.qdrant.points import DENSE, filter_of, point_id
+from rag_assets.indexing.qdrant.points import DENSE, filter_of
 from rag_assets.indexing.qdrant.publications import Publication, marked
 
 if TYPE_CHECKING:
@@ -46,36 +46,33 @@ class QdrantStore:
         self._dimension = dimension
         self._graph = graph
 
-    def search(self, question: Vectors, limit: int, paper_ids: Sequence[str] | None = None) -> list[Scored]:
+    def search(self, question: Vectors, limit: int, scope: Scope | None = None) -> list[Scored]:
         n_wanted = min(limit, self._publication.manifest.n_passages)
-        if n_wanted <= 0 or (paper_ids is not None and not paper_ids):
+        if n_wanted <= 0 or (scope is not None and scope.is_empty):
             return []
         n_fetched = n_wanted + _TIE_MARGIN
-        hits = self._nearest(question, n_fetched, filter_of(paper_ids))
+        hits = self._nearest(question, n_fetched, scope)
         while len(hits) == n_fetched and hits[-1].score == hits[n_wanted - 1].score:
             n_fetched *= 2  # all that share the last place: which of them stay is decided by their ids
-            hits = self._nearest(question, n_fetched, filter_of(paper_ids))
+            hits = self._nearest(question, n_fetched, scope)
         return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))[:n_wanted]
 
     def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
-        from qdrant_client import models
-
         if not passage_ids:
             return {}
-        ids: list[Any] = [point_id(id_) for id_ in passage_ids]
-        return dict(self._nearest(question, len(ids), models.Filter(must=[models.HasIdCondition(has_id=ids)])))
+        return dict(self._nearest(question, len(passage_ids), Scope(passage_ids=frozenset(passage_ids))))
 
     def close(self) -> None:
         self._connection = None
 
-    def _nearest(self, question: Vectors, limit: int, where: "models.Filter | None") -> list[Scored]:
+    def _nearest(self, question: Vectors, limit: int, scope: Scope | None) -> list[Scored]:
         connection = self._opened()
         if len(question) != self._dimension:
             raise StaleIndex(
                 f"The vectors at {connection} have {self._dimension} numbers, those of the model {len(question)}: they "
                 "are of another model. Run rag-assets index build, or set embedding.model back."
             )
-        found = nearest(connection, self._publication.collection, [question], limit, graph=self._graph, where=where)
+        found = nearest(connection, self._publication.collection, [question], limit, graph=self._graph, scope=scope)
         self._demand_untouched(connection)
         return found[0]
 
@@ -101,7 +98,7 @@ def nearest(
     limit: int,
     *,
     graph: Graph,
-    where: "models.Filter | None" = None,
+    scope: Scope | None = None,
 ) -> list[list[Scored]]:
     """The nearest passages of each unit vector, best first as the server orders them, in one request."""
     from qdrant_client import models
@@ -111,7 +108,7 @@ def nearest(
             query=question.tolist(),
             using=DENSE,
             limit=limit,
-            filter=where,
+            filter=filter_of(scope),
             params=graph.params(connection),
             with_payload=["passage_id"],
         )
