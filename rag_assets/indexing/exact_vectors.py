@@ -1,11 +1,14 @@
-"""Exact vector search: all vectors of an index in one file, compared with a question one by one.
+"""Exact vector search: all vectors of an index in one file, none of them left out but for certain.
 
 What is found follows from the passages alone, so answers after any history of updates equal those of a fresh index;
 an approximate graph (`chroma`) cannot promise that. The price grows with the number of vectors, see ADR 0017.
 """
 
+import os
+import weakref
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -17,25 +20,38 @@ from rag_assets.indexing.protocols import IndexRow, Scope, Scored, Vectors
 
 VECTORS_FILE = "vectors.arrow"
 _QUESTIONS_AT_ONCE = 16
+_ROWS_AT_ONCE = 1024
+_FLOAT_BYTES = 4
+_ROUNDING = 1e-5
+"""More than sums of float32 can be off."""
 
 
 class ExactVectors:
-    """Vectors held in memory once, for reading; see `VectorStore`. May be used by several threads.
+    """Vectors of an index, for reading; see `VectorStore`. May be used by several threads.
 
-    Ids stay in Arrow's columns: as Python objects they would take more memory than a third of the vectors.
+    In memory are their ids, in Arrow's columns, and a copy of the vectors in bytes (`_RoughVectors`), a quarter of
+    their size: it tells which of them have to be read to find the nearest ones.
     """
 
-    def __init__(self, rows: pa.RecordBatch) -> None:
+    def __init__(self, rows: pa.RecordBatch, stored: "_StoredVectors") -> None:
         self._ids, self._papers, self._fingerprints = rows["passage_id"], rows["paper_id"], rows["fingerprint"]
-        numbers = rows["vector"].flatten()
-        column = np.frombuffer(numbers.buffers()[1], np.float32, len(numbers), 4 * numbers.offset)  # no pandas, no copy
-        self._vectors = column.reshape(len(rows), rows["vector"].type.list_size)
+        self._stored = stored
 
     @classmethod
     def open(cls, folder: Path) -> "ExactVectors":
-        """Read the vectors of the index in `folder`. Raises OSError or an ArrowException when they cannot be read."""
-        content = (folder / VECTORS_FILE).read_bytes()  # not mapped: a file cut short later would end the process
-        return cls(pa.ipc.open_file(pa.BufferReader(content)).get_batch(0))
+        """Open the vectors of the index in `folder`. Raises OSError or an ArrowException when they cannot be read."""
+        with (folder / VECTORS_FILE).open("rb") as file:
+            content = pa.py_buffer(file.read())  # not mapped: a file cut short later would end the process
+            batch = pa.ipc.open_file(content).get_batch(0)
+            numbers = batch["vector"].flatten()
+            offset = numbers.buffers()[1].address - content.address + _FLOAT_BYTES * numbers.offset
+            stored = _StoredVectors(os.dup(file.fileno()), offset, (len(batch), batch["vector"].type.list_size))
+        named = batch.select(["passage_id", "paper_id", "fingerprint"])
+        return cls(pa.ipc.read_record_batch(named.serialize(), named.schema), stored)  # a copy without the vectors
+
+    @cached_property
+    def _rough(self) -> "_RoughVectors":
+        return _RoughVectors(self._stored)
 
     def __len__(self) -> int:
         """How many vectors there are."""
@@ -43,7 +59,7 @@ class ExactVectors:
 
     @property
     def dimension(self) -> int:
-        return int(self._vectors.shape[1])
+        return self._stored.shape[1]
 
     def fingerprints(self) -> dict[str, str]:
         """passage_id -> fingerprint of everything inside."""
@@ -53,7 +69,11 @@ class ExactVectors:
         places = np.arange(len(self._ids)) if scope is None else self._places_in(scope)
         if limit <= 0 or not len(places):
             return []
-        cosines = (self._vectors @ question)[places]
+        if limit < len(places):
+            rough, most_wrong = self._rough.cosines(question)
+            rough = rough[places]
+            places = places[rough >= np.partition(rough, -limit)[-limit] - 2 * most_wrong]
+        cosines = _cosines(self._stored.rows(places), question)
         if limit < len(places):
             last = np.partition(cosines, -limit)[-limit]
             nearest = cosines >= last  # all that share the last place: which of them stay is decided by their ids
@@ -66,7 +86,7 @@ class ExactVectors:
         places = {id_: place for id_ in passage_ids if (place := self._place(id_)) is not None}
         if not places:
             return {}
-        cosines = self._vectors[list(places.values())] @ question
+        cosines = _cosines(self._stored.rows(np.array(list(places.values()))), question)
         return dict(zip(places, cosines.tolist(), strict=True))
 
     def nth_cosines(self, questions: Vectors, n: int) -> Vectors:
@@ -75,19 +95,19 @@ class ExactVectors:
         Holds the cosines of a few questions at a time.
         """
         nth = min(n, len(self._ids))
+        vectors = self._stored.rows(np.arange(len(self._ids)))
         blocks = np.array_split(questions, -(-len(questions) // _QUESTIONS_AT_ONCE))
-        return np.concatenate([np.partition(self._vectors @ some.T, -nth, axis=0)[-nth] for some in blocks])
+        return np.concatenate([np.partition(vectors @ some.T, -nth, axis=0)[-nth] for some in blocks])
 
     def close(self) -> None:
-        """Nothing is held open."""
+        self._stored.close()
 
     def vectors(self, passage_ids: Sequence[str]) -> Vectors:
         """The vectors of passages, shape (len(passage_ids), dim). Raises ValueError when one has none."""
         places = pc.index_in(pa.array(passage_ids, pa.string()), value_set=self._ids)
         if places.null_count:
             raise ValueError(f"{places.null_count} of {len(passage_ids)} passages have no vector in the index")
-        vectors: Vectors = self._vectors[places.to_numpy()]
-        return vectors
+        return self._stored.rows(places.to_numpy())
 
     def _places_in(self, scope: Scope) -> npt.NDArray[np.intp]:
         column, wanted = (
@@ -100,6 +120,67 @@ class ExactVectors:
         """Row of a passage; the file is sorted by id."""
         place = bisect_left(range(len(self._ids)), passage_id, key=lambda row: self._ids[row].as_py())
         return place if place < len(self._ids) and self._ids[place].as_py() == passage_id else None
+
+
+class _StoredVectors:
+    """The vectors in their file, shape (n, dim), which stays open until it is closed or nothing refers to it."""
+
+    def __init__(self, file: int, offset: int, shape: tuple[int, int]) -> None:
+        """file: its descriptor, which belongs to this object. offset: of the first number, in bytes."""
+        self.shape = shape
+        self._file = file
+        self._offset = offset
+        self.close = weakref.finalize(self, os.close, file)
+
+    def rows(self, places: npt.NDArray[np.intp]) -> Vectors:
+        """The vectors at those places, in that order; those that stand side by side are read at once."""
+        vectors = np.empty((len(places), self.shape[1]), np.float32)
+        if not len(places):
+            return vectors
+        n_bytes = _FLOAT_BYTES * self.shape[1]
+        starts = np.flatnonzero(np.diff(places, prepend=places[0] - 2) != 1)
+        for start, end in zip(starts, [*starts[1:], len(places)], strict=True):
+            at = self._offset + int(places[start]) * n_bytes
+            if os.preadv(self._file, [vectors[start:end].data.cast("B")], at) < (end - start) * n_bytes:
+                raise OSError(f"{VECTORS_FILE} was cut short while it was open")
+        return vectors
+
+
+class _RoughVectors:
+    """Each vector as whole numbers from -127 to 127 and a scale, and how far the cosines of these may be off.
+
+    Source: Weber, Schek and Blott 1998, "A Quantitative Analysis and Performance Study for Similarity-Search Methods in
+    High-Dimensional Spaces": what an approximation rules out for certain need not be read.
+    """
+
+    def __init__(self, stored: _StoredVectors) -> None:
+        self._numbers = np.empty(stored.shape, np.int8)
+        self._scales = np.empty(stored.shape[0], np.float32)
+        self._error = 0.0
+        """Length of the longest difference between a vector and its approximation."""
+        for start in range(0, len(self._scales), _ROWS_AT_ONCE):
+            rows = slice(start, min(start + _ROWS_AT_ONCE, len(self._scales)))
+            vectors = stored.rows(np.arange(rows.start, rows.stop))
+            scales = np.maximum(np.abs(vectors).max(axis=1) / 127, np.finfo(np.float32).tiny)
+            self._scales[rows], self._numbers[rows] = scales, np.rint(vectors / scales[:, np.newaxis])
+            wrong = np.linalg.norm(vectors - self._numbers[rows] * scales[:, np.newaxis], axis=1)
+            self._error = max(self._error, float(wrong.max()))
+
+    def cosines(self, question: Vectors) -> tuple[Vectors, float]:
+        """Approximate cosines, shape (n,), and how far each may be from the true one (Cauchy and Schwarz)."""
+        found = np.empty(len(self._scales), np.float32)
+        floats = np.empty((_ROWS_AT_ONCE, self._numbers.shape[1]), np.float32)  # small enough for a processor's cache
+        for start in range(0, len(found), _ROWS_AT_ONCE):
+            some = self._numbers[start : start + _ROWS_AT_ONCE]
+            np.copyto(floats[: len(some)], some)
+            np.dot(floats[: len(some)], question, out=found[start : start + len(some)])
+        return found * self._scales, self._error * float(np.linalg.norm(question)) + _ROUNDING
+
+
+def _cosines(vectors: Vectors, question: Vectors) -> Vectors:
+    """Row by row: the result for a vector does not depend on those beside it, as it does in a matrix product."""
+    cosines: Vectors = np.einsum("ij,j->i", vectors, question)
+    return cosines
 
 
 def write_vectors(folder: Path, rows: Mapping[str, IndexRow], new: Mapping[str, Vectors]) -> None:

@@ -1,0 +1,73 @@
+"""The nearest vectors, found by comparing approximations and reading only those that may be among them."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_assets.indexing.exact_vectors import VECTORS_FILE, ExactVectors, write_vectors
+from rag_assets.indexing.protocols import Scope, Vectors
+from rag_assets_tests.indexing.rows import numbered_rows
+
+N, DIMENSION = 3000, 48
+
+
+def unit(vectors: Vectors) -> Vectors:
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def scattered(draw: np.random.Generator) -> Vectors:
+    return unit(draw.standard_normal((N, DIMENSION)))
+
+
+def crowded(draw: np.random.Generator) -> Vectors:
+    """Nearly alike, and some of them the same: the approximations cannot tell them apart."""
+    vectors = unit(draw.standard_normal((1, DIMENSION)) + 1e-3 * draw.standard_normal((N, DIMENSION)))
+    vectors[::7] = vectors[0]
+    return vectors
+
+
+def of_one_word(draw: np.random.Generator) -> Vectors:
+    """One number is all of a vector, which makes the scale of the approximation coarse for the others."""
+    vectors = 1e-4 * draw.standard_normal((N, DIMENSION))
+    vectors[np.arange(N), draw.integers(0, 4, N)] = 1.0
+    return unit(vectors)
+
+
+@pytest.mark.parametrize("made", [scattered, crowded, of_one_word], ids=lambda made: made.__name__)
+@pytest.mark.parametrize("limit", [1, 50])
+def test_the_nearest_are_those_that_comparing_all_finds(
+    made: Callable[[np.random.Generator], Vectors], limit: int, tmp_path: Path
+) -> None:
+    """A passage that an approximation ruled out by mistake is found by no question."""
+    draw = np.random.default_rng(11)
+    vectors, rows = made(draw), sorted(numbered_rows(N), key=lambda row: row.passage_id)
+    ids = [row.passage_id for row in rows]
+    write_vectors(tmp_path, {row.passage_id: row for row in rows}, dict(zip(ids, vectors, strict=True)))
+    store = ExactVectors.open(tmp_path)
+    some = Scope(passage_ids=frozenset(ids[::3]))
+
+    for question in (*unit(vectors[:5] + vectors[5:10]), vectors[0]):
+        cosines = np.einsum("ij,j->i", vectors, question)
+        wanted = sorted(range(N), key=lambda place: (-cosines[place], ids[place]))
+        assert [hit.passage_id for hit in store.search(question, limit)] == [ids[place] for place in wanted[:limit]]
+        allowed = [ids[place] for place in wanted if place % 3 == 0]
+        assert [hit.passage_id for hit in store.search(question, limit, some)] == allowed[:limit]
+    store.close()
+
+
+def test_an_open_index_does_not_see_the_one_that_replaces_it(tmp_path: Path) -> None:
+    """A question under way would get the vectors of other passages under these ids."""
+    rows = numbered_rows(3)
+    by_id = {row.passage_id: row for row in rows}
+    ids, vectors = sorted(by_id), np.eye(3, DIMENSION, dtype=np.float32)
+    for name, order in (("old", [0, 1, 2]), ("new", [2, 1, 0])):
+        (tmp_path / name).mkdir()
+        write_vectors(tmp_path / name, by_id, dict(zip(ids, vectors[order], strict=True)))
+    store = ExactVectors.open(tmp_path / "old")
+    (tmp_path / "new" / VECTORS_FILE).replace(tmp_path / "old" / VECTORS_FILE)
+
+    assert [hit.passage_id for hit in store.search(vectors[0], 1)] == [ids[0]]
+    assert np.array_equal(store.vectors(ids), vectors)
+    store.close()
