@@ -82,7 +82,9 @@ def covidqa(corpora: Path) -> QuestionSet:
             (target / f"{path.stem}.txt").write_text(json.loads(path.read_bytes())["text"], "utf-8")
 
     questions = [
-        AskedQuestion(row["id"], row["question"], paper, half[paper], frozenset([paper]), answer=row["answer_text"])
+        AskedQuestion(
+            row["id"], printable(row["question"]), paper, half[paper], frozenset([paper]), answer=row["answer_text"]
+        )
         for row in json_lines(folder / "questions.jsonl")
         for paper in [str(row["article_id"])]
     ]
@@ -108,7 +110,8 @@ def ohr(corpora: Path) -> QuestionSet:
         is_literal = folded(row["evidence_text"]) in folded(pages[paper][page])
         questions.append(
             AskedQuestion(
-                row["id"], row["question"], paper, half[paper], frozenset([paper]), frozenset([(paper, page + 1)]),
+                row["id"], printable(row["question"]), paper, half[paper],
+                frozenset([paper]), frozenset([(paper, page + 1)]),
                 answer=row["evidence_text"] if is_literal else "",
             )
         )  # fmt: skip
@@ -179,6 +182,11 @@ def demo(_corpora: Path) -> QuestionSet:
         for row in rows
     ]  # fmt: skip
     return QuestionSet("demo", "document", len(papers), write_papers, tuple(questions))
+
+
+def printable(text: str) -> str:
+    """Without characters that are no text, which the engine refuses in a question."""
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def json_lines(path: Path) -> list[dict[str, Any]]:
