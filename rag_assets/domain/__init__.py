@@ -38,6 +38,7 @@ from rag_assets.domain.documents import (
     n_text_chars,
 )
 from rag_assets.domain.filters import EVERYTHING, Condition, Filter, FilterField, PageRange
+from rag_assets.domain.relevance import Band, band_of
 from rag_assets.domain.spans import (
     Box,
     Span,
@@ -55,6 +56,7 @@ __all__ = [
     "BLOCK_SEPARATOR",
     "EVERYTHING",
     "TITLE_PAGE_HEADING",
+    "Band",
     "Block",
     "BlockKind",
     "Box",
@@ -86,6 +88,7 @@ __all__ = [
     "Verification",
     "Zone",
     "all_boxes",
+    "band_of",
     "first_page",
     "known_spans",
     "last_page",

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from rag_assets.domain.relevance import Band, band_of
 from rag_assets.domain.spans import Box, Span, all_boxes, known_spans, page_label, spans_between
 
 
@@ -154,6 +155,14 @@ class Hit:
     """Cosine of question and passage, -1 to 1; None when the vector index did not return it."""
     lexical_score: float | None = None
     """BM25 score, 0 or more; None when the lexical index did not return it."""
+    relevance: float | None = None
+    """The reranker's estimate that the passage answers the question, 0 to 1; comparable between questions. None where
+    no reranker looked at it."""
+
+    @property
+    def band(self) -> Band | None:
+        """Its relevance in a word."""
+        return None if self.relevance is None else band_of(self.relevance)
 
     @property
     def boxes(self) -> tuple[Box, ...]:

@@ -27,6 +27,7 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import fingerprint
 from rag_assets.promises import check_all
 from rag_assets.questions import Question, asked
+from rag_assets.reranking import Means, SkippingReranker, open_reranker
 from rag_assets.retrieval.opening import corpus_version, fit_together, open_searcher, published_files
 from rag_assets.retrieval.search import SEARCH_VERSION, Searcher
 from rag_assets.settings import EmbeddingSettings, Settings
@@ -61,6 +62,7 @@ class Engine:
         self._kept_pipeline: AnswerPipeline | None = None
         encoder = open_token_encoder(settings.embedding, settings.paths.models, settings.execution.n_workers)
         self._tokens = PassageTokens(encoder)
+        self._kept_reranker: SkippingReranker | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -147,6 +149,7 @@ class Engine:
             pipeline.answerer.identity,
             pipeline.scorer.identity,
             embedder_facts(settings.embedding, settings.paths.models).identity,
+            reranker.identity if (reranker := self._reranker()) else "",
             PIPELINE_VERSION,
             SEARCH_VERSION,
         )
@@ -169,7 +172,17 @@ class Engine:
     def _opened(self) -> Searcher:
         settings = self._settings
         shared = None if is_hosted(settings.embedding.model) else self._encoder()
-        return open_searcher(settings, self._connections, shared)
+        return open_searcher(settings, self._connections, shared, self._reranker())
+
+    def _reranker(self) -> SkippingReranker | None:
+        """Kept while publications come and go: what it warned of once holds for all of them."""
+        with self._loading:
+            if self._kept_reranker is None:
+                settings = self._settings
+                means = Means(self._tokens, self._connections, settings.paths.models, settings.execution.n_workers)
+                opened = open_reranker(settings.retrieval.reranker, means)
+                self._kept_reranker = SkippingReranker(opened) if opened else None
+            return self._kept_reranker
 
     def _pipeline(self) -> AnswerPipeline:
         with self._loading:

@@ -58,6 +58,8 @@ def _hit_rows(hits: Sequence[Hit]) -> list[dict[str, Any]]:
             "page_label": hit.chunk.page_label,
             "text": hit.chunk.text,
             "passage": hit.passage.text,
+            "relevance": hit.relevance,
+            "band": hit.band,
             "similarity": hit.dense_score,
             "section": hit.passage.section_path,
             "passage_page_start": hit.passage.page_start,

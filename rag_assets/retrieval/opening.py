@@ -17,6 +17,7 @@ from rag_assets.incremental import data_version, fingerprint
 from rag_assets.indexing.manifest import MANIFEST_FILE
 from rag_assets.indexing.protocols import IndexManifest, LexicalIndex, VectorStore
 from rag_assets.indexing.stores import Index, published_indexes, vector_index, word_index
+from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.search import DenseSearch, Searcher
 from rag_assets.settings import Settings
@@ -29,10 +30,16 @@ logger = logging.getLogger(__name__)
 Opened = TypeVar("Opened", VectorStore, LexicalIndex)
 
 
-def open_searcher(settings: Settings, connections: Connections, embedder: Embedder | None = None) -> Searcher:
+def open_searcher(
+    settings: Settings,
+    connections: Connections,
+    embedder: Embedder | None = None,
+    reranker: SkippingReranker | None = None,
+) -> Searcher:
     """Open chunks, passages and indexes below `settings.data_dir`; the model is loaded by the first question.
 
-    connections: to an embedding model behind an API. embedder: that of the settings, if it is open already.
+    connections: to an embedding model behind an API. embedder: that of the settings, if it is open already. reranker:
+    None leaves the order that the indexes give.
 
     Raises MissingInput when a table or both indexes are missing or do not fit, StaleIndex when the tables do not fit
     each other, MissingKey when the embedding model needs a key that is not set, StoreUnavailable or StoreRefused when
@@ -52,7 +59,7 @@ def open_searcher(settings: Settings, connections: Connections, embedder: Embedd
             settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")
         ).name
     )
-    return Searcher(library, dense, words, settings.retrieval, counter)
+    return Searcher(library, dense, words, settings.retrieval, counter, reranker)
 
 
 def _dense_search(

@@ -1,7 +1,8 @@
 """A question becomes ranked passages and hits.
 
-Candidates come from both indexes, are fused, and a chunk scores as its best passage. Opening what is searched lives in
-`opening`, what an answerer gets to read in `packing`.
+Candidates come from both indexes and are fused, the best of them are reranked, and a chunk scores as its best passage.
+Opening what is searched lives in `opening`, the reranking step in `reranked`, what an answerer gets to read in
+`packing`.
 """
 
 from collections.abc import Sequence
@@ -15,14 +16,16 @@ from rag_assets.domain import EVERYTHING, Chunk, Context, Evidence, Filter, Hit,
 from rag_assets.embedding.base import Embedder
 from rag_assets.indexing.protocols import LexicalIndex, Scope, Scored, VectorStore
 from rag_assets.questions import Question, asks_about_publication, question_parts
+from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.filtering import PassageFilters
 from rag_assets.retrieval.fusion import CandidateScores, Scores, fused, index_weights, weighted_down
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
+from rag_assets.retrieval.reranked import Reranking
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
 
-SEARCH_VERSION = 4
+SEARCH_VERSION = 5
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 
 
@@ -36,6 +39,8 @@ class RankedPassage:
     score: float
     dense_score: float | None
     lexical_score: float | None
+    relevance: float | None
+    """As in `Hit`."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,7 @@ class Searcher:
         words: LexicalIndex | None,
         settings: RetrievalSettings,
         counter: TokenCounter,
+        reranker: SkippingReranker | None = None,
     ) -> None:
         self.library = library
         dense_weight, lexical_weight = index_weights(settings)
@@ -78,6 +84,7 @@ class Searcher:
         self._settings = settings
         self._sizes = PassageSizes(counter, library.n_passages)
         self._filters = PassageFilters(library)
+        self._reranking = Reranking(reranker, library, settings)
 
     def __enter__(self) -> Self:
         return self
@@ -92,7 +99,8 @@ class Searcher:
             one.close()
 
     def rank(self, question: str, where: Filter = EVERYTHING) -> list[RankedPassage]:
-        """All candidate passages that `where` lets through, best first. Empty for a blank question.
+        """All candidate passages that `where` and the floor of relevance let through, best first. Empty for a blank
+        question.
 
         A compound question is searched part by part; a passage keeps its best score.
         """
@@ -111,13 +119,19 @@ class Searcher:
             return []
         ids, candidates = self._candidates(query)
         places = self.library.places(ids)
+        reranked = self._reranking.applied(query.text, places, fused(candidates, self._settings))
         trust = np.where(self.library.are_generated(places), self._settings.generated_weight, 1.0)
-        scores = weighted_down(fused(candidates, self._settings), trust)
+        scores = weighted_down(reranked.scores, trust)
         return [
-            RankedPassage(id_, int(place), float(score), _known(dense), _known(lexical))
-            for id_, place, score, dense, lexical in zip(
-                ids, places, scores, candidates.dense, candidates.lexical, strict=True
+            RankedPassage(
+                passage_id=ids[at],
+                place=int(places[at]),
+                score=float(scores[at]),
+                dense_score=_known(candidates.dense[at]),
+                lexical_score=_known(candidates.lexical[at]),
+                relevance=_known(reranked.relevance[at]),
             )
+            for at in np.flatnonzero(reranked.are_kept).tolist()
         ]
 
     def evidence(self, question: Question, k: int, budget_tokens: int | None = None) -> Evidence:
@@ -163,6 +177,7 @@ class Searcher:
                 passage=passage,
                 dense_score=one.dense_score,
                 lexical_score=one.lexical_score,
+                relevance=one.relevance,
             )
             for rank, (one, passage) in enumerate(zip(best, passages, strict=True), start=1)
         ]

@@ -19,8 +19,29 @@ from rag_assets.cli import app
 from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, World
 
 ASSETS = {"parsed_index", "blocks", "chunks", "passages", "embeddings", "chroma_index", "bm25_index", "index_meta"}
-HIT_KEYS = ["rank", "score", "paper_id", "chunk_id", "page_start", "page_end", "page_label", "text", "passage"]
-HIT_KEYS += ["similarity", "section", "passage_page_start", "passage_page_end", "passage_page_label", "boxes"]
+HIT_KEYS = [
+    "rank",
+    "score",
+    "relevance",
+    "band",
+    "paper_id",
+    "chunk_id",
+    "page_start",
+    "page_end",
+    "page_label",
+    "text",
+    "passage",
+]
+HIT_KEYS += [
+    "relevance",
+    "band",
+    "similarity",
+    "section",
+    "passage_page_start",
+    "passage_page_end",
+    "passage_page_label",
+    "boxes",
+]
 FERRITIN = "How much did ferritin fall in runners within a month?"
 CONTEXT_KEYS = ["paper_id", "chunk_id", "page_start", "page_end", "n_tokens", "text", "is_generated"]
 

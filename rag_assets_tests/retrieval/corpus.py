@@ -18,6 +18,7 @@ from rag_assets.indexing.chroma import ChromaFiles, ChromaStore
 from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.protocols import IndexRow, Vectors
 from rag_assets.indexing.tantivy_index import TantivyFiles, TantivyIndex
+from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.search import DenseSearch, Searcher
 from rag_assets.settings import IndexingSettings, RetrievalSettings
@@ -182,8 +183,14 @@ class Corpus:
         update_index(FolderTarget(folder / "chroma", target), self.rows)
         update_index(FolderTarget(folder / "bm25", TantivyFiles()), self.rows)
 
-    def searcher(self, folder: Path, settings: RetrievalSettings, indexes: str = "both") -> Searcher:
+    def searcher(
+        self,
+        folder: Path,
+        settings: RetrievalSettings,
+        indexes: str = "both",
+        reranker: SkippingReranker | None = None,
+    ) -> Searcher:
         """A searcher over what `index` wrote; `indexes`: both, words or vectors."""
         dense = None if indexes == "words" else DenseSearch(ChromaStore.open(folder / "chroma"), HashedWords())
         words = None if indexes == "vectors" else TantivyIndex.open(folder / "bm25")
-        return Searcher(self.library, dense, words, settings, WordCounter())
+        return Searcher(self.library, dense, words, settings, WordCounter(), reranker)

@@ -43,6 +43,8 @@ def test_each_question_gets_hits_and_a_packed_context(tmp_path: Path) -> None:
     assert 0 < hit.pop("similarity") < 1
     assert hit == {
         "rank": 1,
+        "relevance": None,
+        "band": None,
         "paper_id": "smith2020",
         "chunk_id": "iron",
         "page_start": 2,

@@ -1,0 +1,18 @@
+"""A closer look at the best candidates of a search: late interaction, cross-encoders, and models behind an API."""
+
+from rag_assets.reranking.base import Candidate, Judgement, Reranker, Scores, stretched
+from rag_assets.reranking.rerankers import NO_RERANKER, RERANKERS, Means, open_reranker
+from rag_assets.reranking.skipping import SkippingReranker
+
+__all__ = [
+    "NO_RERANKER",
+    "RERANKERS",
+    "Candidate",
+    "Judgement",
+    "Means",
+    "Reranker",
+    "Scores",
+    "SkippingReranker",
+    "open_reranker",
+    "stretched",
+]
