@@ -23,7 +23,6 @@ class Candidate:
     passage: Passage
     score: float
     """What the search gave it; higher is better. Comparable within one question only."""
-    paper_title: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,15 +49,6 @@ class Reranker(Protocol):
         Raises MissingModel, MissingKey, ModelFault or BudgetExhausted when it cannot tell.
         """
         ...
-
-
-def described(candidate: Candidate) -> str:
-    """The passage as a model reads it that scores a pair of texts: title of the paper, section, text.
-
-    A passage alone does not say which paper, or which part of it, it comes from.
-    """
-    heads = [part for part in (candidate.paper_title, candidate.passage.section_path) if part.strip()]
-    return "\n".join([*heads, candidate.passage.text])
 
 
 def stretched(scores: Scores) -> Scores:

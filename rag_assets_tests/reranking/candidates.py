@@ -8,12 +8,9 @@ from rag_assets.reranking import Candidate, Judgement
 from rag_assets_tests.retrieval.corpus import passage_of
 
 
-def candidates_of(*texts: str, title: str = "", section: str = "Results") -> list[Candidate]:
+def candidates_of(*texts: str) -> list[Candidate]:
     """In the order a search found them, with falling scores."""
-    return [
-        Candidate(passage_of(f"p{nth}", text, section=section), 1.0 - nth / len(texts), title)
-        for nth, text in enumerate(texts)
-    ]
+    return [Candidate(passage_of(f"p{nth}", text), 1.0 - nth / len(texts)) for nth, text in enumerate(texts)]
 
 
 class ScriptedReranker:
