@@ -6,7 +6,7 @@ kinds of scores are combined is decided in `retrieval.fusion`.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -85,6 +85,44 @@ class VectorStore(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class SparseVector(NamedTuple):
+    """Weights of some terms; all others have none."""
+
+    places: tuple[int, ...]
+    """Numbers of the terms, 0 to 2^32 - 1, ascending, each once."""
+    weights: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HybridQuestion:
+    """A question in all the ways that a `HybridStore` compares."""
+
+    text: str
+    vector: Vectors
+    """Unit vector of the embedding model, shape (dim,)."""
+
+
+@dataclass(frozen=True, slots=True)
+class HybridHits:
+    """What a `HybridStore` found; each list best first, ties by passage_id."""
+
+    fused: list[Scored]
+    """Everything that is in one of its lists, scored 0 to 1 over all of them."""
+    nearest: list[Scored]
+    """By cosine."""
+    by_words: list[Scored]
+    """By BM25."""
+
+
+@runtime_checkable
+class HybridStore(Protocol):
+    """A vector store that also holds the words, and fuses what both find by itself."""
+
+    def hybrid(self, question: HybridQuestion, limit: int, scope: Scope | None = None) -> HybridHits:
+        """At most `limit` passages of each kind. Raises InvalidSettings when the index was built without words."""
+        ...
 
 
 class LexicalIndex(Protocol):

@@ -90,7 +90,7 @@ def _tantivy(settings: Settings) -> Index[LexicalIndex]:
 
 def _qdrant(settings: Settings, model: str, vectors_of: VectorsOf) -> Index[VectorStore]:
     source = VectorSource(model, vectors_of)
-    return QdrantIndex(settings.paths.qdrant, settings.indexing, source, settings.retrieval.exact_search_mb)
+    return QdrantIndex(settings.paths.qdrant, settings.indexing, source, settings.retrieval)
 
 
 VECTOR_STORES: dict[str, Callable[[Settings, str, VectorsOf], Index[VectorStore]]] = {

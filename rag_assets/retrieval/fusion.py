@@ -24,10 +24,14 @@ class CandidateScores:
     lexical: Scores
     """BM25, NaN where the passage is not in the lexical index's list."""
     lexical_rank: Scores
+    fused: Scores | None = None
+    """What a store that fuses by itself says; 0 to 1."""
 
 
 def fused(candidates: CandidateScores, settings: RetrievalSettings) -> Scores:
     """Score the candidates with the fusion that `settings` name; shape (n,), higher is better."""
+    if candidates.fused is not None:
+        return candidates.fused
     dense_rank, lexical_rank = candidates.dense_rank, candidates.lexical_rank
     if settings.fusion == "rrf":
         return reciprocal_rank(dense_rank, lexical_rank, k=settings.rrf_k)
@@ -41,9 +45,16 @@ def fused(candidates: CandidateScores, settings: RetrievalSettings) -> Scores:
     return min_max_blend(candidates.dense, candidates.lexical, dense_weight=settings.dense_weight)
 
 
+def is_by_server(settings: RetrievalSettings) -> bool:
+    """Whether the vector store is to fuse, see `HybridStore`."""
+    return settings.fusion in ("server_rrf", "server_dbsf")
+
+
 def index_weights(settings: RetrievalSettings) -> tuple[float, float]:
     """Weight of the vectors and of the words in the fusion that `settings` name; what an index without any finds
-    cannot be among the first."""
+    cannot be among the first. A store that fuses by itself has the words too."""
+    if is_by_server(settings):
+        return 1.0, 0.0
     if settings.fusion == "rrf":
         return 1.0, 1.0
     if settings.fusion == "rank_blend":

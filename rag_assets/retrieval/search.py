@@ -14,11 +14,12 @@ import numpy as np
 
 from rag_assets.domain import EVERYTHING, Chunk, Context, Evidence, Filter, Hit, SectionKind
 from rag_assets.embedding.base import Embedder
-from rag_assets.indexing.protocols import LexicalIndex, Scope, Scored, VectorStore
+from rag_assets.errors import InvalidSettings
+from rag_assets.indexing.protocols import HybridQuestion, HybridStore, LexicalIndex, Scope, Scored, VectorStore
 from rag_assets.questions import Question, asks_about_publication, question_parts
 from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.filtering import PassageFilters
-from rag_assets.retrieval.fusion import CandidateScores, Scores, fused, index_weights, weighted_down
+from rag_assets.retrieval.fusion import CandidateScores, Scores, fused, index_weights, is_by_server, weighted_down
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.retrieval.reranked import Reranking
@@ -183,6 +184,8 @@ class Searcher:
         ]
 
     def _candidates(self, query: _Query) -> tuple[list[str], CandidateScores]:
+        if self._dense and is_by_server(self._settings):
+            return self._fused_candidates(query, self._dense)
         limit = self._settings.candidates
         by_words = self._words.search(query.text, limit, query.scope) if self._words else []
         nearest: list[Scored] = []
@@ -201,12 +204,38 @@ class Searcher:
             lexical_rank=_in_order(ids, _ranks(by_words)),
         )
 
+    def _fused_candidates(self, query: _Query, dense: DenseSearch) -> tuple[list[str], CandidateScores]:
+        vector = dense.embedder.embed_query(query.text)
+        found = hybrid_store(dense.store).hybrid(
+            HybridQuestion(query.text, vector), self._settings.candidates, query.scope
+        )
+        cosines = dict(found.nearest)
+        cosines |= dense.store.cosines(vector, [hit.passage_id for hit in found.fused if hit.passage_id not in cosines])
+        ids = self._searched(sorted(hit.passage_id for hit in found.fused), query)
+        return ids, CandidateScores(
+            dense=_in_order(ids, cosines),
+            dense_rank=_in_order(ids, _ranks(found.nearest)),
+            lexical=_in_order(ids, dict(found.by_words)),
+            lexical_rank=_in_order(ids, _ranks(found.by_words)),
+            fused=_in_order(ids, dict(found.fused)),
+        )
+
     def _searched(self, passage_ids: list[str], query: _Query) -> list[str]:
         """Without the title pages, where nothing asks for them: they hold the words of every paper on a subject."""
         if query.has_title_pages:
             return passage_ids
         are_title_pages = self.library.are_title_pages(self.library.places(passage_ids))
         return [id_ for id_, is_title_page in zip(passage_ids, are_title_pages, strict=True) if not is_title_page]
+
+
+def hybrid_store(store: VectorStore) -> HybridStore:
+    """The store, as one that fuses by itself. Raises InvalidSettings when it cannot."""
+    if isinstance(store, HybridStore):
+        return store
+    raise InvalidSettings(
+        'retrieval.fusion names a fusion by Qdrant. Set indexing.vector_store = "qdrant" and indexing.word_vectors = '
+        "true, and run rag-assets index build; or choose convex, rrf or rank_blend."
+    )
 
 
 def _ranks(hits: Sequence[Scored]) -> dict[str, float]:

@@ -166,6 +166,10 @@ class IndexingSettings(StageSettings):
         description="Where the vectors are kept and searched. chroma: in files below data/index. qdrant: see "
         "docs/qdrant.md; needs pip install 'rag_assets[qdrant]'.",
     )
+    word_vectors: bool = Field(
+        False,
+        description="qdrant only: keep the words beside the vectors, for retrieval.fusion = server_rrf or server_dbsf.",
+    )
     hnsw_m: int = Field(16, ge=4, le=128, description="Links a vector keeps in the HNSW graph (M).")
     hnsw_ef_construction: int = Field(200, ge=16, description="Candidates looked at while a vector is linked.")
     hnsw_ef_search: int = Field(200, ge=16, description="Candidates looked at while searching; too low loses recall.")
@@ -192,8 +196,11 @@ class RetrievalSettings(StageSettings):
         description="Vectors of up to this many MB (10^6 bytes) are compared with a question one by one, so that none "
         "is missed; 80,000 vectors of 384 numbers take 130 MB of memory. Above, Chroma's graph is asked.",
     )
-    fusion: Literal["convex", "rrf", "rank_blend"] = Field(
-        "convex", description="How the two rankings become one; measured by benchmarks/quality."
+    fusion: Literal["convex", "rrf", "rank_blend", "server_rrf", "server_dbsf"] = Field(
+        "convex",
+        description="How the two rankings become one; measured by benchmarks/quality. server_rrf, server_dbsf: Qdrant "
+        "searches vectors and words and fuses both, by rank or by distribution of the scores; needs "
+        "indexing.word_vectors.",
     )
     dense_weight: Share = Field(
         0.4,
@@ -201,7 +208,7 @@ class RetrievalSettings(StageSettings):
         "0.5: answer in five chunks of COVID-QA .894, .899, .896, in 6,000 tokens .951, .949, .943; Cranfield "
         "nDCG@10 .395, .398, .409.",
     )
-    rrf_k: int = Field(60, gt=0, description="rrf: the constant of Cormack, Clarke and Buettcher 2009.")
+    rrf_k: int = Field(60, gt=0, description="rrf, server_rrf: the constant of Cormack, Clarke and Buettcher 2009.")
     rank_weight_dense: float = Field(1.0, ge=0, description="rank_blend: weight of the vectors' rank.")
     rank_weight_lexical: float = Field(0.5, ge=0, description="rank_blend: weight of the words' rank.")
     reranker: str = Field(

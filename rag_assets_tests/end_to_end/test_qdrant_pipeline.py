@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from rag_assets.cli.main import app
 from rag_assets.engine import open_engine
-from rag_assets.errors import StoreUnavailable
+from rag_assets.errors import InvalidSettings, StoreUnavailable
 from rag_assets.settings import Settings, load_settings
 from rag_assets_tests.end_to_end.world import QUESTIONS, TOKENIZER, World
 from rag_assets_tests.indexing.qdrant_server import QdrantServer, qdrant_server
@@ -88,3 +88,33 @@ def test_a_question_to_a_server_that_is_down_names_the_remedy(built: World, tmp_
     assert "Start it, or correct" in asked.output
     assert not world.run(indexing=qdrant(server.url)).is_success
     assert world.paths.qa.read_bytes() == published
+
+
+def test_a_fusion_by_the_server_answers_with_the_scores_of_both_kinds(
+    built: World, tmp_path: Path, server: QdrantServer
+) -> None:
+    """Rerankers, bands and the hits that people read need to know by what a passage was found."""
+    world = built.copy_to(tmp_path)
+    store = {**qdrant(server.url), "word_vectors": True}
+    fusion = {"fusion": "server_rrf"}
+
+    outcome = world.run(indexing=store, retrieval=fusion)
+
+    assert outcome.is_success, outcome.failures
+    assert "12%" in world.answers()["q1"]["answer"]
+    with open_engine(
+        load_settings({"data_dir": str(world.paths.data), **TOKENIZER, "indexing": store, "retrieval": fusion})
+    ) as engine:
+        best = engine.search(FERRITIN)[0]
+    assert best.chunk.paper_id == "ferritin"
+    assert best.dense_score is not None
+    assert best.lexical_score is not None
+    assert 0.5 < best.score <= 1.0
+
+
+def test_a_fusion_by_a_server_that_is_not_there_is_refused(built: World) -> None:
+    """Chroma and the word index cannot do it."""
+    settings = load_settings({"data_dir": str(built.paths.data), **TOKENIZER, "retrieval": {"fusion": "server_dbsf"}})
+
+    with open_engine(settings) as engine, pytest.raises(InvalidSettings, match="names a fusion by Qdrant"):
+        engine.search(FERRITIN)

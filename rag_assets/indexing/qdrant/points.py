@@ -1,12 +1,14 @@
 """What a collection holds: one point per passage, with its vectors and what is needed to filter and to compare it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_URL, uuid5
 
 import numpy as np
+import numpy.typing as npt
 
-from rag_assets.indexing.protocols import IndexRow, Scope, Vectors
+from rag_assets.indexing.protocols import IndexRow, Scope, SparseVector, Vectors
 from rag_assets.indexing.qdrant.connection import Connection
 from rag_assets.indexing.qdrant.publications import MARKER, Publication
 from rag_assets.settings import IndexingSettings
@@ -14,13 +16,13 @@ from rag_assets.settings import IndexingSettings
 if TYPE_CHECKING:
     from qdrant_client import models
 
-DENSE = "dense"
-"""Name of the vectors of the embedding model."""
+DENSE, WORDS = "dense", "words"
+"""Names of the vectors of the embedding model and of the words."""
 _PAGE = 1000
 _REQUEST_BYTES = 4_000_000
 """Of points written at once; a server takes 32 MB unless it was told otherwise."""
 _BYTES_PER_NUMBER = 12
-_BYTES_BESIDE = 2000
+_BYTES_BESIDE = 10_000
 
 
 def point_id(passage_id: str) -> str:
@@ -29,14 +31,16 @@ def point_id(passage_id: str) -> str:
 
 
 def create_collection(connection: Connection, collection: str, settings: IndexingSettings, dimension: int) -> None:
-    """Make it empty, in the place of one that is there."""
+    """Make it empty, in the place of one that is there. dimension: of the vectors of the embedding model."""
     from qdrant_client import models
 
+    sparse = {WORDS: models.SparseVectorParams(modifier=models.Modifier.IDF)} if settings.word_vectors else None
     with connection.calls() as client:
         client.delete_collection(collection)
         client.create_collection(
             collection,
             vectors_config={DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE)},
+            sparse_vectors_config=sparse,
             hnsw_config=models.HnswConfigDiff(m=settings.hnsw_m, ef_construct=settings.hnsw_ef_construction),
         )
         if not connection.is_embedded:  # which looks at every point, and warns that it has no use for this
@@ -68,14 +72,37 @@ def fingerprints_in(connection: Connection, collection: str) -> dict[str, str]:
             return found
 
 
-def write_points(connection: Connection, collection: str, rows: Sequence[IndexRow], vectors: Vectors) -> None:
-    """Write or replace the points of passages. vectors: shape (len(rows), dim)."""
+@dataclass(frozen=True, slots=True)
+class PassageVectors:
+    """The vectors of some passages, in one order."""
+
+    dense: Vectors
+    """Shape (n, dim)."""
+    words: Sequence[SparseVector] = ()
+    """Empty for an index without words."""
+
+    def named(self, nth: int) -> dict[str, Any]:
+        """The vectors of one passage by their names, as Qdrant takes them."""
+        words = {WORDS: sparse(self.words[nth])} if self.words and self.words[nth].places else {}
+        return {DENSE: self.dense[nth].tolist(), **words}
+
+
+def sparse(vector: SparseVector) -> "models.SparseVector":
     from qdrant_client import models
 
-    for part in _requests(len(rows), vectors.shape[1]):
+    return models.SparseVector(indices=list(vector.places), values=list(vector.weights))
+
+
+def write_points(connection: Connection, collection: str, rows: Sequence[IndexRow], vectors: PassageVectors) -> None:
+    """Write or replace the points of passages."""
+    from qdrant_client import models
+
+    for part in _requests(len(rows), vectors.dense.shape[1]):
         points = [
-            models.PointStruct(id=point_id(row.passage_id), vector={DENSE: vector}, payload=_payload(row))
-            for row, vector in zip(rows[part], vectors[part].tolist(), strict=True)
+            models.PointStruct(
+                id=point_id(rows[nth].passage_id), vector=vectors.named(nth), payload=_payload(rows[nth])
+            )
+            for nth in part
         ]
         with connection.calls() as client:
             client.upsert(collection, points, wait=True)
@@ -107,18 +134,29 @@ def unmark(connection: Connection, collection: str) -> None:
         client.delete(collection, models.PointIdsList(points=[MARKER]), wait=True)
 
 
-def vectors_in(connection: Connection, collection: str, passage_ids: Sequence[str]) -> dict[str, Vectors]:
-    """The stored vectors of a few passages, shape (dim,) each; without those of unknown ids."""
-    if not passage_ids:
-        return {}
+def vectors_in(connection: Connection, collection: str, passage_ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The stored vectors of a few passages by their names; without those of unknown ids."""
     with connection.calls() as client:
         found = client.retrieve(
-            collection, [point_id(id_) for id_ in passage_ids], with_payload=["passage_id"], with_vectors=[DENSE]
+            collection, [point_id(id_) for id_ in passage_ids], with_payload=["passage_id"], with_vectors=True
         )
-    vectors: dict[str, Any] = {
-        (point.payload or {})["passage_id"]: point.vector[DENSE] for point in found if isinstance(point.vector, dict)
-    }
-    return {id_: np.asarray(vector, np.float32) for id_, vector in vectors.items()}
+    return {(one.payload or {})["passage_id"]: one.vector for one in found if isinstance(one.vector, dict)}
+
+
+def are_alike(stored: Mapping[str, Any], wanted: Mapping[str, Any], *, error: float) -> bool:
+    """Whether the vectors of a passage, by their names, are the wanted ones."""
+    if stored.keys() != wanted.keys():
+        return False
+    pairs = [(_numbers(stored[name]), _numbers(wanted[name])) for name in wanted]
+    return all(one.shape == other.shape and np.allclose(one, other, atol=error) for one, other in pairs)
+
+
+def _numbers(vector: Any) -> "npt.NDArray[np.float64]":
+    """A dense vector as it is, a sparse one with its places, which come back in any order."""
+    if isinstance(vector, list):
+        return np.array(vector, np.float64)
+    order = np.argsort(vector.indices)
+    return np.concatenate([np.array(vector.indices)[order], np.array(vector.values)[order]])
 
 
 def filter_of(scope: Scope | None) -> "models.Filter | None":
@@ -145,6 +183,6 @@ def _payload(row: IndexRow) -> dict[str, str | int | None]:
     }
 
 
-def _requests(n_rows: int, dimension: int) -> Iterator[slice]:
+def _requests(n_rows: int, dimension: int) -> Iterator[range]:
     size = max(1, _REQUEST_BYTES // (_BYTES_PER_NUMBER * dimension + _BYTES_BESIDE))
-    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+    return (range(start, min(start + size, n_rows)) for start in range(0, n_rows, size))

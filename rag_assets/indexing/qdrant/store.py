@@ -6,13 +6,16 @@ written; a search that ends after its collection was touched is thrown away.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from rag_assets.errors import StaleIndex
-from rag_assets.indexing.protocols import Scope, Scored, Vectors
+from rag_assets.errors import InvalidSettings, StaleIndex
+from rag_assets.indexing.protocols import HybridHits, HybridQuestion, Scope, Scored, Vectors
 from rag_assets.indexing.qdrant.connection import Connection
-from rag_assets.indexing.qdrant.points import DENSE, filter_of
+from rag_assets.indexing.qdrant.fusion import requests_for, scaled
+from rag_assets.indexing.qdrant.points import DENSE, WORDS, filter_of, sparse
 from rag_assets.indexing.qdrant.publications import Publication, marked
+from rag_assets.indexing.qdrant.words import WordWeights
+from rag_assets.settings import RetrievalSettings
 
 if TYPE_CHECKING:
     from qdrant_client import models
@@ -36,15 +39,27 @@ class Graph:
         return None if connection.is_embedded else models.SearchParams(hnsw_ef=self.ef, exact=not self.is_used)
 
 
-class QdrantStore:
-    """One published version, for reading; see `VectorStore`."""
+@dataclass(frozen=True)
+class Reading:
+    """How a published version is searched."""
 
-    def __init__(self, connection: Connection, publication: Publication, dimension: int, graph: Graph) -> None:
-        """dimension: length of the stored vectors."""
+    graph: Graph
+    dimension: int
+    """Length of the stored vectors."""
+    has_words: bool
+    """Whether words are stored beside the vectors."""
+    settings: RetrievalSettings
+
+
+class QdrantStore:
+    """One published version, for reading; see `VectorStore` and `HybridStore`."""
+
+    def __init__(self, connection: Connection, publication: Publication, reading: Reading) -> None:
         self._connection: Connection | None = connection
         self._publication = publication
-        self._dimension = dimension
-        self._graph = graph
+        self._reading = reading
+        self._graph = reading.graph
+        self._words = WordWeights()
 
     def search(self, question: Vectors, limit: int, scope: Scope | None = None) -> list[Scored]:
         n_wanted = min(limit, self._publication.manifest.n_passages)
@@ -55,23 +70,42 @@ class QdrantStore:
         while len(hits) == n_fetched and hits[-1].score == hits[n_wanted - 1].score:
             n_fetched *= 2  # all that share the last place: which of them stay is decided by their ids
             hits = self._nearest(question, n_fetched, scope)
-        return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))[:n_wanted]
+        return _in_order(hits)[:n_wanted]
 
     def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
         if not passage_ids:
             return {}
         return dict(self._nearest(question, len(passage_ids), Scope(passage_ids=frozenset(passage_ids))))
 
+    def hybrid(self, question: HybridQuestion, limit: int, scope: Scope | None = None) -> HybridHits:
+        if not self._reading.has_words:
+            raise InvalidSettings(
+                "retrieval.fusion names a fusion by Qdrant, and the index holds no words. Set "
+                "indexing.word_vectors = true and run rag-assets index build, or choose another fusion."
+            )
+        if min(limit, self._publication.manifest.n_passages) <= 0 or (scope is not None and scope.is_empty):
+            return HybridHits([], [], [])
+        connection = self._opened_for(question.vector)
+        asked: dict[str, Any] = {DENSE: question.vector.tolist()}
+        words = self._words.of_question(question.text)
+        if words.places:
+            asked[WORDS] = sparse(words)
+        common = {"filter": filter_of(scope), "params": self._graph.params(connection)}
+        with connection.calls() as client:
+            responses = client.query_batch_points(
+                self._publication.collection, requests_for(asked, limit, common, self._reading.settings)
+            )
+        self._demand_untouched(connection)
+        together, *each = [_in_order(_hits(response)) for response in responses]
+        found = dict(zip(asked, each, strict=True))
+        fused = scaled(together, len(asked), self._reading.settings)
+        return HybridHits(fused, found[DENSE], found.get(WORDS, []))
+
     def close(self) -> None:
         self._connection = None
 
     def _nearest(self, question: Vectors, limit: int, scope: Scope | None) -> list[Scored]:
-        connection = self._opened()
-        if len(question) != self._dimension:
-            raise StaleIndex(
-                f"The vectors at {connection} have {self._dimension} numbers, those of the model {len(question)}: they "
-                "are of another model. Run rag-assets index build, or set embedding.model back."
-            )
+        connection = self._opened_for(question)
         found = nearest(connection, self._publication.collection, [question], limit, graph=self._graph, scope=scope)
         self._demand_untouched(connection)
         return found[0]
@@ -85,9 +119,14 @@ class QdrantStore:
                 "of its own and run rag-assets index build."
             )
 
-    def _opened(self) -> Connection:
+    def _opened_for(self, question: Vectors) -> Connection:
         if self._connection is None:
             raise ValueError("this store was closed")
+        if len(question) != self._reading.dimension:
+            raise StaleIndex(
+                f"The vectors at {self._connection} have {self._reading.dimension} numbers, those of the model "
+                f"{len(question)}: they are of another model. Run rag-assets index build, or set embedding.model back."
+            )
         return self._connection
 
 
@@ -116,4 +155,12 @@ def nearest(
     ]
     with connection.calls() as client:
         responses = client.query_batch_points(collection, requests)
-    return [[Scored((hit.payload or {})["passage_id"], hit.score) for hit in one.points] for one in responses]
+    return [_hits(response) for response in responses]
+
+
+def _hits(response: "models.QueryResponse") -> list[Scored]:
+    return [Scored((hit.payload or {})["passage_id"], hit.score) for hit in response.points]
+
+
+def _in_order(hits: list[Scored]) -> list[Scored]:
+    return sorted(hits, key=lambda hit: (-hit.score, hit.passage_id))

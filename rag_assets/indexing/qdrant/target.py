@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_assets.incremental import plan_update
+from rag_assets.incremental import fingerprint, plan_update
 from rag_assets.indexing.protocols import (
     Examination,
     GraphWear,
@@ -27,8 +27,10 @@ from rag_assets.indexing.protocols import (
 from rag_assets.indexing.qdrant import points
 from rag_assets.indexing.qdrant.connection import Connection, connect
 from rag_assets.indexing.qdrant.publications import Names, Publication, marked, names_for, note, noted
-from rag_assets.indexing.qdrant.store import Graph, QdrantStore, nearest
-from rag_assets.settings import IndexingSettings
+from rag_assets.indexing.qdrant.store import Graph, QdrantStore, Reading, nearest
+from rag_assets.indexing.qdrant.words import WORDS_VERSION, WordWeights
+from rag_assets.indexing.tantivy_index import TantivyFiles
+from rag_assets.settings import IndexingSettings, RetrievalSettings
 
 logger = logging.getLogger(__name__)
 _STORAGE = "storage"
@@ -41,7 +43,7 @@ _BYTES_PER_NUMBER = 4
 
 @dataclass(frozen=True)
 class VectorSource:
-    """What the vectors of an index are."""
+    """What the vectors of an index are made of."""
 
     model_id: str
     vectors_of: Callable[[Sequence[IndexRow]], Vectors]
@@ -51,20 +53,22 @@ class VectorSource:
 class QdrantIndex:
     """The vectors of one model in Qdrant, for writing (`IndexTarget`) and for reading (`Index`)."""
 
-    def __init__(self, folder: Path, settings: IndexingSettings, source: VectorSource, exact_up_to_mb: float) -> None:
-        """folder: of the manifest, and of the storage when there is no server. exact_up_to_mb: vectors of up to this
-        size are compared one by one. Nothing is opened or asked."""
+    def __init__(
+        self, folder: Path, settings: IndexingSettings, source: VectorSource, reading: RetrievalSettings
+    ) -> None:
+        """folder: of the manifest, and of the storage when there is no server. Nothing is opened or asked."""
         self.folder = folder
         self.settings = settings
         self.source = source
-        self._exact_up_to_mb = exact_up_to_mb
+        self._reading = reading
 
     def __str__(self) -> str:
         return self.settings.qdrant.url or str(self.folder)
 
     @property
     def identity(self) -> IndexIdentity:
-        return IndexIdentity("qdrant", self.source.model_id, self.settings.fingerprint())
+        words = (WORDS_VERSION, TantivyFiles().identity.settings) if self.settings.word_vectors else None
+        return IndexIdentity("qdrant", self.source.model_id, fingerprint(self.settings.fingerprint(), words))
 
     @cached_property
     def connection(self) -> Connection:
@@ -122,8 +126,18 @@ class QdrantIndex:
             raise ValueError("nothing is published")
         dimension = points.dimension_of(self.connection, publication.collection) or 0
         size_mb = publication.manifest.n_passages * dimension * _BYTES_PER_NUMBER / _BYTES_PER_MB
-        graph = Graph(self.settings.hnsw_ef_search, is_used=size_mb > self._exact_up_to_mb)
-        return QdrantStore(self.connection, publication, dimension, graph)
+        graph = Graph(self.settings.hnsw_ef_search, is_used=size_mb > self._reading.exact_search_mb)
+        reading = Reading(graph, dimension, self.settings.word_vectors, self._reading)
+        return QdrantStore(self.connection, publication, reading)
+
+    def vectors_of(self, rows: Sequence[IndexRow]) -> points.PassageVectors:
+        """Everything that is stored of some passages."""
+        words = [self._words.of_passage(row) for row in rows] if self.settings.word_vectors else []
+        return points.PassageVectors(self.source.vectors_of(rows), words)
+
+    @cached_property
+    def _words(self) -> WordWeights:
+        return WordWeights()
 
     def _published(self) -> Publication | None:
         """What the alias names, if it is whole."""
@@ -159,9 +173,9 @@ class QdrantVersion:
         to_build = [rows[id_] for id_ in plan.to_build]
         for start in range(0, len(to_build), _ROWS_AT_ONCE):
             some = to_build[start : start + _ROWS_AT_ONCE]
-            vectors = self._index.source.vectors_of(some)
+            vectors = self._index.vectors_of(some)
             if start == 0 and not plan.unchanged:
-                self._create(dimension=vectors.shape[1])
+                self._create(dimension=vectors.dense.shape[1])
             points.write_points(self._connection, self._collection, some, vectors)
             report(start + len(some), len(to_build))
 
@@ -171,17 +185,17 @@ class QdrantVersion:
         rows = [row for row in sample if row.passage_id in held]
         if not rows:
             return Examination()
-        wanted = self._index.source.vectors_of(rows)
+        wanted = self._index.vectors_of(rows)
         stored = points.vectors_in(self._connection, self._collection, [row.passage_id for row in rows])
-        found = self._nearest(wanted, 1, Graph(self._index.settings.hnsw_ef_search, is_used=False))
+        found = self._nearest(wanted.dense, 1, Graph(self._index.settings.hnsw_ef_search, is_used=False))
         faulty = tuple(
             row.passage_id
-            for row, vector, hits in zip(rows, wanted, found, strict=True)
-            if not np.allclose(stored.get(row.passage_id, np.nan), vector, atol=_VECTOR_ERROR)
+            for nth, (row, hits) in enumerate(zip(rows, found, strict=True))
+            if not points.are_alike(stored.get(row.passage_id, {}), wanted.named(nth), error=_VECTOR_ERROR)
             or not hits
             or hits[0].score <= 1.0 - _VECTOR_ERROR
         )
-        return Examination(faulty, self._wear(wanted))
+        return Examination(faulty, self._wear(wanted.dense))
 
     def publish(self, manifest: IndexManifest) -> None:
         from qdrant_client import models
