@@ -5,7 +5,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag_assets.domain import Cell
 from rag_assets.parsing.conventions.hyphenation import Vocabulary, ends_in_broken_word, glued
+from rag_assets.parsing.conventions.latex_tables import latex_cells, n_table_lines
+from rag_assets.parsing.conventions.table_rows import table_lines
 from rag_assets.text.section_names import is_section_name
 
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\x0b\x85\u2028\u2029]")
@@ -26,6 +29,8 @@ class Line:
     text: str
     page: int | None
     """1-based; None in a text without form feeds."""
+    cells: tuple[Cell, ...] = ()
+    """Of a table, whose rows are the lines of `text`; empty for anything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +43,8 @@ class Paragraph:
     n_lines: int
     n_source_chars: int
     """Characters of its lines before they were joined, a line end counted as one."""
+    cells: tuple[Cell, ...] = ()
+    """As of a line: a table is a paragraph of its own."""
 
 
 def lines_of(text: str) -> list[list[Line]]:
@@ -50,6 +57,23 @@ def lines_of(text: str) -> list[list[Line]]:
         [Line(" ".join(line.split()), number) for line in _LINE_BREAK.split(page)]
         for number, page in zip(numbers, pages, strict=True)
     ]
+
+
+def with_tables(page: Sequence[Line]) -> list[Line]:
+    """The lines of a page; those of a table in LaTeX become one line with cells, between empty lines."""
+    texts = [line.text for line in page]
+    found: list[Line] = []
+    at = 0
+    while at < len(page):
+        n_lines = n_table_lines(texts, at)
+        cells = tuple(latex_cells("\n".join(texts[at : at + n_lines]))) if n_lines else ()
+        if cells:
+            empty = Line("", page[at].page)
+            found += [empty, Line("\n".join(table_lines(cells)), page[at].page, cells), empty]
+        else:
+            found += page[at : at + max(1, n_lines)]
+        at += max(1, n_lines)
+    return found
 
 
 def paragraphs_of(pages: Sequence[Sequence[Line]]) -> list[Paragraph]:
@@ -110,6 +134,8 @@ def _continues(before: str, line: str, width: int) -> bool:
 
 def _runs_on(before: Sequence[Line], after: Sequence[Line]) -> bool:
     """Whether a paragraph at the end of a page goes on at the top of the next."""
+    if before[-1].cells or after[0].cells:
+        return False
     last, first = before[-1].text, after[0].text
     return not _ENDS_SENTENCE.search(last) and not is_section_name(last) and first[0].islower()
 
@@ -120,4 +146,4 @@ def _joined(run: Sequence[Line], vocabulary: Vocabulary) -> Paragraph:
         text = glued(text, line.text, vocabulary)
         if line.page != pages[-1][1]:
             pages.append((len(text) - len(line.text), line.page))
-    return Paragraph(text, tuple(pages), len(run), sum(len(line.text) + 1 for line in run) - 1)
+    return Paragraph(text, tuple(pages), len(run), sum(len(line.text) + 1 for line in run) - 1, run[0].cells)
