@@ -253,6 +253,9 @@ class ExtractiveSettings(StageSettings):
         "are answered, 51 % with the paper that answers them left out, none of another field; at 0.5, 88, 36 and 0 "
         "(benchmarks/refusal_threshold.py).",
     )
+    table_rows: bool = Field(
+        True, description="Rows of tables that the question names answer too, with the names of their columns."
+    )
     missing_names: Literal["refuse", "say", "ignore"] = Field(
         "refuse",
         description="What to do about names of the question that stand nowhere in what was found. refuse: a missing "

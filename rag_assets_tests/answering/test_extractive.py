@@ -1,6 +1,9 @@
 """Which sentences the embedded answerer picks."""
 
+from dataclasses import replace
+
 from rag_assets.answering.extractive import ExtractiveAnswerer
+from rag_assets.domain import ContextUnit, UnitKind
 from rag_assets.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, context
 
@@ -45,12 +48,15 @@ def test_no_contexts_give_no_claims() -> None:
     assert answerer().draft(QUESTION, []).claims == ()
 
 
-def test_rows_headings_and_generated_texts_are_not_quoted() -> None:
-    """Nobody wrote them as sentences, and a model's description is not the authors' word."""
-    table = chunk("table", "Table 1 - method: reciprocal rank fusion | constant k: 60.")
+def test_headings_captions_and_generated_texts_are_not_quoted() -> None:
+    """They name what is said elsewhere, and a model's description is not the authors' word."""
     heading = chunk("heading", "The constant k of reciprocal rank fusion")
+    described = replace(context(FUSION), is_generated=True)
+    caption = "Table 1 shows the constant k of reciprocal rank fusion."
+    unit = ContextUnit(0, len(caption), UnitKind.CAPTION, 0)
+    captioned = replace(context(chunk("table", f"{caption}\nA | 60")), units=(unit,))
 
-    draft = answerer().draft(QUESTION, [context(table), context(heading)])
+    draft = answerer().draft(QUESTION, [context(heading), described, captioned])
 
     assert draft.claims == ()
 

@@ -1,4 +1,4 @@
-"""Answers with whole sentences of the contexts, chosen by relevance and diversity. No model is called.
+"""Answers with whole sentences and table rows of the contexts, chosen by relevance and diversity. No model is called.
 
 A compound question is answered part by part. What can be published lives in `candidates`, how relevant it is in
 `relevance`, which of it is chosen in `selection`.
@@ -10,15 +10,14 @@ from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, DraftCitation, 
 from rag_assets.answering.extractive.candidates import FindCandidates, sentences
 from rag_assets.answering.extractive.missing_names import MissingName, missing_names
 from rag_assets.answering.extractive.relevance import scored_part
+from rag_assets.answering.extractive.rows import table_rows
 from rag_assets.answering.extractive.selection import Selection
 from rag_assets.domain import Context
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 5
-CANDIDATES: tuple[FindCandidates, ...] = (sentences,)
-"""The kinds of candidates that an answer is chosen from."""
+EXTRACTIVE_VERSION = 6
 _N_DECIMALS = 4
 
 
@@ -40,7 +39,7 @@ class ExtractiveAnswerer:
         said = tuple(name.text for name in missing)
         parts_asked = question_parts(question)
         told = [part for part in parts_asked if not self._is_refused(part, missing)]
-        candidates = [one for find in CANDIDATES for one in find(contexts, question)]
+        candidates = [one for find in self._kinds_of_candidates() for one in find(contexts, question)]
         if not candidates or not told:
             return DraftAnswer(missing_names=said)
         vectors = self._encoder.embed_passages([candidate.text for candidate in candidates])
@@ -53,7 +52,7 @@ class ExtractiveAnswerer:
             claims=tuple(
                 DraftClaim(
                     candidates[i].text,
-                    (DraftCitation(candidates[i].chunk_id, candidates[i].text),),
+                    (DraftCitation(candidates[i].chunk_id, candidates[i].quote or candidates[i].text),),
                     relevance=round(max(float(part.relevance[i]) for part in parts), _N_DECIMALS),
                 )
                 for i in selection.chosen
@@ -61,6 +60,9 @@ class ExtractiveAnswerer:
             unanswered=tuple(part.text for part in parts_asked if part.text in open_parts) if selection.chosen else (),
             missing_names=said,
         )
+
+    def _kinds_of_candidates(self) -> tuple[FindCandidates, ...]:
+        return (sentences, table_rows) if self._settings.table_rows else (sentences,)
 
     def _missing_names(self, question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
         return () if self._settings.missing_names == "ignore" else missing_names(question, contexts)

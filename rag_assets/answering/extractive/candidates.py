@@ -1,13 +1,13 @@
 """What an answer can be made of: statements that can be published as they stand, out of the contexts."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from rag_assets.answering.boilerplate import states_only_formalities
 from rag_assets.answering.extractive.words import terms_of, words_of
-from rag_assets.domain import BLOCK_SEPARATOR, Context
+from rag_assets.domain import BLOCK_SEPARATOR, Context, UnitKind
 from rag_assets.text.sentences import sentence_spans
 
 MIN_WORDS, MAX_WORDS = 6, 90
@@ -44,6 +44,10 @@ class Candidate:
     terms: frozenset[str]
     """Stems of its content words."""
     kind: CandidateKind = CandidateKind.SENTENCE
+    quote: str = ""
+    """Quoted as its evidence where that is more than `text`: the whole row."""
+    relevance: Mapping[str, float] | None = None
+    """To each part of the question, by the part's text, where it is known; None: it is scored as sentences are."""
 
 
 FindCandidates = Callable[[Sequence[Context], str], Sequence[Candidate]]
@@ -52,14 +56,16 @@ FindCandidates = Callable[[Sequence[Context], str], Sequence[Candidate]]
 
 def sentences(contexts: Sequence[Context], question: str) -> list[Candidate]:
     """Statements of the authors that can be read alone, each once; formalities only where the question asks for
-    them."""
+    them. A caption says what a table or figure shows, not what is in it."""
     found: dict[tuple[str, str], Candidate] = {}
     for nth, context in enumerate(contexts):
         if context.is_generated:
             continue
+        captions = [unit for unit in context.units if unit.kind is UnitKind.CAPTION]
         for start, end in sentence_spans(context.text):
             text = context.text[start:end]
-            if _says_something(text) and not states_only_formalities(text, question):
+            is_caption = any(unit.start <= start < unit.end for unit in captions)
+            if not is_caption and _says_something(text) and not states_only_formalities(text, question):
                 found.setdefault((context.paper_id, text), candidate(context, nth, start, end))
     return list(found.values())
 

@@ -48,4 +48,6 @@ def scored_part(
     weights = term_weights(part.searched, [candidate.terms for candidate in candidates])
     overlaps = np.array([held(candidate.terms, weights) for candidate in candidates], np.float32)
     standing = np.array([_LEANING_DISCOUNT if _LEANS_BACK.match(c.text) else 1.0 for c in candidates], np.float32)
-    return Part(part.text, weights, standing * (np.clip(cosines, 0.0, 1.0) + overlaps) / 2)
+    relevance = standing * (np.clip(cosines, 0.0, 1.0) + overlaps) / 2
+    own = [one if c.relevance is None else c.relevance[part.text] for c, one in zip(candidates, relevance, strict=True)]
+    return Part(part.text, weights, np.array(own, np.float32))

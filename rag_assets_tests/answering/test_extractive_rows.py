@@ -1,0 +1,89 @@
+"""Which rows of tables answer a question, and how they are published."""
+
+from rag_assets.answering.citations.verification import verify
+from rag_assets.answering.extractive import ExtractiveAnswerer
+from rag_assets.answering.extractive.rows import table_rows
+from rag_assets.settings import ExtractiveSettings
+from rag_assets_tests.answering.builders import WordEncoder, chunk, context
+
+MODELS = chunk(
+    "models",
+    "Table 2: BLEU of translation models.\n"
+    "Model: Transformer | BLEU: 28.4 | Training cost: 3.3\n"
+    "Model: ConvS2S | BLEU: 25.2 | Training cost: 9.6\n"
+    "Model: ByteNet | BLEU: 23.8 | Training cost: 7.7",
+)
+WIDE = chunk(
+    "wide",
+    "Study: Turner 2000 | Population: healthy volunteers who lived near the clinic and had no cold at enrolment | "
+    "Species: not specified by the authors of the trial | Dose: 300 mg three times a day | "
+    "Virus: inoculation with rhinovirus 23 | Duration: 14 days before and 5 days after the inoculation of the virus\n"
+    "Study: Barrett 2002 | Population: students with an active cold of less than 36 hours | Species: purpurea | "
+    "Dose: 6 g on the first day | Virus: natural | Duration: 10 days after the first symptoms of the cold",
+)
+
+
+def texts(question: str, *chunks_: object) -> list[str]:
+    return [one.text for one in table_rows([context(item) for item in chunks_], question)]  # type: ignore[arg-type]
+
+
+def test_the_row_that_is_named_answers() -> None:
+    """What a paper measured stands in its tables, and in few sentences."""
+    assert texts("What BLEU does the ConvS2S model reach?", MODELS) == [
+        "Model: ConvS2S | BLEU: 25.2 | Training cost: 9.6"
+    ]
+
+
+def test_a_row_that_is_not_named_answers_nothing() -> None:
+    """One common word makes every row of a table a candidate."""
+    assert texts("What BLEU does the LSTM reach?", MODELS) == []
+    assert texts("Which model is used in translation?", MODELS) == []
+    assert texts("Where does the Transformer come from?", MODELS) == []
+
+
+def test_of_a_wide_row_only_what_was_asked_is_published_and_all_of_it_quoted() -> None:
+    """Six columns of which one was asked for are not read."""
+    (found,) = table_rows([context(WIDE)], "Which dose did Turner 2000 use?")
+
+    assert found.text == "Study: Turner 2000 | Dose: 300 mg three times a day"
+    assert found.quote == WIDE.text.split("\n")[0]
+
+
+def test_a_row_that_is_published_passes_verification() -> None:
+    """What verification drops leaves the question without an answer."""
+    answerer = ExtractiveAnswerer(WordEncoder(), ExtractiveSettings(), min_sources=1)
+    for question, source in (
+        ("What BLEU does the ConvS2S model reach?", MODELS),
+        ("Which dose did Turner 2000 use?", WIDE),
+    ):
+        verified = verify(answerer.draft(question, [context(source)]), {source.chunk_id: source}, question)
+
+        assert len(verified.claims) == 1
+        assert verified.dropped == ()
+
+
+def test_a_row_needs_a_cell_that_says_something() -> None:
+    """A heading within a table repeats the words of the question."""
+    empty = chunk("empty", "Ferritin of sheep\nControl sheep | 12 | 3\nTreated sheep |  | ")
+
+    assert texts("What was the ferritin of treated sheep?", empty) == []
+
+
+def test_rows_can_be_switched_off() -> None:
+    """A corpus whose tables were read badly is better off without."""
+    answerer = ExtractiveAnswerer(WordEncoder(), ExtractiveSettings(table_rows=False), min_sources=1)
+
+    assert answerer.draft("What BLEU does the ConvS2S model reach?", [context(MODELS)]).claims == ()
+
+
+def test_each_part_of_a_question_has_its_row() -> None:
+    """The row of the first part must not pass for the answer to the second."""
+    question = "What BLEU does the ConvS2S model reach, and what does training cost for ByteNet?"
+
+    (convs2s, bytenet) = table_rows([context(MODELS)], question)
+
+    assert convs2s.relevance is not None
+    assert bytenet.relevance is not None
+    first, second = convs2s.relevance
+    assert convs2s.relevance[first] > 0 == convs2s.relevance[second]
+    assert bytenet.relevance[second] > 0 == bytenet.relevance[first]
