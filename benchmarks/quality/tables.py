@@ -35,16 +35,15 @@ def measured_tables(runs: Sequence[Run], sets: Sequence[str]) -> Iterator[str]:
             continue
         columns = COLUMNS[name]
         yield f"\n### {name}: {len(common)} questions\n"
-        yield "| | half | " + " | ".join(columns) + " | p50 / p95, ms | of CPU | index, s |"
+        yield "| | half | " + " | ".join(columns) + " | p50 / p95, ms | of CPU | index, s / CPU |"
         yield "|---|---|" + "---:|" * (len(columns) + 3)
         for run in runs:
             if run.name not in rows:
                 continue
             asked = [row for id_, row in rows[run.name].items() if id_ in common]
-            index_seconds = run.facts.get("sets", {}).get(name, {}).get("index_seconds")
             for half in HALVES:
                 cells = [_cell(of_half(asked, half), column) for column in columns]
-                times = [milliseconds(asked, "clock"), milliseconds(asked, "cpu"), f"{index_seconds or ''}"]
+                times = [milliseconds(asked, "clock"), milliseconds(asked, "cpu"), _index_time(run, name)]
                 times = times if half == "all" else ["", "", ""]
                 yield f"| {run.name} | {half} | " + " | ".join([*cells, *times]) + " |"
     yield ""
@@ -85,6 +84,12 @@ def milliseconds(rows: Sequence[Row], kind: str) -> str:
     """p50 / p95 of a question. kind: clock or cpu."""
     times = [1000 * row.seconds[kind] for row in rows if kind in row.seconds]
     return f"{percentile(times, 0.5):.0f} / {percentile(times, 0.95):.0f}" if times else ""
+
+
+def _index_time(run: Run, set_name: str) -> str:
+    """Seconds on the clock / of the processor; empty where the data folder began as a copy."""
+    seconds = run.facts.get("sets", {}).get(set_name, {}).get("index_seconds")
+    return f"{seconds['clock']:.0f} / {seconds['cpu']:.0f}" if isinstance(seconds, dict) else ""
 
 
 def _cell(rows: Sequence[Row], column: str) -> str:
