@@ -10,9 +10,11 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
+from rag_assets.embedding.token_vectors import LocalTokenEncoder
 from rag_assets.engine.kept_vectors import KeptVectors
 from rag_assets.indexing.exact_vectors import ExactVectors
 from rag_assets.indexing.tantivy_index import TantivyIndex
+from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval import search
 from rag_assets.retrieval.library import Library
 
@@ -22,6 +24,8 @@ STEPS: dict[str, tuple[Any, str]] = {
     "cosines of what words found": (ExactVectors, "cosines"),
     "word index": (TantivyIndex, "search"),
     "fusion": (search, "fused"),
+    "reranking": (SkippingReranker, "judge"),
+    "token vectors of passages": (LocalTokenEncoder, "encode"),
     "read passages": (Library, "passages"),
     "read chunks": (Library, "chunks"),
     "packing": (search, "pack_contexts"),

@@ -22,7 +22,7 @@ from benchmarks.quality.peers import PEERS
 from benchmarks.quality.peers.asking import ask_peer
 from benchmarks.quality.questions import QuestionSet, is_present, question_sets
 from benchmarks.quality.runs import Run, write_row
-from benchmarks.quality.tables import COLUMNS, compared, measured_tables
+from benchmarks.quality.tables import COLUMNS, HALVES, compared, measured_tables
 from rag_assets.engine import open_engine
 
 PACKAGES = ("chromadb", "tantivy", "onnxruntime", "fastembed")
@@ -49,6 +49,8 @@ def main() -> None:
     compare.add_argument("--show", type=int, default=5, help="questions that changed most; default 5")
     tables = commands.add_parser("tables", help="figures of runs side by side, with intervals")
     tables.add_argument("runs", type=Path, nargs="+")
+    tables.add_argument("--sets", default=",".join(COLUMNS))
+    tables.add_argument("--halves", default=",".join(HALVES))
     given = parser.parse_args()
     if given.command in ("run", "peers") and (unknown := set(given.sets.split(",")) - set(COLUMNS)):
         parser.error(f"no such set: {', '.join(sorted(unknown))}; known: {', '.join(COLUMNS)}")
@@ -59,7 +61,10 @@ def main() -> None:
     elif given.command == "compare":
         print(*compared(Run(given.new), Run(given.old), given.show), sep="\n")
     else:
-        print(*measured_tables([Run(path) for path in given.runs], list(COLUMNS)), sep="\n")
+        print(
+            *measured_tables([Run(path) for path in given.runs], given.sets.split(","), given.halves.split(",")),
+            sep="\n",
+        )
 
 
 def run_variant(given: argparse.Namespace) -> None:

@@ -44,7 +44,7 @@ def built_folder(one: QuestionSet, work: Path, values: Sequence[str]) -> BuiltFo
     """The folder of a set for `--set` values such as "retrieval.dense_weight=0.5"; builds what is missing."""
     values = (*FIXED, *values)
     settings = load_settings(overrides_of(work, list(values)))
-    build = settings.model_dump(mode="json", exclude=_OF_NO_INDEX)
+    build = settings.model_dump(mode="json", exclude=_OF_NO_INDEX, exclude_defaults=True)
     data = work / "data" / one.name / digest(build)
     stamp_file, wanted = data / "built.json", {"settings": build, "code": code_digest(skipped=_CODE_OF_NO_INDEX)}
     known = json.loads(stamp_file.read_bytes()) if stamp_file.is_file() else {}

@@ -26,8 +26,8 @@ COLUMNS = {
 HALVES = ("all", "tuning", "checking")
 
 
-def measured_tables(runs: Sequence[Run], sets: Sequence[str]) -> Iterator[str]:
-    """For each set one row per run, on the questions that all of them were asked."""
+def measured_tables(runs: Sequence[Run], sets: Sequence[str], halves: Sequence[str] = HALVES) -> Iterator[str]:
+    """For each set a row per run and half, on the questions that all of the runs were asked."""
     for name in sets:
         rows = {run.name: run.rows(name) for run in runs if name in run.sets}
         common = set.intersection(*(set(of_run) for of_run in rows.values())) if rows else set()
@@ -41,7 +41,7 @@ def measured_tables(runs: Sequence[Run], sets: Sequence[str]) -> Iterator[str]:
             if run.name not in rows:
                 continue
             asked = [row for id_, row in rows[run.name].items() if id_ in common]
-            for half in HALVES:
+            for half in halves:
                 cells = [_cell(of_half(asked, half), column) for column in columns]
                 times = [milliseconds(asked, "clock"), milliseconds(asked, "cpu"), _index_time(run, name)]
                 times = times if half == "all" else ["", "", ""]
