@@ -15,12 +15,12 @@ from pydantic import BaseModel, Field
 
 from rag_assets.answering.citations.support import Scoring, SupportScorer
 from rag_assets.answering.prompt_files import JUDGE_INSTRUCTIONS, JUDGED_CLAIM
-from rag_assets.answering.replies import ReplyCache
 from rag_assets.domain import Claim
 from rag_assets.errors import BudgetExhausted, ModelFault, RagAssetsError, RequestRejected
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.lazy_model import LazyModel
+from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from time import perf_counter
 from rag_assets.answering.citations.support import Scoring, SupportScorer, with_support
 from rag_assets.answering.citations.verification import sources_of, verify
 from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer
-from rag_assets.answering.replies import ReplyCache
 from rag_assets.answering.trace import (
     AnswerTrace,
     Attempt,
@@ -27,6 +26,7 @@ from rag_assets.answering.trace import (
 from rag_assets.answering.wording import notes, worded
 from rag_assets.domain import Context, Evidence, QAResult, summed
 from rag_assets.errors import RequestRejected
+from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import Question, question_parts
 from rag_assets.settings import AnsweringSettings

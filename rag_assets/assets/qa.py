@@ -18,7 +18,6 @@ from rag_assets.answering.records import (
     read_results,
     write_results,
 )
-from rag_assets.answering.replies import ReplyCache
 from rag_assets.answering.update import (
     UPDATE_PROMISES,
     AnswerUpdate,
@@ -37,6 +36,7 @@ from rag_assets.domain import Chunk, Usage
 from rag_assets.engine import CODE_VERSION, Engine, open_engine
 from rag_assets.errors import MissingInput
 from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import data_version, read_json, staging
 from rag_assets.promises import CheckedPromise, Promise, check_all, nothing_withholds
 from rag_assets.question_sets import QuestionSet, question_set, questions_to_answer

@@ -15,7 +15,6 @@ from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
 from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
-from rag_assets.answering.replies import ReplyCache
 from rag_assets.answering.trace import AnswerTrace, Event, Finished
 from rag_assets.domain import EVERYTHING, Evidence, Filter, Hit, QAResult
 from rag_assets.embedding.hosted_models import is_hosted
@@ -24,6 +23,7 @@ from rag_assets.embedding.token_vectors import PassageTokens, open_token_encoder
 from rag_assets.engine.kept_vectors import KeptVectors
 from rag_assets.engine.snapshots import Snapshots
 from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
 from rag_assets.promises import check_all
 from rag_assets.questions import Question, asked

@@ -7,10 +7,10 @@ import pytest
 
 from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, Reading
 from rag_assets.answering.hosted_answerer import MAX_CITATIONS, MAX_CLAIMS, MAX_QUOTE_CHARS, HostedAnswerer
-from rag_assets.answering.prompt_files import load_prompt
 from rag_assets.errors import AccessDenied, ContextTooLong, RequestRejected
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.prompts import load_prompt
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import chunk, context
 from rag_assets_tests.hosted.models import HURRIED
@@ -293,7 +293,9 @@ def test_the_id_changes_with_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     model = HostedAnswerer(MODEL, Connections(HURRIED), AnsweringSettings())
     before = model.identity
-    monkeypatch.setattr("rag_assets.answering.hosted_answerer.INSTRUCTIONS", load_prompt("judge", frozenset()))
+    monkeypatch.setattr(
+        "rag_assets.answering.hosted_answerer.INSTRUCTIONS", load_prompt("rag_assets.answering", "judge", frozenset())
+    )
 
     assert before.startswith("openai:gpt-5-mini prompt-")
     assert model.identity != before

@@ -14,11 +14,11 @@ from rag_assets.answering.citations.support import EmbeddedSupport
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.hosted_answerer import HostedAnswerer
 from rag_assets.answering.pipeline import AnswerPipeline
-from rag_assets.answering.replies import ReplyCache
 from rag_assets.answering.trace import Finished
 from rag_assets.domain import Evidence, QAResult
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.replies import ReplyCache
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, context

@@ -10,10 +10,10 @@ import pytest
 from rag_assets.answering import judge as judge_module
 from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer
 from rag_assets.answering.judge import JudgedSupport
-from rag_assets.answering.prompt_files import Prompt
 from rag_assets.domain import Citation, Claim, Verification
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.prompts import Prompt
 from rag_assets.settings import ModelAccessSettings
 from rag_assets_tests.answering.builders import WordEncoder
 from rag_assets_tests.hosted.models import HURRIED

@@ -12,11 +12,11 @@ from rag_assets.answering.citations.support import EmbeddedSupport
 from rag_assets.answering.citations.verification import Reason
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.pipeline import AnswerPipeline
-from rag_assets.answering.replies import ReplyCache
 from rag_assets.answering.trace import AnswerTrace, ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
 from rag_assets.answering.wording import place_of
 from rag_assets.domain import Citation, Context, Evidence, Usage, Verification
 from rag_assets.errors import RequestRejected
+from rag_assets.hosted.replies import ReplyCache
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence

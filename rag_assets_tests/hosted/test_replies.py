@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering.replies import ReplyCache
+from rag_assets.hosted.replies import ReplyCache
 
 A_DAY_NS = 86_400 * 10**9
 

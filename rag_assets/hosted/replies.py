@@ -1,4 +1,4 @@
-"""What a model replied, kept by a fingerprint of what it was asked: drafts of answers, verdicts of a judge.
+"""What a model replied, kept by a fingerprint of what it was asked: drafts, verdicts, queries.
 
 A reply is saved the moment it exists: a killed run repeats no finished question, and going back to an earlier model,
 setting or question file is not paid for again. Verification is not cached, it runs on every draft that is used.
