@@ -4,7 +4,6 @@ What can be told without a model (numbers, names, likeness) is in `citations.sup
 """
 
 import logging
-import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,10 +15,11 @@ from pydantic import BaseModel, Field
 from rag_assets.answering.citations.support import Scoring, SupportScorer
 from rag_assets.answering.prompt_files import JUDGE_INSTRUCTIONS, JUDGED_CLAIM
 from rag_assets.domain import Claim
-from rag_assets.errors import BudgetExhausted, ModelFault, RagAssetsError, RequestRejected
+from rag_assets.errors import BudgetExhausted, ModelFault
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.lazy_model import LazyModel
+from rag_assets.hosted.pauses import FaultPause
 from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
 
@@ -30,8 +30,6 @@ logger = logging.getLogger(__name__)
 JUDGE_VERSION = 1
 """Raise it when the code asks a judge something else, or reads its verdicts in another way."""
 _MAX_OUTPUT_TOKENS = 4096
-_PAUSE_S = 300.0
-"""How long a judge that failed is not asked: an engine may be open for days, and each try may wait for time-outs."""
 
 
 class Verdict(BaseModel):
@@ -73,9 +71,7 @@ class JudgedSupport:
         self._scorer = scorer
         self._folder = folder
         self._cache = ReplyCache(folder, dict[int, float])
-        self._clock = clock
-        self._silenced_by: RagAssetsError | None = None
-        self._silenced_until_s = 0.0
+        self._pause = FaultPause(clock)
 
     @property
     def identity(self) -> str:
@@ -93,12 +89,8 @@ class JudgedSupport:
         try:
             return self._judged(scoring, claims)
         except (ModelFault, BudgetExhausted) as fault:
-            if fault is self._silenced_by:
-                return replace(scoring, unjudged=str(fault))
-            logger.warning("The claims of the answer to %r are not judged: %s", question, fault)
-            if not isinstance(fault, RequestRejected):
-                pause_s = math.inf if isinstance(fault, BudgetExhausted) else _PAUSE_S
-                self._silenced_by, self._silenced_until_s = fault, self._clock() + pause_s
+            if self._pause.begins(fault):
+                logger.warning("The claims of the answer to %r are not judged: %s", question, fault)
             return replace(scoring, unjudged=str(fault))
 
     def _judged(self, scoring: Scoring, claims: Sequence[Claim]) -> Scoring:
@@ -127,8 +119,7 @@ class JudgedSupport:
         )
 
     def _asked(self, prompt: str) -> "StructuredReply[Verdicts]":
-        if self._silenced_by is not None and self._clock() < self._silenced_until_s:
-            raise self._silenced_by.with_traceback(None)
+        self._pause.check()
         reply = self._model.ask(prompt)
         if reply.output is None and reply.fault is not None:
             raise reply.fault

@@ -28,7 +28,7 @@ from rag_assets.domain import Context, Evidence, QAResult, summed
 from rag_assets.errors import RequestRejected
 from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
-from rag_assets.questions import Question, question_parts
+from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 
 PIPELINE_VERSION = 4
@@ -68,8 +68,7 @@ class AnswerPipeline:
         with _timed("score", seconds):
             scoring = self.scorer.scores(final.verified.claims, question.question)
         result = self._result(question, final, attempts, scoring)
-        queries = tuple(part.searched for part in question_parts(question.question))
-        yield Finished(AnswerTrace(result, tuple(attempts), final, scoring, retry_k, queries, seconds))
+        yield Finished(AnswerTrace(result, tuple(attempts), final, scoring, retry_k, seconds))
 
     def _retried(
         self, question: Question, k: int, retrieve: Retrieve, first: Attempt
@@ -95,7 +94,8 @@ class AnswerPipeline:
             given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in read}
             verified = verify(draft, given, question.question)
         hits = tuple(FoundChunk.of(hit) for hit in evidence.hits)
-        return Attempt(k, read, key, draft, is_cached, verified, hits, seconds)
+        queries, usage = evidence.queries, evidence.query_usage
+        return Attempt(k, read, key, draft, is_cached, verified, hits, queries, usage, seconds)
 
     def _drafted(self, question: str, contexts: tuple[Context, ...]) -> tuple[str, DraftAnswer, bool]:
         """The draft, what it is cached under, and whether it was there."""

@@ -11,7 +11,7 @@ from typing import Any
 from rag_assets.answering.citations.support import Scoring
 from rag_assets.answering.citations.verification import Reason, VerifiedClaims, sources_of
 from rag_assets.answering.drafts import DraftAnswer
-from rag_assets.domain import Claim, Context, Evidence, Hit, QAResult, Usage, summed
+from rag_assets.domain import Claim, Context, Evidence, Hit, QAResult, Query, Usage, summed
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +23,14 @@ class FoundChunk:
     score: float
     dense_score: float | None
     lexical_score: float | None
+    found_by: tuple[int, ...] = ()
+    """Numbers of the queries that found it, in `Attempt.queries`."""
 
     @classmethod
     def of(cls, hit: Hit) -> "FoundChunk":
-        return cls(hit.chunk.chunk_id, hit.passage.passage_id, hit.score, hit.dense_score, hit.lexical_score)
+        return cls(
+            hit.chunk.chunk_id, hit.passage.passage_id, hit.score, hit.dense_score, hit.lexical_score, hit.found_by
+        )
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,10 @@ class Attempt:
     """The draft was made before: in an earlier run, or for another question in the same words."""
     verified: VerifiedClaims
     hits: tuple[FoundChunk, ...] = ()
+    queries: tuple[Query, ...] = ()
+    """What was searched for, and where each query comes from."""
+    query_usage: Usage = field(default_factory=Usage)
+    """What writing the queries cost now."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """How long each step took: retrieve, draft, verify."""
 
@@ -64,12 +72,15 @@ class AnswerTrace:
     scoring: Scoring
     retry_k: int | None = None
     """k of the retry; None when the first attempt cited enough papers or there was nothing to say."""
-    queries: tuple[str, ...] = ()
-    """What was searched for: the question, or its parts."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """How long each step took, over all attempts: retrieve, draft, verify, score."""
     broken: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     """Promises that the answer does not keep, each with the rows that break it; empty unless there is a bug."""
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """What was searched for, and where each query comes from."""
+        return self.final.queries
 
     @property
     def reasons(self) -> Counter[Reason]:
@@ -87,8 +98,9 @@ class AnswerTrace:
 
     @property
     def spent(self) -> Usage:
-        """On drafts and judge this time; `result.usage` is what its drafts cost, whenever they were made."""
-        return summed([*(draft.usage for draft in self.made), self.scoring.usage])
+        """On queries, drafts and judge this time; `result.usage` is what its drafts cost, whenever they were made."""
+        queries = [attempt.query_usage for attempt in self.attempts]
+        return summed([*(draft.usage for draft in self.made), *queries, self.scoring.usage])
 
     @property
     def model_seconds(self) -> float:

@@ -1,5 +1,6 @@
 """Commands that ask the published index: nothing is materialized."""
 
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -14,10 +15,10 @@ from rag_assets.cli.options import (
     JsonOption,
     ModelOption,
     PaperOption,
+    RerankOption,
     SetOption,
     WhereOption,
     filter_of,
-    set_by,
     settings_of,
 )
 from rag_assets.cli.reported import reported
@@ -37,12 +38,10 @@ def _a_question(text: str | None) -> str | None:
     return text
 
 
-def _settings(
-    data: Path | None, values: list[str] | None, k: int | None, model: str | None, hybrid_weight: float | None
-) -> Settings:
-    """The settings of a question; a flag wins over `--set`."""
-    flags = {"answering.k": k, "answering.model": model, "retrieval.dense_weight": hybrid_weight}
-    return settings_of(data, [*(values or []), *set_by(flags)])
+def _settings(data: Path | None, values: list[str] | None, flags: Mapping[str, object | None]) -> Settings:
+    """The settings of a question. flags: value by the setting it is short for; a flag wins over `--set`."""
+    given = [f"{setting}={value}" for setting, value in flags.items() if value is not None]
+    return settings_of(data, [*(values or []), *given])
 
 
 def ask(
@@ -51,6 +50,7 @@ def ask(
     paper: PaperOption = None,
     where: WhereOption = None,
     model: ModelOption = None,
+    rerank: RerankOption = None,
     hybrid_weight: HybridWeightOption = None,
     data: DataOption = None,
     set_: SetOption = None,
@@ -69,7 +69,13 @@ def ask(
         from rag_assets.engine import open_engine
         from rag_assets.errors import GuardrailBroken
 
-        settings = _settings(data, set_, k, model, hybrid_weight)
+        flags = {
+            "answering.k": k,
+            "answering.model": model,
+            "retrieval.reranker": rerank,
+            "retrieval.dense_weight": hybrid_weight,
+        }
+        settings = _settings(data, set_, flags)
         titles = titles_of(settings)  # first: a process that ends while pyarrow starts its threads may abort
         with open_engine(settings) as engine:
             trace = engine.trace(question, filter_of(paper, where))
@@ -89,6 +95,7 @@ def retrieve(
     paper: PaperOption = None,
     where: WhereOption = None,
     model: ModelOption = None,
+    rerank: RerankOption = None,
     hybrid_weight: HybridWeightOption = None,
     questions: Annotated[
         Path | None, typer.Option("--questions", metavar="FILE", help="JSON Lines with id, question, paper_ids, where.")
@@ -105,7 +112,7 @@ def retrieve(
 
     Example: rag-assets retrieve "What is k in reciprocal rank fusion?" -k 3
 
-    Example: rag-assets retrieve "What was measured?" --where "section:methods page:3-7 -source:text" --hybrid-weight 0
+    Example: rag-assets retrieve "What was measured?" --where "section:methods page:3-7 -source:text" --rerank none
 
     Example: rag-assets retrieve --questions FILE.jsonl -k 10 --budget 6000 --out HITS.jsonl
     """
@@ -118,7 +125,13 @@ def retrieve(
         from rag_assets.questions import asked
         from rag_assets.retrieval.batch import evidence_row, retrieve_batch
 
-        with open_engine(_settings(data, set_, k, model, hybrid_weight)) as engine:
+        flags = {
+            "answering.k": k,
+            "answering.model": model,
+            "retrieval.reranker": rerank,
+            "retrieval.dense_weight": hybrid_weight,
+        }
+        with open_engine(_settings(data, set_, flags)) as engine:
             find = partial(engine.evidence, where=filter_of(paper, where), budget_tokens=budget)
             if questions is not None and out is not None:
                 retrieve_batch(questions, out, find, rendering.counting("questions"))

@@ -1,6 +1,5 @@
 """Options that several commands share, and the settings they give."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -54,7 +53,16 @@ ModelOption = Annotated[
     typer.Option(
         "--model",
         metavar="PROVIDER:MODEL",
-        help="The model that answers; short for --set answering.model.",
+        help="The model that answers, and writes queries if retrieval.queries asks for some; short for "
+        "--set answering.model.",
+    ),
+]
+RerankOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rerank",
+        metavar="RERANKER",
+        help="Who looks at the best hits once more, as provider:model, or none; short for --set retrieval.reranker.",
     ),
 ]
 HybridWeightOption = Annotated[
@@ -86,11 +94,6 @@ def settings_of(data: Path | None, values: list[str] | None) -> Settings:
             raise typer.BadParameter(str(error), param_hint="--set") from error
     demand_data_folder(settings.paths)
     return settings
-
-
-def set_by(flags: Mapping[str, object | None]) -> list[str]:
-    """The flags that are given as `--set` would give them. flags: value by the setting it is short for."""
-    return [f"{setting}={value}" for setting, value in flags.items() if value is not None]
 
 
 def filter_of(papers: list[str] | None, where: str | None) -> Filter | None:

@@ -145,12 +145,19 @@ def print_facts(facts: Mapping[str, Any], *, title: str) -> None:
 
 
 def print_hits(record: Mapping[str, Any]) -> None:
-    """The hits of one question, with the best passage of each and where it stands."""
+    """The hits of one question, with the best passage of each and where it stands; and which of the queries found it,
+    where there are several."""
+    queries = record["queries"] if len(record["queries"]) > 1 else []
+    has_bands = any(hit["band"] for hit in record["hits"])
+    for number, query in enumerate(queries, start=1):
+        print_line(legible(f"query {number} ({query['origin']}): {query['text']}"))
     rows = [
         {
             "rank": hit["rank"],
             "score": _readable(hit["score"]),
             "similarity": _readable(hit["similarity"]),
+            **({"band": hit["band"]} if has_bands else {}),
+            **({"query": ", ".join(str(number + 1) for number in hit["found_by"])} if queries else {}),
             "stands in": _place_of_hit(hit),
             "best passage": hit["passage"],
         }

@@ -38,6 +38,7 @@ from rag_assets.domain.documents import (
     n_text_chars,
 )
 from rag_assets.domain.filters import EVERYTHING, Condition, Filter, FilterField, PageRange
+from rag_assets.domain.queries import Query, QueryOrigin
 from rag_assets.domain.relevance import Band, band_of
 from rag_assets.domain.spans import (
     Box,
@@ -78,6 +79,8 @@ __all__ = [
     "PageSource",
     "Passage",
     "QAResult",
+    "Query",
+    "QueryOrigin",
     "SectionKind",
     "SectionPart",
     "Source",

@@ -1,9 +1,11 @@
 """What is cited (chunks), what is searched (passages), and what a search returns (hits, contexts)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from rag_assets.domain.answers import Usage
+from rag_assets.domain.queries import Query
 from rag_assets.domain.relevance import Band, band_of
 from rag_assets.domain.spans import Box, Span, all_boxes, known_spans, page_label, spans_between
 
@@ -158,6 +160,8 @@ class Hit:
     relevance: float | None = None
     """The reranker's estimate that the passage answers the question, 0 to 1; comparable between questions. None where
     no reranker looked at it."""
+    found_by: tuple[int, ...] = ()
+    """Numbers of the queries that found the passage, in `Evidence.queries`."""
 
     @property
     def band(self) -> Band | None:
@@ -242,3 +246,7 @@ class Evidence:
     """The whole chunk behind each context, by id: quotes are looked up there."""
     hits: tuple[Hit, ...] = ()
     """The best chunks; the contexts are made of their passages and of those beside them."""
+    queries: tuple[Query, ...] = ()
+    """What was searched for: the question or its parts, and other wordings of them."""
+    query_usage: Usage = field(default_factory=Usage)
+    """What writing the queries cost now; nothing where no model wrote any, or it wrote them before."""

@@ -29,6 +29,7 @@ from rag_assets.promises import check_all
 from rag_assets.questions import Question, asked
 from rag_assets.reranking import Means, SkippingReranker, open_reranker
 from rag_assets.retrieval.opening import corpus_version, fit_together, open_searcher, published_files
+from rag_assets.retrieval.queries import QueryPlanner, open_query_planner
 from rag_assets.retrieval.search import SEARCH_VERSION, Searcher
 from rag_assets.settings import EmbeddingSettings, Settings
 
@@ -59,6 +60,7 @@ class Engine:
         self._slots = BoundedSemaphore(self.n_at_once)
         self._loading = RLock()
         self._kept_encoder: KeptVectors | None = None
+        self._kept_planner: QueryPlanner | None = None
         self._kept_pipeline: AnswerPipeline | None = None
         encoder = open_token_encoder(settings.embedding, settings.paths.models, settings.execution.n_workers)
         self._tokens = PassageTokens(encoder)
@@ -149,6 +151,7 @@ class Engine:
             pipeline.answerer.identity,
             pipeline.scorer.identity,
             embedder_facts(settings.embedding, settings.paths.models).identity,
+            self._planner().identity,
             reranker.identity if (reranker := self._reranker()) else "",
             PIPELINE_VERSION,
             SEARCH_VERSION,
@@ -172,7 +175,7 @@ class Engine:
     def _opened(self) -> Searcher:
         settings = self._settings
         shared = None if is_hosted(settings.embedding.model) else self._encoder()
-        return open_searcher(settings, self._connections, shared, self._reranker())
+        return open_searcher(settings, self._connections, shared, self._reranker(), self._planner())
 
     def _reranker(self) -> SkippingReranker | None:
         """Kept while publications come and go: what it warned of once holds for all of them."""
@@ -183,6 +186,13 @@ class Engine:
                 opened = open_reranker(settings.retrieval.reranker, means)
                 self._kept_reranker = SkippingReranker(opened) if opened else None
             return self._kept_reranker
+
+    def _planner(self) -> QueryPlanner:
+        """Kept as the reranker is: after a fault, its model is left alone for a while."""
+        with self._loading:
+            if self._kept_planner is None:
+                self._kept_planner = open_query_planner(self._settings, self._connections)
+            return self._kept_planner
 
     def _pipeline(self) -> AnswerPipeline:
         with self._loading:

@@ -34,7 +34,7 @@ class LazyModel(Generic[Output]):
         self._access = require_access(name.provider)
         self._connections = connections
         self._output_type = output_type
-        self._instructions = instructions
+        self.instructions = instructions
         self._max_output_tokens = max_output_tokens
 
     @property
@@ -42,9 +42,9 @@ class LazyModel(Generic[Output]):
         """The model, readably; another server's model has another."""
         return self._access.model_id(self._name)
 
-    def ask(self, prompt: str) -> "StructuredReply[Output]":
-        """Raises what `Connection.guarded` raises."""
-        return self._model.ask(prompt)
+    def ask(self, prompt: str, within_s: float | None = None) -> "StructuredReply[Output]":
+        """As `StructuredModel.ask`."""
+        return self._model.ask(prompt, within_s)
 
     @cached_property
     def _model(self) -> "StructuredModel[Output]":
@@ -54,6 +54,6 @@ class LazyModel(Generic[Output]):
             self._name,
             self._connections.to(self._access),
             self._output_type,
-            instructions=self._instructions,
+            instructions=self.instructions,
             max_output_tokens=self._max_output_tokens,
         )

@@ -20,7 +20,14 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
 from rag_assets.domain import Usage, summed
-from rag_assets.errors import BudgetExhausted, ModelFault, RagAssetsError, RequestRejected, SchemaRefused
+from rag_assets.errors import (
+    BudgetExhausted,
+    ModelFault,
+    ModelUnavailable,
+    RagAssetsError,
+    RequestRejected,
+    SchemaRefused,
+)
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.prices import usage_of
@@ -76,9 +83,17 @@ class StructuredModel(Generic[Output]):
             model_settings=ModelSettings(max_tokens=max_output_tokens),
         )
 
-    def ask(self, prompt: str) -> StructuredReply[Output]:
-        """Raises what `Connection.guarded` raises."""
-        return self._connection.call(lambda: self._asked(prompt))
+    def ask(self, prompt: str, within_s: float | None = None) -> StructuredReply[Output]:
+        """within_s: how long to wait, all attempts and pauses included; None for as long as they take.
+
+        Raises what `Connection.guarded` raises, ModelUnavailable when the time is over.
+        """
+        return self._connection.call(lambda: self._asked_in_time(prompt, within_s))
+
+    async def _asked_in_time(self, prompt: str, within_s: float | None) -> StructuredReply[Output]:
+        with anyio.move_on_after(within_s):
+            return await self._asked(prompt)
+        raise ModelUnavailable(f"{self._name} gave no answer within {within_s} s.")
 
     async def _asked(self, prompt: str) -> StructuredReply[Output]:
         with capture_run_messages() as messages:

@@ -1,7 +1,7 @@
 """Many questions from a file, their hits and contexts into a file.
 
 One JSON object per line on both sides. In: `id`, `question`, optionally `paper_ids` and `where` (search only there);
-other keys are ignored, so that a file of expectations serves too. Out: `id`, `hits`, `context`.
+other keys are ignored, so that a file of expectations serves too. Out: `id`, `hits`, `context`, `queries`.
 """
 
 import json
@@ -43,7 +43,12 @@ def retrieve_batch(
 
 def evidence_row(question: Question, evidence: Evidence) -> dict[str, Any]:
     """Hits and contexts of a question, JSON-ready."""
-    return {"id": question.id, "hits": _hit_rows(evidence.hits), "context": _context_rows(evidence.contexts)}
+    return {
+        "id": question.id,
+        "hits": _hit_rows(evidence.hits),
+        "context": _context_rows(evidence.contexts),
+        "queries": [asdict(query) for query in evidence.queries],
+    }
 
 
 def _hit_rows(hits: Sequence[Hit]) -> list[dict[str, Any]]:
@@ -66,6 +71,7 @@ def _hit_rows(hits: Sequence[Hit]) -> list[dict[str, Any]]:
             "passage_page_end": hit.passage.page_end,
             "passage_page_label": hit.page_label,
             "boxes": [asdict(box) for box in hit.boxes],
+            "found_by": list(hit.found_by),
         }
         for hit in hits
     ]

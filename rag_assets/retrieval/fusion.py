@@ -3,6 +3,8 @@
 NaN stands for "the index did not return this passage", in scores and in ranks alike.
 """
 
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -86,6 +88,18 @@ def reciprocal_rank(dense_rank: Scores, lexical_rank: Scores, *, k: int) -> Scor
     """
     _demand_same_shape(dense_rank, lexical_rank)
     return np.nan_to_num(1.0 / (k + 1 + dense_rank)) + np.nan_to_num(1.0 / (k + 1 + lexical_rank))
+
+
+def reciprocal_rank_of_scores(found: Sequence[Mapping[str, float]], *, k: int) -> dict[str, float]:
+    """`reciprocal_rank` of any number of lists, each given as score by id, ties ranked by id.
+
+    Stretched to 0-1, so that scores for one query and for several are of one size.
+    """
+    sums: dict[str, float] = defaultdict(float)
+    for scores in found:
+        for rank, id_ in enumerate(sorted(scores, key=lambda id_: (-scores[id_], id_)), start=1):
+            sums[id_] += 1.0 / (k + rank)
+    return dict(zip(sums, _stretched(np.array(list(sums.values()), np.float64)).tolist(), strict=True))
 
 
 def rank_blend(dense_rank: Scores, lexical_rank: Scores, *, dense_weight: float, lexical_weight: float) -> Scores:

@@ -18,8 +18,10 @@ from rag_assets.indexing.manifest import MANIFEST_FILE
 from rag_assets.indexing.protocols import IndexManifest, LexicalIndex, VectorStore
 from rag_assets.indexing.stores import Index, published_indexes, vector_index, word_index
 from rag_assets.reranking import SkippingReranker
+from rag_assets.retrieval.candidates import DenseSearch
 from rag_assets.retrieval.library import Library
-from rag_assets.retrieval.search import DenseSearch, Searcher
+from rag_assets.retrieval.queries import QueryPlanner
+from rag_assets.retrieval.search import Searcher
 from rag_assets.settings import Settings
 from rag_assets.table_files import read_columns, read_provenance
 from rag_assets.tables import fingerprints_by
@@ -35,11 +37,12 @@ def open_searcher(
     connections: Connections,
     embedder: Embedder | None = None,
     reranker: SkippingReranker | None = None,
+    planner: QueryPlanner | None = None,
 ) -> Searcher:
     """Open chunks, passages and indexes below `settings.data_dir`; the model is loaded by the first question.
 
     connections: to an embedding model behind an API. embedder: that of the settings, if it is open already. reranker:
-    None leaves the order that the indexes give.
+    None leaves the order that the indexes give. planner: None searches by rules alone.
 
     Raises MissingInput when a table or both indexes are missing or do not fit, StaleIndex when the tables do not fit
     each other, MissingKey when the embedding model needs a key that is not set, StoreUnavailable or StoreRefused when
@@ -59,7 +62,7 @@ def open_searcher(
             settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")
         ).name
     )
-    return Searcher(library, dense, words, settings.retrieval, counter, reranker)
+    return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner)
 
 
 def _dense_search(

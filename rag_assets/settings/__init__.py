@@ -16,6 +16,7 @@ from rag_assets.settings.stages import (
     ParsingSettings,
     PassageSettings,
     QdrantSettings,
+    QuerySettings,
     RetrievalSettings,
     StageSettings,
 )
@@ -41,6 +42,7 @@ __all__ = [
     "Paths",
     "ProviderLimits",
     "QdrantSettings",
+    "QuerySettings",
     "RetrievalSettings",
     "Settings",
     "StageSettings",

@@ -28,6 +28,12 @@ class ModelAccessSettings(StageSettings):
     """How models behind an API are called, and what a run may spend; part of no fingerprint."""
 
     timeout_s: float = Field(120.0, gt=0, description="Seconds one request may take before it counts as failed.")
+    query_timeout_s: float = Field(
+        20.0,
+        gt=0,
+        description="Seconds a question waits for queries that a model writes (retrieval.queries), all attempts "
+        "included; then it is searched as it is.",
+    )
     max_attempts: int = Field(
         5, gt=0, description="Times a request is sent before it is given up: rate limits, server errors, time-outs."
     )

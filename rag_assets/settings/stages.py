@@ -181,9 +181,38 @@ class IndexingSettings(StageSettings):
     qdrant: QdrantSettings = QdrantSettings()
 
 
+class QuerySettings(StageSettings):
+    """What is searched for besides the question itself. What a model writes is only searched for, never quoted."""
+
+    decomposition: Literal["rules", "model", "none"] = Field(
+        "rules",
+        description="Who takes a compound question apart, so that each part is searched: rules, a model (one request "
+        "per question), or none.",
+    )
+    variants: int = Field(
+        0, ge=0, le=10, description="Other wordings of each question, written by a model, that are searched too."
+    )
+    hypothetical_passage: bool = Field(
+        False,
+        description="Search also for the vector of a passage that a model writes as a possible answer (HyDE, Gao et "
+        "al. 2022).",
+    )
+    model: str = Field(
+        "answering",
+        description="The model that writes queries, as provider:model; answering: the one of answering.model. One "
+        "request per question for variants and passage together; kept, so that a question is asked once.",
+    )
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether any query is written by a model."""
+        return self.decomposition == "model" or self.variants > 0 or self.hypothetical_passage
+
+
 class RetrievalSettings(StageSettings):
     """How a question becomes hits and contexts."""
 
+    queries: QuerySettings = QuerySettings()
     candidates: int = Field(100, gt=0, description="Passages taken from each index before fusion.")
     search_headings: bool = Field(
         True,
@@ -208,7 +237,12 @@ class RetrievalSettings(StageSettings):
         "0.5: answer in five chunks of COVID-QA .894, .899, .896, in 6,000 tokens .951, .949, .943; Cranfield "
         "nDCG@10 .395, .398, .409.",
     )
-    rrf_k: int = Field(60, gt=0, description="rrf, server_rrf: the constant of Cormack, Clarke and Buettcher 2009.")
+    rrf_k: int = Field(
+        60,
+        gt=0,
+        description="rrf, server_rrf, and where several queries are searched for one question: the constant of "
+        "Cormack, Clarke and Buettcher 2009.",
+    )
     rank_weight_dense: float = Field(1.0, ge=0, description="rank_blend: weight of the vectors' rank.")
     rank_weight_lexical: float = Field(0.5, ge=0, description="rank_blend: weight of the words' rank.")
     reranker: str = Field(

@@ -14,7 +14,7 @@ from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
 from rag_assets.answering.wording import place_of
-from rag_assets.domain import Citation, Context, Evidence, Usage, Verification
+from rag_assets.domain import Citation, Context, Evidence, Query, QueryOrigin, Usage, Verification
 from rag_assets.errors import RequestRejected
 from rag_assets.hosted.replies import ReplyCache
 from rag_assets.questions import Question
@@ -327,6 +327,9 @@ def test_a_damaged_reply_is_written_anew(tmp_path: Path) -> None:
     assert answerer.n_calls == 1
 
 
+QUERIES = (Query("Did ferritin fall, and why did it fall so fast?", QueryOrigin.QUESTION),)
+
+
 def test_the_record_holds_what_was_read_and_why_claims_were_dropped(tmp_path: Path) -> None:
     """An answer that surprises is looked into afterwards; numbers alone do not say what the model had read."""
 
@@ -337,7 +340,7 @@ def test_the_record_holds_what_was_read_and_why_claims_were_dropped(tmp_path: Pa
             wrong_number = DraftClaim("Ferritin fell by 99%.", given[0].citations)
             return DraftAnswer((*given, elsewhere, wrong_number))
 
-    trace = Pipeline(tmp_path, HalfInventingAnswerer(), {6: evidence(SMITH, JONES)}).answer(
+    trace = Pipeline(tmp_path, HalfInventingAnswerer(), {6: replace(evidence(SMITH, JONES), queries=QUERIES)}).answer(
         Question(id="q1", question="Did ferritin fall, and why did it fall so fast?")
     )
 
@@ -347,7 +350,7 @@ def test_the_record_holds_what_was_read_and_why_claims_were_dropped(tmp_path: Pa
         (Reason.NO_CITATION, "Iron rose.", True),
         (Reason.CONTRADICTED, "Ferritin fell by 99%.", True),
     ]
-    assert trace.queries == ("Did ferritin fall, and why did it fall so fast?",)
+    assert trace.queries == QUERIES
     assert set(trace.seconds) == {"retrieve", "draft", "verify", "score"}
 
 

@@ -17,13 +17,12 @@ from typer.testing import CliRunner, Result
 
 from rag_assets.cli import app
 from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, World
+from rag_assets_tests.wire import Reply, WireServer, use_wire_environment
 
 ASSETS = {"parsed_index", "blocks", "chunks", "passages", "embeddings", "chroma_index", "bm25_index", "index_meta"}
 HIT_KEYS = [
     "rank",
     "score",
-    "relevance",
-    "band",
     "paper_id",
     "chunk_id",
     "page_start",
@@ -31,8 +30,6 @@ HIT_KEYS = [
     "page_label",
     "text",
     "passage",
-]
-HIT_KEYS += [
     "relevance",
     "band",
     "similarity",
@@ -41,6 +38,7 @@ HIT_KEYS += [
     "passage_page_end",
     "passage_page_label",
     "boxes",
+    "found_by",
 ]
 FERRITIN = "How much did ferritin fall in runners within a month?"
 CONTEXT_KEYS = ["paper_id", "chunk_id", "page_start", "page_end", "n_tokens", "text", "is_generated"]
@@ -437,7 +435,8 @@ def test_one_question_brings_its_hits_as_a_table(read_only: CommandLine) -> None
     assert result.exit_code == 0, result.stderr
     shown = " ".join(result.stdout.split())
     assert "Ferritin fell" in shown
-    assert re.search(r"│ 1 +│ [01]\.\d{3} │ 0\.\d{3} +│ ferritin +│", result.stdout), "rank, score, cosine, paper"
+    assert re.search(r"│ 1 +│ [01]\.\d{3} │ 0\.\d{3} +│ (strong|partial|weak) +│ ferritin +│", result.stdout)
+    assert "query 1" not in shown, "one question is one query"
     assert re.search(r"│ p\. \d", result.stdout)
 
 
@@ -551,6 +550,44 @@ def test_the_model_is_the_one_asked_for(read_only: CommandLine) -> None:
     assert hosted.exit_code == 1
     assert "Models of google need a key" in " ".join(hosted.stderr.split())
     assert json.loads(extractive.stdout)["model"].startswith("extractive")
+
+
+def test_the_reranker_is_the_one_asked_for(read_only: CommandLine) -> None:
+    """Without it, hits have no band, and the order is that of the indexes."""
+    plain, reranked = hits(read_only, "--rerank", "none"), hits(read_only, "--rerank", "local:late-interaction")
+    unknown = read_only("retrieve", FERRITIN, "--rerank", "local:other")
+
+    assert {hit["band"] for hit in plain} == {None}
+    assert reranked[0]["band"] in {"strong", "partial", "weak"}
+    assert unknown.exit_code == 1
+    assert "retrieval.reranker = 'local:other' does not exist" in " ".join(unknown.stderr.split())
+
+
+def test_queries_are_told_where_there_are_several(read_only: CommandLine) -> None:
+    """What found a hit is asked first when it looks out of place."""
+    result = read_only("retrieve", "How much did ferritin fall in runners, and where does basalt take up water?")
+
+    assert result.stdout.splitlines()[:2] == [
+        "query 1 (part): How much did ferritin fall in runners?",
+        "query 2 (part): where does basalt take up water?",
+    ]
+
+
+def test_the_model_writes_queries_where_they_are_asked_for(
+    read_only: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One flag for one model; which of the hits came by its words is in the record."""
+    with WireServer("ollama") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_with(Reply(json.dumps({"variants": ["basalt cracks water"], "passage": ""})))
+        result = read_only(
+            "retrieve", FERRITIN, "--model", "ollama:llama3.2", "--set", "retrieval.queries.variants=1", "--json"
+        )
+
+    record = json.loads(result.stdout)
+    assert [query["origin"] for query in record["queries"]] == ["question", "variant"]
+    assert record["queries"][1]["text"] == "basalt cracks water"
+    assert [1] in [hit["found_by"] for hit in record["hits"]] or [0, 1] in [hit["found_by"] for hit in record["hits"]]
 
 
 def test_a_flag_wins_over_the_setting_it_is_short_for(read_only: CommandLine) -> None:
@@ -687,7 +724,7 @@ def assert_wrong_usage(result: Result, problem: str) -> None:
 
 def assert_retrieval_record(record: dict[str, Any], *, budget: int) -> None:
     """One line of the batch format, key by key."""
-    assert list(record) == ["id", "hits", "context"]
+    assert list(record) == ["id", "hits", "context", "queries"]
     assert [hit["rank"] for hit in record["hits"]] == list(range(1, len(record["hits"]) + 1))
     assert [hit["score"] for hit in record["hits"]] == sorted((hit["score"] for hit in record["hits"]), reverse=True)
     for hit in record["hits"]:

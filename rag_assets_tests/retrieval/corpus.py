@@ -19,8 +19,10 @@ from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.protocols import IndexRow, Vectors
 from rag_assets.indexing.tantivy_index import TantivyFiles, TantivyIndex
 from rag_assets.reranking import SkippingReranker
+from rag_assets.retrieval.candidates import DenseSearch
 from rag_assets.retrieval.library import Library
-from rag_assets.retrieval.search import DenseSearch, Searcher
+from rag_assets.retrieval.queries import QueryPlanner
+from rag_assets.retrieval.search import Searcher
 from rag_assets.settings import IndexingSettings, RetrievalSettings
 from rag_assets_tests.indexing.rows import DIMENSION, bag_of_words
 
@@ -189,8 +191,9 @@ class Corpus:
         settings: RetrievalSettings,
         indexes: str = "both",
         reranker: SkippingReranker | None = None,
+        planner: QueryPlanner | None = None,
     ) -> Searcher:
         """A searcher over what `index` wrote; `indexes`: both, words or vectors."""
         dense = None if indexes == "words" else DenseSearch(ChromaStore.open(folder / "chroma"), HashedWords())
         words = None if indexes == "vectors" else TantivyIndex.open(folder / "bm25")
-        return Searcher(self.library, dense, words, settings, WordCounter(), reranker)
+        return Searcher(self.library, dense, words, settings, WordCounter(), reranker, planner)

@@ -36,7 +36,7 @@ def test_each_question_gets_hits_and_a_packed_context(tmp_path: Path) -> None:
     """Other programs read these keys; a chunk's text must be whole and its best passage beside it."""
     (row,) = run(tmp_path, ['{"id": "q1", "question": "Did ferritin fall in all groups?", "note": 1}'])
 
-    assert list(row) == ["id", "hits", "context"]
+    assert list(row) == ["id", "hits", "context", "queries"]
     assert row["id"] == "q1"
     (hit,) = row["hits"]
     assert hit.pop("score") > 0
@@ -57,7 +57,9 @@ def test_each_question_gets_hits_and_a_packed_context(tmp_path: Path) -> None:
         "passage_page_end": 2,
         "passage_page_label": None,
         "boxes": [],
+        "found_by": [0],
     }
+    assert row["queries"] == [{"text": "Did ferritin fall in all groups?", "origin": "question"}]
     assert row["context"] == [
         {
             "paper_id": "smith2020",
@@ -86,8 +88,8 @@ def test_papers_can_be_named_and_blank_questions_answer_nothing(tmp_path: Path) 
 
     assert [row["id"] for row in rows] == ["1", "blank", "nowhere", "pages"]
     assert {hit["paper_id"] for hit in rows[0]["hits"]} == {"jones2021"}
-    assert rows[1] == {"id": "blank", "hits": [], "context": []}
-    assert rows[2] == {"id": "nowhere", "hits": [], "context": []}
+    assert rows[1] == {"id": "blank", "hits": [], "context": [], "queries": []}
+    assert rows[2]["hits"] == rows[2]["context"] == []
     assert [hit["passage"] for hit in rows[3]["hits"]] == ["Iron stores recovered later."]
 
 

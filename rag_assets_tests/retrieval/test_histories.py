@@ -16,7 +16,8 @@ from rag_assets.indexing.manifest import read_manifest, write_manifest
 from rag_assets.indexing.protocols import IndexRow
 from rag_assets.indexing.stores import open_vectors
 from rag_assets.indexing.tantivy_index import TantivyFiles, TantivyIndex
-from rag_assets.retrieval.search import DenseSearch, Searcher
+from rag_assets.retrieval.candidates import DenseSearch
+from rag_assets.retrieval.search import Searcher
 from rag_assets.settings import IndexingSettings, RetrievalSettings
 from rag_assets_tests.indexing.rows import numbered_rows, vectors_of
 from rag_assets_tests.retrieval.corpus import Corpus, HashedWords, WordCounter, chunk_of

@@ -8,7 +8,8 @@ from rag_assets.domain import TITLE_PAGE_HEADING, Filter
 from rag_assets.indexing.chroma import ChromaStore
 from rag_assets.indexing.protocols import Vectors
 from rag_assets.indexing.tantivy_index import TantivyIndex
-from rag_assets.retrieval.search import DenseSearch, Searcher
+from rag_assets.retrieval.candidates import DenseSearch
+from rag_assets.retrieval.search import Searcher
 from rag_assets.settings import RetrievalSettings
 from rag_assets_tests.indexing.rows import bag_of_words
 from rag_assets_tests.retrieval.corpus import Corpus, HashedWords, WordCounter, chunk_of

@@ -1,0 +1,178 @@
+"""The candidate passages of a question: what both indexes find for its queries, and one score for each.
+
+What is searched for is decided in `queries`, how scores become one in `fusion`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag_assets.domain import Query, QueryOrigin
+from rag_assets.embedding.base import Embedder
+from rag_assets.errors import InvalidSettings
+from rag_assets.indexing.protocols import HybridQuestion, HybridStore, LexicalIndex, Scope, Scored, VectorStore
+from rag_assets.retrieval.fusion import (
+    CandidateScores,
+    Scores,
+    fused,
+    index_weights,
+    is_by_server,
+    reciprocal_rank_of_scores,
+)
+from rag_assets.retrieval.library import Library, Numbers
+from rag_assets.settings import RetrievalSettings
+
+
+@dataclass(frozen=True)
+class DenseSearch:
+    """The vector index and the model that its vectors come from."""
+
+    store: VectorStore
+    embedder: Embedder
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """Where is searched."""
+
+    scope: Scope | None
+    """None: everywhere."""
+    has_title_pages: bool
+    """Whether passages of title pages may be found."""
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """n passages that were found, sorted by id; every list and array has an entry for each."""
+
+    passage_ids: list[str]
+    places: Numbers
+    """In the library."""
+    scores: Scores
+    """Fused; higher is better."""
+    dense: Scores
+    """Cosine with the first query, NaN where it is not known."""
+    lexical: Scores
+    """BM25 for the first query, NaN where its words did not find the passage."""
+    found_by: list[tuple[int, ...]]
+    """Numbers of the queries that found it, from 0."""
+
+
+class CandidateSearch:
+    """Asks both indexes; safe to use from several threads.
+
+    An index without weight in the fusion is not asked, and no vector is made for it, unless it is the only one.
+    """
+
+    def __init__(
+        self, library: Library, dense: DenseSearch | None, words: LexicalIndex | None, settings: RetrievalSettings
+    ) -> None:
+        dense_weight, lexical_weight = index_weights(settings)
+        self._library = library
+        self._dense = dense if dense_weight or words is None else None
+        self._words = words if lexical_weight or dense is None else None
+        self._settings = settings
+
+    def found(self, queries: Sequence[Query], within: Within) -> Candidates:
+        """The candidates for a question, which comes first, and its other wordings.
+
+        Where there are several, each ranks what it finds, and the rankings are fused by their ranks.
+        """
+        each = [self._found_by_one(query, within) for query in queries]
+        by_id = [dict(zip(found.ids, fused(found.scores, self._settings), strict=True)) for found in each]
+        scores = by_id[0] if len(by_id) == 1 else reciprocal_rank_of_scores(by_id, k=self._settings.rrf_k)
+        ids, first = sorted(scores), each[0]
+        return Candidates(
+            passage_ids=ids,
+            places=self._library.places(ids),
+            scores=np.array([scores[id_] for id_ in ids], np.float64),
+            dense=_in_order(ids, dict(zip(first.ids, first.scores.dense.tolist(), strict=True))),
+            lexical=_in_order(ids, dict(zip(first.ids, first.scores.lexical.tolist(), strict=True))),
+            found_by=[tuple(number for number, found in enumerate(by_id) if id_ in found) for id_ in ids],
+        )
+
+    def _found_by_one(self, query: Query, within: Within) -> "_Found":
+        if query.origin is QueryOrigin.PASSAGE:
+            return self._like(query.text, within)
+        if self._dense and is_by_server(self._settings):
+            return self._found_by_server(query.text, within, self._dense)
+        limit, scope = self._settings.candidates, within.scope
+        by_words = self._words.search(query.text, limit, scope) if self._words else []
+        nearest: list[Scored] = []
+        cosines: dict[str, float] = {}
+        if self._dense:
+            vector = self._dense.embedder.embed_query(query.text)
+            nearest = self._dense.store.search(vector, limit, scope)
+            cosines = dict(nearest)
+            unknown = [hit.passage_id for hit in by_words if hit.passage_id not in cosines]
+            cosines |= self._dense.store.cosines(vector, unknown)
+        ids = self._allowed(sorted({hit.passage_id for hit in (*nearest, *by_words)}), within)
+        scores = CandidateScores(
+            dense=_in_order(ids, cosines),
+            dense_rank=_in_order(ids, _ranks(nearest)),
+            lexical=_in_order(ids, dict(by_words)),
+            lexical_rank=_in_order(ids, _ranks(by_words)),
+        )
+        return _Found(ids, scores)
+
+    def _found_by_server(self, question: str, within: Within, dense: DenseSearch) -> "_Found":
+        vector = dense.embedder.embed_query(question)
+        asked = HybridQuestion(question, vector)
+        found = _hybrid_store(dense.store).hybrid(asked, self._settings.candidates, within.scope)
+        cosines = dict(found.nearest)
+        cosines |= dense.store.cosines(vector, [hit.passage_id for hit in found.fused if hit.passage_id not in cosines])
+        ids = self._allowed(sorted(hit.passage_id for hit in found.fused), within)
+        scores = CandidateScores(
+            dense=_in_order(ids, cosines),
+            dense_rank=_in_order(ids, _ranks(found.nearest)),
+            lexical=_in_order(ids, dict(found.by_words)),
+            lexical_rank=_in_order(ids, _ranks(found.by_words)),
+            fused=_in_order(ids, dict(found.fused)),
+        )
+        return _Found(ids, scores)
+
+    def _like(self, passage: str, within: Within) -> "_Found":
+        """What is nearest to a passage that is in no paper. It is embedded as passages are, because models may put
+        something else before a question. Its words are not searched: they are a guess."""
+        nearest: list[Scored] = []
+        if self._dense:
+            (vector,) = self._dense.embedder.embed_passages([passage])
+            nearest = self._dense.store.search(vector, self._settings.candidates, within.scope)
+        ids = self._allowed(sorted(hit.passage_id for hit in nearest), within)
+        cosines, nothing = _in_order(ids, dict(nearest)), _in_order(ids, {})
+        return _Found(ids, CandidateScores(cosines, _in_order(ids, _ranks(nearest)), nothing, nothing, fused=cosines))
+
+    def _allowed(self, passage_ids: list[str], within: Within) -> list[str]:
+        """Without the title pages, where nothing asks for them: they hold the words of every paper on a subject."""
+        if within.has_title_pages:
+            return passage_ids
+        are_title_pages = self._library.are_title_pages(self._library.places(passage_ids))
+        return [id_ for id_, is_title_page in zip(passage_ids, are_title_pages, strict=True) if not is_title_page]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What both indexes found for one query."""
+
+    ids: list[str]
+    scores: CandidateScores
+    """In the order of the ids."""
+
+
+def _hybrid_store(store: VectorStore) -> HybridStore:
+    """The store, as one that fuses by itself. Raises InvalidSettings when it cannot."""
+    if isinstance(store, HybridStore):
+        return store
+    raise InvalidSettings(
+        'retrieval.fusion names a fusion by Qdrant. Set indexing.vector_store = "qdrant" and indexing.word_vectors = '
+        "true, and run rag-assets index build; or choose convex, rrf or rank_blend."
+    )
+
+
+def _ranks(hits: Sequence[Scored]) -> dict[str, float]:
+    return {hit.passage_id: float(rank) for rank, hit in enumerate(hits)}
+
+
+def _in_order(ids: Sequence[str], values: Mapping[str, float]) -> Scores:
+    return np.array([values.get(id_, np.nan) for id_ in ids], np.float64)
