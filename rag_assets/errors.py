@@ -12,6 +12,7 @@ RagAssetsError
 │   │   ├── ContextTooLong       ... because it is longer than the model reads
 │   │   └── SchemaRefused        ... because the server can hold no answer to a schema
 │   └── AccessDenied         ... nor any other: key refused, quota used up, no such model
+├── RerankingTooSlow     a reranker took longer than a question may wait for it
 ├── BudgetExhausted      a run has spent what it may
 ├── StoreUnavailable     a database server does not answer for now: down, too slow, or its folder is in use
 ├── StoreRefused         a database server refuses the key or a request
@@ -114,6 +115,17 @@ class SchemaRefused(RequestRejected):
 
 class AccessDenied(ModelFault):
     """It will answer no request: the key is refused, the quota used up, or there is no such model."""
+
+
+class RerankingTooSlow(RagAssetsError):
+    """A reranker took longer than a question may wait for it."""
+
+    @classmethod
+    def after(cls, seconds: float, *, model: str) -> Self:
+        return cls(
+            f"{model} took more than {seconds:g} s for one question. Raise retrieval.reranker_timeout_s, lower "
+            "retrieval.reranked, or name a smaller model in retrieval.reranker."
+        )
 
 
 class BudgetExhausted(RagAssetsError):

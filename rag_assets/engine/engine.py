@@ -182,7 +182,13 @@ class Engine:
         with self._loading:
             if self._kept_reranker is None:
                 settings = self._settings
-                means = Means(self._tokens, self._connections, settings.paths.models, settings.execution.n_workers)
+                means = Means(
+                    self._tokens,
+                    self._connections,
+                    settings.paths.models,
+                    settings.execution.n_workers,
+                    settings.retrieval.reranker_timeout_s,
+                )
                 opened = open_reranker(settings.retrieval.reranker, means)
                 self._kept_reranker = SkippingReranker(opened) if opened else None
             return self._kept_reranker

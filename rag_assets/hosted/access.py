@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import SecretStr
 
 from rag_assets.errors import InvalidSettings, MissingKey
-from rag_assets.hosted.providers import PROVIDERS
+from rag_assets.hosted.providers import ALL_PROVIDERS, PROVIDERS
 from rag_assets.incremental import fingerprint
 from rag_assets.settings import environment
 
@@ -61,7 +61,7 @@ class Access:
     def server(self) -> str:
         """Hash of an address other than the provider's own, else empty: another server may serve another model under
         the same name."""
-        return "" if self.base_url == PROVIDERS[self.provider].base_url else fingerprint(self.base_url)[:8]
+        return "" if self.base_url == ALL_PROVIDERS[self.provider].base_url else fingerprint(self.base_url)[:8]
 
     def model_id(self, model: ModelName) -> str:
         """How a model is named in results: as in the settings, with a hash of the server where it is another's."""
@@ -85,7 +85,7 @@ def require_access(provider: str) -> Access:
 
     Raises MissingKey when no variable holds a key that is needed, InvalidSettings for an address that is none.
     """
-    facts, variables = PROVIDERS[provider], environment()
+    facts, variables = ALL_PROVIDERS[provider], environment()
     key = next((variables[name].strip() for name in facts.key_variables if variables.get(name, "").strip()), None)
     if key is not None and not _KEY.fullmatch(key):
         raise InvalidSettings(

@@ -7,13 +7,16 @@ for holds for the account, not for one request.
 
 import logging
 import random
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TypeVar
+from functools import cached_property
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 import httpx2
 from anyio.from_thread import BlockingPortal, start_blocking_portal
+from pydantic_ai import exceptions as theirs
 
 from rag_assets.domain import Usage
 from rag_assets.errors import ModelUnavailable
@@ -24,8 +27,25 @@ from rag_assets.hosted.sdk_models import open_sdk_provider
 from rag_assets.hosted.transport import open_client
 from rag_assets.settings import ModelAccessSettings
 
+if TYPE_CHECKING:
+    from pydantic_ai.providers import Provider as SdkProvider
+
 logger = logging.getLogger(__name__)
 _MINUTE_S = 60.0
+_Category = (
+    theirs.ModelAuthenticationError
+    | theirs.ModelQuotaExceededError
+    | theirs.ModelNotFoundError
+    | theirs.ModelRateLimitError
+)
+_CATEGORIES: dict[int, type[_Category]] = {
+    HTTPStatus.UNAUTHORIZED: theirs.ModelAuthenticationError,
+    HTTPStatus.PAYMENT_REQUIRED: theirs.ModelQuotaExceededError,
+    HTTPStatus.FORBIDDEN: theirs.ModelAuthenticationError,
+    HTTPStatus.NOT_FOUND: theirs.ModelNotFoundError,
+    HTTPStatus.TOO_MANY_REQUESTS: theirs.ModelRateLimitError,
+}
+"""What pydantic-ai's own models raise for a status; others are told apart by being below or above 500."""
 Result = TypeVar("Result")
 
 
@@ -54,7 +74,7 @@ class Connection:
         client: httpx2.AsyncClient,
     ) -> None:
         self.access = access
-        self.sdk_provider = open_sdk_provider(access, client)
+        self._client = client
         self._settings = settings
         self._budget = budget
         self._portal = portal
@@ -63,6 +83,29 @@ class Connection:
         self._interval_s = _MINUTE_S / limits.requests_per_minute
         self._next_at_s = 0.0
         """Time of the event loop before which no request begins."""
+
+    @cached_property
+    def sdk_provider(self) -> "SdkProvider[Any]":
+        """pydantic-ai's provider object over this connection."""
+        return open_sdk_provider(self.access, self._client)
+
+    async def post(self, path: str, body: Mapping[str, Any]) -> Any:
+        """Send JSON to `path` below the provider's address, with the key if there is one; returns the JSON it answers.
+
+        To be called in a request of `guarded`, which translates what it raises.
+        """
+        access = self.access
+        headers = {"Authorization": f"Bearer {access.key.get_secret_value()}"} if access.key else {}
+        reply = await self._client.post(f"{access.base_url}{path}", json=body, headers=headers)
+        if reply.is_success:
+            return reply.json()
+        raise theirs.ModelHTTPError.for_category(
+            _CATEGORIES.get(reply.status_code),
+            status_code=reply.status_code,
+            model_name=access.provider,
+            body=_said(reply),
+            headers=dict(reply.headers),
+        )
 
     def run(self, make_request: Callable[[], Awaitable[Result]], spent: Callable[[Result], Usage]) -> Result:
         """Send one request, from any thread; see `guarded`."""
@@ -115,3 +158,11 @@ class Connection:
         while (wait_s := self._next_at_s - anyio.current_time()) > 0:  # others may have lengthened it meanwhile
             await anyio.sleep(wait_s)
         self._next_at_s = anyio.current_time() + self._interval_s
+
+
+def _said(reply: httpx2.Response) -> object:
+    """The body of an error, as JSON where it is that."""
+    try:
+        return reply.json()
+    except ValueError:
+        return reply.text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rag_assets.domain import Usage
 from rag_assets.errors import InvalidSettings
 from rag_assets.hosted.access import Access, ModelName
-from rag_assets.hosted.providers import PROVIDERS
+from rag_assets.hosted.providers import ALL_PROVIDERS
 
 if TYPE_CHECKING:
     from pydantic_ai.usage import RequestUsage
@@ -31,7 +31,7 @@ def require_price(model: ModelName, access: Access) -> None:
 
 
 def _cost_usd(model: ModelName, access: Access, used: "RequestUsage") -> float | None:
-    if PROVIDERS[model.provider].is_free:
+    if ALL_PROVIDERS[model.provider].is_free:
         return 0.0
     if access.server:
         return None

@@ -144,5 +144,30 @@ PROVIDERS = {
 Sources of `embedding_request`: google, batchEmbedContents takes 100 texts; its limit of tokens is stated for Vertex and
 kept here too. openai, API reference of `embeddings`, "input". ollama has no limit; this one bounds what a fault loses.
 """
+_PLAIN_HTTP = Sdk("", "")
+"""No SDK: `Connection.post` sends the requests."""
+RERANK_PROVIDERS = {
+    "cohere": Provider(
+        key_variables=("CO_API_KEY", "COHERE_API_KEY"),
+        base_url_variable="CO_API_URL",
+        base_url="https://api.cohere.com/v2",
+        sdk=_PLAIN_HTTP,
+        own_server_sdk=_PLAIN_HTTP,
+        when_not_found=f"{_CHECK_NAME}: /rerank is added to it.",
+    ),
+    "tei": Provider(
+        key_variables=("TEI_API_KEY",),
+        base_url_variable="TEI_BASE_URL",
+        base_url="http://localhost:8080",
+        sdk=_PLAIN_HTTP,
+        needs_key=False,
+        is_free=True,
+        when_not_found=f"{_CHECK_NAME}: /rerank is added to it.",
+        when_down="Check that the server runs where {variable} says",
+    ),
+}
+"""As PROVIDERS, of rerankers. cohere: Cohere's own API, and servers that speak it (vLLM, Infinity), which need no key.
+tei: Text Embeddings Inference, whose requests look different."""
+ALL_PROVIDERS = PROVIDERS | RERANK_PROVIDERS
 EMBEDDING_REQUESTS = {name: row.embedding_request for name, row in PROVIDERS.items() if row.embedding_request}
 """Of the providers that have embedding models."""

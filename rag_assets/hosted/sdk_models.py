@@ -5,7 +5,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.hosted.access import Access
-from rag_assets.hosted.providers import PROVIDERS, Sdk
+from rag_assets.hosted.providers import ALL_PROVIDERS, Sdk
 
 if TYPE_CHECKING:
     from httpx2 import AsyncClient
@@ -18,7 +18,7 @@ _NO_KEY = "none-needed"
 
 def sdk_of(access: Access) -> Sdk:
     """The classes that reach the server of `access`."""
-    provider = PROVIDERS[access.provider]
+    provider = ALL_PROVIDERS[access.provider]
     return provider.own_server_sdk if provider.own_server_sdk and access.server else provider.sdk
 
 

@@ -46,9 +46,17 @@ class Reranker(Protocol):
     def judge(self, question: str, candidates: Sequence[Candidate]) -> Judgement:
         """The scores of at least one candidate.
 
-        Raises MissingModel, MissingKey, ModelFault or BudgetExhausted when it cannot tell.
+        Raises MissingModel, MissingKey, ModelFault, RerankingTooSlow or BudgetExhausted when it cannot tell.
         """
         ...
+
+
+def described(passage: Passage) -> str:
+    """A passage as a model reads it that scores a pair of texts: titles of the paper and its sections, then the text.
+
+    The text alone does not say which paper, or which part of it, it comes from.
+    """
+    return f"{passage.heading_text}\n{passage.text}" if passage.heading_text else passage.text
 
 
 def stretched(scores: Scores) -> Scores:

@@ -6,9 +6,12 @@ from pathlib import Path
 
 from rag_assets.embedding.token_vectors import PassageTokens
 from rag_assets.errors import InvalidSettings
+from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.reranking.base import Reranker
+from rag_assets.reranking.cross_encoder import FolderCrossEncoder, HubCrossEncoder
 from rag_assets.reranking.late_interaction import LateInteraction
+from rag_assets.reranking.rerank_api import REQUESTS, HostedReranker
 
 NO_RERANKER = "none"
 
@@ -21,6 +24,8 @@ class Means:
     connections: Connections
     models_folder: Path
     n_threads: int
+    timeout_s: float
+    """Most seconds for one question."""
 
 
 def open_reranker(name: str, means: Means) -> Reranker | None:
@@ -43,7 +48,22 @@ def _local(model: str, means: Means) -> Reranker:
     return LateInteraction(means.tokens)
 
 
+def _hub(model: str, means: Means) -> Reranker:
+    return HubCrossEncoder(model, means.models_folder, means.n_threads, means.timeout_s)
+
+
+def _folder(place: str, means: Means) -> Reranker:
+    return FolderCrossEncoder(Path(place), means.n_threads, means.timeout_s)
+
+
+def _hosted(provider: str) -> Callable[[str, Means], Reranker]:
+    return lambda model, means: HostedReranker(ModelName(provider, model), means.connections, means.timeout_s)
+
+
 RERANKERS: dict[str, tuple[str, Callable[[str, Means], Reranker]]] = {
     "local": ("late-interaction", _local),
+    "fastembed": ("<a cross-encoder of fastembed's list, or a repository with onnx/model.onnx>", _hub),
+    "folder": ("<a folder with model.onnx and tokenizer.json>", _folder),
+    **{provider: ("<model>", _hosted(provider)) for provider in REQUESTS},
 }
 """By provider: which models it has, as a message says it, and what opens one."""

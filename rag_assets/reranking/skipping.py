@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from threading import Lock
 
-from rag_assets.errors import BudgetExhausted, MissingKey, MissingModel, ModelFault
+from rag_assets.errors import BudgetExhausted, MissingKey, MissingModel, ModelFault, RerankingTooSlow
 from rag_assets.reranking.base import Candidate, Judgement, Reranker
 
 logger = logging.getLogger(__name__)
@@ -26,6 +26,7 @@ class SkippingReranker:
         try:
             return self._reranker.identity
         except (MissingModel, MissingKey) as error:
+            self._is_missing = True
             self._warn(error)
             return "unavailable"
 
@@ -38,7 +39,7 @@ class SkippingReranker:
         except (MissingModel, MissingKey) as error:
             self._is_missing = True
             self._warn(error)
-        except (ModelFault, BudgetExhausted) as error:
+        except (ModelFault, BudgetExhausted, RerankingTooSlow) as error:
             self._warn(error)
         return None
 

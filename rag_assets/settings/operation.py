@@ -57,6 +57,12 @@ class ModelAccessSettings(StageSettings):
         ProviderLimits(max_concurrent=1, requests_per_minute=600), description="Models on your own machine."
     )
 
+    cohere: ProviderLimits = Field(ProviderLimits(), description="Rerankers: Cohere, or a server that speaks its API.")
+    tei: ProviderLimits = Field(
+        ProviderLimits(max_concurrent=1, requests_per_minute=600),
+        description="Rerankers on a server of Text Embeddings Inference.",
+    )
+
     def limits_of(self, provider: str) -> ProviderLimits:
         """The limits of one of the providers above, by its name."""
         limits: ProviderLimits = getattr(self, provider)

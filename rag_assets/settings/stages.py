@@ -248,7 +248,16 @@ class RetrievalSettings(StageSettings):
     reranker: str = Field(
         "local:late-interaction",
         description="Who looks at the best candidates once more. local:late-interaction compares the words of question "
-        "and passage one by one with the packaged model; none leaves the fused order.",
+        "and passage one by one with the packaged model; see benchmarks/README.md for what it brings. "
+        "none leaves the fused order. fastembed: a cross-encoder, e.g. "
+        "fastembed:Xenova/ms-marco-MiniLM-L-6-v2, fetched once from its hub; folder: one on disk; cohere: Cohere's API "
+        "or a server that speaks it (CO_API_URL); tei: Text Embeddings Inference (TEI_BASE_URL).",
+    )
+    reranker_timeout_s: float = Field(
+        10.0,
+        gt=0,
+        description="Most seconds a cross-encoder or a reranker behind an API may take for one question; then the "
+        "fused order stands, with a warning.",
     )
     reranked: int = Field(
         20,

@@ -15,7 +15,8 @@ from rag_assets.settings import EmbeddingSettings, ModelAccessSettings, Retrieva
 @pytest.fixture
 def means(tmp_path: Path) -> Iterator[Means]:
     with Connections(ModelAccessSettings()) as connections:
-        yield Means(PassageTokens(open_token_encoder(EmbeddingSettings(), tmp_path)), connections, tmp_path, 1)
+        tokens = PassageTokens(open_token_encoder(EmbeddingSettings(), tmp_path))
+        yield Means(tokens, connections, tmp_path, 1, 10.0)
 
 
 def test_the_default_needs_neither_key_nor_download(means: Means, tmp_path: Path) -> None:
