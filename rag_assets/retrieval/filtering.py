@@ -19,7 +19,7 @@ from rag_assets.retrieval.library import Library
 from rag_assets.text.section_names import section_kinds
 
 logger = logging.getLogger(__name__)
-_SCOPES_KEPT = 4
+_FILTERS_KEPT = 4
 _NO_PAGE = -1
 Mask = npt.NDArray[np.bool_]
 """By place in the library."""
@@ -36,7 +36,8 @@ class PassageFilters:
             FilterField.SECTION: self._of_sections,
             FilterField.PAGE: self._of_pages,
         }
-        self._kept_scope = lru_cache(_SCOPES_KEPT)(self._scope)
+        self._kept_scope = lru_cache(_FILTERS_KEPT)(self._scope)
+        self._kept_mask = lru_cache(_FILTERS_KEPT)(self._mask)
 
     def scope(self, where: Filter) -> Scope | None:
         """The passages that meet all conditions; None for a filter without any. Warns of papers that do not exist."""
@@ -46,16 +47,23 @@ class PassageFilters:
             logger.warning("No paper of the corpus has the id %s%s", unknown, meant)
         return self._kept_scope(where)
 
+    def passing(self, where: Filter) -> Mask | None:
+        """Which places meet all conditions; None for a filter without any."""
+        return self._kept_mask(where) if where.conditions else None
+
+    def _mask(self, where: Filter) -> Mask:
+        passing = np.ones(self._library.n_passages, np.bool_)
+        for one in where.conditions:
+            passing &= self._masks[one.field](one) ^ one.is_excluded
+        return passing
+
     def _scope(self, where: Filter) -> Scope | None:
         if not where.conditions:
             return None
         if all(one.field is FilterField.PAPER for one in where.conditions):
             papers = [paper for paper in sorted(self._library.papers) if _passes(paper, where)]
             return Scope(paper_ids=tuple(papers))
-        passing = np.ones(self._library.n_passages, np.bool_)
-        for one in where.conditions:
-            passing &= self._masks[one.field](one) ^ one.is_excluded
-        return Scope(passage_ids=frozenset(self._library.passage_ids(np.flatnonzero(passing).tolist())))
+        return Scope(passage_ids=frozenset(self._library.passage_ids(np.flatnonzero(self._kept_mask(where)).tolist())))
 
     def _unknown_papers(self, where: Filter) -> list[str]:
         named = (str(v) for one in where.conditions if one.field is FilterField.PAPER for v in one.values)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_assets.domain import Chunk, Context, ContextPassage, ContextUnit, Passage
+from rag_assets.retrieval.filtering import Mask
 from rag_assets.retrieval.library import Library
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
@@ -37,6 +38,7 @@ def pack_contexts(
     settings: RetrievalSettings,
     *,
     budget_tokens: int,
+    passing: Mask | None = None,
 ) -> tuple[list[Context], dict[str, Chunk]]:
     """Contexts of at most `budget_tokens` tokens in all, by the counter of `sizes`, best first; and their chunks by id.
 
@@ -44,9 +46,10 @@ def pack_contexts(
     there is nothing to answer from, and a refusal would blame the corpus. Another that does not fit is passed over, so
     that a shorter one may; one of which more than half is packed already is left out. Passages that follow each other
     in a chunk become one context, scored as its best passage; a neighbour has the score of the hit that brought it.
+    passing: which places a filter lets through, None for all; no other neighbour is added.
     """
     scores: dict[int, float] = {}
-    for place, score in _with_neighbours(ranking, library, settings):
+    for place, score in _with_neighbours(ranking, library, settings, passing):
         scores.setdefault(place, score)
     passages = dict(zip(scores, library.passages(list(scores)), strict=True))
     chosen: dict[int, Passage] = {}
@@ -67,13 +70,14 @@ def pack_contexts(
 
 
 def _with_neighbours(
-    ranking: Sequence[tuple[int, float]], library: Library, settings: RetrievalSettings
+    ranking: Sequence[tuple[int, float]], library: Library, settings: RetrievalSettings, passing: Mask | None
 ) -> Iterator[tuple[int, float]]:
     for rank, (place, score) in enumerate(ranking):
         yield place, score
         if rank < settings.expanded_hits:
             for neighbour in library.neighbours(place, settings.neighbours):
-                yield neighbour, score
+                if passing is None or passing[neighbour]:
+                    yield neighbour, score
 
 
 def _is_repeated(passage: Passage, packed: Iterable[Passage]) -> bool:

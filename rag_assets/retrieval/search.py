@@ -138,17 +138,25 @@ class Searcher:
             among_best = np.isin(self.library.chunk_numbers([one.place for one in ranking]), chunks)
             packed = [one for one, is_among in zip(ranking, among_best, strict=True) if is_among]
             budget = self._settings.budget_tokens
-        contexts, given = self.contexts(packed, budget)
+        contexts, given = self.contexts(packed, budget, question.filter)
         return Evidence(tuple(contexts), given, tuple(self._hits(best)), plan.queries, plan.usage)
 
     def hits(self, ranking: Sequence[RankedPassage], k: int) -> list[Hit]:
         """The best `k` chunks of a ranking, each scored by its best passage."""
         return self._hits(self._best_of_chunks(ranking)[:k])
 
-    def contexts(self, ranking: Sequence[RankedPassage], budget_tokens: int) -> tuple[list[Context], dict[str, Chunk]]:
-        """The best of a ranking packed into the token budget, and the chunks behind them; see `pack_contexts`."""
+    def contexts(
+        self, ranking: Sequence[RankedPassage], budget_tokens: int, where: Filter = EVERYTHING
+    ) -> tuple[list[Context], dict[str, Chunk]]:
+        """The best of a ranking packed into the token budget, and the chunks behind them; see `pack_contexts`.
+
+        where: the filter of the ranking, which holds for neighbours too.
+        """
         scored = [(one.place, one.score) for one in ranking]
-        return pack_contexts(scored, self.library, self._sizes, self._settings, budget_tokens=budget_tokens)
+        passing = self._filters.passing(where)
+        return pack_contexts(
+            scored, self.library, self._sizes, self._settings, budget_tokens=budget_tokens, passing=passing
+        )
 
     def _best_of_chunks(self, ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
         """The best passage of each chunk, best first."""

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from rag_assets.domain import Filter
+from rag_assets.questions import Question
 from rag_assets.retrieval.filtering import PassageFilters
 from rag_assets.settings import RetrievalSettings
 from rag_assets_tests.retrieval.corpus import Corpus, chunk_of, library_of
@@ -76,6 +77,17 @@ def test_a_passage_without_a_page_is_on_none() -> None:
     assert elsewhere is not None
     assert on_pages.passage_ids == frozenset()
     assert elsewhere.passage_ids == ALL
+
+
+def test_neighbours_of_a_hit_pass_the_filter_too(folder: Path) -> None:
+    """An answer that was asked for from page 2 must not quote page 3 because it stands beside."""
+    with CORPUS.searcher(folder, RetrievalSettings()) as searcher:
+        question = Question(id="q", question="Ferritin fell", paper_ids=("smith2020",))
+        anywhere = searcher.evidence(question, 1)
+        narrowed = searcher.evidence(question.model_copy(update={"where": Filter.parse("page:2")}), 1)
+
+    assert [(one.page_start, one.page_end) for one in anywhere.contexts] == [(2, 3)]
+    assert [(one.page_start, one.page_end) for one in narrowed.contexts] == [(2, 2)]
 
 
 def test_an_unknown_paper_is_told_with_the_nearest_name(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
