@@ -41,6 +41,7 @@ from rag_assets.incremental import data_version, read_json, staging
 from rag_assets.promises import CheckedPromise, Promise, check_all, nothing_withholds
 from rag_assets.question_sets import QuestionSet, question_set, questions_to_answer
 from rag_assets.questions import Question
+from rag_assets.retrieval.query_writer import tidy_kept_queries
 from rag_assets.settings import Paths, Settings
 from rag_assets.table_files import required_table
 from rag_assets.tables import chunks_from, rows_of
@@ -139,6 +140,7 @@ def _publish(update: AnswerUpdate, settings: Settings, inputs: str) -> None:
     chunk_ids = set(required_table(paths.chunks, asset="chunks")["chunk_id"].to_pylist())
     ReplyCache(paths.answers, DraftAnswer).prune(update.replies, lambda draft: draft.chunk_ids <= chunk_ids)
     ReplyCache(paths.verdicts, dict[int, float]).prune((), lambda _verdicts: True)
+    tidy_kept_queries(paths.queries)
 
 
 def _log(update: AnswerUpdate, paths: Paths, run: AuditedRun, *, verdict: str) -> None:

@@ -17,6 +17,7 @@ from rag_assets.errors import MissingInput
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import only_writer
 from rag_assets.question_sets import check_questions
+from rag_assets.retrieval.queries import require_query_model
 from rag_assets.settings import Settings, load_settings
 
 DATA_DIR_TAG = "rag_assets/data_dir"
@@ -65,6 +66,7 @@ def _check_models(settings: Settings, assets: Collection[str] | None) -> None:
     """A missing key must end the run before its first asset, not after an hour of embedding."""
     if assets is None or "qa" in assets:
         require_models(settings)
+        require_query_model(settings)
     if assets is None or _EMBEDDING_ASSETS & set(assets):
         require_embedder(settings.embedding, settings.paths.models, settings.model_access)
 

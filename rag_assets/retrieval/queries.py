@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 
 from rag_assets.domain import Query, QueryOrigin, Usage, summed
 from rag_assets.errors import BudgetExhausted, InvalidSettings, ModelFault
-from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.access import ModelName, require_access
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.pauses import FaultPause
+from rag_assets.hosted.prices import require_price
 from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.questions import question_parts
 from rag_assets.retrieval.query_writer import QueryWriter
@@ -98,6 +99,18 @@ def open_query_planner(settings: Settings, connections: Connections) -> QueryPla
     return QueryPlanner(
         wanted, QueryWriter(_model(settings), connections, wanted, settings.paths.queries, timeout_s=timeout_s)
     )
+
+
+def require_query_model(settings: Settings) -> None:
+    """Check, before any work is done, that the model that writes queries exists and can be asked, if one is to.
+
+    Raises InvalidSettings, MissingKey.
+    """
+    if settings.retrieval.queries.asks_model:
+        name = _model(settings)
+        access = require_access(name.provider)
+        if settings.model_access.budget_usd is not None:
+            require_price(name, access)
 
 
 def _model(settings: Settings) -> ModelName:

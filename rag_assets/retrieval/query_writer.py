@@ -66,10 +66,9 @@ class QueryWriter:
         )
         self.identity = f"{of_parts.model_id} queries-{_version(settings)}"
         """The model, readably, and a hash of the prompts."""
-        self._parts = _KeptReplies(of_parts, ReplyCache(folder, Parts), Parts(questions=[]), timeout_s)
-        self._wordings = _KeptReplies(
-            of_wordings, ReplyCache(folder, Wordings), Wordings(variants=[], passage=""), timeout_s
-        )
+        kept_parts, kept_wordings = _caches(folder)
+        self._parts = _KeptReplies(of_parts, kept_parts, Parts(questions=[]), timeout_s)
+        self._wordings = _KeptReplies(of_wordings, kept_wordings, Wordings(variants=[], passage=""), timeout_s)
 
     def parts(self, question: str) -> tuple[list[str], Usage]:
         """The questions inside a question, at most MAX_PARTS, none where it asks one thing; and what they cost now.
@@ -89,6 +88,17 @@ class QueryWriter:
         return variants, passage, usage
 
 
+def tidy_kept_queries(folder: Path) -> None:
+    """Delete kept replies that are damaged, and those not asked for longest where there are too many."""
+    for cache in _caches(folder):
+        cache.remove_damaged()
+        cache.prune((), lambda _reply: True)
+
+
+def _caches(folder: Path) -> tuple[ReplyCache[Parts], ReplyCache[Wordings]]:
+    return ReplyCache(folder / "parts", Parts), ReplyCache(folder / "wordings", Wordings)
+
+
 class _KeptReplies(Generic[Reply]):
     """The replies of a model to questions, each asked for once."""
 
@@ -101,7 +111,7 @@ class _KeptReplies(Generic[Reply]):
 
     def to(self, question: str) -> tuple[Reply, Usage]:
         """The reply, and what it cost now."""
-        key = fingerprint(self._model.model_id, self._model.instructions, type(self._nothing).__name__, question)
+        key = fingerprint(self._model.model_id, self._model.instructions, question)
         with self._cache.held(key):  # questions in the same words are asked once
             known = self._cache.get(key)
             if known is not None:

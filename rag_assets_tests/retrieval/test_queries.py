@@ -13,8 +13,8 @@ from rag_assets.domain import Query, QueryOrigin
 from rag_assets.errors import InvalidSettings, MissingKey
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import asked
-from rag_assets.retrieval.queries import QueryPlanner, open_query_planner
-from rag_assets.retrieval.query_writer import MAX_PARTS, MAX_QUERY_CHARS
+from rag_assets.retrieval.queries import QueryPlanner, open_query_planner, require_query_model
+from rag_assets.retrieval.query_writer import MAX_PARTS, MAX_QUERY_CHARS, tidy_kept_queries
 from rag_assets.settings import RetrievalSettings, Settings
 from rag_assets_tests.hosted.models import HURRIED, MODELS
 from rag_assets_tests.retrieval.corpus import Corpus, chunk_of
@@ -320,3 +320,28 @@ def test_what_several_queries_find_comes_before_what_one_finds(tmp_path: Path, m
 
     assert first.chunk.chunk_id == "river"
     assert first.found_by == (0, 1, 2)
+
+
+def test_a_missing_key_is_told_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After an hour of embedding is too late."""
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+
+    require_query_model(settings_of(tmp_path, {"model": "google:g"}))
+    with pytest.raises(MissingKey, match="google"):
+        require_query_model(settings_of(tmp_path, {"model": "google:g", "variants": 1}))
+
+
+def test_kept_replies_that_are_damaged_are_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A power cut must not leave a question with half a reply; tidying up must not cost the whole ones."""
+    wanted = {"decomposition": "model", "variants": 1}
+    with WireServer("openai") as server, planning(tmp_path, server, monkeypatch, wanted) as planner:
+        server.answer_by(lambda request: parts("a?", "b?") if COMPOUND in request.prompt else wordings("x y z"))
+        planner.plan(COMPOUND)
+        [of_parts] = (tmp_path / "cache" / "queries" / "parts").glob("*.json")
+        of_parts.write_text("{")
+        tidy_kept_queries(tmp_path / "cache" / "queries")
+        again = planner.plan(COMPOUND)
+
+    assert len(again.queries) == 4
+    assert again.usage.n_requests == 1, "the two lists of wordings were whole"
