@@ -22,12 +22,13 @@ from rag_assets.embedding.local_model import BUILDER_VERSION
 from rag_assets.embedding.missing_vectors import embed_missing
 from rag_assets.embedding.promises import EMBEDDING_PROMISES, without_unit_vector
 from rag_assets.embedding.providers import embedder_facts, open_embedder
+from rag_assets.embedding.sparse_vectors import SparseVectors, open_sparse_vectors, publish_sparse_vectors
 from rag_assets.embedding.vector_cache import PublishedVectors, VectorCache
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, fingerprint, read_json, staging
 from rag_assets.indexing.builder import stage_index
 from rag_assets.indexing.promises import INDEX_PROMISES, META_PROMISES, IndexCandidate
-from rag_assets.indexing.protocols import IndexManifest, IndexRow, Vectors
+from rag_assets.indexing.protocols import IndexManifest, IndexRow, SparseSource, Vectors
 from rag_assets.indexing.stores import Index, vector_index, word_index
 from rag_assets.promises import check_all
 from rag_assets.settings import Settings
@@ -105,16 +106,21 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     report_progress = progress("embeddings", "passages")
     run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch, report=report_progress)
     spent = models.budget.since(spent_before)
+    sparse = open_sparse_vectors(settings)
+    n_sparse = (
+        sparse.embed(items, batch_size=settings.execution.embedding_batch, report=report_progress) if sparse else 0
+    )
 
     def publish() -> PublishedVectors:
-        published = cache.publish(texts)
         papers = {item.paper_id for item in items}
+        publish_sparse_vectors(sparse, items, settings)
+        published = cache.publish(texts)
         prune_earlier_models(cache.folder, papers, max_mb=settings.execution.kept_vectors_mb)
         return published
 
     def report(published: PublishedVectors) -> dg.MaterializeResult[Any]:
         return materialized(
-            version=data_version(dict.fromkeys(texts, cache.facts.identity)),
+            version=data_version(dict.fromkeys(texts, _identity(cache, sparse))),
             counts={
                 "n_added": published.n_added,
                 "n_changed": 0,
@@ -128,6 +134,7 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
                 "model": cache.facts.identity,
                 "dimension": cache.facts.dimension,
                 "n_embedded": run.n_embedded,
+                "n_sparse_vectors_made": n_sparse,
                 "vectors_per_s": run.vectors_per_s,
                 "seconds": run.seconds,
                 "n_model_requests": spent.n_requests,
@@ -139,6 +146,18 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     yield from write_audit_publish(
         check_all(EMBEDDING_PROMISES, without_unit_vector(cache, items)), publish=publish, report=report
     )
+
+
+def _identity(cache: VectorCache, sparse: SparseVectors | None) -> str:
+    """Of the model, or of both."""
+    return f"{cache.facts.identity} {sparse.identity}" if sparse else cache.facts.identity
+
+
+def _sparse_source(settings: Settings) -> SparseSource | None:
+    sparse = open_sparse_vectors(settings)
+    if sparse is None:
+        return None
+    return SparseSource(sparse.identity, lambda rows: sparse.of([row.text for row in rows]))
 
 
 def _keys_by_paper(cache: VectorCache, items: Sequence[Passage]) -> dict[str, list[str]]:
@@ -166,7 +185,8 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
         cache = VectorCache(paths.embeddings, facts)
         return cache.load([cache.key_of(row.text) for row in rows])
 
-    yield from _indexed("chroma_index", vector_index(settings, facts.identity, vectors_of), settings)
+    index = vector_index(settings, facts.identity, vectors_of, _sparse_source(settings))
+    yield from _indexed("chroma_index", index, settings)
 
 
 @dg.asset(
@@ -236,7 +256,8 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
     facts = embedder_facts(settings.embedding, paths.models)
     table = read_columns(paths.passages, ["passage_id", "paper_id", "row_hash"], asset="passages")
     fingerprints = dict(zip(table["passage_id"].to_pylist(), table["row_hash"].to_pylist(), strict=True))
-    vectors, words = vector_index(settings, facts.identity), word_index(settings)
+    vectors = vector_index(settings, facts.identity, sparse=_sparse_source(settings))
+    words = word_index(settings)
     problems = []
     for asset, found, identity in (
         ("chroma_index", vectors.manifest(), vectors.identity),

@@ -13,6 +13,7 @@ from rag_assets.assets.launchpad import launchpad_schema
 from rag_assets.assets.sources import known_versions, news, observed_versions
 from rag_assets.data_folder import demand_writable
 from rag_assets.embedding.providers import require_embedder
+from rag_assets.embedding.sparse_vectors import open_sparse_vectors
 from rag_assets.errors import MissingInput
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import only_writer
@@ -69,6 +70,7 @@ def _check_models(settings: Settings, assets: Collection[str] | None) -> None:
         require_query_model(settings)
     if assets is None or _EMBEDDING_ASSETS & set(assets):
         require_embedder(settings.embedding, settings.paths.models, settings.model_access)
+        open_sparse_vectors(settings)
 
 
 def _selected(context: dg.InitResourceContext) -> Collection[str] | None:

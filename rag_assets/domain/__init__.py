@@ -52,6 +52,7 @@ from rag_assets.domain.spans import (
     span_at,
     spans_between,
 )
+from rag_assets.domain.sparse_vectors import SparseVector
 
 __all__ = [
     "BLOCK_SEPARATOR",
@@ -85,6 +86,7 @@ __all__ = [
     "SectionPart",
     "Source",
     "Span",
+    "SparseVector",
     "Support",
     "UnitKind",
     "Usage",

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, Self, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from rag_assets.domain import Passage
+from rag_assets.domain import Passage, SparseVector
 from rag_assets.incremental import data_version, fingerprint
 
 Vectors = npt.NDArray[np.float32]
@@ -70,6 +70,29 @@ class Scope:
         return not (self.paper_ids or self.passage_ids)
 
 
+def _for_reading_only(_: Sequence[IndexRow]) -> list[SparseVector]:
+    raise ValueError("this index was opened for reading: it has no sparse vectors to write")
+
+
+@dataclass(frozen=True)
+class SparseSource:
+    """What the vectors of a sparse model are made of."""
+
+    model_id: str
+    vectors_of: Callable[[Sequence[IndexRow]], list[SparseVector]] = _for_reading_only
+    """In the order of the rows; needed for writing only. It may raise what it likes."""
+
+
+@dataclass(frozen=True)
+class VectorSource:
+    """What the vectors of an index are made of."""
+
+    model_id: str
+    vectors_of: Callable[[Sequence[IndexRow]], Vectors]
+    """Unit vectors of passages, shape (n, dim), in the order of the rows. It may raise what it likes."""
+    sparse: SparseSource | None = None
+
+
 class VectorStore(Protocol):
     """Vectors by passage, opened for reading: no byte of the index changes. May be used by several threads."""
 
@@ -87,14 +110,6 @@ class VectorStore(Protocol):
     def close(self) -> None: ...
 
 
-class SparseVector(NamedTuple):
-    """Weights of some terms; all others have none."""
-
-    places: tuple[int, ...]
-    """Numbers of the terms, 0 to 2^32 - 1, ascending, each once."""
-    weights: tuple[float, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class HybridQuestion:
     """A question in all the ways that a `HybridStore` compares."""
@@ -102,6 +117,8 @@ class HybridQuestion:
     text: str
     vector: Vectors
     """Unit vector of the embedding model, shape (dim,)."""
+    sparse: SparseVector | None = None
+    """Of the sparse model, for an index that has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +138,8 @@ class HybridStore(Protocol):
     """A vector store that also holds the words, and fuses what both find by itself."""
 
     def hybrid(self, question: HybridQuestion, limit: int, scope: Scope | None = None) -> HybridHits:
-        """At most `limit` passages of each kind. Raises InvalidSettings when the index was built without words."""
+        """At most `limit` passages of each kind. Raises InvalidSettings when the index has vectors of the
+        embedding model only."""
         ...
 
 

@@ -13,8 +13,17 @@ from rag_assets.indexing.chroma import ChromaFiles, ChromaStore
 from rag_assets.indexing.exact_vectors import VECTORS_FILE, ExactVectors
 from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.manifest import is_intact, read_manifest
-from rag_assets.indexing.protocols import IndexManifest, IndexRow, IndexTarget, LexicalIndex, Vectors, VectorStore
-from rag_assets.indexing.qdrant.target import QdrantIndex, VectorSource
+from rag_assets.indexing.protocols import (
+    IndexManifest,
+    IndexRow,
+    IndexTarget,
+    LexicalIndex,
+    SparseSource,
+    Vectors,
+    VectorSource,
+    VectorStore,
+)
+from rag_assets.indexing.qdrant.target import QdrantIndex
 from rag_assets.indexing.tantivy_index import TEXT, WITH_HEADINGS, TantivyFiles, TantivyIndex
 from rag_assets.settings import Settings
 
@@ -77,8 +86,8 @@ def open_vectors(folder: Path, *, exact_up_to_mb: float) -> VectorStore:
     return ChromaStore.open(folder)
 
 
-def _chroma(settings: Settings, model: str, vectors_of: VectorsOf) -> Index[VectorStore]:
-    files = ChromaFiles(settings.indexing, model, vectors_of, batch=settings.execution.index_batch)
+def _chroma(settings: Settings, source: VectorSource) -> Index[VectorStore]:
+    files = ChromaFiles(settings.indexing, source.model_id, source.vectors_of, batch=settings.execution.index_batch)
     open_folder = partial(open_vectors, exact_up_to_mb=settings.retrieval.exact_search_mb)
     return FolderIndex(settings.paths.chroma, files, open_folder)
 
@@ -88,12 +97,11 @@ def _tantivy(settings: Settings) -> Index[LexicalIndex]:
     return FolderIndex(settings.paths.bm25, TantivyFiles(), partial(TantivyIndex.open, field=field))
 
 
-def _qdrant(settings: Settings, model: str, vectors_of: VectorsOf) -> Index[VectorStore]:
-    source = VectorSource(model, vectors_of)
+def _qdrant(settings: Settings, source: VectorSource) -> Index[VectorStore]:
     return QdrantIndex(settings.paths.qdrant, settings.indexing, source, settings.retrieval)
 
 
-VECTOR_STORES: dict[str, Callable[[Settings, str, VectorsOf], Index[VectorStore]]] = {
+VECTOR_STORES: dict[str, Callable[[Settings, VectorSource], Index[VectorStore]]] = {
     "chroma": _chroma,
     "qdrant": _qdrant,
 }
@@ -104,12 +112,18 @@ def _for_reading_only(_: Sequence[IndexRow]) -> Vectors:
     raise ValueError("this index was opened for reading: it has no vectors to write")
 
 
-def vector_index(settings: Settings, model: str, vectors_of: VectorsOf = _for_reading_only) -> Index[VectorStore]:
+def vector_index(
+    settings: Settings,
+    model: str,
+    vectors_of: VectorsOf = _for_reading_only,
+    sparse: SparseSource | None = None,
+) -> Index[VectorStore]:
     """The index of the vectors of the embedding model with the identity `model`.
 
-    vectors_of: unit vectors of passages, shape (n, dim), in the order of the rows; needed for writing only.
+    vectors_of: unit vectors of passages, shape (n, dim), in the order of the rows; needed for writing only. sparse:
+    of a sparse model, for a store that can hold them.
     """
-    return VECTOR_STORES[settings.indexing.vector_store](settings, model, vectors_of)
+    return VECTOR_STORES[settings.indexing.vector_store](settings, VectorSource(model, vectors_of, sparse))
 
 
 def word_index(settings: Settings) -> Index[LexicalIndex]:

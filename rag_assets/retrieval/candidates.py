@@ -10,6 +10,7 @@ import numpy as np
 
 from rag_assets.domain import Query, QueryOrigin
 from rag_assets.embedding.base import Embedder
+from rag_assets.embedding.sparse_vectors import SparseVectors
 from rag_assets.errors import InvalidSettings
 from rag_assets.indexing.protocols import HybridQuestion, HybridStore, LexicalIndex, Scope, Scored, VectorStore
 from rag_assets.retrieval.fusion import (
@@ -30,6 +31,8 @@ class DenseSearch:
 
     store: VectorStore
     embedder: Embedder
+    sparse: SparseVectors | None = None
+    """Of the sparse model whose vectors the index holds too, if it does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +121,8 @@ class CandidateSearch:
 
     def _found_by_server(self, question: str, within: Within, dense: DenseSearch) -> "_Found":
         vector = dense.embedder.embed_query(question)
-        asked = HybridQuestion(question, vector)
+        sparse = dense.sparse.of_question(question) if dense.sparse else None
+        asked = HybridQuestion(question, vector, sparse)
         found = _hybrid_store(dense.store).hybrid(asked, self._settings.candidates, within.scope)
         cosines = dict(found.nearest)
         cosines |= dense.store.cosines(vector, [hit.passage_id for hit in found.fused if hit.passage_id not in cosines])

@@ -11,11 +11,12 @@ from typing import TypeVar
 import pyarrow.compute as pc
 
 from rag_assets.embedding.base import Embedder
+from rag_assets.embedding.sparse_vectors import open_sparse_vectors
 from rag_assets.errors import MissingInput, MissingModel, StoreRefused, StoreUnavailable
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, fingerprint
 from rag_assets.indexing.manifest import MANIFEST_FILE
-from rag_assets.indexing.protocols import IndexManifest, LexicalIndex, VectorStore
+from rag_assets.indexing.protocols import IndexManifest, LexicalIndex, SparseSource, VectorStore
 from rag_assets.indexing.stores import Index, published_indexes, vector_index, word_index
 from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.candidates import DenseSearch
@@ -71,19 +72,21 @@ def _dense_search(
     from rag_assets.embedding.providers import embedder_facts, open_embedder
 
     paths = settings.paths
+    sparse = open_sparse_vectors(settings)
     try:
         model = embedder_facts(settings.embedding, paths.models).identity
+        sparse_source = SparseSource(sparse.identity) if sparse else None
     except MissingModel as error:
         logger.warning("Searching by words alone: %s", error)
         return None
-    store = _opened(vector_index(settings, model), library)
+    store = _opened(vector_index(settings, model, sparse=sparse_source), library)
     if store is None:
         return None
     if embedder is None:
         embedder = open_embedder(
             settings.embedding, paths.models, connections=connections, query_vectors=paths.query_vectors
         )
-    return DenseSearch(store, embedder)
+    return DenseSearch(store, embedder, sparse)
 
 
 def published_files(settings: Settings) -> list[Path]:

@@ -35,6 +35,7 @@ class Paths:
     tokenizer_pin = _Below("cache", "tokenizer.json")
     passages = _Below("cache", "passages.parquet")
     embeddings = _Below("cache", "embeddings")
+    sparse_vectors = _Below("cache", "sparse_vectors")
     models = _Below("cache", "models")
     index_meta = _Below("cache", "index_meta.json")
     answers = _Below("cache", "answers")

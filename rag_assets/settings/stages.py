@@ -137,6 +137,12 @@ class EmbeddingSettings(StageSettings):
         "what the model's card asks for, where it is known.",
     )
     passage_prefix: str | None = Field(None, description="Put before a passage, as query_prefix before a question.")
+    sparse_model: str = Field(
+        "none",
+        description="A sparse model whose vectors are kept beside the others, e.g. fastembed:prithivida/"
+        "Splade_PP_en_v1 (SPLADE, 530 MB, fetched from its hub). Needs indexing.vector_store = qdrant; searched with "
+        "retrieval.fusion = server_rrf or server_dbsf. none: not measured here, its weights could not be fetched.",
+    )
 
 
 class QdrantSettings(StageSettings):

@@ -1,5 +1,6 @@
 """The whole pipeline and an open engine over vectors in Qdrant."""
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from rag_assets.cli.main import app
 from rag_assets.engine import open_engine
 from rag_assets.errors import InvalidSettings, StoreUnavailable
 from rag_assets.settings import Settings, load_settings
+from rag_assets_tests.embedding.sparse_onnx import MODEL, write_sparse_model
 from rag_assets_tests.end_to_end.world import QUESTIONS, TOKENIZER, World
 from rag_assets_tests.indexing.qdrant_server import QdrantServer, qdrant_server
 
@@ -118,3 +120,37 @@ def test_a_fusion_by_a_server_that_is_not_there_is_refused(built: World) -> None
 
     with open_engine(settings) as engine, pytest.raises(InvalidSettings, match="names a fusion by Qdrant"):
         engine.search(FERRITIN)
+
+
+def test_a_sparse_model_finds_what_a_synonym_says_and_embeds_a_text_once(
+    built: World, tmp_path: Path, server: QdrantServer
+) -> None:
+    """The whole way of SPLADE: model, cache, points, and the question's own vector."""
+    world = built.copy_to(tmp_path)
+    shutil.rmtree(world.paths.embeddings, ignore_errors=True)
+    write_sparse_model(world.paths.models, {"volcanic": "basalt"})
+    chosen: dict[str, Any] = {
+        "indexing": qdrant(server.url),
+        "embedding": {"sparse_model": MODEL},
+        "retrieval": {"fusion": "server_rrf"},
+    }
+
+    first, second = world.run(**chosen), world.run(**chosen)
+
+    assert first.is_success, first.failures
+    assert first.facts["embeddings"]["n_sparse_vectors_made"] > 0
+    assert second.facts["embeddings"]["n_sparse_vectors_made"] == 0
+    assert second.counts["chroma_index"][:3] == (0, 0, 0)
+    with open_engine(load_settings({"data_dir": str(world.paths.data), **TOKENIZER, **chosen})) as engine:
+        found = engine.search("volcanic")
+    assert found[0].chunk.paper_id == "basalt"
+
+
+def test_a_sparse_model_that_nothing_searches_ends_the_run_before_its_first_asset(built: World, tmp_path: Path) -> None:
+    """Not after an hour of embedding."""
+    world = built.copy_to(tmp_path)
+
+    outcome = world.run(embedding={"sparse_model": MODEL})
+
+    assert not outcome.is_success
+    assert not outcome.counts

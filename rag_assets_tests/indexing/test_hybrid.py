@@ -8,10 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
+from rag_assets.domain import SparseVector
 from rag_assets.errors import InvalidSettings
 from rag_assets.indexing.builder import update_index
 from rag_assets.indexing.folders import FolderTarget
-from rag_assets.indexing.protocols import HybridQuestion, HybridStore, IndexRow, Scope, Scored, VectorStore
+from rag_assets.indexing.protocols import (
+    HybridQuestion,
+    HybridStore,
+    IndexRow,
+    Scope,
+    Scored,
+    SparseSource,
+    VectorStore,
+)
 from rag_assets.indexing.qdrant.words import WordWeights
 from rag_assets.indexing.stores import Index, vector_index
 from rag_assets.indexing.tantivy_index import WITH_HEADINGS, Analyser, TantivyFiles, TantivyIndex
@@ -40,10 +49,21 @@ def place(request: pytest.FixtureRequest, server_url: str) -> str:
     return server_url if request.param == "server" else ""
 
 
-def index_of(data: Path, place: str, *, fusion: str = "server_rrf", **indexing: Any) -> Index[VectorStore]:
+def index_of(
+    data: Path, place: str, *, fusion: str = "server_rrf", sparse: SparseSource | None = None, **indexing: Any
+) -> Index[VectorStore]:
     chosen = {"vector_store": "qdrant", "word_vectors": True, "qdrant": {"url": place}} | indexing
     settings = {"data_dir": data, "indexing": chosen, "retrieval": {"fusion": fusion}}
-    return vector_index(Settings.model_validate(settings), "m", vectors_of)
+    return vector_index(Settings.model_validate(settings), "m", vectors_of, sparse)
+
+
+def two_terms(row: IndexRow) -> SparseVector:
+    """Term 1 for every text, heavier for longer ones, and term 2 for those about iron, which ferritin is not."""
+    places = (1, 2) if "Iron" in row.text or "BMS" in row.text else (1,)
+    return SparseVector(places, (len(row.text) / 1000, 2.0)[: len(places)])
+
+
+SPARSE = SparseSource("two terms", lambda rows: [two_terms(one) for one in rows])
 
 
 def hybrid_of(data: Path, place: str, **settings: Any) -> HybridStore:
@@ -146,6 +166,30 @@ def test_the_server_fuses_both_lists(fusion: str, place: str, tmp_path: Path) ->
     assert scores(found.nearest) == pytest.approx(cosines, abs=1e-5)
 
 
+@pytest.mark.parametrize("has_words", [True, False])
+def test_vectors_of_a_sparse_model_are_a_list_of_their_own(has_words: bool, place: str, tmp_path: Path) -> None:
+    """SPLADE finds what neither the words nor the dense vectors do."""
+    store = hybrid_of(tmp_path, place, sparse=SPARSE, word_vectors=has_words)
+    question = HybridQuestion("ferritin", bag_of_words("ferritin"), SparseVector((2, 9), (1.5, 1.0)))
+
+    found = store.hybrid(question, 10)
+
+    by_sparse = [Scored("a#0", 3.0), Scored("d#0", 3.0)]
+    lists = [found.nearest, found.by_words, by_sparse] if has_words else [found.nearest, by_sparse]
+    either = [by_rank(*lists, k=60), by_rank(*lists[:-1], by_sparse[::-1], k=60)]
+    assert any(scores(found.fused) == pytest.approx(one, abs=1e-6) for one in either), "a and d share a score"
+    assert bool(found.by_words) == has_words
+
+
+def test_another_sparse_model_builds_the_index_anew(place: str, tmp_path: Path) -> None:
+    """Numbers of two vocabularies in one vector mean nothing."""
+    update_index(index_of(tmp_path, place, sparse=SPARSE), ROWS)
+
+    plan = update_index(index_of(tmp_path, place, sparse=SparseSource("other", SPARSE.vectors_of)), ROWS)
+
+    assert len(plan.added) == len(ROWS)
+
+
 def test_a_question_without_words_is_answered_by_vectors_alone(place: str, tmp_path: Path) -> None:
     """A question of stop words only is one that people type."""
     found = hybrid_of(tmp_path, place).hybrid(asked("the of"), 3)
@@ -172,7 +216,7 @@ def test_a_hybrid_search_keeps_to_its_scope_and_limit(place: str, tmp_path: Path
 
 def test_an_index_without_words_says_so(place: str, tmp_path: Path) -> None:
     """Silently searching by vectors alone would pass for a fusion."""
-    with pytest.raises(InvalidSettings, match=r"Set indexing.word_vectors = true and run rag-assets index build"):
+    with pytest.raises(InvalidSettings, match=r"Set indexing.word_vectors = true, or embedding.sparse_model"):
         hybrid_of(tmp_path, place, word_vectors=False).hybrid(asked("ferritin"), 3)
 
 

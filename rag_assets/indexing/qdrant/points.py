@@ -8,7 +8,8 @@ from uuid import NAMESPACE_URL, uuid5
 import numpy as np
 import numpy.typing as npt
 
-from rag_assets.indexing.protocols import IndexRow, Scope, SparseVector, Vectors
+from rag_assets.domain import SparseVector
+from rag_assets.indexing.protocols import IndexRow, Scope, Vectors
 from rag_assets.indexing.qdrant.connection import Connection
 from rag_assets.indexing.qdrant.publications import MARKER, Publication
 from rag_assets.settings import IndexingSettings
@@ -16,8 +17,8 @@ from rag_assets.settings import IndexingSettings
 if TYPE_CHECKING:
     from qdrant_client import models
 
-DENSE, WORDS = "dense", "words"
-"""Names of the vectors of the embedding model and of the words."""
+DENSE, WORDS, SPARSE = "dense", "words", "sparse"
+"""Names of the vectors of the embedding model, of the words, and of a sparse model."""
 _PAGE = 1000
 _REQUEST_BYTES = 4_000_000
 """Of points written at once; a server takes 32 MB unless it was told otherwise."""
@@ -30,17 +31,27 @@ def point_id(passage_id: str) -> str:
     return str(uuid5(NAMESPACE_URL, passage_id))
 
 
-def create_collection(connection: Connection, collection: str, settings: IndexingSettings, dimension: int) -> None:
-    """Make it empty, in the place of one that is there. dimension: of the vectors of the embedding model."""
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """Which vectors a collection holds."""
+
+    dimension: int
+    """Of the vectors of the embedding model."""
+    sparse_names: frozenset[str]
+
+
+def create_collection(connection: Connection, collection: str, settings: IndexingSettings, shape: Shape) -> None:
+    """Make it empty, in the place of one that is there."""
     from qdrant_client import models
 
-    sparse = {WORDS: models.SparseVectorParams(modifier=models.Modifier.IDF)} if settings.word_vectors else None
+    modifiers = {WORDS: models.Modifier.IDF, SPARSE: None}
+    sparse = {name: models.SparseVectorParams(modifier=modifiers[name]) for name in sorted(shape.sparse_names)}
     with connection.calls() as client:
         client.delete_collection(collection)
         client.create_collection(
             collection,
-            vectors_config={DENSE: models.VectorParams(size=dimension, distance=models.Distance.COSINE)},
-            sparse_vectors_config=sparse,
+            vectors_config={DENSE: models.VectorParams(size=shape.dimension, distance=models.Distance.COSINE)},
+            sparse_vectors_config=sparse or None,
             hnsw_config=models.HnswConfigDiff(m=settings.hnsw_m, ef_construct=settings.hnsw_ef_construction),
         )
         if not connection.is_embedded:  # which looks at every point, and warns that it has no use for this
@@ -78,13 +89,13 @@ class PassageVectors:
 
     dense: Vectors
     """Shape (n, dim)."""
-    words: Sequence[SparseVector] = ()
-    """Empty for an index without words."""
+    sparse: Mapping[str, Sequence[SparseVector]]
+    """By the name of the vectors."""
 
     def named(self, nth: int) -> dict[str, Any]:
-        """The vectors of one passage by their names, as Qdrant takes them."""
-        words = {WORDS: sparse(self.words[nth])} if self.words and self.words[nth].places else {}
-        return {DENSE: self.dense[nth].tolist(), **words}
+        """The vectors of one passage by their names, as Qdrant takes them; without those that have no term."""
+        found = {name: sparse(vectors[nth]) for name, vectors in self.sparse.items() if vectors[nth].places}
+        return {DENSE: self.dense[nth].tolist(), **found}
 
 
 def sparse(vector: SparseVector) -> "models.SparseVector":

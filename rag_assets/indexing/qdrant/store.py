@@ -12,7 +12,7 @@ from rag_assets.errors import InvalidSettings, StaleIndex
 from rag_assets.indexing.protocols import HybridHits, HybridQuestion, Scope, Scored, Vectors
 from rag_assets.indexing.qdrant.connection import Connection
 from rag_assets.indexing.qdrant.fusion import requests_for, scaled
-from rag_assets.indexing.qdrant.points import DENSE, WORDS, filter_of, sparse
+from rag_assets.indexing.qdrant.points import DENSE, SPARSE, WORDS, filter_of, sparse
 from rag_assets.indexing.qdrant.publications import Publication, marked
 from rag_assets.indexing.qdrant.words import WordWeights
 from rag_assets.settings import RetrievalSettings
@@ -46,8 +46,8 @@ class Reading:
     graph: Graph
     dimension: int
     """Length of the stored vectors."""
-    has_words: bool
-    """Whether words are stored beside the vectors."""
+    sparse_names: frozenset[str]
+    """Names of the sparse vectors that are stored beside them."""
     settings: RetrievalSettings
 
 
@@ -78,18 +78,19 @@ class QdrantStore:
         return dict(self._nearest(question, len(passage_ids), Scope(passage_ids=frozenset(passage_ids))))
 
     def hybrid(self, question: HybridQuestion, limit: int, scope: Scope | None = None) -> HybridHits:
-        if not self._reading.has_words:
+        if not self._reading.sparse_names:
             raise InvalidSettings(
-                "retrieval.fusion names a fusion by Qdrant, and the index holds no words. Set "
-                "indexing.word_vectors = true and run rag-assets index build, or choose another fusion."
+                "retrieval.fusion names a fusion by Qdrant, and the index holds one kind of vectors only. Set "
+                "indexing.word_vectors = true, or embedding.sparse_model, and run rag-assets index build; or choose "
+                "another fusion."
             )
         if min(limit, self._publication.manifest.n_passages) <= 0 or (scope is not None and scope.is_empty):
             return HybridHits([], [], [])
         connection = self._opened_for(question.vector)
         asked: dict[str, Any] = {DENSE: question.vector.tolist()}
-        words = self._words.of_question(question.text)
-        if words.places:
-            asked[WORDS] = sparse(words)
+        for name, vector in ((WORDS, self._words.of_question(question.text)), (SPARSE, question.sparse)):
+            if name in self._reading.sparse_names and vector is not None and vector.places:
+                asked[name] = sparse(vector)
         common = {"filter": filter_of(scope), "params": self._graph.params(connection)}
         with connection.calls() as client:
             responses = client.query_batch_points(

@@ -6,13 +6,13 @@ any other: what is the same by fingerprint stays, the rest is written or deleted
 """
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
+from rag_assets.domain import SparseVector
 from rag_assets.incremental import fingerprint, plan_update
 from rag_assets.indexing.protocols import (
     Examination,
@@ -23,6 +23,7 @@ from rag_assets.indexing.protocols import (
     Report,
     Scored,
     Vectors,
+    VectorSource,
 )
 from rag_assets.indexing.qdrant import points
 from rag_assets.indexing.qdrant.connection import Connection, connect
@@ -39,15 +40,6 @@ _VECTOR_ERROR = 1e-4
 _N_NEIGHBOURS = 20
 _BYTES_PER_MB = 1_000_000
 _BYTES_PER_NUMBER = 4
-
-
-@dataclass(frozen=True)
-class VectorSource:
-    """What the vectors of an index are made of."""
-
-    model_id: str
-    vectors_of: Callable[[Sequence[IndexRow]], Vectors]
-    """Unit vectors of passages, shape (n, dim), in the order of the rows. It may raise what it likes."""
 
 
 class QdrantIndex:
@@ -68,7 +60,14 @@ class QdrantIndex:
     @property
     def identity(self) -> IndexIdentity:
         words = (WORDS_VERSION, TantivyFiles().identity.settings) if self.settings.word_vectors else None
-        return IndexIdentity("qdrant", self.source.model_id, fingerprint(self.settings.fingerprint(), words))
+        sparse = self.source.sparse.model_id if self.source.sparse else None
+        return IndexIdentity("qdrant", self.source.model_id, fingerprint(self.settings.fingerprint(), words, sparse))
+
+    @property
+    def sparse_names(self) -> frozenset[str]:
+        """Names of the sparse vectors that are stored beside the dense ones."""
+        kept = {points.WORDS: self.settings.word_vectors, points.SPARSE: self.source.sparse is not None}
+        return frozenset(name for name, is_kept in kept.items() if is_kept)
 
     @cached_property
     def connection(self) -> Connection:
@@ -127,13 +126,17 @@ class QdrantIndex:
         dimension = points.dimension_of(self.connection, publication.collection) or 0
         size_mb = publication.manifest.n_passages * dimension * _BYTES_PER_NUMBER / _BYTES_PER_MB
         graph = Graph(self.settings.hnsw_ef_search, is_used=size_mb > self._reading.exact_search_mb)
-        reading = Reading(graph, dimension, self.settings.word_vectors, self._reading)
+        reading = Reading(graph, dimension, self.sparse_names, self._reading)
         return QdrantStore(self.connection, publication, reading)
 
     def vectors_of(self, rows: Sequence[IndexRow]) -> points.PassageVectors:
         """Everything that is stored of some passages."""
-        words = [self._words.of_passage(row) for row in rows] if self.settings.word_vectors else []
-        return points.PassageVectors(self.source.vectors_of(rows), words)
+        sparse: dict[str, Sequence[SparseVector]] = {}
+        if self.settings.word_vectors:
+            sparse[points.WORDS] = [self._words.of_passage(row) for row in rows]
+        if self.source.sparse is not None:
+            sparse[points.SPARSE] = self.source.sparse.vectors_of(rows)
+        return points.PassageVectors(self.source.vectors_of(rows), sparse)
 
     @cached_property
     def _words(self) -> WordWeights:
@@ -219,7 +222,8 @@ class QdrantVersion:
             client.delete_collection(self._collection)
 
     def _create(self, dimension: int) -> None:
-        points.create_collection(self._connection, self._collection, self._index.settings, dimension)
+        shape = points.Shape(dimension, self._index.sparse_names)
+        points.create_collection(self._connection, self._collection, self._index.settings, shape)
 
     def _nearest(self, questions: Vectors, limit: int, graph: Graph) -> list[list[Scored]]:
         return nearest(self._connection, self._collection, list(questions), limit, graph=graph)

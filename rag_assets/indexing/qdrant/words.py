@@ -10,7 +10,8 @@ import hashlib
 from collections import Counter, defaultdict
 from functools import lru_cache
 
-from rag_assets.indexing.protocols import IndexRow, SparseVector
+from rag_assets.domain import SparseVector
+from rag_assets.indexing.protocols import IndexRow
 from rag_assets.indexing.tantivy_index import Analyser
 
 WORDS_VERSION = 1
