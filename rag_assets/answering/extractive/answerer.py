@@ -8,16 +8,19 @@ from collections.abc import Sequence
 
 from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, DraftCitation, DraftClaim, SentenceEncoder
 from rag_assets.answering.extractive.candidates import FindCandidates, sentences
+from rag_assets.answering.extractive.comparison import compared_sides
 from rag_assets.answering.extractive.missing_names import MissingName, missing_names
+from rag_assets.answering.extractive.publication import asks_for_authors, publication_claims
 from rag_assets.answering.extractive.relevance import scored_part
 from rag_assets.answering.extractive.rows import table_rows
 from rag_assets.answering.extractive.selection import Selection
+from rag_assets.answering.extractive.summary import asks_for_summary, summary
 from rag_assets.domain import Context
 from rag_assets.incremental import fingerprint
-from rag_assets.questions import QuestionPart, question_parts
+from rag_assets.questions import QuestionPart, asks_about_publication, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 6
+EXTRACTIVE_VERSION = 7
 _N_DECIMALS = 4
 
 
@@ -35,6 +38,8 @@ class ExtractiveAnswerer:
         return f"{EXTRACTIVE}-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+        if (special := self._special_draft(question, contexts)) is not None:
+            return special
         missing = self._missing_names(question, contexts)
         said = tuple(name.text for name in missing)
         parts_asked = question_parts(question)
@@ -46,6 +51,7 @@ class ExtractiveAnswerer:
         parts = [scored_part(part, candidates, vectors, self._encoder) for part in told]
         selection = Selection(candidates, parts, vectors @ vectors.T, self._settings)
         selection.choose(min_papers=self._min_sources)
+        open_sides = selection.open_sides(compared_sides(question))
         open_parts = {part.text for part in parts_asked if part not in told}
         open_parts |= {part.text for part in selection.unanswered_parts()}
         return DraftAnswer(
@@ -57,9 +63,18 @@ class ExtractiveAnswerer:
                 )
                 for i in selection.chosen
             ),
-            unanswered=tuple(part.text for part in parts_asked if part.text in open_parts) if selection.chosen else (),
+            unanswered=(*(part.text for part in parts_asked if part.text in open_parts), *open_sides)
+            if selection.chosen
+            else (),
             missing_names=said,
         )
+
+    def _special_draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer | None:
+        """The answer to a question that no search among single sentences answers; None for any other question."""
+        if asks_about_publication(question):
+            claims = publication_claims(question, contexts)[: self._settings.max_claims]
+            return DraftAnswer(tuple(claims)) if claims or asks_for_authors(question) else None
+        return summary(question, contexts) if asks_for_summary(question) else None
 
     def _kinds_of_candidates(self) -> tuple[FindCandidates, ...]:
         return (sentences, table_rows) if self._settings.table_rows else (sentences,)

@@ -1,6 +1,6 @@
 """Which candidates are published: relevant ones, from two papers where two have something to say, that differ."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,6 +69,24 @@ class Selection:
             else:
                 unanswered.append(part)
         return unanswered
+
+    def open_sides(self, sides: Mapping[str, Set[str]]) -> list[str]:
+        """The sides of a comparison that no chosen candidate names; one that another candidate names, which is relevant
+        enough, gets that one. sides: their names, each with the stems that tell it from the other."""
+        open_sides: list[str] = []
+        for side, terms in sides.items() if self.chosen else ():
+            naming = [i for i, one in enumerate(self._candidates) if len(terms & one.terms) > len(terms) / 2]
+            if not set(naming).isdisjoint(self.chosen):
+                continue
+            best = max(naming, key=self._best_relevance, default=None)
+            if best is None or self._best_relevance(best) < _BESIDE_SHARE * self._settings.min_relevance:
+                open_sides.append(side)
+            else:
+                self.chosen[self._settings.max_claims - 1 :] = [best]
+        return open_sides
+
+    def _best_relevance(self, i: int) -> float:
+        return max(float(part.relevance[i]) for part in self._parts)
 
     def _is_answered(self, part: Part, own: Mapping[str, float]) -> bool:
         """Whether a chosen sentence is relevant to a part and holds some of its own words, or a paragraph holds most.

@@ -1,0 +1,125 @@
+"""Questions that no search among single sentences answers: who wrote a paper, what it says, how two things compare."""
+
+from dataclasses import replace
+
+import pytest
+
+from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.extractive import ExtractiveAnswerer
+from rag_assets.answering.extractive.comparison import compared_sides
+from rag_assets.answering.extractive.summary import asks_for_summary
+from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Context
+from rag_assets.settings import ExtractiveSettings
+from rag_assets_tests.answering.builders import WordEncoder, chunk, context
+
+SHEEP_PAGE = chunk(
+    "lund2019",
+    "Title: Ferritin in mountain sheep\nAuthors: Ada Lund; Berit Moe\nAffiliations: Hill College\nPublished in: Herds\n"
+    "Publication date: 2019",
+)
+GOAT_PAGE = chunk("moe2021", "Title: Copper in valley goats\nAuthors: Berit Moe; Carl Ness\nAffiliations: Dale College")
+SHEEP = chunk(
+    "lund2019",
+    "We examined ferritin in mountain sheep at three pastures. Forty sheep were recruited in spring and bled twice. "
+    "Ferritin in mountain sheep decreased in all groups by winter. A limitation is the small number of sheep.",
+)
+
+
+def page(of: Chunk) -> Context:
+    return replace(context(of), section_title=TITLE_PAGE_HEADING)
+
+
+def draft(question: str, *contexts: Context) -> DraftAnswer:
+    return ExtractiveAnswerer(WordEncoder(), ExtractiveSettings(min_relevance=0.3), min_sources=1).draft(
+        question, contexts
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("Who wrote the paper on ferritin in mountain sheep?", "Authors: Ada Lund; Berit Moe"),
+        ("Who are the authors of the study of ferritin in sheep?", "Authors: Ada Lund; Berit Moe"),
+        ("In which journal did the paper on ferritin in sheep appear?", "Published in: Herds"),
+        ("When was the paper on ferritin in sheep published?", "Publication date: 2019"),
+        ("Who wrote about copper in goats?", "Authors: Berit Moe; Carl Ness"),
+    ],
+)
+def test_the_title_page_of_the_paper_that_is_named_says_who_wrote_it(question: str, line: str) -> None:
+    """A sentence with the words of the title says nothing about its authors."""
+    answer = draft(question, context(SHEEP), page(GOAT_PAGE), page(SHEEP_PAGE))
+
+    assert [claim.text for claim in answer.claims] == [line]
+    assert answer.claims[0].citations[0].quote == line
+
+
+def test_a_line_of_names_above_the_abstract_says_who_wrote_a_paper() -> None:
+    """Only TEI keeps the authors apart; in other formats they are a line of the first page."""
+    front = replace(chunk("ferritin_in_sheep", "Ada B. Lund, MD, Berit Moe and Carl Ness\n\nFerritin fell in sheep."))
+
+    answer = draft("Who wrote about ferritin in sheep?", replace(context(front), section_title=""))
+
+    assert [claim.text for claim in answer.claims] == ["Ada B. Lund, MD, Berit Moe and Carl Ness"]
+
+
+def test_nothing_but_a_title_page_says_who_wrote_a_paper() -> None:
+    """ "We examined ferritin" is no author."""
+    assert draft("Who wrote the paper on ferritin in sheep?", context(SHEEP)).claims == ()
+    assert draft("Who wrote the paper on iron in reindeer?", page(SHEEP_PAGE)).claims == ()
+
+
+def test_a_summary_says_what_was_asked_done_found_and_what_limits_it() -> None:
+    """The sentences nearest to "summarise" are about summaries."""
+    answer = draft("Summarise the paper on ferritin in mountain sheep.", context(GOAT_PAGE), context(SHEEP))
+
+    assert [claim.text.split()[0] for claim in answer.claims] == ["We", "Forty", "Ferritin", "A"]
+    assert answer.unanswered == ()
+
+
+def test_a_summary_names_what_no_sentence_says() -> None:
+    """Half a summary that looks whole misleads."""
+    half = chunk("lund2019", "We examined ferritin in mountain sheep at three pastures in the north of the country.")
+
+    answer = draft("Summarise the paper on ferritin in mountain sheep.", context(half))
+
+    assert len(answer.claims) == 1
+    assert answer.unanswered == ("what was done", "what was found", "what limits it")
+
+
+@pytest.mark.parametrize(
+    "question", ["What is the paper on sheep about?", "Give a summary of the study", "Summarize it"]
+)
+def test_requests_for_a_summary_are_recognised(question: str) -> None:
+    """They are asked in several ways."""
+    assert asks_for_summary(question)
+    assert not asks_for_summary("What is ferritin about to do?")
+    assert not asks_for_summary("Why is the mean no good summary of the scores?")
+    assert not asks_for_summary("How did the authors summarise the data?")
+
+
+def test_both_sides_of_a_comparison_are_answered() -> None:
+    """An answer about one side alone looks whole."""
+    sheep = chunk("a", "The ferritin of mountain sheep was clearly low in the dry winter of that year.")
+    goats = chunk("b", "The ferritin of valley goats was clearly high in the mild winter of that year.")
+
+    both = draft("Compare the ferritin of mountain sheep and valley goats.", context(sheep), context(goats))
+    one = draft("Compare the ferritin of mountain sheep and reindeer.", context(sheep), context(goats))
+
+    assert {claim.citations[0].chunk_id for claim in both.claims} == {sheep.chunk_id, goats.chunk_id}
+    assert both.unanswered == ()
+    assert one.unanswered == ("reindeer",)
+
+
+@pytest.mark.parametrize(
+    ("question", "sides"),
+    [
+        ("Compare A1 and B2 on tables.", ["A1", "B2"]),
+        ("How do sheep and goats differ in winter?", ["sheep", "goats"]),
+        ("How does copper compare to iron?", ["copper", "iron"]),
+        ("What is the difference in weight between sheep and goats?", ["sheep", "goats"]),
+        ("What do sheep and goats eat?", []),
+    ],
+)
+def test_the_sides_of_a_comparison(question: str, sides: list[str]) -> None:
+    """Words that are compared with nothing must not be looked for."""
+    assert list(compared_sides(question)) == sides
