@@ -22,12 +22,14 @@ from rag_assets.settings import Settings, load_settings
 
 FIXED = ("chunking.tokenizer=wordpiece",)
 """The same tokens everywhere: which tokenizer `auto` takes depends on the network."""
+STAMP = "built.json"
+"""Says with which settings and code a folder was built."""
 COMMAND = (sys.executable, "-c", "from rag_assets.cli import app; app()")
 _OF_NO_INDEX = {
     "data_dir", "questions", "other_questions", "retrieval", "answering", "evaluation", "automation", "model_access",
     "execution",
 }  # fmt: skip
-_CODE_OF_NO_INDEX = {"answering", "retrieval", "engine", "cli", "evaluation", "runs"}
+_CODE_OF_NO_INDEX = {"answering", "retrieval", "reranking", "engine", "cli", "evaluation", "runs"}
 
 
 @dataclass(frozen=True)
@@ -44,16 +46,39 @@ def built_folder(one: QuestionSet, work: Path, values: Sequence[str]) -> BuiltFo
     """The folder of a set for `--set` values such as "retrieval.dense_weight=0.5"; builds what is missing."""
     values = (*FIXED, *values)
     settings = load_settings(overrides_of(work, list(values)))
-    build = settings.model_dump(mode="json", exclude=_OF_NO_INDEX, exclude_defaults=True)
-    data = work / "data" / one.name / digest(build)
-    stamp_file, wanted = data / "built.json", {"settings": build, "code": code_digest(skipped=_CODE_OF_NO_INDEX)}
+    data = data_folder(one.name, work, settings)
+    stamp_file = data / STAMP
+    wanted = {"settings": data.name, "code": code_digest(skipped=_CODE_OF_NO_INDEX)}
     known = json.loads(stamp_file.read_bytes()) if stamp_file.is_file() else {}
     if {name: known.get(name) for name in wanted} != wanted:
-        is_new = _prepared(one, data)
+        is_new = prepared(one, data)
         seconds = _build(data, values)
         known = wanted | {"index_seconds": seconds if is_new else known.get("index_seconds")}
         stamp_file.write_text(json.dumps(known), "utf-8")
     return BuiltFolder(data, load_settings(overrides_of(data, list(values))), known["index_seconds"])
+
+
+def data_folder(set_name: str, work: Path, settings: Settings) -> Path:
+    """Where the set lies, by the settings that its indexes follow from; those at their default do not count."""
+    build = settings.model_dump(mode="json", exclude=_OF_NO_INDEX, exclude_defaults=True)
+    return work / "data" / set_name / digest(build)
+
+
+def prepared(one: QuestionSet, data: Path) -> bool:
+    """Make the folder with its papers if it is not there. Whether it holds nothing but them."""
+    if data.exists():
+        return False
+    others = sorted(data.parent.glob(f"*/{STAMP}"), key=lambda path: path.stat().st_mtime)
+    fresh = data.parents[1] / f"{data.parent.name}.making"
+    shutil.rmtree(fresh, ignore_errors=True)
+    if others:
+        shutil.copytree(others[-1].parent, fresh, ignore=shutil.ignore_patterns(STAMP))
+    else:
+        (fresh / "papers").mkdir(parents=True)
+        one.write_papers(fresh / "papers")
+    data.parent.mkdir(parents=True, exist_ok=True)
+    fresh.rename(data)
+    return not others
 
 
 def digest(value: object) -> str:
@@ -65,23 +90,6 @@ def code_digest(skipped: set[str] | frozenset[str] = frozenset()) -> str:
     root = Path(rag_assets.__file__).parent
     files = [path for path in sorted(root.rglob("*.py")) if path.relative_to(root).parts[0] not in skipped]
     return digest([(str(path.relative_to(root)), sha256(path.read_bytes()).hexdigest()) for path in files])
-
-
-def _prepared(one: QuestionSet, data: Path) -> bool:
-    """Make the folder with its papers if it is not there. Whether it holds nothing but them."""
-    if data.exists():
-        return False
-    others = sorted(data.parent.glob("*/built.json"), key=lambda path: path.stat().st_mtime)
-    if others:
-        shutil.copytree(others[-1].parent, data)
-        (data / "built.json").unlink()
-        return False
-    fresh = data.with_name(f"{data.name}.making")
-    shutil.rmtree(fresh, ignore_errors=True)
-    (fresh / "papers").mkdir(parents=True)
-    one.write_papers(fresh / "papers")
-    fresh.rename(data)
-    return True
 
 
 def _build(data: Path, values: Sequence[str]) -> dict[str, float]:
