@@ -1,6 +1,6 @@
 """What an open engine costs: time to open, memory, and seconds of a question with 1 and with 8 askers at once.
 
-    python -m benchmarks.engine [--passages 10000 100000] [--work FOLDER]
+    python -m benchmarks.engine [--passages 10000 100000] [--questions 24] [--work FOLDER]
 
 Corpora: the demo, and synthetic papers of so many passages each (`synthetic_papers`). FOLDER keeps these; making them
 takes minutes. Each corpus is measured in a process of its own. No model behind an API is asked. Every question is asked
@@ -29,18 +29,18 @@ from rag_assets.settings import load_settings
 from rag_assets.table_files import read_columns
 
 DEMO = Path(__file__).parents[1] / "data"
-N_QUESTIONS = 24
 ASKERS = (1, 8)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--passages", type=int, nargs="*", default=[10_000, 100_000])
+    parser.add_argument("--questions", type=int, default=24, help="of each kind; default 24")
     parser.add_argument("--work", type=Path)
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        print(json.dumps(measured(options.measure)))
+        print(json.dumps(measured(options.measure, options.questions)))
         return
     with tempfile.TemporaryDirectory() as temporary:
         work = options.work or Path(temporary)
@@ -54,7 +54,7 @@ def main() -> None:
             if not (data / "index" / "bm25").exists():
                 make_corpus(data, n_passages)
             names[data] = f"{n_passages:,} passages"
-        figures = {data: in_own_process(data) for data in names}
+        figures = {data: in_own_process(data, options.questions) for data in names}
     print(f"\n{platform.processor() or platform.machine()}, Python {platform.python_version()}\n")
     print("| |" + "".join(f" {name} |" for name in names.values()) + "\n|---|" + "---:|" * len(names))
     for row in figures[demo]:
@@ -64,9 +64,9 @@ def main() -> None:
 COMMAND = [sys.executable, "-c", "from rag_assets.cli import app; app()"]
 
 
-def in_own_process(data: Path) -> dict[str, str]:
+def in_own_process(data: Path, n_questions: int) -> dict[str, str]:
     done = subprocess.run(
-        [sys.executable, "-m", "benchmarks.engine", "--measure", str(data)],
+        [sys.executable, "-m", "benchmarks.engine", "--measure", str(data), "--questions", str(n_questions)],
         check=True,
         stdout=subprocess.PIPE,
         text=True,
@@ -75,17 +75,17 @@ def in_own_process(data: Path) -> dict[str, str]:
     return figures
 
 
-def measured(data: Path) -> dict[str, str]:
+def measured(data: Path, n_questions: int) -> dict[str, str]:
     """The column of one corpus."""
     settings = load_settings({"data_dir": str(data), "chunking": {"tokenizer": "wordpiece"}})
-    questions = iter(some_questions(data))
+    questions = iter(some_questions(data, 2 + (1 + len(ASKERS)) * n_questions))
     shutil.rmtree(settings.paths.answers, ignore_errors=True)
     figures: dict[str, str] = {}
     with open_engine(settings) as engine:
         figures["first search after opening, s"] = f"{seconds(lambda: engine.search(next(questions))):.2f}"
         figures["first answer, the next question, ms"] = f"{1000 * seconds(lambda: engine.trace(next(questions))):.0f}"
         for n_askers in ASKERS:
-            asked = [next(questions) for _ in range(N_QUESTIONS)]
+            asked = [next(questions) for _ in range(n_questions)]
             with ThreadPoolExecutor(n_askers) as pool:
                 for name, ask in (
                     ("contexts", engine.evidence),
@@ -96,7 +96,7 @@ def measured(data: Path) -> dict[str, str]:
                     p50, p95 = statistics.median(times), times[int(0.95 * len(times))]
                     askers = "1 asker" if n_askers == 1 else f"{n_askers} askers at once"
                     figures[f"{name}, {askers}: p50 / p95, ms"] = f"{1000 * p50:.0f} / {1000 * p95:.0f}"
-        figures |= where_time_goes(engine, [next(questions) for _ in range(N_QUESTIONS)])
+        figures |= where_time_goes(engine, [next(questions) for _ in range(n_questions)])
         if any(engine.trace(text).broken for text in asked[:3]):
             sys.exit("an answer breaks a promise")
         figures["memory of the process, MB"] = f"{resident_mb():.0f}"
@@ -129,12 +129,12 @@ def resident_mb() -> float:
     return int(line.split()[1]) / 1000
 
 
-def some_questions(data: Path) -> list[str]:
+def some_questions(data: Path, n_wanted: int) -> list[str]:
     """Questions of sentences of the corpus, each about another one."""
     texts = read_columns(data / "cache" / "passages.parquet", ["text"], asset="passages")["text"]
     draw = random.Random(5)
     found: dict[str, None] = {}
-    while len(found) < 2 + (1 + len(ASKERS)) * N_QUESTIONS:
+    while len(found) < n_wanted:
         words = [word.strip(".,;:()") for word in texts[draw.randrange(len(texts))].as_py().split()]
         start = draw.randrange(max(1, len(words) - 8))
         found[f"What is said of {' '.join(words[start : start + 8])}?"] = None
