@@ -16,12 +16,14 @@ from rag_assets.assets.index import bm25_index, chroma_index, embeddings, index_
 from rag_assets.assets.qa import qa
 from rag_assets.assets.resources import run_models, run_settings
 from rag_assets.assets.sources import PAPERS, QUESTIONS
+from rag_assets.assets.summaries import summaries
 
 SOURCES = [PAPERS, QUESTIONS]
 ASSETS = [
     parsed_index,
     blocks,
     chunks,
+    summaries,
     passages,
     embeddings,
     chroma_index,

@@ -11,9 +11,9 @@ from rag_assets.answering.drafts import EXTRACTIVE, Answerer, SentenceEncoder
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.hosted_answerer import HostedAnswerer
 from rag_assets.answering.judge import JudgedSupport
-from rag_assets.hosted.access import ModelName, require_access
+from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.prices import require_price
+from rag_assets.hosted.prices import require_model
 from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.settings import Settings
 
@@ -62,9 +62,7 @@ def require_models(settings: Settings) -> None:
     named = [] if settings.answering.model == EXTRACTIVE else [_writer(settings)]
     named += [] if settings.answering.judge.model == NO_JUDGE else [_judge(settings)]
     for name in named:
-        access = require_access(name.provider)
-        if settings.model_access.budget_usd is not None:
-            require_price(name, access)
+        require_model(name, settings.model_access)
 
 
 def n_at_once(settings: Settings) -> int:

@@ -14,7 +14,8 @@ from threading import Lock
 
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.domain import QAResult
-from rag_assets.errors import AccessDenied, BudgetExhausted, ModelFault, ModelUnavailable, RagAssetsError
+from rag_assets.errors import BudgetExhausted, ModelFault
+from rag_assets.hosted.patience import Patience
 from rag_assets.incremental import UpdatePlan, file_sha256, fingerprint, plan_update, read_json
 from rag_assets.promises import Promise
 from rag_assets.questions import Question
@@ -22,8 +23,6 @@ from rag_assets.questions import Question
 logger = logging.getLogger(__name__)
 _TO_DO = {"n_left": 0, "n_unjudged": 0}
 _MOST_SHOWN = 10
-_MOST_FAILURES_IN_A_ROW = 3
-"""So many questions that a provider does not answer, and the others are not tried."""
 
 
 @dataclass(frozen=True)
@@ -131,12 +130,12 @@ def answered(
     try:
         outcomes = list(pool.map(lambda question: run.outcome(question, answer), questions))
     except BaseException:  # a bug, or the run is interrupted: what is under way is not waited for
-        run.stop()
+        run.patience.stop()
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
     traces = tuple(outcome for outcome in outcomes if isinstance(outcome, AnswerTrace))
-    if (fault := run.stopped_by or run.first_fault) is not None and not traces:
+    if (fault := run.patience.stopped_by or run.patience.first_fault) is not None and not traces:
         raise fault
     rows = {trace.result.question_id: trace.result for trace in traces}
     left = tuple(outcome for outcome in outcomes if isinstance(outcome, DeferredQuestion))
@@ -170,39 +169,25 @@ class _Run:
     """What the threads that answer questions share: progress, and whether to go on."""
 
     def __init__(self, n_questions: int, report: Callable[[int, int], None]) -> None:
-        self.stopped_by: RagAssetsError | None = None
-        self.first_fault: RagAssetsError | None = None
+        self.patience = Patience()
         self._n_questions = n_questions
         self._report = report
         self._lock = Lock()
         self._n_done = 0
-        self._n_failures_in_a_row = 0
-
-    def stop(self) -> None:
-        """Begin no further question."""
-        self.stopped_by = self.stopped_by or RagAssetsError("The run was ended.")
 
     def outcome(self, question: Question, answer: Callable[[Question], AnswerTrace]) -> AnswerTrace | DeferredQuestion:
-        if self.stopped_by is not None:
-            return DeferredQuestion(question, str(self.stopped_by))
+        if self.patience.stopped_by is not None:
+            return DeferredQuestion(question, str(self.patience.stopped_by))
         try:
             trace = answer(question)
         except (ModelFault, BudgetExhausted) as fault:
-            self._count_failure(fault)
+            self.patience.failed(fault)
             return DeferredQuestion(question, str(fault))
+        self.patience.answered()
         with self._lock:
-            self._n_failures_in_a_row = 0
             self._n_done += 1
             self._report(self._n_done, self._n_questions)
         return trace
-
-    def _count_failure(self, fault: RagAssetsError) -> None:
-        with self._lock:
-            self.first_fault = self.first_fault or fault
-            self._n_failures_in_a_row += isinstance(fault, ModelUnavailable)  # what is rejected may be this one only
-            is_last = self._n_failures_in_a_row >= _MOST_FAILURES_IN_A_ROW
-            if is_last or isinstance(fault, (AccessDenied, BudgetExhausted)):
-                self.stopped_by = self.stopped_by or fault
 
 
 def row_fingerprints(results: Sequence[QAResult]) -> dict[str, str]:

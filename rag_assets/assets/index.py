@@ -14,7 +14,7 @@ from rag_assets.assets.reporting import histogram, progress
 from rag_assets.chunking.passages import PASSAGER_VERSION
 from rag_assets.chunking.promises import PASSAGE_PROMISES, PassagesCandidate
 from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
-from rag_assets.chunking.updates import ReadingWindow, update_passages
+from rag_assets.chunking.updates import Beside, ReadingWindow, update_passages
 from rag_assets.domain import Passage
 from rag_assets.embedding.earlier_models import note_papers, prune_earlier_models
 from rag_assets.embedding.hosted_models import REQUEST_VERSION
@@ -31,14 +31,14 @@ from rag_assets.indexing.promises import INDEX_PROMISES, META_PROMISES, IndexCan
 from rag_assets.indexing.protocols import IndexManifest, IndexRow, SparseSource, Vectors
 from rag_assets.indexing.stores import Index, vector_index, word_index
 from rag_assets.promises import check_all
-from rag_assets.settings import Settings
+from rag_assets.settings import Paths, Settings
 from rag_assets.table_files import published_or_empty, read_columns, read_provenance, required_table
-from rag_assets.tables import PASSAGES, passages_from
+from rag_assets.tables import PASSAGES, SUMMARIES, passages_from
 
 
 @dg.asset(
     group_name="index",
-    deps=["parsed_index", "chunks"],
+    deps=["parsed_index", "chunks", "summaries"],
     check_specs=specs("passages", PASSAGE_PROMISES),
     output_required=False,
     code_version=str(PASSAGER_VERSION),
@@ -60,7 +60,7 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
         settings.passages,
         window,
         quarantined=QuarantinedPaper.all_from(published.provenance),
-        titles={paper: title for paper, title in titles if title},
+        beside=Beside({paper: title for paper, title in titles if title}, _summaries(paths)),
     )
     provenance = {
         "settings": settings.passages.fingerprint(),
@@ -81,6 +81,12 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
         )
 
 
+def _summaries(paths: Paths) -> dict[str, str]:
+    """By chunk_id; empty where there are none yet."""
+    table = published_or_empty(paths.summaries, SUMMARIES).table
+    return dict(zip(table["chunk_id"].to_pylist(), table["summary"].to_pylist(), strict=True))
+
+
 @dg.asset(
     group_name="index",
     deps=["passages"],
@@ -97,7 +103,7 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     paths = settings.paths
     items = passages_from(required_table(paths.passages, asset="passages"))
     cache = VectorCache(paths.embeddings, embedder_facts(settings.embedding, paths.models))
-    texts = {cache.key_of(item.text): item.text for item in items}
+    texts = {cache.key_of(item.embedded_text): item.embedded_text for item in items}
     note_papers(cache.folder, _keys_by_paper(cache, items))
     spent_before = models.budget.spent
     embedder = open_embedder(
@@ -163,7 +169,7 @@ def _sparse_source(settings: Settings) -> SparseSource | None:
 def _keys_by_paper(cache: VectorCache, items: Sequence[Passage]) -> dict[str, list[str]]:
     keys: defaultdict[str, list[str]] = defaultdict(list)
     for item in items:
-        keys[item.paper_id].append(cache.key_of(item.text))
+        keys[item.paper_id].append(cache.key_of(item.embedded_text))
     return keys
 
 
@@ -183,7 +189,7 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
 
     def vectors_of(rows: Sequence[IndexRow]) -> Vectors:
         cache = VectorCache(paths.embeddings, facts)
-        return cache.load([cache.key_of(row.text) for row in rows])
+        return cache.load([cache.key_of(row.embedded_text) for row in rows])
 
     index = vector_index(settings, facts.identity, vectors_of, _sparse_source(settings))
     yield from _indexed("chroma_index", index, settings)

@@ -16,10 +16,12 @@ from rag_assets.embedding.providers import require_embedder
 from rag_assets.embedding.sparse_vectors import open_sparse_vectors
 from rag_assets.errors import MissingInput
 from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.prices import require_model
 from rag_assets.incremental import only_writer
 from rag_assets.question_sets import check_questions
 from rag_assets.retrieval.queries import require_query_model
 from rag_assets.settings import Settings, load_settings
+from rag_assets.summaries.summarizer import NO_MODEL, model_name
 
 DATA_DIR_TAG = "rag_assets/data_dir"
 STARTED_BY_TAG = "rag_assets/started_by"
@@ -68,6 +70,8 @@ def _check_models(settings: Settings, assets: Collection[str] | None) -> None:
     if assets is None or "qa" in assets:
         require_models(settings)
         require_query_model(settings)
+    if settings.summaries.model != NO_MODEL and (assets is None or "summaries" in assets):
+        require_model(model_name(settings.summaries), settings.model_access)
     if assets is None or _EMBEDDING_ASSETS & set(assets):
         require_embedder(settings.embedding, settings.paths.models, settings.model_access)
         open_sparse_vectors(settings)

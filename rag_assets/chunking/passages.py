@@ -5,8 +5,9 @@ units a chunk repeats from the one before belong to that one's passages. How chu
 choice of cuts in `cuts`.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from rag_assets.chunking.cuts import Item, Rank, Window, boundary_cost, choose_cuts
 from rag_assets.chunking.oversize import CountAll, fitting_pieces, leading_piece
@@ -81,23 +82,31 @@ class Reader:
 
 
 def cut_passages(
-    chunks: Sequence[Chunk], settings: PassageSettings, count_tokens: CountAll, max_tokens: int, title: str = ""
+    chunks: Sequence[Chunk],
+    settings: PassageSettings,
+    count_tokens: CountAll,
+    max_tokens: int,
+    title: str = "",
+    summaries: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Passage]:
     """The passages of one paper's chunks, in order.
 
     `chunks`: all chunks of the paper, in order. `count_tokens`: the embedding model's own tokenizer, special tokens
     included, not truncated. `max_tokens`: what the model reads; no passage is longer. `title`: of the paper.
+    `summaries`: of the chunks that have one, by id.
     """
     n_special = count_tokens([""])[0]
     high = max(1, min(settings.target_tokens, max_tokens) - n_special)
     reader = Reader(count_tokens, n_special, Window(max(1, 2 * high // 3), high), max(1, max_tokens - n_special))
-    return [passage for chunk in chunks for passage in _passages_of(chunk, reader, title)]
+    return [
+        passage for chunk in chunks for passage in _passages_of(chunk, reader, title, summaries.get(chunk.chunk_id, ""))
+    ]
 
 
-def _passages_of(chunk: Chunk, reader: Reader, title: str) -> list[Passage]:
+def _passages_of(chunk: Chunk, reader: Reader, title: str, summary: str) -> list[Passage]:
     parts = _packed(chunk, _fitting(chunk, _stretches(chunk, reader), reader), reader)
     return [
-        _passage(chunk, part, passage_id, title)
+        _passage(chunk, part, passage_id, title, _fitting_summary(summary, part, reader))
         for passage_id, part in zip(_passage_ids(chunk, len(parts)), parts, strict=True)
     ]
 
@@ -106,14 +115,20 @@ def _passage_ids(chunk: Chunk, n_passages: int) -> list[str]:
     return [chunk.chunk_id] if n_passages == 1 else [f"{chunk.chunk_id}#{nth}" for nth in range(n_passages)]
 
 
-def _passage(chunk: Chunk, part: Part, passage_id: str, title: str) -> Passage:
+def _fitting_summary(summary: str, part: Part, reader: Reader) -> str:
+    """As much of a summary as the model reads before the passage, whose end it would leave out else."""
+    n_left = reader.longest + reader.n_special - part.n_tokens - 1
+    return leading_piece(summary, n_left, reader.count)
+
+
+def _passage(chunk: Chunk, part: Part, passage_id: str, title: str, summary: str) -> Passage:
     first, last = part.stretches[0], part.stretches[-1]
     start, end = first.start, last.end
     located = known_spans(spans_between(chunk.spans, start, end))
     page_start, page_end = first_page(located), last_page(located)
     section_title, section_path = chunk.section_at(start)
     headings = heading_text(title, section_path)
-    kept = (section_title, chunk.chunk_id, chunk.paper_id, part.text, page_start, page_end, headings)
+    kept = (section_title, chunk.chunk_id, chunk.paper_id, part.text, page_start, page_end, headings, summary)
     return Passage(
         passage_id=passage_id,
         chunk_id=chunk.chunk_id,
@@ -131,6 +146,7 @@ def _passage(chunk: Chunk, part: Part, passage_id: str, title: str) -> Passage:
         section_path=section_path,
         row_hash=fingerprint(*kept),
         heading_text=headings,
+        summary=summary,
     )
 
 

@@ -3,10 +3,10 @@
 Tables in, tables out; assets read, check and publish them.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from types import MappingProxyType
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -59,6 +59,16 @@ class ReadingWindow:
     max_tokens: int
 
 
+@dataclass(frozen=True)
+class Beside:
+    """What is searched with passages and is none of their text."""
+
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """Of the papers that have one, by paper_id."""
+    summaries: Mapping[str, str] = field(default_factory=dict)
+    """Of the chunks that have one, by chunk_id."""
+
+
 def update_chunks(
     published: pa.Table,
     blocks: pa.Table,
@@ -98,31 +108,42 @@ def update_passages(
     settings: PassageSettings,
     window: ReadingWindow,
     quarantined: Sequence[QuarantinedPaper] = (),
-    titles: Mapping[str, str] = MappingProxyType({}),
+    beside: Beside = Beside(),
 ) -> Updated:
     """Bring the passages up to date with the chunks, paper by paper.
 
     `published`: schema PASSAGES. `chunks`: schema CHUNKS, as `update_chunks` returns it. `quarantined`: by the run
-    before. `titles`: of the papers that have one, by paper_id. Returns the new table, in the order of the chunks and of
+    before. `beside`: titles and summaries. Returns the new table, in the order of the chunks and of
     the passages in them. Papers whose passages break a promise are treated as in `update_chunks`.
     """
+    summaries = _by_paper(chunks, beside.summaries)
+    reads = (settings.fingerprint(), window.name, window.max_tokens, PASSAGER_VERSION)
     wanted = {
-        paper: fingerprint(
-            made_of, titles.get(paper, ""), settings.fingerprint(), window.name, window.max_tokens, PASSAGER_VERSION
-        )
+        paper: fingerprint(made_of, beside.titles.get(paper, ""), summaries.get(paper, []), *reads)
         for paper, made_of in fingerprints_by(chunks, "paper_id").items()
     }
 
     def cut(paper_id: str, own: pa.Table) -> pa.Table | QuarantinedPaper:
         def passages() -> pa.Table:
-            title = titles.get(paper_id, "")
-            made = cut_passages(chunks_from(own), settings, window.count_tokens, window.max_tokens, title)
+            title = beside.titles.get(paper_id, "")
+            made = cut_passages(
+                chunks_from(own), settings, window.count_tokens, window.max_tokens, title, beside.summaries
+            )
             return to_table([passage_row(passage, wanted[paper_id]) for passage in made], PASSAGES)
 
         broken = partial(broken_by_passages, max_tokens=window.max_tokens)
         return cut_or_quarantined(paper_id, own["file_path"][0].as_py(), wanted[paper_id], passages, broken)
 
     return _update(published, quarantined, chunks, wanted, cut)
+
+
+def _by_paper(chunks: pa.Table, summaries: Mapping[str, str]) -> dict[str, list[str]]:
+    """Chunk ids and summaries of each paper that has any."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for paper, chunk in zip(chunks["paper_id"].to_pylist(), chunks["chunk_id"].to_pylist(), strict=True):
+        if chunk in summaries:
+            found[paper] += [chunk, summaries[chunk]]
+    return found
 
 
 def _update(

@@ -140,6 +140,14 @@ class Passage:
     """Of all that an index keeps of it; changes with any of it and with nothing else."""
     heading_text: str = ""
     """Title of the paper and of the sections it stands in: searched beside the text, never quoted."""
+    summary: str = ""
+    """What its chunk is about, in words of a model, as much as the embedding model reads before the text: searched
+    beside the text, never quoted. Empty where no model was asked."""
+
+    @property
+    def embedded_text(self) -> str:
+        """What its vector is made from."""
+        return f"{self.summary}\n{self.text}" if self.summary else self.text
 
 
 @dataclass(frozen=True, slots=True)

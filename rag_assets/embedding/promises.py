@@ -26,7 +26,7 @@ def without_unit_vector(cache: VectorCache, passages: Sequence[Passage]) -> list
 
     In the order given. Looks at unpublished vectors too; holds one shard in memory at a time.
     """
-    keys = [cache.key_of(passage.text) for passage in passages]
+    keys = [cache.key_of(passage.embedded_text) for passage in passages]
     missing = set(cache.missing(keys))
     problems = dict.fromkeys(missing, "no vector") | _wrong_lengths(cache, sorted(set(keys) - missing))
     return [

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from rag_assets.domain import Usage
 from rag_assets.errors import InvalidSettings
-from rag_assets.hosted.access import Access, ModelName
+from rag_assets.hosted.access import Access, ModelName, require_access
 from rag_assets.hosted.providers import ALL_PROVIDERS
+from rag_assets.settings import ModelAccessSettings
 
 if TYPE_CHECKING:
     from pydantic_ai.usage import RequestUsage
@@ -17,6 +18,16 @@ if TYPE_CHECKING:
 def usage_of(model: ModelName, access: Access, used: "RequestUsage") -> Usage:
     """The usage of one answered request; its cost is None where the price is not known."""
     return Usage(1, used.input_tokens, used.output_tokens, _cost_usd(model, access, used))
+
+
+def require_model(model: ModelName, settings: ModelAccessSettings) -> None:
+    """Check, before any work is done, that a model can be asked within the budget.
+
+    Raises MissingKey, InvalidSettings as `require_access` and `require_price`.
+    """
+    access = require_access(model.provider)
+    if settings.budget_usd is not None:
+        require_price(model, access)
 
 
 def require_price(model: ModelName, access: Access) -> None:

@@ -41,6 +41,9 @@ class IndexRow:
     text: str
     heading_text: str = ""
     """Titles of the paper and of its sections."""
+    summary: str = ""
+    embedded_text: str = ""
+    """What its vector is made from."""
 
     @classmethod
     def of(cls, passage: Passage) -> Self:
@@ -54,6 +57,8 @@ class IndexRow:
             fingerprint=passage.row_hash,
             text=passage.text,
             heading_text=passage.heading_text,
+            summary=passage.summary,
+            embedded_text=passage.embedded_text,
         )
 
 

@@ -169,8 +169,9 @@ class TantivyFiles:
             for row in wanted.get(bucket, []):
                 document = tantivy.Document(bucket=bucket, **{name: getattr(row, name) for name in _STORED})
                 own = analyser.terms(row.text)
+                beside = analyser.terms(f"{row.heading_text}\n{row.summary}")
                 document.add_text(TEXT, _separated(own))
-                document.add_text(WITH_HEADINGS, _separated([*analyser.terms(row.heading_text), *own]))
+                document.add_text(WITH_HEADINGS, _separated([*beside, *own]))
                 writer.add_document(document)
             writer.commit()
             n_done += len(wanted.get(bucket, []))

@@ -19,6 +19,7 @@ from rag_assets.settings.stages import (
     QuerySettings,
     RetrievalSettings,
     StageSettings,
+    SummarySettings,
 )
 from rag_assets.settings.tree import RENAMED, Settings, load_settings
 
@@ -46,6 +47,7 @@ __all__ = [
     "RetrievalSettings",
     "Settings",
     "StageSettings",
+    "SummarySettings",
     "environment",
     "load_settings",
 ]

@@ -33,6 +33,9 @@ class Paths:
     chunks = _Below("cache", "chunks.parquet")
     chunk_stats = _Below("cache", "chunk_stats.json")
     tokenizer_pin = _Below("cache", "tokenizer.json")
+    summaries = _Below("cache", "summaries.parquet")
+    summary_replies = _Below("cache", "summaries")
+    """What a model wrote of chunks and documents, by what it was asked."""
     passages = _Below("cache", "passages.parquet")
     embeddings = _Below("cache", "embeddings")
     sparse_vectors = _Below("cache", "sparse_vectors")

@@ -97,6 +97,23 @@ class ChunkingSettings(StageSettings):
         return self
 
 
+class SummarySettings(StageSettings):
+    """What a model writes about each chunk, so that it is found by words it does not have."""
+
+    model: str = Field(
+        "none",
+        description="A model that says in a sentence what each chunk is about, as provider:model; the sentence is "
+        "searched with the chunk, never quoted. One request per chunk and one per paper, each once. none: no model is "
+        "asked; not measured here, since it takes a key.",
+    )
+    max_chars: int = Field(
+        300, ge=40, le=2000, description="A longer summary is cut, and again where the embedding model reads no more."
+    )
+    document_chars: int = Field(
+        8000, ge=0, description="Beginning of a paper that is read for the summary of the whole; 0: only its title."
+    )
+
+
 class PassageSettings(StageSettings):
     """What a passage, the unit that is searched, looks like."""
 

@@ -44,6 +44,7 @@ from rag_assets.settings.stages import (
     ParsingSettings,
     PassageSettings,
     RetrievalSettings,
+    SummarySettings,
 )
 
 RENAMED = {
@@ -85,6 +86,7 @@ class Settings(BaseSettings):
     )
     parsing: ParsingSettings = ParsingSettings()
     chunking: ChunkingSettings = ChunkingSettings()
+    summaries: SummarySettings = SummarySettings()
     passages: PassageSettings = PassageSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     indexing: IndexingSettings = IndexingSettings()

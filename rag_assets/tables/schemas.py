@@ -155,6 +155,13 @@ CHUNKS = _schema(
     ),
     _FINGERPRINT,
 )
+SUMMARIES = _schema(
+    _PAPER_ID,
+    ("chunk_id", _STRING, "The chunk it is about."),
+    ("summary", _STRING, "What the chunk is about, by a model; empty where its reply could not be used."),
+    ("key", _STRING, "Hash of the chunk's text and titles, of the model and of what it was asked."),
+    _FINGERPRINT,
+)
 PASSAGES = _schema(
     ("passage_id", _STRING, "The chunk's id, followed by # and a number where the chunk has several passages."),
     ("chunk_id", _STRING, "The chunk it was cut from."),
@@ -172,6 +179,7 @@ PASSAGES = _schema(
     ("section_path", _STRING, 'Titles from the outermost section inwards, joined with " > ".'),
     ("row_hash", _STRING, "Hash of all that an index keeps of it; an index holds the passages it describes."),
     ("heading_text", _STRING, "Title of the paper and of its sections: searched beside the text, never quoted."),
+    ("summary", _STRING, "What its chunk is about, by a model: searched beside the text, never quoted; often empty."),
     _FINGERPRINT,
 )
 

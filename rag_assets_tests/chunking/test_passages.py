@@ -210,6 +210,24 @@ def test_a_title_that_is_also_the_outermost_section_is_in_the_heading_text_once(
     assert passage.heading_text == "Iron in winter > Methods"
 
 
+def test_a_summary_is_cut_to_what_the_model_reads_before_the_passage() -> None:
+    """A passage of which the model does not read the end is not found by it."""
+    (chunk,) = chunked([paragraph("Ferritin fell in all groups.", "A")])
+    summary = {chunk.chunk_id: " ".join(f"word{number}" for number in range(40))}
+
+    (short,) = cut_passages([chunk], PassageSettings(), words_and_two, 12, summaries=summary)
+    (whole,) = cut_passages([chunk], PassageSettings(), words_and_two, 256, summaries=summary)
+    (none,) = cut_passages([chunk], PassageSettings(), words_and_two, short.n_tokens, summaries=summary)
+
+    assert short.embedded_text == f"{short.summary}\nFerritin fell in all groups."
+    assert short.summary.startswith("word0 word1")
+    assert words_and_two([short.embedded_text])[0] <= 12
+    assert whole.summary == summary[chunk.chunk_id]
+    assert (none.summary, none.embedded_text) == ("", none.text)
+    assert short.text == whole.text == none.text
+    assert len({one.row_hash for one in (short, whole, none)}) == 3
+
+
 def test_another_title_changes_the_hash_of_the_row() -> None:
     """A title that was corrected would be searched as it was before."""
     chunks = chunked([paragraph("Ferritin fell.", "A")])

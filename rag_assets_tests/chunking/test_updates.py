@@ -2,7 +2,7 @@ import random
 
 import pyarrow as pa
 
-from rag_assets.chunking.updates import ReadingWindow, update_chunks, update_passages
+from rag_assets.chunking.updates import Beside, ReadingWindow, update_chunks, update_passages
 from rag_assets.domain import Block
 from rag_assets.incremental import UpdatePlan
 from rag_assets.settings import ChunkingSettings, PassageSettings
@@ -116,9 +116,9 @@ def test_another_title_makes_the_passages_of_its_paper_anew_and_no_others() -> N
     chunks, _ = chunk(blocks_table({"a": paper(1), "b": paper(2)}), CHUNKS.empty_table())
     titles = {"a": "Iron in winter", "b": "Ferritin"}
     settings = PassageSettings(target_tokens=20)
-    first = update_passages(PASSAGES.empty_table(), chunks, settings, WINDOW, titles=titles)
+    first = update_passages(PASSAGES.empty_table(), chunks, settings, WINDOW, beside=Beside(titles))
 
-    second = update_passages(first.table, chunks, settings, WINDOW, titles=titles | {"a": "Iron in summer"})
+    second = update_passages(first.table, chunks, settings, WINDOW, beside=Beside(titles | {"a": "Iron in summer"}))
 
     assert second.plan == UpdatePlan(changed=("a",), unchanged=("b",))
     assert {one.partition("\n")[0] for one in second.table["heading_text"].to_pylist()} == {

@@ -1,0 +1,80 @@
+"""Asset `summaries`: what each chunk is about, in a sentence that a model writes; empty while no model is named."""
+
+import dagster as dg
+
+from rag_assets.assets.checks import specs
+from rag_assets.assets.publishing import Outcome, TableUpdate, write_audit_publish
+from rag_assets.assets.reporting import markdown_table, progress
+from rag_assets.hosted.connections import Connections
+from rag_assets.incremental import staging
+from rag_assets.promises import check_all
+from rag_assets.settings import Settings
+from rag_assets.summaries.summarizer import NO_MODEL, SUMMARIZER_VERSION, Summarizer, model_name
+from rag_assets.summaries.update import (
+    CHUNK_COLUMNS,
+    SUMMARY_PROMISES,
+    SummaryUpdate,
+    update_summaries,
+    without_summaries,
+)
+from rag_assets.table_files import Published, published_or_empty, read_columns
+from rag_assets.tables import SUMMARIES
+
+
+@dg.asset(
+    group_name="chunks",
+    deps=["parsed_index", "chunks"],
+    check_specs=specs("summaries", SUMMARY_PROMISES),
+    output_required=False,
+    code_version=str(SUMMARIZER_VERSION),
+    kinds={"parquet"},
+)
+def summaries(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Connections]) -> Outcome:
+    """What each chunk is about and whose it is, in one sentence by a model; `data/cache/summaries.parquet`.
+
+    Empty unless `summaries.model` names a model. The sentences are searched with the passages of the chunk and are
+    never quoted. A sentence is asked for once, and again only when its chunk changes.
+    """
+    published = published_or_empty(settings.paths.summaries, SUMMARIES)
+    spent_before = models.budget.spent
+    made = _updated(settings, models, published)
+    spent = models.budget.since(spent_before)
+    provenance = {"settings": settings.summaries.fingerprint()}
+    update = TableUpdate(settings.paths.summaries, made.table, made.plan, published, provenance)
+    with staging() as staged:
+        update.stage(staged)
+        yield from write_audit_publish(
+            check_all(SUMMARY_PROMISES, made),
+            publish=staged.publish,
+            report=lambda _: update.materialized(
+                {"summaries": settings.summaries},
+                facts={
+                    "model": settings.summaries.model,
+                    "n_asked": made.n_asked,
+                    "n_model_requests": spent.n_requests,
+                    "n_tokens": spent.n_input_tokens + spent.n_output_tokens,
+                    "cost_usd": spent.cost_usd,
+                },
+                previews={"preview": markdown_table(made.table.slice(0, 5).to_pylist(), n_shown=5)},
+            ),
+        )
+
+
+def _updated(settings: Settings, models: Connections, published: Published) -> SummaryUpdate:
+    if settings.summaries.model == NO_MODEL:
+        return without_summaries(published.table)
+    paths = settings.paths
+    papers = read_columns(paths.parsed_index, ["paper_id", "title"], asset="parsed_index")
+    titles = zip(papers["paper_id"].to_pylist(), papers["title"].to_pylist(), strict=True)
+    summarizer = Summarizer(settings.summaries, models, paths.summary_replies)
+    made = update_summaries(
+        published.table,
+        read_columns(paths.chunks, CHUNK_COLUMNS, asset="chunks"),
+        {paper: title for paper, title in titles if title},
+        summarizer,
+        document_chars=settings.summaries.document_chars,
+        n_at_once=models.settings.limits_of(model_name(settings.summaries).provider).max_concurrent,
+        report=progress("summaries", "chunks"),
+    )
+    summarizer.forget_all_but(made.table["key"].to_pylist())
+    return made

@@ -1,0 +1,97 @@
+"""Summaries by a model, from the chunks to what a question finds.
+
+The demo pipeline runs in Dagster, the model is a local server that speaks Google's protocol.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_assets.engine import open_engine
+from rag_assets.settings import load_settings
+from rag_assets_tests.end_to_end.world import TOKENIZER, Outcome, World
+from rag_assets_tests.wire import Reply, Step, WireRequest, WireServer, use_wire_environment
+
+UNHEARD_OF = "zymurgy"
+"""A word that no paper has."""
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[WireServer]:
+    monkeypatch.chdir(tmp_path)
+    with WireServer("google") as wire:
+        use_wire_environment(monkeypatch, wire)
+        wire.answer_by(about_basalt_and_others)
+        yield wire
+
+
+@pytest.fixture
+def world(built: World, tmp_path: Path) -> World:
+    """Three papers that were indexed without summaries."""
+    return built.copy_to(tmp_path / "world")
+
+
+def about_basalt_and_others(request: WireRequest) -> Step:
+    is_basalt = "basalt" in request.prompt.lower()
+    return Reply(json.dumps({"summary": f"This part is about {UNHEARD_OF if is_basalt else 'runners'}."}))
+
+
+def summarized(world: World, **access: Any) -> Outcome:
+    return world.run(
+        summaries={"model": "google:gemini-2.5-flash"},
+        model_access={"google": {"requests_per_minute": 60_000}, **access},
+    )
+
+
+def test_a_chunk_is_found_by_a_word_of_its_summary_and_is_never_quoted_by_it(server: WireServer, world: World) -> None:
+    """What a model wrote about a paper, published as a quote of it, would be an invented source."""
+    done = summarized(world)
+
+    assert done.is_success, done.failures or done.broken
+    assert not done.warned.get("summaries.all_summarized")
+    texts = world.table(world.paths.passages)["text"].to_pylist()
+    assert not any(UNHEARD_OF in text for text in texts)
+    settings = load_settings({"data_dir": str(world.paths.data), **TOKENIZER, "summaries": {"model": "google:x"}})
+    with open_engine(settings) as engine:
+        [best, *_] = engine.search(f"What is {UNHEARD_OF}?")
+        contexts = engine.evidence(f"What is {UNHEARD_OF}?").contexts
+    assert (best.chunk.paper_id, UNHEARD_OF in best.passage.summary) == ("basalt", True)
+    assert (best.lexical_score or 0) > 0
+    assert not any(UNHEARD_OF in context.text for context in contexts)
+
+
+def test_an_unchanged_run_asks_for_nothing_and_changes_no_byte(server: WireServer, world: World) -> None:
+    """The nightly would pay for the whole corpus each night."""
+    summarized(world)
+    n_requests, before = len(server.requests), world.bytes_of(world.paths.cache, world.paths.data / "index")
+
+    again = summarized(world)
+
+    assert again.is_success
+    assert len(server.requests) == n_requests
+    assert world.bytes_of(world.paths.cache, world.paths.data / "index") == before
+
+
+def test_chunks_without_a_summary_are_indexed_all_the_same(server: WireServer, world: World) -> None:
+    """A budget that ends early would take papers out of the corpus."""
+    n_passages = len(world.table(world.paths.passages))
+
+    done = summarized(world, budget_requests=2)
+
+    assert done.is_success, done.failures or done.broken
+    assert "model_access.budget_requests" in done.warned["summaries.all_summarized"]
+    assert len(world.table(world.paths.passages)) == n_passages
+
+
+def test_switched_off_nothing_of_them_remains(server: WireServer, world: World) -> None:
+    """A ranking that still followed words of a model could not be explained by any setting."""
+    before = world.bytes_of(world.paths.passages, world.paths.summaries)
+    summarized(world)
+
+    done = world.run()
+
+    assert done.is_success, done.failures or done.broken
+    assert world.bytes_of(world.paths.passages, world.paths.summaries) == before
