@@ -19,7 +19,10 @@ from rag_assets.cli import app
 from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, World
 from rag_assets_tests.wire import Reply, WireServer, use_wire_environment
 
-ASSETS = {"parsed_index", "blocks", "chunks", "passages", "embeddings", "chroma_index", "bm25_index", "index_meta"}
+ASSETS = {
+    "parsed_index", "blocks", "chunks", "summaries", "passages", "embeddings", "chroma_index", "bm25_index",
+    "index_meta",
+}  # fmt: skip
 HIT_KEYS = [
     "rank",
     "score",

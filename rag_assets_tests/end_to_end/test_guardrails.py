@@ -26,7 +26,10 @@ from rag_assets.indexing.tantivy_index import TantivyFiles
 from rag_assets.table_files import read_provenance, write_table
 from rag_assets_tests.end_to_end.world import World
 
-ORDER = ["parsed_index", "blocks", "chunks", "summaries", "passages", "embeddings", "chroma_index", "index_meta", "qa", "smoke_eval"]
+ORDER = [
+    "parsed_index", "blocks", "chunks", "summaries", "passages", "embeddings", "chroma_index", "index_meta", "qa",
+    "smoke_eval",
+]  # fmt: skip
 
 
 def damage(path: Path, change: Callable[[dict[str, Any]], dict[str, Any]], *, repeat: bool = False) -> None:

@@ -12,6 +12,7 @@ ASSETS = {
     "parsed_index",
     "blocks",
     "chunks",
+    "summaries",
     "passages",
     "embeddings",
     "chroma_index",
