@@ -29,7 +29,7 @@ class WordWeights:
         self._analyser = Analyser()
 
     def of_passage(self, row: IndexRow) -> SparseVector:
-        terms = [*self._analyser.terms(row.heading_text), *self._analyser.terms(row.text)]
+        terms = [*self._analyser.terms(f"{row.heading_text}\n{row.summary}"), *self._analyser.terms(row.text)]
         shortness = _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * len(terms) / _AVERAGE_TERMS)
         return _summed({term: n * (_SATURATION + 1) / (n + shortness) for term, n in Counter(terms).items()})
 
