@@ -18,9 +18,8 @@ import numpy as np
 
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.domain import Context
-from rag_assets.embedding import open_embedder
+from rag_assets.embedding.token_vectors import PassageTokens, open_token_encoder
 from rag_assets.engine import open_engine
-from rag_assets.engine.kept_vectors import KeptVectors
 from rag_assets.questions import Question
 from rag_assets.settings import Settings, load_settings
 
@@ -64,13 +63,13 @@ def main(data: Path, corpora: Path) -> None:
                 found[key] = engine.evidence(question).contexts
             return found[key]
 
-        embedder = open_embedder(settings.embedding, settings.paths.models, n_threads=settings.execution.n_workers)
-        encoder = KeptVectors(embedder, max_vectors=1_000_000)
+        encoder = open_token_encoder(settings.embedding, settings.paths.models, settings.execution.n_workers)
+        reader = PassageTokens(encoder, max_mb=2000.0)
         kinds = questions_by_kind(settings, corpora)
         print(f"share answered of {N_QUESTIONS} questions each\nmin_relevance  " + "  ".join(f"{k:>14}" for k in kinds))
         for threshold in THRESHOLDS:
             answerer = ExtractiveAnswerer(
-                encoder,
+                reader,
                 settings.answering.extractive.model_copy(update={"min_relevance": threshold}),
                 min_sources=settings.answering.min_sources,
             )

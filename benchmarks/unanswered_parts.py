@@ -17,7 +17,7 @@ from pathlib import Path
 
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.domain import Context
-from rag_assets.embedding.providers import open_embedder
+from rag_assets.embedding.token_vectors import PassageTokens, open_token_encoder
 from rag_assets.questions import question_parts
 from rag_assets.settings import Settings
 
@@ -51,7 +51,9 @@ def main() -> None:
         return
     settings = Settings()
     answerer = ExtractiveAnswerer(
-        open_embedder(settings.embedding, given.models, n_threads=1), settings.answering.extractive, min_sources=2
+        PassageTokens(open_token_encoder(settings.embedding, given.models)),
+        settings.answering.extractive,
+        min_sources=2,
     )
     rows = [json.loads(line) for line in (folder / "questions.jsonl").read_text("utf-8").splitlines()]
     rows = [row for row in rows if re.match(r"(?:What|How|Why|Who|When|Where|Which) ", row["question"])]

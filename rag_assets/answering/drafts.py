@@ -99,6 +99,29 @@ class SentenceEncoder(Protocol):
     def embed_query(self, text: str) -> NDArray[np.float32]: ...
 
 
+class TextTokens(Protocol):
+    """The tokens of one text, in order, without special ones. Adapters live in `rag_assets.embedding`."""
+
+    @property
+    def vectors(self) -> NDArray[np.float32]:
+        """Shape (n_tokens, dimension), unit length each."""
+        ...
+
+    @property
+    def spans(self) -> NDArray[np.int32]:
+        """Shape (n_tokens, 2): token i was made of `text[start:end]`. What the model does not read has no token."""
+        ...
+
+
+class TokenReader(Protocol):
+    """Gives the token vectors of texts; a text that was read lately is not encoded again."""
+
+    @property
+    def identity(self) -> str: ...
+
+    def of_texts(self, texts: Sequence[str]) -> Sequence[TextTokens]: ...
+
+
 class Answerer(Protocol):
     """Writes a draft answer from contexts."""
 
@@ -106,6 +129,10 @@ class Answerer(Protocol):
     def identity(self) -> str:
         """Of what writes: model, prompt and settings; joins the keys of cached and published answers. Asking for it
         loads no model."""
+        ...
+
+    def read(self, context: Context) -> Context:
+        """What of a context a draft follows from; the rest may change without asking for another one."""
         ...
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer: ...

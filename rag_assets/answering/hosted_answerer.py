@@ -52,6 +52,9 @@ class HostedAnswerer:
         asked = fingerprint(INSTRUCTIONS.text, QUESTION.text, ModelReply.model_json_schema(), HOSTED_VERSION)
         return f"{self._model.model_id} prompt-{asked[:8]}"
 
+    def read(self, context: Context) -> Context:
+        return context.words()
+
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         """Without contexts, a refusal for which no model is asked.
 

@@ -7,7 +7,7 @@ first question, its `identity` is known before.
 from collections.abc import Callable, Mapping
 
 from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer
-from rag_assets.answering.drafts import EXTRACTIVE, Answerer, SentenceEncoder
+from rag_assets.answering.drafts import EXTRACTIVE, Answerer, SentenceEncoder, TokenReader
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.hosted_answerer import HostedAnswerer
 from rag_assets.answering.judge import JudgedSupport
@@ -18,14 +18,14 @@ from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.settings import Settings
 
 NO_JUDGE = EmbeddedSupport.identity
-OpenAnswerer = Callable[[Settings, SentenceEncoder, Connections], Answerer]
+OpenAnswerer = Callable[[Settings, TokenReader, Connections], Answerer]
 
 
-def _extractive(settings: Settings, encoder: SentenceEncoder, _connections: Connections) -> Answerer:
-    return ExtractiveAnswerer(encoder, settings.answering.extractive, min_sources=settings.answering.min_sources)
+def _extractive(settings: Settings, reader: TokenReader, _connections: Connections) -> Answerer:
+    return ExtractiveAnswerer(reader, settings.answering.extractive, min_sources=settings.answering.min_sources)
 
 
-def _hosted(settings: Settings, _encoder: SentenceEncoder, connections: Connections) -> Answerer:
+def _hosted(settings: Settings, _reader: TokenReader, connections: Connections) -> Answerer:
     return HostedAnswerer(_writer(settings), connections, settings.answering)
 
 
@@ -33,13 +33,13 @@ ANSWERERS: Mapping[str, OpenAnswerer] = {EXTRACTIVE: _extractive, **dict.fromkey
 """By the provider in `answering.model`."""
 
 
-def open_answerer(settings: Settings, encoder: SentenceEncoder, connections: Connections) -> Answerer:
-    """The model that `answering.model` names. encoder: compares sentences. connections: to models behind an API.
+def open_answerer(settings: Settings, reader: TokenReader, connections: Connections) -> Answerer:
+    """The model that `answering.model` names. reader: of the tokens of passages. connections: to models behind an API.
 
     Raises InvalidSettings for a model that does not exist, MissingKey.
     """
     provider = EXTRACTIVE if settings.answering.model == EXTRACTIVE else _writer(settings).provider
-    return ANSWERERS[provider](settings, encoder, connections)
+    return ANSWERERS[provider](settings, reader, connections)
 
 
 def open_scorer(settings: Settings, encoder: SentenceEncoder, connections: Connections) -> SupportScorer:

@@ -101,7 +101,7 @@ class AnswerPipeline:
         """The draft, what it is cached under, and whether it was there."""
         key = fingerprint(
             question,
-            [asdict(context.without_scores()) for context in contexts],
+            [asdict(self.answerer.read(context)) for context in contexts],
             self.answerer.identity,
             self.settings.fingerprint(),
         )

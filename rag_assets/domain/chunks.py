@@ -239,9 +239,10 @@ class Context:
     units: tuple[ContextUnit, ...] = ()
     """What its text consists of, in order; the title that its first passage repeats is none of them."""
 
-    def without_scores(self) -> "Context":
-        """Itself with every score 0: scores move with every paper that is added, what is read does not."""
-        return replace(self, score=0.0, passages=tuple(replace(one, score=0.0) for one in self.passages))
+    def words(self) -> "Context":
+        """Itself without scores and without how it was put together. Scores move with every paper that is added; its
+        words and their place do not."""
+        return replace(self, score=0.0, passages=(), units=())
 
 
 @dataclass(frozen=True)

@@ -205,7 +205,7 @@ class Engine:
             if self._kept_pipeline is None:
                 settings, encoder = self._settings, self._encoder()
                 self._kept_pipeline = AnswerPipeline(
-                    open_answerer(settings, encoder, self._connections),
+                    open_answerer(settings, self._tokens, self._connections),
                     open_scorer(settings, encoder, self._connections),
                     ReplyCache(settings.paths.answers, DraftAnswer),
                     settings.answering,

@@ -1,7 +1,9 @@
 """Chunks, contexts and a small encoder for the tests of answering."""
 
 import hashlib
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,3 +62,32 @@ class WordEncoder:
         for word in text.lower().replace("?", " ").replace(".", " ").split():
             vector[int(hashlib.md5(word.encode()).hexdigest()[:4], 16) % 256] += 1
         return vector / max(float(np.linalg.norm(vector)), 1e-9)
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """The words of a text as tokens."""
+
+    vectors: NDArray[np.float32]
+    spans: NDArray[np.int32]
+
+
+class WordReader:
+    """A token per word, hashed into 256 dimensions: equal words have cosine 1, others about 0."""
+
+    identity = "words-256"
+
+    def __init__(self, longest: int = 1000) -> None:
+        """longest: so many tokens of a text are read."""
+        self._longest = longest
+
+    def of_texts(self, texts: Sequence[str]) -> list[WordVectors]:
+        return [self._read(text) for text in texts]
+
+    def _read(self, text: str) -> WordVectors:
+        words = list(re.finditer(r"\w+", text.lower()))[: self._longest]
+        vectors = [WordEncoder().embed_query(word[0]) for word in words]
+        return WordVectors(
+            np.array(vectors, np.float32).reshape(len(words), 256),
+            np.array([word.span() for word in words], np.int32).reshape(len(words), 2),
+        )

@@ -1,11 +1,12 @@
 """Which sentences the embedded answerer picks."""
 
+import re
 from dataclasses import replace
 
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.domain import ContextUnit, UnitKind
+from rag_assets.domain import Chunk, Context, ContextPassage, ContextUnit, UnitKind
 from rag_assets.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import WordEncoder, chunk, context
+from rag_assets_tests.answering.builders import WordReader, chunk, context
 
 FUSION = chunk(
     "fusion",
@@ -22,7 +23,7 @@ QUESTION = "What is the constant k of reciprocal rank fusion?"
 
 
 def answerer(**changes: object) -> ExtractiveAnswerer:
-    return ExtractiveAnswerer(WordEncoder(), ExtractiveSettings(**changes), min_sources=2)  # type: ignore[arg-type]
+    return ExtractiveAnswerer(WordReader(), ExtractiveSettings(**changes), min_sources=2)  # type: ignore[arg-type]
 
 
 def test_the_best_sentence_of_each_of_two_papers_is_quoted() -> None:
@@ -84,7 +85,7 @@ def test_a_part_nobody_answers_is_named() -> None:
 def test_a_sentence_that_stands_alone_is_preferred_to_one_that_points_back() -> None:
     """Nobody can tell what "it" is in a quote."""
     leaning = chunk("leaning", "Its constant k of reciprocal rank fusion is sixty in practice for them.")
-    standing = chunk("standing", "One constant k of reciprocal rank fusion was sixty in practice for them.")
+    standing = chunk("standing", "One constant k of reciprocal rank fusion is sixty in practice for them.")
 
     draft = answerer(max_claims=1).draft(QUESTION, [context(leaning), context(standing)])
 
@@ -111,7 +112,7 @@ def test_a_part_answered_in_a_paragraph_that_is_quoted_is_answered_with_it() -> 
     """ "No sentence was found" beside the paragraph that has the sentence sends a reader away from it."""
     pooling = chunk(
         "metrics",
-        "The recall of the pooled systems is overestimated by the authors. "
+        "The recall of the 16 pooled systems is overestimated by the authors. "
         "In pooling, the documents of many systems are merged into one pool.",
     )
 
@@ -200,3 +201,94 @@ def test_only_the_part_with_the_missing_name_is_refused() -> None:
     assert draft.claims
     assert draft.unanswered == ("when did Chinese collections use it?",)
     assert draft.missing_names == ("Chinese",)
+
+
+def packed(of: Chunk, *scores: float) -> Context:
+    """A chunk as a context of passages of one sentence each, with the scores that the search gave them."""
+    spans = [(match.start(), match.end()) for match in re.finditer(r"[^ .][^.]*\.", of.text)]
+    passages = [
+        ContextPassage(f"{of.chunk_id}#{nth}", start, end, of.text[start:end], score)
+        for nth, ((start, end), score) in enumerate(zip(spans, scores, strict=True))
+    ]
+    return replace(context(of), passages=tuple(passages))
+
+
+def test_a_sentence_that_points_back_is_published_with_the_one_before_it() -> None:
+    """ "It is 60 in the first paper" says nothing to a reader who does not see what it is."""
+    text = "Reciprocal rank fusion has one constant k. It is 60 in the first paper on reciprocal rank fusion."
+
+    draft = answerer(max_claims=1).draft(QUESTION, [context(chunk("fusion", text))])
+
+    [claim] = draft.claims
+    assert claim.text == claim.citations[0].quote == text
+
+
+def test_a_sentence_that_leads_up_to_the_next_one_is_published_with_it() -> None:
+    """ "The constant has an easy explanation" is the best match and no answer."""
+    text = "The constant k of reciprocal rank fusion is easy to explain. Large values flatten the first ranks."
+
+    draft = answerer(max_claims=1).draft(QUESTION, [context(chunk("fusion", text))])
+
+    assert [claim.text for claim in draft.claims] == [text]
+
+
+def test_no_sentence_is_published_twice() -> None:
+    """A sentence may be wanted for itself and beside another one."""
+    text = (
+        "The constant k of reciprocal rank fusion is small in practice. This constant k of reciprocal rank fusion is "
+        "sixty. This constant k of reciprocal rank fusion is never below ten."
+    )
+
+    draft = answerer().draft(QUESTION, [context(chunk("fusion", text))])
+
+    published = " ".join(claim.text for claim in draft.claims)
+    assert [published.count(end) for end in ("in practice.", "is sixty.", "below ten.")] == [1, 1, 1]
+
+
+def test_a_second_paper_that_says_less_is_not_quoted() -> None:
+    """Quoting a paper that cannot help, to have two, sends the reader there."""
+    weaker = chunk("weaker", "A constant k of rank correlation is given by some of the authors of this field.")
+
+    draft = answerer().draft(QUESTION, [context(FUSION), context(weaker)])
+
+    assert {claim.citations[0].chunk_id for claim in draft.claims} == {FUSION.chunk_id}
+
+
+def test_of_two_like_sentences_the_one_that_the_search_found_first_is_chosen() -> None:
+    """What surrounds a sentence tells which of two papers the question is about."""
+    text = "The constant k of reciprocal rank fusion is 60. The constant k of reciprocal rank fusion is 61."
+    first, last = packed(chunk("x", text), 0.9, 0.2), packed(chunk("x", text), 0.2, 0.9)
+
+    chosen = [answerer(max_claims=1).draft(QUESTION, [one]).claims[0].text[-3:] for one in (first, last)]
+
+    assert chosen == ["60.", "61."]
+
+
+def test_a_sentence_behind_what_the_model_reads_is_scored_too() -> None:
+    """In a passage too long for the model, the answer would have no chance."""
+    reader = WordReader(longest=20)
+    text = f"{'Many lists have been merged by many authors in many ways. ' * 3}{FUSION.text}"
+
+    draft = ExtractiveAnswerer(reader, ExtractiveSettings(), min_sources=1).draft(
+        QUESTION, [context(chunk("long", text))]
+    )
+
+    assert "The constant k of reciprocal rank fusion is 60 in the first paper." in draft.claims[0].text
+
+
+def test_sentences_are_told_apart_where_a_bracket_was_never_closed() -> None:
+    """Everything behind the bracket would be one sentence, too long to publish."""
+    filler = "Other groups (as in the work of Lund merged long lists by hand in the laboratory of the sheep institute"
+    text = f"{filler}, {'and so on, ' * 40}and stopped. {FUSION.text.split('. ')[1]}. Nothing else is known."
+
+    draft = answerer().draft(QUESTION, [context(chunk("open", text))])
+
+    assert "The constant k of reciprocal rank fusion is 60 in the first paper." in draft.claims[0].text
+
+
+def test_the_draft_follows_from_scores_and_a_written_answer_does_not() -> None:
+    """A draft kept under a key without the scores would outlive them; a model would be paid again for a new score."""
+    before, after = (packed(FUSION, 0.9, 0.5, score) for score in (0.2, 0.3))
+
+    assert answerer().read(before) != answerer().read(after)
+    assert before.words() == after.words()

@@ -4,7 +4,7 @@ from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.rows import table_rows
 from rag_assets.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import WordEncoder, chunk, context
+from rag_assets_tests.answering.builders import WordReader, chunk, context
 
 MODELS = chunk(
     "models",
@@ -51,7 +51,7 @@ def test_of_a_wide_row_only_what_was_asked_is_published_and_all_of_it_quoted() -
 
 def test_a_row_that_is_published_passes_verification() -> None:
     """What verification drops leaves the question without an answer."""
-    answerer = ExtractiveAnswerer(WordEncoder(), ExtractiveSettings(), min_sources=1)
+    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(), min_sources=1)
     for question, source in (
         ("What BLEU does the ConvS2S model reach?", MODELS),
         ("Which dose did Turner 2000 use?", WIDE),
@@ -71,7 +71,7 @@ def test_a_row_needs_a_cell_that_says_something() -> None:
 
 def test_rows_can_be_switched_off() -> None:
     """A corpus whose tables were read badly is better off without."""
-    answerer = ExtractiveAnswerer(WordEncoder(), ExtractiveSettings(table_rows=False), min_sources=1)
+    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(table_rows=False), min_sources=1)
 
     assert answerer.draft("What BLEU does the ConvS2S model reach?", [context(MODELS)]).claims == ()
 

@@ -10,7 +10,7 @@ from rag_assets.answering.extractive.comparison import compared_sides
 from rag_assets.answering.extractive.summary import asks_for_summary
 from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Context
 from rag_assets.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import WordEncoder, chunk, context
+from rag_assets_tests.answering.builders import WordReader, chunk, context
 
 SHEEP_PAGE = chunk(
     "lund2019",
@@ -30,7 +30,7 @@ def page(of: Chunk) -> Context:
 
 
 def draft(question: str, *contexts: Context) -> DraftAnswer:
-    return ExtractiveAnswerer(WordEncoder(), ExtractiveSettings(min_relevance=0.3), min_sources=1).draft(
+    return ExtractiveAnswerer(WordReader(), ExtractiveSettings(min_relevance=0.3), min_sources=1).draft(
         question, contexts
     )
 

@@ -1,41 +1,46 @@
-"""Answers with whole sentences and table rows of the contexts, chosen by relevance and diversity. No model is called.
+"""Answers with whole sentences and table rows of the contexts, chosen by relevance. No model that writes is called.
 
-A compound question is answered part by part. What can be published lives in `candidates`, how relevant it is in
-`relevance`, which of it is chosen in `selection`.
+A compound question is answered part by part. What can be published lives in `candidates`, which passages are looked at
+token by token in `close_reading`, how relevant a candidate is in `relevance`, which are chosen in `selection`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, DraftCitation, DraftClaim, SentenceEncoder
-from rag_assets.answering.extractive.candidates import FindCandidates, sentences
+from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, DraftCitation, DraftClaim, TokenReader
+from rag_assets.answering.extractive.candidates import Candidate, FindCandidates, sentences
+from rag_assets.answering.extractive.close_reading import closely_read, standings, vectors_of
 from rag_assets.answering.extractive.comparison import compared_sides
 from rag_assets.answering.extractive.missing_names import MissingName, missing_names
 from rag_assets.answering.extractive.publication import asks_for_authors, publication_claims
-from rag_assets.answering.extractive.relevance import scored_part
+from rag_assets.answering.extractive.relevance import Part, nearness_of, relevances
 from rag_assets.answering.extractive.rows import table_rows
 from rag_assets.answering.extractive.selection import Selection
 from rag_assets.answering.extractive.summary import asks_for_summary, summary
+from rag_assets.answering.extractive.words import term_weights
 from rag_assets.domain import Context
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 7
+EXTRACTIVE_VERSION = 8
 _N_DECIMALS = 4
 
 
 class ExtractiveAnswerer:
     """Answers with verbatim sentences from two papers where two have something to say."""
 
-    def __init__(self, encoder: SentenceEncoder, settings: ExtractiveSettings, *, min_sources: int) -> None:
-        self._encoder = encoder
+    def __init__(self, reader: TokenReader, settings: ExtractiveSettings, *, min_sources: int) -> None:
+        self._reader = reader
         self._settings = settings
         self._min_sources = min_sources
 
     @property
     def identity(self) -> str:
-        made_with = fingerprint(self._encoder.identity, self._settings.fingerprint())
+        made_with = fingerprint(self._reader.identity, self._settings.fingerprint())
         return f"{EXTRACTIVE}-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
+
+    def read(self, context: Context) -> Context:
+        return context
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         if (special := self._special_draft(question, contexts)) is not None:
@@ -47,22 +52,17 @@ class ExtractiveAnswerer:
         candidates = [one for find in self._kinds_of_candidates() for one in find(contexts, question)]
         if not candidates or not told:
             return DraftAnswer(missing_names=said)
-        vectors = self._encoder.embed_passages([candidate.text for candidate in candidates])
-        parts = [scored_part(part, candidates, vectors, self._encoder) for part in told]
-        selection = Selection(candidates, parts, vectors @ vectors.T, self._settings)
+        weights = [term_weights(part.searched, [candidate.terms for candidate in candidates]) for part in told]
+        standing = standings(candidates)
+        candidates = closely_read(candidates, standing, weights)
+        parts = self._scored(told, weights, candidates, standing)
+        selection = Selection(candidates, parts, self._settings)
         selection.choose(min_papers=self._min_sources)
         open_sides = selection.open_sides(compared_sides(question))
         open_parts = {part.text for part in parts_asked if part not in told}
         open_parts |= {part.text for part in selection.unanswered_parts()}
         return DraftAnswer(
-            claims=tuple(
-                DraftClaim(
-                    candidates[i].text,
-                    (DraftCitation(candidates[i].chunk_id, candidates[i].quote or candidates[i].text),),
-                    relevance=round(max(float(part.relevance[i]) for part in parts), _N_DECIMALS),
-                )
-                for i in selection.chosen
-            ),
+            claims=tuple(self._claims(selection.chosen, candidates, parts, contexts)),
             unanswered=(*(part.text for part in parts_asked if part.text in open_parts), *open_sides)
             if selection.chosen
             else (),
@@ -78,6 +78,44 @@ class ExtractiveAnswerer:
 
     def _kinds_of_candidates(self) -> tuple[FindCandidates, ...]:
         return (sentences, table_rows) if self._settings.table_rows else (sentences,)
+
+    def _scored(
+        self,
+        asked: Sequence[QuestionPart],
+        weights: Sequence[Mapping[str, float]],
+        candidates: Sequence[Candidate],
+        standing: Mapping[str, float],
+    ) -> list[Part]:
+        """The parts of the question with the relevance of every candidate.
+
+        weights: of the words of each part. standing: of each passage, by its id.
+        """
+        vectors = vectors_of(candidates, self._reader)
+        questions = [tokens.vectors for tokens in self._reader.of_texts([part.searched for part in asked])]
+        return [
+            Part(part.text, weight, relevances(part.text, candidates, weight, nearness_of(question, vectors), standing))
+            for part, weight, question in zip(asked, weights, questions, strict=True)
+        ]
+
+    def _claims(
+        self, chosen: Sequence[int], candidates: Sequence[Candidate], parts: Sequence[Part], contexts: Sequence[Context]
+    ) -> Iterator[DraftClaim]:
+        """The chosen candidates as they are published; what is published already is left out."""
+        published: list[tuple[int, int, int]] = []
+        for i in chosen:
+            one = candidates[i]
+            start, end = one.shown
+            beside = [(since, until) for nth, since, until in published if nth == one.context]
+            if any(since <= one.start and one.end <= until for since, until in beside):
+                continue
+            if any(start < until and since < end for since, until in beside):
+                start, end = one.start, one.end
+            published.append((one.context, start, end))
+            is_alone = (start, end) == (one.start, one.end)
+            text = one.text if is_alone else contexts[one.context].text[start:end]
+            quote = one.quote or text
+            relevance = max(float(part.relevance[i]) for part in parts)
+            yield DraftClaim(text, (DraftCitation(one.chunk_id, quote),), relevance=round(relevance, _N_DECIMALS))
 
     def _missing_names(self, question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
         return () if self._settings.missing_names == "ignore" else missing_names(question, contexts)

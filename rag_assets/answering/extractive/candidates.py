@@ -1,22 +1,29 @@
 """What an answer can be made of: statements that can be published as they stand, out of the contexts."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from rag_assets.answering.boilerplate import states_only_formalities
 from rag_assets.answering.extractive.words import terms_of, words_of
-from rag_assets.domain import BLOCK_SEPARATOR, Context, UnitKind
+from rag_assets.domain import BLOCK_SEPARATOR, Context, ContextPassage, UnitKind
 from rag_assets.text.sentences import sentence_spans
 
 MIN_WORDS, MAX_WORDS = 6, 90
+_LEADS_UP_WORDS = 15
+"""A sentence of so many words without a number often only leads up to what the next one says."""
 _STATEMENT = re.compile(r"^[\"“'(\[]?[A-Z0-9].*[.!][\"”')\]]*(?:\s?\[?\d*\]?)?$", re.DOTALL)
 _ANNOUNCEMENT = re.compile(
     r"^(?:this|the (?:present|following)) (?:paper|note|review|article|section|chapter|work|appendix) (?:\w+ )?"
     r"(?:introduces|describes|presents|discusses|reviews|outlines|summari[sz]es|explains|surveys|covers|lists)\b",
     re.IGNORECASE,
 )
+_LEANS_BACK = re.compile(
+    r"^(?:(?:in|for|with|by|of) )?(?:this|these|those|they|their|it|its|such|he|she)\b", re.IGNORECASE
+)
+_MAY_END = re.compile(r"[.!?]\s+(?=[A-Z])")
+Span = tuple[int, int]
 
 
 class CandidateKind(StrEnum):
@@ -32,18 +39,26 @@ class Candidate:
     """Something an answer can publish: `contexts[context].text[start:end]`."""
 
     text: str
-    """Published as the claim and quoted as its evidence, so it stands in the chunk word for word."""
     paper_id: str
     chunk_id: str
     context: int
     """Its number among the contexts."""
     start: int
     end: int
+    shown: Span
+    """What is published, as `start` and `end`: itself, with the sentence before it where it leans back on that one,
+    or with the one after it where it leads up to it. Verbatim in the chunk, so that it is its own quote."""
+    passage: ContextPassage
+    """The one it stands in, or begins in."""
     paragraph: tuple[str, int, int]
     """Chunk, number of the context, number of the paragraph in it."""
     terms: frozenset[str]
     """Stems of its content words."""
+    terms_so_far: frozenset[str]
+    """Those and the stems of the sentence before it in its paragraph."""
     kind: CandidateKind = CandidateKind.SENTENCE
+    leans_back: bool = False
+    """It begins with "this", "they", ... and the sentence before it cannot be published with it."""
     quote: str = ""
     """Quoted as its evidence where that is more than `text`: the whole row."""
     relevance: Mapping[str, float] | None = None
@@ -54,27 +69,12 @@ FindCandidates = Callable[[Sequence[Context], str], Sequence[Candidate]]
 """contexts, question -> the candidates of one kind, in the order of the contexts."""
 
 
-def sentences(contexts: Sequence[Context], question: str) -> list[Candidate]:
-    """Statements of the authors that can be read alone, each once; formalities only where the question asks for
-    them. A caption says what a table or figure shows, not what is in it."""
-    found: dict[tuple[str, str], Candidate] = {}
-    for nth, context in enumerate(contexts):
-        if context.is_generated:
-            continue
-        captions = [unit for unit in context.units if unit.kind is UnitKind.CAPTION]
-        for start, end in sentence_spans(context.text):
-            text = context.text[start:end]
-            is_caption = any(unit.start <= start < unit.end for unit in captions)
-            if not is_caption and _says_something(text) and not states_only_formalities(text, question):
-                found.setdefault((context.paper_id, text), candidate(context, nth, start, end))
-    return list(found.values())
-
-
 def candidate(
     context: Context, nth: int, start: int, end: int, kind: CandidateKind = CandidateKind.SENTENCE
 ) -> Candidate:
-    """`text[start:end]` of a context as a candidate. nth: number of the context among those given."""
+    """`text[start:end]` of a context as a candidate that is published alone. nth: number of the context."""
     text = context.text[start:end]
+    terms = terms_of(text)
     return Candidate(
         text=text,
         paper_id=context.paper_id,
@@ -82,18 +82,93 @@ def candidate(
         context=nth,
         start=start,
         end=end,
+        shown=(start, end),
+        passage=_passage_at(context, start),
         paragraph=(context.chunk_id, nth, context.text.count(BLOCK_SEPARATOR, 0, start)),
-        terms=terms_of(text),
+        terms=terms,
+        terms_so_far=terms,
         kind=kind,
     )
+
+
+def sentences(contexts: Sequence[Context], question: str) -> list[Candidate]:
+    """Statements of the authors, each once; formalities only where the question asks for them."""
+    found: dict[tuple[str, str], Candidate] = {}
+    for nth, context in enumerate(contexts):
+        if context.is_generated:
+            continue
+        for before, span, after in _with_neighbours(context.text):
+            text = context.text[slice(*span)]
+            if (
+                not _is_title(context, span[0])
+                and (context.paper_id, text) not in found
+                and _says_something(text)
+                and not states_only_formalities(text, question)
+            ):
+                found[context.paper_id, text] = _sentence(context, candidate(context, nth, *span), before, after)
+    return list(found.values())
+
+
+def _is_title(context: Context, place: int) -> bool:
+    """Whether a place belongs to the title of a table or figure: it says what is shown, not what was found."""
+    if context.passages and place < context.passages[0].start:
+        return True
+    return any(one.start <= place < one.end for one in context.units if one.kind is UnitKind.CAPTION)
+
+
+def _sentence(context: Context, alone: Candidate, before: Span | None, after: Span | None) -> Candidate:
+    """The candidate with what is published of its neighbours."""
+    leans, shown = _LEANS_BACK.match(alone.text) is not None, alone.shown
+    if leans and before is not None:
+        shown = before[0], alone.end
+    elif not leans and after is not None and _leads_up(alone.text):
+        shown = alone.start, after[1]
+    if not _is_prose(context.text[slice(*shown)]):
+        shown = alone.shown
+    so_far = alone.terms if before is None else alone.terms | terms_of(context.text[slice(*before)])
+    return replace(alone, shown=shown, terms_so_far=so_far, leans_back=leans and shown == alone.shown)
+
+
+def _with_neighbours(text: str) -> Iterator[tuple[Span | None, Span, Span | None]]:
+    """Every sentence with those before and after it in its paragraph."""
+    spans = [span for start, end in sentence_spans(text) for span in _pieces(text, start, end)]
+    for before, span, after in zip([None, *spans], spans, [*spans[1:], None], strict=False):
+        yield (
+            before if before and "\n" not in text[before[1] : span[0]] else None,
+            span,
+            after if after and "\n" not in text[span[1] : after[0]] else None,
+        )
+
+
+def _pieces(text: str, start: int, end: int) -> list[Span]:
+    """A sentence too long to be one, because a bracket or quotation mark was never closed, at all its full stops."""
+    if len(words_of(text[start:end])) <= MAX_WORDS:
+        return [(start, end)]
+    cuts = [match.end() for match in _MAY_END.finditer(text, start, end)]
+    return [(a, a + len(text[a:b].rstrip())) for a, b in zip([start, *cuts], [*cuts, end], strict=True)]
+
+
+def _passage_at(context: Context, place: int) -> ContextPassage:
+    """The passage at a place of the context; the whole context where it does not say what it is made of."""
+    behind = (one for one in context.passages if place < one.end)
+    whole = ContextPassage(context.chunk_id, 0, len(context.text), context.text, context.score)
+    return next(behind, context.passages[-1] if context.passages else whole)
 
 
 def _says_something(text: str) -> bool:
     """Whether a text is one statement in prose: no row, heading, question or announcement of what follows."""
     return (
-        MIN_WORDS <= len(words_of(text)) <= MAX_WORDS
-        and " | " not in text
-        and "\n" not in text
+        len(words_of(text)) >= MIN_WORDS
+        and _is_prose(text)
         and _STATEMENT.match(text) is not None
         and _ANNOUNCEMENT.match(text) is None
     )
+
+
+def _leads_up(text: str) -> bool:
+    """ "The vector has several advantages.": what they are, the next sentence says."""
+    return len(words_of(text)) <= _LEADS_UP_WORDS and not any(character.isdigit() for character in text)
+
+
+def _is_prose(text: str) -> bool:
+    return len(words_of(text)) <= MAX_WORDS and " | " not in text and "\n" not in text

@@ -37,7 +37,7 @@ _MATCH_FROM, _MATCH_RANGE = 1.1, 0.9
 of the shares that the question has of the row's name and of a column's."""
 _BESIDE_BEST = 0.9
 """A second row is used from this share of the best row's relevance on."""
-_LEAST_RELEVANCE = 0.5
+_LEAST_RELEVANCE = 0.62
 """Of a row with the least match, on the scale of sentences."""
 
 

@@ -3,20 +3,21 @@
 from collections.abc import Mapping, Sequence, Set
 
 import numpy as np
-from numpy.typing import NDArray
 
 from rag_assets.answering.extractive.candidates import Candidate
 from rag_assets.answering.extractive.relevance import Part
 from rag_assets.answering.extractive.words import held
 from rag_assets.settings import ExtractiveSettings
 
-_NEAR_DUPLICATE = 0.97
-_SECOND_PAPER_SHARE = 0.6
-"""A second paper's best sentence is used from this share of the best sentence's relevance on."""
-_FURTHER_SHARE = 0.75
+_NEAR_DUPLICATE = 0.8
+"""Share of the content words of two sentences that they have in common."""
+_FURTHER_SHARE = 0.8
+"""Another sentence of a quoted paper is used from this share of the best one's relevance on."""
+_OTHER_PAPER_SHARE = 0.9
+"""One of another paper from this share on, and above `min_relevance`: a paper that can help says nearly as much."""
 _OWN_WORDS_SOME, _OWN_WORDS_MOST = 0.25, 0.6
 """Shares of the weight of the words that only one part of a question has (benchmarks/unanswered_parts.py)."""
-_BESIDE_SHARE = 0.75
+_BESIDE_SHARE = 0.85
 """A sentence of a paragraph that is quoted anyway answers a part from this share of `min_relevance` on."""
 
 
@@ -27,14 +28,11 @@ class Selection:
         self,
         candidates: Sequence[Candidate],
         parts: Sequence[Part],
-        similarities: NDArray[np.float32],
         settings: ExtractiveSettings,
     ) -> None:
-        """similarities: cosines of all candidates with each other, shape (n, n)."""
         self.chosen: list[int] = []
         self._candidates = candidates
         self._parts = parts
-        self._similarities = similarities
         self._settings = settings
 
     def choose(self, *, min_papers: int) -> None:
@@ -46,10 +44,10 @@ class Selection:
         if not self.chosen:
             return
         while len(papers := {self._candidates[i].paper_id for i in self.chosen}) < min_papers:
-            others = self._usable(_SECOND_PAPER_SHARE)
+            others = self._usable()
             if not self._take_best([i for i in others if self._candidates[i].paper_id not in papers]):
                 break
-        while len(self.chosen) < self._settings.max_claims and self._take_best(self._usable(_FURTHER_SHARE)):
+        while len(self.chosen) < self._settings.max_claims and self._take_best(self._usable()):
             pass
         del self.chosen[self._settings.max_claims :]
 
@@ -115,18 +113,44 @@ class Selection:
         ]
         return max(near, key=lambda i: float(part.relevance[i]), default=None)
 
-    def _usable(self, share_of_best: float) -> list[int]:
-        """Sentences not chosen, no near-duplicates, and relevant enough for some part of the question."""
-        floors = [
-            max(self._settings.min_relevance, share_of_best * float(part.relevance.max())) for part in self._parts
-        ]
+    def _usable(self) -> list[int]:
+        """Sentences that may be added: not published yet, no near-duplicates, and relevant enough."""
+        papers = {self._candidates[i].paper_id for i in self.chosen}
         return [
             i
-            for i in range(len(self._candidates))
+            for i, candidate in enumerate(self._candidates)
             if i not in self.chosen
-            and self._similarities[i, self.chosen].max() < _NEAR_DUPLICATE
-            and any(part.relevance[i] >= floor for part, floor in zip(self._parts, floors, strict=True))
+            and not self._is_shown(i)
+            and self._likeness(i) < _NEAR_DUPLICATE
+            and (self._adds(i) if candidate.paper_id in papers else self._opens_a_paper(i))
         ]
+
+    def _adds(self, i: int) -> bool:
+        """Whether a sentence of a quoted paper is nearly as relevant to an answered part as the best one is."""
+        best = [(part, float(part.relevance.max())) for part in self._parts]
+        floor = self._settings.min_relevance
+        return any(part.relevance[i] >= _FURTHER_SHARE * most for part, most in best if most >= floor)
+
+    def _opens_a_paper(self, i: int) -> bool:
+        """Whether a sentence of another paper would answer a part by itself, and nearly as well as the best one."""
+        floor = self._settings.min_relevance
+        return any(
+            part.relevance[i] >= max(floor, _OTHER_PAPER_SHARE * float(part.relevance.max())) for part in self._parts
+        )
+
+    def _is_shown(self, i: int) -> bool:
+        """Whether a chosen sentence is published together with it."""
+        one = self._candidates[i]
+        chosen = (self._candidates[j] for j in self.chosen)
+        return any(
+            one.context == other.context and other.shown[0] <= one.start and one.end <= other.shown[1]
+            for other in chosen
+        )
+
+    def _likeness(self, i: int) -> float:
+        """The largest share of content words that it has in common with a chosen one."""
+        own, chosen = self._candidates[i].terms, [self._candidates[j].terms for j in self.chosen]
+        return max(len(own & other) / max(1, len(own | other)) for other in chosen)
 
     def _take_best(self, usable: Sequence[int]) -> bool:
         """Choose the sentence that adds most; whether there was one."""
@@ -140,4 +164,4 @@ class Selection:
         covered = frozenset[str]().union(*(self._candidates[j].terms for j in self.chosen))
         new = self._candidates[i].terms - covered
         worth = max(float(part.relevance[i]) + held(new, part.weights) for part in self._parts)
-        return worth - self._settings.diversity * float(self._similarities[i, self.chosen].max())
+        return worth - self._settings.diversity * self._likeness(i)

@@ -57,7 +57,7 @@ def sources_block(contexts: Sequence[Context]) -> SourcesBlock:
     The fence carries a nonce that no document can know, because it is made from the content of all of them. The same
     contexts give the same text, so that replies can be cached by their prompt.
     """
-    nonce = fingerprint([asdict(context.without_scores()) for context in contexts])[:_NONCE_CHARS]
+    nonce = fingerprint([asdict(context.words()) for context in contexts])[:_NONCE_CHARS]
     parts, n_left_out = [_LEGEND.format(nonce=nonce)], 0
     for number, context in enumerate(contexts, start=1):
         paper, n_in_paper = _label(context.paper_id, nonce, instead=f"paper-{fingerprint(context.paper_id)[:8]}")

@@ -1,0 +1,64 @@
+"""Which passages are read closely: token by token, which costs time where the reranker has not done so already.
+
+A passage qualifies by its place in the search and by the words of the question that it holds. Eight passages per part
+of the question choose the same sentences as all of them do, some 25 (COVID-QA and OHR-Bench).
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_assets.answering.drafts import TokenReader
+from rag_assets.answering.extractive.candidates import Candidate
+from rag_assets.answering.extractive.words import held, terms_of
+
+N_PASSAGES = 8
+_STANDING_WEIGHT = 0.5
+Vectors = NDArray[np.float32]
+
+
+def standings(candidates: Sequence[Candidate]) -> dict[str, float]:
+    """How high each passage came in the search, by its id: 1 for the best that has a candidate, 0 for the last.
+
+    Scores of different questions and of different fusions cannot be compared; places between best and last can.
+    """
+    scores = {candidate.passage.passage_id: candidate.passage.score for candidate in candidates}
+    low, high = min(scores.values()), max(scores.values())
+    return {id_: (score - low) / (high - low) if high > low else 1.0 for id_, score in scores.items()}
+
+
+def closely_read(
+    candidates: Sequence[Candidate], standing: Mapping[str, float], weights_of_parts: Sequence[Mapping[str, float]]
+) -> list[Candidate]:
+    """The candidates of the passages that are read closely, and those whose relevance is known without reading.
+
+    standing: of each passage, by its id. weights_of_parts: of the words of each part of the question.
+    """
+    texts = {candidate.passage.passage_id: candidate.passage.text for candidate in candidates}
+    terms = {id_: terms_of(text) for id_, text in texts.items()}
+    chosen: set[str] = set()
+    for weights in weights_of_parts:
+        promise = {id_: _STANDING_WEIGHT * standing[id_] + held(terms[id_], weights) for id_ in texts}
+        chosen.update(sorted(texts, key=promise.__getitem__, reverse=True)[:N_PASSAGES])
+    return [one for one in candidates if one.relevance is not None or one.passage.passage_id in chosen]
+
+
+def vectors_of(candidates: Sequence[Candidate], reader: TokenReader) -> list[Vectors]:
+    """The token vectors of each candidate, shape (n_tokens, dimension), as the model sees them within its passage.
+
+    A sentence that is encoded alone has lost what its "it" stands for. A candidate of which the model read nothing,
+    because its passage is too long, is encoded alone all the same. One whose relevance is known has none.
+    """
+    passages = list(dict.fromkeys(candidate.passage.text for candidate in candidates if candidate.relevance is None))
+    read = dict(zip(passages, reader.of_texts(passages), strict=True))
+    found: list[Vectors] = []
+    for candidate in candidates:
+        if candidate.relevance is not None:
+            found.append(np.empty((0, 0), np.float32))
+            continue
+        tokens, shift = read[candidate.passage.text], candidate.passage.own_start - candidate.passage.start
+        starts, ends = tokens.spans[:, 0], tokens.spans[:, 1]
+        within = tokens.vectors[(starts < candidate.end + shift) & (ends > candidate.start + shift)]
+        found.append(within if len(within) else reader.of_texts([candidate.text])[0].vectors)
+    return found
