@@ -1,7 +1,8 @@
 """A table becomes one unit per row, each readable by itself: "Group: A | Ferritin (ng/mL): 12".
 
 Header rows are those the source marks, or else those that look like one (most sources mark none). Their words are
-repeated in every row, so they make no unit of their own. A table without a header keeps its lines as they are; so does
+repeated in every row, so they make no unit of their own, unless a label would be lost: that of a column without values.
+A table without a header keeps its lines as they are; so does
 one whose source tells no cells apart (a PDF), where a label might land on the wrong column.
 """
 
@@ -52,18 +53,22 @@ def row_units(placed: PlacedBlock) -> list[Unit]:
     if n_header == 0:
         return with_caption(placed, verbatim_units(placed, line_spans(text), title))
     labels = _labels(grid, n_header)
+    header = CELL_SEPARATOR.join(label for label in labels if label).replace("\n", " ")
+    rows = [(row, row + 1, _linearised(grid, row, labels)) for row in range(n_header, len(grid.rows))]
+    if any(line for _, _, line in rows) and _has_unused(labels, grid, n_header):
+        rows.insert(0, (0, n_header, header))
     units: list[Unit] = []
-    for row in range(n_header, len(grid.rows)):
-        line = _linearised(grid, row, labels)
+    for first, end, line in rows:
         if not line:
             continue
-        start, end = lines[row]
+        place = (lines[first][0] if units else 0, lines[end - 1][1])  # the first one stands for the header rows too
+        boxes = tuple(box for row in range(first, end) for box in grid.own_boxes(row))
         units.append(
             Unit(
                 text=line,
-                start=placed.start + (start if units else 0),  # the first row stands for the header rows too
-                end=placed.start + end,
-                spans=(_row_span(placed, grid.own_boxes(row), lines[row], len(line)),),
+                start=placed.start + place[0],
+                end=placed.start + place[1],
+                spans=(_row_span(placed, boxes, (lines[first][0], place[1]), len(line)),),
                 kind=placed.block.kind,
                 block=placed.index,
                 section_path=placed.block.section_path,
@@ -160,6 +165,13 @@ def _labels(grid: Grid, n_header: int) -> list[str]:
     """One label per column: the header cells above it, joined, equal ones once."""
     columns = zip(*(grid.texts(row) for row in range(n_header)), strict=True)
     return [" ".join(dict.fromkeys(text for text in column if text)) for column in columns]
+
+
+def _has_unused(labels: Sequence[str], grid: Grid, n_header: int) -> bool:
+    """Whether a label stands in no row, because its column has no value there."""
+    below = [row for row in range(n_header, len(grid.rows)) if grid.n_distinct(row) > 1]  # a lone cell takes no label
+    used = {label for row in below for label, text in zip(labels, grid.texts(row), strict=True) if text}
+    return not used.issuperset(label for label in labels if label)
 
 
 def _linearised(grid: Grid, row: int, labels: Sequence[str]) -> str:

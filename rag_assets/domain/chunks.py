@@ -76,7 +76,8 @@ class Chunk:
     """ "2/5": the second of five chunks cut from one section run or block; None if it was not cut."""
     is_continuation: bool
     context_before: str
-    """Last words before the chunk inside the same parent section; empty at its start."""
+    """Last words before the chunk inside the same parent section; empty at its start. For those who read the published
+    table: packing brings whole neighbouring passages instead (`retrieval.packing`)."""
     context_after: str
     char_start: int
     """Offset of the chunk's first own character in `Document.text` (overlap included)."""

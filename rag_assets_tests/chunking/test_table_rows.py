@@ -31,6 +31,19 @@ def test_every_row_names_its_columns() -> None:
     assert chunk.chunk_type == "table"
 
 
+def test_the_label_of_a_column_without_values_is_kept() -> None:
+    """That something was not reported is found by its name, which stands nowhere else."""
+    cells = cells_of("Group | Ferritin | Hepcidin\nA | 12 | \nB | 15 | ")
+    block = table(["Group | Ferritin | Hepcidin", "A | 12 | ", "B | 15 | "], cells)
+
+    (chunk,) = chunked([block])
+
+    lines = ["Group | Ferritin | Hepcidin", "Group: A | Ferritin: 12", "Group: B | Ferritin: 15"]
+    assert chunk.text.split("\n")[1:] == lines
+    units = [unit for unit in chunk.units if chunk.text[unit.start : unit.end] in lines]
+    assert [document_text([block])[unit.char_start : unit.char_end] for unit in units] == block.text.split("\n")
+
+
 def test_a_chunk_that_begins_inside_a_table_repeats_its_title() -> None:
     """Rows of the second page of a table are worthless without knowing which table they are from."""
     block = table(["Group | Ferritin | Dose", *(f"G{n} | {n} | {2 * n}" for n in range(40))])
