@@ -138,8 +138,16 @@ CHUNKS = _schema(
     ("chunk_type", _STRING, "Kind of its blocks, headings aside, if all are alike; else mixed."),
     ("split_sequence", _STRING, "2/5: the second of five chunks of one section; null if the section was not cut."),
     ("is_continuation", _BOOL, "Whether it goes on where another chunk of its section ends."),
-    ("context_before", _STRING, "Last words before it in its outermost section; not part of its text, for readers of this file."),
-    ("context_after", _STRING, "First words after it in its outermost section; not part of its text, for readers of this file."),
+    (
+        "context_before",
+        _STRING,
+        "Last words before it in its outermost section, for readers of this file; none of its text.",
+    ),
+    (
+        "context_after",
+        _STRING,
+        "First words after it in its outermost section, for readers of this file; none of its text.",
+    ),
     ("char_start", _INT, "Offset in the paper's text; sentences it repeats from the chunk before are included."),
     ("char_end", _INT, "End in the paper's text, exclusive."),
     ("boxes", pa.list_(_BOX), "Places on the pages, as fractions of width and height from the top left."),
