@@ -246,7 +246,7 @@ class RetrievalSettings(StageSettings):
         1024.0,
         ge=0,
         description="Vectors of up to this many MB (10^6 bytes) are compared with a question one by one, so that none "
-        "is missed; 80,000 vectors of 384 numbers take 130 MB of memory. Above, Chroma's graph is asked.",
+        "is missed; a quarter of them is held in memory, the rest is read from disk. Above, Chroma's graph is asked.",
     )
     fusion: Literal["convex", "rrf", "rank_blend", "server_rrf", "server_dbsf"] = Field(
         "convex",
