@@ -213,12 +213,16 @@ class QuerySettings(StageSettings):
         "per question), or none.",
     )
     variants: int = Field(
-        0, ge=0, le=10, description="Other wordings of each question, written by a model, that are searched too."
+        0,
+        ge=0,
+        le=10,
+        description="Other wordings of each question, written by a model, that are searched too. Off: what they bring "
+        "was not measured, for want of a model.",
     )
     hypothetical_passage: bool = Field(
         False,
         description="Search also for the vector of a passage that a model writes as a possible answer (HyDE, Gao et "
-        "al. 2022).",
+        "al. 2022). Off, as variants.",
     )
     model: str = Field(
         "answering",
