@@ -218,10 +218,53 @@ def test_a_collection_that_lost_points_or_is_gone_is_not_intact(tmp_path: Path, 
     server.stored.delete(publication.collection, models.PointIdsList(points=[points.point_id("c0003#0")]))
     assert not index.is_intact()
 
+    opened = index.open()
     server.stored.delete_collection(publication.collection)
     assert not index.is_intact()
+    with pytest.raises(StaleIndex, match=r"is not there any more. Run rag-assets index build"):
+        opened.search(bag_of_words("sample"), 3)
     update_index(index_of(tmp_path, server.url), numbered_rows(12))
     assert index.is_intact()
+
+
+def test_an_embedded_collection_that_is_gone_is_named(tmp_path: Path) -> None:
+    """Its library has other errors than a server."""
+    index = index_of(tmp_path)
+    update_index(index, numbered_rows(3))
+    opened = index.open()
+    index.stage().discard()
+    publication = noted(index.folder)
+    assert publication is not None
+    with index.connection.calls() as client:  # type: ignore[attr-defined]
+        client.delete_collection(publication.collection)
+
+    with pytest.raises(StaleIndex, match=r"is not there any more. Run rag-assets index build"):
+        opened.search(bag_of_words("sample"), 3)
+
+
+def test_a_search_takes_two_requests(tmp_path: Path, server: QdrantServer) -> None:
+    """One for the passages, one to see that they are of one version; each is a trip over the network."""
+    update_index(index_of(tmp_path, server.url), numbered_rows(30))
+    opened = index_of(tmp_path, server.url).open()
+    n_before = len(server.requests)
+
+    opened.search(bag_of_words("sample s3"), 5)
+
+    assert [request.rpartition("/points")[2] for request in server.requests[n_before:]] == ["/query/batch", ""]
+
+
+def test_points_of_another_program_are_not_returned(tmp_path: Path, server: QdrantServer) -> None:
+    """A server is shared, and what is on it was not all written here."""
+    index = index_of(tmp_path, server.url)
+    update_index(index, numbered_rows(3))
+    publication = noted(index.folder)
+    assert publication is not None
+    stranger = models.PointStruct(id=7, vector={"dense": bag_of_words("sample").tolist()}, payload={"shop": "shoes"})
+    server.stored.upsert(publication.collection, [stranger])
+
+    found = index.open().search(bag_of_words("sample"), 10)
+
+    assert {hit.passage_id for hit in found} == set(wanted(numbered_rows(3)))
 
 
 def test_what_a_collection_holds_is_read_page_by_page(

@@ -5,6 +5,7 @@ or `.env`; it is handed to the client only, and cut out of what the server says.
 """
 
 import logging
+import re
 import warnings
 import weakref
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from urllib.parse import urlsplit
 
 from filelock import FileLock, Timeout
 
-from rag_assets.errors import InvalidSettings, MissingExtra, StoreRefused, StoreUnavailable
+from rag_assets.errors import InvalidSettings, MissingExtra, ReadOnlyFolder, StaleIndex, StoreRefused, StoreUnavailable
 from rag_assets.settings import QdrantSettings, environment
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ KEY_VARIABLE = "QDRANT_API_KEY"
 _WITHOUT_SERVER = 'indexing.vector_store = "chroma" needs no server.'
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _MOST_SHOWN = 300
+_IS_GONE = re.compile(r"Collection \S+ not found")
 _STORAGES: "weakref.WeakValueDictionary[Path, Connection]" = weakref.WeakValueDictionary()
 _OPENING = Lock()
 
@@ -53,7 +55,7 @@ class Connection:
         """The client, for a few calls; an embedded storage serves one thread at a time.
 
         Raises StoreUnavailable when the server cannot be reached, takes too long or fails; StoreRefused when it
-        refuses the key or the request.
+        refuses the key or the request; StaleIndex when it does not have the collection.
         """
         from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
         from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
@@ -73,6 +75,8 @@ class Connection:
         except JSONDecodeError:
             raise self._not_understood() from None
         except ValueError as error:  # of the client itself, which looks at requests before it sends them
+            if self.is_embedded and _IS_GONE.fullmatch(str(error)):
+                raise self._gone() from None
             raise StoreRefused(f"Qdrant at {self} refused a request: {self._shown(str(error))}") from error
 
     def _unanswered(self, error: "ResponseHandlingException") -> Exception:
@@ -103,10 +107,15 @@ class Connection:
             return StoreRefused(
                 f"Qdrant at {self} {found}. Set {KEY_VARIABLE} in the environment or in .env to a key that may write."
             )
+        if status == 404:
+            return self._gone()
         said = self._shown(error.content.decode("utf-8", "replace"))
         if status == 429 or status >= 500:
             return StoreUnavailable(f"Qdrant at {self} failed ({status}: {said}). Run again later; see its log.")
         return StoreRefused(f"Qdrant at {self} refused a request ({status}: {said}).")
+
+    def _gone(self) -> Exception:
+        return StaleIndex(f"What was published at {self} is not there any more. Run rag-assets index build.")
 
     def _shown(self, text: str) -> str:
         return (text.replace(self._key, "[key]") if self._key else text)[:_MOST_SHOWN]
@@ -116,7 +125,7 @@ def connect(settings: QdrantSettings, storage: Path) -> Connection:
     """A connection to the server that `settings` name, or to the folder `storage` when they name none.
 
     No request is sent. Raises MissingExtra, InvalidSettings for an address that is none, StoreUnavailable when another
-    process has the folder open.
+    process has the folder open, ReadOnlyFolder when it cannot be written: the client writes where it reads.
     """
     try:
         from qdrant_client import QdrantClient
@@ -145,15 +154,17 @@ def _embedded(storage: Path) -> Connection:
         found = _STORAGES.get(storage)
         if found is not None:
             return found
-        storage.mkdir(parents=True, exist_ok=True)
         lock = FileLock(storage.with_suffix(".lock"), blocking=False, thread_local=False)
         try:
+            storage.mkdir(parents=True, exist_ok=True)
             lock.acquire()
         except Timeout:
             raise StoreUnavailable(
                 f"{storage} is open in another process, and embedded Qdrant serves one at a time. End that one (rag-"
                 f"assets ui, an open engine), or run a server and set indexing.qdrant.url; {_WITHOUT_SERVER}"
             ) from None
+        except OSError:
+            raise ReadOnlyFolder.at(storage.parent) from None
         try:
             with warnings.catch_warnings(action="ignore", category=UserWarning):  # about its size, see the settings
                 client = QdrantClient(path=str(storage), force_disable_check_same_thread=True)

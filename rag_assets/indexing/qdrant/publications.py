@@ -81,6 +81,13 @@ def marked(connection: Connection, collection: str) -> Publication | None:
     return Publication.of_payload(found[0].payload or {}) if found else None
 
 
+def is_untouched(connection: Connection, publication: Publication) -> bool:
+    """Whether its collection still is that version. One request; raises StaleIndex when the collection is gone."""
+    with connection.calls() as client:
+        found = client.retrieve(publication.collection, [MARKER], with_payload=["token"])
+    return bool(found) and (found[0].payload or {}).get("token") == publication.token
+
+
 @dataclass(frozen=True)
 class Names:
     """The names of the collections of one data folder."""

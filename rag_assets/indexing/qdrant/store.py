@@ -13,7 +13,7 @@ from rag_assets.indexing.protocols import HybridHits, HybridQuestion, Scope, Sco
 from rag_assets.indexing.qdrant.connection import Connection
 from rag_assets.indexing.qdrant.fusion import requests_for, scaled
 from rag_assets.indexing.qdrant.points import DENSE, SPARSE, WORDS, filter_of, sparse
-from rag_assets.indexing.qdrant.publications import Publication, marked
+from rag_assets.indexing.qdrant.publications import Publication, is_untouched
 from rag_assets.indexing.qdrant.words import WordWeights
 from rag_assets.settings import RetrievalSettings
 
@@ -113,7 +113,7 @@ class QdrantStore:
 
     def _demand_untouched(self, connection: Connection) -> None:
         """Asked after a search: what is untouched now was untouched then."""
-        if marked(connection, self._publication.collection) != self._publication:
+        if not is_untouched(connection, self._publication):
             raise StaleIndex(
                 f"The vectors at {connection} were replaced twice while a question was asked. Ask again; if that does "
                 "not help, another data folder writes the same collections: give this one an indexing.qdrant.prefix "
@@ -160,7 +160,9 @@ def nearest(
 
 
 def _hits(response: "models.QueryResponse") -> list[Scored]:
-    return [Scored((hit.payload or {})["passage_id"], hit.score) for hit in response.points]
+    """Without points that were not written here."""
+    found = [((hit.payload or {}).get("passage_id"), hit.score) for hit in response.points]
+    return [Scored(id_, score) for id_, score in found if isinstance(id_, str)]
 
 
 def _in_order(hits: list[Scored]) -> list[Scored]:
