@@ -156,8 +156,10 @@ def test_two_data_folders_and_a_copy_do_not_meet_on_one_server(tmp_path: Path, s
 
     update_index(index_of(tmp_path / "copy", server.url), numbered_rows(7))
     update_index(index_of(tmp_path / "copy", server.url), numbered_rows(8))
+    update_index(index_of(tmp_path / "one", server.url), numbered_rows(14))
     update_index(index_of(tmp_path / "one", server.url), numbered_rows(13))
 
+    assert len(server.stored.get_aliases().aliases) == 3
     assert seen(tmp_path / "one", server) == set(wanted(numbered_rows(13)))
     assert seen(tmp_path / "two", server) == set(wanted(numbered_rows(5, start=50)))
     assert seen(tmp_path / "copy", server) == set(wanted(numbered_rows(8)))
