@@ -326,6 +326,11 @@ class ExtractiveSettings(StageSettings):
     table_rows: bool = Field(
         True, description="Rows of tables that the question names answer too, with the names of their columns."
     )
+    answer_type_bonus: Share = Field(
+        0.1,
+        description="How much more relevant a sentence counts that holds what the question asks for: a number, a time, "
+        "a person, a reason. 0 switches it off.",
+    )
     missing_names: Literal["refuse", "say", "ignore"] = Field(
         "refuse",
         description="What to do about names of the question that stand nowhere in what was found. refuse: a missing "

@@ -39,6 +39,8 @@ def test_a_row_that_is_not_named_answers_nothing() -> None:
     assert texts("What BLEU does the LSTM reach?", MODELS) == []
     assert texts("Which model is used in translation?", MODELS) == []
     assert texts("Where does the Transformer come from?", MODELS) == []
+    assert texts("What is the BLEU of translation models?", MODELS) == []
+    assert texts("Which critics disputed the Transformer BLEU before the court in Hamburg last summer?", MODELS) == []
 
 
 def test_of_a_wide_row_only_what_was_asked_is_published_and_all_of_it_quoted() -> None:

@@ -7,6 +7,7 @@ token by token in `close_reading`, how relevant a candidate is in `relevance`, w
 from collections.abc import Iterator, Mapping, Sequence
 
 from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, DraftCitation, DraftClaim, TokenReader
+from rag_assets.answering.extractive.answer_types import raised_by_type
 from rag_assets.answering.extractive.candidates import Candidate, FindCandidates, sentences
 from rag_assets.answering.extractive.close_reading import closely_read, standings, vectors_of
 from rag_assets.answering.extractive.comparison import compared_sides
@@ -22,7 +23,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 8
+EXTRACTIVE_VERSION = 9
 _N_DECIMALS = 4
 
 
@@ -92,10 +93,12 @@ class ExtractiveAnswerer:
         """
         vectors = vectors_of(candidates, self._reader)
         questions = [tokens.vectors for tokens in self._reader.of_texts([part.searched for part in asked])]
-        return [
-            Part(part.text, weight, relevances(part.text, candidates, weight, nearness_of(question, vectors), standing))
-            for part, weight, question in zip(asked, weights, questions, strict=True)
-        ]
+        parts: list[Part] = []
+        for part, weight, question in zip(asked, weights, questions, strict=True):
+            relevance = relevances(part.text, candidates, weight, nearness_of(question, vectors), standing)
+            raised = raised_by_type(part.text, candidates, relevance, self._settings.answer_type_bonus)
+            parts.append(Part(part.text, weight, raised))
+        return parts
 
     def _claims(
         self, chosen: Sequence[int], candidates: Sequence[Candidate], parts: Sequence[Part], contexts: Sequence[Context]
