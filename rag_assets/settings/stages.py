@@ -256,7 +256,7 @@ class RetrievalSettings(StageSettings):
         "convex",
         description="How the two rankings become one; measured by benchmarks/quality. server_rrf, server_dbsf: Qdrant "
         "searches vectors and words and fuses both, by rank or by distribution of the scores; needs "
-        "indexing.word_vectors.",
+        "indexing.word_vectors. convex, server_dbsf, server_rrf: answer in five chunks of COVID-QA .925, .883, .858.",
     )
     dense_weight: Share = Field(
         0.4,
