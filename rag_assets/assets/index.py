@@ -19,10 +19,13 @@ from rag_assets.domain import Passage
 from rag_assets.embedding.earlier_models import note_papers, prune_earlier_models
 from rag_assets.embedding.hosted_models import REQUEST_VERSION
 from rag_assets.embedding.local_model import BUILDER_VERSION
+from rag_assets.embedding.missing_tokens import store_missing_tokens, stores_tokens
 from rag_assets.embedding.missing_vectors import embed_missing
 from rag_assets.embedding.promises import EMBEDDING_PROMISES, without_unit_vector
 from rag_assets.embedding.providers import embedder_facts, open_embedder
 from rag_assets.embedding.sparse_vectors import SparseVectors, open_sparse_vectors, publish_sparse_vectors
+from rag_assets.embedding.token_store import TokenStore
+from rag_assets.embedding.token_vectors import open_token_encoder
 from rag_assets.embedding.vector_cache import PublishedVectors, VectorCache
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, fingerprint, read_json, staging
@@ -110,6 +113,12 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
         settings.embedding, paths.models, n_threads=settings.execution.n_workers, connections=models
     )
     report_progress = progress("embeddings", "passages")
+    encoder = open_token_encoder(settings.embedding, paths.models, settings.execution.n_workers)
+    tokens = TokenStore(paths.token_vectors, encoder.identity)
+    with_tokens = _texts_by_paper(items) if stores_tokens(settings.embedding, settings.retrieval) else {}
+    n_with_tokens = store_missing_tokens(
+        tokens, encoder, cache, with_tokens, progress("embeddings", "papers with token vectors")
+    )
     run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch, report=report_progress)
     spent = models.budget.since(spent_before)
     sparse = open_sparse_vectors(settings)
@@ -122,6 +131,7 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
         publish_sparse_vectors(sparse, items, settings)
         published = cache.publish(texts)
         prune_earlier_models(cache.folder, papers, max_mb=settings.execution.kept_vectors_mb)
+        tokens.prune(with_tokens)
         return published
 
     def report(published: PublishedVectors) -> dg.MaterializeResult[Any]:
@@ -139,7 +149,7 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
             facts={
                 "model": cache.facts.identity,
                 "dimension": cache.facts.dimension,
-                "n_embedded": run.n_embedded,
+                "n_embedded": n_with_tokens + run.n_embedded,
                 "n_sparse_vectors_made": n_sparse,
                 "vectors_per_s": run.vectors_per_s,
                 "seconds": run.seconds,
@@ -164,6 +174,13 @@ def _sparse_source(settings: Settings) -> SparseSource | None:
     if sparse is None:
         return None
     return SparseSource(sparse.identity, lambda rows: sparse.of([row.text for row in rows]))
+
+
+def _texts_by_paper(items: Sequence[Passage]) -> dict[str, list[str]]:
+    texts: defaultdict[str, list[str]] = defaultdict(list)
+    for item in items:
+        texts[item.paper_id].append(item.text)
+    return texts
 
 
 def _keys_by_paper(cache: VectorCache, items: Sequence[Passage]) -> dict[str, list[str]]:

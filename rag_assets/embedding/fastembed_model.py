@@ -80,12 +80,13 @@ class FastembedModel(ABC):
                 vectors[row] = vector
         return vectors
 
-    def last_hidden_state(self, text: str) -> tuple[Vectors, NDArray[np.int32]]:
-        """What the model makes of each token before it is pooled, and which characters the token stands for.
+    def pooled_and_tokens(self, text: str) -> tuple[Vectors, Vectors, NDArray[np.int32]]:
+        """The unit vector of a text, what the model makes of each token before it pools them, and which characters a
+        token stands for.
 
         Special tokens are left out, and so is what follows the last token that the model reads. Returns shapes
-        (n_tokens, dimension), of any length, and (n_tokens, 2). Raises MissingModel, also for a model that is no
-        encoder of tokens.
+        (dimension,), (n_tokens, dimension), of any length, and (n_tokens, 2). Raises MissingModel, also for a model
+        that is no encoder of tokens.
         """
         from fastembed.text.onnx_text_model import OnnxTextModel
 
@@ -94,9 +95,11 @@ class FastembedModel(ABC):
             raise MissingModel(f"{self.fastembed_name} has no vectors of single tokens.")
         (encoding,) = model.tokenize([text])
         is_special = np.array(encoding.special_tokens_mask, np.bool_)
-        hidden = model.onnx_embed([text]).model_output[0]
+        output = model.onnx_embed([text])
+        (pooled,) = model._post_process_onnx_output(output)
         spans = np.array(encoding.offsets, np.int32).reshape(-1, 2)
-        return hidden[~is_special].astype(np.float32, copy=False), spans[~is_special]
+        hidden = output.model_output[0].astype(np.float32, copy=False)
+        return unit(pooled), hidden[~is_special], spans[~is_special]
 
     @cached_property
     def _tokenizer(self) -> ModelTokenizer:

@@ -5,9 +5,8 @@ of the question (`reranking`), and which of its sentences does (`answering`). Wh
 there; the model's files live in `local_model`.
 """
 
-import hashlib
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +19,14 @@ import numpy.typing as npt
 from rag_assets.domain import Passage
 from rag_assets.embedding.base import Vectors
 from rag_assets.embedding.local_model import PRECISIONS, LocalModel
+from rag_assets.embedding.reduced_tokens import REDUCTION, codes_of, vectors_of
+from rag_assets.embedding.token_store import StoredTokens, TokenStore
 from rag_assets.settings import EmbeddingSettings
 
 Spans = npt.NDArray[np.int32]
 
 MAX_KEPT_MB = 64.0
-"""About 260 passages of 160 tokens with 384 numbers each."""
+"""About 260 passages of 160 tokens with 384 numbers each; three times as many of reduced ones."""
 _BYTES_PER_MB = 1_000_000
 
 
@@ -68,15 +69,41 @@ class LocalTokenEncoder:
         return f"tokens-{self._model.facts.identity}"
 
     def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
+        return [tokens for _, tokens in self.embed_and_encode(texts)]
+
+    def embed_and_encode(self, texts: Sequence[str]) -> list[tuple[Vectors, TokenVectors]]:
+        """Of each text the vector that the embedder of this model gives, and its tokens, in one pass of the model."""
         if len(texts) < 2:
             return [self._encoded(text) for text in texts]
         with ThreadPoolExecutor(self._n_threads) as pool:
             return list(pool.map(self._encoded, texts))
 
-    def _encoded(self, text: str) -> TokenVectors:
-        hidden, spans = self._model.last_hidden_state(text)
+    def _encoded(self, text: str) -> tuple[Vectors, TokenVectors]:
+        pooled, hidden, spans = self._model.pooled_and_tokens(text)
         lengths = np.linalg.norm(hidden, axis=1, keepdims=True)
-        return TokenVectors(hidden / np.maximum(lengths, np.finfo(np.float32).tiny), spans)
+        return pooled, TokenVectors(hidden / np.maximum(lengths, np.finfo(np.float32).tiny), spans)
+
+
+class ReducedTokenEncoder:
+    """A TokenEncoder whose vectors are those that a TokenStore keeps, so that both give the same scores."""
+
+    def __init__(self, encoder: TokenEncoder) -> None:
+        self._encoder = encoder
+
+    @property
+    def identity(self) -> str:
+        return f"{self._encoder.identity}-{REDUCTION}"
+
+    def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
+        return [restored(reduced(tokens)) for tokens in self._encoder.encode(texts)]
+
+
+def reduced(tokens: TokenVectors) -> StoredTokens:
+    return StoredTokens(codes_of(tokens.vectors), tokens.spans)
+
+
+def restored(tokens: StoredTokens) -> TokenVectors:
+    return TokenVectors(vectors_of(tokens.codes), tokens.spans)
 
 
 class PassageTokens:
@@ -85,12 +112,15 @@ class PassageTokens:
     One per engine: a passage that is reranked and then read for its sentences is encoded once.
     """
 
-    def __init__(self, encoder: TokenEncoder, *, max_mb: float = MAX_KEPT_MB) -> None:
-        """max_mb: of the vectors that are kept, in MB (10^6 bytes); those not asked for longest go first."""
+    def __init__(self, encoder: TokenEncoder, store: TokenStore | None = None, *, max_mb: float = MAX_KEPT_MB) -> None:
+        """store: where reduced tokens may have been kept, read before anything is encoded; the encoder then reduces
+        what it makes. max_mb: of the vectors kept in memory, in MB (10^6 bytes); those not asked for longest go first.
+        """
         self._encoder = encoder
+        self._store = store
         self._most_bytes = int(max_mb * _BYTES_PER_MB)
         self._lock = Lock()
-        self._kept: OrderedDict[bytes, TokenVectors] = OrderedDict()
+        self._kept: OrderedDict[str, TokenVectors] = OrderedDict()
         self._n_bytes = 0
 
     @property
@@ -99,19 +129,27 @@ class PassageTokens:
 
     def of(self, passages: Sequence[Passage]) -> list[TokenVectors]:
         """The tokens of each passage, in the order given; spans are offsets in `passage.text`."""
+        if self._store is not None:
+            self._load_stored({passage.text: passage.paper_id for passage in passages}, self._store)
         return self.of_texts([passage.text for passage in passages])
 
     def of_texts(self, texts: Sequence[str]) -> list[TokenVectors]:
         """As `of`, for questions and whatever else is compared with passages."""
-        keys = [hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest() for text in texts]
         with self._lock:
-            known = {key: self._kept[key] for key in keys if key in self._kept}
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-        known |= dict(zip(missing, self._encoder.encode(list(missing.values())), strict=True))
+            known = {text: self._kept[text] for text in texts if text in self._kept}
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        known |= dict(zip(missing, self._encoder.encode(missing), strict=True))
         self._keep(known)
-        return [known[key] for key in keys]
+        return [known[text] for text in texts]
 
-    def _keep(self, used: dict[bytes, TokenVectors]) -> None:
+    def _load_stored(self, papers: Mapping[str, str], store: TokenStore) -> None:
+        """papers: paper_id by text."""
+        with self._lock:
+            missing = [text for text in papers if text not in self._kept]
+        found = {text: tokens for text in missing if (tokens := store.get(papers[text], text)) is not None}
+        self._keep({text: restored(tokens) for text, tokens in found.items()})
+
+    def _keep(self, used: dict[str, TokenVectors]) -> None:
         with self._lock:
             for key, tokens in used.items():
                 if key not in self._kept:
@@ -123,7 +161,7 @@ class PassageTokens:
                 self._n_bytes -= dropped.n_bytes
 
 
-def open_token_encoder(settings: EmbeddingSettings, models_folder: Path, n_threads: int = 1) -> TokenEncoder:
+def open_token_encoder(settings: EmbeddingSettings, models_folder: Path, n_threads: int = 1) -> LocalTokenEncoder:
     """The packaged model in the precision that `settings` name, or in int8 where they name another model.
 
     Opening it is free; it is built below `models_folder` and loaded when the first text is encoded.

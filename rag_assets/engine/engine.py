@@ -18,8 +18,10 @@ from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.trace import AnswerTrace, Event, Finished
 from rag_assets.domain import EVERYTHING, Evidence, Filter, Hit, QAResult
 from rag_assets.embedding.hosted_models import is_hosted
+from rag_assets.embedding.missing_tokens import stores_tokens
 from rag_assets.embedding.providers import embedder_facts, open_embedder
-from rag_assets.embedding.token_vectors import PassageTokens, open_token_encoder
+from rag_assets.embedding.token_store import TokenStore
+from rag_assets.embedding.token_vectors import PassageTokens, ReducedTokenEncoder, open_token_encoder
 from rag_assets.engine.kept_vectors import KeptVectors
 from rag_assets.engine.snapshots import Snapshots
 from rag_assets.hosted.connections import Connections
@@ -62,8 +64,7 @@ class Engine:
         self._kept_encoder: KeptVectors | None = None
         self._kept_planner: QueryPlanner | None = None
         self._kept_pipeline: AnswerPipeline | None = None
-        encoder = open_token_encoder(settings.embedding, settings.paths.models, settings.execution.n_workers)
-        self._tokens = PassageTokens(encoder)
+        self._tokens = _passage_tokens(settings)
         self._kept_reranker: SkippingReranker | None = None
 
     def __enter__(self) -> Self:
@@ -222,6 +223,13 @@ class Engine:
                 n_threads = settings.execution.n_workers
                 self._kept_encoder = KeptVectors(open_embedder(model, settings.paths.models, n_threads=n_threads))
             return self._kept_encoder
+
+
+def _passage_tokens(settings: Settings) -> PassageTokens:
+    encoder = open_token_encoder(settings.embedding, settings.paths.models, settings.execution.n_workers)
+    if not stores_tokens(settings.embedding, settings.retrieval):
+        return PassageTokens(encoder)
+    return PassageTokens(ReducedTokenEncoder(encoder), TokenStore(settings.paths.token_vectors, encoder.identity))
 
 
 def open_engine(settings: Settings, connections: Connections | None = None) -> Engine:

@@ -40,6 +40,8 @@ class Paths:
     embeddings = _Below("cache", "embeddings")
     sparse_vectors = _Below("cache", "sparse_vectors")
     models = _Below("cache", "models")
+    token_vectors = _Below("cache", "token_vectors")
+    """Of passages, for comparing them with questions word by word."""
     index_meta = _Below("cache", "index_meta.json")
     answers = _Below("cache", "answers")
     """Drafts of answers by fingerprint of question, contexts, prompt and model."""

@@ -26,14 +26,14 @@ def test_a_token_stands_where_its_word_stands(tokens: TokenEncoder) -> None:
 
     (encoded,) = tokens.encode([text])
 
-    words = [text[start:end] for start, end in encoded.spans]
+    words = [text[start:end] for start, end in encoded.spans.tolist()]
     assert "".join(words) == text.replace(" ", "")
     assert "na\u00efve" in "".join(words)
     assert encoded.spans.dtype == np.int32
     assert np.linalg.norm(encoded.vectors, axis=1) == pytest.approx(1, abs=1e-5)
 
 
-def test_token_vectors_are_what_the_model_pools(models_folder: Path, float32: Embedder) -> None:
+def test_token_vectors_are_what_the_model_pools(models_folder: Path) -> None:
     """Vectors of another layer, or of shifted tokens, would still look like vectors."""
     (encoded,) = open_token_encoder(FLOAT32, models_folder).encode([QUESTION])
 
@@ -42,6 +42,13 @@ def test_token_vectors_are_what_the_model_pools(models_folder: Path, float32: Em
     exact /= np.linalg.norm(exact, axis=1, keepdims=True)
     assert (encoded.vectors * exact).sum(axis=1).min() >= 0.9999
     assert len(encoded.spans) == len(exact)
+
+
+def test_tokens_and_the_pooled_vector_come_from_one_pass(models_folder: Path, int8: Embedder) -> None:
+    """A vector that differed from the embedder's would make an index depend on which of the two made it."""
+    encoded = open_token_encoder(INT8, models_folder, n_threads=2).embed_and_encode(TEXTS)
+
+    assert np.array_equal(np.stack([vector for vector, _ in encoded]), int8.embed_passages(TEXTS))
 
 
 def test_tokens_depend_on_no_other_text_and_on_no_thread_count(tokens: TokenEncoder, models_folder: Path) -> None:
@@ -80,7 +87,8 @@ def test_other_embedding_models_leave_token_vectors_to_the_packaged_one(model: s
     encoder = open_token_encoder(EmbeddingSettings(model=model), tmp_path)
 
     assert encoder.identity == f"tokens-{open_embedder(INT8, tmp_path).identity}"
-    assert open_token_encoder(FLOAT32, tmp_path).identity == f"tokens-{open_embedder(FLOAT32, tmp_path).identity}"
+    exact = open_token_encoder(FLOAT32, tmp_path).identity
+    assert exact == f"tokens-{open_embedder(FLOAT32, tmp_path).identity}"
 
 
 class CountingEncoder:
@@ -94,7 +102,9 @@ class CountingEncoder:
     def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
         self.encoded.extend(texts)
         return [
-            TokenVectors(np.full((len(text.split()), 4), len(text), np.float32), np.zeros((len(text.split()), 2), "i4"))
+            TokenVectors(
+                np.ones((len(text.split()), 4), np.float32), np.full((len(text.split()), 2), len(text), np.int32)
+            )
             for text in texts
         ]
 
@@ -116,7 +126,7 @@ def test_a_passage_is_encoded_once_while_it_is_kept() -> None:
 def test_kept_vectors_stay_within_their_bound() -> None:
     """An engine that runs for weeks must not grow with every question."""
     encoder = CountingEncoder()
-    passages = PassageTokens(encoder, max_mb=100 / 1_000_000)  # two texts of two words
+    passages = PassageTokens(encoder, max_mb=2 * (2 * 4 * 4 + 16) / 1_000_000)  # two texts of two words
 
     passages.of_texts(["a a", "b b"])
     passages.of_texts(["a a"])
@@ -135,4 +145,4 @@ def test_questions_of_several_threads_get_the_vectors_of_their_own_texts() -> No
     with ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda text: passages.of_texts([text])[0], texts * 20))
 
-    assert [int(one.vectors[0, 0]) for one in found] == [len(text) for text in texts * 20]
+    assert [int(one.spans[0, 0]) for one in found] == [len(text) for text in texts * 20]

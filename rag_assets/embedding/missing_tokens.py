@@ -1,0 +1,47 @@
+"""Storing the token vectors of the passages that have none, in the same pass of the model that embeds them.
+
+Only where the packaged model embeds the passages: with another one, tokens are made when a question needs them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from rag_assets.embedding.missing_vectors import ignore_progress
+from rag_assets.embedding.token_store import TokenStore, text_key
+from rag_assets.embedding.token_vectors import LocalTokenEncoder, reduced
+from rag_assets.embedding.vector_cache import VectorCache
+from rag_assets.settings import EmbeddingSettings, RetrievalSettings
+
+
+def stores_tokens(embedding: EmbeddingSettings, retrieval: RetrievalSettings) -> bool:
+    """Whether token vectors are kept with the index."""
+    return retrieval.store_token_vectors and embedding.model.startswith("local:")
+
+
+def store_missing_tokens(
+    store: TokenStore,
+    encoder: LocalTokenEncoder,
+    cache: VectorCache,
+    texts: Mapping[str, Sequence[str]],
+    report: Callable[[int, int], None] = ignore_progress,
+) -> int:
+    """Store the tokens of these texts, paper by paper; returns how many vectors were added to the cache on the way.
+
+    texts: of the passages by paper_id. cache: of the same model; it is given the vectors it lacks. A paper whose file
+    holds exactly its texts is left alone, and of another one only new texts are encoded. A kill loses one paper.
+    """
+    by_key = {paper_id: {text_key(text): text for text in of_paper} for paper_id, of_paper in sorted(texts.items())}
+    stale = {paper_id: wanted for paper_id, wanted in by_key.items() if store.keys(paper_id) != wanted.keys()}
+    n_embedded = 0
+    for nth, (paper_id, wanted) in enumerate(stale.items(), start=1):
+        held = store.held(paper_id)
+        missing = {key: text for key, text in wanted.items() if key not in held}
+        encoded = dict(zip(missing, encoder.embed_and_encode(list(missing.values())), strict=True))
+        vectors = {cache.key_of(missing[key]): vector for key, (vector, _) in encoded.items()}
+        if new := cache.missing(vectors):
+            cache.add(new, np.stack([vectors[key] for key in new]))
+        store.put(paper_id, {key: reduced(encoded[key][1]) if key in encoded else held[key] for key in wanted})
+        n_embedded += len(new)
+        report(nth, len(stale))
+    return n_embedded
