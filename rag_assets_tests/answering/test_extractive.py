@@ -57,7 +57,9 @@ def test_headings_captions_and_generated_texts_are_not_quoted() -> None:
     unit = ContextUnit(0, len(caption), UnitKind.CAPTION, 0)
     captioned = replace(context(chunk("table", f"{caption}\nA | 60")), units=(unit,))
 
-    draft = answerer().draft(QUESTION, [context(heading), described, captioned])
+    figure = chunk("figure", "Figure 2: The constant k of reciprocal rank fusion in several papers.")
+
+    draft = answerer().draft(QUESTION, [context(heading), described, captioned, context(figure)])
 
     assert draft.claims == ()
 

@@ -14,6 +14,8 @@ MIN_WORDS, MAX_WORDS = 6, 90
 _LEADS_UP_WORDS = 15
 """A sentence of so many words without a number often only leads up to what the next one says."""
 _STATEMENT = re.compile(r"^[\"“'(\[]?[A-Z0-9].*[.!][\"”')\]]*(?:\s?\[?\d*\]?)?$", re.DOTALL)
+_TITLE_WITH_NUMBER = re.compile(r"(?:fig(?:ure|\.)?|table)\s+S?\d+[a-z]?\s?[.:]\s", re.IGNORECASE)
+"""Begins a title that its paper's format does not tell from a paragraph: "Figure 2: Pages by category."."""
 _ANNOUNCEMENT = re.compile(
     r"^(?:this|the (?:present|following)) (?:paper|note|review|article|section|chapter|work|appendix) (?:\w+ )?"
     r"(?:introduces|describes|presents|discusses|reviews|outlines|summari[sz]es|explains|surveys|covers|lists)\b",
@@ -112,6 +114,8 @@ def sentences(contexts: Sequence[Context], question: str) -> list[Candidate]:
 def _is_title(context: Context, place: int) -> bool:
     """Whether a place belongs to the title of a table or figure: it says what is shown, not what was found."""
     if context.passages and place < context.passages[0].start:
+        return True
+    if _TITLE_WITH_NUMBER.match(context.text, place):
         return True
     return any(one.start <= place < one.end for one in context.units if one.kind is UnitKind.CAPTION)
 
