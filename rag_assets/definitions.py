@@ -13,6 +13,7 @@ from rag_assets.assets.chunks import chunks
 from rag_assets.assets.corpus import blocks, parsed_index
 from rag_assets.assets.evaluation import smoke_eval
 from rag_assets.assets.index import bm25_index, chroma_index, embeddings, index_meta, passages
+from rag_assets.assets.profiles import profiles
 from rag_assets.assets.qa import qa
 from rag_assets.assets.resources import run_models, run_settings
 from rag_assets.assets.sources import PAPERS, QUESTIONS
@@ -25,6 +26,7 @@ ASSETS = [
     chunks,
     summaries,
     passages,
+    profiles,
     embeddings,
     chroma_index,
     bm25_index,

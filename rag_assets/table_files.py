@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rag_assets.errors import MissingInput
-from rag_assets.tables import BLOCKS, CHUNKS, PARSED_INDEX, PASSAGES, schema_problems
+from rag_assets.tables import BLOCKS, CHUNKS, PARSED_INDEX, PASSAGES, PROFILES, schema_problems
 
 logger = logging.getLogger(__name__)
 PROVENANCE_KEY = b"rag_assets"
@@ -31,7 +31,13 @@ _ROWS_PER_GROUP, _BYTES_PER_GROUP = 64, 400_000
 """Least rows, and bytes in memory from there on, that are read together (`retrieval.stored_table`)."""
 _BYTES_BETWEEN = 2
 """Thrift's field header and length, between a key of the footer's metadata and its value of 64 bytes."""
-_SCHEMAS = {"parsed_index": PARSED_INDEX, "blocks": BLOCKS, "chunks": CHUNKS, "passages": PASSAGES}
+_SCHEMAS = {
+    "parsed_index": PARSED_INDEX,
+    "blocks": BLOCKS,
+    "chunks": CHUNKS,
+    "passages": PASSAGES,
+    "profiles": PROFILES,
+}
 """Schema by the asset that publishes the table."""
 
 

@@ -27,7 +27,7 @@ from rag_assets.settings import Settings
 
 @dg.asset(
     group_name="evaluation",
-    deps=["questions", "parsed_index", "chunks", "passages", "chroma_index", "bm25_index", "qa"],
+    deps=["questions", "parsed_index", "chunks", "passages", "profiles", "chroma_index", "bm25_index", "qa"],
     check_specs=specs("smoke_eval", EVALUATION_PROMISES),
     output_required=False,
     code_version=str(METRICS_VERSION),

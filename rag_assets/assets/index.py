@@ -36,7 +36,7 @@ from rag_assets.indexing.stores import Index, vector_index, word_index
 from rag_assets.promises import check_all
 from rag_assets.settings import Paths, Settings
 from rag_assets.table_files import published_or_empty, read_columns, read_provenance, required_table
-from rag_assets.tables import PASSAGES, SUMMARIES, passages_from
+from rag_assets.tables import PASSAGES, SUMMARIES, fingerprints_by, passages_from
 
 
 @dg.asset(
@@ -247,7 +247,7 @@ def _indexed(asset: str, target: Index[Any], settings: Settings) -> Outcome:
 
 @dg.asset(
     group_name="index",
-    deps=["chunks", "passages", "chroma_index", "bm25_index"],
+    deps=["chunks", "passages", "profiles", "chroma_index", "bm25_index"],
     check_specs=specs("index_meta", META_PROMISES),
     output_required=False,
     kinds={"json"},
@@ -290,9 +290,15 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
         if found != wanted:
             problems.append({"index": asset, "found": str(found), "wanted": str(wanted)})
     version = data_version(fingerprints)
+    profiles = data_version(
+        fingerprints_by(read_columns(paths.profiles, ["paper_id", "fingerprint"], asset="profiles"), "paper_id")
+    )
     return {
-        "version": fingerprint(version, facts.identity, settings.indexing.fingerprint(), asdict(words.identity)),
+        "version": fingerprint(
+            version, profiles, facts.identity, settings.indexing.fingerprint(), asdict(words.identity)
+        ),
         "passages": version,
+        "profiles": profiles,
         "n_passages": len(table),
         "n_papers": len(table["paper_id"].unique()),
         "embedding_model": facts.identity,

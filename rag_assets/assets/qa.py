@@ -51,7 +51,7 @@ QA_PROMISES: list[Promise[Any]] = [*ANSWER_PROMISES, *UPDATE_PROMISES]
 
 @dg.asset(
     group_name="answers",
-    deps=["questions", "chunks", "passages", "chroma_index", "bm25_index", "index_meta"],
+    deps=["questions", "chunks", "passages", "profiles", "chroma_index", "bm25_index", "index_meta"],
     check_specs=specs("qa", QA_PROMISES),
     output_required=False,
     code_version=CODE_VERSION,

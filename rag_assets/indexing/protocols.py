@@ -74,6 +74,15 @@ class Scope:
         """Whether no passage may be returned."""
         return not (self.paper_ids or self.passage_ids)
 
+    @classmethod
+    def within(cls, scope: "Scope | None", paper_ids: Sequence[str]) -> "Scope | None":
+        """Those papers as far as a scope lets them through; None if it lets none through, or enumerates passages."""
+        if scope is None:
+            allowed = tuple(paper_ids)
+        else:
+            allowed = tuple(paper for paper in paper_ids if paper in (scope.paper_ids or ()))
+        return cls(paper_ids=allowed) if allowed else None
+
 
 def _for_reading_only(_: Sequence[IndexRow]) -> list[SparseVector]:
     raise ValueError("this index was opened for reading: it has no sparse vectors to write")
@@ -156,6 +165,11 @@ class LexicalIndex(Protocol):
 
         scope: the passages that may be returned, None for all; their scores are those of the whole index.
         """
+        ...
+
+    def n_holding(self, word: str, paper_ids: Sequence[str] | None = None) -> int | None:
+        """How many passages (of those papers, if given) hold the word in their text; None for one that is not indexed,
+        as stop words are."""
         ...
 
     def close(self) -> None: ...

@@ -12,7 +12,7 @@ import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rag_assets.incremental import fingerprint
 from rag_assets.indexing.folders import opened_for_reading
@@ -90,6 +90,19 @@ class TantivyIndex:
             if len(hits) < n_fetched or (len(found) >= n_wanted and scored[-1].score != found[n_wanted - 1].score):
                 return sorted(found, key=lambda hit: (-hit.score, hit.passage_id))[:n_wanted]
             n_fetched *= _WIDER
+
+    def n_holding(self, word: str, paper_ids: Sequence[str] | None = None) -> int | None:
+        import tantivy
+
+        terms, schema = self._analyser.terms(word), self._index.schema
+        if not terms:
+            return None
+        holding = tantivy.Query.term_query(schema, TEXT, terms[0])
+        if paper_ids is not None:
+            of_papers = tantivy.Query.term_set_query(schema, "paper_id", list(paper_ids))
+            holding = tantivy.Query.boolean_query([(tantivy.Occur.Must, holding), (tantivy.Occur.Must, of_papers)])
+        found: Any = self._searcher.search(holding, limit=1, count=True)  # tantivy's stub leaves `count` out
+        return int(found.count)
 
     def documents(self) -> "list[tantivy.Document]":
         """Everything inside, as stored."""

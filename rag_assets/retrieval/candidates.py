@@ -22,6 +22,7 @@ from rag_assets.retrieval.fusion import (
     reciprocal_rank_of_scores,
 )
 from rag_assets.retrieval.library import Library, Numbers
+from rag_assets.retrieval.paper_names import NO_PAPERS, NamedPapers
 from rag_assets.settings import RetrievalSettings
 
 
@@ -43,6 +44,15 @@ class Within:
     """None: everywhere."""
     has_title_pages: bool
     """Whether passages of title pages may be found."""
+    named: NamedPapers = NO_PAPERS
+    """The papers that the question names."""
+
+    @property
+    def scopes(self) -> list[Scope | None]:
+        """What is searched, each by itself: everything in scope, and the papers that are clearly named. Their best
+        passages need not be among the best of a large corpus."""
+        named = Scope.within(self.scope, self.named.clearly)
+        return [self.scope] if named is None else [self.scope, named]
 
 
 @dataclass(frozen=True)
@@ -100,13 +110,13 @@ class CandidateSearch:
             return self._like(query.text, within)
         if self._dense and is_by_server(self._settings):
             return self._found_by_server(query.text, within, self._dense)
-        limit, scope = self._settings.candidates, within.scope
-        by_words = self._words.search(query.text, limit, scope) if self._words else []
+        limit, words = self._settings.candidates, self._words
+        by_words = _merged([words.search(query.text, limit, scope) for scope in within.scopes]) if words else []
         nearest: list[Scored] = []
         cosines: dict[str, float] = {}
         if self._dense:
             vector = self._dense.embedder.embed_query(query.text)
-            nearest = self._dense.store.search(vector, limit, scope)
+            nearest = _merged([self._dense.store.search(vector, limit, scope) for scope in within.scopes])
             cosines = dict(nearest)
             unknown = [hit.passage_id for hit in by_words if hit.passage_id not in cosines]
             cosines |= self._dense.store.cosines(vector, unknown)
@@ -172,6 +182,13 @@ def _hybrid_store(store: VectorStore) -> HybridStore:
         'retrieval.fusion names a fusion by Qdrant. Set indexing.vector_store = "qdrant" and indexing.word_vectors = '
         "true, and run rag-assets index build; or choose convex, rrf or rank_blend."
     )
+
+
+def _merged(searches: Sequence[list[Scored]]) -> list[Scored]:
+    """The hits of several searches of one index for one question, each once, best first; ties by passage_id."""
+    if len(searches) == 1:
+        return searches[0]
+    return sorted({hit for hits in searches for hit in hits}, key=lambda hit: (-hit.score, hit.passage_id))
 
 
 def _ranks(hits: Sequence[Scored]) -> dict[str, float]:

@@ -112,6 +112,17 @@ def rank_blend(dense_rank: Scores, lexical_rank: Scores, *, dense_weight: float,
     return -dense_weight * _behind_last(dense_rank) - lexical_weight * _behind_last(lexical_rank)
 
 
+def raised(scores: Scores, shares: Scores, weight: float) -> Scores:
+    """Add to each score its share (0-1) of `weight` times the span of all scores; shape (n,).
+
+    The span makes one weight fit all fusions, whose scores are of different sizes.
+    """
+    if scores.size == 0 or not shares.any():
+        return scores
+    span = float(scores.max() - scores.min()) or 1.0
+    return scores + weight * span * shares
+
+
 def weighted_down(scores: Scores, factors: Scores) -> Scores:
     """Multiply each score's height above the floor with its factor (0-1); shape (n,).
 

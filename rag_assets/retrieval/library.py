@@ -47,6 +47,7 @@ class Library:
                 f"{passages_file} has passages of chunk {lost!r}, which {chunks_file} does not have. "
                 "Materialize `passages` and what follows it."
             )
+        self._paper_ids = sorted(set(chunks["paper_id"].to_pylist()))
         papers = _codes(chunks["paper_id"].to_pylist())
         starts, ordinals = (np.array(column.to_pylist()) for column in (passages["chunk_start"], chunks["ordinal"]))
         order = np.lexsort((starts, ordinals[of_chunk], papers[of_chunk]))
@@ -56,11 +57,13 @@ class Library:
         """Row of the chunk by place."""
         sections = zip(papers.tolist(), chunks["section_id"].to_pylist(), strict=True)
         self._section_of = _codes([f"{paper}:{section}" for paper, section in sections])[self._chunk_row_of]
+        self._paper_of = papers[self._chunk_row_of]
+        """Number of the paper by place."""
         self._is_generated = np.array(chunks["is_generated"].to_pylist(), np.bool_)
         self._is_title_page = pc.equal(chunks["section_path"], TITLE_PAGE_HEADING).to_numpy()
         self._ids = np.array([id_.encode() for id_ in passage_ids], np.bytes_)[order]
         self._by_id = np.argsort(self._ids).astype(np.int32)
-        self.papers = frozenset(chunks["paper_id"].to_pylist())
+        self.papers = frozenset(self._paper_ids)
 
     def places(self, passage_ids: Sequence[str]) -> Numbers:
         """The places of passages that exist. Raises KeyError for one that does not."""
@@ -79,6 +82,10 @@ class Library:
     def chunk_numbers(self, places: Sequence[int] | Numbers) -> Numbers:
         """A number for the chunk of each place; passages of one chunk share it."""
         return self._chunk_row_of[places]
+
+    def paper_ids(self, places: Sequence[int] | Numbers) -> list[str]:
+        """The paper of each place."""
+        return [self._paper_ids[number] for number in self._paper_of[places]]
 
     def are_generated(self, places: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
         """Whether a model wrote the text of each place."""

@@ -21,10 +21,11 @@ from rag_assets.indexing.stores import Index, published_indexes, vector_index, w
 from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.candidates import DenseSearch
 from rag_assets.retrieval.library import Library
+from rag_assets.retrieval.paper_names import PaperNames
 from rag_assets.retrieval.queries import QueryPlanner
 from rag_assets.retrieval.search import Searcher
-from rag_assets.settings import Settings
-from rag_assets.table_files import read_columns, read_provenance
+from rag_assets.settings import Paths, Settings
+from rag_assets.table_files import read_columns, read_provenance, required_table
 from rag_assets.tables import fingerprints_by
 from rag_assets.text.tokens import resolve_tokenizer, token_counter
 
@@ -63,7 +64,19 @@ def open_searcher(
             settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")
         ).name
     )
-    return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner)
+    names = _paper_names(settings, words)
+    return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner, names)
+
+
+def _paper_names(settings: Settings, words: LexicalIndex | None) -> PaperNames | None:
+    if not settings.retrieval.named_paper_weight:
+        return None
+    try:
+        profiles = required_table(settings.paths.profiles, asset="profiles")
+    except MissingInput as error:
+        logger.warning("Papers are not found by their names: %s", error)
+        return None
+    return PaperNames(profiles, words)
 
 
 def _dense_search(
@@ -92,7 +105,7 @@ def _dense_search(
 def published_files(settings: Settings) -> list[Path]:
     """Of everything that is searched one file each that is replaced whenever it is published."""
     manifests = [index.folder / MANIFEST_FILE for index in published_indexes(settings)]
-    return [settings.paths.chunks, settings.paths.passages, *manifests]
+    return [settings.paths.chunks, settings.paths.passages, settings.paths.profiles, *manifests]
 
 
 def fit_together(settings: Settings) -> bool:
@@ -117,11 +130,21 @@ def corpus_version(settings: Settings) -> str:
     chunks = read_columns(settings.paths.chunks, ["paper_id", "fingerprint"], asset="chunks")
     return fingerprint(
         data_version(fingerprints_by(chunks, "paper_id")),
+        _version_of_profiles(settings.paths),
         [
             manifest.version if (manifest := index.manifest()) and index.is_intact() else None
             for index in published_indexes(settings)
         ],
     )
+
+
+def _version_of_profiles(paths: Paths) -> str | None:
+    """None when there are none that can be used."""
+    try:
+        profiles = read_columns(paths.profiles, ["paper_id", "fingerprint"], asset="profiles")
+    except MissingInput:
+        return None
+    return data_version(fingerprints_by(profiles, "paper_id"))
 
 
 def _opened(index: Index[Opened], library: Library) -> Opened | None:

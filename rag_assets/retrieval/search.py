@@ -1,8 +1,8 @@
 """A question becomes ranked passages and hits.
 
-What is searched for is planned in `queries`; `candidates` are found in both indexes and fused, the best of them are
-`reranked`, and a chunk scores as its best passage. Opening what is searched lives in `opening`, what an answerer gets
-to read in `packing`.
+What is searched for is planned in `queries`; `candidates` are found in both indexes and fused, those of papers that the
+question names (`paper_names`) are raised, the best are `reranked`, and a chunk scores as its best passage. Opening what
+is searched lives in `opening`, what an answerer gets to read in `packing`.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,10 @@ from rag_assets.questions import Question, asks_about_publication
 from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.retrieval.filtering import PassageFilters
-from rag_assets.retrieval.fusion import weighted_down
+from rag_assets.retrieval.fusion import raised, weighted_down
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
+from rag_assets.retrieval.paper_names import NO_PAPERS, NamedPapers, PaperNames
 from rag_assets.retrieval.queries import QueryPlan, QueryPlanner
 from rag_assets.retrieval.reranked import Reranking
 from rag_assets.settings import RetrievalSettings
@@ -58,14 +59,17 @@ class Searcher:
         counter: TokenCounter,
         reranker: SkippingReranker | None = None,
         planner: QueryPlanner | None = None,
+        names: PaperNames | None = None,
     ) -> None:
-        """reranker: None leaves the order that the indexes give. planner: None searches by rules alone."""
+        """reranker: None leaves the order that the indexes give. planner: None searches by rules alone. names: None
+        compares no question with the names of papers."""
         self.library = library
         self._candidates = CandidateSearch(library, dense, words, settings)
         self._opened = [one for one in (dense.store if dense else None, words, library) if one is not None]
         self._settings = settings
         self._sizes = PassageSizes(counter, library.n_passages)
         self._filters = PassageFilters(library)
+        self._names = names
         self._planner = planner or QueryPlanner(settings.queries, None)
         self._reranking = Reranking(reranker, library, settings)
 
@@ -95,7 +99,8 @@ class Searcher:
         n_before = 0
         for queries in plan.parts:
             has_title_pages = asks_about_publication(queries[0].text) or where.names(SectionKind.TITLE_PAGE)
-            for one in self._rank_part(queries, Within(scope, has_title_pages), n_before):
+            within = Within(scope, has_title_pages, self._named(queries[0].text, plan))
+            for one in self._rank_part(queries, within, n_before):
                 known = best.get(one.place)
                 if known is None:
                     best[one.place] = one
@@ -105,10 +110,19 @@ class Searcher:
             n_before += len(queries)
         return sorted(best.values(), key=lambda one: (-one.score, one.passage_id))
 
+    def _named(self, part: str, plan: QueryPlan) -> NamedPapers:
+        """The papers that a part of a question names, else those of all parts; none if names are not compared."""
+        if self._names is None:
+            return NO_PAPERS
+        named = self._names.named_by(part)
+        return named if named.scores else self._names.named_by(" ".join(queries[0].text for queries in plan.parts))
+
     def _rank_part(self, queries: Sequence[Query], within: Within, n_before: int) -> list[RankedPassage]:
         """queries: a question and its other wordings. n_before: queries of the parts before this one."""
         candidates = self._candidates.found(queries, within)
-        reranked = self._reranking.applied(queries[0].text, candidates.places, candidates.scores)
+        named = within.named.shares(self.library.paper_ids(candidates.places))
+        weight = self._settings.named_paper_weight
+        reranked = self._reranking.applied(queries[0].text, candidates.places, raised(candidates.scores, named, weight))
         trust = np.where(self.library.are_generated(candidates.places), self._settings.generated_weight, 1.0)
         scores = weighted_down(reranked.scores, trust)
         return [

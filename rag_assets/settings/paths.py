@@ -37,6 +37,7 @@ class Paths:
     summary_replies = _Below("cache", "summaries")
     """What a model wrote of chunks and documents, by what it was asked."""
     passages = _Below("cache", "passages.parquet")
+    profiles = _Below("cache", "profiles.parquet")
     embeddings = _Below("cache", "embeddings")
     sparse_vectors = _Below("cache", "sparse_vectors")
     models = _Below("cache", "models")

@@ -272,6 +272,13 @@ class RetrievalSettings(StageSettings):
     )
     rank_weight_dense: float = Field(1.0, ge=0, description="rank_blend: weight of the vectors' rank.")
     rank_weight_lexical: float = Field(0.5, ge=0, description="rank_blend: weight of the words' rank.")
+    named_paper_weight: float = Field(
+        0.6,
+        ge=0,
+        description="Added to passages of papers that the question names (by file name, title, first page, year), as a "
+        "share of the span of all scores; a clearly named paper is also searched by itself. 0: off. "
+        "See benchmarks/README.md. Too high: passages of a named paper hide better ones of others.",
+    )
     reranker: str = Field(
         "local:late-interaction",
         description="Who looks at the best candidates once more. local:late-interaction compares the words of question "

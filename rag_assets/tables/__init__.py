@@ -14,13 +14,23 @@ from rag_assets.tables.rows import (
     rows_without,
     to_table,
 )
-from rag_assets.tables.schemas import BLOCKS, CHUNKS, PARSED_INDEX, PASSAGES, SUMMARIES, description_of, schema_problems
+from rag_assets.tables.schemas import (
+    BLOCKS,
+    CHUNKS,
+    PARSED_INDEX,
+    PASSAGES,
+    PROFILES,
+    SUMMARIES,
+    description_of,
+    schema_problems,
+)
 
 __all__ = [
     "BLOCKS",
     "CHUNKS",
     "PARSED_INDEX",
     "PASSAGES",
+    "PROFILES",
     "SUMMARIES",
     "block_rows",
     "blocks_from",

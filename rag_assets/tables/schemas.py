@@ -190,6 +190,15 @@ PASSAGES = _schema(
     ("summary", _STRING, "What its chunk is about, by a model: searched beside the text, never quoted; often empty."),
     _FINGERPRINT,
 )
+PROFILES = _schema(
+    _PAPER_ID,
+    ("title", _STRING, "Title of the paper; empty if the file has none."),
+    ("file_words", pa.list_(_STRING), "Words of the file's name, in lower case."),
+    ("page_words", pa.list_(_STRING), "Distinct words of the title and the first page, in lower case, sorted."),
+    ("periods", pa.list_(_STRING), "Years and quarters of the file's name, else of the title, else of the first page."),
+    ("first_page", _STRING, "Beginning of the first page, or of the document where no page is known."),
+    _FINGERPRINT,
+)
 
 
 def schema_problems(found: pa.Schema, wanted: pa.Schema) -> list[str]:

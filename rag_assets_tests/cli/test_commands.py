@@ -20,7 +20,7 @@ from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, Wor
 from rag_assets_tests.wire import Reply, WireServer, use_wire_environment
 
 ASSETS = {
-    "parsed_index", "blocks", "chunks", "summaries", "passages", "embeddings", "chroma_index", "bm25_index",
+    "parsed_index", "blocks", "chunks", "summaries", "passages", "profiles", "embeddings", "chroma_index", "bm25_index",
     "index_meta",
 }  # fmt: skip
 HIT_KEYS = [

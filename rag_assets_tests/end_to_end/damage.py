@@ -65,7 +65,7 @@ def state(world: World) -> dict[str, Any]:
     that are made again when they are next needed (the model, and replies that no question needed).
     """
     paths = world.paths
-    tables = (paths.parsed_index, paths.blocks, paths.chunks, paths.passages)
+    tables = (paths.parsed_index, paths.blocks, paths.chunks, paths.passages, paths.profiles)
     small = (paths.chunk_stats, paths.tokenizer_pin, paths.index_meta, paths.qa_meta, paths.qa)
     drafts = [path.name for path in paths.data.rglob("*.staged*")]
     return {

@@ -14,6 +14,7 @@ ASSETS = {
     "chunks",
     "summaries",
     "passages",
+    "profiles",
     "embeddings",
     "chroma_index",
     "bm25_index",
@@ -27,7 +28,14 @@ INDEX_ASSETS = ("embeddings", "chroma_index", "bm25_index")
 def assert_nothing_is_left_behind(world: World) -> None:
     """The papers of every store are those in the folder, and both indexes hold exactly the passages."""
     papers = {path.name.removesuffix(".tei.xml") for path in world.paths.papers.iterdir()}
-    for path in (world.paths.parsed_index, world.paths.blocks, world.paths.chunks, world.paths.passages):
+    made = (
+        world.paths.parsed_index,
+        world.paths.blocks,
+        world.paths.chunks,
+        world.paths.passages,
+        world.paths.profiles,
+    )
+    for path in made:
         assert set(world.table(path)["paper_id"].to_pylist()) == papers, path.name
     passages = set(world.table(world.paths.passages)["passage_id"].to_pylist())
     for folder in (world.paths.chroma, world.paths.bm25):
@@ -57,7 +65,7 @@ def test_an_edited_sentence_recomputes_its_chunk_and_nothing_else(world: World) 
 
     outcome = world.run()
 
-    for asset in ("parsed_index", "blocks", "chunks", "passages"):
+    for asset in ("parsed_index", "blocks", "chunks", "passages", "profiles"):
         assert outcome.counts[asset] == (0, 1, 0, 2), asset
     after = world.table(world.paths.chunks)
     old, new = set(before["chunk_id"].to_pylist()), set(after["chunk_id"].to_pylist())

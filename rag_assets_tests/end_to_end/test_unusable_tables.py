@@ -11,11 +11,11 @@ from rag_assets_tests.end_to_end.world import World
 def test_tables_of_an_older_version_or_damaged_are_made_anew(world: World, caplog: pytest.LogCaptureFixture) -> None:
     """An upgrade must not end every later run in an error of the parquet library, nor cost the vectors."""
     paths = world.paths
-    tables = [paths.parsed_index, paths.blocks, paths.chunks, paths.passages]
+    tables = [paths.parsed_index, paths.blocks, paths.chunks, paths.passages, paths.profiles]
     before = world.bytes_of(*tables, paths.embeddings, paths.qa)
     for path, column in ((paths.parsed_index, "title"), (paths.chunks, "boxes")):
         pq.write_table(pq.read_table(path).drop_columns([column]), path)
-    for path in (paths.blocks, paths.passages):
+    for path in (paths.blocks, paths.passages, paths.profiles):
         path.write_bytes(path.read_bytes()[:100])
 
     with caplog.at_level(logging.WARNING):

@@ -167,6 +167,23 @@ def test_a_word_that_stands_only_in_a_heading_finds_the_passages_below_it(tmp_pa
     assert found == {TEXT: [], WITH_HEADINGS: ["a"]}
 
 
+def test_passages_with_a_word_are_counted_in_their_text_only(tmp_path: Path) -> None:
+    """Whether a word names a paper is told by where else it stands; its own title stands with all its passages."""
+    rows = [
+        row("a#0", "Corona spread.", paper_id="a"),
+        row("a#1", "Masks of corona-19 patients helped.", paper_id="a"),
+        replace(row("b#0", "The virus.", paper_id="b"), heading_text="Corona"),
+    ]
+    update_index(FolderTarget(tmp_path / "bm25", TantivyFiles()), rows)
+    index = TantivyIndex.open(tmp_path / "bm25", WITH_HEADINGS)
+
+    counts = [index.n_holding(word) for word in ("corona", "Corona-19", "virus", "the", "absent", "")]
+    of_paper = [index.n_holding("virus", papers) for papers in (["b"], ["a"], ["a", "b"], [])]
+
+    assert counts == [2, 1, 1, None, 0, None]
+    assert of_paper == [1, 0, 1, 0]
+
+
 def test_reading_changes_no_byte(tmp_path: Path) -> None:
     """A second run must leave the data folder as it was."""
     update_index(FolderTarget(tmp_path / "bm25", TantivyFiles()), [row("a", "words")])

@@ -7,6 +7,7 @@ from rag_assets.retrieval.fusion import (
     CandidateScores,
     fused,
     min_max_blend,
+    raised,
     rank_blend,
     reciprocal_rank,
     weighted_down,
@@ -94,3 +95,20 @@ def test_weighing_down_never_raises_a_score(scores: list[float]) -> None:
 
     assert lowered[0] < lowered[1]
     assert lowered[1:] == pytest.approx(scores[1:])
+
+
+@pytest.mark.parametrize("size", [1.0, 0.01])
+def test_a_raise_is_a_share_of_the_span_of_the_scores(size: float) -> None:
+    """Reciprocal ranks are a hundred times smaller than convex scores: one weight must mean the same for both."""
+    scores = size * np.array([0.2, 0.6, 1.2])
+
+    found = raised(scores, np.array([1.0, 0.5, 0.0]), 0.5)
+
+    assert found == pytest.approx(size * np.array([0.7, 0.85, 1.2]))
+
+
+def test_scores_that_are_all_alike_are_told_apart_by_a_raise() -> None:
+    """One passage a paper, all alike: the paper that is named comes first."""
+    found = raised(np.array([0.3, 0.3]), np.array([0.0, 1.0]), 0.5)
+
+    assert found[1] > found[0]

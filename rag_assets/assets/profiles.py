@@ -1,0 +1,47 @@
+"""Asset `profiles`: what identifies each paper."""
+
+import dagster as dg
+
+from rag_assets.assets.checks import specs
+from rag_assets.assets.publishing import Outcome, TableUpdate, write_audit_publish
+from rag_assets.assets.reporting import markdown_table
+from rag_assets.incremental import staging
+from rag_assets.profiles.profile import PROFILER_VERSION
+from rag_assets.profiles.promises import PROFILE_PROMISES, ProfilesCandidate
+from rag_assets.profiles.updates import update_profiles
+from rag_assets.promises import check_all
+from rag_assets.settings import Settings
+from rag_assets.table_files import published_or_empty, read_columns, required_table
+from rag_assets.tables import PROFILES
+
+_N_SHOWN = 20
+
+
+@dg.asset(
+    group_name="index",
+    deps=["parsed_index", "blocks"],
+    check_specs=specs("profiles", PROFILE_PROMISES),
+    output_required=False,
+    code_version=str(PROFILER_VERSION),
+    kinds={"parquet"},
+)
+def profiles(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """Title, words of the file's name, first page of each paper: what a question names it by;
+    `data/cache/profiles.parquet`."""
+    paths = settings.paths
+    index = read_columns(paths.parsed_index, ["paper_id", "title"], asset="parsed_index")
+    made_of = read_columns(paths.blocks, ["paper_id", "fingerprint"], asset="blocks")
+    published = published_or_empty(paths.profiles, PROFILES)
+
+    updated, plan = update_profiles(
+        published.table, index, made_of, lambda: required_table(paths.blocks, asset="blocks")
+    )
+    update = TableUpdate(paths.profiles, updated, plan, published, {"profiler": PROFILER_VERSION})
+    first = updated.select(["paper_id", "title", "file_words", "periods"]).slice(0, _N_SHOWN).to_pylist()
+    with staging() as staged:
+        update.stage(staged)
+        yield from write_audit_publish(
+            check_all(PROFILE_PROMISES, ProfilesCandidate(updated, made_of)),
+            publish=staged.publish,
+            report=lambda _: update.materialized({}, previews={"papers": markdown_table(first, n_shown=_N_SHOWN)}),
+        )
