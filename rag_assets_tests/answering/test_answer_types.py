@@ -5,15 +5,22 @@ import pytest
 
 from rag_assets.answering.extractive.answer_types import raised_by_type
 from rag_assets.answering.extractive.candidates import sentences
+from rag_assets.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import chunk, context
+
+OFF = ExtractiveSettings(min_relevance=0.4, answer_type_bonus=0.0)
+STRICT = ExtractiveSettings(min_relevance=0.6)
 
 
 def raised(question: str, text: str) -> list[str]:
     """First words of the sentences that are raised."""
     candidates = list(sentences([context(chunk("smith2020", text))], question))
     relevance = np.full(len(candidates), 0.5, np.float32)
-    after = raised_by_type(question, candidates, relevance, 0.1)
-    assert np.array_equal(raised_by_type(question, candidates, relevance, 0.0), relevance)
+    after = raised_by_type(question, candidates, relevance, ExtractiveSettings(min_relevance=0.4))
+    assert np.array_equal(raised_by_type(question, candidates, relevance, OFF), relevance)
+    assert np.array_equal(raised_by_type(question, candidates, relevance, STRICT), relevance), (
+        "it stays below the floor"
+    )
     assert all(after >= relevance)
     return [one.text.split()[0] for one, raised_ in zip(candidates, after, strict=True) if raised_ > 0.5]
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
 from rag_assets.answering.extractive.words import stem_of
+from rag_assets.settings import ExtractiveSettings
 
 _NEAR_WORDS = 4
 """A number belongs to a noun at most so many words away: "80,863 manually annotated pages"."""
@@ -66,10 +67,11 @@ _TYPES = (
 
 
 def raised_by_type(
-    question: str, candidates: Sequence[Candidate], relevance: NDArray[np.float32], bonus: float
+    question: str, candidates: Sequence[Candidate], relevance: NDArray[np.float32], settings: ExtractiveSettings
 ) -> NDArray[np.float32]:
-    """The relevance of each sentence, shape (n,), raised by the share `bonus` where it holds what is asked for, at most
-    to 1."""
+    """The relevance of each sentence, shape (n,), raised by `answer_type_bonus` where it holds what is asked for, up
+    to 1. Sentences below `min_relevance` stay there: holding a number makes no refusal an answer."""
+    bonus = settings.answer_type_bonus
     kind = next((one for one in _TYPES if one.asked.search(question)), None)
     if kind is None or not bonus:
         return relevance
@@ -79,7 +81,8 @@ def raised_by_type(
         one.kind is CandidateKind.SENTENCE and (_counts(one.text, noun) if noun else bool(kind.held.search(one.text)))
         for one in candidates
     ]
-    return np.where(holds, np.minimum(relevance * (1 + bonus), 1.0), relevance).astype(np.float32)
+    is_raised = np.array(holds, bool) & (relevance >= settings.min_relevance)
+    return np.where(is_raised, np.minimum(relevance * (1 + bonus), 1.0), relevance).astype(np.float32)
 
 
 def _counts(text: str, noun: str) -> bool:

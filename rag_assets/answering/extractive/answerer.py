@@ -23,7 +23,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 10
+EXTRACTIVE_VERSION = 11
 _N_DECIMALS = 4
 
 
@@ -96,7 +96,7 @@ class ExtractiveAnswerer:
         parts: list[Part] = []
         for part, weight, question in zip(asked, weights, questions, strict=True):
             relevance = relevances(part.text, candidates, weight, nearness_of(question, vectors), standing)
-            raised = raised_by_type(part.text, candidates, relevance, self._settings.answer_type_bonus)
+            raised = raised_by_type(part.text, candidates, relevance, self._settings)
             parts.append(Part(part.text, weight, raised))
         return parts
 
