@@ -1,18 +1,20 @@
 """Answers with whole sentences and table rows of the contexts, chosen by relevance. No model that writes is called.
 
 A compound question is answered part by part. What can be published lives in `candidates`, which passages are looked at
-token by token in `close_reading`, how relevant a candidate is in `relevance`, which are chosen in `selection`.
+token by token in `close_reading`, how relevant a candidate is in `relevance`, which are chosen in `selection`, how they
+are published in `publishing`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, DraftCitation, DraftClaim, TokenReader
+from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, TokenReader
 from rag_assets.answering.extractive.answer_types import raised_by_type
 from rag_assets.answering.extractive.candidates import Candidate, FindCandidates, sentences
 from rag_assets.answering.extractive.close_reading import closely_read, standings, vectors_of
 from rag_assets.answering.extractive.comparison import compared_sides
 from rag_assets.answering.extractive.missing_names import MissingName, missing_names
 from rag_assets.answering.extractive.publication import asks_for_authors, publication_claims
+from rag_assets.answering.extractive.publishing import claims_of
 from rag_assets.answering.extractive.relevance import Part, nearness_of, relevances
 from rag_assets.answering.extractive.rows import table_rows
 from rag_assets.answering.extractive.selection import Selection
@@ -23,8 +25,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 11
-_N_DECIMALS = 4
+EXTRACTIVE_VERSION = 12
 
 
 class ExtractiveAnswerer:
@@ -63,7 +64,7 @@ class ExtractiveAnswerer:
         open_parts = {part.text for part in parts_asked if part not in told}
         open_parts |= {part.text for part in selection.unanswered_parts()}
         return DraftAnswer(
-            claims=tuple(self._claims(selection.chosen, candidates, parts, contexts)),
+            claims=tuple(claims_of([(candidates[i], selection.relevance(i)) for i in selection.chosen], contexts)),
             unanswered=(*(part.text for part in parts_asked if part.text in open_parts), *open_sides)
             if selection.chosen
             else (),
@@ -99,26 +100,6 @@ class ExtractiveAnswerer:
             raised = raised_by_type(part.text, candidates, relevance, self._settings)
             parts.append(Part(part.text, weight, raised))
         return parts
-
-    def _claims(
-        self, chosen: Sequence[int], candidates: Sequence[Candidate], parts: Sequence[Part], contexts: Sequence[Context]
-    ) -> Iterator[DraftClaim]:
-        """The chosen candidates as they are published; what is published already is left out."""
-        published: list[tuple[int, int, int]] = []
-        for i in chosen:
-            one = candidates[i]
-            start, end = one.shown
-            beside = [(since, until) for nth, since, until in published if nth == one.context]
-            if any(since <= one.start and one.end <= until for since, until in beside):
-                continue
-            if any(start < until and since < end for since, until in beside):
-                start, end = one.start, one.end
-            published.append((one.context, start, end))
-            is_alone = (start, end) == (one.start, one.end)
-            text = one.text if is_alone else contexts[one.context].text[start:end]
-            quote = one.quote or text
-            relevance = max(float(part.relevance[i]) for part in parts)
-            yield DraftClaim(text, (DraftCitation(one.chunk_id, quote),), relevance=round(relevance, _N_DECIMALS))
 
     def _missing_names(self, question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
         return () if self._settings.missing_names == "ignore" else missing_names(question, contexts)

@@ -13,7 +13,7 @@ _NEAR_DUPLICATE = 0.8
 """Share of the content words of two sentences that they have in common."""
 _FURTHER_SHARE = 0.8
 """Another sentence of a quoted paper is used from this share of the best one's relevance on."""
-_OTHER_PAPER_SHARE = 0.9
+_OTHER_PAPER_SHARE = 0.92
 """One of another paper from this share on, and above `min_relevance`: a paper that can help says nearly as much."""
 _OWN_WORDS_SOME, _OWN_WORDS_MOST = 0.25, 0.6
 """Shares of the weight of the words that only one part of a question has (benchmarks/unanswered_parts.py)."""
@@ -76,14 +76,15 @@ class Selection:
             naming = [i for i, one in enumerate(self._candidates) if len(terms & one.terms) > len(terms) / 2]
             if not set(naming).isdisjoint(self.chosen):
                 continue
-            best = max(naming, key=self._best_relevance, default=None)
-            if best is None or self._best_relevance(best) < _BESIDE_SHARE * self._settings.min_relevance:
+            best = max(naming, key=self.relevance, default=None)
+            if best is None or self.relevance(best) < _BESIDE_SHARE * self._settings.min_relevance:
                 open_sides.append(side)
             else:
                 self.chosen[self._settings.max_claims - 1 :] = [best]
         return open_sides
 
-    def _best_relevance(self, i: int) -> float:
+    def relevance(self, i: int) -> float:
+        """Of a candidate to the part of the question that it answers best."""
         return max(float(part.relevance[i]) for part in self._parts)
 
     def _is_answered(self, part: Part, own: Mapping[str, float]) -> bool:

@@ -1,0 +1,62 @@
+"""Chosen candidates become claims: each is a stretch of its context, published as it stands and quoted as its evidence.
+
+Sentences that follow each other in a paragraph become one claim, in the order of the paper: apart, they read as two
+findings, and the second may begin with "it".
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rag_assets.answering.drafts import DraftCitation, DraftClaim
+from rag_assets.answering.extractive.candidates import MAX_WORDS, Candidate, CandidateKind
+from rag_assets.answering.extractive.words import words_of
+from rag_assets.domain import Context
+
+_N_DECIMALS = 4
+
+
+@dataclass
+class _Stretch:
+    """A stretch of the text of a context, `text[start:end]`, and how relevant the best sentence in it is."""
+
+    of: Candidate
+    start: int
+    end: int
+    relevance: float
+
+    def can_take(self, start: int, end: int, text: str) -> bool:
+        """Whether a stretch of the same context overlaps it or follows it at once, and both are no longer than a
+        claim may be."""
+        between = text[min(self.end, end) : max(self.start, start)]
+        whole = text[min(self.start, start) : max(self.end, end)]
+        return not between.strip() and "\n" not in whole and len(words_of(whole)) <= MAX_WORDS
+
+
+def claims_of(chosen: Sequence[tuple[Candidate, float]], contexts: Sequence[Context]) -> Iterator[DraftClaim]:
+    """The claims, best first. chosen: candidates with their relevance, best first; none is published twice."""
+    stretches: list[_Stretch] = []
+    for one, relevance in chosen:
+        text = contexts[one.context].text
+        beside = [it for it in stretches if it.of.context == one.context and _is_sentence(it.of) and _is_sentence(one)]
+        if any(it.start <= one.start and one.end <= it.end for it in beside):
+            continue
+        spans = (one.shown, (one.start, one.end))
+        fitting = [(it, span) for span in spans for it in beside if it.can_take(*span, text)]
+        if fitting:
+            taken, (start, end) = fitting[0]
+            taken.start, taken.end = min(taken.start, start), max(taken.end, end)
+            continue
+        is_free = not any(it.start < one.shown[1] and one.shown[0] < it.end for it in beside)
+        stretches.append(_Stretch(one, *(one.shown if is_free else spans[1]), relevance))
+    return (_claim(it, contexts[it.of.context].text) for it in stretches)
+
+
+def _is_sentence(one: Candidate) -> bool:
+    return one.kind is CandidateKind.SENTENCE
+
+
+def _claim(stretch: _Stretch, text: str) -> DraftClaim:
+    own = stretch.of
+    said = text[stretch.start : stretch.end] if _is_sentence(own) else own.text
+    quote = own.quote or said
+    return DraftClaim(said, (DraftCitation(own.chunk_id, quote),), relevance=round(stretch.relevance, _N_DECIMALS))
