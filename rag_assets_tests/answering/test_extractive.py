@@ -1,10 +1,9 @@
 """Which sentences the embedded answerer picks."""
 
-import re
 from dataclasses import replace
 
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.domain import Chunk, Context, ContextPassage, ContextUnit, UnitKind
+from rag_assets.domain import Context, ContextPassage, ContextUnit, UnitKind
 from rag_assets.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import WordReader, chunk, context
 
@@ -205,16 +204,6 @@ def test_only_the_part_with_the_missing_name_is_refused() -> None:
     assert draft.missing_names == ("Chinese",)
 
 
-def packed(of: Chunk, *scores: float) -> Context:
-    """A chunk as a context of passages of one sentence each, with the scores that the search gave them."""
-    spans = [(match.start(), match.end()) for match in re.finditer(r"[^ .][^.]*\.", of.text)]
-    passages = [
-        ContextPassage(f"{of.chunk_id}#{nth}", start, end, of.text[start:end], score)
-        for nth, ((start, end), score) in enumerate(zip(spans, scores, strict=True))
-    ]
-    return replace(context(of), passages=tuple(passages))
-
-
 def test_a_sentence_that_points_back_is_published_with_the_one_before_it() -> None:
     """ "It is 60 in the first paper" says nothing to a reader who does not see what it is."""
     text = "Reciprocal rank fusion has one constant k. It is 60 in the first paper on reciprocal rank fusion."
@@ -258,10 +247,12 @@ def test_a_second_paper_that_says_less_is_not_quoted() -> None:
 
 def test_of_two_like_sentences_the_one_that_the_search_found_first_is_chosen() -> None:
     """What surrounds a sentence tells which of two papers the question is about."""
-    text = "The constant k of reciprocal rank fusion is 60. The constant k of reciprocal rank fusion is 61."
-    first, last = packed(chunk("x", text), 0.9, 0.2), packed(chunk("x", text), 0.2, 0.9)
+    like = [chunk(f"p{k}", f"The constant k of reciprocal rank fusion is {k}.") for k in (60, 61)]
 
-    chosen = [answerer(max_claims=1).draft(QUESTION, [one]).claims[0].text[-3:] for one in (first, last)]
+    chosen = [
+        answerer(max_claims=1).draft(QUESTION, [context(one) for one in order]).claims[0].text[-3:]
+        for order in (like, like[::-1])
+    ]
 
     assert chosen == ["60.", "61."]
 
@@ -288,12 +279,14 @@ def test_sentences_are_told_apart_where_a_bracket_was_never_closed() -> None:
     assert "The constant k of reciprocal rank fusion is 60 in the first paper." in draft.claims[0].text
 
 
-def test_the_draft_follows_from_scores_and_a_written_answer_does_not() -> None:
-    """A draft kept under a key without the scores would outlive them; a model would be paid again for a new score."""
-    before, after = (packed(FUSION, 0.9, 0.5, score) for score in (0.2, 0.3))
+def test_a_draft_follows_from_passages_and_not_from_their_scores() -> None:
+    """Scores move with every paper that is added: every answer would be made anew."""
 
-    assert answerer().read(before) != answerer().read(after)
-    assert before.words() == after.words()
+    def packed(end: int, score: float) -> Context:
+        return replace(context(FUSION), passages=(ContextPassage("a", 0, end, FUSION.text[:end], score),))
+
+    assert answerer().read(packed(66, 0.2)) == answerer().read(packed(66, 0.9))
+    assert answerer().read(packed(66, 0.2)) != answerer().read(packed(60, 0.2))
 
 
 def test_sentences_that_follow_each_other_are_one_claim() -> None:

@@ -6,6 +6,7 @@ are published in `publishing`.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, TokenReader
 from rag_assets.answering.extractive.answer_types import raised_by_type
@@ -42,7 +43,7 @@ class ExtractiveAnswerer:
         return f"{EXTRACTIVE}-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
 
     def read(self, context: Context) -> Context:
-        return context
+        return replace(context.words(), passages=tuple(replace(one, score=0.0) for one in context.passages))
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         if (special := self._special_draft(question, contexts)) is not None:
