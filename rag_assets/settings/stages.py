@@ -276,8 +276,9 @@ class RetrievalSettings(StageSettings):
         0.6,
         ge=0,
         description="Added to passages of papers that the question names (by file name, title, first page, year), as a "
-        "share of the span of all scores; a clearly named paper is also searched by itself. 0: off. "
-        "See benchmarks/README.md. Too high: passages of a named paper hide better ones of others.",
+        "share of the span of all scores; a clearly named paper is also searched by itself. 0: off. At 0 and 0.6: "
+        "right report first in .53 and .85 of 40 questions of FinanceBench, gold page in five chunks .30 and .43; "
+        "COVID-QA the same. Too high: passages of a named paper hide better ones of others.",
     )
     reranker: str = Field(
         "local:late-interaction",
