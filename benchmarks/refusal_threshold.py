@@ -7,7 +7,8 @@ those at odd places the checking half. Build the index first, from the papers as
     rag-assets index build --data DIR
     python benchmarks/refusal_threshold.py DIR CORPORA
 DIR: the data folder. CORPORA: a folder with qa/covidqa/questions.jsonl and qa/cranfield/queries.jsonl. Each question is
-answered once, without a floor: an answer is given at every floor that its best sentence or row reaches.
+answered once, without a floor, and without the bonus that only sentences above the floor get: it is answered at every
+floor that its best sentence or row reaches.
 """
 
 import json
@@ -61,7 +62,7 @@ def main(data: Path, corpora: Path) -> None:
     encoder = open_token_encoder(settings.embedding, settings.paths.models, settings.execution.n_workers)
     answerer = ExtractiveAnswerer(
         PassageTokens(encoder, max_mb=2000.0),
-        settings.answering.extractive.model_copy(update={"min_relevance": 0.0}),
+        settings.answering.extractive.model_copy(update={"min_relevance": 0.0, "answer_type_bonus": 0.0}),
         min_sources=1,
     )
     with open_engine(settings) as engine:
