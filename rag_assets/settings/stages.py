@@ -332,11 +332,11 @@ class ExtractiveSettings(StageSettings):
 
     max_claims: int = Field(4, gt=0, description="Most sentences of an extractive answer.")
     min_relevance: Share = Field(
-        0.6,
-        description="A sentence below this relevance is not used; if none is left the answer is a refusal. Too low "
-        "answers what the corpus does not say, too high refuses what it does: at 0.6, 99 % of COVID-QA questions "
-        "are answered, 44 % with the paper that answers them left out, none of another field; at 0.65, 88, 31 and 0 "
-        "(benchmarks/refusal_threshold.py).",
+        0.62,
+        description="What a sentence must reach to answer a part of the question, or to bring in another paper; where "
+        "none does, the answer is a refusal. Too low answers what the corpus does not say, too high refuses what it "
+        "does: at 0.62, 98 % of COVID-QA questions are answered, 41 % with the paper that answers them left out, none "
+        "of another field; at 0.65, 92, 35 and 0 (benchmarks/refusal_threshold.py).",
     )
     table_rows: bool = Field(
         True, description="Rows of tables that the question names answer too, with the names of their columns."

@@ -13,7 +13,7 @@ _NEAR_DUPLICATE = 0.8
 """Share of the content words of two sentences that they have in common."""
 _FURTHER_SHARE = 0.8
 """Another sentence of a quoted paper is used from this share of the best one's relevance on."""
-_OTHER_PAPER_SHARE = 0.92
+_OTHER_PAPER_SHARE = 0.9
 """One of another paper from this share on, and above `min_relevance`: a paper that can help says nearly as much."""
 _OWN_WORDS_SOME, _OWN_WORDS_MOST = 0.25, 0.6
 """Shares of the weight of the words that only one part of a question has (benchmarks/unanswered_parts.py)."""
