@@ -15,7 +15,7 @@ from rag_assets.engine.kept_vectors import KeptVectors
 from rag_assets.indexing.exact_vectors import ExactVectors
 from rag_assets.indexing.tantivy_index import TantivyIndex
 from rag_assets.reranking import SkippingReranker
-from rag_assets.retrieval import search
+from rag_assets.retrieval import candidates, search
 from rag_assets.retrieval.library import Library
 
 STEPS: dict[str, tuple[Any, str]] = {
@@ -23,7 +23,7 @@ STEPS: dict[str, tuple[Any, str]] = {
     "vector index": (ExactVectors, "search"),
     "cosines of what words found": (ExactVectors, "cosines"),
     "word index": (TantivyIndex, "search"),
-    "fusion": (search, "fused"),
+    "fusion": (candidates, "fused"),
     "reranking": (SkippingReranker, "judge"),
     "token vectors of passages": (LocalTokenEncoder, "encode"),
     "read passages": (Library, "passages"),

@@ -26,8 +26,7 @@ STAMP = "built.json"
 """Says with which settings and code a folder was built."""
 COMMAND = (sys.executable, "-c", "from rag_assets.cli import app; app()")
 _OF_NO_INDEX = {
-    "data_dir", "questions", "other_questions", "retrieval", "answering", "evaluation", "automation", "model_access",
-    "execution",
+    "data_dir", "questions", "other_questions", "answering", "evaluation", "automation", "model_access", "execution",
 }  # fmt: skip
 _CODE_OF_NO_INDEX = {"answering", "retrieval", "reranking", "engine", "cli", "evaluation", "runs"}
 
@@ -47,21 +46,29 @@ def built_folder(one: QuestionSet, work: Path, values: Sequence[str]) -> BuiltFo
     values = (*FIXED, *values)
     settings = load_settings(overrides_of(work, list(values)))
     data = data_folder(one.name, work, settings)
-    stamp_file = data / STAMP
-    wanted = {"settings": data.name, "code": code_digest(skipped=_CODE_OF_NO_INDEX)}
+    stamp_file, wanted = data / STAMP, stamp_of(settings)
     known = json.loads(stamp_file.read_bytes()) if stamp_file.is_file() else {}
     if {name: known.get(name) for name in wanted} != wanted:
         is_new = prepared(one, data)
         seconds = _build(data, values)
-        known = wanted | {"index_seconds": seconds if is_new else known.get("index_seconds")}
+        known = {**wanted, "index_seconds": seconds if is_new else known.get("index_seconds")}
         stamp_file.write_text(json.dumps(known), "utf-8")
     return BuiltFolder(data, load_settings(overrides_of(data, list(values))), known["index_seconds"])
 
 
 def data_folder(set_name: str, work: Path, settings: Settings) -> Path:
     """Where the set lies, by the settings that its indexes follow from; those at their default do not count."""
-    build = settings.model_dump(mode="json", exclude=_OF_NO_INDEX, exclude_defaults=True)
+    build = settings.model_dump(mode="json", exclude=_OF_NO_INDEX | {"retrieval"}, exclude_defaults=True)
     return work / "data" / set_name / digest(build)
+
+
+def stamp_of(settings: Settings) -> dict[str, str]:
+    """What a folder must have been built with to be asked without running the command again.
+
+    Settings of retrieval count here: some say what is kept with the index.
+    """
+    build = settings.model_dump(mode="json", exclude=_OF_NO_INDEX, exclude_defaults=True)
+    return {"settings": digest(build), "code": code_digest(skipped=_CODE_OF_NO_INDEX)}
 
 
 def prepared(one: QuestionSet, data: Path) -> bool:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks.quality.data_folders import STAMP, data_folder, prepared
+from benchmarks.quality.data_folders import STAMP, data_folder, prepared, stamp_of
 from benchmarks.quality.questions import QuestionSet
 from rag_assets.settings import load_settings
 
@@ -22,6 +22,15 @@ def test_variants_of_search_and_answers_share_the_indexes(tmp_path: Path) -> Non
 
     assert data_folder("tiny", tmp_path, search) == default
     assert data_folder("tiny", tmp_path, passages) != default
+
+
+def test_a_setting_of_retrieval_asks_for_an_update_of_the_folder() -> None:
+    """What some of them keep with the index would be missing, and the variant would be measured without it."""
+    answers = load_settings({"answering": {"k": 3}})
+    kept = load_settings({"retrieval": {"store_token_vectors": True}})
+
+    assert stamp_of(answers) == stamp_of(load_settings())
+    assert stamp_of(kept) != stamp_of(load_settings())
 
 
 def test_a_new_folder_begins_as_a_copy_of_the_newest_one(tmp_path: Path) -> None:
