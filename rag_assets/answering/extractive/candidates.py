@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from rag_assets.answering.boilerplate import states_only_formalities
+from rag_assets.answering.extractive.announcements import only_announces
 from rag_assets.answering.extractive.words import terms_of, words_of
 from rag_assets.domain import BLOCK_SEPARATOR, Context, ContextPassage, UnitKind
 from rag_assets.text.sentences import sentence_spans
@@ -16,11 +17,6 @@ _LEADS_UP_WORDS = 15
 _STATEMENT = re.compile(r"^[\"“'(\[]?[A-Z0-9].*[.!][\"”')\]]*(?:\s?\[?\d*\]?)?$", re.DOTALL)
 _TITLE_WITH_NUMBER = re.compile(r"(?:fig(?:ure|\.)?|table)\s+S?\d+[a-z]?\s?[.:]\s", re.IGNORECASE)
 """Begins a title that its paper's format does not tell from a paragraph: "Figure 2: Pages by category."."""
-_ANNOUNCEMENT = re.compile(
-    r"^(?:this|the (?:present|following)) (?:paper|note|review|article|section|chapter|work|appendix) (?:\w+ )?"
-    r"(?:introduces|describes|presents|discusses|reviews|outlines|summari[sz]es|explains|surveys|covers|lists)\b",
-    re.IGNORECASE,
-)
 _LEANS_BACK = re.compile(
     r"^(?:(?:in|for|with|by|of) )?(?:this|these|those|they|their|it|its|such|he|she)\b", re.IGNORECASE
 )
@@ -106,6 +102,7 @@ def sentences(contexts: Sequence[Context], question: str) -> list[Candidate]:
                 and (context.paper_id, text) not in found
                 and _says_something(text)
                 and not states_only_formalities(text, question)
+                and not only_announces(text, question)
             ):
                 found[context.paper_id, text] = _sentence(context, candidate(context, nth, *span), before, after)
     return list(found.values())
@@ -160,13 +157,8 @@ def _passage_at(context: Context, place: int) -> ContextPassage:
 
 
 def _says_something(text: str) -> bool:
-    """Whether a text is one statement in prose: no row, heading, question or announcement of what follows."""
-    return (
-        len(words_of(text)) >= MIN_WORDS
-        and _is_prose(text)
-        and _STATEMENT.match(text) is not None
-        and _ANNOUNCEMENT.match(text) is None
-    )
+    """Whether a text is one statement in prose: no row, heading or question."""
+    return len(words_of(text)) >= MIN_WORDS and _is_prose(text) and _STATEMENT.match(text) is not None
 
 
 def _leads_up(text: str) -> bool:

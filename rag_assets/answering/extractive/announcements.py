@@ -1,0 +1,43 @@
+"""Recognises sentences that say what a paper does or where it says it, not what was found.
+
+They hold the words of every question about the paper's subject, and answer none but those about its aim. The wordings
+are English.
+"""
+
+import re
+
+_PURSUES = (
+    r"(?:aim(?:s|ed)?|sought|set out|examine[ds]?|investigate[ds]?|explore[ds]?|assess(?:es|ed)?|evaluate[ds]?|tested|"
+    r"asked|review(?:s|ed)?|discuss(?:es|ed)?|describe[ds]?|outline[ds]?|summari[sz]e[ds]?|compare[ds]?)"
+)
+_ANNOUNCES = re.compile(
+    r"^(?:this|the (?:present|following|current)) (?:paper|note|review|article|section|chapter|work|appendix|study) "
+    r"(?:\w+ )?(?:introduces|presents|surveys|covers|lists|explains|" + _PURSUES + r")\b"
+    r"|^(?:(?:here|thus|therefore|then|finally|next|first(?:ly)?|lastly|in (?:this|the present) \w+),? )?"
+    r"(?:we|i|(?:our|the) (?:aim|goal|objective|purpose)\b.{0,60}?) "
+    r"(?:also |then |further |next |first |will |have |was |is )*(?:to )?" + _PURSUES + r"\b"
+    r"|^(?:in|as) (?:section|appendix|table|fig(?:ure|\.)) \S+?,? (?:we|i) "
+    r"|^(?:table|fig(?:ure|\.)) \S+ "
+    r"(?:shows|lists|presents|summari[sz]es|highlights|illustrates|depicts|gives) (?!that\b)",
+    re.IGNORECASE,
+)
+_FOUND = re.compile(
+    r"\d\s?%|\d\d|\b(?:found|find|show(?:s|ed|n)? that|reveal\w*|observ\w+|indicat\w+|suggest\w*|conclud\w+|"
+    r"demonstrat\w+|result(?:s|ed)? (?:in|from|show)|significant\w*|because|due to|by means of|using|but|however)\b",
+    re.IGNORECASE,
+)
+"""A sentence with one of these may also say what came of it, or how it was done."""
+_ASKED = re.compile(
+    r"\b(?:aim\w*|goals?|purpose|objectives?|topics?|about|hypothes[ie]s|methods?|measure[ds]?|summar\w+|compare[ds]?|"
+    r"stud(?:y|ied)|investigate[ds]?|examine[ds]?|test(?:s|ed)?|review(?:s|ed)?|explore[ds]?|describe[ds]?|"
+    r"research questions?|how (?:was|were|did|do|does)|"
+    r"what (?:was|were|did|do|does|have|has) (?:the |this )?(?:\w+ )?"
+    r"(?:authors?|paper|study|review|article|researchers|they|we))\b",
+    re.IGNORECASE,
+)
+
+
+def only_announces(text: str, question: str) -> bool:
+    """Whether a sentence tells an aim or what stands elsewhere, and nothing that was found, and the question does not
+    ask for that."""
+    return _ANNOUNCES.match(text) is not None and _FOUND.search(text) is None and _ASKED.search(question) is None

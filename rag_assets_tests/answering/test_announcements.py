@@ -1,0 +1,37 @@
+"""Sentences that tell an aim, or what stands elsewhere, answer only questions about that."""
+
+import pytest
+
+from rag_assets.answering.extractive.announcements import only_announces
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "In this study, I tested whether iron supplements change the length of colds.",
+        "We review the evidence on the prevention of iron deficiency.",
+        "The aim of this study was to examine the effect of iron on fatigue.",
+        "This review explores some of the causes of iron deficiency.",
+        "In Section 5, we will present the ferritin values of all groups.",
+        "Table 3 highlights the key results of the trial beside those of other trials.",
+    ],
+)
+def test_an_announcement_is_no_answer(text: str) -> None:
+    """It has the words of the question and says nothing of what was found."""
+    assert only_announces(text, "Does iron shorten colds?")
+    assert not only_announces(text, "What did the study examine?")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We tested iron in 120 adults, and colds became shorter.",
+        "We found that iron shortens colds.",
+        "Table 3 shows that colds became shorter in the treated group.",
+        "We assessed fatigue by means of a diary.",
+        "Iron was examined under a microscope by all groups.",
+    ],
+)
+def test_a_sentence_that_says_what_came_of_it_or_how_it_was_done_may_answer(text: str) -> None:
+    """Dropping it would lose the answer."""
+    assert not only_announces(text, "Does iron shorten colds?")
