@@ -35,3 +35,11 @@ def test_an_announcement_is_no_answer(text: str) -> None:
 def test_a_sentence_that_says_what_came_of_it_or_how_it_was_done_may_answer(text: str) -> None:
     """Dropping it would lose the answer."""
     assert not only_announces(text, "Does iron shorten colds?")
+
+
+def test_a_question_whose_subject_is_a_test_does_not_ask_for_announcements() -> None:
+    """The words of a subject ("a test collection") are not a question about what was done."""
+    assert only_announces(
+        "This note introduces the test collection and its pools.",
+        "How does pooling work when a test collection is built?",
+    )

@@ -76,7 +76,7 @@ def test_front_body_and_annex_are_chunked_and_back_matter_never() -> None:
 
     chunks = chunked(blocks)
 
-    assert [chunk.section_title for chunk in chunks] == ["front", "body", "annex"]
+    assert [chunk.section_title for chunk in chunks] == ["title_page", "front", "body", "annex"]
 
 
 def test_long_sections_are_cut_inside_the_window_at_sentence_ends() -> None:

@@ -11,6 +11,8 @@ from rag_assets.errors import MissingInput, StaleIndex
 from rag_assets.hosted.connections import Connections
 from rag_assets.retrieval.opening import open_searcher
 from rag_assets.settings import Settings
+from rag_assets.table_files import write_table
+from rag_assets.tables import PROFILES, to_table
 from rag_assets_tests.indexing.folders import snapshot
 from rag_assets_tests.retrieval.corpus import Corpus, chunk_of
 
@@ -28,6 +30,7 @@ def settings(tmp_path: Path) -> Settings:
     settings = Settings.model_validate({"data_dir": tmp_path / "data", "chunking": {"tokenizer": "wordpiece"}})
     paths = settings.paths
     CORPUS.write_tables(paths.chunks, paths.passages)
+    write_table(to_table([], PROFILES), paths.profiles, {})
     CORPUS.index(paths.chroma.parent, embedder_facts(settings.embedding, paths.models).identity)
     return settings
 

@@ -28,9 +28,9 @@ _FOUND = re.compile(
 )
 """A sentence with one of these may also say what came of it, or how it was done."""
 _ASKED = re.compile(
-    r"\b(?:aim\w*|focus\w*|goals?|purpose|objectives?|topics?|about|hypothes[ie]s|methods?|measure[ds]?|summar\w+|compare[ds]?|"
-    r"stud(?:y|ied)|investigate[ds]?|examine[ds]?|test(?:s|ed)?|review(?:s|ed)?|explore[ds]?|describe[ds]?|"
-    r"research questions?|how (?:was|were|did|do|does)|"
+    r"\b(?:aim(?:s|ed)?|focus\w*|goals?|purpose|objectives?|topics?|hypothes[ie]s|summar\w+|research questions?|"
+    r"(?:was|were|did|do|does|is|are|have|has|been|will) (?:\w+ ){0,4}?"
+    r"(?:investigated?|examined?|explored?|reviewed?|described?|tested|compared?|evaluated?|assess(?:ed)?|stud(?:y|ied))|"
     r"what (?:was|were|did|do|does|have|has|will) (?:the |this )?(?:\w+ )?"
     r"(?:authors?|paper|study|review|article|researchers|they|we))\b",
     re.IGNORECASE,

@@ -26,7 +26,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 14
+EXTRACTIVE_VERSION = 15
 
 
 class ExtractiveAnswerer:
