@@ -16,6 +16,8 @@ from typing import Any, Literal
 from benchmarks.quality.folding import folded
 
 DEMO = Path(__file__).parents[2] / "data"
+LATEX = set("&\\")
+"""Characters that mark a cell or a command."""
 Target = Literal["answer", "page", "document"]
 """What a right hit is: a chunk that holds the answer's words, one from a right page, one from a right paper."""
 
@@ -92,7 +94,11 @@ def covidqa(corpora: Path) -> QuestionSet:
 
 
 def ohr(corpora: Path) -> QuestionSet:
-    """Textbooks, manuals and reports as text with page breaks; the answer is the evidence where it stands literally."""
+    """Textbooks, manuals and reports as text with page breaks.
+
+    The answer is the evidence where it stands literally on the page and holds no LaTeX, which the parser reads as
+    tables and text; else only the page is judged.
+    """
     folder = corpora / FOLDERS["ohr"]
     pages = {
         path.stem: [page["text"] for page in sorted(json.loads(path.read_bytes()), key=lambda page: page["page_idx"])]
@@ -107,12 +113,13 @@ def ohr(corpora: Path) -> QuestionSet:
     questions = []
     for row in json_lines(folder / "questions.jsonl"):
         paper, page = Path(row["doc"]).stem, row["page_0based"]
-        is_literal = folded(row["evidence_text"]) in folded(pages[paper][page])
+        evidence = row["evidence_text"]
+        is_literal = not set(evidence) & LATEX and folded(evidence) in folded(pages[paper][page])
         questions.append(
             AskedQuestion(
                 row["id"], printable(row["question"]), paper, half[paper],
                 frozenset([paper]), frozenset([(paper, page + 1)]),
-                answer=row["evidence_text"] if is_literal else "",
+                answer=evidence if is_literal else "",
             )
         )  # fmt: skip
     return QuestionSet("ohr", "page", len(pages), write_papers, tuple(questions))
