@@ -76,6 +76,18 @@ def test_a_summary_says_what_was_asked_done_found_and_what_limits_it() -> None:
     assert answer.unanswered == ()
 
 
+@pytest.mark.parametrize("aim", ["We examined ferritin in mountain sheep.", "This paper examines ferritin in sheep."])
+def test_a_summary_keeps_the_aim_that_is_no_answer_to_other_questions(aim: str) -> None:
+    """A sentence that only announces is left out of other answers, and is the one that says what was asked."""
+    paper = chunk("lund2019", f"{aim} Ferritin rose in all the mountain sheep of the herd.")
+
+    overview = draft("Give me a short overview of the study of ferritin in sheep.", context(paper))
+    answer = draft("How does ferritin change in mountain sheep?", context(paper))
+
+    assert aim in [claim.text for claim in overview.claims]
+    assert aim not in [claim.text for claim in answer.claims]
+
+
 def test_a_summary_names_what_no_sentence_says() -> None:
     """Half a summary that looks whole misleads."""
     half = chunk("lund2019", "We examined ferritin in mountain sheep at three pastures in the north of the country.")

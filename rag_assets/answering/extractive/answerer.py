@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, TokenReader
+from rag_assets.answering.extractive.announcements import only_announces
 from rag_assets.answering.extractive.answer_types import raised_by_type
 from rag_assets.answering.extractive.candidates import Candidate, FindCandidates, sentences
 from rag_assets.answering.extractive.close_reading import closely_read, standings, vectors_of
@@ -26,7 +27,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 15
+EXTRACTIVE_VERSION = 16
 
 
 class ExtractiveAnswerer:
@@ -52,7 +53,7 @@ class ExtractiveAnswerer:
         said = tuple(name.text for name in missing)
         parts_asked = question_parts(question)
         told = [part for part in parts_asked if not self._is_refused(part, missing)]
-        candidates = [one for find in self._kinds_of_candidates() for one in find(contexts, question)]
+        candidates = self._candidates(question, contexts)
         if not candidates or not told:
             return DraftAnswer(missing_names=said)
         weights = [term_weights(part.searched, [candidate.terms for candidate in candidates]) for part in told]
@@ -78,6 +79,11 @@ class ExtractiveAnswerer:
             claims = publication_claims(question, contexts)[: self._settings.max_claims]
             return DraftAnswer(tuple(claims)) if claims or asks_for_authors(question) else None
         return summary(question, contexts) if asks_for_summary(question) else None
+
+    def _candidates(self, question: str, contexts: Sequence[Context]) -> list[Candidate]:
+        """All that may be published for a question: what only announces is left out here, since summaries want it."""
+        found = (one for find in self._kinds_of_candidates() for one in find(contexts, question))
+        return [one for one in found if not only_announces(one.text, question)]
 
     def _kinds_of_candidates(self) -> tuple[FindCandidates, ...]:
         return (sentences, table_rows) if self._settings.table_rows else (sentences,)

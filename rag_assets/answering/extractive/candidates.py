@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from rag_assets.answering.boilerplate import states_only_formalities
-from rag_assets.answering.extractive.announcements import only_announces
 from rag_assets.answering.extractive.words import terms_of, words_of
 from rag_assets.domain import BLOCK_SEPARATOR, Context, ContextPassage, UnitKind
 from rag_assets.text.sentences import sentence_spans
@@ -102,7 +101,6 @@ def sentences(contexts: Sequence[Context], question: str) -> list[Candidate]:
                 and (context.paper_id, text) not in found
                 and _says_something(text)
                 and not states_only_formalities(text, question)
-                and not only_announces(text, question)
             ):
                 found[context.paper_id, text] = _sentence(context, candidate(context, nth, *span), before, after)
     return list(found.values())

@@ -69,12 +69,14 @@ def _institutions(place: etree._Element) -> Iterator[str]:
 
 
 def _dates(header: etree._Element, source: etree._Element | None) -> list[str]:
-    """The publication date: as a date in ISO 8601 where the header has one, else in its words."""
-    inside = [] if source is None else list(source.iterfind("{*}monogr/{*}imprint/{*}date"))
-    for date in (*inside, *header.iterfind("{*}publicationStmt/{*}date")):
-        if stated := (date.get("when") or _text(date)).strip():
-            return [stated[:_MAX_CHARS]]
-    return []
+    """The publication date: as a date in ISO 8601 where the header has one, else in its words.
+
+    Without a description of the source, the header's date is that of the electronic file, not of the work.
+    """
+    if source is None:
+        return []
+    dates = (*source.iterfind("{*}monogr/{*}imprint/{*}date"), *header.iterfind("{*}publicationStmt/{*}date"))
+    return _distinct(" ".join((date.get("when") or _text(date)).split()) for date in dates)[:1]
 
 
 def _texts(place: etree._Element | None, path: str) -> list[str]:

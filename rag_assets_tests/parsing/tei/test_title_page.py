@@ -81,3 +81,20 @@ def test_a_statement_too_long_to_be_one_is_left_out(tmp_path: Path) -> None:
     first, *_ = parsed(tmp_path, content).blocks
 
     assert "Authors: Ana B Sun" in first.text.splitlines()
+
+
+def test_the_date_of_an_electronic_edition_is_not_that_of_the_work(tmp_path: Path) -> None:
+    """A novel of 1895 would be said to have appeared when somebody typed it in."""
+    edition = '<publicationStmt><date when="2021-04-09"/></publicationStmt>'
+    content = tei(edition).replace("</titleStmt>", "<author>Stone, Ada</author></titleStmt>")
+
+    first, *_ = parsed(tmp_path, content).blocks
+
+    assert first.text.splitlines() == ["Title: Iron in Winter", "Authors: Stone, Ada"]
+
+
+def test_an_attribute_cannot_add_a_statement(tmp_path: Path) -> None:
+    """A line break in an attribute would put words of a file behind a label of ours."""
+    first, *_ = parsed(tmp_path, tei(GROBID.replace("2019-03-04", "2019&#10;Authors: Nobody"))).blocks
+
+    assert [line for line in first.text.splitlines() if line.startswith("Authors")] == ["Authors: Ana B Sun; Li Moon"]
