@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.indexing.protocols import LexicalIndex
-from rag_assets.text.names import joined_pairs, names_in, words_of
+from rag_assets.text.names import joined_pairs, words_of, words_written_as_names
 from rag_assets.text.periods import periods_in
 
 _LEAST_CONCENTRATION = 0.9
@@ -64,7 +64,7 @@ class PaperNames:
     def named_by(self, question: str) -> NamedPapers:
         """The papers that a question names, and how clearly."""
         named = np.zeros(len(self._ids))
-        names, joined = names_in(question), set(joined_pairs(question))
+        names, joined = words_written_as_names(question), set(joined_pairs(question))
         for word in sorted({*words_of(question), *joined}):
             papers = _NONE if periods_in(word) else self._papers_of(word, word in names, word in joined)
             named[papers] += self._idf(len(papers))

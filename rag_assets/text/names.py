@@ -41,7 +41,7 @@ def joined_pairs(text: str) -> list[str]:
     return [first + second for first, second in pairwise(pieces)]
 
 
-def names_in(question: str) -> set[str]:
+def words_written_as_names(question: str) -> set[str]:
     """The words that are written as names, case folded: with a capital (not only that of a sentence), or with letters
     and digits. Empty for a longer text in title case or capitals."""
     words = list(_WORD.finditer(question))

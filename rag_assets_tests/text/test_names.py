@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.text.names import joined_pairs, names_in, words_of_file_name
+from rag_assets.text.names import joined_pairs, words_of_file_name, words_written_as_names
 
 
 @pytest.mark.parametrize(
@@ -33,12 +33,12 @@ def test_the_name_of_a_file_is_taken_apart_where_its_words_meet(paper_id: str, w
 )
 def test_a_name_is_a_word_with_a_capital_that_starts_no_sentence(question: str, names: str) -> None:
     """Else every first word would be compared with the titles of all papers."""
-    assert names_in(question) == set(names.split())
+    assert words_written_as_names(question) == set(names.split())
 
 
 def test_title_case_marks_no_names() -> None:
     """In "What Was The Adjusted Margin In The Second Half" each word would be taken for a name."""
-    assert names_in("What Was The Adjusted Margin Of Boeing In The Second Half") == set()
+    assert words_written_as_names("What Was The Adjusted Margin Of Boeing In The Second Half") == set()
 
 
 def test_neighbouring_words_are_also_one() -> None:
