@@ -1,26 +1,19 @@
 """Every tunable in one typed tree, and where its values come from."""
 
-from rag_assets.settings.operation import AutomationSettings, ExecutionSettings, ModelAccessSettings, ProviderLimits
-from rag_assets.settings.paths import Paths
-from rag_assets.settings.sources import DATA_DIR_VARIABLE, environment
-from rag_assets.settings.stages import (
+from rag_assets.settings.answering import (
     AnsweringSettings,
-    ChunkingSettings,
-    EmbeddingSettings,
     EvaluationSettings,
     ExtractiveSettings,
     Floors,
-    IndexingSettings,
     JudgeSettings,
-    ParseLimits,
-    ParsingSettings,
-    PassageSettings,
-    QdrantSettings,
-    QuerySettings,
-    RetrievalSettings,
-    StageSettings,
-    SummarySettings,
 )
+from rag_assets.settings.corpus import ChunkingSettings, ParseLimits, ParsingSettings, PassageSettings, SummarySettings
+from rag_assets.settings.index import EmbeddingSettings, IndexingSettings, QdrantSettings
+from rag_assets.settings.operation import AutomationSettings, ExecutionSettings, ModelAccessSettings, ProviderLimits
+from rag_assets.settings.paths import Paths
+from rag_assets.settings.retrieval import QuerySettings, RetrievalSettings
+from rag_assets.settings.sources import DATA_DIR_VARIABLE, environment
+from rag_assets.settings.stage import StageSettings
 from rag_assets.settings.tree import RENAMED, Settings, load_settings
 
 __all__ = [

@@ -4,7 +4,7 @@ import os
 
 from pydantic import Field
 
-from rag_assets.settings.stages import StageSettings
+from rag_assets.settings.stage import StageSettings
 
 
 class AutomationSettings(StageSettings):

@@ -22,8 +22,12 @@ from pydantic_settings import (
 )
 
 from rag_assets.errors import InvalidSettings
+from rag_assets.settings.answering import AnsweringSettings, EvaluationSettings
+from rag_assets.settings.corpus import ChunkingSettings, ParsingSettings, PassageSettings, SummarySettings
+from rag_assets.settings.index import EmbeddingSettings, IndexingSettings
 from rag_assets.settings.operation import AutomationSettings, ExecutionSettings, ModelAccessSettings
 from rag_assets.settings.paths import Paths
+from rag_assets.settings.retrieval import RetrievalSettings
 from rag_assets.settings.sources import (
     ANSWER_MODEL_VARIABLE,
     CONFIG_FILE,
@@ -34,17 +38,6 @@ from rag_assets.settings.sources import (
     ShortNames,
     environment,
     not_utf8,
-)
-from rag_assets.settings.stages import (
-    AnsweringSettings,
-    ChunkingSettings,
-    EmbeddingSettings,
-    EvaluationSettings,
-    IndexingSettings,
-    ParsingSettings,
-    PassageSettings,
-    RetrievalSettings,
-    SummarySettings,
 )
 
 RENAMED = {

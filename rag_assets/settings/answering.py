@@ -1,0 +1,90 @@
+"""How evidence becomes answers, and how answers are evaluated."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from rag_assets.settings.stage import Share, StageSettings
+
+
+class ExtractiveSettings(StageSettings):
+    """How the embedded answerer chooses sentences. A group of its own: answers of a model do not depend on it."""
+
+    max_claims: int = Field(4, gt=0, description="Most sentences of an extractive answer.")
+    min_relevance: Share = Field(
+        0.6,
+        description="What a sentence must reach to answer a part of the question, or to bring in another paper; where "
+        "none does, the answer is a refusal. Too low answers what the corpus does not say, too high refuses what it "
+        "does: at 0.6, all of 100 COVID-QA questions are answered, 50 with the paper that answers them left out, none "
+        "of another field, and 80 % of OHR-Bench; at 0.62, 98, 41, 0 and 76 % (benchmarks/refusal_threshold.py).",
+    )
+    table_rows: bool = Field(
+        True, description="Rows of tables that the question names answer too, with the names of their columns."
+    )
+    answer_type_bonus: Share = Field(
+        0.1,
+        description="How much more relevant a sentence counts that holds what the question asks for: a number, a time, "
+        "a person, a reason. 0 switches it off.",
+    )
+    missing_names: Literal["refuse", "say", "ignore"] = Field(
+        "refuse",
+        description="What to do about names of the question that stand nowhere in what was found. refuse: a missing "
+        "proper name, code or drug is a refusal, a missing year, number or acronym is said. say: all are said.",
+    )
+    diversity: Share = Field(
+        0.0,
+        description="How much a sentence loses for repeating words of one already chosen (MMR). Repetitions are left "
+        "out anyway; more finds no more answers and quotes more papers that cannot help.",
+    )
+
+
+class JudgeSettings(StageSettings):
+    """Which model judges the claims, if any. A group of its own: a new judge asks for no answer again."""
+
+    model: str = Field(
+        "none",
+        description="A model that says how well the quotes support each claim, as provider:model; recorded beside the "
+        "embedded score. One more request per answer. none: no model is asked.",
+    )
+
+
+class AnsweringSettings(StageSettings):
+    """How contexts become an answer."""
+
+    model: str = Field(
+        "extractive",
+        description="Who writes the answer. extractive: sentences of the papers, no model is called. Otherwise "
+        "provider:model, e.g. google:gemini-2.5-flash, anthropic:claude-sonnet-5-5, openai:gpt-5-mini, "
+        "ollama:llama3.2. RAG_ASSETS_ANSWER_MODEL is a short name for it.",
+    )
+    max_output_tokens: int = Field(
+        8192,
+        gt=0,
+        description="Most tokens a model may write for one answer, its reasoning included. Too low cuts replies off "
+        "in the middle; the complete claims of such a reply are kept.",
+    )
+    k: int = Field(6, gt=0, description="Chunks retrieved for a question.")
+    retry_extra_k: int = Field(4, gt=0, description="Chunks added for the one retry when too few papers are cited.")
+    min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
+    extractive: ExtractiveSettings = ExtractiveSettings()
+    judge: JudgeSettings = JudgeSettings()
+
+
+class Floors(StageSettings):
+    """The smoke evaluation fails below these."""
+
+    recall_at_k: Share = 0.9
+    mrr: Share = 0.7
+    ndcg: Share = 0.7
+    page_accuracy: Share = 0.8
+    citation_coverage: Share = 1.0
+    refusal_accuracy: Share = 0.9
+    key_fact_recall: Share = 0.7
+    max_drop: Share = Field(0.1, description="Most a metric may fall against the median of its last five runs.")
+
+
+class EvaluationSettings(StageSettings):
+    """What the smoke evaluation asks and demands."""
+
+    k: int = Field(6, gt=0, description="Depth of recall@k, MRR and nDCG, in chunks.")
+    floors: Floors = Floors()
