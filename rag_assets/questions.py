@@ -40,6 +40,16 @@ _ABOUT_PUBLICATION = re.compile(
     r"|\bwhen (?:was|were|did) .{1,120}\b(?:published|publish|appear)\b|\bpublication (?:date|year)\b|\bdoi\b",
     re.IGNORECASE,
 )
+_ABOUT_STATEMENTS = re.compile(
+    r"\bpre-?regist|\bregister(?:ed|ing)?\b|\bregistration\b"
+    r"|\b(?:data|code|materials?|scripts?)\b.{0,60}\b(?:available|availability|shared?|sharing|accessed|open(?:ly)?|public(?:ly)?|"
+    r"found|obtained?|download(?:ed)?)\b|\bopen (?:data|code|materials?|practices?|science)\b|\bpublicly available\b"
+    r"|\bfund(?:ed|er|ers|ing|s)?\b|\bfinanc(?:ed|ing|ial support)\b|\bsponsor|\bgrants?\b|\bpaid for\b"
+    r"|\b(?:conflicts?|competing|conflicting|declared?)\b.{0,20}\binterests?\b|\bdisclos"
+    r"|\backnowledg|\bthank|\bcontribut(?:ed|ions?)\b|\b(?:ethics|review board|ethical)\b|\bapprov(?:ed|al)\b"
+    r"|\baction editor\b|\bedited\b|\borcid\b|\bsupplement(?:ary|al) (?:material|information)",
+    re.IGNORECASE,
+)
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
 _LINE_BREAKS = str.maketrans("\n\r\t", "   ")
 _EXAMPLE = 'Write one JSON object per line, {"id": "q1", "question": "..."}, or name another file.'
@@ -121,6 +131,12 @@ def asked(text: str) -> Question:
 def asks_about_publication(question: str) -> bool:
     """Whether a question is about what title pages say: who wrote a paper, where and when it appeared."""
     return _ABOUT_PUBLICATION.search(question) is not None
+
+
+def asks_about_statements(question: str) -> bool:
+    """Whether a question is about what papers state beside their subject: funding, interests, data and code,
+    registration, who did what."""
+    return _ABOUT_STATEMENTS.search(question) is not None
 
 
 def question_parts(question: str) -> list[QuestionPart]:

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from rag_assets.errors import InvalidQuestions, MissingInput
-from rag_assets.questions import Question, QuestionPart, asks_about_publication, load_questions, question_parts
+from rag_assets.questions import (
+    Question,
+    QuestionPart,
+    asks_about_publication,
+    asks_about_statements,
+    load_questions,
+    question_parts,
+)
 
 
 def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> None:
@@ -166,3 +173,20 @@ def test_questions_about_the_publication_are_told_from_those_about_its_content(
 ) -> None:
     """Title pages are searched for the former alone; among the latter they would displace what answers."""
     assert asks_about_publication(question) is is_about_publication
+
+
+@pytest.mark.parametrize(
+    ("question", "is_about_statements"),
+    [
+        ("Who funded the trial?", True),
+        ("Were the analyses registered in advance?", True),
+        ("Where can the data of the ferry study be obtained?", True),
+        ("Do the authors have competing interests?", True),
+        ("Which ethics committee approved the study?", True),
+        ("How much did ferritin fall in winter?", False),
+        ("Which data were used to train the model?", False),
+    ],
+)
+def test_questions_about_statements_are_told(question: str, *, is_about_statements: bool) -> None:
+    """Statements are searched only for these: a kind of question that is missed is refused."""
+    assert asks_about_statements(question) is is_about_statements

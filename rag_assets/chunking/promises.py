@@ -95,7 +95,7 @@ def broken_by_chunks(chunks: pa.Table, blocks: pa.Table, settings: ChunkingSetti
     if (n := len(repeated_ids(chunks, "chunk_id"))) > 0:
         yield f"has {n} chunks with the same id as another (ids_unique)"
     if (n := len(from_back_matter(chunks, blocks))) > 0:
-        yield f"has {n} chunks that reach into its reference list or acknowledgements (no_back_matter)"
+        yield f"has {n} chunks that reach into its reference list (no_back_matter)"
 
 
 def broken_by_passages(passages: pa.Table, max_tokens: int) -> Iterator[str]:
@@ -134,7 +134,7 @@ CHUNK_PROMISES: list[Promise[ChunksCandidate]] = [
     ),
     Promise(
         "no_back_matter",
-        "No chunk comes from the reference list or the acknowledgements.",
+        "No chunk comes from the reference list.",
         lambda candidate: _rows(from_back_matter(candidate.chunks, candidate.blocks), "chunk_id", "section_title"),
     ),
     Promise(

@@ -26,6 +26,7 @@ from rag_assets.domain.chunks import (
 )
 from rag_assets.domain.documents import (
     BLOCK_SEPARATOR,
+    STATEMENTS_HEADING,
     TITLE_PAGE_HEADING,
     Block,
     BlockKind,
@@ -57,6 +58,7 @@ from rag_assets.domain.sparse_vectors import SparseVector
 __all__ = [
     "BLOCK_SEPARATOR",
     "EVERYTHING",
+    "STATEMENTS_HEADING",
     "TITLE_PAGE_HEADING",
     "Band",
     "Block",

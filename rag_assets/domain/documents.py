@@ -21,13 +21,15 @@ class BlockKind(StrEnum):
 
 
 class Zone(StrEnum):
-    """Where in a paper a block stands. `BACK` (references, acknowledgements) is kept but never indexed."""
+    """Where in a paper a block stands. `BACK` (the reference list) is kept but never indexed."""
 
     TITLE_PAGE = "title_page"
     """Who wrote the paper, where and when it appeared."""
     FRONT = "front"
     BODY = "body"
     ANNEX = "annex"
+    STATEMENTS = "statements"
+    """Funding, interests, data and code, registration, thanks: searched only where a question asks for them."""
     BACK = "back"
 
 
@@ -43,6 +45,8 @@ class SectionKind(StrEnum):
     DISCUSSION = "discussion"
     CONCLUSION = "conclusion"
     APPENDIX = "appendix"
+    STATEMENTS = "statements"
+    """What authors and publishers state beside the text: funding, interests, where the data are."""
     OTHER = "other"
     """None of its headings has a usual name, or it has no heading."""
 
@@ -157,6 +161,8 @@ class Block:
 BLOCK_SEPARATOR = "\n\n"
 TITLE_PAGE_HEADING = "Title page"
 """Section title of the blocks of `Zone.TITLE_PAGE`."""
+STATEMENTS_HEADING = "Statements"
+"""Section title of the blocks of `Zone.STATEMENTS` that stand below no heading."""
 
 
 @dataclass(frozen=True)

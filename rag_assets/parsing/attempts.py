@@ -20,6 +20,8 @@ from rag_assets.parsing.worker_process import Failure
 from rag_assets.parsing.workers import run_limited
 from rag_assets.settings import ParsingSettings
 
+_WITHOUT_SUBJECT = (Zone.TITLE_PAGE, Zone.STATEMENTS, Zone.BACK)
+
 Report = Callable[[int, int], None]
 PageWork = Callable[[Document, RawFile, ParsingSettings], Document]
 
@@ -241,11 +243,13 @@ def _summary(kept_as: str, document: Document) -> Parsed:
 
 def _demand_text(document: Document) -> None:
     has_text = any(
-        block.text.strip() and block.kind is not BlockKind.HEADING and block.zone not in (Zone.TITLE_PAGE, Zone.BACK)
+        block.text.strip() and block.kind is not BlockKind.HEADING and block.zone not in _WITHOUT_SUBJECT
         for block in document.blocks
     )
     if not has_text:
-        raise UnreadableDocument("holds no text besides headings and back matter. Replace it with the full paper.")
+        raise UnreadableDocument(
+            "holds no text besides headings, statements and back matter. Replace it with the full paper."
+        )
 
 
 def _page_work(document: Document) -> PageWork | None:

@@ -13,6 +13,7 @@ from rag_assets.embedding.base import Embedder
 from rag_assets.embedding.sparse_vectors import SparseVectors
 from rag_assets.errors import InvalidSettings
 from rag_assets.indexing.protocols import HybridQuestion, HybridStore, LexicalIndex, Scope, Scored, VectorStore
+from rag_assets.retrieval.filtering import Mask
 from rag_assets.retrieval.fusion import (
     CandidateScores,
     Scores,
@@ -42,8 +43,8 @@ class Within:
 
     scope: Scope | None
     """None: everywhere."""
-    has_title_pages: bool
-    """Whether passages of title pages may be found."""
+    left_out: Mask
+    """Which places may not be found, whatever the scope."""
     named: NamedPapers = NO_PAPERS
     """The papers that the question names."""
 
@@ -158,11 +159,8 @@ class CandidateSearch:
         return _Found(ids, CandidateScores(cosines, _in_order(ids, _ranks(nearest)), nothing, nothing, fused=cosines))
 
     def _allowed(self, passage_ids: list[str], within: Within) -> list[str]:
-        """Without the title pages, where nothing asks for them: they hold the words of every paper on a subject."""
-        if within.has_title_pages:
-            return passage_ids
-        are_title_pages = self._library.are_title_pages(self._library.places(passage_ids))
-        return [id_ for id_, is_title_page in zip(passage_ids, are_title_pages, strict=True) if not is_title_page]
+        are_left_out = within.left_out[self._library.places(passage_ids)]
+        return [id_ for id_, is_left_out in zip(passage_ids, are_left_out, strict=True) if not is_left_out]
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ class PassageFilters:
         }
         self._kept_scope = lru_cache(_FILTERS_KEPT)(self._scope)
         self._kept_mask = lru_cache(_FILTERS_KEPT)(self._mask)
+        self._kept_kinds = lru_cache(_FILTERS_KEPT)(self._of_kinds)
 
     def scope(self, where: Filter) -> Scope | None:
         """The passages that meet all conditions; None for a filter without any. Warns of papers that do not exist."""
@@ -50,6 +51,10 @@ class PassageFilters:
     def passing(self, where: Filter) -> Mask | None:
         """Which places meet all conditions; None for a filter without any."""
         return self._kept_mask(where) if where.conditions else None
+
+    def of_kinds(self, kinds: frozenset[SectionKind]) -> Mask:
+        """Which places stand below a heading of one of these kinds."""
+        return self._kept_kinds(kinds)
 
     def _mask(self, where: Filter) -> Mask:
         passing = np.ones(self._library.n_passages, np.bool_)
@@ -76,7 +81,10 @@ class PassageFilters:
         return _is_one_of(self._sources, lambda source: source in condition.values)
 
     def _of_sections(self, condition: Condition) -> Mask:
-        return _is_one_of(self._section_paths, lambda path: any(kind in condition.values for kind in _kinds_of(path)))
+        return self.of_kinds(frozenset(kind for kind in condition.values if isinstance(kind, SectionKind)))
+
+    def _of_kinds(self, kinds: frozenset[SectionKind]) -> Mask:
+        return _is_one_of(self._section_paths, lambda path: not kinds.isdisjoint(_kinds_of(path)))
 
     def _of_pages(self, condition: Condition) -> Mask:
         """Passages that stand, in part at least, on one of the pages; those without a known page do not."""

@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Passage
+from rag_assets.domain import Chunk, Passage
 from rag_assets.errors import StaleIndex
 from rag_assets.incremental import data_version
 from rag_assets.retrieval.stored_table import StoredTable
@@ -33,7 +32,7 @@ class Library:
         pa.set_memory_pool(pa.system_memory_pool())
         self._chunks = StoredTable(chunks_file, [field.name for field in fields(Chunk)], asset="chunks")
         self._passages = StoredTable(passages_file, [field.name for field in fields(Passage)], asset="passages")
-        chunks = self._chunks.columns(["chunk_id", "paper_id", "section_id", "section_path", "ordinal", "is_generated"])
+        chunks = self._chunks.columns(["chunk_id", "paper_id", "section_id", "ordinal", "is_generated"])
         passages = self._passages.columns(["passage_id", "chunk_id", "chunk_start", "row_hash"])
         passage_ids, row_hashes = passages["passage_id"].to_pylist(), passages["row_hash"].to_pylist()
         self.version = data_version(dict(zip(passage_ids, row_hashes, strict=True)))
@@ -60,7 +59,6 @@ class Library:
         self._paper_of = papers[self._chunk_row_of]
         """Number of the paper by place."""
         self._is_generated = np.array(chunks["is_generated"].to_pylist(), np.bool_)
-        self._is_title_page = pc.equal(chunks["section_path"], TITLE_PAGE_HEADING).to_numpy()
         self._ids = np.array([id_.encode() for id_ in passage_ids], np.bytes_)[order]
         self._by_id = np.argsort(self._ids).astype(np.int32)
         self.papers = frozenset(self._paper_ids)
@@ -90,11 +88,6 @@ class Library:
     def are_generated(self, places: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
         """Whether a model wrote the text of each place."""
         return self._is_generated[self._chunk_row_of[places]]
-
-    def are_title_pages(self, places: Sequence[int] | Numbers) -> npt.NDArray[np.bool_]:
-        """Whether each place stands on the title page of its paper."""
-        found: npt.NDArray[np.bool_] = self._is_title_page[self._chunk_row_of[places]]
-        return found
 
     def neighbours(self, place: int, reach: int) -> list[int]:
         """Places of the same section up to `reach` away, the nearest first."""

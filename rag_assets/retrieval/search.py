@@ -14,7 +14,7 @@ import numpy as np
 
 from rag_assets.domain import EVERYTHING, Chunk, Context, Evidence, Filter, Hit, Query, SectionKind
 from rag_assets.indexing.protocols import LexicalIndex
-from rag_assets.questions import Question, asks_about_publication
+from rag_assets.questions import Question, asks_about_publication, asks_about_statements
 from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.retrieval.filtering import PassageFilters
@@ -27,7 +27,7 @@ from rag_assets.retrieval.reranked import Reranking
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
 
-SEARCH_VERSION = 5
+SEARCH_VERSION = 6
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 
 
@@ -98,8 +98,8 @@ class Searcher:
         best: dict[int, RankedPassage] = {}
         n_before = 0
         for queries in plan.parts:
-            has_title_pages = asks_about_publication(queries[0].text) or where.names(SectionKind.TITLE_PAGE)
-            within = Within(scope, has_title_pages, self._named(queries[0].text, plan))
+            left_out = self._filters.of_kinds(_not_asked_for(queries[0].text, where))
+            within = Within(scope, left_out, self._named(queries[0].text, plan))
             for one in self._rank_part(queries, within, n_before):
                 known = best.get(one.place)
                 if known is None:
@@ -199,3 +199,13 @@ class Searcher:
 
 def _known(score: float) -> float | None:
     return None if np.isnan(score) else float(score)
+
+
+def _not_asked_for(question: str, where: Filter) -> frozenset[SectionKind]:
+    """The kinds of sections that are searched only where something asks for them, and nothing does: title pages hold
+    the words of every paper on a subject, statements those of many questions about money or data."""
+    asked = {
+        SectionKind.TITLE_PAGE: asks_about_publication(question),
+        SectionKind.STATEMENTS: asks_about_statements(question),
+    }
+    return frozenset(kind for kind, is_asked in asked.items() if not is_asked and not where.names(kind))

@@ -107,7 +107,11 @@ BLOCKS = _schema(
     ("kind", _STRING, "heading, paragraph, list, table, figure, formula, code or footnote."),
     ("text", _STRING, "Text of the block; a list has one item per line, a table one row per line."),
     ("section_path", pa.list_(_STRING), "Titles of the sections it stands in, outermost first."),
-    ("zone", _STRING, "title_page, front, body, annex or back (references, acknowledgements), which is never indexed."),
+    (
+        "zone",
+        _STRING,
+        "title_page, front, body, annex, statements or back (the reference list), which is never indexed.",
+    ),
     _PAGE_START,
     _PAGE_END,
     ("spans", _SPANS, "Stretches of the text with one page each: offsets, pages, boxes, printed labels."),

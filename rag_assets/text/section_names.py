@@ -26,6 +26,17 @@ _STARTS_STATEMENT = re.compile(
     r"transparency|action editor|orcid|ethic(?:s|al) (?:approval|statement)|"
     r"publisher['’]?s note|additional information|author information|consent for publication|about the author"
 )
+_STATEMENT = re.compile(
+    r"statements?|transparency|open practices|publisher['’]?s note|consent for publication|declarations?|"
+    r"(?:data|code|materials)(?:,? (?:and|&) \w+)? (?:availability|accessibility)|"
+    r"availability of (?:data|code|materials)(?: and (?:data|code|materials))?|"
+    r"ethic(?:s|al) (?:approval|considerations?)|(?:pre-?)?registration|action editor|orcid(?: ids?)?|"
+    r"(?:statements?|disclosures?|declarations?) (?:of|on) (?:(?:conflict|compet)\w* (?:of )?)?interests?|"
+    r"financial (?:support|disclosure)|author(?:s['’]?|['’]s)? contributions?(?: statement)?|"
+    r"(?:open practices|ethics|reproducibility|broader impact|disclosure|funding|contribution) statements?|"
+    r"(?:data|code|materials)(?: (?:and|&) \w+)? availability statements?"
+)
+"""Names that statements have wherever they stand."""
 _STARTS_ANNEX = re.compile(r"(?:appendix|appendices|annex|supplement(?:ary|al)?\b|supporting information)")
 _ANNEX = re.compile(
     r"appendix|appendices|annex|supplement|supplement(?:ary|al) (?:materials?|information)|supporting information"
@@ -71,8 +82,10 @@ _AROUND_NAMES = " .:■*_#"
 def zone_named(title: str) -> Zone | None:
     """The zone that a section's name states: references are back matter, an abstract is front matter."""
     bare = _bare(title)
-    if _REFERENCES.fullmatch(bare) or _CLOSING_MATTER.fullmatch(bare):
+    if _REFERENCES.fullmatch(bare):
         return Zone.BACK
+    if _CLOSING_MATTER.fullmatch(bare):
+        return Zone.STATEMENTS
     if _FRONT.fullmatch(bare):
         return Zone.FRONT
     return Zone.ANNEX if _STARTS_ANNEX.match(bare) else None
@@ -116,6 +129,8 @@ def section_kinds(titles: Iterable[str]) -> frozenset[SectionKind]:
 def _kinds_of(bare: str) -> frozenset[SectionKind]:
     if _STARTS_ANNEX.match(bare):
         return frozenset({SectionKind.APPENDIX})
+    if _STATEMENT.fullmatch(bare) or _CLOSING_MATTER.fullmatch(bare):
+        return frozenset({SectionKind.STATEMENTS})
     if whole := _kinds_named(bare):
         return whole
     parts = [_kinds_named(part) for part in _BETWEEN_NAMES.split(bare)]

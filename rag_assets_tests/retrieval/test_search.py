@@ -162,6 +162,17 @@ def test_title_pages_are_found_by_questions_about_the_publication_only(tmp_path:
     assert chunk_ids(corpus.searcher(tmp_path, SETTINGS), "Who wrote the paper on ferritin in winter?")[0] == "title"
 
 
+def test_statements_are_found_by_questions_that_ask_for_them_only(tmp_path: Path) -> None:
+    """Who paid for a study of ferritin says nothing about ferritin, but has all of its words."""
+    funding = chunk_of("funding", "The study of ferritin in winter was paid by a foundation.", section="Funding")
+    results = chunk_of("results", "Ferritin fell in winter.", ordinal=1)
+    corpus = Corpus([funding, results])
+    corpus.index(tmp_path)
+
+    assert chunk_ids(corpus.searcher(tmp_path, SETTINGS), "What happened to ferritin in winter?") == ["results"]
+    assert chunk_ids(corpus.searcher(tmp_path, SETTINGS), "Who funded the study of ferritin in winter?")[0] == "funding"
+
+
 def test_a_filter_that_names_title_pages_finds_them(tmp_path: Path) -> None:
     """Who asks for a kind of section by name must get it."""
     corpus = Corpus([chunk_of("title", "Title: Ferritin in winter.", section=TITLE_PAGE_HEADING)])

@@ -11,7 +11,7 @@ from rag_assets.text.section_names import is_plain_section_name, is_section_name
     [
         ("REFERENCES", Zone.BACK),
         ("7. References and notes", Zone.BACK),
-        ("Acknowledgments and funding", Zone.BACK),
+        ("Acknowledgments and funding", Zone.STATEMENTS),
         ("Abstract", Zone.FRONT),
         ("Appendix A: Proofs", Zone.ANNEX),
         ("APPENDIX IV", Zone.ANNEX),

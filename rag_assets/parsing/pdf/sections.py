@@ -20,6 +20,7 @@ _STILL_FRONT = re.compile(
     r"a b s t r a c t|abstract|author summary|plain language summary|graphical abstract)\b.*",
     re.IGNORECASE,
 )
+_CLOSING = (Zone.STATEMENTS, Zone.BACK)
 _FRONT_PAGES = 3
 _MAX_FRONT_CHARS = 6000
 
@@ -88,10 +89,12 @@ def _zone_after(entry: Outline, zone: Zone, *, is_late: bool) -> Zone:
     text = entry.text.strip()
     if zone_named(text) is Zone.ANNEX:
         return Zone.ANNEX
-    if names_closing_matter(text) or (names_references(text) and is_late):
+    if names_closing_matter(text):
+        return Zone.STATEMENTS
+    if names_references(text) and is_late:
         return Zone.BACK
-    if zone is Zone.BACK and (number := heading_number(text)):
+    if zone in _CLOSING and (number := heading_number(text)):
         return Zone.ANNEX if number.style == "letter" else Zone.BODY
-    if zone is Zone.BACK and is_plain_section_name(text):
+    if zone in _CLOSING and is_plain_section_name(text):
         return Zone.BODY
     return zone

@@ -2,8 +2,8 @@
 
 `structure` reads the tree into blocks, `paging` gives them pages and their place in the reading order, `title_page`
 reads what the header says about the paper. The abstract is FRONT, the body BODY, appendices ANNEX, acknowledgements and
-statements BACK; the reference list is left out. A heading reads as printed ("3.1 Methods") and is the last title of its
-section path. A figure's text is its caption; a table's caption is its title.
+the like STATEMENTS; the reference list is left out. A heading reads as printed ("3.1 Methods") and is the last title of
+its section path. A figure's text is its caption; a table's caption is its title.
 """
 
 from lxml import etree
@@ -85,11 +85,11 @@ def _title(root: etree._Element) -> str:
 
 
 def _n_text_chars(root: etree._Element) -> int:
-    """Characters of abstract, front, body and annexes, each run of white space counted as one.
+    """Characters of abstract, front, body, annexes and statements, each run of white space counted as one.
 
-    Left out are the reference list, running headers, acknowledgements and the like, and the second reading of a
-    `choice`. Labels and captions that GROBID writes twice count twice, numbers in attributes do not count: the
-    blocks of a file that loses nothing hold between 0.95 and 1.1 times this number.
+    Left out are the reference list, running headers and the second reading of a `choice`. Labels and captions that
+    GROBID writes twice count twice, numbers in attributes do not count: the blocks of a file that loses nothing hold
+    between 0.95 and 1.1 times this number.
     """
     parts: list[str] = []
     for abstract in root.iterfind(".//{*}profileDesc/{*}abstract"):

@@ -42,7 +42,7 @@ FLOATS = frozenset({"figure", "note", "table"})
 
 _REFERENCE_TYPES = re.compile(r"refer|bibl|works.?cited", re.IGNORECASE)
 _ANNEX_TYPES = re.compile(r"annex|append|suppl", re.IGNORECASE)
-_BACK_TYPES = re.compile(r"acknowledg|funding|availability|conflict|contribution", re.IGNORECASE)
+_STATEMENT_TYPES = re.compile(r"acknowledg|funding|availability|conflict|contribution", re.IGNORECASE)
 
 
 def name_of(element: etree._Element) -> str:
@@ -84,22 +84,21 @@ def heading_of(division: etree._Element) -> str:
 def zone_of(division: etree._Element, current: Zone, heading: str) -> Zone:
     """The zone of a division of the body or of an annex, by its heading and its `type`.
 
-    GROBID's annexes hold statements on funding, conflicts and the like; those are back matter. In the body only a
-    reference list that was taken for text is. GROBID's training files have annexes side by side with the body.
+    GROBID's annexes hold statements on funding, conflicts and the like. A reference list that was taken for text is
+    back matter. GROBID's training files have annexes side by side with the body.
     """
-    if current in (Zone.BODY, Zone.ANNEX) and names_references(heading):
+    if current in (Zone.BODY, Zone.ANNEX, Zone.STATEMENTS) and names_references(heading):
         return Zone.BACK
     if current is Zone.ANNEX and names_statement(heading):
-        return Zone.BACK
+        return Zone.STATEMENTS
     kind = division.get("type") or ""
     if current is Zone.BODY and _ANNEX_TYPES.match(kind):
         return Zone.ANNEX
-    return Zone.BACK if current is Zone.BODY and _BACK_TYPES.match(kind) else current
+    return Zone.STATEMENTS if current is Zone.BODY and _STATEMENT_TYPES.match(kind) else current
 
 
 def zone_in_back(division: etree._Element, heading: str) -> Zone:
     """The zone of a direct child of `back`: annexes by type or, without a type, unless the heading says otherwise."""
     kind = division.get("type")
-    if kind is None or _ANNEX_TYPES.match(kind) or kind.endswith("notes"):
-        return zone_of(division, Zone.ANNEX, heading)
-    return Zone.BACK
+    is_annex = kind is None or _ANNEX_TYPES.match(kind) is not None or kind.endswith("notes")
+    return zone_of(division, Zone.ANNEX if is_annex else Zone.STATEMENTS, heading)

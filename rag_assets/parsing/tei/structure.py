@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from lxml import etree
 
-from rag_assets.domain import BlockKind, Zone
+from rag_assets.domain import STATEMENTS_HEADING, BlockKind, Zone
 from rag_assets.parsing.tei.coords import Area, areas_of
 from rag_assets.parsing.tei.elements import (
     BLOCKS,
@@ -106,8 +106,10 @@ class _Walk:
             self._collected.back.append([])
             is_section = name_of(child).startswith(SECTIONS)
             zone = zone_in_back(child, heading_of(child)) if is_section else Zone.ANNEX
-            self._begin(self._collected.back[-1], zone, ())
-            self._child(child, Outline(()))
+            is_untitled = zone is Zone.STATEMENTS and child.find(".//{*}head") is None
+            outline = Outline((STATEMENTS_HEADING,) if is_untitled else ())
+            self._begin(self._collected.back[-1], zone, outline.path)
+            self._child(child, outline)
             self._reader.string(child.tail, self._run)
         self._flush()
 

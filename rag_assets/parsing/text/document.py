@@ -178,7 +178,7 @@ class _Reader:
         """Front and back matter end where the next heading was missed: when it gets too long, or reads like prose."""
         if self._is_in_references:
             is_over = _is_prose(paragraph.text)
-        elif self._sections.zone is Zone.BACK:
+        elif self._sections.zone in (Zone.STATEMENTS, Zone.BACK):
             is_over = self._n_since_heading > _MAX_BACK_SECTION
         else:
             is_over = self._sections.zone is Zone.FRONT and self._n_since_heading > _MAX_FRONT_SECTION

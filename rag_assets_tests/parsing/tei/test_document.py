@@ -38,14 +38,27 @@ def test_a_paper_becomes_titled_zoned_blocks(tmp_path: Path) -> None:
         (Zone.FRONT, ("Abstract",), "Iron falls."),
         (Zone.BODY, ("1 Methods",), "1 Methods"),
         (Zone.BODY, ("1 Methods",), "We sampled."),
-        (Zone.BACK, (), "We thank all."),
+        (Zone.STATEMENTS, ("Statements",), "We thank all."),
         (Zone.ANNEX, ("Extra data",), "Extra data"),
         (Zone.ANNEX, ("Extra data",), "More rows."),
-        (Zone.BACK, ("Funding",), "Funding"),
-        (Zone.BACK, ("Funding",), "Paid by nobody."),
+        (Zone.STATEMENTS, ("Funding",), "Funding"),
+        (Zone.STATEMENTS, ("Funding",), "Paid by nobody."),
     ]
     assert document.page_source is PageSource.NONE
     assert document.n_pages is None
+
+
+def test_references_inside_a_statement_are_back_matter(tmp_path: Path) -> None:
+    """A list of other papers below the thanks would be searched with them."""
+    back = (
+        "<div type='acknowledgement'><div><head>Acknowledgments</head><p>We thank all.</p></div>"
+        "<div><head>References</head><p>Lund A. 2020.</p></div></div>"
+    )
+
+    document = parsed(tmp_path, tei("<div><p>c</p></div>", back=back))
+
+    zone_of = {block.text: block.zone for block in document.blocks}
+    assert (zone_of["We thank all."], zone_of["Lund A. 2020."]) == (Zone.STATEMENTS, Zone.BACK)
 
 
 def test_an_annex_goes_on_behind_its_inner_section(tmp_path: Path) -> None:
