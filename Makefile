@@ -1,14 +1,14 @@
 # make run    fresh machine -> the demo corpus fully materialized, answers shown
 # make test   fresh machine -> all tests pass
+# make serve  ask the papers in a browser or through the HTTP API (PORT=8001 for another port)
 # make ui     the Dagster UI over the same data and the same run history (PORT=3001 for another port)
 
 PYTHON ?= python3
-PORT ?= 3000
 VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 
-.PHONY: run test ui check lock clean
+.PHONY: run test serve ui check lock clean
 
 run: $(VENV)/installed
 	@$(BIN)/rag-assets run --show-answers
@@ -16,8 +16,11 @@ run: $(VENV)/installed
 test: $(VENV)/installed-dev
 	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 
+serve: $(VENV)/installed
+	@$(BIN)/rag-assets serve $(if $(PORT),--port $(PORT))
+
 ui: $(VENV)/installed
-	@$(BIN)/rag-assets ui --port $(PORT)
+	@$(BIN)/rag-assets ui $(if $(PORT),--port $(PORT))
 
 check: $(VENV)/installed-dev
 	@$(BIN)/ruff check .

@@ -23,6 +23,7 @@ RagAssetsError
 ├── InvalidFilter        the text of a filter cannot be read
 ├── BusyDataFolder       another run is writing the data folder
 ├── UIUnavailable        the Dagster UI cannot be served: port taken, running already, ended by itself
+├── ServerUnavailable    the HTTP server cannot listen where it should
 ├── ReadOnlyFolder       a folder that must be written cannot be
 └── GuardrailBroken      an audit failed and nothing was published
 
@@ -181,6 +182,10 @@ class BusyDataFolder(RagAssetsError):
 
 class UIUnavailable(RagAssetsError):
     """The Dagster UI cannot be served: port taken, running already, ended by itself."""
+
+
+class ServerUnavailable(RagAssetsError):
+    """The HTTP server cannot listen at its address."""
 
 
 class ReadOnlyFolder(RagAssetsError):

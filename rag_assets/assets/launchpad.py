@@ -9,7 +9,7 @@ import types
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import dagster as dg
 from pydantic import BaseModel
@@ -18,18 +18,20 @@ from pydantic.fields import FieldInfo
 from rag_assets.settings import RENAMED, Settings
 
 _SCALARS = {bool: dg.Bool, int: dg.Int, float: dg.Float, str: dg.String, Path: dg.String}
+_NOT_OF_RUNS = {"data_dir", "server"}
+"""The history that the UI shows belongs to one folder, and the HTTP server is no part of a run."""
 
 
 def launchpad_schema() -> dict[str, dg.Field]:
-    """One field per setting; `data_dir` is left out, because the history that the UI shows belongs to one folder."""
+    """One field per setting of a run."""
     fields = _fields(Settings, Settings.model_construct())  # the defaults, whatever file and environment say
-    del fields["data_dir"]
-    return fields
+    return {name: field for name, field in fields.items() if name not in _NOT_OF_RUNS}
 
 
 def launchpad_values(given: Mapping[str, Any], loaded: Settings) -> dict[str, Any]:
     """What was `given` (texts of the command line, say) as values of the launchpad's types, taken from `loaded`."""
-    return _typed({name: value for name, value in given.items() if name != "data_dir"}, loaded.model_dump(mode="json"))
+    of_runs = {name: value for name, value in given.items() if name not in _NOT_OF_RUNS}
+    return _typed(of_runs, loaded.model_dump(mode="json"))
 
 
 def _typed(given: Mapping[str, Any], loaded: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,6 +62,8 @@ def _config_type(annotation: Any, path: str) -> Any:
     if origin in (Union, types.UnionType):
         (inner,) = (argument for argument in arguments if argument is not types.NoneType)
         return dg.Noneable(_config_type(inner, path))
+    if origin is Annotated:
+        return _config_type(arguments[0], path)
     if origin is tuple:
         return [_config_type(arguments[0], path)]
     if origin is Literal:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from rag_assets.cli import rendering
-from rag_assets.cli.options import DataOption, JsonOption, settings_of
+from rag_assets.cli.options import DataOption, JsonOption, SetOption, settings_of
 from rag_assets.cli.reported import reported
 from rag_assets.data_folder import demand_writable
 from rag_assets.incremental import only_writer
@@ -48,6 +48,39 @@ def ui(
             port,
             announce=lambda address: rendering.err().print(
                 f"The Dagster UI of {settings.data_dir}: open {address} in a browser. Ctrl-C ends it.", soft_wrap=True
+            ),
+        )
+
+
+def serve(
+    host: Annotated[
+        str | None,
+        typer.Option(
+            "--host", metavar="ADDRESS", help="Where to listen; any but 127.0.0.1 needs RAG_ASSETS_SERVER_TOKEN."
+        ),
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", metavar="N", min=0, max=65535, help="Default: 8000; 0: any that is free.")
+    ] = None,
+    data: DataOption = None,
+    set_: SetOption = None,
+) -> None:
+    """Serve the HTTP API and the page for asking, over what is published in the data folder. Ctrl-C ends it.
+
+    Example: rag-assets serve --port 8001
+    """
+    with reported():
+        from rag_assets.server.serving import serve as served
+
+        flags = {"server.host": host, "server.port": port}
+        values = [f"{setting}={value}" for setting, value in flags.items() if value is not None]
+        settings = settings_of(data, [*(set_ or []), *values])
+        served(
+            settings,
+            announce=lambda address: rendering.err().print(
+                f"Ask {settings.data_dir} at {address} in a browser; the API is described at {address}"
+                "/api/openapi.json. Ctrl-C ends it.",
+                soft_wrap=True,
             ),
         )
 

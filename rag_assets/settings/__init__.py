@@ -12,13 +12,15 @@ from rag_assets.settings.index import EmbeddingSettings, IndexingSettings, Qdran
 from rag_assets.settings.operation import AutomationSettings, ExecutionSettings, ModelAccessSettings, ProviderLimits
 from rag_assets.settings.paths import Paths
 from rag_assets.settings.retrieval import QuerySettings, RetrievalSettings
-from rag_assets.settings.sources import DATA_DIR_VARIABLE, environment
+from rag_assets.settings.server import ServerSettings
+from rag_assets.settings.sources import DATA_DIR_VARIABLE, SERVER_TOKEN_VARIABLE, environment
 from rag_assets.settings.stage import StageSettings
 from rag_assets.settings.tree import RENAMED, Settings, load_settings
 
 __all__ = [
     "DATA_DIR_VARIABLE",
     "RENAMED",
+    "SERVER_TOKEN_VARIABLE",
     "AnsweringSettings",
     "AutomationSettings",
     "ChunkingSettings",
@@ -38,6 +40,7 @@ __all__ = [
     "QdrantSettings",
     "QuerySettings",
     "RetrievalSettings",
+    "ServerSettings",
     "Settings",
     "StageSettings",
     "SummarySettings",

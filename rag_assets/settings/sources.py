@@ -16,6 +16,8 @@ DATA_DIR_VARIABLE = f"{ENV_PREFIX}DATA_DIR"
 CONFIG_FILE = "rag_assets.toml"
 CONFIG_FILE_VARIABLE = f"{ENV_PREFIX}CONFIG"
 ANSWER_MODEL_VARIABLE = f"{ENV_PREFIX}ANSWER_MODEL"
+SERVER_TOKEN_VARIABLE = f"{ENV_PREFIX}SERVER_TOKEN"
+"""Holds what clients of the HTTP server must show; a secret, so no setting."""
 EMBEDDING_VARIABLES = ("EMBED_PROVIDER", "EMBED_MODEL")
 DOTENV_FILE = Path(".env")
 
@@ -62,9 +64,9 @@ class OwnDotEnv(DotEnvSettingsSource):
 
     def _read_env_files(self) -> Mapping[str, str | None]:
         prefix = self.env_prefix.lower()
-        short = ANSWER_MODEL_VARIABLE.lower()
+        not_fields = {ANSWER_MODEL_VARIABLE.lower(), SERVER_TOKEN_VARIABLE.lower()}
         return {
             name: value
             for name, value in super()._read_env_files().items()
-            if name.lower().startswith(prefix) and name.lower() != short
+            if name.lower().startswith(prefix) and name.lower() not in not_fields
         }

@@ -28,12 +28,14 @@ from rag_assets.settings.index import EmbeddingSettings, IndexingSettings
 from rag_assets.settings.operation import AutomationSettings, ExecutionSettings, ModelAccessSettings
 from rag_assets.settings.paths import Paths
 from rag_assets.settings.retrieval import RetrievalSettings
+from rag_assets.settings.server import ServerSettings
 from rag_assets.settings.sources import (
     ANSWER_MODEL_VARIABLE,
     CONFIG_FILE,
     CONFIG_FILE_VARIABLE,
     DOTENV_FILE,
     ENV_PREFIX,
+    SERVER_TOKEN_VARIABLE,
     OwnDotEnv,
     ShortNames,
     environment,
@@ -89,6 +91,7 @@ class Settings(BaseSettings):
     evaluation: EvaluationSettings = EvaluationSettings()
     automation: AutomationSettings = AutomationSettings()
     execution: ExecutionSettings = ExecutionSettings()
+    server: ServerSettings = ServerSettings()
 
     @property
     def paths(self) -> Paths:
@@ -174,7 +177,7 @@ def _unknown_variables() -> list[str]:
         name
         for name in environment()
         if name.startswith(ENV_PREFIX)
-        and name not in {CONFIG_FILE_VARIABLE, ANSWER_MODEL_VARIABLE}
+        and name not in {CONFIG_FILE_VARIABLE, ANSWER_MODEL_VARIABLE, SERVER_TOKEN_VARIABLE}
         and name.removeprefix(ENV_PREFIX).split("__")[0] not in known
     )
 

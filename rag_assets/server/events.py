@@ -1,0 +1,120 @@
+"""Events of an answer as JSON: what a stream sends, and the one reply of those who do not ask for a stream.
+
+Claims are written as `qa.jsonl` writes them, to the byte; titles are added to the citations of a `claim` event only.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from fastapi.sse import format_sse_event
+
+from rag_assets.answering.citations.verification import Reason
+from rag_assets.answering.wording import reasons_for_refusal, remarks
+from rag_assets.domain import Claim, Context, Evidence, QAResult
+from rag_assets.engine import ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
+from rag_assets.errors import GuardrailBroken
+from rag_assets.server.problems import ProblemError
+
+HEARTBEAT = format_sse_event(comment="still working")
+MESSAGES: Mapping[Reason, str] = {
+    Reason.SOURCE_NOT_GIVEN: "It cited a text that had not been given to the model.",
+    Reason.QUOTE_NOT_FOUND: "Its quote does not stand in the paper it names.",
+    Reason.ADDRESSES_A_MODEL: "The quoted text gives orders to a language model.",
+    Reason.NO_CITATION: "No citation of it held.",
+    Reason.NO_TEXT: "It said nothing.",
+    Reason.CONTRADICTED: "Its numbers are not those of its quote.",
+}
+"""Why something was left out, for readers."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """How a question was put to the corpus."""
+
+    question: str
+    """As it was searched for."""
+    is_rewritten: bool = False
+    """It follows up on the conversation, and was made to stand alone."""
+
+
+class AnswerEvents:
+    """Turns the events of one answer into JSON objects by name."""
+
+    def __init__(self, finding: Finding, titles: Mapping[str, str]) -> None:
+        """titles: by paper id."""
+        self._finding = finding
+        self._titles = titles
+        self._n_claims = 0
+
+    def rendered(self, event: Event) -> tuple[str, dict[str, Any]]:
+        """Name and data of an event. Raises GuardrailBroken for an answer that breaks a promise: it is not shown."""
+        match event:
+            case Retrieved(evidence):
+                return "contexts", self._contexts(evidence)
+            case ClaimVerified(claim):
+                self._n_claims += 1
+                return "claim", {"number": self._n_claims, **self._claim(claim)}
+            case ClaimDropped(reason):
+                return "dropped", {"reason": reason, "message": MESSAGES[reason]}
+            case Retrying(k):
+                self._n_claims = 0
+                return "retrying", {"k": k}
+            case Finished(trace):
+                if trace.broken:
+                    raise GuardrailBroken(f"The answer breaks {', '.join(trace.broken)} and is not shown.")
+                dropped = [
+                    {"reason": reason, "message": MESSAGES[reason], "n": n} for reason, n in trace.reasons.items()
+                ]
+                return "done", {"answer": asdict(trace.result), "dropped": dropped, "notes": notes_on(trace.result)}
+
+    def _contexts(self, evidence: Evidence) -> dict[str, Any]:
+        bands = {hit.chunk.chunk_id: hit.band for hit in evidence.hits}
+        contexts = [
+            self._context(context, evidence) | {"band": bands.get(context.chunk_id)} for context in evidence.contexts
+        ]
+        return {
+            "question": self._finding.question,
+            "rewritten": self._finding.is_rewritten,
+            "contexts": contexts,
+        }
+
+    def _context(self, context: Context, evidence: Evidence) -> dict[str, Any]:
+        chunk = evidence.chunks[context.chunk_id]
+        return {
+            "chunk_id": context.chunk_id,
+            "paper_id": context.paper_id,
+            "title": self._titles.get(context.paper_id, ""),
+            "section_path": chunk.section_path,
+            "page_start": context.page_start,
+            "page_end": context.page_end,
+            "page_label": chunk.page_label,
+            "n_tokens": context.n_tokens,
+        }
+
+    def _claim(self, claim: Claim) -> dict[str, Any]:
+        row = asdict(claim)
+        for citation in row["citations"]:
+            citation["title"] = self._titles.get(citation["paper_id"], "")
+        return row
+
+
+def notes_on(result: QAResult) -> list[str]:
+    """What a reader must know besides the claims."""
+    return reasons_for_refusal(result) if result.refused else remarks(result)
+
+
+def as_json(value: Mapping[str, Any]) -> str:
+    """As `qa.jsonl` is written."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def sse(name: str, data: Mapping[str, Any]) -> bytes:
+    """An event of a stream. JSON holds no line break, so text of papers cannot forge another event."""
+    return format_sse_event(event=name, data_str=as_json(data))
+
+
+def sse_error(error: ProblemError) -> bytes:
+    """The last event of a stream that failed."""
+    return sse("error", {"problem": error.problem.model_dump()})

@@ -1,0 +1,1 @@
+"""One module per kind of thing, each with a `router`; `app.ROUTERS` lists them."""

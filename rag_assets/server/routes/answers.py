@@ -1,0 +1,97 @@
+"""POST /api/answers: an answer, claim by claim as a stream of events, or whole as JSON."""
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+from time import perf_counter
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field
+
+from rag_assets.domain import QAResult
+from rag_assets.errors import RagAssetsError
+from rag_assets.server.dependencies import SharedDep, counts_as_question
+from rag_assets.server.events import HEARTBEAT, AnswerEvents, Finding, as_json, sse, sse_error
+from rag_assets.server.problems import ProblemError, problem_of
+from rag_assets.server.schemas import Asked, wants_events
+from rag_assets.server.streams import EventStream, until_left
+from rag_assets.server.workers import Events
+
+router = APIRouter(prefix="/api", tags=["ask"])
+Named = tuple[str, dict[str, Any]]
+"""Name and data of an event."""
+
+
+class AnswerRequest(Asked):
+    conversation_id: str | None = Field(
+        None, max_length=64, description="The question follows up on this conversation, and the answer is kept in it."
+    )
+
+
+class LeftOut(BaseModel):
+    """Claims and citations that were not shown."""
+
+    reason: str
+    message: str
+    n: int
+
+
+class AnswerReply(BaseModel):
+    """The data of the event `done`, and the reply when no stream is asked for."""
+
+    answer: QAResult = Field(description="A row as in qa.jsonl.")
+    dropped: list[LeftOut]
+    notes: list[str] = Field(description="What a reader must know besides the claims.")
+    conversation_id: str | None
+    turn: int | None
+    seconds: float
+
+
+_EVENTS = (
+    "contexts (what was found), claim (verified; numbered from 1), dropped (a claim that did not hold, and why), "
+    "retrying (more is read; claims that follow replace those before), done (as the JSON reply) or error (a problem). "
+    "Lines that begin with a colon say that work goes on."
+)
+
+
+@router.post(
+    "/answers",
+    dependencies=[counts_as_question],
+    response_model=AnswerReply,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string", "description": _EVENTS}}}}},
+)
+async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Response:
+    """Answer a question from the papers, with verified citations only; as events with Accept: text/event-stream."""
+    question = body.as_question(shared.settings.server.max_question_chars)
+
+    def rendered() -> Iterator[Named]:
+        started = perf_counter()
+        events = AnswerEvents(Finding(question.question), shared.facts.now().titles)
+        for event in shared.engine.answer(question):
+            name, data = events.rendered(event)
+            if name == "done":
+                data |= {"conversation_id": None, "turn": None, "seconds": round(perf_counter() - started, 3)}
+            yield name, data
+
+    events = shared.answering.events(rendered)
+    if wants_events(request):
+        return EventStream(_streamed(events, shared.settings.server.heartbeat_s))
+    return Response(await _last(events, request), media_type="application/json")
+
+
+async def _streamed(events: Events[Named], heartbeat_s: float) -> AsyncGenerator[bytes, None]:
+    try:
+        async with aclosing(events.every(heartbeat_s)) as items:
+            async for item in items:
+                yield HEARTBEAT if item is None else sse(*item)
+    except ProblemError as error:
+        yield sse_error(error)
+    except RagAssetsError as error:
+        yield sse_error(problem_of(error))
+
+
+async def _last(events: Events[Named], request: Request) -> str:
+    """The data of the last event; nothing when the client has left, who does not read it."""
+    async with aclosing(until_left(events, request)) as items:
+        last = [item async for item in items][-1:]
+    return as_json(last[0][1]) if last else ""
