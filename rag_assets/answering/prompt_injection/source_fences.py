@@ -68,6 +68,11 @@ def sources_block(contexts: Sequence[Context]) -> SourcesBlock:
     return SourcesBlock("\n\n".join(parts), dict(enumerate(contexts, start=1)), n_left_out)
 
 
+def neutral(text: str) -> str:
+    """A text of a paper as it would stand in a source of a prompt, for replies that another model reads."""
+    return _neutralised(text, fingerprint(text)[:_NONCE_CHARS])[0]
+
+
 def _described(context: Context, paper: str, title: str) -> str:
     first, last = context.page_start, context.page_end
     pages = "" if first is None else f"page {first}" if last in (None, first) else f"pages {first}-{last}"
