@@ -17,6 +17,7 @@ from rag_assets.server.access import AccessCheck
 from rag_assets.server.bodies import BodyLimits
 from rag_assets.server.dependencies import Shared
 from rag_assets.server.openapi import ERRORS, DescribedAPI
+from rag_assets.server.page import add_page
 from rag_assets.server.problems import install_problem_handlers
 from rag_assets.server.request_log import REQUEST_ID_HEADER, RequestLog
 from rag_assets.server.routes import answers, health, search
@@ -45,6 +46,7 @@ def create_app(settings: Settings, token: SecretStr | None = None) -> FastAPI:
     install_problem_handlers(app)
     for router in ROUTERS:
         app.include_router(router)
+    add_page(app)
     # added from the inside out
     app.add_middleware(BodyLimits, settings=settings.server)
     app.add_middleware(AccessCheck, settings=settings.server, token=token)

@@ -1,0 +1,156 @@
+// One answer as it arrives: claims with numbered marks, what was left out, what was read.
+
+import { attachCard } from "./card.js";
+import { remarks } from "./copy.js";
+import { counted, el } from "./dom.js";
+import { bandLabel, quoteFacts } from "./evidence.js";
+import { announce } from "./notices.js";
+import { droppedWords, pageWords } from "./words.js";
+
+const RANK = ["weak", "partial", "strong"];
+
+/** The part of a turn below its question. open(source): shows a source in the reader; titleOf: paper id -> title. */
+export class AnswerView {
+  constructor({ open, titleOf }) {
+    this.open = open;
+    this.titleOf = titleOf;
+    this.contexts = new Map(); // chunk id -> context that was read
+    this.shown = []; // claims on the page, in order
+    this.nMarks = 0;
+    this.isReplaced = false; // the next claim takes the place of all that are shown
+    this.progress = el("p", { class: "progress" }, "Searching the papers");
+    this.claims = el("ol", { class: "claims" });
+    this.below = el("div", { class: "below" });
+    this.element = el("div", { class: "answer", "aria-busy": "true" }, this.progress, this.claims, this.below);
+  }
+
+  read({ contexts }) {
+    this.contexts = new Map(contexts.map((context) => [context.chunk_id, context]));
+    const papers = new Set(contexts.map((context) => context.paper_id));
+    this.progress.textContent = contexts.length
+      ? `Reading ${counted(contexts.length, "passage")} of ${counted(papers.size, "paper")}`
+      : "Nothing in the papers comes near the question";
+  }
+
+  readMore() {
+    this.isReplaced = true;
+    this.progress.textContent = "Few papers carry it so far: reading more";
+  }
+
+  add(claim) {
+    if (this.isReplaced) this.clear();
+    this.isReplaced = false;
+    this.append(claim);
+    announce(`Claim ${this.shown.length}: ${claim.text}`);
+  }
+
+  /** The finished answer: its claims are those that count, whatever was shown on the way. */
+  finish({ answer, dropped = [], notes = [] }) {
+    this.progress.remove();
+    this.element.removeAttribute("aria-busy");
+    if (answer.refused || !answer.claims.length) this.refuse(answer);
+    else this.settle(answer.claims);
+    const said = answer.refused ? [] : remarks(answer);
+    this.below.replaceChildren(
+      ...said.map((remark, index) => el("p", { class: index === 0 && answer.single_source ? "flag single" : "flag" }, remark)),
+      ...notes.map((note) => el("p", { class: "flag" }, String(note))),
+      ...[leftOut(dropped), this.whatWasRead()].filter(Boolean),
+    );
+    announce(answer.refused ? answer.answer : `The answer is complete: ${counted(answer.claims.length, "claim")}.`);
+  }
+
+  /** The answer ended early; what is shown was verified all the same. */
+  end(element) {
+    this.progress.remove();
+    this.element.removeAttribute("aria-busy");
+    this.below.append(element);
+  }
+
+  /** The mark of a claim's first source; null when there is no such claim. */
+  markOf(claimNumber) {
+    return this.claims.children[claimNumber - 1]?.querySelector(".mark") ?? null;
+  }
+
+  settle(claims) {
+    const isAsShown = claims.length === this.shown.length && claims.every((claim, n) => claim.text === this.shown[n].text);
+    if (isAsShown) return; // marks keep the focus, cards stay open
+    this.clear();
+    claims.forEach((claim) => this.append(claim));
+  }
+
+  clear() {
+    this.claims.replaceChildren();
+    this.shown = [];
+    this.nMarks = 0;
+  }
+
+  append(claim) {
+    this.shown.push(claim);
+    const number = this.shown.length;
+    const sources = claim.citations.map((citation) => this.source(citation, claim, number));
+    const marks = sources.map((source) => this.mark(source));
+    const text = el("p", { class: "claim-text" }, claim.text, " ", el("span", { class: "marks" }, marks));
+    const cited = sources.map((source) =>
+      el("span", { class: "cited" }, el("span", { class: "cited-title" }, source.title), pageWords(source.citation)),
+    );
+    this.claims.append(
+      el("li", { class: "claim" }, text, el("p", { class: "sources" }, bandLabel(this.bandOf(claim)), cited)),
+    );
+  }
+
+  source(citation, claim, claimNumber) {
+    this.nMarks += 1;
+    const { support, text } = claim;
+    const title = citation.title || this.titleOf(citation.paper_id);
+    return { citation, title, support, claim: text, claimNumber, number: this.nMarks, band: this.bandOf(claim) };
+  }
+
+  mark(source) {
+    const place = `${source.title}, ${pageWords(source.citation)}`;
+    const label = `Source ${source.number}: ${place}. Show it in the paper.`;
+    const mark = el("button", { type: "button", class: "mark", "aria-label": label }, String(source.number));
+    mark.addEventListener("click", () => this.open(source, mark));
+    attachCard(mark, () => quoteFacts(source));
+    return mark;
+  }
+
+  /** The best band of what a claim cites; undefined when nothing rated it. */
+  bandOf({ citations }) {
+    const bands = citations.map(({ chunk_id: id }) => RANK.indexOf(this.contexts.get(id)?.band));
+    return RANK[Math.max(-1, ...bands)];
+  }
+
+  refuse(answer) {
+    this.clear();
+    const missing = answer.missing_names?.length
+      ? el("p", { class: "hint" }, `Nowhere in what was found: ${answer.missing_names.join(", ")}`)
+      : null;
+    const words = el("p", { class: "refusal-words" }, answer.answer);
+    this.claims.replaceWith(el("div", { class: "refusal" }, el("h4", {}, "No answer in these papers"), words, missing));
+  }
+
+  whatWasRead() {
+    if (!this.contexts.size) return null;
+    const items = [...this.contexts.values()].map((context) => {
+      const title = context.title || this.titleOf(context.paper_id);
+      const place = [context.section_path, pageWords(context)].flat().filter(Boolean).join(" · ");
+      const open = (event) => this.open({ context, title, citation: null }, event.currentTarget);
+      return el(
+        "li",
+        {},
+        el("button", { type: "button", class: "link", onclick: open }, title),
+        el("span", { class: "hint" }, ` ${place} `),
+        bandLabel(context.band),
+      );
+    });
+    return el("details", { class: "more" }, el("summary", {}, `What was read (${items.length})`), el("ol", {}, items));
+  }
+}
+
+function leftOut(dropped) {
+  const n = dropped.reduce((sum, one) => sum + (one.n ?? 1), 0);
+  if (!n) return null;
+  const items = dropped.map((one) => el("li", {}, el("b", {}, `${one.n ?? 1} × `), droppedWords(one)));
+  const why = "These statements were drafted and did not hold when they were checked against the papers:";
+  return el("details", { class: "more" }, el("summary", {}, `What was left out (${n})`), el("p", {}, why), el("ul", {}, items));
+}

@@ -1,0 +1,51 @@
+// The card beside a mark: quote, verification and support, while the mark is hovered or has the focus.
+
+import { byId } from "./dom.js";
+
+const LEAVING_MS = 200; // time to move the pointer from the mark onto the card
+const GAP_PX = 8;
+let shownFor = null;
+let leaving = 0;
+
+/** Show a card for `mark` on hover and focus; contents() returns its elements each time. */
+export function attachCard(mark, contents) {
+  mark.addEventListener("mouseenter", () => show(mark, contents()));
+  mark.addEventListener("focus", () => mark.matches(":focus-visible") && show(mark, contents()));
+  mark.addEventListener("mouseleave", hideSoon);
+  mark.addEventListener("blur", hideCard);
+}
+
+export function hideCard() {
+  clearTimeout(leaving);
+  shownFor?.removeAttribute("aria-describedby");
+  shownFor = null;
+  byId("card").hidden = true;
+}
+
+/** Keep the card while the pointer is on it; Escape and scrolling close it. */
+export function startCard() {
+  const card = byId("card");
+  card.addEventListener("mouseenter", () => clearTimeout(leaving));
+  card.addEventListener("mouseleave", hideSoon);
+  document.addEventListener("keydown", ({ key }) => key === "Escape" && hideCard());
+  byId("turns").addEventListener("scroll", hideCard, { passive: true });
+}
+
+function show(mark, contents) {
+  hideCard();
+  const card = byId("card");
+  card.replaceChildren(...contents);
+  card.hidden = false;
+  shownFor = mark;
+  mark.setAttribute("aria-describedby", card.id);
+  const { left, top, bottom } = mark.getBoundingClientRect();
+  const { width, height } = card.getBoundingClientRect();
+  const isAbove = bottom + GAP_PX + height > innerHeight && top > height + GAP_PX;
+  card.style.left = `${Math.max(GAP_PX, Math.min(left, innerWidth - width - GAP_PX))}px`;
+  card.style.top = `${isAbove ? top - height - GAP_PX : bottom + GAP_PX}px`;
+}
+
+function hideSoon() {
+  clearTimeout(leaving);
+  leaving = setTimeout(hideCard, LEAVING_MS);
+}

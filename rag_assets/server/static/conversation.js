@@ -1,0 +1,181 @@
+// The conversation: questions, their answers as they arrive, and what can be done with them.
+
+import { AnswerView } from "./answer.js";
+import { hashOf, linkTo, writeAddress } from "./address.js";
+import { asProblem, getJson, Problem, request, sendJson } from "./api.js";
+import { asMarkdown, asText, copied } from "./copy.js";
+import { byId, el } from "./dom.js";
+import { announce, problemBlock, toast } from "./notices.js";
+import { events } from "./stream.js";
+
+/** scope(): what of the corpus is asked; titleOf: paper id -> title; open(source, mark): shows it in the reader. */
+export class Conversation {
+  constructor({ scope, titleOf, open, welcome }) {
+    Object.assign(this, { scope, titleOf, welcome });
+    this.openSource = open;
+    this.id = null;
+    this.turns = new Map(); // number of the turn -> its AnswerView
+    this.running = null; // AbortController of the question under way
+    byId("ask").addEventListener("submit", (event) => this.submitted(event));
+    byId("stop").addEventListener("click", () => this.running?.abort());
+    byId("question").addEventListener("keydown", sendOnEnter);
+    byId("question").addEventListener("input", fitHeight);
+  }
+
+  /** Begin anew: nothing is shown, nothing is remembered of the last question. */
+  clear() {
+    this.running?.abort();
+    this.id = null;
+    this.turns.clear();
+    byId("turns").replaceChildren(this.welcome());
+    writeAddress({ conversation: null });
+  }
+
+  /** Show a kept conversation; turn and claim: what to look at in it, or null. Throws Problem. */
+  async load(id, { turn = null, claim = null } = {}) {
+    const kept = await getJson(`/api/conversations/${encodeURIComponent(id)}`);
+    this.clear();
+    this.id = kept.conversation_id;
+    for (const one of kept.turns) this.keptTurn(one);
+    writeAddress({ conversation: this.id, turn, claim });
+    const shown = turn ?? Math.max(0, ...this.turns.keys());
+    const view = this.turns.get(shown);
+    view?.element.closest(".turn").scrollIntoView();
+    if (claim !== null) view?.markOf(claim)?.click();
+  }
+
+  async submitted(event) {
+    event.preventDefault();
+    const field = byId("question");
+    const question = field.value.trim();
+    if (!question || this.running) return;
+    field.value = "";
+    fitHeight({ target: field });
+    await this.ask(question);
+  }
+
+  async ask(question) {
+    const view = this.newTurn(question);
+    const running = new AbortController();
+    this.setRunning(running);
+    announce("Searching the papers");
+    try {
+      await this.follow(view, question, running.signal);
+    } catch (error) {
+      if (running.signal.aborted) view.end(el("p", { class: "flag" }, "Stopped. What stands here was verified; the rest was not made."));
+      else view.end(problemBlock(asProblem(error), () => this.askAgain(view, question)));
+    } finally {
+      if (this.running === running) this.setRunning(null);
+    }
+  }
+
+  askAgain(view, question) {
+    view.element.closest(".turn").remove();
+    return this.ask(question);
+  }
+
+  async follow(view, question, signal) {
+    const body = { question, ...this.scope(), ...(this.id ? { conversation_id: this.id } : {}) };
+    const reply = await sendJson("/api/answers", body, { headers: { Accept: "text/event-stream" }, signal });
+    for await (const { name, data } of events(reply)) {
+      if (name === "contexts") this.read(view, data, question);
+      else if (name === "claim") view.add(data);
+      else if (name === "retrying") view.readMore();
+      else if (name === "error") throw new Problem(data.problem ?? data);
+      else if (name === "done") return this.done(view, question, data);
+    }
+    throw new Problem({ title: "The connection ended", detail: "The server closed it before the answer was complete." });
+  }
+
+  read(view, data, question) {
+    if (data.rewritten && data.question !== question && !view.contexts.size) view.element.before(askedAs(data.question));
+    view.read(data);
+  }
+
+  done(view, question, data) {
+    view.finish(data);
+    this.id = data.conversation_id ?? this.id;
+    this.finishTurn(view, question, data);
+    writeAddress({ conversation: this.id, turn: data.turn });
+  }
+
+  newTurn(question) {
+    const view = new AnswerView({ titleOf: this.titleOf, open: (source, mark) => this.opened(view, source, mark) });
+    const turn = el("article", { class: "turn" }, el("h3", { class: "question" }, question), view.element);
+    byId("turns").querySelector(".welcome")?.remove();
+    byId("turns").append(turn);
+    turn.scrollIntoView({ block: "start" });
+    return view;
+  }
+
+  keptTurn({ turn, question, asked, rewritten, answer, contexts = [], dropped = [], notes = [] }) {
+    const view = this.newTurn(question);
+    if (rewritten) view.element.before(askedAs(asked));
+    view.read({ contexts });
+    view.finish({ answer, dropped, notes });
+    this.finishTurn(view, question, { answer, turn });
+  }
+
+  finishTurn(view, question, { answer, turn }) {
+    view.number = turn;
+    this.turns.set(turn, view);
+    view.below.append(this.actions(question, answer, turn));
+  }
+
+  opened(view, source, mark) {
+    if (source.claimNumber) writeAddress({ conversation: this.id, turn: view.number ?? null, claim: source.claimNumber });
+    this.openSource(source, mark);
+  }
+
+  actions(question, answer, turn) {
+    const button = (label, onclick) => el("button", { type: "button", class: "quiet", onclick }, label);
+    const link = () => copied(linkTo({ conversation: this.id, turn }), "Link");
+    return el(
+      "div",
+      { class: "actions" },
+      button("Copy text", () => copied(asText(question, answer, this.titleOf), "Answer")),
+      button("Copy Markdown", () => copied(asMarkdown(question, answer, this.titleOf), "Markdown")),
+      hashOf({ conversation: this.id }) && button("Copy link", link),
+      el(
+        "span",
+        { class: "verdict", role: "group", "aria-label": "Your verdict" },
+        button("Right", (event) => this.judge(event, question, answer, "good")),
+        button("Wrong", (event) => this.judge(event, question, answer, "bad")),
+      ),
+    );
+  }
+
+  async judge({ currentTarget }, question, answer, verdict) {
+    const judged = { question, fingerprint: answer.fingerprint, verdict, ...(this.id ? { conversation_id: this.id } : {}) };
+    try {
+      await sendJson("/api/feedback", judged);
+      currentTarget.closest(".actions").querySelectorAll("[aria-pressed]").forEach((one) => one.removeAttribute("aria-pressed"));
+      currentTarget.setAttribute("aria-pressed", "true");
+      toast("Thank you. Your verdict is kept beside the answer.");
+    } catch (error) {
+      toast(asProblem(error).message);
+    }
+  }
+
+  setRunning(controller) {
+    this.running = controller;
+    byId("stop").hidden = !controller;
+    byId("send").hidden = Boolean(controller);
+  }
+}
+
+/** Delete a kept conversation. Throws Problem. */
+export const deleteConversation = (id) => request(`/api/conversations/${encodeURIComponent(id)}`, { method: "DELETE" });
+
+const askedAs = (question) => el("p", { class: "asked" }, "Asked of the papers as: ", el("q", {}, question));
+
+function sendOnEnter(event) {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  byId("ask").requestSubmit();
+}
+
+function fitHeight({ target }) {
+  target.style.height = "auto";
+  target.style.height = `${target.scrollHeight}px`;
+}

@@ -1,0 +1,74 @@
+// Answers as text for elsewhere: plain or Markdown, with their citations.
+
+import { byId } from "./dom.js";
+import { toast } from "./notices.js";
+import { pageWords } from "./words.js";
+
+/** Claims with numbers, then the sources with page and quote. titleOf: paper id -> title. */
+export function asText(question, answer, titleOf) {
+  if (answer.refused || !answer.claims.length) return `${question}\n\n${answer.answer}\n`;
+  const { claims, sources } = numbered(answer);
+  return [
+    question,
+    claims.map(({ text, numbers }) => `${text} ${marks(numbers)}`).join("\n\n"),
+    ...remarks(answer),
+    sources.map((one) => `[${one.number}] ${titleOf(one.paper_id)} (${one.paper_id}), ${pageWords(one)}: “${one.quote}”`).join("\n"),
+  ].join("\n\n") + "\n";
+}
+
+/** The same as Markdown: the question as a heading, quotes as block quotes. */
+export function asMarkdown(question, answer, titleOf) {
+  if (answer.refused || !answer.claims.length) return `## ${escaped(question)}\n\n${escaped(answer.answer)}\n`;
+  const { claims, sources } = numbered(answer);
+  return [
+    `## ${escaped(question)}`,
+    ...claims.map(({ text, numbers }) => `${escaped(text)} ${escaped(marks(numbers))}`),
+    ...remarks(answer).map((remark) => `*${escaped(remark)}*`),
+    "### Sources",
+    ...sources.map((one) => {
+      const source = `${one.number}. *${escaped(titleOf(one.paper_id))}* (${escaped(one.paper_id)}), ${escaped(pageWords(one))}`;
+      return `${source}\n\n   > ${escaped(one.quote)}`;
+    }),
+  ].join("\n\n") + "\n";
+}
+
+/** Put text on the clipboard and say so. Browsers give the clipboard's own interface to secure addresses only. */
+export async function copied(text, what) {
+  const isCopied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+  if (isCopied || copiedBySelection(text)) toast(`${what} copied.`);
+  else toast("The browser did not allow copying.");
+}
+
+/** What is to be said besides the claims: one paper only, parts without an answer. */
+export function remarks(answer) {
+  return [
+    answer.single_source && "Only one paper of the corpus supports this answer.",
+    ...(answer.unanswered ?? []).map((part) => `Not answered: ${part}`),
+    answer.missing_names?.length && `Nowhere in what was found: ${answer.missing_names.join(", ")}`,
+  ].filter(Boolean);
+}
+
+function numbered(answer) {
+  const sources = [];
+  const claims = answer.claims.map(({ text, citations }) => {
+    const numbers = citations.map((citation) => sources.push({ ...citation, number: sources.length + 1 }));
+    return { text, numbers };
+  });
+  return { claims, sources };
+}
+
+const marks = (numbers) => numbers.map((number) => `[${number}]`).join("");
+
+/** Markdown's own characters keep their look and lose their meaning; line breaks would end a quote. */
+const escaped = (text) => text.replace(/\s*[\r\n]+\s*/g, " ").replace(/[\\`*_[\]<>#|!~&$]/g, "\\$&");
+
+function copiedBySelection(text) {
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.className = "unseen";
+  byId("toasts").append(area);
+  area.select();
+  const isCopied = document.execCommand("copy");
+  area.remove();
+  return isCopied;
+}

@@ -1,0 +1,73 @@
+// Brings the parts of the page together.
+
+import { askForToken } from "./access.js";
+import { readAddress } from "./address.js";
+import { asProblem, getJson, onTokenNeeded } from "./api.js";
+import { startCard } from "./card.js";
+import { Conversation } from "./conversation.js";
+import { byId, counted, el } from "./dom.js";
+import { Filters } from "./filters.js";
+import { startHistory } from "./history.js";
+import { problemBlock } from "./notices.js";
+import { showPane, startPanes } from "./panes.js";
+import { Papers } from "./papers.js";
+import { Reader } from "./reader.js";
+import { startTheme } from "./theme.js";
+
+const filters = new Filters({ onPapersCleared: () => papers.show() });
+const papers = new Papers({ filters, open: (paper) => reader.showPaper(paper), onChange: showCorpus });
+const reader = new Reader({ paperOf: (id) => papers.all.get(id) });
+const conversation = new Conversation({
+  scope: () => filters.scope(),
+  titleOf: (id) => papers.titleOf(id),
+  open: (source, mark) => reader.showSource(source, mark),
+  welcome,
+});
+
+function welcome() {
+  const isEmpty = ![...papers.all.values()].some((paper) => paper.state === "ready");
+  const hint = isEmpty
+    ? "There is nothing to ask yet. Add papers in the list of papers, or put them into the papers folder and run rag-assets run."
+    : "Every sentence of an answer quotes a paper. Click the number behind it to see the sentence on its page.";
+  return el("div", { class: "welcome" }, el("p", { class: "welcome-words" }, "What do you want to know?"), el("p", { class: "hint" }, hint));
+}
+
+async function showCorpus() {
+  const health = await getJson("/api/health");
+  byId("corpus").textContent = `${counted(health.n_papers, "paper")} · ${health.model}`;
+  byId("turns").querySelector(".welcome")?.replaceWith(welcome());
+}
+
+async function openAddress() {
+  const { conversation: id, turn, claim } = readAddress();
+  if (!id || id === conversation.id) return;
+  await opened(id, { turn, claim });
+}
+
+async function opened(id, view = {}) {
+  showPane("conversation");
+  try {
+    await conversation.load(id, view);
+  } catch (error) {
+    byId("turns").replaceChildren(problemBlock(asProblem(error)));
+  }
+}
+
+function begin() {
+  conversation.clear();
+  showPane("conversation");
+  byId("question").focus();
+}
+
+onTokenNeeded(askForToken);
+startPanes();
+startCard();
+startTheme(byId("theme"));
+startHistory({ open: opened, onDeleted: (id) => id === conversation.id && begin() });
+byId("new-conversation").addEventListener("click", begin);
+addEventListener("hashchange", openAddress);
+
+byId("turns").replaceChildren(welcome());
+await papers.load();
+await showCorpus().catch(() => null); // the list of papers has said that the server does not answer
+await openAddress();

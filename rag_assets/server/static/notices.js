@@ -1,0 +1,41 @@
+// Short messages: read out by screen readers, or shown at the foot of the page.
+
+import { byId, el } from "./dom.js";
+
+const KEPT_ANNOUNCEMENTS = 20;
+
+/** Say something to screen readers only; each message is read out after those before it. */
+export function announce(text) {
+  const announcer = byId("announcer");
+  announcer.append(el("p", {}, text));
+  while (announcer.children.length > KEPT_ANNOUNCEMENTS) announcer.firstChild.remove();
+}
+
+/** Show a message until it is closed or another takes its place; action: {label, run}, a button in it. */
+export function toast(text, action = null) {
+  const close = () => message.remove();
+  const act = () => {
+    close();
+    action.run();
+  };
+  const message = el(
+    "div",
+    { class: "toast" },
+    el("span", {}, text),
+    action && el("button", { type: "button", onclick: act }, action.label),
+    el("button", { type: "button", class: "quiet", "aria-label": "Close message", onclick: close }, "×"),
+  );
+  byId("toasts").replaceChildren(message);
+}
+
+/** A problem as a block of text, with a button to try again where that may help. */
+export function problemBlock(problem, retry = null) {
+  return el(
+    "div",
+    { class: "problem", role: "alert" },
+    el("strong", {}, problem.title ?? "Something went wrong"),
+    el("p", {}, problem.detail || problem.message),
+    problem.requestId && el("p", { class: "hint" }, `Request ${problem.requestId}`),
+    retry && el("button", { type: "button", onclick: retry }, "Try again"),
+  );
+}

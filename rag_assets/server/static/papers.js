@@ -1,0 +1,152 @@
+// The list of papers: search, state, adding, removing.
+
+import { getJson, request } from "./api.js";
+import { byId, counted, el } from "./dom.js";
+import { problemBlock, toast } from "./notices.js";
+import { followRun } from "./runs.js";
+import { titleOf } from "./words.js";
+
+const STATES = { quarantined: "Not readable", waiting: "Waiting for a run" };
+
+/** filters: what is ticked; open(paper): shows it in the reader; onChange(): after papers came or went. */
+export class Papers {
+  constructor({ filters, open, onChange }) {
+    Object.assign(this, { filters, open, onChange });
+    this.all = new Map(); // paper id -> paper
+    byId("find-paper").addEventListener("input", () => this.show());
+    byId("upload").addEventListener("change", ({ target }) => {
+      this.add([...target.files]);
+      target.value = "";
+    });
+    startDropping(byId("papers"), (files) => this.add(files));
+  }
+
+  titleOf(paperId) {
+    return titleOf(this.all.get(paperId) ?? { paper_id: paperId });
+  }
+
+  /** Read the list anew. */
+  async load() {
+    try {
+      const { papers } = await getJson("/api/papers");
+      this.all = new Map(papers.map((paper) => [paper.paper_id, paper]));
+      this.filters.keepOnly(new Set(this.all.keys()));
+      this.filters.setSources([...new Set(papers.map((paper) => paper.source).filter(Boolean))].sort());
+      this.show();
+    } catch (error) {
+      byId("paper-list").replaceChildren(el("li", {}, problemBlock(error, () => this.load())));
+    }
+  }
+
+  show() {
+    const words = byId("find-paper").value.toLowerCase().split(/\s+/).filter(Boolean);
+    const found = [...this.all.values()].filter((paper) => {
+      const text = `${titleOf(paper)} ${paper.paper_id}`.toLowerCase();
+      return words.every((word) => text.includes(word));
+    });
+    byId("papers-count").textContent = this.countWords(found.length, words.length > 0);
+    byId("paper-list").replaceChildren(...found.map((paper) => this.item(paper)));
+  }
+
+  countWords(nFound, isSearched) {
+    if (!this.all.size) return "No papers yet. Add some below, or put files into the papers folder and run rag-assets run.";
+    if (isSearched) return `${nFound} of ${counted(this.all.size, "paper")}`;
+    const unread = [...this.all.values()].filter((paper) => paper.state !== "ready").length;
+    return unread ? `${counted(this.all.size, "paper")}, ${unread} not searched` : counted(this.all.size, "paper");
+  }
+
+  item(paper) {
+    const title = titleOf(paper);
+    const isReady = paper.state === "ready";
+    const ticked = (event) => this.filters.tick(paper.paper_id, event.target.checked);
+    const tick = el("input", {
+      type: "checkbox",
+      "aria-label": `Ask ${title}`,
+      checked: this.filters.papers.has(paper.paper_id),
+      disabled: !isReady,
+      onchange: ticked,
+    });
+    const facts = [paper.source?.toUpperCase(), paper.n_pages && counted(paper.n_pages, "page"), isReady && counted(paper.n_chunks, "chunk")];
+    return el(
+      "li",
+      { class: `paper ${paper.state}`, "data-paper": paper.paper_id },
+      tick,
+      el(
+        "div",
+        { class: "paper-text" },
+        el("button", { type: "button", class: "paper-title", onclick: () => this.open(paper) }, title),
+        el("p", { class: "hint" }, STATES[paper.state] && el("b", { class: "state" }, STATES[paper.state]), facts.filter(Boolean).join(" · ")),
+        paper.reason && el("p", { class: "reason" }, paper.reason),
+      ),
+      el("button", { type: "button", class: "quiet remove", "aria-label": `Remove ${title}`, onclick: () => this.remove(paper) }, "×"),
+    );
+  }
+
+  async add(files) {
+    for (const file of files) {
+      const body = new FormData();
+      body.append("file", file);
+      try {
+        const { run_id: run } = await (await request("/api/papers", { method: "POST", body })).json();
+        await this.load();
+        this.follow(run, `Adding ${file.name}`, `${file.name} was added. You can ask about it.`);
+      } catch (error) {
+        byId("runs").append(refused(file.name, error));
+      }
+    }
+  }
+
+  async remove(paper) {
+    const path = `/api/papers/${encodeURIComponent(paper.paper_id)}`;
+    try {
+      const { run_id: run, trash_id: trash } = await (await request(path, { method: "DELETE" })).json();
+      toast(`“${titleOf(paper)}” was removed.`, { label: "Undo", run: () => this.restore(paper, trash) });
+      await this.load();
+      this.follow(run, `Removing ${titleOf(paper)}`);
+    } catch (error) {
+      toast(error.message);
+    }
+  }
+
+  async restore(paper, trash) {
+    try {
+      const reply = await request(`/api/trash/${encodeURIComponent(trash)}/restore`, { method: "POST" });
+      const { run_id: run } = await reply.json();
+      await this.load();
+      this.follow(run, `Bringing back ${titleOf(paper)}`, `“${titleOf(paper)}” is back.`);
+    } catch (error) {
+      toast(error.message);
+    }
+  }
+
+  follow(run, label, message = "") {
+    if (!run) return; // nothing runs now; the next run takes the change in
+    followRun(run, label, async (isSuccess) => {
+      await this.load();
+      await this.onChange();
+      if (isSuccess && message) toast(message);
+    });
+  }
+}
+
+function refused(name, error) {
+  const block = problemBlock(error);
+  block.prepend(el("p", { class: "hint" }, `${name} was not added`));
+  block.append(el("button", { type: "button", class: "quiet", onclick: () => block.remove() }, "Close"));
+  return block;
+}
+
+/** Files dropped anywhere on the pane. */
+function startDropping(pane, add) {
+  const over = (isOver) => pane.classList.toggle("dropping", isOver);
+  pane.addEventListener("dragover", (event) => {
+    event.preventDefault();
+    over(true);
+  });
+  pane.addEventListener("dragleave", ({ relatedTarget }) => pane.contains(relatedTarget) || over(false));
+  pane.addEventListener("drop", (event) => {
+    event.preventDefault();
+    over(false);
+    add([...event.dataTransfer.files]);
+  });
+}

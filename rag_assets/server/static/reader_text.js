@@ -1,0 +1,18 @@
+// A sentence in the text around it, as it was read from the file.
+
+import { el, parted } from "./dom.js";
+
+/** isQuoted: a sentence of it is marked; isOpen: the text is shown at once, because there is no page to look at. */
+export function inText(chunk, { isQuoted, isOpen }) {
+  const { start, end } = chunk.marked ?? { start: 0, end: 0 };
+  const [before, quote, after] = parted(chunk.text, start, end);
+  const text = el(
+    "div",
+    { class: "text" },
+    chunk.before && el("p", { class: "around" }, chunk.before),
+    el("p", {}, before, quote && el("mark", {}, quote), after),
+    chunk.after && el("p", { class: "around" }, chunk.after),
+  );
+  const summary = el("summary", {}, isQuoted ? "The sentence in its text" : "The text");
+  return el("details", { class: "more", open: isOpen }, summary, text);
+}

@@ -1,0 +1,48 @@
+// What the page says about pages, quotes and evidence.
+
+const VERIFICATION = {
+  exact: "Word for word in the paper",
+  normalized: "In the paper; only typesetting differs (spaces, hyphens, quotation marks)",
+  approximate: "Nearly word for word: the claim left words out; shown are the paper's own",
+};
+
+const DROPPED = {
+  "source not given": "it named a source that was not read",
+  "quote not found": "its quote does not stand in the paper",
+  "addresses a model": "its quote gives orders to a language model",
+  "no citation": "nothing in the papers carries it",
+  "no text": "it said nothing",
+  contradicted: "its own quote contradicts a number in it",
+};
+
+export const BANDS = { strong: "Strong evidence", partial: "Partial evidence", weak: "Weak evidence" };
+
+export const verificationWords = (verification) => VERIFICATION[verification] ?? `Verified: ${verification}`;
+
+export const droppedWords = ({ reason, message }) => message || DROPPED[reason] || reason;
+
+/** "p. 2 (printed 418)", "pp. 2–3", "page unknown". */
+export function pageWords({ page_start: first, page_end: last, page_label: label }) {
+  if (!first) return "page unknown";
+  const isOne = !last || last === first;
+  const pages = isOne ? `p. ${first}` : `pp. ${first}–${last}`;
+  const physical = isOne ? String(first) : `${first}-${last}`;
+  return label && label !== physical ? `${pages} (printed ${label})` : pages;
+}
+
+/** How well the quotes carry a claim; null for a claim that is its own quote. */
+export function supportWords(support) {
+  if (!support || support.score === null || support.score === undefined) return null;
+  const parts = [
+    ["likeness", support.similarity],
+    ["numbers", support.numbers],
+    ["names", support.entities],
+    ["judged by a model", support.judged],
+  ].filter(([, figure]) => figure !== null && figure !== undefined);
+  return `Support ${percent(support.score)}: ${parts.map(([what, figure]) => `${what} ${percent(figure)}`).join(", ")}`;
+}
+
+/** "hnsw_graphs.tei" tells more than an empty title. */
+export const titleOf = (paper) => paper.title?.trim() || paper.paper_id;
+
+const percent = (figure) => `${Math.round(figure * 100)}%`;
