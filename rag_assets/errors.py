@@ -22,6 +22,8 @@ RagAssetsError
 ├── InvalidQuestions     a question file has a line that cannot be used
 ├── InvalidFilter        the text of a filter cannot be read
 ├── BusyDataFolder       another run is writing the data folder
+├── UnknownConversation  a conversation is asked for that is not kept
+├── TurnTooLarge         an answer is too large to be kept with its conversation
 ├── UIUnavailable        the Dagster UI cannot be served: port taken, running already, ended by itself
 ├── ServerUnavailable    the HTTP server cannot listen where it should
 ├── ReadOnlyFolder       a folder that must be written cannot be
@@ -178,6 +180,20 @@ class BusyDataFolder(RagAssetsError):
     @classmethod
     def at(cls, data_dir: Path) -> Self:
         return cls(f"Another run is writing {data_dir}. Wait for it, or end it in the Dagster UI, then try again.")
+
+
+class UnknownConversation(RagAssetsError):
+    """A conversation is asked for that is not kept."""
+
+
+class TurnTooLarge(RagAssetsError):
+    """An answer is too large to be kept with its conversation."""
+
+    @classmethod
+    def of(cls, n_bytes: int, max_bytes: int) -> Self:
+        return cls(
+            f"The answer has {n_bytes:,} bytes, and {max_bytes:,} are kept of one. The conversation goes on without it."
+        )
 
 
 class UIUnavailable(RagAssetsError):

@@ -22,6 +22,7 @@ class Paths:
 
     papers = _Below("papers")
     questions = _Below("questions")
+    conversations = _Below("conversations", "conversations.sqlite")
     dagster = _Below(".dagster")
     """History of the runs that wrote this folder, unless DAGSTER_HOME names another place."""
 
