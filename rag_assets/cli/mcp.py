@@ -1,18 +1,47 @@
 """The command that serves the corpus to assistants over the Model Context Protocol."""
 
+from typing import Annotated
+
+import typer
+
+from rag_assets.cli import rendering
 from rag_assets.cli.options import DataOption, SetOption, settings_of
 from rag_assets.cli.reported import reported
 
 
-def mcp(data: DataOption = None, set_: SetOption = None) -> None:
-    """Serve the corpus to an assistant as MCP tools: search, ask and others. Ends when the assistant closes stdin.
+def mcp(
+    http: Annotated[
+        bool, typer.Option("--http", help="Serve streamable HTTP at /mcp instead of stdin and out.")
+    ] = False,
+    host: Annotated[
+        str,
+        typer.Option("--host", metavar="ADDRESS", help="With --http; any but 127.0.0.1 needs RAG_ASSETS_SERVER_TOKEN."),
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", metavar="N", min=0, max=65535, help="With --http; 0: any that is free.")
+    ] = 8001,
+    data: DataOption = None,
+    set_: SetOption = None,
+) -> None:
+    """Serve the corpus to assistants as MCP tools: search, answers, quotes checked, pages shown. All of them only read.
 
-    Example: rag-assets mcp --data ~/papers
+    Without --http, an assistant starts this command itself, talks to it over stdin and stdout, and ends it.
+
+    Example: rag-assets mcp --http --port 8001
     """
     with reported():
         from rag_assets.engine import open_engine
         from rag_assets.mcp_server.server import create_server
-        from rag_assets.mcp_server.transports import serve_stdio
+        from rag_assets.mcp_server.transports import serve_http, serve_stdio
 
-        with open_engine(settings_of(data, set_)) as engine:
-            serve_stdio(create_server(engine))
+        settings = settings_of(data, [*(set_ or []), f"server.host={host}", f"server.port={port}"])
+        with open_engine(settings) as engine:
+            server = create_server(engine)
+            if http:
+                serve_http(server, settings.server, _announce)
+            else:
+                serve_stdio(server)
+
+
+def _announce(address: str) -> None:
+    rendering.err().print(f"MCP over HTTP at {address}. Ctrl-C ends it.", soft_wrap=True)

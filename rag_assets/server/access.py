@@ -13,39 +13,15 @@ from pydantic import SecretStr
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from rag_assets.errors import InvalidSettings
 from rag_assets.server.problems import ProblemError
 from rag_assets.server.rates import Rate
-from rag_assets.settings import SERVER_TOKEN_VARIABLE, ServerSettings, environment
+from rag_assets.settings import SERVER_TOKEN_VARIABLE, ServerSettings
 
 GUARDED = ("/api", "/v1")
 """Paths that need the token; the page and its files hold nothing of the corpus."""
-MIN_TOKEN_CHARS = 16
 _WRONG_TOKENS_PER_MINUTE = 20
 _LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
 _BEARER = "bearer "
-
-
-def required_token(settings: ServerSettings) -> SecretStr | None:
-    """The token that clients must show; None where none is set and only this machine can reach the server.
-
-    Raises InvalidSettings when others could reach the server and no token is set, or it is easily guessed.
-    """
-    token = environment().get(SERVER_TOKEN_VARIABLE, "").strip()
-    if not token:
-        if settings.is_loopback:
-            return None
-        raise InvalidSettings(
-            f"server.host = {settings.host} can be reached from other machines, so clients must show a token. Set "
-            f"{SERVER_TOKEN_VARIABLE} in the environment or in .env to {MIN_TOKEN_CHARS} random characters or more "
-            "(openssl rand -hex 32 makes some), or use 127.0.0.1."
-        )
-    if len(token) < MIN_TOKEN_CHARS or not token.isascii() or not token.isprintable() or " " in token:
-        raise InvalidSettings(
-            f"{SERVER_TOKEN_VARIABLE} must have at least {MIN_TOKEN_CHARS} characters: letters, digits and signs "
-            "without blanks (openssl rand -hex 32 makes some)."
-        )
-    return SecretStr(token)
 
 
 class AccessCheck:

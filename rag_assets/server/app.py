@@ -30,7 +30,7 @@ ROUTERS: tuple[APIRouter, ...] = (health.router, search.router, answers.router)
 def create_app(settings: Settings, token: SecretStr | None = None) -> FastAPI:
     """The API over the data folder of `settings`. Nothing is opened before the first question.
 
-    token: what clients must show; None where only this machine can reach the server (see `access.required_token`).
+    token: what clients must show; None where only this machine can reach the server (see `listening.required_token`).
     """
     app = DescribedAPI(
         title="rag_assets",

@@ -13,8 +13,7 @@ from time import monotonic, sleep
 import uvicorn
 from fastapi import FastAPI
 
-from rag_assets.errors import ServerUnavailable
-from rag_assets.server.access import required_token
+from rag_assets.listening import address_of, listening_socket, required_token
 from rag_assets.server.app import create_app
 from rag_assets.server.dependencies import Shared
 from rag_assets.server.http_protocol import punctual_protocol
@@ -35,7 +34,7 @@ def serve(settings: Settings, announce: Callable[[str], None]) -> None:
     listening = listening_socket(limits)
     shared: Shared = app.state.shared
     with listening, _signals_left_to_uvicorn():
-        announce(_address(limits, listening.getsockname()[1]))
+        announce(address_of(limits, listening.getsockname()[1]))
         Server(app, limits).run([listening])
     _end(shared)
 
@@ -67,36 +66,6 @@ class Server(uvicorn.Server):
         timer = asyncio.get_running_loop().call_later(self._patience_s, self._shared.stop)
         await super().shutdown(sockets)
         timer.cancel()
-
-
-def listening_socket(limits: ServerSettings) -> socket.socket:
-    """Bound to the address of the settings. Raises ServerUnavailable when that cannot be."""
-    host = limits.host.strip("[]")
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(
-            host, limits.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listening = socket.socket(family, kind, protocol)
-    except OSError as error:
-        raise ServerUnavailable(
-            f"server.host = {limits.host} is no address of this machine ({error.strerror}). Use 127.0.0.1."
-        ) from error
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(128)
-    except OSError as error:
-        listening.close()
-        raise ServerUnavailable(
-            f"{_address(limits, limits.port)} cannot be listened at ({error.strerror}). End the program that uses the "
-            "port, or choose another: --port N (make serve PORT=N)."
-        ) from error
-    return listening
-
-
-def _address(limits: ServerSettings, port: int) -> str:
-    host = limits.host.strip("[]")
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 @contextmanager

@@ -1,18 +1,23 @@
 """The corpus as an assistant meets it: the MCP tools, asked by the client of the official SDK."""
 
+import re
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import Client
+from mcp.client import Transport
 from mcp.client.stdio import StdioServerParameters
+from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, TextContent
 
-from rag_assets_tests.cli.processes import COMMAND, environment
+from rag_assets_tests.cli.processes import COMMAND, environment, wait_until
 from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, World
 
 FERRITIN = str(QUESTIONS[0]["question"])
@@ -50,11 +55,40 @@ def over_stdio(data: Path) -> StdioServerParameters:
     return StdioServerParameters(command=COMMAND[0], args=[*COMMAND[1:], "mcp"], env=environment(data))
 
 
-@pytest.fixture(scope="module")
-def assistant(asked: World) -> Iterator[Assistant]:
-    client = Client(over_stdio(asked.paths.data), read_timeout_seconds=READ_TIMEOUT_S)
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client) as connected:
-        yield Assistant(portal, connected)
+@contextmanager
+def over_http(data: Path, **variables: str) -> Iterator[str]:
+    """A server over HTTP; gives its address."""
+    log = data.parent / "mcp.log"
+    with log.open("wb") as stderr:
+        process = subprocess.Popen(
+            [*COMMAND, "mcp", "--http", "--port", "0"],
+            stdin=subprocess.DEVNULL,
+            stderr=stderr,
+            env=environment(data, variables),
+        )
+        try:
+            wait_until(lambda: process.poll() is not None or "Ctrl-C" in log.read_text("utf-8"), "the server")
+            address = re.search(r"http://\S+/mcp", log.read_text("utf-8"))
+            assert address, log.read_text("utf-8")
+            yield address[0]
+        finally:
+            process.terminate()
+            process.wait()
+
+
+@contextmanager
+def connected(server: StdioServerParameters | Transport | str) -> Iterator[Assistant]:
+    client = Client(server, read_timeout_seconds=READ_TIMEOUT_S)
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(client) as opened:
+        yield Assistant(portal, opened)
+
+
+@pytest.fixture(scope="module", params=["stdio", "http"])
+def assistant(request: pytest.FixtureRequest, asked: World) -> Iterator[Assistant]:
+    with ExitStack() as stack:
+        data = asked.paths.data
+        server = over_stdio(data) if request.param == "stdio" else stack.enter_context(over_http(data))
+        yield stack.enter_context(connected(server))
 
 
 def test_an_answer_names_the_page_and_the_place_of_every_quote(asked: World, assistant: Assistant) -> None:
@@ -133,11 +167,8 @@ def test_every_tool_only_reads_and_is_described(assistant: Assistant) -> None:
 def test_a_corpus_without_an_index_is_told_with_the_remedy_and_without_paths(tmp_path: Path) -> None:
     """Paths of the machine are nothing for a model behind an API; the command that helps is."""
     (tmp_path / "papers").mkdir()
-    with (
-        start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(Client(over_stdio(tmp_path))) as connected,
-    ):
-        result = Assistant(portal, connected).call("ask", question=FERRITIN)
+    with connected(over_stdio(tmp_path)) as assistant:
+        result = assistant.call("ask", question=FERRITIN)
 
     assert result.is_error
     assert "rag-assets run" in words_of(result)
@@ -173,3 +204,48 @@ def test_a_server_whose_client_is_gone_ends_and_wrote_nothing_but_the_protocol(a
     replies = [line for line in lines if b'"id":' in line]
     assert len(replies) == 2
     assert all(line.startswith(b'{"jsonrpc":"2.0"') for line in lines)
+
+
+def test_pages_of_other_sites_reach_no_server_over_http(asked: World) -> None:
+    """A page open in the browser could else read the corpus through the loopback address."""
+    with over_http(asked.paths.data) as address:
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        as_json = {"Accept": "application/json, text/event-stream"}
+        port = address.split(":")[2].removesuffix("/mcp")
+
+        def status(**headers: str) -> int:
+            return httpx2.post(address, json=call, headers={**as_json, **headers}, timeout=READ_TIMEOUT_S).status_code
+
+        assert status() == 200
+        assert status(Origin=f"http://127.0.0.1:{port}") == 200
+        assert status(Host=f"rebound.example:{port}") == 421
+        assert status(Origin="https://evil.example") == 403
+        assert status(Origin="http://localhost:1") == 403
+
+
+def test_a_token_that_is_set_must_be_shown(asked: World) -> None:
+    """The corpus may be confidential; whoever finds the port must not read it."""
+    token = "a-token-of-many-characters"
+    with over_http(asked.paths.data, RAG_ASSETS_SERVER_TOKEN=token) as address:
+        for wrong in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": token}):
+            reply = httpx2.post(address, json={}, headers=wrong, timeout=READ_TIMEOUT_S)
+            assert reply.status_code == 401
+            assert "RAG_ASSETS_SERVER_TOKEN" in reply.text
+        client = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=READ_TIMEOUT_S)
+        with connected(streamable_http_client(address, http_client=client)) as assistant:
+            assert TOPICS["ferritin"][1] in assistant.text("search", question=FERRITIN, k=1)
+            assistant.portal.call(client.aclose)
+
+
+def test_an_address_that_others_reach_needs_a_token(asked: World) -> None:
+    """Without it, everyone in the same network could ask."""
+    done = subprocess.run(
+        [*COMMAND, "mcp", "--http", "--host", "0.0.0.0", "--port", "0"],
+        capture_output=True,
+        text=True,
+        env=environment(asked.paths.data),
+    )
+
+    assert done.returncode == 1
+    assert "RAG_ASSETS_SERVER_TOKEN" in done.stderr
+    assert done.stdout == ""

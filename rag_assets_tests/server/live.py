@@ -11,9 +11,10 @@ import httpx2
 from fastapi import FastAPI
 from pydantic import SecretStr
 
+from rag_assets.listening import listening_socket
 from rag_assets.server import create_app
 from rag_assets.server.dependencies import Shared
-from rag_assets.server.serving import Server, listening_socket
+from rag_assets.server.serving import Server
 from rag_assets.settings import load_settings
 from rag_assets_tests.end_to_end.world import TOKENIZER
 
