@@ -21,6 +21,8 @@ RagAssetsError
 │   └── DocumentLimit    ... because it passed a size, depth, page, memory or time limit
 ├── InvalidQuestions     a question file has a line that cannot be used
 ├── InvalidFilter        the text of a filter cannot be read
+├── InvalidQuote         a text that is to be looked up is too short or too long
+├── NotFound             a paper, section, chunk or page that is asked for is not there
 ├── BusyDataFolder       another run is writing the data folder
 ├── UnknownConversation  a conversation is asked for that is not kept
 ├── TurnTooLarge         an answer is too large to be kept with its conversation
@@ -172,6 +174,14 @@ class InvalidFilter(RagAssetsError):
     @classmethod
     def at(cls, word: str, problem: str) -> Self:
         return cls(f"The filter cannot be used at {word}: {problem}.")
+
+
+class InvalidQuote(RagAssetsError):
+    """A text that is to be looked up is too short or too long."""
+
+
+class NotFound(RagAssetsError):
+    """A paper, section, chunk or page that is asked for is not there."""
 
 
 class BusyDataFolder(RagAssetsError):

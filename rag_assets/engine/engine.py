@@ -5,7 +5,7 @@ is exchanged for a newer one, in `snapshots`.
 """
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from threading import BoundedSemaphore, RLock
@@ -16,7 +16,7 @@ from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
 from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.trace import AnswerTrace, Event, Finished
-from rag_assets.domain import EVERYTHING, Evidence, Filter, Hit, QAResult
+from rag_assets.domain import EVERYTHING, Chunk, Evidence, Filter, Hit, QAResult
 from rag_assets.embedding.hosted_models import is_hosted
 from rag_assets.embedding.missing_tokens import stores_tokens
 from rag_assets.embedding.providers import embedder_facts, open_embedder
@@ -103,6 +103,19 @@ class Engine:
         question = _question(question, where)
         with self._snapshots.newest() as searcher, self._slots:  # opening takes no slot
             return searcher.evidence(question, self._depth(k), budget_tokens)
+
+    def chunks(self, chunk_ids: Iterable[str]) -> Mapping[str, Chunk]:
+        """The published chunks of those ids; one that does not exist is left out. Raises what opening raises."""
+        with self._snapshots.newest() as searcher:
+            return searcher.library.chunks(chunk_ids)
+
+    def sharing_words(self, text: str, k: int, where: Where = None) -> list[Chunk]:
+        """At most `k` chunks that share words with a text, best BM25 first; no model is asked.
+
+        where: as for `search`. Raises MissingInput where there is no index of words.
+        """
+        with self._snapshots.newest() as searcher, self._slots:
+            return searcher.sharing_words(text, k, _filter(where) or EVERYTHING)
 
     def answer(self, question: str | Question, where: Where = None) -> Iterator[Event]:
         """Everything that happens on the way to an answer, as it happens; the last event has the result.
@@ -239,7 +252,11 @@ def open_engine(settings: Settings, connections: Connections | None = None) -> E
 
 def _question(question: str | Question, where: Where) -> Question:
     question = asked(question) if isinstance(question, str) else question
-    if where is None:
+    narrower = _filter(where)
+    if narrower is None:
         return question
-    narrowed = (question.where or EVERYTHING) & (Filter.parse(where) if isinstance(where, str) else where)
-    return question.model_copy(update={"where": narrowed})
+    return question.model_copy(update={"where": (question.where or EVERYTHING) & narrower})
+
+
+def _filter(where: Where) -> Filter | None:
+    return Filter.parse(where) if isinstance(where, str) else where

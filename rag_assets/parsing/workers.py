@@ -41,7 +41,7 @@ def run_limited(
     for numbered in enumerate(items):
         todo.put(numbered)
     done: queue.SimpleQueue[tuple[int, Result | Failure] | Exception] = queue.SimpleQueue()
-    workers = [_Worker(limits) for _ in range(min(n_workers or _n_cores(), len(items)))]
+    workers = [Worker(limits) for _ in range(min(n_workers or _n_cores(), len(items)))]
     threads = [threading.Thread(target=_work_off, args=(worker, work, todo, done), daemon=True) for worker in workers]
     try:
         for thread in threads:
@@ -59,7 +59,7 @@ def run_limited(
 
 
 def _work_off(
-    worker: "_Worker",
+    worker: "Worker",
     work: Callable[[Item], Result],
     todo: "queue.SimpleQueue[tuple[int, Item]]",
     done: "queue.SimpleQueue[tuple[int, Result | Failure] | Exception]",
@@ -79,7 +79,7 @@ class _Closed(Exception):
     """The worker was closed from outside; its results are not wanted any more."""
 
 
-class _Worker:
+class Worker:
     """One worker process, started when it is first needed and replaced after an item that killed it."""
 
     def __init__(self, limits: ParseLimits) -> None:

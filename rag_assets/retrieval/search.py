@@ -13,6 +13,7 @@ from typing import Self
 import numpy as np
 
 from rag_assets.domain import EVERYTHING, Chunk, Context, Evidence, Filter, Hit, Query, SectionKind
+from rag_assets.errors import MissingInput
 from rag_assets.indexing.protocols import LexicalIndex
 from rag_assets.questions import Question, asks_about_publication, asks_about_statements
 from rag_assets.reranking import SkippingReranker
@@ -29,6 +30,10 @@ from rag_assets.text.tokens import TokenCounter
 
 SEARCH_VERSION = 6
 """Part of the key of published answers: raise it when the code finds or packs something else."""
+
+
+_PASSAGES_A_CHUNK = 3
+"""Passages that are fetched for each chunk that is wanted by its words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,7 @@ class Searcher:
         self.library = library
         self._candidates = CandidateSearch(library, dense, words, settings)
         self._opened = [one for one in (dense.store if dense else None, words, library) if one is not None]
+        self._words = words
         self._settings = settings
         self._sizes = PassageSizes(counter, library.n_passages)
         self._filters = PassageFilters(library)
@@ -158,6 +164,22 @@ class Searcher:
     def hits(self, ranking: Sequence[RankedPassage], k: int) -> list[Hit]:
         """The best `k` chunks of a ranking, each scored by its best passage."""
         return self._hits(self._best_of_chunks(ranking)[:k])
+
+    def sharing_words(self, text: str, k: int, where: Filter = EVERYTHING) -> list[Chunk]:
+        """At most `k` chunks of passages that share words with a text, best BM25 first.
+
+        Raises MissingInput where there is no index of words.
+        """
+        if self._words is None:
+            raise MissingInput(
+                "A quote is looked up by its words, and there is no index of words that can be used. Make it: "
+                "rag-assets index build"
+            )
+        found = self._words.search(text, k * _PASSAGES_A_CHUNK, self._filters.scope(where))
+        passages = self.library.passages(self.library.places([one.passage_id for one in found]).tolist())
+        chunk_ids = list(dict.fromkeys(passage.chunk_id for passage in passages))[:k]
+        chunks = self.library.chunks(chunk_ids)
+        return [chunks[chunk_id] for chunk_id in chunk_ids]
 
     def contexts(
         self, ranking: Sequence[RankedPassage], budget_tokens: int, where: Filter = EVERYTHING

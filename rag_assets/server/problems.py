@@ -83,6 +83,8 @@ _SEE_LOG = "The server's log has the reason under this request id."
 _KINDS: Mapping[type[RagAssetsError], _Kind] = {
     errors.InvalidQuestions: _Kind(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-question", "No usable question", None),
     errors.InvalidFilter: _Kind(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-filter", "No usable filter", None),
+    errors.InvalidQuote: _Kind(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-quote", "No usable quote", None),
+    errors.NotFound: _Kind(HTTPStatus.NOT_FOUND, "not-found", "It is not there", None),
     errors.UnreadableDocument: _Kind(
         HTTPStatus.UNPROCESSABLE_ENTITY, "unreadable-document", "The document cannot be used", f"Try another file of "
         f"the paper. {_SEE_LOG}",

@@ -56,6 +56,9 @@ class Paths:
     qa_meta = _Below("cache", "qa_meta.json")
     """What the published answers were made from."""
 
+    page_images = _Below("cache", "page_images")
+    """Pages of PDFs as they were shown, by content of the file, page, width and marks."""
+
     chroma = _Below("index", "chroma")
     qdrant = _Below("index", "qdrant")
     """What is published on a Qdrant server, or its storage when there is no server."""

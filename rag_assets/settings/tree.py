@@ -27,6 +27,7 @@ from rag_assets.settings.corpus import ChunkingSettings, ParsingSettings, Passag
 from rag_assets.settings.index import EmbeddingSettings, IndexingSettings
 from rag_assets.settings.operation import AutomationSettings, ExecutionSettings, ModelAccessSettings
 from rag_assets.settings.paths import Paths
+from rag_assets.settings.reading import ReadingSettings
 from rag_assets.settings.retrieval import RetrievalSettings
 from rag_assets.settings.server import ServerSettings
 from rag_assets.settings.sources import (
@@ -92,6 +93,7 @@ class Settings(BaseSettings):
     automation: AutomationSettings = AutomationSettings()
     execution: ExecutionSettings = ExecutionSettings()
     server: ServerSettings = ServerSettings()
+    reading: ReadingSettings = ReadingSettings()
 
     @property
     def paths(self) -> Paths:

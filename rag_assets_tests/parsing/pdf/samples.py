@@ -39,6 +39,15 @@ def lines(
     return top
 
 
+def page_of(*text: str) -> Draw:
+    """A page with these lines."""
+
+    def draw(canvas: Canvas) -> None:
+        lines(canvas, text)
+
+    return draw
+
+
 def heading(canvas: Canvas, text: str, *, left: float = 60, top: float, size: float = 14) -> float:
     return lines(canvas, [text], left=left, top=top + 10, font="Helvetica-Bold", size=size) + 8
 

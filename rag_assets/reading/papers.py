@@ -1,0 +1,202 @@
+"""The papers of a data folder: which can be asked, which are kept out and why, which wait; and their sections."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from rag_assets.chunking.quarantine import QuarantinedPaper
+from rag_assets.domain import Source
+from rag_assets.errors import MissingInput, NotFound
+from rag_assets.parsing.discovery import Paper
+from rag_assets.parsing.paper_lists import find_papers
+from rag_assets.parsing.registry import expected_sources
+from rag_assets.reading.tables import KeptUntilChanged
+from rag_assets.settings import Settings
+from rag_assets.table_files import read_columns, read_provenance
+
+logger = logging.getLogger(__name__)
+_PAPER_COLUMNS = ("paper_id", "title", "source", "pdf_path", "n_pages", "status", "error")
+_CHUNK_COLUMNS = tuple("paper_id chunk_id ordinal section_id section_title section_path page_start page_end".split())
+
+
+class PaperState(StrEnum):
+    """What can be done with a paper."""
+
+    READY = "ready"
+    """Its text is searched."""
+    QUARANTINED = "quarantined"
+    """It could not be used; the reason says why."""
+    WAITING = "waiting"
+    """It is in the papers folder, and no run has read it yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperSummary:
+    """A paper in a list of papers."""
+
+    paper_id: str
+    title: str
+    """Empty where it has none, or is not read yet."""
+    source: Source | None
+    """Format it was read from; None where that is not known."""
+    state: PaperState
+    n_pages: int | None
+    n_chunks: int
+    reason: str | None
+    """Why it is quarantined, with the remedy."""
+    has_pages: bool
+    """It has a PDF, so its pages can be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionSummary:
+    """A section of a paper, or several short ones that were merged."""
+
+    section_id: str
+    title: str
+    path: str
+    """Titles from the outermost section inwards, joined with " > "."""
+    page_start: int | None
+    page_end: int | None
+    chunk_ids: tuple[str, ...]
+    """In reading order."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperDetails:
+    """A paper and its sections, in reading order."""
+
+    summary: PaperSummary
+    sections: tuple[SectionSummary, ...]
+
+
+class Papers:
+    """Reads the published tables and the papers folder; may be used by several threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        paths = settings.paths
+        self._index = KeptUntilChanged(paths.parsed_index, _rows_by_id)
+        self._chunks = KeptUntilChanged(paths.chunks, _chunks_by_paper)
+        self._uncut = [KeptUntilChanged(table, _reasons) for table in (paths.chunks, paths.passages)]
+
+    def all(self) -> list[PaperSummary]:
+        """Every paper, sorted by id."""
+        found = {paper_id: self._summary(row) for paper_id, row in self._index.get().items()}
+        waiting = {paper.paper_id: _waiting(paper) for paper in self._in_folder() if paper.paper_id not in found}
+        return [summary for _, summary in sorted((found | waiting).items())]
+
+    def one(self, paper_id: str) -> PaperDetails:
+        """Raises NotFound for an id that is none of a paper."""
+        row = self._index.get().get(paper_id)
+        if row is not None:
+            return PaperDetails(self._summary(row), tuple(_sections(self._chunks.get().get(paper_id, ()))))
+        waiting = next((paper for paper in self._in_folder() if paper.paper_id == paper_id), None)
+        if waiting is None:
+            raise NotFound(f"There is no paper with the id {paper_id!r}. List the papers to see their ids.")
+        return PaperDetails(_waiting(waiting), ())
+
+    def titles(self) -> Mapping[str, str]:
+        """Title by id of the papers that were read; empty where a paper has none."""
+        return {paper_id: row["title"] or "" for paper_id, row in self._index.get().items()}
+
+    def pdf_path(self, paper_id: str) -> str | None:
+        """The PDF of a paper that was read, relative to the papers folder; None where it has none.
+
+        Raises NotFound for an id that is none of a paper that was read.
+        """
+        row = self._index.get().get(paper_id)
+        if row is None:
+            raise NotFound(f"No paper with the id {paper_id!r} was read. List the papers to see their ids.")
+        path: str | None = row["pdf_path"]
+        return path
+
+    def chunks_around(self, paper_id: str, chunk_id: str) -> tuple[str | None, str | None]:
+        """Ids of the chunks before and behind one of a paper, in reading order; None at its ends."""
+        ids = [row["chunk_id"] for row in self._chunks.get().get(paper_id, ())]
+        at = ids.index(chunk_id) if chunk_id in ids else -1
+        if at < 0:
+            return None, None
+        return (ids[at - 1] if at else None), (ids[at + 1] if at + 1 < len(ids) else None)
+
+    def _summary(self, row: Mapping[str, Any]) -> PaperSummary:
+        paper_id = row["paper_id"]
+        reason = row["error"] if row["status"] == "quarantined" else None
+        reason = reason or next((uncut[paper_id] for kept in self._uncut if paper_id in (uncut := kept.get())), None)
+        return PaperSummary(
+            paper_id=paper_id,
+            title=row["title"] or "",
+            source=Source(row["source"]) if row["source"] else None,
+            state=PaperState.QUARANTINED if reason else PaperState.READY,
+            n_pages=row["n_pages"],
+            n_chunks=len(self._chunks.get().get(paper_id, ())),
+            reason=reason,
+            has_pages=bool(row["pdf_path"]) and not reason,
+        )
+
+    def _in_folder(self) -> list[Paper]:
+        try:
+            return find_papers(
+                self._settings.paths.papers, self._settings.paper_list_file, self._settings.parsing.limits
+            )
+        except MissingInput:
+            return []  # the published papers can be asked without their files
+
+
+def _rows_by_id(path: Path) -> dict[str, dict[str, Any]]:
+    return {row["paper_id"]: row for row in _rows(path, _PAPER_COLUMNS, asset="parsed_index")}
+
+
+def _chunks_by_paper(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """What is listed of the chunks, by paper, in reading order."""
+    rows = sorted(_rows(path, _CHUNK_COLUMNS, asset="chunks"), key=lambda row: (row["paper_id"], row["ordinal"]))
+    return {paper_id: list(own) for paper_id, own in groupby(rows, lambda row: str(row["paper_id"]))}
+
+
+def _rows(path: Path, columns: Sequence[str], *, asset: str) -> list[dict[str, Any]]:
+    """Some columns of a published table; no rows where there is none that can be used."""
+    try:
+        rows: list[dict[str, Any]] = read_columns(path, columns, asset=asset).to_pylist()
+    except MissingInput as error:
+        if path.exists():
+            logger.warning("%s", error)
+        return []
+    return rows
+
+
+def _reasons(table: Path) -> dict[str, str]:
+    """Why papers were kept out of a table, by id."""
+    return {paper.paper_id: paper.error for paper in QuarantinedPaper.all_from(read_provenance(table))}
+
+
+def _sections(chunks: Sequence[Mapping[str, Any]]) -> Iterator[SectionSummary]:
+    by_section: dict[str, list[Mapping[str, Any]]] = {}
+    for row in chunks:
+        by_section.setdefault(row["section_id"], []).append(row)
+    for section_id, own in by_section.items():
+        yield SectionSummary(
+            section_id=section_id,
+            title=own[0]["section_title"],
+            path=own[0]["section_path"],
+            page_start=own[0]["page_start"],
+            page_end=own[-1]["page_end"],
+            chunk_ids=tuple(row["chunk_id"] for row in own),
+        )
+
+
+def _waiting(paper: Paper) -> PaperSummary:
+    sources = (source for file in paper.files for source in expected_sources(file.path.name))
+    return PaperSummary(
+        paper_id=paper.paper_id,
+        title="",
+        source=next(sources, None),
+        state=PaperState.WAITING,
+        n_pages=None,
+        n_chunks=0,
+        reason=None,
+        has_pages=False,
+    )
