@@ -3,7 +3,7 @@
 Header rows are those the source marks, or else those that look like one (most sources mark none). Their words are
 repeated in every row, so they make no unit of their own, unless a label would be lost: that of a column without values.
 A table without a header keeps its lines as they are; so does
-one whose source tells no cells apart (a PDF), where a label might land on the wrong column.
+one whose source tells no cells apart (a PDF whose columns are in doubt), where a label might land on the wrong column.
 """
 
 import re

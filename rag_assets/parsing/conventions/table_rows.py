@@ -96,7 +96,7 @@ def with_inferred_header(cells: Sequence[Cell]) -> list[Cell]:
 
 def _continues_header(rows: Sequence[Sequence[Cell]], index: int) -> bool:
     row = rows[index]
-    if any(_is_data(cell.text) for cell in row if cell.col > 0) or not any(cell.text for cell in row):
+    if any(is_data(cell.text) for cell in row if cell.col > 0) or not any(cell.text for cell in row):
         return False
     if index == 0:
         return True
@@ -106,7 +106,7 @@ def _continues_header(rows: Sequence[Sequence[Cell]], index: int) -> bool:
     return starts_empty or any(cell.col_span > 1 for cell in rows[index - 1])
 
 
-def _is_data(text: str) -> bool:
+def is_data(text: str) -> bool:
     """Whether a cell holds a value rather than a name: mostly digits and signs, and not a year."""
     bare = _SPACE_AND_BRACKETS.sub("", _SAMPLE_SIZE.sub("", text))
     if not any(character.isdigit() for character in bare) or _YEAR.fullmatch(bare):

@@ -16,6 +16,7 @@ from rag_assets.parsing.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.pdf.headings import BodyStyle, HeadingLevels, caption_kind, is_heading
 from rag_assets.parsing.pdf.paragraphs import Part, goes_on, is_unfinished, joined_parts
 from rag_assets.parsing.pdf.sections import Outline, zones_of
+from rag_assets.parsing.pdf.table_columns import table_cells
 
 _FOOTNOTE_SIZE = 0.93
 _FOOTNOTE_TOP = 0.5
@@ -55,7 +56,8 @@ def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None) -> tuple[Blo
         is_title = one.groups[0] is title
         path = (text,) if is_title else sections.enter(entry.level, text) if entry.level else sections.path
         caption = joined_parts([_part(group) for group in one.caption], vocabulary)[0]
-        blocks.append(Block(one.kind, text, path, Zone.FRONT if is_title else zone, spans, caption))
+        cells = table_cells(one.groups[0].lines) if one.kind is BlockKind.TABLE else ()
+        blocks.append(Block(one.kind, text, path, Zone.FRONT if is_title else zone, spans, caption, cells=cells))
     return tuple(block for block in blocks if block.text)
 
 
