@@ -23,6 +23,9 @@ RagAssetsError
 ├── InvalidFilter        the text of a filter cannot be read
 ├── InvalidQuote         a text that is to be looked up is too short or too long
 ├── NotFound             a paper, section, chunk or page that is asked for is not there
+├── UploadRefused        an uploaded file cannot be a paper
+│   └── UploadTooLarge       ... because it is larger than uploads may be
+├── CorpusConflict       an upload, deletion or restoration does not fit the papers that are there
 ├── BusyDataFolder       another run is writing the data folder
 ├── UnknownConversation  a conversation is asked for that is not kept
 ├── TurnTooLarge         an answer is too large to be kept with its conversation
@@ -182,6 +185,18 @@ class InvalidQuote(RagAssetsError):
 
 class NotFound(RagAssetsError):
     """A paper, section, chunk or page that is asked for is not there."""
+
+
+class UploadRefused(RagAssetsError):
+    """An uploaded file cannot be a paper: its name, or what it holds."""
+
+
+class UploadTooLarge(UploadRefused):
+    """An uploaded file is larger than uploads may be."""
+
+
+class CorpusConflict(RagAssetsError):
+    """An upload, deletion or restoration does not fit the papers that are there."""
 
 
 class BusyDataFolder(RagAssetsError):

@@ -147,7 +147,7 @@ def _sweep(papers: Path) -> tuple[list[str], list[str]]:
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
         linked = [name for name in subfolders if _leads_out(Path(folder, name), root)]
         within = Path(folder).relative_to(papers)
-        meant = [name for name in names if not _is_passed_over(name)]
+        meant = [name for name in names if not is_passed_over(name)]
         found += [(within / name).as_posix() for name in (*linked, *(name for name in meant if stem_of(name)))]
         unknown += [(within / name).as_posix() for name in meant if not stem_of(name)]
     found += [Path(error.filename).relative_to(papers).as_posix() for error in unlisted]
@@ -155,7 +155,8 @@ def _sweep(papers: Path) -> tuple[list[str], list[str]]:
     return sorted(found, key=by_folder), sorted(unknown, key=by_folder)
 
 
-def _is_passed_over(name: str) -> bool:
+def is_passed_over(name: str) -> bool:
+    """Whether a file of that name is no paper: hidden, half written, a backup or a README."""
     lowered = name.lower()
     return name.startswith((".", "~")) or lowered.endswith(("~", STAGED_SUFFIX)) or lowered in _IGNORED_NAMES
 

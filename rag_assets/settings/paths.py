@@ -22,6 +22,8 @@ class Paths:
 
     papers = _Below("papers")
     questions = _Below("questions")
+    trash = _Below("trash")
+    """Files of deleted papers, a folder for each deletion; they are neither searched nor read."""
     conversations = _Below("conversations", "conversations.sqlite")
     dagster = _Below(".dagster")
     """History of the runs that wrote this folder, unless DAGSTER_HOME names another place."""
