@@ -15,11 +15,12 @@ from rag_assets.assets.evaluation import smoke_eval
 from rag_assets.assets.index import bm25_index, chroma_index, embeddings, index_meta, passages
 from rag_assets.assets.profiles import profiles
 from rag_assets.assets.qa import qa
+from rag_assets.assets.reports import reports
 from rag_assets.assets.resources import run_models, run_settings
-from rag_assets.assets.sources import PAPERS, QUESTIONS
+from rag_assets.assets.sources import PAPERS, QUESTIONS, TEMPLATES
 from rag_assets.assets.summaries import summaries
 
-SOURCES = [PAPERS, QUESTIONS]
+SOURCES = [PAPERS, QUESTIONS, TEMPLATES]
 ASSETS = [
     parsed_index,
     blocks,
@@ -32,6 +33,7 @@ ASSETS = [
     bm25_index,
     index_meta,
     qa,
+    reports,
     smoke_eval,
 ]
 

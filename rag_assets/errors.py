@@ -26,6 +26,7 @@ RagAssetsError
 ├── UploadRefused        an uploaded file cannot be a paper
 │   └── UploadTooLarge       ... because it is larger than uploads may be
 ├── CorpusConflict       an upload, deletion or restoration does not fit the papers that are there
+├── InvalidTemplate      the template of a report has a line that cannot be used
 ├── BusyDataFolder       another run is writing the data folder
 ├── UnknownConversation  a conversation is asked for that is not kept
 ├── TurnTooLarge         an answer is too large to be kept with its conversation
@@ -197,6 +198,14 @@ class UploadTooLarge(UploadRefused):
 
 class CorpusConflict(RagAssetsError):
     """An upload, deletion or restoration does not fit the papers that are there."""
+
+
+class InvalidTemplate(RagAssetsError):
+    """The template of a report has a line that cannot be used."""
+
+    @classmethod
+    def at(cls, path: Path, line: int, problem: str) -> Self:
+        return cls(f"{path}, line {line}: {problem}.")
 
 
 class BusyDataFolder(RagAssetsError):

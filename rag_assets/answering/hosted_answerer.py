@@ -5,13 +5,14 @@ module, and what becomes of a proposal is decided in `citations.verification`. N
 """
 
 from collections.abc import Sequence
+from copy import copy
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, DraftAnswer, DraftCitation, DraftClaim, Reading
 from rag_assets.answering.model_replies.parsing import ModelReply, read_tolerantly
 from rag_assets.answering.model_replies.texts import MAX_CLAIM_CHARS, claim_text, insufficient_notes, is_insufficient
-from rag_assets.answering.prompt_files import INSTRUCTIONS, QUESTION
+from rag_assets.answering.prompt_files import INSTRUCTIONS, QUESTION, QUESTION_WITHIN
 from rag_assets.answering.prompt_injection.source_fences import SourcesBlock, sources_block
 from rag_assets.domain import Context
 from rag_assets.errors import ContextTooLong
@@ -45,15 +46,23 @@ class HostedAnswerer:
             ),
             max_output_tokens=settings.max_output_tokens,
         )
+        self._background = ""
 
     @property
     def identity(self) -> str:
         """The model, readably, and a hash of the prompts, the reply's schema and the code between them."""
-        asked = fingerprint(INSTRUCTIONS.text, QUESTION.text, ModelReply.model_json_schema(), HOSTED_VERSION)
+        within = (QUESTION_WITHIN.text, self._background) if self._background else ()
+        asked = fingerprint(INSTRUCTIONS.text, QUESTION.text, ModelReply.model_json_schema(), HOSTED_VERSION, *within)
         return f"{self._model.model_id} prompt-{asked[:8]}"
 
     def read(self, context: Context) -> Context:
         return context.words()
+
+    def within(self, background: str) -> "HostedAnswerer":
+        """The same model, which is shown the outline of the text that the answer will stand in."""
+        answerer = copy(self)
+        answerer._background = background
+        return answerer
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         """Without contexts, a refusal for which no model is asked.
@@ -87,11 +96,16 @@ class HostedAnswerer:
         """
         given = sources_block(contexts)
         try:
-            return len(contexts), given, self._model.ask(QUESTION.filled(sources=given.text, question=question))
+            return len(contexts), given, self._model.ask(self._prompt(question, given))
         except ContextTooLong:
             if n_halvings_left == 0 or len(contexts) == 1:
                 raise
             return self._asked(question, contexts[: (len(contexts) + 1) // 2], n_halvings_left - 1)
+
+    def _prompt(self, question: str, given: SourcesBlock) -> str:
+        if not self._background:
+            return QUESTION.filled(sources=given.text, question=question)
+        return QUESTION_WITHIN.filled(sources=given.text, question=question, background=self._background)
 
 
 def _read(reply: "StructuredReply[ModelReply]") -> tuple[ModelReply, Reading]:

@@ -6,12 +6,13 @@ module knows neither indexes nor embeddings.
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 
 from rag_assets.answering.citations.support import Scoring, SupportScorer, with_support
 from rag_assets.answering.citations.verification import sources_of, verify
 from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer
+from rag_assets.answering.manner import Manner
 from rag_assets.answering.trace import (
     AnswerTrace,
     Attempt,
@@ -47,6 +48,12 @@ class AnswerPipeline:
     cache: ReplyCache[DraftAnswer]
     settings: AnsweringSettings
 
+    def adapted(self, manner: Manner) -> "AnswerPipeline":
+        """The pipeline that answers in that manner; drafts of other manners are other drafts."""
+        answerer = self.answerer.within(manner.background) if manner.background else self.answerer
+        settings = self.settings if manner.k is None else self.settings.model_copy(update={"k": manner.k})
+        return replace(self, answerer=answerer, settings=settings)
+
     def answer(self, question: Question, retrieve: Retrieve) -> Iterator[Event]:
         """Everything that happens; the last event has the result.
 
@@ -55,7 +62,7 @@ class AnswerPipeline:
         first = yield from self._attempt(question, self.settings.k, retrieve)
         yield from _checked(first)
         attempts, final, retry_k = [first], first, None
-        if first.n_sources < self.settings.min_sources:
+        if first.n_sources < self.settings.min_sources and not _has_cited_all(question, first):
             retry_k = self.settings.k + self.settings.retry_extra_k
             yield Retrying(retry_k)
             retry = yield from self._retried(question, retry_k, retrieve, first)
@@ -136,6 +143,12 @@ class AnswerPipeline:
             usage=summed([attempt.draft.usage for attempt in attempts]),
             missing_names=missing_names,
         )
+
+
+def _has_cited_all(question: Question, attempt: Attempt) -> bool:
+    """Whether every paper that the question was asked of is cited, so that reading more finds no other."""
+    papers = question.filter.papers
+    return papers is not None and attempt.n_sources >= len(papers) > 0
 
 
 def _checked(attempt: Attempt) -> Iterator[Event]:

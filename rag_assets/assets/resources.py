@@ -29,14 +29,15 @@ _STARTERS = {"dagster/schedule_name": "schedule", "dagster/sensor_name": "sensor
 """Tags that Dagster gives the runs of schedules and sensors, and how we call them."""
 _PATIENCE_S = 30
 """Runs of one instance are queued; only a run of another instance, or one that is just ending, can hold the folder."""
-_EMBEDDING_ASSETS = {"passages", "embeddings", "chroma_index", "index_meta", "qa", "smoke_eval"}
+_EMBEDDING_ASSETS = {"passages", "embeddings", "chroma_index", "index_meta", "qa", "reports", "smoke_eval"}
+_ANSWERING_ASSETS = {"qa", "reports"}
 
 
 def run_settings(overrides: Mapping[str, Any] | None = None) -> dg.ResourceDefinition:
     """Settings with the launchpad's values on top of `overrides`, file and environment.
 
     Before the first asset of a run: what is wrong with settings, questions, keys or the data folder ends it; the
-    papers and questions are observed; the folder is locked against another writer.
+    papers, questions and templates are observed; the folder is locked against another writer.
     """
 
     @dg.resource(config_schema=launchpad_schema(), description="Settings; what is given here wins for this run.")
@@ -67,7 +68,7 @@ def run_models() -> dg.ResourceDefinition:
 
 def _check_models(settings: Settings, assets: Collection[str] | None) -> None:
     """A missing key must end the run before its first asset, not after an hour of embedding."""
-    if assets is None or "qa" in assets:
+    if assets is None or _ANSWERING_ASSETS & set(assets):
         require_models(settings)
         require_query_model(settings)
     if settings.summaries.model != NO_MODEL and (assets is None or "summaries" in assets):

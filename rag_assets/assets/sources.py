@@ -1,4 +1,4 @@
-"""What the pipeline is made from, as nodes of the graph: the papers and the questions, with their observed versions.
+"""What the pipeline is made from, as nodes of the graph: papers, questions and templates, with their observed versions.
 
 A version is observed cheaply, from names, sizes and times of change: at the start of every run, and by the sensor. A
 new one is reported to Dagster as a materialization, the only event of an external asset that its graph looks at to tell
@@ -11,8 +11,10 @@ import dagster as dg
 
 from rag_assets.parsing.discovery import INDEX_NAME, manifest_hash, manifest_of
 from rag_assets.parsing.paper_lists import find_papers, list_to_adopt
+from rag_assets.reports import template_files
 from rag_assets.settings import Settings
 
+SOURCE_NAMES = ("papers", "questions", "templates")
 PAPERS = dg.AssetSpec(
     "papers",
     group_name="corpus",
@@ -25,11 +27,21 @@ QUESTIONS = dg.AssetSpec(
     description="The question file, by default `data/questions/smoke.jsonl`. Put there by you.",
     kinds={"file"},
 )
+TEMPLATES = dg.AssetSpec(
+    "templates",
+    group_name="answers",
+    description="Templates of reports, `data/templates/*.md`. Put there by you.",
+    kinds={"file"},
+)
 
 
 def observed_versions(settings: Settings) -> dict[str, str]:
     """Version by source, from names, sizes and times. Raises MissingInput when there is no papers folder."""
-    return {"papers": _papers_version(settings), "questions": manifest_of([settings.question_file])}
+    return {
+        "papers": _papers_version(settings),
+        "questions": manifest_of([settings.question_file]),
+        "templates": manifest_of(template_files(settings.paths.templates)),
+    }
 
 
 def news(settings: Settings, found: Mapping[str, str], known: Mapping[str, str]) -> list[dg.AssetMaterialization]:
@@ -37,6 +49,7 @@ def news(settings: Settings, found: Mapping[str, str], known: Mapping[str, str])
     places = {
         "papers": settings.paper_list_file or settings.paths.papers,
         "questions": settings.question_file,
+        "templates": settings.paths.templates,
     }
     return [
         dg.AssetMaterialization(
@@ -51,7 +64,7 @@ def news(settings: Settings, found: Mapping[str, str], known: Mapping[str, str])
 
 def known_versions(instance: dg.DagsterInstance) -> dict[str, str]:
     """The version of each source that was observed last; none of one that never was."""
-    events = {name: instance.get_latest_materialization_event(dg.AssetKey(name)) for name in ("papers", "questions")}
+    events = {name: instance.get_latest_materialization_event(dg.AssetKey(name)) for name in SOURCE_NAMES}
     made = {name: event.asset_materialization for name, event in events.items() if event}
     return {name: one.tags["dagster/data_version"] for name, one in made.items() if one and one.tags}
 

@@ -13,6 +13,7 @@ from rag_assets.cli import rendering
 from rag_assets.cli.asking import ask, retrieve
 from rag_assets.cli.folder import clear, index_stats, serve, status, ui
 from rag_assets.cli.mcp import mcp
+from rag_assets.cli.reporting import report
 from rag_assets.cli.steps import chunk, index_build, qa, run
 
 _HELP = """Turn papers into chunks, indexes and page-cited answers, with the runs and history of the Dagster UI.
@@ -46,7 +47,7 @@ def main(
     """What holds for every command; without one there is nothing to do."""
 
 
-for _command in (run, chunk, qa, retrieve, ask, status, serve, mcp, ui, clear):
+for _command in (run, chunk, qa, retrieve, ask, report, status, serve, mcp, ui, clear):
     app.command()(_command)
 
 _index = typer.Typer(no_args_is_help=True, help="Build the two indexes, or look at them.")

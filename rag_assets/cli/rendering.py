@@ -127,7 +127,7 @@ def print_places(settings: Settings) -> None:
     paths = settings.paths
     vectors, words = published_indexes(settings)
     err().print(
-        f"\nAnswers   {paths.qa}\nAudit     {paths.qa_audit}\nChunks    {paths.chunks}\n"
+        f"\nAnswers   {paths.qa}\nReports   {paths.reports}\nAudit     {paths.qa_audit}\nChunks    {paths.chunks}\n"
         f"Indexes   {vectors} and {words}\nLineage, chunk statistics and plots: rag-assets ui"
         f"{data_option(paths.data)}, then open the address it prints.",
         soft_wrap=True,

@@ -12,6 +12,7 @@ from threading import BoundedSemaphore, RLock
 from typing import Any, Self
 
 from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.manner import AS_SET, Manner
 from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
 from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
@@ -117,14 +118,14 @@ class Engine:
         with self._snapshots.newest() as searcher, self._slots:
             return searcher.sharing_words(text, k, _filter(where) or EVERYTHING)
 
-    def answer(self, question: str | Question, where: Where = None) -> Iterator[Event]:
+    def answer(self, question: str | Question, where: Where = None, manner: Manner = AS_SET) -> Iterator[Event]:
         """Everything that happens on the way to an answer, as it happens; the last event has the result.
 
-        where: as for `search`. Raises MissingKey, InvalidSettings for a model that cannot be asked, else as `search`
-        and as the models do.
+        where: as for `search`. manner: what differs from the settings for this answer. Raises MissingKey,
+        InvalidSettings for a model that cannot be asked, else as `search` and as the models do.
         """
         question = _question(question, where)
-        pipeline = self._pipeline()
+        pipeline = self._pipeline().adapted(manner)
         with self._snapshots.newest() as searcher:
             events = pipeline.answer(question, searcher.evidence)
             while True:
@@ -136,9 +137,9 @@ class Engine:
                     return
                 yield event
 
-    def trace(self, question: str | Question, where: Where = None) -> AnswerTrace:
+    def trace(self, question: str | Question, where: Where = None, manner: Manner = AS_SET) -> AnswerTrace:
         """The record of an answer, when only that is wanted. Raises as `answer`."""
-        *_, last = self.answer(question, where)
+        *_, last = self.answer(question, where, manner)
         if not isinstance(last, Finished):
             raise TypeError(f"the last event of an answer is {type(last).__name__}")
         return last.trace

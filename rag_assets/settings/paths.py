@@ -24,6 +24,8 @@ class Paths:
     questions = _Below("questions")
     trash = _Below("trash")
     """Files of deleted papers, a folder for each deletion; they are neither searched nor read."""
+    templates = _Below("templates")
+    """Templates of reports, Markdown files."""
     conversations = _Below("conversations", "conversations.sqlite")
     dagster = _Below(".dagster")
     """History of the runs that wrote this folder, unless DAGSTER_HOME names another place."""
@@ -67,6 +69,8 @@ class Paths:
     bm25 = _Below("index", "bm25")
 
     qa = _Below("output", "qa.jsonl")
+    reports = _Below("output", "reports")
+    """One report per template, with the answers it is made of."""
     evaluation = _Below("output", "eval")
     qa_audit = _Below("logs", "qa_audit.csv")
     raw_replies = _Below("logs", "replies")

@@ -75,9 +75,9 @@ def begins(definitions: dg.Definitions, asset: str, instance: dg.DagsterInstance
     [
         (
             {"embedding": {"model": "openai:text-embedding-3-small"}},
-            {"passages", "embeddings", "chroma_index", "index_meta", "qa", "smoke_eval"},
+            {"passages", "embeddings", "chroma_index", "index_meta", "qa", "reports", "smoke_eval"},
         ),
-        ({"answering": {"model": "openai:gpt-5-mini"}}, {"qa"}),
+        ({"answering": {"model": "openai:gpt-5-mini"}}, {"qa", "reports"}),
     ],
     ids=["vectors", "answers"],
 )
@@ -90,7 +90,8 @@ def test_a_missing_key_is_met_before_the_first_step_by_what_needs_it_only(
     (tmp_path / "papers").mkdir()
     (tmp_path / "papers" / "a.txt").write_text("A paper.")
     definitions = build_defs(overrides={"data_dir": str(tmp_path), **settings})
-    assets = {"parsed_index", "bm25_index", "passages", "embeddings", "chroma_index", "index_meta", "qa", "smoke_eval"}
+    assets = {"parsed_index", "bm25_index", "passages", "embeddings", "chroma_index", "index_meta"}
+    assets |= {"qa", "reports", "smoke_eval"}
 
     with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
         assert {asset for asset in assets if not begins(definitions, asset, instance)} == refused

@@ -20,6 +20,7 @@ ASSETS = {
     "bm25_index",
     "index_meta",
     "qa",
+    "reports",
     "smoke_eval",
 }
 INDEX_ASSETS = ("embeddings", "chroma_index", "bm25_index")

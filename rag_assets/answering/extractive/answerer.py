@@ -7,6 +7,7 @@ are published in `publishing`.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Self
 
 from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, TokenReader
 from rag_assets.answering.extractive.announcements import only_announces
@@ -45,6 +46,10 @@ class ExtractiveAnswerer:
 
     def read(self, context: Context) -> Context:
         return replace(context.words(), passages=tuple(replace(one, score=0.0) for one in context.passages))
+
+    def within(self, _background: str) -> Self:
+        """Sentences are chosen by the question alone."""
+        return self
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         if (special := self._special_draft(question, contexts)) is not None:

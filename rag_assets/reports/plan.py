@@ -1,0 +1,97 @@
+"""What a template asks: its questions, how each is to be answered, and the place of each in the report."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rag_assets.answering.manner import Manner
+from rag_assets.questions import Question
+from rag_assets.reports.templates import Section, Template
+
+SUMMARY_QUESTION = "Summarise this paper."
+_SUMMARY_ORDER = "A summary says what was asked, what was done, what was found, and what limits it."
+SUMMARY_MANNER = Manner(k=20, background=_SUMMARY_ORDER)
+"""Most of a paper is read."""
+FindPapers = Callable[[Question, int | None], Sequence[str]]
+"""question, k -> ids of the papers that are about it, best first."""
+
+
+@dataclass(frozen=True)
+class PlannedQuestion:
+    """One question of a section."""
+
+    section: str
+    """Key of the section."""
+    asks: str
+    """What is missing when nothing answers it."""
+    question: Question
+    manner: Manner
+    paper_id: str | None = None
+    """The paper it is about, in a table or among summaries."""
+    column: str | None = None
+    """The column of the table its answer stands in."""
+
+
+@dataclass(frozen=True)
+class ReportPlan:
+    """A template and everything that is asked for it."""
+
+    template: Template
+    questions: tuple[PlannedQuestion, ...]
+
+    def of(self, section: Section) -> list[PlannedQuestion]:
+        return [one for one in self.questions if one.section == section.key]
+
+
+def summary_question(paper_id: str) -> Question:
+    """The question whose answer, in `SUMMARY_MANNER`, is a summary of the paper."""
+    return Question(id=paper_id, question=SUMMARY_QUESTION, paper_ids=(paper_id,))
+
+
+def plan_report(template: Template, find_papers: FindPapers) -> ReportPlan:
+    """Everything that a template asks. find_papers: where a section does not name the papers of its table."""
+    planned = [one for section in template.sections for one in _planned(section, template, find_papers)]
+    return ReportPlan(template, tuple(planned))
+
+
+def _planned(section: Section, template: Template, find_papers: FindPapers) -> Iterator[PlannedQuestion]:
+    settings = section.settings
+    manner = Manner(k=settings.k, background=f"{template.outline}\n\nThis part: {section.heading}")
+    if settings.columns or settings.summaries:
+        for paper_id in settings.papers or _found(section, find_papers):
+            yield from _about_paper(section, paper_id, manner)
+        return
+    for number, item in enumerate(section.items or _guidance(section), start=1):
+        question = Question(
+            id=f"{section.key}/{number}",
+            question=f"{section.heading}: {item}",
+            paper_ids=settings.papers,
+            where=settings.where,
+        )
+        yield PlannedQuestion(section.key, item, question, manner)
+
+
+def _guidance(section: Section) -> tuple[str, ...]:
+    return (section.guidance,) if section.guidance else ()
+
+
+def _found(section: Section, find_papers: FindPapers) -> list[str]:
+    asked = Question(
+        id=section.key, question=f"{section.heading}: {section.guidance}".strip(": "), where=section.settings.where
+    )
+    return list(dict.fromkeys(find_papers(asked, section.settings.k)))
+
+
+def _about_paper(section: Section, paper_id: str, manner: Manner) -> Iterator[PlannedQuestion]:
+    for column, text in section.settings.columns.items():
+        question = Question(
+            id=f"{section.key}/{paper_id}/{column}", question=text, paper_ids=(paper_id,), where=section.settings.where
+        )
+        yield PlannedQuestion(section.key, f"{column} of {paper_id}", question, manner, paper_id, column)
+    if section.settings.summaries:
+        question = summary_question(paper_id).model_copy(
+            update={"id": f"{section.key}/{paper_id}", "where": section.settings.where}
+        )
+        in_order = replace(
+            manner, k=manner.k or SUMMARY_MANNER.k, background=f"{manner.background}\n{SUMMARY_MANNER.background}"
+        )
+        yield PlannedQuestion(section.key, f"A summary of {paper_id}", question, in_order, paper_id)

@@ -1,0 +1,167 @@
+"""A report as a view of a template and the answers to its questions: claims, tables, gaps, and the evidence of all."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from rag_assets.answering.drafts import INSUFFICIENT
+from rag_assets.answering.wording import notes
+from rag_assets.domain import Citation, Claim, QAResult
+from rag_assets.reports.plan import PlannedQuestion, ReportPlan
+from rag_assets.reports.templates import Section, Template
+
+NOTHING_HOLDS = INSUFFICIENT
+"""Stands where no claim holds."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A quote of the report, numbered in the order of first use, from 1."""
+
+    number: int
+    citation: Citation
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A claim and its evidence."""
+
+    text: str
+    evidence: tuple[Evidence, ...]
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Something a section asks that the papers read do not say."""
+
+    missing: str
+    searched: str
+    """The question that was asked of the corpus."""
+    where: str
+    """What was searched: the papers named and the filter; empty for the whole corpus."""
+    n_chunks: int
+    """How many chunks were read in vain."""
+    papers: tuple[str, ...]
+    """Ids of the papers that those belong to."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a table, or a list of summaries, says about one paper."""
+
+    paper_id: str
+    cells: tuple[tuple[Statement, ...], ...]
+    """One per column, empty where nothing holds."""
+
+
+@dataclass(frozen=True)
+class WrittenSection:
+    """A section as it is shown."""
+
+    section: Section
+    statements: tuple[Statement, ...]
+    rows: tuple[Row, ...]
+    remarks: tuple[str, ...]
+    """What a reader must know besides: that few papers support an answer."""
+    gaps: tuple[Gap, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.section.settings.columns)
+
+    @property
+    def says_nothing(self) -> bool:
+        return not self.statements and not any(cell for row in self.rows for cell in row.cells)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a rendering shows."""
+
+    template: Template
+    sections: tuple[WrittenSection, ...]
+    evidence: tuple[Evidence, ...]
+    titles: Mapping[str, str]
+    """Of the papers that are cited, in order of first use: title by paper id."""
+    model: str
+
+
+class _Numbering:
+    """Gives each quote its number; a quote that is used again keeps its own."""
+
+    def __init__(self) -> None:
+        self.evidence: dict[tuple[str, int, int], Evidence] = {}
+
+    def statements(self, claims: Iterable[Claim]) -> tuple[Statement, ...]:
+        return tuple(Statement(claim.text, tuple(map(self._numbered, claim.citations))) for claim in claims)
+
+    def _numbered(self, citation: Citation) -> Evidence:
+        place = (citation.chunk_id, citation.start, citation.end)
+        return self.evidence.setdefault(place, Evidence(len(self.evidence) + 1, citation))
+
+
+def assembled(
+    plan: ReportPlan, answers: Sequence[QAResult], titles: Mapping[str, str], paper_of: Mapping[str, str]
+) -> Report:
+    """The report of a plan. titles: of papers by id. paper_of: the paper of each chunk that was read.
+
+    A question without an answer is a gap, as one that was refused.
+    """
+    by_id = {answer.question_id: answer for answer in answers}
+    numbering = _Numbering()
+    sections = tuple(
+        _written(section, plan.of(section), by_id, numbering, paper_of) for section in plan.template.sections
+    )
+    evidence = tuple(numbering.evidence.values())
+    cited = dict.fromkeys(one.citation.paper_id for one in evidence)
+    model = next((answer.model for answer in answers), "")
+    return Report(plan.template, sections, evidence, {paper: titles.get(paper) or paper for paper in cited}, model)
+
+
+def _written(
+    section: Section,
+    planned: Sequence[PlannedQuestion],
+    answers: Mapping[str, QAResult],
+    numbering: _Numbering,
+    paper_of: Mapping[str, str],
+) -> WrittenSection:
+    in_text = [one for one in planned if one.paper_id is None]
+    claims = [claim for one in in_text for claim in _claims(one, answers, section)]
+    statements = numbering.statements(dict.fromkeys(claims))
+    papers = dict.fromkeys(one.paper_id for one in planned if one.paper_id is not None)
+    rows = tuple(
+        Row(
+            paper,
+            tuple(numbering.statements(_claims(one, answers, section)) for one in planned if one.paper_id == paper),
+        )
+        for paper in papers
+    )
+    gaps = tuple(gap for one in planned for gap in _gaps(one, answers.get(one.question.id), paper_of))
+    said = [answers[one.question.id] for one in in_text if one.question.id in answers]
+    remarks = dict.fromkeys(note for answer in said for note in _remarks(answer, section))
+    return WrittenSection(section, statements, rows, tuple(remarks), gaps)
+
+
+def _claims(one: PlannedQuestion, answers: Mapping[str, QAResult], section: Section) -> Sequence[Claim]:
+    answer = answers.get(one.question.id)
+    most = 1 if one.column is not None and section.settings.length is None else section.settings.length
+    return answer.claims[:most] if answer else ()
+
+
+def _remarks(answer: QAResult, section: Section) -> list[str]:
+    """What it says besides claims and gaps. That one paper supports it is no news where one was asked."""
+    n_papers = len(section.settings.papers or ())
+    too_few = len(answer.sources_used) if answer.single_source and n_papers != 1 else None
+    return notes((), answer.missing_names, too_few)
+
+
+def _gaps(one: PlannedQuestion, answer: QAResult | None, paper_of: Mapping[str, str]) -> list[Gap]:
+    question = one.question
+    read = answer.contexts if answer else ()
+    papers = tuple(dict.fromkeys(paper_of[chunk] for chunk in read if chunk in paper_of))
+    is_answered = answer is not None and not answer.refused
+    missing = [_of_paper(part, one) for part in answer.unanswered] if answer and is_answered else [one.asks]
+    return [Gap(what, question.question, str(question.filter), len(read), papers) for what in missing]
+
+
+def _of_paper(part: str, one: PlannedQuestion) -> str:
+    return part if one.paper_id is None else f"{one.asks}: {part}"

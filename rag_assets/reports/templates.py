@@ -1,0 +1,193 @@
+"""Templates of reports: Markdown whose headings are sections, each with its guidance and, optionally, its settings.
+
+# Title
+What the report is for.
+
+## First section
+What this section should say. Without a list below, heading and guidance are one question.
+
+- Each item of a list is a question of its own.
+
+## Studies
+```toml
+papers = ["smith2020", "lee2021"]
+columns = { Sample = "How many people took part?", Result = "What was the main result?" }
+```
+What the table compares.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from rag_assets.errors import InvalidTemplate, MissingInput
+from rag_assets.questions import MAX_QUESTION_CHARS, FilterText, NonEmpty
+
+MAX_TEMPLATE_CHARS = 200_000
+MAX_SECTIONS = 200
+_SUFFIX = ".md"
+
+
+class SectionSettings(BaseModel):
+    """The settings of one section, as TOML in a fenced block below its heading."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    papers: tuple[NonEmpty, ...] | None = Field(None, description="Only these papers are searched; rows of a table.")
+    where: FilterText | None = Field(None, description="Only what passes this filter is searched.")
+    k: Annotated[int, Field(ge=1, le=100)] | None = Field(None, description="Chunks read; default: answering.k.")
+    length: Annotated[int, Field(ge=1, le=50)] | None = Field(None, description="Most claims per question.")
+    columns: dict[NonEmpty, NonEmpty] = Field({}, description="Columns of a table, one row per paper: the question.")
+    summaries: bool = Field(False, description="The section summarises each of its papers.")
+
+
+@dataclass(frozen=True)
+class Section:
+    """One heading of a template and what stands below it."""
+
+    key: str
+    """Stays the same while the heading does: "methods", or "methods-2" for the second of that name."""
+    heading: str
+    level: int
+    """2 to 6."""
+    guidance: str
+    items: tuple[str, ...]
+    """Questions written as a list."""
+    settings: SectionSettings
+
+    @property
+    def asks(self) -> bool:
+        """Whether something is asked; a heading that only groups others has nothing below it."""
+        return bool(self.guidance or self.items or self.settings.columns or self.settings.summaries)
+
+
+@dataclass(frozen=True)
+class Template:
+    """A report that is to be written."""
+
+    name: str
+    title: str
+    introduction: str
+    sections: tuple[Section, ...]
+
+    @property
+    def outline(self) -> str:
+        """Title, introduction and headings: what a section's question belongs to. The guidance of other sections is not
+        in it, so a change there does not ask for this section again."""
+        headings = [f"{'  ' * (section.level - 2)}- {section.heading}" for section in self.sections]
+        return "\n".join([self.title, self.introduction, *headings])
+
+
+@dataclass
+class _Draft:
+    """A section that is being read."""
+
+    heading: str
+    level: int
+    line: int
+    paragraphs: list[str]
+    items: list[str]
+    settings: SectionSettings
+
+
+def template_files(folder: Path) -> list[Path]:
+    """The templates of a folder, by name; none when there is no such folder. Hidden files are none."""
+    return sorted(path for path in folder.glob(f"*{_SUFFIX}") if path.is_file() and not path.name.startswith("."))
+
+
+def load_template(path: Path) -> Template:
+    """Read a template. Raises MissingInput, InvalidTemplate naming file, line and remedy."""
+    try:
+        text = path.read_text("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidTemplate(f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error
+    except OSError as error:
+        raise MissingInput(f"The template {path} cannot be read: {error.strerror}.") from error
+    return parse_template(text, path)
+
+
+def parse_template(text: str, path: Path) -> Template:
+    """The template written in `text`; path: its file, for messages and its name. Raises InvalidTemplate."""
+    if len(text) > MAX_TEMPLATE_CHARS:
+        raise InvalidTemplate(f"{path} has {len(text)} characters; a template has at most {MAX_TEMPLATE_CHARS}.")
+    drafts = _drafts(MarkdownIt("commonmark").parse(text), path)
+    if not drafts or drafts[0].level != 1:
+        raise InvalidTemplate.at(path, 1, "a template begins with its title: # Title")
+    title, *sections = drafts
+    if title.items:
+        raise InvalidTemplate.at(path, title.line, "the list stands below the title; put it below a ## heading")
+    if extra := next((one for one in sections if one.level == 1), None):
+        raise InvalidTemplate.at(path, extra.line, "there is a second title; sections are headed ##")
+    if not 0 < len(sections) <= MAX_SECTIONS:
+        raise InvalidTemplate(f"{path} has {len(sections)} sections (##); a report has 1 to {MAX_SECTIONS}.")
+    keyed = [_section(draft, key, path) for draft, key in zip(sections, _keys(sections), strict=True)]
+    for section, draft, following in zip(keyed, sections, [*sections[1:], None], strict=True):
+        if not section.asks and (following is None or following.level <= section.level):
+            raise InvalidTemplate.at(path, draft.line, f'the section "{section.heading}" does not say what it is about')
+    return Template(path.stem, title.heading, "\n\n".join(title.paragraphs), tuple(keyed))
+
+
+def _drafts(tokens: list[Token], path: Path) -> list[_Draft]:
+    """One per heading, in order."""
+    drafts: list[_Draft] = []
+    for at, token in enumerate(tokens):
+        line = token.map[0] + 1 if token.map else 1
+        if token.type == "heading_open":
+            level = int(token.tag.removeprefix("h"))
+            drafts.append(_Draft(_flat(tokens[at + 1].content), level, line, [], [], SectionSettings()))
+        elif token.type == "paragraph_open":
+            if not drafts:
+                raise InvalidTemplate.at(path, line, "a template begins with its title: # Title")
+            written = drafts[-1].items if token.level else drafts[-1].paragraphs
+            written.append(_flat(tokens[at + 1].content))
+        elif token.type == "fence" and drafts:
+            drafts[-1].settings = _settings(token, path, line)
+    return drafts
+
+
+def _settings(token: Token, path: Path, line: int) -> SectionSettings:
+    if token.info.strip() != "toml":
+        raise InvalidTemplate.at(path, line, "a fenced block holds the settings of a section and begins with ```toml")
+    try:
+        return SectionSettings.model_validate(tomllib.loads(token.content))
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidTemplate.at(path, line, f"the settings are no TOML: {error}") from error
+    except ValidationError as error:
+        known = ", ".join(SectionSettings.model_fields)
+        problems = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        raise InvalidTemplate.at(path, line, f"{problems}. Settings of a section are {known}") from error
+
+
+def _section(draft: _Draft, key: str, path: Path) -> Section:
+    guidance = " ".join(draft.paragraphs)
+    if not draft.heading:
+        raise InvalidTemplate.at(path, draft.line, "the heading is empty")
+    longest = max([len(guidance), *map(len, draft.items), *map(len, draft.settings.columns.values())])
+    if len(draft.heading) + longest + 2 > MAX_QUESTION_CHARS:
+        raise InvalidTemplate.at(
+            path,
+            draft.line,
+            f"heading and guidance exceed {MAX_QUESTION_CHARS} characters; write a list of questions",
+        )
+    return Section(key, draft.heading, draft.level, guidance, tuple(draft.items), draft.settings)
+
+
+def _keys(drafts: list[_Draft]) -> list[str]:
+    keys: list[str] = []
+    for draft in drafts:
+        slug = "-".join("".join(char if char.isalnum() else " " for char in draft.heading.casefold()).split())
+        key, n = slug, 1
+        while key in keys:
+            n += 1
+            key = f"{slug}-{n}"
+        keys.append(key)
+    return keys
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

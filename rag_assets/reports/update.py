@@ -1,0 +1,144 @@
+"""Bringing the report of a template up to date: which of its questions are asked again, and what is written."""
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_assets.answering.records import read_results, write_results
+from rag_assets.answering.update import AnswerUpdate, answered, is_current, kept, meta_of, result_fingerprint
+from rag_assets.domain import QAResult
+from rag_assets.engine import Engine
+from rag_assets.incremental import StagedFiles, file_sha256, fingerprint
+from rag_assets.questions import Question
+from rag_assets.reports.markdown import as_markdown
+from rag_assets.reports.plan import FindPapers, ReportPlan, plan_report
+from rag_assets.reports.report import Report, assembled
+from rag_assets.reports.templates import Template
+from rag_assets.settings import Settings
+from rag_assets.table_files import read_columns
+
+REPORTS_VERSION = 1
+"""Raise it when the code asks other questions of the same template, or writes the same answers in another way."""
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class ReportFiles:
+    """Where a template's report is published."""
+
+    template: Path
+    folder: Path
+
+    @property
+    def text(self) -> Path:
+        return self.folder / f"{self.template.stem}.md"
+
+    @property
+    def answers(self) -> Path:
+        """The answers that the report is made of, as rows of qa.jsonl."""
+        return self.folder / f"{self.template.stem}.jsonl"
+
+    @property
+    def meta(self) -> Path:
+        """What the answers were made from."""
+        return self.folder / f"{self.template.stem}.meta.json"
+
+    def all(self) -> tuple[Path, ...]:
+        return self.text, self.answers, self.meta
+
+
+@dataclass(frozen=True)
+class ReportUpdate:
+    """A report as it should be published."""
+
+    files: ReportFiles
+    report: Report
+    answers: AnswerUpdate
+    inputs: str
+
+    def stage(self, staged: StagedFiles) -> None:
+        """Write its files beside the published ones; equal content is left alone."""
+        staged.put(self.files.text, as_markdown(self.report).encode())
+        if not self.answers.traces and self.files.meta.exists():
+            return
+        rows = staged.path(self.files.answers)
+        write_results(self.answers.results, rows)
+        staged.put(self.files.meta, meta_of(rows, self.inputs, self.answers, question_file=self.files.template.name))
+
+
+@dataclass(frozen=True)
+class ReportWriter:
+    """Writes reports over one engine."""
+
+    engine: Engine
+    settings: Settings
+
+    def updated(self, template: Template, files: ReportFiles, progress: Progress) -> ReportUpdate:
+        """The report as it should be published. While template, corpus, settings and code are the same, nothing is
+        asked.
+
+        progress: called with (done, total) questions. A question that a model cannot answer for now keeps its published
+        answer. Raises as `answered`.
+        """
+        published = read_results(files.answers)
+        inputs = fingerprint(file_sha256(files.template), self.engine.answers_version(), REPORTS_VERSION)
+        plan = plan_report(template, _found_before([row.question_id for row in published]))
+        if is_current(files.answers, files.meta, inputs) and _asks_the_same(plan, published):
+            return ReportUpdate(files, self._assembled(plan, published), kept(published), inputs)
+        plan, answers = self._answered(template, published, progress)
+        return ReportUpdate(files, self._assembled(plan, answers.results), answers, inputs)
+
+    def written(self, template: Template, progress: Progress) -> Report:
+        """The report from nothing, which is not published. progress: as above. Raises as `answered`."""
+        plan, answers = self._answered(template, [], progress)
+        return self._assembled(plan, answers.results)
+
+    def _answered(
+        self, template: Template, published: Sequence[QAResult], progress: Progress
+    ) -> tuple[ReportPlan, AnswerUpdate]:
+        plan = plan_report(template, self._papers_about)
+        manners = {one.question.id: one.manner for one in plan.questions}
+        answers = answered(
+            [one.question for one in plan.questions],
+            published,
+            lambda question: self.engine.trace(question, manner=manners[question.id]),
+            still_holds=lambda row: not self.engine.broken_promises(row),
+            n_at_once=self.engine.n_at_once,
+            report=progress,
+        )
+        return plan, answers
+
+    def _papers_about(self, question: Question, k: int | None) -> list[str]:
+        return [hit.chunk.paper_id for hit in self.engine.search(question, k)]
+
+    def _assembled(self, plan: ReportPlan, answers: Sequence[QAResult]) -> Report:
+        paths = self.settings.paths
+        papers = read_columns(paths.parsed_index, ["paper_id", "title"], asset="parsed_index")
+        chunks = read_columns(paths.chunks, ["chunk_id", "paper_id"], asset="chunks")
+        titles = zip(papers["paper_id"].to_pylist(), papers["title"].to_pylist(), strict=True)
+        paper_of = dict(zip(chunks["chunk_id"].to_pylist(), chunks["paper_id"].to_pylist(), strict=True))
+        return assembled(plan, answers, {paper: title for paper, title in titles if title}, paper_of)
+
+
+def section_fingerprints(name: str, results: Sequence[QAResult]) -> dict[str, str]:
+    """By template and section: changes when the section is written again."""
+    rows: defaultdict[str, list[str]] = defaultdict(list)
+    for result in results:
+        rows[f"{name}/{result.question_id.partition('/')[0]}"].append(result_fingerprint(result))
+    return {section: fingerprint(prints) for section, prints in rows.items()}
+
+
+def _asks_the_same(plan: ReportPlan, published: Sequence[QAResult]) -> bool:
+    asked = [(one.question.id, one.question.question) for one in plan.questions]
+    return asked == [(row.question_id, row.question) for row in published]
+
+
+def _found_before(question_ids: Sequence[str]) -> FindPapers:
+    """The papers that the published answers are about, in their order: nothing is searched for a report that stays."""
+
+    def find(question: Question, _k: int | None) -> list[str]:
+        about = [one.split("/") for one in question_ids if one.startswith(f"{question.id}/")]
+        return list(dict.fromkeys(parts[1] for parts in about))
+
+    return find

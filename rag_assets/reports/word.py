@@ -1,0 +1,80 @@
+"""A report as a Word document (.docx)."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from io import BytesIO
+
+from docx import Document
+from docx.document import Document as WordDocument
+
+from rag_assets.answering.wording import place_of
+from rag_assets.reports.report import NOTHING_HOLDS, Evidence, Report, Statement, WrittenSection
+from rag_assets.reports.wording import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, page_of
+from rag_assets.text.display import legible
+
+
+def as_word(report: Report) -> bytes:
+    """The bytes of the file."""
+    document = Document()
+    document.core_properties.title = legible(report.template.title)[:255]
+    document.core_properties.author = "rag_assets"
+    document.core_properties.created = document.core_properties.modified = datetime.now(UTC)
+    document.add_heading(legible(report.template.title), 0)
+    if report.template.introduction:
+        document.add_paragraph(legible(report.template.introduction))
+    for section in report.sections:
+        _add_section(document, section, report)
+    if report.evidence:
+        document.add_heading(EVIDENCE, 1)
+        for one in report.evidence:
+            place = legible(place_of(one.citation))
+            document.add_paragraph(f"[{one.number}] “{legible(one.citation.quote)}” — {place}")
+        document.add_heading(PAPERS, 1)
+        for paper, title in report.titles.items():
+            document.add_paragraph(f"{legible(paper)}: {legible(title)}", style="List Bullet")
+    document.add_paragraph(legible(made_by(report)))
+    written = BytesIO()
+    document.save(written)
+    return written.getvalue()
+
+
+def _add_section(document: WordDocument, written: WrittenSection, report: Report) -> None:
+    document.add_heading(legible(written.section.heading), written.section.level - 1)
+    if written.columns:
+        _add_table(document, written, report)
+    elif written.rows:
+        for row in written.rows:
+            paragraph = document.add_paragraph()
+            paragraph.add_run(f"{_title(row.paper_id, report)}. ").bold = True
+            paragraph.add_run(_said([statement for cell in row.cells for statement in cell]))
+    elif written.section.asks:
+        document.add_paragraph(_said(written.statements))
+    for remark in written.remarks:
+        document.add_paragraph().add_run(legible(remark)).italic = True
+    if written.gaps:
+        document.add_paragraph().add_run(GAPS).bold = True
+        for gap in written.gaps:
+            document.add_paragraph(legible(gap_sentence(gap)), style="List Bullet")
+
+
+def _add_table(document: WordDocument, written: WrittenSection, report: Report) -> None:
+    table = document.add_table(rows=1, cols=len(written.columns) + 1, style="Table Grid")
+    for cell, name in zip(table.rows[0].cells, ("Paper", *written.columns), strict=True):
+        cell.text = legible(name)
+    for row in written.rows:
+        texts = (_title(row.paper_id, report), *(_said(cell) for cell in row.cells))
+        for cell, text in zip(table.add_row().cells, texts, strict=True):
+            cell.text = text
+
+
+def _said(statements: Sequence[Statement]) -> str:
+    said = (f"{legible(one.text)} {''.join(map(_mark, one.evidence))}" for one in statements)
+    return " ".join(said) or NOTHING_HOLDS
+
+
+def _mark(one: Evidence) -> str:
+    return f"[{one.number}{legible(page_of(one))}]"
+
+
+def _title(paper_id: str, report: Report) -> str:
+    return legible(report.titles.get(paper_id, paper_id))

@@ -1,0 +1,185 @@
+"""Whole runs with templates of reports: what is written, what is written again, and what is never asked again."""
+
+import json
+from typing import Any
+
+import pytest
+
+from rag_assets.answering.drafts import REFUSAL
+from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
+from rag_assets_tests.end_to_end.world import Outcome, World
+from rag_assets_tests.wire import Status, WireServer, use_wire_environment
+from rag_assets_tests.wire.quoting_model import Prompt, quoting_model
+
+TEMPLATE = """# Runners and rocks
+
+## Runners
+
+- How much did ferritin fall in runners within a month?
+- Who composed the opera about the queen?
+
+## Rocks
+
+Where does basalt take up water?
+
+## Side by side
+
+```toml
+papers = ["ferritin", "basalt"]
+columns = { Result = "What happened within a month of training?" }
+```
+"""
+
+
+def write_template(world: World, text: str = TEMPLATE, name: str = "review") -> None:
+    world.paths.templates.mkdir(exist_ok=True)
+    (world.paths.templates / f"{name}.md").write_text(text, "utf-8")
+
+
+def written(world: World, name: str = "review") -> str:
+    return (world.paths.reports / f"{name}.md").read_text("utf-8")
+
+
+def rows(world: World) -> dict[str, dict[str, Any]]:
+    lines = (world.paths.reports / "review.jsonl").read_text("utf-8").splitlines()
+    return {row["question_id"]: row for row in map(json.loads, lines)}
+
+
+def run_with_model(world: World) -> Outcome:
+    return world.run(answering={"model": MODELS["openai"]}, model_access=HURRIED)
+
+
+def test_a_template_becomes_a_report_of_verified_sentences_and_named_gaps(world: World) -> None:
+    """A sentence without its page, or a question that is passed over in silence, and the report is worth nothing."""
+    write_template(world)
+
+    outcome = world.run()
+
+    assert outcome.is_success, outcome.failures or outcome.broken
+    text = written(world)
+    fact = "Ferritin fell by 12% in all groups of runners within a month of training."
+    assert f"{fact} \\[1\\]" in text
+    assert f"1. “{fact}” — ferritin, p. 2" in text
+    assert "- Who composed the opera about the queen? Searched:" in text
+    assert rows(world)["runners/2"]["answer"] == REFUSAL
+    assert outcome.counts["reports"] == (3, 0, 0, 0)
+
+
+def test_an_unchanged_run_writes_no_byte_and_asks_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each night would cost what the report cost."""
+    write_template(world)
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(quoting_model)
+        run_with_model(world)
+        n_before, before = len(server.requests), world.bytes_of(world.paths.reports)
+
+        outcome = run_with_model(world)
+
+        assert len(server.requests) == n_before > 0
+    assert world.bytes_of(world.paths.reports) == before
+    assert outcome.counts["reports"] == (0, 0, 0, 3)
+
+
+def test_an_edited_paper_costs_calls_for_the_sections_that_read_it_only(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A report of many sections would be paid for again whenever one paper changes."""
+    write_template(world)
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(quoting_model)
+        run_with_model(world)
+        asked_before = len(server.requests)
+        world.write_paper("basalt", "Basalt and water", "Where rocks of basalt take up water, they keep it.")
+
+        outcome = run_with_model(world)
+
+        asked = [Prompt.of(request) for request in server.requests[asked_before:]]
+    assert outcome.is_success, outcome.failures or outcome.broken
+    in_report = [prompt for prompt in asked if "basalt" in prompt.papers.values()]
+    assert asked == in_report, "only prompts that show the edited paper are sent again"
+    assert "they keep it" in written(world)
+    assert "rocks" in outcome.facts["reports"]["sections_written"]
+
+
+def test_guidance_of_one_section_leaves_the_others_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A word changed in one section would be paid for in all of them."""
+    write_template(world)
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(quoting_model)
+        run_with_model(world)
+        n_before = len(server.requests)
+        write_template(
+            world, TEMPLATE.replace("Where does basalt take up water?", "Along what does basalt take up water?")
+        )
+
+        outcome = run_with_model(world)
+
+        asked = {Prompt.of(request).question for request in server.requests[n_before:]}
+    assert asked == {"Rocks: Along what does basalt take up water?"}
+    assert outcome.counts["reports"] == (0, 1, 0, 2)
+
+
+def test_a_model_is_shown_the_outline(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sections that know nothing of each other repeat each other."""
+    write_template(world)
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(quoting_model)
+        run_with_model(world)
+        prompts = [request.prompt for request in server.requests if "Rocks: Where" in request.prompt]
+
+    assert prompts
+    assert all("Runners and rocks" in prompt and "- Side by side" in prompt for prompt in prompts)
+
+
+def test_a_provider_that_is_down_leaves_the_published_sections(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failing night would empty the report."""
+    write_template(world)
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(quoting_model)
+        run_with_model(world)
+        before = written(world)
+        server.answer_by(lambda _request: Status(503))
+        write_template(world, TEMPLATE.replace("Where does basalt", "In which places does basalt"))
+
+        outcome = run_with_model(world)
+
+    assert "reports.all_answered" in outcome.warned
+    assert before.partition("## Rocks")[0] == written(world).partition("## Rocks")[0]
+
+
+def test_a_template_that_cannot_be_used_stops_no_other(world: World) -> None:
+    """One slip in one template, and no report would be written."""
+    write_template(world)
+    write_template(world, "# Other\n## Rocks\nWhere does basalt take up water?\n", "other")
+    world.run()
+    write_template(world, "no title\n")
+    before = written(world)
+
+    outcome = world.run()
+
+    assert outcome.is_success
+    assert "line 1: a template begins with its title" in outcome.warned["reports.templates_usable"]
+    assert written(world) == before
+    assert "cracks" in written(world, "other")
+
+
+def test_a_deleted_template_takes_its_report_along(world: World) -> None:
+    """A report that nothing stands for any more would look current for ever."""
+    write_template(world)
+    world.run()
+    (world.paths.templates / "review.md").unlink()
+
+    outcome = world.run()
+
+    assert list(world.paths.reports.iterdir()) == []
+    assert outcome.counts["reports"] == (0, 0, 3, 0)
+
+
+def test_without_templates_nothing_is_written(built: World) -> None:
+    """Whoever wants no report would find folders and failures."""
+    assert not built.paths.reports.exists()

@@ -1,0 +1,133 @@
+"""The same report as Markdown, HTML and Word: what is shown, and that nothing of a paper acts in it."""
+
+from dataclasses import replace
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from docx import Document
+from lxml import html
+from markdown_it import MarkdownIt
+
+from rag_assets.domain import Citation, Claim, QAResult, Verification
+from rag_assets.reports.markdown import as_markdown
+from rag_assets.reports.plan import plan_report
+from rag_assets.reports.report import Report, assembled
+from rag_assets.reports.templates import parse_template
+from rag_assets.reports.web_page import as_web_page
+from rag_assets.reports.word import as_word
+
+TEMPLATE = """# Iron
+
+## Findings
+
+- How much did ferritin fall?
+- Who paid for it?
+
+## Studies
+
+```toml
+papers = ["iron", "runners"]
+columns = { Sample = "How many took part?" }
+```
+"""
+EVIL = "Iron <script>alert(1)</script> [link](javascript:x) | fell ![](http://x.example/a.png)"
+
+
+def citation(paper: str, start: int, quote: str, page: int | None = 3) -> Citation:
+    return Citation(
+        paper,
+        f"{paper}:1",
+        page,
+        page,
+        quote=quote,
+        start=start,
+        end=start + len(quote),
+        boxes=(),
+        verification=Verification.EXACT,
+    )
+
+
+def answer(question_id: str, question: str, *claims: Claim, unanswered: tuple[str, ...] = ()) -> QAResult:
+    return QAResult(
+        question_id=question_id,
+        question=question,
+        answer="",
+        claims=claims,
+        refused=not claims,
+        single_source=bool(claims),
+        sources_used=("iron",) if claims else (),
+        unanswered=unanswered,
+        model="extractive-v1:ab",
+        contexts=("iron:1",),
+        fingerprint="",
+    )
+
+
+@pytest.fixture
+def report() -> Report:
+    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _question, _k: [])
+    fell = Claim(EVIL, (citation("iron", 0, EVIL),))
+    sample = Claim("Forty took part.", (citation("iron", 200, "Forty took part."),))
+    answers = [
+        answer("findings/1", "Findings: How much did ferritin fall?", fell, replace(fell, text="Again.")),
+        answer("findings/2", "Findings: Who paid for it?"),
+        answer("studies/iron/Sample", "How many took part?", sample),
+    ]
+    return assembled(plan, answers, {"iron": "Iron & <b>steel</b>"}, {"iron:1": "iron"})
+
+
+def test_a_quote_that_is_used_twice_keeps_its_number(report: Report) -> None:
+    """The appendix would list it twice, under two numbers."""
+    first, second = report.sections[0].statements
+
+    assert [one.number for one in report.evidence] == [1, 2]
+    assert first.evidence == second.evidence == report.evidence[:1]
+
+
+def test_what_was_refused_or_not_asked_is_a_gap_with_what_was_searched(report: Report) -> None:
+    """A reader would take a silent section for a question nobody had."""
+    findings, studies = report.sections
+
+    assert [(gap.missing, gap.n_chunks, gap.papers) for gap in findings.gaps] == [("Who paid for it?", 1, ("iron",))]
+    assert [(gap.missing, gap.where) for gap in studies.gaps] == [("Sample of runners", "paper:runners")]
+
+
+@pytest.mark.parametrize("shown", ["markdown", "html"])
+def test_text_of_papers_makes_no_markup(report: Report, shown: str) -> None:
+    """A paper could run a script, or fetch a picture that tells who reads the report."""
+    page = as_web_page(report) if shown == "html" else MarkdownIt().enable("table").render(as_markdown(report))
+    tree = html.fromstring(page)
+
+    assert not tree.xpath("//script | //img | //b[text()='steel']")
+    assert all(link.startswith("#evidence-") for link in tree.xpath("//a/@href"))
+    assert EVIL in " ".join(tree.text_content().split())
+
+
+def test_cells_carry_number_and_page_and_empty_cells_say_so(report: Report) -> None:
+    """A figure in a table without its page cannot be looked up."""
+    rows = html.fromstring(MarkdownIt().enable("table").render(as_markdown(report))).xpath("//tbody/tr")
+
+    assert [cell.text_content() for cell in rows[0]] == ["Iron & <b>steel</b>", "Forty took part. [2, p. 3]"]
+    assert [cell.text_content() for cell in rows[1]] == ["runners", "[INSUFFICIENT DATA]"]
+
+
+def test_every_mark_of_the_web_page_leads_to_its_quote(report: Report) -> None:
+    """A click would lead nowhere."""
+    tree = html.fromstring(as_web_page(report))
+
+    targets = tree.xpath("//a/@href")
+    assert targets == ["#evidence-1", "#evidence-1", "#evidence-2"]
+    assert all(tree.get_element_by_id(target[1:]) is not None for target in targets)
+
+
+def test_the_word_file_holds_text_table_gaps_and_evidence(report: Report) -> None:
+    """It would open empty in the program of the reader."""
+    document = Document(BytesIO(as_word(report)))
+
+    text = "\n".join(paragraph.text for paragraph in document.paragraphs)
+    assert EVIL in text
+    assert "[1] “" in text
+    assert "Who paid for it? Searched:" in text
+    cells = [[cell.text for cell in row.cells] for row in document.tables[0].rows]
+    assert cells[1] == ["Iron & <b>steel</b>", "Forty took part. [2, p. 3]"]

@@ -1,0 +1,130 @@
+"""What a template may say, and what is told about one that cannot be used."""
+
+from pathlib import Path
+
+import pytest
+
+from rag_assets.domain import Filter
+from rag_assets.errors import InvalidTemplate, MissingInput
+from rag_assets.reports.templates import Template, load_template, parse_template, template_files
+
+FULL = """# Iron in runners
+
+What is known, for coaches.
+
+## Findings
+
+The main results.
+
+- How much did ferritin fall?
+- For how long?
+
+## Studies
+
+```toml
+papers = ["iron"]
+where = "section:results"
+k = 9
+length = 2
+columns = { Sample = "How many runners took part?" }
+```
+
+### Limits
+
+What limits the studies?
+"""
+
+
+def parsed(text: str) -> Template:
+    return parse_template(text, Path("review.md"))
+
+
+def problem(text: str) -> str:
+    with pytest.raises(InvalidTemplate) as caught:
+        parsed(text)
+    return str(caught.value)
+
+
+def test_headings_become_sections_with_guidance_questions_and_settings() -> None:
+    """A setting that is read over, or given to the wrong section, makes a report about something else."""
+    template = parsed(FULL)
+
+    findings, studies, limits = template.sections
+    assert (template.name, template.title, template.introduction) == (
+        "review",
+        "Iron in runners",
+        "What is known, for coaches.",
+    )
+    assert (findings.key, findings.guidance) == ("findings", "The main results.")
+    assert findings.items == ("How much did ferritin fall?", "For how long?")
+    assert (studies.settings.papers, studies.settings.k, studies.settings.length) == (("iron",), 9, 2)
+    assert studies.settings.where == Filter.parse("section:results")
+    assert studies.settings.columns == {"Sample": "How many runners took part?"}
+    assert (limits.level, limits.guidance, limits.settings.papers) == (3, "What limits the studies?", None)
+
+
+def test_the_outline_holds_headings_and_no_guidance() -> None:
+    """With the guidance in it, a word changed in one section would have all others written again."""
+    outline = parsed(FULL).outline
+
+    assert "Findings" in outline
+    assert "  - Limits" in outline
+    assert "ferritin" not in outline
+
+
+def test_sections_of_one_name_have_keys_of_their_own() -> None:
+    """Two sections with one key would show each other's answers."""
+    sections = parsed("# T\n## Data\nWhich?\n## Data 2\nWhich?\n## Data\nWhich?\n").sections
+
+    assert [section.key for section in sections] == ["data", "data-2", "data-3"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Some text\n", "line 1: a template begins with its title"),
+        ("## Section\nWhat?\n", "line 1: a template begins with its title"),
+        ("# Title\n", "0 sections"),
+        ("# A\n## B\nWhat?\n# C\n", "line 4: there is a second title"),
+        ("# A\n- What?\n## B\nWhat?\n", "line 1: the list stands below the title"),
+        ("# A\n## B\n## C\nWhat?\n", 'line 2: the section "B" does not say what it is about'),
+        ("# A\n## B\n```toml\nkk = 3\n```\nWhat?\n", "line 3: kk: Extra inputs are not permitted"),
+        ("# A\n## B\n```toml\nk = \n```\nWhat?\n", "line 3: the settings are no TOML"),
+        ("# A\n## B\n```python\nk = 3\n```\nWhat?\n", "begins with ```toml"),
+        ('# A\n## B\n```toml\nwhere = "colour:red"\n```\nWhat?\n', "line 3: where: The filter cannot be used"),
+        ("# A\n## B\n" + "what " * 900, "line 2: heading and guidance exceed 4000 characters"),
+        ("# A\n" + "## B\nWhat?\n" * 201, "201 sections"),
+    ],
+)
+def test_a_template_that_cannot_be_used_is_told_with_file_and_line(text: str, told: str) -> None:
+    """Without the line, an author of a long template searches for the slip."""
+    assert problem(text).startswith("review.md")
+    assert told in problem(text)
+
+
+def test_a_heading_that_groups_others_needs_no_guidance() -> None:
+    """A report with parts and chapters could not be written."""
+    grouping, section = parsed("# A\n## Part\n### Chapter\nWhat?\n").sections
+
+    assert not grouping.asks
+    assert section.asks
+
+
+def test_a_missing_or_garbled_file_is_told(tmp_path: Path) -> None:
+    """A traceback would be all that its author sees."""
+    (tmp_path / "latin.md").write_bytes("# Grüße".encode("latin-1"))
+
+    with pytest.raises(InvalidTemplate, match="not UTF-8"):
+        load_template(tmp_path / "latin.md")
+    with pytest.raises(MissingInput, match="cannot be read"):
+        load_template(tmp_path / "none.md")
+
+
+def test_templates_are_the_markdown_files_of_a_folder(tmp_path: Path) -> None:
+    """A draft of an editor, or a folder, would stop every report."""
+    for name in ("b.md", "a.md", ".hidden.md", "notes.txt"):
+        (tmp_path / name).touch()
+    (tmp_path / "folder.md").mkdir()
+
+    assert [path.name for path in template_files(tmp_path)] == ["a.md", "b.md"]
+    assert template_files(tmp_path / "none") == []
