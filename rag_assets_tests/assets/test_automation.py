@@ -51,7 +51,7 @@ def test_the_first_look_at_a_folder_over_which_nothing_was_run_asks_for_no_run(s
 
     assert not first.run_requests
     assert "Materialize everything once" in str(first.skip_reason)
-    assert set(observed) == {"papers", "questions"}, "the graph shows that they are there"
+    assert set(observed) == {"papers", "questions", "templates"}, "the graph shows that they are there"
     assert len(second.run_requests or []) == 1
 
 

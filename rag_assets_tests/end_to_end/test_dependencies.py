@@ -27,6 +27,8 @@ def test_every_table_that_an_asset_reads_is_declared(world: World, monkeypatch: 
 
     monkeypatch.setattr(table_files, "_read", watched)
     definitions = build_defs(overrides={"data_dir": str(world.paths.data), **TOKENIZER, **FLOORS_OFF})
+    world.paths.templates.mkdir()
+    (world.paths.templates / "review.md").write_text("# Review\n## Rocks\nWhere does basalt take up water?\n")
     for made in (world.paths.qa_meta, world.paths.evaluation / "latest.json"):
         made.unlink()  # so that questions are asked
 
