@@ -15,7 +15,7 @@ from rapidfuzz import fuzz
 
 from rag_assets.answering.citations.fuzzy_match import Words, words_of
 from rag_assets.answering.citations.quote_search import MIN_QUOTE_CHARS, find_quote, is_long_enough
-from rag_assets.domain import Chunk, Verification
+from rag_assets.domain import Chunk, Verification, page_label, span_at
 from rag_assets.errors import InvalidQuote
 
 MAX_QUOTE_CHARS = 4000
@@ -63,6 +63,22 @@ class QuoteMatch:
     def quote(self) -> str:
         """As it stands in the source."""
         return self.chunk.text[self.start : self.end]
+
+    @property
+    def page_start(self) -> int | None:
+        span = span_at(self.chunk.spans, self.start)
+        return span.page_start if span else None
+
+    @property
+    def page_end(self) -> int | None:
+        span = span_at(self.chunk.spans, self.end - 1)
+        return span.page_end if span else None
+
+    @property
+    def page_label(self) -> str | None:
+        """Printed labels of its pages, as in `Citation.page_label`."""
+        first, last = span_at(self.chunk.spans, self.start), span_at(self.chunk.spans, self.end - 1)
+        return page_label(first, last) if first and last else None
 
 
 def demand_quote(quote: str) -> str:

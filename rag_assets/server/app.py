@@ -20,10 +20,17 @@ from rag_assets.server.openapi import ERRORS, DescribedAPI
 from rag_assets.server.page import add_page
 from rag_assets.server.problems import install_problem_handlers
 from rag_assets.server.request_log import REQUEST_ID_HEADER, RequestLog
-from rag_assets.server.routes import answers, health, search
+from rag_assets.server.routes import answers, health, pages, papers, search, verify
 from rag_assets.settings import Settings
 
-ROUTERS: tuple[APIRouter, ...] = (health.router, search.router, answers.router)
+ROUTERS: tuple[APIRouter, ...] = (
+    health.router,
+    search.router,
+    answers.router,
+    papers.router,
+    pages.router,
+    verify.router,
+)
 """All routes; the first that matches a request answers it."""
 
 

@@ -7,6 +7,7 @@ from typing import Annotated
 from fastapi import Depends, Request
 
 from rag_assets.engine import Engine, open_engine
+from rag_assets.reading.reader import Reader
 from rag_assets.server.corpus_facts import PublishedFacts
 from rag_assets.server.rates import Rate
 from rag_assets.server.workers import Workers
@@ -19,6 +20,7 @@ class Shared:
 
     settings: Settings
     engine: Engine
+    reader: Reader
     answering: Workers
     """For answers: as many at once as the engine works on."""
     searching: Workers
@@ -34,6 +36,7 @@ class Shared:
         return cls(
             settings,
             engine,
+            Reader(settings, engine),
             Workers(engine.n_at_once, limits.max_waiting, "answer"),
             Workers(max(engine.n_at_once, 2), limits.max_waiting, "search"),
             PublishedFacts(settings.paths),
@@ -54,6 +57,7 @@ class Shared:
     def close(self) -> None:
         """Let go of everything."""
         self.stop()
+        self.reader.close()
         self.engine.close()
 
 

@@ -1,0 +1,144 @@
+"""The papers, their sections, and the chunks that are cited: what is read, as text."""
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query
+from pydantic import BaseModel, Field
+
+from rag_assets.reading.papers import PaperState, PaperSummary, SectionSummary
+from rag_assets.reading.reader import ChunkText
+from rag_assets.server.dependencies import SharedDep
+from rag_assets.server.schemas import Place
+
+router = APIRouter(prefix="/api", tags=["read"])
+MAX_OFFSET = 10_000_000
+Offset = Annotated[int | None, Query(ge=0, le=MAX_OFFSET, description="In the text of the chunk, in code points.")]
+
+
+class PaperFacts(BaseModel):
+    """A paper in the list."""
+
+    paper_id: str
+    title: str = Field(description="Empty where it has none, or was not read yet.")
+    source: str | None = Field(description="Format it was read from; None where that is not known.")
+    state: PaperState = Field(description="waiting: in the papers folder, and no run has read it yet.")
+    n_pages: int | None
+    n_chunks: int
+    reason: str | None = Field(description="Why it is quarantined, and what to do about it.")
+    has_pages: bool = Field(description="Images of its pages can be shown.")
+
+
+class PaperList(BaseModel):
+    papers: list[PaperFacts]
+
+
+class Section(BaseModel):
+    """A section, or several short ones that were merged."""
+
+    section_id: str
+    title: str
+    path: str = Field(description='Titles from the outermost section inwards, joined with " > ".')
+    page_start: int | None
+    page_end: int | None
+    chunk_ids: list[str] = Field(description="Its chunks in reading order.")
+
+
+class PaperWithSections(PaperFacts):
+    sections: list[Section] = Field(description="In reading order.")
+
+
+class SectionPart(BaseModel):
+    """`text[start:end]` of a section stands in this chunk, from `chunk_start` on."""
+
+    chunk_id: str
+    start: int
+    end: int
+    chunk_start: int
+
+
+class SectionWithText(Section):
+    paper_id: str
+    text: str
+    parts: list[SectionPart]
+
+
+class Marked(BaseModel):
+    """`text[start:end]`, in code points."""
+
+    start: int
+    end: int
+
+
+class ChunkReply(Place):
+    text: str
+    before: str = Field(description="End of what stands before it in the paper.")
+    after: str = Field(description="Beginning of what stands behind it.")
+    marked: Marked | None = Field(description="What was asked for with start and end, cut to the text.")
+
+
+@router.get("/papers")
+def papers(shared: SharedDep) -> PaperList:
+    """Every paper of the data folder, sorted by id, with its state."""
+    return PaperList(papers=[PaperFacts(**_facts(paper)) for paper in shared.reader.papers()])
+
+
+@router.get("/papers/{paper_id}")
+def paper(paper_id: str, shared: SharedDep) -> PaperWithSections:
+    """A paper and its sections."""
+    details = shared.reader.paper(paper_id)
+    return PaperWithSections(**_facts(details.summary), sections=[_section(section) for section in details.sections])
+
+
+@router.get("/papers/{paper_id}/sections/{section}")
+async def section(paper_id: str, section: str, shared: SharedDep) -> SectionWithText:
+    """The text of a section, by its id or its title."""
+    found = await shared.searching.result(lambda: shared.reader.section(paper_id, section))
+    parts = [
+        SectionPart(chunk_id=part.chunk_id, start=part.start, end=part.end, chunk_start=part.chunk_start)
+        for part in found.parts
+    ]
+    return SectionWithText(**_section(found.section).model_dump(), paper_id=paper_id, text=found.text, parts=parts)
+
+
+@router.get("/chunks/{chunk_id}")
+async def chunk(chunk_id: str, shared: SharedDep, start: Offset = None, end: Offset = None) -> ChunkReply:
+    """A chunk with what stands around it; start and end mark a part of it."""
+    found = await shared.searching.result(lambda: shared.reader.chunk(chunk_id))
+    n_chars = len(found.chunk.text)
+    marked = None
+    if start is not None or end is not None:
+        first = min(start or 0, n_chars)
+        marked = Marked(start=first, end=n_chars if end is None else min(max(end, first), n_chars))
+    return _chunk(found, marked)
+
+
+def _facts(paper: PaperSummary) -> dict[str, object]:
+    return {name: getattr(paper, name) for name in PaperFacts.model_fields}
+
+
+def _section(section: SectionSummary) -> Section:
+    return Section(
+        section_id=section.section_id,
+        title=section.title,
+        path=section.path,
+        page_start=section.page_start,
+        page_end=section.page_end,
+        chunk_ids=list(section.chunk_ids),
+    )
+
+
+def _chunk(found: ChunkText, marked: Marked | None) -> ChunkReply:
+    own = found.chunk
+    return ChunkReply(
+        chunk_id=own.chunk_id,
+        paper_id=own.paper_id,
+        title=found.title,
+        section_path=own.section_at(marked.start)[1] if marked else own.section_path,
+        page_start=own.page_start,
+        page_end=own.page_end,
+        page_label=own.page_label,
+        text=own.text,
+        before=found.before,
+        after=found.after,
+        marked=marked,
+    )
