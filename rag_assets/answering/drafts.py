@@ -7,7 +7,7 @@ really stands there, and on which page, is decided in `citations.verification`, 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,11 +113,22 @@ class TextTokens(Protocol):
         ...
 
 
+class PaperText(NamedTuple):
+    """A passage of a paper."""
+
+    paper_id: str
+    text: str
+
+
 class TokenReader(Protocol):
     """Gives the token vectors of texts; a text that was read lately is not encoded again."""
 
     @property
     def identity(self) -> str: ...
+
+    def of(self, passages: Sequence[PaperText]) -> Sequence[TextTokens]:
+        """Of passages of the corpus, whose vectors may be stored; to be compared with those of other texts only."""
+        ...
 
     def of_texts(self, texts: Sequence[str]) -> Sequence[TextTokens]: ...
 

@@ -8,7 +8,7 @@ written counts as missing, and is encoded when it is asked for.
 import hashlib
 import logging
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,78 +17,90 @@ from shutil import rmtree
 import numpy as np
 import numpy.typing as npt
 
-from rag_assets.embedding.reduced_tokens import N_NUMBERS, Codes
+from rag_assets.embedding.token_codes import CODING, N_BYTES, TokenCodes
 from rag_assets.incremental import fingerprint, write_atomically
 
 logger = logging.getLogger(__name__)
 SUFFIX = ".tokens"
+FORMAT = f"{CODING}-file-v2"
+"""Names the folder beside the model: raise it when files are laid out otherwise."""
 _DIGEST_BYTES = 32
 _COUNT_BYTES = 4
 _HEAD_BYTES = _DIGEST_BYTES + _COUNT_BYTES
-_ROW = np.dtype([("key", "S16"), ("offset", "<u8"), ("n_tokens", "<u4"), ("digest", "S8")])
-_SPAN = np.dtype("<u4")
-_BYTES_PER_TOKEN = N_NUMBERS + 2 * _SPAN.itemsize
+_ROW = np.dtype([("key", "<u8"), ("digest", "<u8"), ("offset", "<u8"), ("n_tokens", "<u4")])
+_SPAN, _FACTOR = np.dtype("<u2"), np.dtype("<f2")
+_BYTES_PER_TOKEN = N_BYTES + _FACTOR.itemsize + 2 * _SPAN.itemsize
+_LAST_PLACE = 2**16 - 1
 
 
 @dataclass(frozen=True)
 class StoredTokens:
-    """The tokens of one passage, reduced."""
+    """The tokens of one passage. Places in the text behind its 65,535th character count as that one."""
 
-    codes: Codes
+    codes: TokenCodes
     spans: npt.NDArray[np.int32]
 
+    @property
+    def n_bytes(self) -> int:
+        return len(self.spans) * _BYTES_PER_TOKEN
 
-def text_key(text: str) -> bytes:
-    """16 hex digits of a hash of the text."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest().encode()
+
+def text_key(text: str) -> int:
+    """A hash of the text, 64 bits."""
+    return _digest(text.encode("utf-8", "surrogatepass"))
 
 
 class TokenStore:
     """The token vectors of one model below `folder`. Reading is safe from several threads; one process writes."""
 
     def __init__(self, folder: Path, identity: str) -> None:
+        """identity: of the model."""
         self._root = folder
-        self._folder = folder / fingerprint(identity)
+        self._folder = folder / fingerprint(identity, FORMAT)
 
-    def get(self, paper_id: str, text: str) -> StoredTokens | None:
-        """The tokens of a passage of that paper; None when they are not there or damaged."""
-        try:
-            with self._file(paper_id).open("rb") as file:
-                n_bytes = os.fstat(file.fileno()).st_size  # damaged numbers may ask for more than memory holds
-                n_rows = int.from_bytes(file.read(_HEAD_BYTES)[_DIGEST_BYTES:], "little")
-                rows = np.frombuffer(file.read(min(n_rows * _ROW.itemsize, n_bytes)), _ROW)
+    def get(self, paper_id: str, texts: Iterable[str]) -> dict[str, StoredTokens]:
+        """The tokens of passages of that paper, by text; without those that are not there or damaged.
+
+        Only their bytes are read, and the table of what the paper has.
+        """
+        found: dict[str, StoredTokens] = {}
+        with suppress(OSError, ValueError, OverflowError), self._file(paper_id).open("rb", buffering=0) as file:
+            n_bytes = os.fstat(file.fileno()).st_size  # damaged numbers may ask for more than memory holds
+            n_rows = int.from_bytes(file.read(_HEAD_BYTES)[_DIGEST_BYTES:], "little")
+            rows = np.frombuffer(file.read(min(n_rows * _ROW.itemsize, n_bytes)), _ROW)
+            for text in texts:
                 at = int(np.searchsorted(rows["key"], key := text_key(text)))
                 if at == len(rows) or rows["key"][at] != key:
-                    return None
-                file.seek(int(rows["offset"][at]))
-                content = file.read(min(int(rows["n_tokens"][at]) * _BYTES_PER_TOKEN, n_bytes))
-        except (OSError, ValueError, OverflowError):
-            return None
-        return _unpacked(content) if _digest(content) == rows["digest"][at].ljust(8, b"\0") else None
+                    continue
+                wanted = min(int(rows["n_tokens"][at]) * _BYTES_PER_TOKEN, n_bytes)
+                content = os.pread(file.fileno(), wanted, int(rows["offset"][at]))
+                if _digest(content) == rows["digest"][at]:
+                    found[text] = _unpacked(content)
+        return found
 
-    def keys(self, paper_id: str) -> frozenset[bytes]:
+    def keys(self, paper_id: str) -> frozenset[int]:
         """Keys of the texts that are kept of a paper; none when the file is missing or damaged."""
         content, rows = self._read(paper_id)
         if not content and self._file(paper_id).exists():
             logger.warning("%s is damaged; `embeddings` computes it again.", self._file(paper_id))
         return frozenset(rows["key"].tolist())
 
-    def held(self, paper_id: str) -> dict[bytes, StoredTokens]:
+    def held(self, paper_id: str) -> dict[int, StoredTokens]:
         """All that is kept of a paper, by the key of its text; empty when the file is missing or damaged."""
         content, rows = self._read(paper_id)
         return {
             key: _unpacked(content[offset : offset + n_tokens * _BYTES_PER_TOKEN])
-            for key, offset, n_tokens, _ in rows.tolist()
+            for key, _, offset, n_tokens in rows.tolist()
         }
 
-    def put(self, paper_id: str, tokens: Mapping[bytes, StoredTokens]) -> None:
+    def put(self, paper_id: str, tokens: Mapping[int, StoredTokens]) -> None:
         """Keep exactly these of a paper. Written whole or not at all."""
         keys = sorted(tokens)
         contents = [_packed(tokens[key]) for key in keys]
         offsets = np.cumsum([_HEAD_BYTES + len(keys) * _ROW.itemsize, *(len(content) for content in contents)])
         rows = np.array(
             [
-                (key, offset, len(tokens[key].codes), _digest(content))
+                (key, _digest(content), offset, len(tokens[key].spans))
                 for key, offset, content in zip(keys, offsets, contents, strict=False)
             ],
             _ROW,
@@ -124,15 +136,18 @@ class TokenStore:
 
 
 def _packed(tokens: StoredTokens) -> bytes:
-    return tokens.spans.astype(_SPAN).tobytes() + tokens.codes.tobytes()
+    spans = np.minimum(tokens.spans, _LAST_PLACE).astype(_SPAN)
+    return spans.tobytes() + tokens.codes.factors.astype(_FACTOR).tobytes() + tokens.codes.codes.tobytes()
 
 
 def _unpacked(content: bytes) -> StoredTokens:
     n_tokens = len(content) // _BYTES_PER_TOKEN
+    after_spans = 2 * n_tokens * _SPAN.itemsize
     spans = np.frombuffer(content, _SPAN, 2 * n_tokens).reshape(n_tokens, 2).astype(np.int32)
-    codes = np.frombuffer(content, np.int8, n_tokens * N_NUMBERS, 2 * n_tokens * _SPAN.itemsize)
-    return StoredTokens(codes.reshape(n_tokens, N_NUMBERS), spans)
+    factors = np.frombuffer(content, _FACTOR, n_tokens, after_spans)
+    codes = np.frombuffer(content, np.uint8, n_tokens * N_BYTES, after_spans + factors.nbytes)
+    return StoredTokens(TokenCodes(codes.reshape(n_tokens, N_BYTES), factors), spans)
 
 
-def _digest(content: bytes) -> bytes:
-    return hashlib.blake2b(content, digest_size=8).digest()
+def _digest(content: bytes) -> int:
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")

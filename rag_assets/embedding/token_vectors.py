@@ -5,29 +5,29 @@ of the question (`reranking`), and which of its sentences does (`answering`). Wh
 there; the model's files live in `local_model`.
 """
 
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from rag_assets.domain import Passage
 from rag_assets.embedding.base import Vectors
 from rag_assets.embedding.local_model import PRECISIONS, LocalModel
-from rag_assets.embedding.reduced_tokens import REDUCTION, codes_of, vectors_of
+from rag_assets.embedding.token_codes import CODING, codes_of, rotated, vectors_of
 from rag_assets.embedding.token_store import StoredTokens, TokenStore
 from rag_assets.settings import EmbeddingSettings
 
 Spans = npt.NDArray[np.int32]
 
 MAX_KEPT_MB = 64.0
-"""About 260 passages of 160 tokens with 384 numbers each; three times as many of reduced ones."""
+"""About 260 passages of 160 tokens with 384 numbers each, or 4,000 coded ones."""
 _BYTES_PER_MB = 1_000_000
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True)
@@ -69,41 +69,96 @@ class LocalTokenEncoder:
         return f"tokens-{self._model.facts.identity}"
 
     def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
-        return [tokens for _, tokens in self.embed_and_encode(texts)]
+        return self._side_by_side(lambda text: self._encoded(text)[1], texts)
 
-    def embed_and_encode(self, texts: Sequence[str]) -> list[tuple[Vectors, TokenVectors]]:
+    def embed_and_code(self, texts: Sequence[str]) -> list[tuple[Vectors, StoredTokens]]:
         """Of each text the vector that the embedder of this model gives, and its tokens, in one pass of the model."""
-        if len(texts) < 2:
-            return [self._encoded(text) for text in texts]
-        with ThreadPoolExecutor(self._n_threads) as pool:
-            return list(pool.map(self._encoded, texts))
+        return self._side_by_side(self._embedded_and_coded, texts)
+
+    def _embedded_and_coded(self, text: str) -> tuple[Vectors, StoredTokens]:
+        pooled, tokens = self._encoded(text)
+        return pooled, coded(turned(tokens))
 
     def _encoded(self, text: str) -> tuple[Vectors, TokenVectors]:
         pooled, hidden, spans = self._model.pooled_and_tokens(text)
         lengths = np.linalg.norm(hidden, axis=1, keepdims=True)
         return pooled, TokenVectors(hidden / np.maximum(lengths, np.finfo(np.float32).tiny), spans)
 
+    def _side_by_side(self, work: Callable[[str], _Made], texts: Sequence[str]) -> list[_Made]:
+        if len(texts) < 2:
+            return [work(text) for text in texts]
+        with ThreadPoolExecutor(self._n_threads) as pool:
+            return list(pool.map(work, texts))
 
-class ReducedTokenEncoder:
-    """A TokenEncoder whose vectors are those that a TokenStore keeps, so that both give the same scores."""
+
+class RotatedTokenEncoder:
+    """A TokenEncoder whose vectors can be compared with those that a TokenStore keeps."""
 
     def __init__(self, encoder: TokenEncoder) -> None:
         self._encoder = encoder
 
     @property
     def identity(self) -> str:
-        return f"{self._encoder.identity}-{REDUCTION}"
+        return f"{self._encoder.identity}-{CODING}"
 
     def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
-        return [restored(reduced(tokens)) for tokens in self._encoder.encode(texts)]
+        return [turned(tokens) for tokens in self._encoder.encode(texts)]
 
 
-def reduced(tokens: TokenVectors) -> StoredTokens:
+def turned(tokens: TokenVectors) -> TokenVectors:
+    return TokenVectors(rotated(tokens.vectors), tokens.spans)
+
+
+def coded(tokens: TokenVectors) -> StoredTokens:
+    """tokens: rotated."""
     return StoredTokens(codes_of(tokens.vectors), tokens.spans)
 
 
 def restored(tokens: StoredTokens) -> TokenVectors:
     return TokenVectors(vectors_of(tokens.codes), tokens.spans)
+
+
+class PaperText(Protocol):
+    """A passage, or whatever else says which paper a text is of."""
+
+    @property
+    def paper_id(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+
+class _HasSize(Protocol):
+    @property
+    def n_bytes(self) -> int: ...
+
+
+_Value = TypeVar("_Value", bound=_HasSize)
+
+
+class _Kept(Generic[_Value]):
+    """Values kept in memory up to a bound; those not asked for longest go first. Safe to use from several threads."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._lock = Lock()
+        self._values: OrderedDict[str, _Value] = OrderedDict()
+        self._n_bytes = 0
+
+    def found(self, keys: Iterable[str]) -> dict[str, _Value]:
+        with self._lock:
+            return {key: self._values[key] for key in keys if key in self._values}
+
+    def keep(self, used: Mapping[str, _Value]) -> None:
+        with self._lock:
+            for key, value in used.items():
+                if key not in self._values:
+                    self._values[key] = value
+                    self._n_bytes += value.n_bytes
+                self._values.move_to_end(key)
+            while self._n_bytes > self._most_bytes:
+                _, dropped = self._values.popitem(last=False)
+                self._n_bytes -= dropped.n_bytes
 
 
 class PassageTokens:
@@ -113,52 +168,51 @@ class PassageTokens:
     """
 
     def __init__(self, encoder: TokenEncoder, store: TokenStore | None = None, *, max_mb: float = MAX_KEPT_MB) -> None:
-        """store: where reduced tokens may have been kept, read before anything is encoded; the encoder then reduces
-        what it makes. max_mb: of the vectors kept in memory, in MB (10^6 bytes); those not asked for longest go first.
+        """store: where codes of passages may have been kept, read before anything is encoded; the encoder then makes
+        rotated vectors. max_mb: of what is kept in memory, in MB (10^6 bytes); those not asked for longest go first.
         """
         self._encoder = encoder
         self._store = store
-        self._most_bytes = int(max_mb * _BYTES_PER_MB)
-        self._lock = Lock()
-        self._kept: OrderedDict[str, TokenVectors] = OrderedDict()
-        self._n_bytes = 0
+        most_bytes = int(max_mb * _BYTES_PER_MB)
+        self._kept: _Kept[TokenVectors] = _Kept(most_bytes // 2 if store else most_bytes)
+        self._kept_codes: _Kept[StoredTokens] = _Kept(most_bytes // 2)
 
     @property
     def identity(self) -> str:
         return self._encoder.identity
 
-    def of(self, passages: Sequence[Passage]) -> list[TokenVectors]:
-        """The tokens of each passage, in the order given; spans are offsets in `passage.text`."""
-        if self._store is not None:
-            self._load_stored({passage.text: passage.paper_id for passage in passages}, self._store)
-        return self.of_texts([passage.text for passage in passages])
+    def of(self, passages: Sequence[PaperText]) -> list[TokenVectors]:
+        """The tokens of each passage, in the order given; spans are offsets in `passage.text`.
+
+        With a store they are restored from codes, whether they were stored or are made now: their products with the
+        vectors of a question are cosines, about, those with each other are not.
+        """
+        if self._store is None:
+            return self.of_texts([passage.text for passage in passages])
+        codes = self._codes_of({passage.text: passage.paper_id for passage in passages}, self._store)
+        return [restored(codes[passage.text]) for passage in passages]
 
     def of_texts(self, texts: Sequence[str]) -> list[TokenVectors]:
-        """As `of`, for questions and whatever else is compared with passages."""
-        with self._lock:
-            known = {text: self._kept[text] for text in texts if text in self._kept}
+        """The exact vectors of questions, and of whatever else is compared with passages."""
+        known = self._kept.found(texts)
         missing = [text for text in dict.fromkeys(texts) if text not in known]
         known |= dict(zip(missing, self._encoder.encode(missing), strict=True))
-        self._keep(known)
+        self._kept.keep(known)
         return [known[text] for text in texts]
 
-    def _load_stored(self, papers: Mapping[str, str], store: TokenStore) -> None:
-        """papers: paper_id by text."""
-        with self._lock:
-            missing = [text for text in papers if text not in self._kept]
-        found = {text: tokens for text in missing if (tokens := store.get(papers[text], text)) is not None}
-        self._keep({text: restored(tokens) for text, tokens in found.items()})
-
-    def _keep(self, used: dict[str, TokenVectors]) -> None:
-        with self._lock:
-            for key, tokens in used.items():
-                if key not in self._kept:
-                    self._kept[key] = tokens
-                    self._n_bytes += tokens.n_bytes
-                self._kept.move_to_end(key)
-            while self._n_bytes > self._most_bytes:
-                _, dropped = self._kept.popitem(last=False)
-                self._n_bytes -= dropped.n_bytes
+    def _codes_of(self, papers: Mapping[str, str], store: TokenStore) -> dict[str, StoredTokens]:
+        """By text. papers: paper_id by text."""
+        known = self._kept_codes.found(papers)
+        by_paper: defaultdict[str, list[str]] = defaultdict(list)
+        for text, paper_id in papers.items():
+            if text not in known:
+                by_paper[paper_id].append(text)
+        for paper_id, texts in by_paper.items():
+            known |= store.get(paper_id, texts)
+        missing = [text for text in papers if text not in known]
+        known |= {text: coded(tokens) for text, tokens in zip(missing, self._encoder.encode(missing), strict=True)}
+        self._kept_codes.keep(known)
+        return known
 
 
 def open_token_encoder(settings: EmbeddingSettings, models_folder: Path, n_threads: int = 1) -> LocalTokenEncoder:

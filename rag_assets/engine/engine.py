@@ -22,7 +22,7 @@ from rag_assets.embedding.hosted_models import is_hosted
 from rag_assets.embedding.missing_tokens import stores_tokens
 from rag_assets.embedding.providers import embedder_facts, open_embedder
 from rag_assets.embedding.token_store import TokenStore
-from rag_assets.embedding.token_vectors import PassageTokens, ReducedTokenEncoder, open_token_encoder
+from rag_assets.embedding.token_vectors import PassageTokens, RotatedTokenEncoder, open_token_encoder
 from rag_assets.engine.kept_vectors import KeptVectors
 from rag_assets.engine.snapshots import Snapshots
 from rag_assets.hosted.connections import Connections
@@ -243,7 +243,7 @@ def _passage_tokens(settings: Settings) -> PassageTokens:
     encoder = open_token_encoder(settings.embedding, settings.paths.models, settings.execution.n_workers)
     if not stores_tokens(settings.embedding, settings.retrieval):
         return PassageTokens(encoder)
-    return PassageTokens(ReducedTokenEncoder(encoder), TokenStore(settings.paths.token_vectors, encoder.identity))
+    return PassageTokens(RotatedTokenEncoder(encoder), TokenStore(settings.paths.token_vectors, encoder.identity))
 
 
 def open_engine(settings: Settings, connections: Connections | None = None) -> Engine:

@@ -104,7 +104,7 @@ class RetrievalSettings(StageSettings):
         "each costs about 10 ms with the packaged model.",
     )
     store_token_vectors: bool = Field(
-        False,
+        True,
         description="Keep what late interaction and sentences compare with the index, reduced to 128 bytes per token "
         "(about 15 kB per passage, ten times its vector), made in the same pass as the vectors of local: models. Off: "
         "made for each question, about 10 ms per passage. On: ten times faster, about .01 less in the first chunk of "

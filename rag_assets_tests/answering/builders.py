@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from rag_assets.answering.drafts import PaperText
 from rag_assets.domain import Box, Chunk, Context, Evidence, Span
 
 
@@ -80,6 +81,9 @@ class WordReader:
     def __init__(self, longest: int = 1000) -> None:
         """longest: so many tokens of a text are read."""
         self._longest = longest
+
+    def of(self, passages: Sequence[PaperText]) -> list[WordVectors]:
+        return self.of_texts([passage.text for passage in passages])
 
     def of_texts(self, texts: Sequence[str]) -> list[WordVectors]:
         return [self._read(text) for text in texts]

@@ -10,9 +10,9 @@ import pytest
 from rag_assets.domain import Passage
 from rag_assets.embedding import PassageTokens, VectorCache, embed_missing, open_embedder, open_token_encoder
 from rag_assets.embedding.missing_tokens import store_missing_tokens
-from rag_assets.embedding.reduced_tokens import N_NUMBERS
-from rag_assets.embedding.token_store import StoredTokens, TokenStore, text_key
-from rag_assets.embedding.token_vectors import LocalTokenEncoder, ReducedTokenEncoder, TokenVectors
+from rag_assets.embedding.token_codes import DIMENSION
+from rag_assets.embedding.token_store import TokenStore, text_key
+from rag_assets.embedding.token_vectors import LocalTokenEncoder, RotatedTokenEncoder, TokenVectors, coded
 from rag_assets_tests.embedding.conftest import INT8
 from rag_assets_tests.retrieval.corpus import passage_of
 
@@ -47,8 +47,9 @@ def test_stored_tokens_are_those_the_model_makes(
     updated(tmp_path, encoder, models_folder, TEXTS)
     passages = [passage_of(text, text, paper_id=paper) for paper, texts in TEXTS.items() for text in texts]
     with_store = PassageTokens(FailingEncoder(), TokenStore(tmp_path / "tokens", encoder.identity))
+    without = PassageTokens(RotatedTokenEncoder(encoder), TokenStore(tmp_path / "empty", encoder.identity))
 
-    stored, made = with_store.of(passages), PassageTokens(ReducedTokenEncoder(encoder)).of(passages)
+    stored, made = with_store.of(passages), without.of(passages)
 
     for one, other in zip(stored, made, strict=True):
         assert np.array_equal(one.vectors, other.vectors)
@@ -131,11 +132,11 @@ def test_a_damaged_file_gives_no_vectors_and_is_made_anew(
     damaged[place] ^= 0x55
     file.write_bytes(damaged)
 
-    found = store.get("jones2021", "Bridges carry loads.")
+    found = store.get("jones2021", ["Bridges carry loads."])
     with caplog.at_level(logging.WARNING):
         updated(tmp_path, encoder, models_folder, {"jones2021": TEXTS["jones2021"]})
 
-    assert found is None or place == 0, "the digest of the whole file is not read for one passage"
+    assert found == {} or place == 0, "the digest of the whole file is not read for one passage"
     assert file.read_bytes() == good
     assert caplog.messages == [f"{file} is damaged; `embeddings` computes it again."]
 
@@ -148,18 +149,41 @@ def test_a_file_of_another_kind_gives_nothing(content: bytes, tmp_path: Path, en
     (file,) = (path for path in tmp_path.rglob("*") if path.is_file())
     file.write_bytes(content)
 
-    assert store.get("jones2021", "Bridges carry loads.") is None
+    assert store.get("jones2021", ["Bridges carry loads."]) == {}
     assert store.keys("jones2021") == frozenset()
 
 
 def test_passages_that_are_not_stored_are_encoded(encoder: LocalTokenEncoder, tmp_path: Path) -> None:
     """A question may come while `embeddings` runs."""
     store = TokenStore(tmp_path, encoder.identity)
-    codes = np.ones((1, N_NUMBERS), np.int8)
-    store.put("smith2020", {text_key("stored"): StoredTokens(codes, np.array([[0, 6]], np.int32))})
+    store.put("smith2020", {text_key("stored"): coded(one_token((0, 6)))})
     passages: list[Passage] = [passage_of("a", "stored"), passage_of("b", "not stored")]
 
-    stored, made = PassageTokens(ReducedTokenEncoder(encoder), store).of(passages)
+    stored, made = PassageTokens(RotatedTokenEncoder(encoder), store).of(passages)
 
     assert stored.spans.tolist() == [[0, 6]]
     assert len(made.vectors) == 2
+
+
+def test_a_paper_of_several_batches_is_stored_as_one(
+    tmp_path: Path, encoder: LocalTokenEncoder, models_folder: Path
+) -> None:
+    """A book has a thousand passages: their vectors are saved on the way, and none may be left out."""
+    texts = [f"Sample {number}." for number in range(70)]
+
+    n_embedded = updated(tmp_path, encoder, models_folder, {"book": texts})
+
+    assert n_embedded == 70
+    assert TokenStore(tmp_path / "tokens", encoder.identity).get("book", texts).keys() == set(texts)
+
+
+def test_places_that_do_not_fit_into_a_file_are_the_last_that_does(tmp_path: Path) -> None:
+    """A run of a hundred thousand characters is one token, and must not seem to stand at the beginning."""
+    store = TokenStore(tmp_path, "model")
+    store.put("smith2020", {text_key("long"): coded(one_token((70_000, 2**31 - 1)))})
+
+    assert store.get("smith2020", ["long"])["long"].spans.tolist() == [[65_535, 65_535]]
+
+
+def one_token(span: tuple[int, int]) -> TokenVectors:
+    return TokenVectors(np.eye(1, DIMENSION, dtype=np.float32), np.array([span], np.int32))

@@ -46,7 +46,7 @@ def test_token_vectors_are_what_the_model_pools(models_folder: Path) -> None:
 
 def test_tokens_and_the_pooled_vector_come_from_one_pass(models_folder: Path, int8: Embedder) -> None:
     """A vector that differed from the embedder's would make an index depend on which of the two made it."""
-    encoded = open_token_encoder(INT8, models_folder, n_threads=2).embed_and_encode(TEXTS)
+    encoded = open_token_encoder(INT8, models_folder, n_threads=2).embed_and_code(TEXTS)
 
     assert np.array_equal(np.stack([vector for vector, _ in encoded]), int8.embed_passages(TEXTS))
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.drafts import TokenReader
+from rag_assets.answering.drafts import PaperText, TokenReader
 from rag_assets.answering.extractive.candidates import Candidate
 from rag_assets.answering.extractive.words import held, terms_of
 
@@ -53,15 +53,19 @@ def vectors_of(candidates: Sequence[Candidate], reader: TokenReader) -> list[Vec
     A sentence that is encoded alone has lost what its "it" stands for. A candidate of which the model read nothing,
     because its passage is too long, is encoded alone all the same. One whose relevance is known has none.
     """
-    passages = list(dict.fromkeys(candidate.passage.text for candidate in candidates if candidate.relevance is None))
-    read = dict(zip(passages, reader.of_texts(passages), strict=True))
+    passages = list(dict.fromkeys(_passage_of(candidate) for candidate in candidates if candidate.relevance is None))
+    read = dict(zip(passages, reader.of(passages), strict=True))
     found: list[Vectors] = []
     for candidate in candidates:
         if candidate.relevance is not None:
             found.append(np.empty((0, 0), np.float32))
             continue
-        tokens, shift = read[candidate.passage.text], candidate.passage.own_start - candidate.passage.start
+        tokens, shift = read[_passage_of(candidate)], candidate.passage.own_start - candidate.passage.start
         starts, ends = tokens.spans[:, 0], tokens.spans[:, 1]
         within = tokens.vectors[(starts < candidate.end + shift) & (ends > candidate.start + shift)]
         found.append(within if len(within) else reader.of_texts([candidate.text])[0].vectors)
     return found
+
+
+def _passage_of(candidate: Candidate) -> PaperText:
+    return PaperText(candidate.paper_id, candidate.passage.text)
