@@ -117,7 +117,12 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     tokens = TokenStore(paths.token_vectors, encoder.identity)
     with_tokens = _texts_by_paper(items) if stores_tokens(settings.embedding, settings.retrieval) else {}
     n_with_tokens = store_missing_tokens(
-        tokens, encoder, cache, with_tokens, progress("embeddings", "papers with token vectors")
+        tokens,
+        encoder,
+        cache,
+        with_tokens,
+        batch_size=settings.execution.embedding_batch,
+        report=progress("embeddings", "papers with token vectors"),
     )
     run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch, report=report_progress)
     spent = models.budget.since(spent_before)

@@ -14,9 +14,6 @@ from rag_assets.embedding.token_vectors import LocalTokenEncoder
 from rag_assets.embedding.vector_cache import VectorCache
 from rag_assets.settings import EmbeddingSettings, RetrievalSettings
 
-_BATCH = 64
-"""Passages encoded before their vectors are saved."""
-
 
 def stores_tokens(embedding: EmbeddingSettings, retrieval: RetrievalSettings) -> bool:
     """Whether token vectors are kept with the index."""
@@ -28,6 +25,8 @@ def store_missing_tokens(
     encoder: LocalTokenEncoder,
     cache: VectorCache,
     texts: Mapping[str, Sequence[str]],
+    *,
+    batch_size: int,
     report: Callable[[int, int], None] = ignore_progress,
 ) -> int:
     """Store the tokens of these texts, paper by paper; returns how many vectors were added to the cache on the way.
@@ -42,8 +41,8 @@ def store_missing_tokens(
     for nth, (paper_id, wanted) in enumerate(stale.items(), start=1):
         tokens = {key: held for key, held in store.held(paper_id).items() if key in wanted}
         missing = [text for key, text in wanted.items() if key not in tokens]
-        for start in range(0, len(missing), _BATCH):
-            batch = missing[start : start + _BATCH]
+        for start in range(0, len(missing), batch_size):
+            batch = missing[start : start + batch_size]
             vectors, of_batch = zip(*encoder.embed_and_code(batch), strict=True)
             tokens |= dict(zip(map(text_key, batch), of_batch, strict=True))
             n_embedded += _add_missing(cache, dict(zip(map(cache.key_of, batch), vectors, strict=True)))

@@ -30,7 +30,7 @@ def cache_of(folder: Path, models_folder: Path) -> VectorCache:
 
 def updated(folder: Path, encoder: LocalTokenEncoder, models_folder: Path, texts: dict[str, list[str]]) -> int:
     store = TokenStore(folder / "tokens", encoder.identity)
-    n_embedded = store_missing_tokens(store, encoder, cache_of(folder, models_folder), texts)
+    n_embedded = store_missing_tokens(store, encoder, cache_of(folder, models_folder), texts, batch_size=2)
     store.prune(texts)
     return n_embedded
 
@@ -169,11 +169,11 @@ def test_a_paper_of_several_batches_is_stored_as_one(
     tmp_path: Path, encoder: LocalTokenEncoder, models_folder: Path
 ) -> None:
     """A book has a thousand passages: their vectors are saved on the way, and none may be left out."""
-    texts = [f"Sample {number}." for number in range(70)]
+    texts = [f"Sample {number}." for number in range(5)]
 
     n_embedded = updated(tmp_path, encoder, models_folder, {"book": texts})
 
-    assert n_embedded == 70
+    assert n_embedded == 5
     assert TokenStore(tmp_path / "tokens", encoder.identity).get("book", texts).keys() == set(texts)
 
 

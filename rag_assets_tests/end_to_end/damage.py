@@ -69,7 +69,7 @@ def state(world: World) -> dict[str, Any]:
     small = (paths.chunk_stats, paths.tokenizer_pin, paths.index_meta, paths.qa_meta, paths.qa)
     drafts = [path.name for path in paths.data.rglob("*.staged*")]
     return {
-        **world.bytes_of(*tables, *small, paths.documents),
+        **world.bytes_of(*tables, *small, paths.documents, paths.token_vectors),
         "vectors": _vectors(world),
         "chroma": _index(paths.chroma),
         "exact": ExactVectors.open(paths.chroma).fingerprints(),

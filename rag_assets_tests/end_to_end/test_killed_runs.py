@@ -252,7 +252,7 @@ def assert_same_end(world: World, undisturbed: World) -> None:
 def published(world: World) -> dict[str, str]:
     paths = world.paths
     tables = [paths.parsed_index, paths.blocks, paths.chunks, paths.passages, paths.chunk_stats, paths.index_meta]
-    return world.bytes_of(*tables, paths.embeddings, paths.answers, paths.qa, paths.qa_meta)
+    return world.bytes_of(*tables, paths.embeddings, paths.token_vectors, paths.answers, paths.qa, paths.qa_meta)
 
 
 def n_written(folder: Path) -> int:
