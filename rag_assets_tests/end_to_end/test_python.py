@@ -1,0 +1,47 @@
+"""The package from Python: the notebook of docs/python.md, and what importing costs."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import rag_assets
+from rag_assets_tests.end_to_end.world import TOKENIZER, World
+from rag_assets_tests.test_imports import imported_by
+
+PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+
+
+def test_the_notebook_of_the_docs_runs(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An example that fails at its third cell is worse than none."""
+    cells = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert len(cells) >= 5
+    question = "How much did ferritin fall in runners within a month?"
+    monkeypatch.chdir(world.paths.data.parent)
+    monkeypatch.setenv("RAG_ASSETS_CHUNKING__TOKENIZER", TOKENIZER["chunking"]["tokenizer"])
+    names: dict[str, Any] = {}
+    for cell in cells:
+        exec(cell.replace("What is k in reciprocal rank fusion?", question), names)
+
+    printed = capsys.readouterr().out
+    assert "holds: Ferritin fell by 12% in all groups of runners within a month of training." in printed
+    assert "1 strong ferritin 2" in printed
+    assert 'there is no field "sction", is section meant?' in printed
+    assert not names["result"].refused
+
+
+def test_importing_the_package_imports_nothing_else() -> None:
+    """Every part of the package imports it first."""
+    assert not {name for name in imported_by("import rag_assets") if name.startswith("rag_assets.")}
+
+
+def test_what_the_package_names_is_there_and_nothing_else() -> None:
+    """A misspelt name must fail where it stands, as in any module."""
+    for name in rag_assets.__all__:
+        assert getattr(rag_assets, name).__name__ == name
+        assert name in dir(rag_assets)
+    with pytest.raises(AttributeError, match="has no attribute 'open_engines'"):
+        rag_assets.open_engines  # type: ignore[attr-defined]  # noqa: B018
