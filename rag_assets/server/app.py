@@ -20,7 +20,16 @@ from rag_assets.server.openapi import ERRORS, DescribedAPI
 from rag_assets.server.page import add_page
 from rag_assets.server.problems import install_problem_handlers
 from rag_assets.server.request_log import REQUEST_ID_HEADER, RequestLog
-from rag_assets.server.routes import answers, health, pages, papers, search, verify
+from rag_assets.server.routes import (
+    answers,
+    chat_completions,
+    feedback,
+    health,
+    pages,
+    papers,
+    search,
+    verify,
+)
 from rag_assets.settings import Settings
 
 ROUTERS: tuple[APIRouter, ...] = (
@@ -30,6 +39,8 @@ ROUTERS: tuple[APIRouter, ...] = (
     papers.router,
     pages.router,
     verify.router,
+    feedback.router,
+    chat_completions.router,
 )
 """All routes; the first that matches a request answers it."""
 

@@ -9,6 +9,7 @@ from fastapi import Depends, Request
 from rag_assets.engine import Engine, open_engine
 from rag_assets.reading.reader import Reader
 from rag_assets.server.corpus_facts import PublishedFacts
+from rag_assets.server.feedback_log import FeedbackLog
 from rag_assets.server.rates import Rate
 from rag_assets.server.workers import Workers
 from rag_assets.settings import Settings
@@ -26,6 +27,7 @@ class Shared:
     searching: Workers
     """For searches and look-ups, which do not wait behind answers."""
     facts: PublishedFacts
+    feedback: FeedbackLog
     questions: Rate
     uploads: Rate
 
@@ -40,6 +42,7 @@ class Shared:
             Workers(engine.n_at_once, limits.max_waiting, "answer"),
             Workers(max(engine.n_at_once, 2), limits.max_waiting, "search"),
             PublishedFacts(settings.paths),
+            FeedbackLog(settings.paths.feedback),
             Rate(limits.questions_per_minute, "questions"),
             Rate(limits.uploads_per_minute, "uploads"),
         )

@@ -11,13 +11,13 @@ from typing import Any
 from fastapi.sse import format_sse_event
 
 from rag_assets.answering.citations.verification import Reason
+from rag_assets.answering.trace import AnswerTrace
 from rag_assets.answering.wording import reasons_for_refusal, remarks
 from rag_assets.domain import Claim, Context, Evidence, QAResult
 from rag_assets.engine import ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
 from rag_assets.errors import GuardrailBroken
 from rag_assets.server.problems import ProblemError
 
-HEARTBEAT = format_sse_event(comment="still working")
 MESSAGES: Mapping[Reason, str] = {
     Reason.SOURCE_NOT_GIVEN: "It cited a text that had not been given to the model.",
     Reason.QUOTE_NOT_FOUND: "Its quote does not stand in the paper it names.",
@@ -62,12 +62,11 @@ class AnswerEvents:
                 self._n_claims = 0
                 return "retrying", {"k": k}
             case Finished(trace):
-                if trace.broken:
-                    raise GuardrailBroken(f"The answer breaks {', '.join(trace.broken)} and is not shown.")
+                result = sound_result(trace)
                 dropped = [
                     {"reason": reason, "message": MESSAGES[reason], "n": n} for reason, n in trace.reasons.items()
                 ]
-                return "done", {"answer": asdict(trace.result), "dropped": dropped, "notes": notes_on(trace.result)}
+                return "done", {"answer": asdict(result), "dropped": dropped, "notes": notes_on(result)}
 
     def _contexts(self, evidence: Evidence) -> dict[str, Any]:
         bands = {hit.chunk.chunk_id: hit.band for hit in evidence.hits}
@@ -98,6 +97,13 @@ class AnswerEvents:
         for citation in row["citations"]:
             citation["title"] = self._titles.get(citation["paper_id"], "")
         return row
+
+
+def sound_result(trace: AnswerTrace) -> QAResult:
+    """The result. Raises GuardrailBroken where it breaks a promise: then it is not shown."""
+    if trace.broken:
+        raise GuardrailBroken(f"The answer breaks {', '.join(trace.broken)} and is not shown.")
+    return trace.result
 
 
 def notes_on(result: QAResult) -> list[str]:

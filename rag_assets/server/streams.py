@@ -1,14 +1,20 @@
 """Replies that last: streams of events that end with their client, and the body of one where no stream is asked for."""
 
-from collections.abc import AsyncGenerator
+import logging
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import TypeVar
 
 from fastapi import Request
-from fastapi.sse import EventSourceResponse
+from fastapi.sse import EventSourceResponse, format_sse_event
 from starlette.types import Send
 
+from rag_assets.errors import RagAssetsError
+from rag_assets.server.problems import ProblemError, problem_of, request_id, unexpected
 from rag_assets.server.workers import Events
+
+logger = logging.getLogger(__name__)
+HEARTBEAT = format_sse_event(comment="still working")
 
 Item = TypeVar("Item")
 _LOOK_EVERY_S = 0.5
@@ -26,6 +32,26 @@ class EventStream(EventSourceResponse):
     async def stream_response(self, send: Send) -> None:
         async with aclosing(self._events):
             await super().stream_response(send)
+
+
+async def streamed(
+    events: Events[Item],
+    heartbeat_s: float,
+    render: Callable[[Item], bytes],
+    render_problem: Callable[[ProblemError], bytes],
+) -> AsyncGenerator[bytes, None]:
+    """The items as they come, heartbeats between them, and a problem at the end if the work failed."""
+    try:
+        async with aclosing(events.every(heartbeat_s)) as items:
+            async for item in items:
+                yield HEARTBEAT if item is None else render(item)
+    except ProblemError as error:
+        yield render_problem(error)
+    except RagAssetsError as error:
+        yield render_problem(problem_of(error))
+    except Exception:  # the reply has begun, so this is the only place where its client can be told
+        logger.exception("Request %s failed", request_id.get())
+        yield render_problem(unexpected())
 
 
 async def until_left(events: Events[Item], request: Request) -> AsyncGenerator[Item, None]:

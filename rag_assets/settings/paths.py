@@ -73,6 +73,8 @@ class Paths:
     """One report per template, with the answers it is made of."""
     evaluation = _Below("output", "eval")
     qa_audit = _Below("logs", "qa_audit.csv")
+    feedback = _Below("logs", "feedback.jsonl")
+    """What readers said of answers, by the fingerprint of the answer."""
     raw_replies = _Below("logs", "replies")
     """What models wrote that could not be understood as asked for, by the reply's fingerprint."""
 

@@ -29,8 +29,13 @@ class Live:
 
     app: FastAPI
     port: int
+    server: Server
     client: httpx2.Client
     """Talks to it; paths are enough as addresses."""
+
+    def n_connections(self) -> int:
+        """Connections that are open now."""
+        return len(self.server.server_state.connections)
 
     @property
     def shared(self) -> Shared:
@@ -55,7 +60,7 @@ def served(data: Path, token: str | None = None, **settings: Any) -> Iterator[Li
         port = listening.getsockname()[1]
         try:
             with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=DEADLINE_S) as client:
-                yield Live(app, port, client)
+                yield Live(app, port, server, client)
         finally:
             server.should_exit = True
             thread.join(DEADLINE_S)

@@ -1,6 +1,6 @@
 """POST /api/answers: an answer, claim by claim as a stream of events, or whole as JSON."""
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 from contextlib import aclosing
 from time import perf_counter
 from typing import Any
@@ -9,12 +9,10 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from rag_assets.domain import QAResult
-from rag_assets.errors import RagAssetsError
 from rag_assets.server.dependencies import SharedDep, counts_as_question
-from rag_assets.server.events import HEARTBEAT, AnswerEvents, Finding, as_json, sse, sse_error
-from rag_assets.server.problems import ProblemError, problem_of
+from rag_assets.server.events import AnswerEvents, Finding, as_json, sse, sse_error
 from rag_assets.server.schemas import Asked, wants_events
-from rag_assets.server.streams import EventStream, until_left
+from rag_assets.server.streams import EventStream, streamed, until_left
 from rag_assets.server.workers import Events
 
 router = APIRouter(prefix="/api", tags=["ask"])
@@ -75,19 +73,8 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
 
     events = shared.answering.events(rendered)
     if wants_events(request):
-        return EventStream(_streamed(events, shared.settings.server.heartbeat_s))
+        return EventStream(streamed(events, shared.settings.server.heartbeat_s, lambda named: sse(*named), sse_error))
     return Response(await _last(events, request), media_type="application/json")
-
-
-async def _streamed(events: Events[Named], heartbeat_s: float) -> AsyncGenerator[bytes, None]:
-    try:
-        async with aclosing(events.every(heartbeat_s)) as items:
-            async for item in items:
-                yield HEARTBEAT if item is None else sse(*item)
-    except ProblemError as error:
-        yield sse_error(error)
-    except RagAssetsError as error:
-        yield sse_error(problem_of(error))
 
 
 async def _last(events: Events[Named], request: Request) -> str:
