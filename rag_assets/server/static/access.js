@@ -6,9 +6,10 @@ import { byId } from "./dom.js";
 export function askForToken() {
   const dialog = byId("access");
   const field = byId("token");
-  field.value = "";
+  field.value = dialog.returnValue = ""; // Escape leaves the value of the time before
   dialog.showModal();
   return new Promise((resolve) => {
-    dialog.addEventListener("close", () => resolve(dialog.returnValue === "open" ? field.value.trim() : null), { once: true });
+    const closed = () => resolve(dialog.returnValue === "open" ? field.value.trim() : null);
+    dialog.addEventListener("close", closed, { once: true });
   });
 }

@@ -1,8 +1,8 @@
 // One answer as it arrives: claims with numbered marks, what was left out, what was read.
 
 import { attachCard } from "./card.js";
-import { remarks } from "./copy.js";
-import { counted, el } from "./dom.js";
+import { remarks, SINGLE_SOURCE } from "./copy.js";
+import { button, counted, el } from "./dom.js";
 import { bandLabel, quoteFacts } from "./evidence.js";
 import { announce } from "./notices.js";
 import { droppedWords, pageWords } from "./words.js";
@@ -45,15 +45,14 @@ export class AnswerView {
   }
 
   /** The finished answer: its claims are those that count, whatever was shown on the way. */
-  finish({ answer, dropped = [], notes = [] }) {
+  finish({ answer, dropped = [] }) {
     this.progress.remove();
     this.element.removeAttribute("aria-busy");
     if (answer.refused || !answer.claims.length) this.refuse(answer);
     else this.settle(answer.claims);
     const said = answer.refused ? [] : remarks(answer);
     this.below.replaceChildren(
-      ...said.map((remark, index) => el("p", { class: index === 0 && answer.single_source ? "flag single" : "flag" }, remark)),
-      ...notes.map((note) => el("p", { class: "flag" }, String(note))),
+      ...said.map((remark) => el("p", { class: remark === SINGLE_SOURCE ? "flag single" : "flag" }, remark)),
       ...[leftOut(dropped), this.whatWasRead()].filter(Boolean),
     );
     announce(answer.refused ? answer.answer : `The answer is complete: ${counted(answer.claims.length, "claim")}.`);
@@ -72,8 +71,8 @@ export class AnswerView {
   }
 
   settle(claims) {
-    const isAsShown = claims.length === this.shown.length && claims.every((claim, n) => claim.text === this.shown[n].text);
-    if (isAsShown) return; // marks keep the focus, cards stay open
+    const isShown = claims.length === this.shown.length && claims.every(({ text }, n) => text === this.shown[n].text);
+    if (isShown) return; // marks keep the focus, cards stay open
     this.clear();
     claims.forEach((claim) => this.append(claim));
   }
@@ -108,8 +107,7 @@ export class AnswerView {
   mark(source) {
     const place = `${source.title}, ${pageWords(source.citation)}`;
     const label = `Source ${source.number}: ${place}. Show it in the paper.`;
-    const mark = el("button", { type: "button", class: "mark", "aria-label": label }, String(source.number));
-    mark.addEventListener("click", () => this.open(source, mark));
+    const mark = button(String(source.number), () => this.open(source, mark), { class: "mark", "aria-label": label });
     attachCard(mark, () => quoteFacts(source));
     return mark;
   }
@@ -138,7 +136,7 @@ export class AnswerView {
       return el(
         "li",
         {},
-        el("button", { type: "button", class: "link", onclick: open }, title),
+        button(title, open, { class: "link" }),
         el("span", { class: "hint" }, ` ${place} `),
         bandLabel(context.band),
       );
@@ -151,6 +149,7 @@ function leftOut(dropped) {
   const n = dropped.reduce((sum, one) => sum + (one.n ?? 1), 0);
   if (!n) return null;
   const items = dropped.map((one) => el("li", {}, el("b", {}, `${one.n ?? 1} × `), droppedWords(one)));
+  const summary = el("summary", {}, `What was left out (${n})`);
   const why = "These statements were drafted and did not hold when they were checked against the papers:";
-  return el("details", { class: "more" }, el("summary", {}, `What was left out (${n})`), el("p", {}, why), el("ul", {}, items));
+  return el("details", { class: "more" }, summary, el("p", {}, why), el("ul", {}, items));
 }

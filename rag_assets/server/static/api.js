@@ -13,8 +13,10 @@ export class Problem extends Error {
 }
 
 /** Any error as a Problem: what the browser throws when a reply breaks off says nothing that helps. */
-export const asProblem = (error) =>
-  error instanceof Problem ? error : new Problem({ title: "The reply was interrupted", detail: String(error?.message ?? error) });
+export function asProblem(error) {
+  if (error instanceof Problem) return error;
+  return new Problem({ title: "The reply was interrupted", detail: String(error?.message ?? error) });
+}
 
 /** What asks the user for the token: an async function that returns it, or null when the user gives none. */
 export function onTokenNeeded(ask) {

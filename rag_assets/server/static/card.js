@@ -22,13 +22,13 @@ export function hideCard() {
   byId("card").hidden = true;
 }
 
-/** Keep the card while the pointer is on it; Escape and scrolling close it. */
+/** Keep the card while the pointer is on it, and beside its mark while the answers scroll; Escape closes it. */
 export function startCard() {
   const card = byId("card");
   card.addEventListener("mouseenter", () => clearTimeout(leaving));
   card.addEventListener("mouseleave", hideSoon);
   document.addEventListener("keydown", ({ key }) => key === "Escape" && hideCard());
-  byId("turns").addEventListener("scroll", hideCard, { passive: true });
+  byId("turns").addEventListener("scroll", () => shownFor && place(), { passive: true });
 }
 
 function show(mark, contents) {
@@ -38,7 +38,13 @@ function show(mark, contents) {
   card.hidden = false;
   shownFor = mark;
   mark.setAttribute("aria-describedby", card.id);
-  const { left, top, bottom } = mark.getBoundingClientRect();
+  place();
+}
+
+/** Below the mark, or above it where there is no room below. */
+function place() {
+  const card = byId("card");
+  const { left, top, bottom } = shownFor.getBoundingClientRect();
   const { width, height } = card.getBoundingClientRect();
   const isAbove = bottom + GAP_PX + height > innerHeight && top > height + GAP_PX;
   card.style.left = `${Math.max(GAP_PX, Math.min(left, innerWidth - width - GAP_PX))}px`;

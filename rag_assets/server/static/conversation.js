@@ -4,9 +4,12 @@ import { AnswerView } from "./answer.js";
 import { hashOf, linkTo, writeAddress } from "./address.js";
 import { asProblem, getJson, Problem, request, sendJson } from "./api.js";
 import { asMarkdown, asText, copied } from "./copy.js";
-import { byId, el } from "./dom.js";
+import { button, byId, el } from "./dom.js";
 import { announce, problemBlock, toast } from "./notices.js";
 import { events } from "./stream.js";
+
+const STOPPED = "Stopped. What stands here was verified; the rest was not made.";
+const CUT_OFF = "The server closed it before the answer was complete.";
 
 /** scope(): what of the corpus is asked; titleOf: paper id -> title; open(source, mark): shows it in the reader. */
 export class Conversation {
@@ -62,7 +65,7 @@ export class Conversation {
     try {
       await this.follow(view, question, running.signal);
     } catch (error) {
-      if (running.signal.aborted) view.end(el("p", { class: "flag" }, "Stopped. What stands here was verified; the rest was not made."));
+      if (running.signal.aborted) view.end(el("p", { class: "flag" }, STOPPED));
       else view.end(problemBlock(asProblem(error), () => this.askAgain(view, question)));
     } finally {
       if (this.running === running) this.setRunning(null);
@@ -75,7 +78,7 @@ export class Conversation {
   }
 
   async follow(view, question, signal) {
-    const body = { question, ...this.scope(), ...(this.id ? { conversation_id: this.id } : {}) };
+    const body = { question, ...this.scope(), ...this.reference() };
     const reply = await sendJson("/api/answers", body, { headers: { Accept: "text/event-stream" }, signal });
     for await (const { name, data } of events(reply)) {
       if (name === "contexts") this.read(view, data, question);
@@ -84,11 +87,12 @@ export class Conversation {
       else if (name === "error") throw new Problem(data.problem ?? data);
       else if (name === "done") return this.done(view, question, data);
     }
-    throw new Problem({ title: "The connection ended", detail: "The server closed it before the answer was complete." });
+    throw new Problem({ title: "The connection ended", detail: CUT_OFF });
   }
 
   read(view, data, question) {
-    if (data.rewritten && data.question !== question && !view.contexts.size) view.element.before(askedAs(data.question));
+    const isNews = data.rewritten && data.question !== question && !view.contexts.size; // a retry sends it again
+    if (isNews) view.element.before(askedAs(data.question));
     view.read(data);
   }
 
@@ -108,11 +112,11 @@ export class Conversation {
     return view;
   }
 
-  keptTurn({ turn, question, asked, rewritten, answer, contexts = [], dropped = [], notes = [] }) {
+  keptTurn({ turn, question, asked, rewritten, answer, contexts = [], dropped = [] }) {
     const view = this.newTurn(question);
     if (rewritten) view.element.before(askedAs(asked));
     view.read({ contexts });
-    view.finish({ answer, dropped, notes });
+    view.finish({ answer, dropped });
     this.finishTurn(view, question, { answer, turn });
   }
 
@@ -123,38 +127,44 @@ export class Conversation {
   }
 
   opened(view, source, mark) {
-    if (source.claimNumber) writeAddress({ conversation: this.id, turn: view.number ?? null, claim: source.claimNumber });
+    const { claimNumber: claim } = source;
+    if (claim) writeAddress({ conversation: this.id, turn: view.number ?? null, claim });
     this.openSource(source, mark);
   }
 
   actions(question, answer, turn) {
-    const button = (label, onclick) => el("button", { type: "button", class: "quiet", onclick }, label);
+    const quiet = (label, onclick) => button(label, onclick, { class: "quiet" });
     const link = () => copied(linkTo({ conversation: this.id, turn }), "Link");
     return el(
       "div",
       { class: "actions" },
-      button("Copy text", () => copied(asText(question, answer, this.titleOf), "Answer")),
-      button("Copy Markdown", () => copied(asMarkdown(question, answer, this.titleOf), "Markdown")),
-      hashOf({ conversation: this.id }) && button("Copy link", link),
+      quiet("Copy text", () => copied(asText(question, answer, this.titleOf), "Answer")),
+      quiet("Copy Markdown", () => copied(asMarkdown(question, answer, this.titleOf), "Markdown")),
+      hashOf({ conversation: this.id }) && quiet("Copy link", link),
       el(
         "span",
         { class: "verdict", role: "group", "aria-label": "Your verdict" },
-        button("Right", (event) => this.judge(event, question, answer, "good")),
-        button("Wrong", (event) => this.judge(event, question, answer, "bad")),
+        quiet("Right", (event) => this.judge(event, question, answer, "good")),
+        quiet("Wrong", (event) => this.judge(event, question, answer, "bad")),
       ),
     );
   }
 
   async judge({ currentTarget }, question, answer, verdict) {
-    const judged = { question, fingerprint: answer.fingerprint, verdict, ...(this.id ? { conversation_id: this.id } : {}) };
+    const { fingerprint } = answer;
     try {
-      await sendJson("/api/feedback", judged);
-      currentTarget.closest(".actions").querySelectorAll("[aria-pressed]").forEach((one) => one.removeAttribute("aria-pressed"));
+      await sendJson("/api/feedback", { question, fingerprint, verdict, ...this.reference() });
+      for (const one of currentTarget.parentElement.children) one.removeAttribute("aria-pressed");
       currentTarget.setAttribute("aria-pressed", "true");
       toast("Thank you. Your verdict is kept beside the answer.");
     } catch (error) {
       toast(asProblem(error).message);
     }
+  }
+
+  /** The field of a request that names the conversation; there is none before the first answer. */
+  reference() {
+    return this.id ? { conversation_id: this.id } : {};
   }
 
   setRunning(controller) {

@@ -4,6 +4,8 @@ import { byId } from "./dom.js";
 import { toast } from "./notices.js";
 import { pageWords } from "./words.js";
 
+export const SINGLE_SOURCE = "Only one paper of the corpus supports this answer.";
+
 /** Claims with numbers, then the sources with page and quote. titleOf: paper id -> title. */
 export function asText(question, answer, titleOf) {
   if (answer.refused || !answer.claims.length) return `${question}\n\n${answer.answer}\n`;
@@ -12,7 +14,9 @@ export function asText(question, answer, titleOf) {
     question,
     claims.map(({ text, numbers }) => `${text} ${marks(numbers)}`).join("\n\n"),
     ...remarks(answer),
-    sources.map((one) => `[${one.number}] ${titleOf(one.paper_id)} (${one.paper_id}), ${pageWords(one)}: “${one.quote}”`).join("\n"),
+    sources
+      .map((one) => `[${one.number}] ${titleOf(one.paper_id)} (${one.paper_id}), ${pageWords(one)}: “${one.quote}”`)
+      .join("\n"),
   ].join("\n\n") + "\n";
 }
 
@@ -26,8 +30,8 @@ export function asMarkdown(question, answer, titleOf) {
     ...remarks(answer).map((remark) => `*${escaped(remark)}*`),
     "### Sources",
     ...sources.map((one) => {
-      const source = `${one.number}. *${escaped(titleOf(one.paper_id))}* (${escaped(one.paper_id)}), ${escaped(pageWords(one))}`;
-      return `${source}\n\n   > ${escaped(one.quote)}`;
+      const place = `(${escaped(one.paper_id)}), ${escaped(pageWords(one))}`;
+      return `${one.number}. *${escaped(titleOf(one.paper_id))}* ${place}\n\n   > ${escaped(one.quote)}`;
     }),
   ].join("\n\n") + "\n";
 }
@@ -42,7 +46,7 @@ export async function copied(text, what) {
 /** What is to be said besides the claims: one paper only, parts without an answer. */
 export function remarks(answer) {
   return [
-    answer.single_source && "Only one paper of the corpus supports this answer.",
+    answer.single_source && SINGLE_SOURCE,
     ...(answer.unanswered ?? []).map((part) => `Not answered: ${part}`),
     answer.missing_names?.length && `Nowhere in what was found: ${answer.missing_names.join(", ")}`,
   ].filter(Boolean);

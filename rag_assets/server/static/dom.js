@@ -16,12 +16,19 @@ export function el(tag, attributes = {}, ...children) {
     if (typeof value === "function") element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : String(value));
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== ""));
+  element.append(...children.flat(Infinity).filter((child) => child || child === 0));
   return element;
 }
 
+/** A button that does something on this page. */
+export const button = (label, onclick, attributes = {}) =>
+  el("button", { type: "button", ...attributes, onclick }, label);
+
 /** Words for a number of things: "1 page", "2 pages". */
 export const counted = (n, noun) => `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+
+/** The beginning of a text, for messages. */
+export const shortened = (text, nChars = 80) => (text.length > nChars ? `${text.slice(0, nChars).trimEnd()}…` : text);
 
 /** Part of a text by code points, as the server counts; JavaScript's own indexes count UTF-16 units. */
 export function parted(text, start, end) {

@@ -3,6 +3,7 @@
 import { el } from "./dom.js";
 import { BANDS, pageWords, supportWords, verificationWords } from "./words.js";
 
+const GENERATED = "These words describe a figure and were written by a model, not by the authors";
 const BARS = { strong: 3, partial: 2, weak: 1 };
 
 /** A band in words, colour and bars; null where nothing rated the evidence. */
@@ -28,6 +29,6 @@ export function verificationFacts({ citation, support }) {
     el("p", { class: `fact ${citation.verification}` }, verificationWords(citation.verification)),
     supported && el("p", { class: "fact" }, supported),
     citation.is_generated &&
-      el("p", { class: "fact warning" }, "These words describe a figure and were written by a model, not by the authors"),
+      el("p", { class: "fact warning" }, GENERATED),
   ].filter(Boolean);
 }

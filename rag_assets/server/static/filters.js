@@ -1,8 +1,13 @@
 // What of the corpus is asked: papers that are ticked, sections, sources, pages. Syntax of `where`: docs/searching.md.
 
-import { byId, counted, el } from "./dom.js";
+import { button, byId, counted, el } from "./dom.js";
 
-const SECTIONS = "abstract introduction background methods results discussion conclusion appendix title-page other".split(" ");
+const SECTIONS = [
+  "abstract", "introduction", "background", "methods", "results", "discussion", "conclusion", "appendix", "title-page",
+  "other",
+];
+const PAGE_FIELDS = ["filter-page-first", "filter-page-last"];
+const CHOSEN_BY_NAME = ["section", "source"];
 
 /** Papers are ticked in the list of papers; everything else is chosen here. onPapersCleared(): untick them there. */
 export class Filters {
@@ -10,7 +15,7 @@ export class Filters {
     this.papers = new Set();
     this.onPapersCleared = onPapersCleared;
     byId("filter-sections").replaceChildren(...SECTIONS.map((name) => this.chip("section", name)));
-    for (const id of ["filter-page-first", "filter-page-last"]) byId(id).addEventListener("input", () => this.show());
+    for (const id of PAGE_FIELDS) byId(id).addEventListener("input", () => this.show());
   }
 
   /** Sources that occur among the papers; there is nothing to choose from one. */
@@ -37,26 +42,27 @@ export class Filters {
   scope() {
     const pages = this.pages();
     const where = [
-      ...["section", "source"].filter((field) => this.chosen(field).length).map((field) => `${field}:${this.chosen(field).join(",")}`),
-      ...(pages ? [`page:${pages}`] : []),
-    ].join(" ");
+      ...CHOSEN_BY_NAME.map((field) => this.chosen(field).length && `${field}:${this.chosen(field).join(",")}`),
+      pages && `page:${pages}`,
+    ].filter(Boolean).join(" ");
     return { ...(this.papers.size ? { paper_ids: [...this.papers] } : {}), ...(where ? { where } : {}) };
   }
 
   show() {
     const pages = this.pages();
     const parts = [
-      this.papers.size && [`only ${counted(this.papers.size, "paper")}`, () => this.clearPapers()],
-      ...["section", "source"].map((field) => this.chosen(field).length && [this.chosen(field).join(", "), () => this.clear(field)]),
-      pages && [`pages ${pages}`, () => this.clearPages()],
-    ].filter(Boolean);
+      [this.papers.size ? `only ${counted(this.papers.size, "paper")}` : "", () => this.clearPapers()],
+      ...CHOSEN_BY_NAME.map((field) => [this.chosen(field).join(", "), () => this.clear(field)]),
+      [pages && pagesInWords(pages), () => this.clearPages()],
+    ].filter(([words]) => words);
     const scope = byId("scope");
     scope.hidden = !parts.length;
-    scope.replaceChildren(...(parts.length ? ["Asking ", ...parts.map(([words, drop]) => scopeChip(words, drop))] : []));
+    scope.replaceChildren("Asking ", ...parts.map(([words, drop]) => scopeChip(words, drop)));
   }
 
   chip(field, name, isChecked = false) {
-    const input = el("input", { type: "checkbox", value: name, "data-filter": field, checked: isChecked, onchange: () => this.show() });
+    const onchange = () => this.show();
+    const input = el("input", { type: "checkbox", value: name, "data-filter": field, checked: isChecked, onchange });
     return el("label", { class: "chip" }, input, name);
   }
 
@@ -65,7 +71,7 @@ export class Filters {
   }
 
   pages() {
-    const [first, last] = ["filter-page-first", "filter-page-last"].map((id) => Number.parseInt(byId(id).value, 10) || null);
+    const [first, last] = PAGE_FIELDS.map((id) => Number.parseInt(byId(id).value, 10) || null);
     if (!first && !last) return "";
     return last ? `${Math.min(first ?? 1, last)}-${Math.max(first ?? 1, last)}` : `${first}-`;
   }
@@ -76,7 +82,7 @@ export class Filters {
   }
 
   clearPages() {
-    byId("filter-page-first").value = byId("filter-page-last").value = "";
+    for (const id of PAGE_FIELDS) byId(id).value = "";
     this.show();
   }
 
@@ -87,7 +93,14 @@ export class Filters {
   }
 }
 
+/** "3-7" -> "pages 3 to 7", "3-" -> "pages from 3". */
+function pagesInWords(pages) {
+  const [first, last] = pages.split("-");
+  if (first === last) return `page ${first}`;
+  return last ? `pages ${first} to ${last}` : `pages from ${first}`;
+}
+
 function scopeChip(words, drop) {
-  const close = el("button", { type: "button", "aria-label": `Stop asking ${words}`, onclick: drop }, "×");
+  const close = button("×", drop, { "aria-label": `Stop asking ${words}` });
   return el("span", { class: "scope-chip" }, words, close);
 }

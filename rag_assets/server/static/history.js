@@ -2,7 +2,7 @@
 
 import { asProblem, getJson } from "./api.js";
 import { deleteConversation } from "./conversation.js";
-import { byId, counted, el } from "./dom.js";
+import { button, byId, counted, el } from "./dom.js";
 import { problemBlock, toast } from "./notices.js";
 
 /** open(id): shows a conversation; onDeleted(id): after one was deleted. */
@@ -40,9 +40,8 @@ async function items(chosen, deleted) {
 function item(one, chosen, deleted) {
   const id = one.conversation_id;
   const title = one.title || "Untitled";
-  const facts = [one.at && new Date(one.at).toLocaleString(), Number.isInteger(one.n_turns) && counted(one.n_turns, "question")];
-  const li = el("li", {}, el("button", { type: "button", class: "link", onclick: () => chosen(id) }, title));
-  const remove = el("button", { type: "button", class: "quiet", "aria-label": `Delete ${title}`, onclick: () => deleted(id, li) }, "×");
-  li.append(el("span", { class: "hint" }, facts.filter(Boolean).join(" · ")), remove);
+  const facts = `${new Date(one.changed_at).toLocaleString()} · ${counted(one.n_turns, "question")}`;
+  const li = el("li", {}, button(title, () => chosen(id), { class: "link" }), el("span", { class: "hint" }, facts));
+  li.append(button("×", () => deleted(id, li), { class: "quiet", "aria-label": `Delete ${title}` }));
   return li;
 }

@@ -14,6 +14,11 @@ import { Papers } from "./papers.js";
 import { Reader } from "./reader.js";
 import { startTheme } from "./theme.js";
 
+const NOTHING_TO_ASK =
+  "There is nothing to ask yet. Add papers to the list, or put them into the papers folder and run rag-assets run.";
+const HOW_TO_READ =
+  "Every sentence of an answer quotes a paper. Click the number behind it to see the sentence on its page.";
+
 const filters = new Filters({ onPapersCleared: () => papers.show() });
 const papers = new Papers({ filters, open: (paper) => reader.showPaper(paper), onChange: showCorpus });
 const reader = new Reader({ paperOf: (id) => papers.all.get(id) });
@@ -26,10 +31,8 @@ const conversation = new Conversation({
 
 function welcome() {
   const isEmpty = ![...papers.all.values()].some((paper) => paper.state === "ready");
-  const hint = isEmpty
-    ? "There is nothing to ask yet. Add papers in the list of papers, or put them into the papers folder and run rag-assets run."
-    : "Every sentence of an answer quotes a paper. Click the number behind it to see the sentence on its page.";
-  return el("div", { class: "welcome" }, el("p", { class: "welcome-words" }, "What do you want to know?"), el("p", { class: "hint" }, hint));
+  const words = el("p", { class: "welcome-words" }, "What do you want to know?");
+  return el("div", { class: "welcome" }, words, el("p", { class: "hint" }, isEmpty ? NOTHING_TO_ASK : HOW_TO_READ));
 }
 
 async function showCorpus() {

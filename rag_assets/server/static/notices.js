@@ -1,6 +1,6 @@
 // Short messages: read out by screen readers, or shown at the foot of the page.
 
-import { byId, el } from "./dom.js";
+import { button, byId, el } from "./dom.js";
 
 const KEPT_ANNOUNCEMENTS = 20;
 
@@ -22,8 +22,8 @@ export function toast(text, action = null) {
     "div",
     { class: "toast" },
     el("span", {}, text),
-    action && el("button", { type: "button", onclick: act }, action.label),
-    el("button", { type: "button", class: "quiet", "aria-label": "Close message", onclick: close }, "×"),
+    action && button(action.label, act),
+    button("×", close, { class: "quiet", "aria-label": "Close message" }),
   );
   byId("toasts").replaceChildren(message);
 }
@@ -36,6 +36,6 @@ export function problemBlock(problem, retry = null) {
     el("strong", {}, problem.title ?? "Something went wrong"),
     el("p", {}, problem.detail || problem.message),
     problem.requestId && el("p", { class: "hint" }, `Request ${problem.requestId}`),
-    retry && el("button", { type: "button", onclick: retry }, "Try again"),
+    retry && button("Try again", retry),
   );
 }

@@ -18,7 +18,8 @@ export function pageFigure(paperId, place, signal) {
   const markings = el("div", { class: "markings", "aria-hidden": "true" }, place.boxes.map(marking));
   const sheet = el("div", { class: "sheet" }, image, markings);
   const words = pageWords({ page_start: place.page, page_label: place.page_label });
-  const element = el("figure", { class: "page", "aria-busy": "true" }, sheet, el("figcaption", { class: "hint" }, words));
+  const caption = el("figcaption", { class: "hint" }, words);
+  const element = el("figure", { class: "page", "aria-busy": "true" }, sheet, caption);
   const release = () => URL.revokeObjectURL(image.src);
   const scrollToMark = () => (sheet.querySelector(".marking") ?? sheet).scrollIntoView({ block: "nearest" });
   return { element, loaded: loadImage(paperId, place.page, { element, sheet, image, signal }), scrollToMark, release };

@@ -1,11 +1,12 @@
 // The list of papers: search, state, adding, removing.
 
 import { getJson, request } from "./api.js";
-import { byId, counted, el } from "./dom.js";
+import { button, byId, counted, el, shortened } from "./dom.js";
 import { problemBlock, toast } from "./notices.js";
 import { followRun } from "./runs.js";
 import { titleOf } from "./words.js";
 
+const NO_PAPERS = "No papers yet. Add some below, or put files into the papers folder and run rag-assets run.";
 const STATES = { quarantined: "Not readable", waiting: "Waiting for a run" };
 
 /** filters: what is ticked; open(paper): shows it in the reader; onChange(): after papers came or went. */
@@ -49,7 +50,7 @@ export class Papers {
   }
 
   countWords(nFound, isSearched) {
-    if (!this.all.size) return "No papers yet. Add some below, or put files into the papers folder and run rag-assets run.";
+    if (!this.all.size) return NO_PAPERS;
     if (isSearched) return `${nFound} of ${counted(this.all.size, "paper")}`;
     const unread = [...this.all.values()].filter((paper) => paper.state !== "ready").length;
     return unread ? `${counted(this.all.size, "paper")}, ${unread} not searched` : counted(this.all.size, "paper");
@@ -66,7 +67,9 @@ export class Papers {
       disabled: !isReady,
       onchange: ticked,
     });
-    const facts = [paper.source?.toUpperCase(), paper.n_pages && counted(paper.n_pages, "page"), isReady && counted(paper.n_chunks, "chunk")];
+    const state = STATES[paper.state] && el("b", { class: "state" }, STATES[paper.state]);
+    const nPages = paper.n_pages && counted(paper.n_pages, "page");
+    const facts = [paper.source?.toUpperCase(), nPages, isReady && counted(paper.n_chunks, "chunk")].filter(Boolean);
     return el(
       "li",
       { class: `paper ${paper.state}`, "data-paper": paper.paper_id },
@@ -74,11 +77,11 @@ export class Papers {
       el(
         "div",
         { class: "paper-text" },
-        el("button", { type: "button", class: "paper-title", onclick: () => this.open(paper) }, title),
-        el("p", { class: "hint" }, STATES[paper.state] && el("b", { class: "state" }, STATES[paper.state]), facts.filter(Boolean).join(" · ")),
+        button(title, () => this.open(paper), { class: "paper-title" }),
+        el("p", { class: "hint" }, state, facts.join(" · ")),
         paper.reason && el("p", { class: "reason" }, paper.reason),
       ),
-      el("button", { type: "button", class: "quiet remove", "aria-label": `Remove ${title}`, onclick: () => this.remove(paper) }, "×"),
+      button("×", () => this.remove(paper), { class: "quiet remove", "aria-label": `Remove ${title}` }),
     );
   }
 
@@ -100,7 +103,8 @@ export class Papers {
     const path = `/api/papers/${encodeURIComponent(paper.paper_id)}`;
     try {
       const { run_id: run, trash_id: trash } = await (await request(path, { method: "DELETE" })).json();
-      toast(`“${titleOf(paper)}” was removed.`, { label: "Undo", run: () => this.restore(paper, trash) });
+      const undo = { label: "Undo", run: () => this.restore(paper, trash) };
+      toast(`“${shortened(titleOf(paper))}” was removed.`, undo);
       await this.load();
       this.follow(run, `Removing ${titleOf(paper)}`);
     } catch (error) {
@@ -113,7 +117,7 @@ export class Papers {
       const reply = await request(`/api/trash/${encodeURIComponent(trash)}/restore`, { method: "POST" });
       const { run_id: run } = await reply.json();
       await this.load();
-      this.follow(run, `Bringing back ${titleOf(paper)}`, `“${titleOf(paper)}” is back.`);
+      this.follow(run, `Bringing back ${titleOf(paper)}`, `“${shortened(titleOf(paper))}” is back.`);
     } catch (error) {
       toast(error.message);
     }
@@ -132,7 +136,7 @@ export class Papers {
 function refused(name, error) {
   const block = problemBlock(error);
   block.prepend(el("p", { class: "hint" }, `${name} was not added`));
-  block.append(el("button", { type: "button", class: "quiet", onclick: () => block.remove() }, "Close"));
+  block.append(button("Close", () => block.remove(), { class: "quiet" }));
   return block;
 }
 

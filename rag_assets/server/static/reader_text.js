@@ -16,3 +16,6 @@ export function inText(chunk, { isQuoted, isOpen }) {
   const summary = el("summary", {}, isQuoted ? "The sentence in its text" : "The text");
   return el("details", { class: "more", open: isOpen }, summary, text);
 }
+
+/** A text without anything marked. */
+export const plainText = (text) => el("div", { class: "text" }, el("p", {}, text));

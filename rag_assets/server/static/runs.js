@@ -1,7 +1,7 @@
 // Runs that bring the indexes up to date after papers came or went.
 
 import { getJson } from "./api.js";
-import { byId, el } from "./dom.js";
+import { button, byId, el } from "./dom.js";
 
 const POLL_MS = 1000;
 const ENDED = new Set(["succeeded", "failed"]);
@@ -38,5 +38,5 @@ function showRun({ state: name, steps, message }, bar, state) {
 }
 
 function closing(block) {
-  return el("button", { type: "button", class: "quiet", onclick: () => block.remove() }, "Close");
+  return button("Close", () => block.remove(), { class: "quiet" });
 }

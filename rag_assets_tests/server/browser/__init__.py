@@ -1,0 +1,1 @@
+"""What users do on the page, done in a real browser."""

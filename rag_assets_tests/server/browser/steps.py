@@ -6,6 +6,8 @@ from rag_assets_tests.server.live import Live
 
 PATIENCE_MS = 60_000.0
 """For anything that is waited for: the first question opens indexes and models."""
+RUN_PATIENCE_MS = 300_000.0
+"""For a run over the papers."""
 
 expect.set_options(timeout=PATIENCE_MS)
 

@@ -1,0 +1,79 @@
+// Pages of one paper as images: those of a quote, and any other to turn to.
+
+import { button, el } from "./dom.js";
+import { pageFigure } from "./page_image.js";
+import { pageWords } from "./words.js";
+
+let isEnlarged = false; // stays as the reader likes it from paper to paper
+
+export class Pages {
+  /** where: the element that names the page; signal: ends the requests. */
+  constructor({ paper, where, signal }) {
+    Object.assign(this, { paper, where, signal });
+    this.element = el("div", { class: "pages" });
+    this.steps = el("div", { class: "steps" });
+    this.quoted = []; // places of the quote: {page, page_label, boxes}
+    this.page = null;
+    this.figures = [];
+  }
+
+  /** The pages of a quote, scrolled to what is marked. */
+  async show(places) {
+    this.quoted = places;
+    this.quotedWords ??= this.where.textContent;
+    this.where.textContent = this.quotedWords;
+    await this.draw(places);
+    if (!this.signal.aborted) this.figures[0].scrollToMark();
+  }
+
+  /** Another page of the paper, without marks unless the quote stands there. */
+  async turnTo(page) {
+    const quoted = this.quoted.filter((place) => place.page === page);
+    const places = quoted.length ? quoted : [{ page, page_label: null, boxes: [] }];
+    this.where.textContent = pageWords({ page_start: page, page_label: places[0].page_label });
+    await this.draw(places);
+  }
+
+  canTurn(step) {
+    const page = this.page + step;
+    return this.page !== null && page >= 1 && page <= (this.paper.n_pages ?? Infinity);
+  }
+
+  /** Let go of the images. */
+  release() {
+    this.figures.forEach((figure) => figure.release());
+  }
+
+  async draw(places) {
+    this.release();
+    this.page = places[0].page;
+    this.showSteps();
+    this.element.classList.toggle("enlarged", isEnlarged);
+    this.figures = places.map((place) => pageFigure(this.paper.paper_id, place, this.signal));
+    this.element.replaceChildren(...this.figures.map((figure) => figure.element));
+    await Promise.all(this.figures.map((figure) => figure.loaded));
+  }
+
+  showSteps() {
+    const step = (sign, words, by) => {
+      const state = { class: "quiet", "aria-label": words, disabled: !this.canTurn(by) };
+      return button(sign, () => this.turnTo(this.page + by), state);
+    };
+    const isAway = this.quoted.length > 0 && !this.quoted.some((place) => place.page === this.page);
+    const number = this.paper.n_pages ? el("span", { class: "hint" }, `${this.page} / ${this.paper.n_pages}`) : null;
+    this.steps.replaceChildren(
+      ...(isAway ? [button("To the quote", () => this.show(this.quoted), { class: "quiet" })] : []),
+      button("Enlarge", () => this.enlarge(), { class: "quiet", "aria-pressed": String(isEnlarged) }),
+      step("‹", "Previous page", -1),
+      ...(number ? [number] : []),
+      step("›", "Next page", 1),
+    );
+  }
+
+  enlarge() {
+    isEnlarged = !isEnlarged;
+    this.showSteps();
+    this.element.classList.toggle("enlarged", isEnlarged);
+    this.figures[0]?.scrollToMark();
+  }
+}
