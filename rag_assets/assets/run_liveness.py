@@ -8,7 +8,6 @@ and the sensor, end the runs whose lock is free.
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from uuid import uuid4
 
 import dagster as dg
 from filelock import FileLock, Timeout
@@ -17,15 +16,14 @@ _FOLDER = "command_line_runs"
 
 
 @contextmanager
-def recorded_as_alive(instance: dg.DagsterInstance) -> Iterator[str]:
-    """The id of a new run, locked while this process lives; ends the runs of dead processes first."""
+def recorded_as_alive(instance: dg.DagsterInstance, run_id: str) -> Iterator[None]:
+    """The new run is locked while this process lives; ends the runs of dead processes first."""
     end_dead_runs(instance)
     folder = _folder(instance)
     folder.mkdir(exist_ok=True)
-    run_id = str(uuid4())
     lock = FileLock(folder / f"{run_id}.lock")
     with lock:
-        yield run_id
+        yield
         Path(lock.lock_file).unlink(missing_ok=True)
 
 

@@ -82,22 +82,18 @@ class Conversation:
 
 
 class Conversations:
-    """The conversations of a data folder; safe to use from several threads. To be closed, or a context manager."""
+    """The conversations of a data folder; safe to use from several threads. To be closed, or a context manager.
+
+    The database is opened when it is first needed; every method raises ReadOnlyFolder where it cannot be. A damaged
+    file is kept under another name, with a warning, and a new one begun.
+    """
 
     def __init__(self, path: Path, limits: ConversationLimits | None = None) -> None:
-        """path: the database; it and its folder are made when they are missing.
-
-        A damaged file is kept under another name, with a warning, and a new one begun. Raises ReadOnlyFolder.
-        """
+        """path: the database; it and its folder are made when they are missing."""
+        self._path = path
         self._limits = limits or ConversationLimits()
         self._lock = Lock()
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise ReadOnlyFolder.at(path.parent) from error
-        if not os.access(path.parent, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
-            raise ReadOnlyFolder.at(path.parent)
-        self._database = _opened(path)
+        self._opened: sqlite3.Connection | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -107,7 +103,9 @@ class Conversations:
 
     def close(self) -> None:
         with self._lock:
-            self._database.close()
+            if self._opened:
+                self._opened.close()
+            self._opened = None
 
     def start(self) -> str:
         """Begin a conversation. Returns its id, which cannot be guessed."""
@@ -175,16 +173,24 @@ class Conversations:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         """All of the block's changes or none; one block at a time, here and in other processes."""
         with self._lock:
-            self._database.execute("BEGIN IMMEDIATE")
+            self._opened = self._opened or _opened(self._path)
+            self._opened.execute("BEGIN IMMEDIATE")
             try:
-                yield self._database
+                yield self._opened
             except BaseException:
-                self._database.execute("ROLLBACK")
+                self._opened.execute("ROLLBACK")
                 raise
-            self._database.execute("COMMIT")
+            self._opened.execute("COMMIT")
 
 
 def _opened(path: Path) -> sqlite3.Connection:
+    """Raises ReadOnlyFolder."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ReadOnlyFolder.at(path.parent) from error
+    if not os.access(path.parent, os.W_OK | os.X_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        raise ReadOnlyFolder.at(path.parent)
     try:
         return _connected(path)
     except sqlite3.OperationalError:  # locked, disk full: not damaged

@@ -3,10 +3,11 @@
 import logging
 import re
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
+from uuid import uuid4
 
 import dagster as dg
 
@@ -72,14 +73,26 @@ class RunReport:
     """Assets that an ended run had not finished, the one under way first."""
 
 
-def materialize(selection: str | None, settings: Mapping[str, Any], *, started_by: str = "python") -> RunReport:
+@dataclass(frozen=True)
+class NewRun:
+    """A run before it begins."""
+
+    run_id: str = field(default_factory=lambda: str(uuid4()))
+    watch: Callable[[dg.EventLogEntry], None] = lambda _entry: None
+    """Called with every event of the run as it is recorded, in the process of the run."""
+
+
+def materialize(
+    selection: str | None, settings: Mapping[str, Any], *, started_by: str = "python", as_run: NewRun | None = None
+) -> RunReport:
     """Materialize a selection of assets (Dagster's selection syntax; None = everything) in this process.
 
     settings: values that win over file and environment; texts are read as the types of their settings. started_by: the
-    command, for the run's tags. Waits while another run writes the data folder. Raises InvalidSettings when the
-    selection names no asset, ReadOnlyFolder when the history of the data folder cannot be written, BusyDataFolder after
-    six hours, and what is wrong with a question file that will be read.
+    command, for the run's tags. as_run: its id, and who is told what happens in it. Waits while another run writes the
+    data folder. Raises InvalidSettings when the selection names no asset, ReadOnlyFolder when the history of the data
+    folder cannot be written, BusyDataFolder after six hours, and what is wrong with a question file that will be read.
     """
+    run = as_run or NewRun()
     loaded = load_settings(settings)
     definitions = build_defs(overrides={"data_dir": str(loaded.data_dir)})
     keys = _selected(definitions, selection) if selection else None
@@ -90,7 +103,9 @@ def materialize(selection: str | None, settings: Mapping[str, Any], *, started_b
             held.enter_context(only_writer(loaded.data_dir, patience_s=_PATIENCE_S))
         except KeyboardInterrupt:
             return RunReport("", False, (), (), (), signal=interruption.number, left=_left(definitions, keys, []))
-        run_id = held.enter_context(recorded_as_alive(instance))
+        run_id = run.run_id
+        held.enter_context(recorded_as_alive(instance, run_id))
+        instance.add_event_listener(run_id, run.watch)
         held.enter_context(_quiet_database())
         _canceled_by(interruption, instance, run_id)
         result = definitions.resolve_job_def(EVERYTHING).execute_in_process(

@@ -5,6 +5,7 @@ share from `dependencies` and raise our own errors or `ProblemError`; blocking w
 `shared.answering`, or is a plain `def` where it takes milliseconds.
 """
 
+from asyncio import to_thread
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -23,11 +24,14 @@ from rag_assets.server.request_log import REQUEST_ID_HEADER, RequestLog
 from rag_assets.server.routes import (
     answers,
     chat_completions,
+    conversations,
     feedback,
     health,
     pages,
     papers,
+    runs,
     search,
+    uploads,
     verify,
 )
 from rag_assets.settings import Settings
@@ -41,6 +45,9 @@ ROUTERS: tuple[APIRouter, ...] = (
     verify.router,
     feedback.router,
     chat_completions.router,
+    uploads.router,
+    runs.router,
+    conversations.router,
 )
 """All routes; the first that matches a request answers it."""
 
@@ -83,6 +90,7 @@ def create_app(settings: Settings, token: SecretStr | None = None) -> FastAPI:
 @asynccontextmanager
 async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     shared: Shared = app.state.shared
+    await to_thread(shared.changes.resume)
     try:
         yield
     finally:

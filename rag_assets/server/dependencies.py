@@ -6,8 +6,10 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
+from rag_assets.conversations import Conversations
 from rag_assets.engine import Engine, open_engine
 from rag_assets.reading.reader import Reader
+from rag_assets.server.corpus_changes import CorpusChanges
 from rag_assets.server.corpus_facts import PublishedFacts
 from rag_assets.server.feedback_log import FeedbackLog
 from rag_assets.server.rates import Rate
@@ -26,6 +28,10 @@ class Shared:
     """For answers: as many at once as the engine works on."""
     searching: Workers
     """For searches and look-ups, which do not wait behind answers."""
+    changing: Workers
+    """For uploads and deletions, one at a time."""
+    changes: CorpusChanges
+    conversations: Conversations
     facts: PublishedFacts
     feedback: FeedbackLog
     questions: Rate
@@ -41,6 +47,9 @@ class Shared:
             Reader(settings, engine),
             Workers(engine.n_at_once, limits.max_waiting, "answer"),
             Workers(max(engine.n_at_once, 2), limits.max_waiting, "search"),
+            Workers(1, limits.max_waiting, "change"),
+            CorpusChanges(settings),
+            Conversations(settings.paths.conversations),
             PublishedFacts(settings.paths),
             FeedbackLog(settings.paths.feedback),
             Rate(limits.questions_per_minute, "questions"),
@@ -50,18 +59,21 @@ class Shared:
     @property
     def n_working(self) -> int:
         """Pieces of work that are under way or wait."""
-        return self.answering.n_inside + self.searching.n_inside
+        return self.answering.n_inside + self.searching.n_inside + self.changing.n_inside
 
     def stop(self) -> None:
         """Take no more work; answers under way end with a problem."""
         self.answering.close()
         self.searching.close()
+        self.changing.close()
 
     def close(self) -> None:
         """Let go of everything."""
         self.stop()
         self.reader.close()
         self.engine.close()
+        self.changes.close()
+        self.conversations.close()
 
 
 def _shared(request: Request) -> Shared:

@@ -84,6 +84,11 @@ _KINDS: Mapping[type[RagAssetsError], _Kind] = {
     errors.InvalidQuestions: _Kind(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-question", "No usable question", None),
     errors.InvalidFilter: _Kind(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-filter", "No usable filter", None),
     errors.InvalidQuote: _Kind(HTTPStatus.UNPROCESSABLE_ENTITY, "invalid-quote", "No usable quote", None),
+    errors.UploadTooLarge: _Kind(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "too-large", "The file is too large", None),
+    errors.UploadRefused: _Kind(HTTPStatus.UNPROCESSABLE_ENTITY, "upload-refused", "The file is no paper", None),
+    errors.CorpusConflict: _Kind(HTTPStatus.CONFLICT, "corpus-conflict", "It does not fit the papers there are", None),
+    errors.UnknownConversation: _Kind(HTTPStatus.NOT_FOUND, "not-found", "There is no such conversation", None),
+    errors.TurnTooLarge: _Kind(HTTPStatus.INSUFFICIENT_STORAGE, "not-kept", "The answer could not be kept", None),
     errors.NotFound: _Kind(HTTPStatus.NOT_FOUND, "not-found", "It is not there", None),
     errors.UnreadableDocument: _Kind(
         HTTPStatus.UNPROCESSABLE_ENTITY, "unreadable-document", "The document cannot be used", f"Try another file of "

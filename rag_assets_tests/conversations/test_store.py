@@ -200,4 +200,4 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     blocked.write_text("no folder")
 
     with pytest.raises(ReadOnlyFolder, match="cannot be written"):
-        Conversations(blocked / "conversations.sqlite")
+        Conversations(blocked / "conversations.sqlite").start()
