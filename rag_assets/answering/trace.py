@@ -33,6 +33,10 @@ class FoundChunk:
         )
 
 
+PLANNING = ("plan", "other words")
+"""Kinds of steps that ask a model of their own; what an answer's step costs is counted with its drafts."""
+
+
 @dataclass(frozen=True)
 class Attempt:
     """One draft, from what was retrieved for it to what held of it."""
@@ -60,6 +64,22 @@ class Attempt:
         return len(sources_of(self.verified.claims))
 
 
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of an answer that takes several."""
+
+    kind: str
+    """plan, answer, other words or stop."""
+    about: str
+    """The part of the question; of a stop, the limit that was reached."""
+    words: tuple[str, ...] = ()
+    """What the step made: parts, or other words; of an answer, what was searched for instead of the part itself."""
+    usage: Usage = field(default_factory=Usage)
+    """What it cost now."""
+    n_claims: int = 0
+    """Claims that were verified."""
+
+
 @dataclass(frozen=True)
 class AnswerTrace:
     """A result and how it came about."""
@@ -76,6 +96,8 @@ class AnswerTrace:
     """How long each step took, over all attempts: retrieve, draft, verify, score."""
     broken: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     """Promises that the answer does not keep, each with the rows that break it; empty unless there is a bug."""
+    steps: tuple[Step, ...] = ()
+    """Of an answer that took several; empty for a quick one."""
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -100,7 +122,8 @@ class AnswerTrace:
     def spent(self) -> Usage:
         """On queries, drafts and judge this time; `result.usage` is what its drafts cost, whenever they were made."""
         queries = [attempt.query_usage for attempt in self.attempts]
-        return summed([*(draft.usage for draft in self.made), *queries, self.scoring.usage])
+        steps = [step.usage for step in self.steps if step.kind in PLANNING]
+        return summed([*(draft.usage for draft in self.made), *queries, *steps, self.scoring.usage])
 
     @property
     def model_seconds(self) -> float:

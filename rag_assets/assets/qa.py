@@ -18,6 +18,7 @@ from rag_assets.answering.records import (
     read_results,
     write_results,
 )
+from rag_assets.answering.thorough.planner import tidy_kept_plans
 from rag_assets.answering.update import (
     UPDATE_PROMISES,
     AnswerUpdate,
@@ -141,6 +142,7 @@ def _publish(update: AnswerUpdate, settings: Settings, inputs: str) -> None:
     ReplyCache(paths.answers, DraftAnswer).prune(update.replies, lambda draft: draft.chunk_ids <= chunk_ids)
     ReplyCache(paths.verdicts, dict[int, float]).prune((), lambda _verdicts: True)
     tidy_kept_queries(paths.queries)
+    tidy_kept_plans(paths.plans)
 
 
 def _log(update: AnswerUpdate, paths: Paths, run: AuditedRun, *, verdict: str) -> None:

@@ -16,6 +16,7 @@ from rag_assets.answering.manner import AS_SET, Manner
 from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
 from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
+from rag_assets.answering.thorough import THOROUGH_VERSION, Planner, ThoroughPipeline, open_planner
 from rag_assets.answering.trace import AnswerTrace, Event, Finished
 from rag_assets.domain import EVERYTHING, Chunk, Evidence, Filter, Hit, QAResult
 from rag_assets.embedding.hosted_models import is_hosted
@@ -65,6 +66,7 @@ class Engine:
         self._kept_encoder: KeptVectors | None = None
         self._kept_planner: QueryPlanner | None = None
         self._kept_pipeline: AnswerPipeline | None = None
+        self._kept_thorough_planner: Planner | None = None
         self._tokens = _passage_tokens(settings)
         self._kept_reranker: SkippingReranker | None = None
 
@@ -125,7 +127,7 @@ class Engine:
         InvalidSettings for a model that cannot be asked, else as `search` and as the models do.
         """
         question = _question(question, where)
-        pipeline = self._pipeline().adapted(manner)
+        pipeline = self._adapted(manner)
         with self._snapshots.newest() as searcher:
             events = pipeline.answer(question, searcher.evidence)
             while True:
@@ -170,6 +172,7 @@ class Engine:
             reranker.identity if (reranker := self._reranker()) else "",
             PIPELINE_VERSION,
             SEARCH_VERSION,
+            self._effort_version(),
         )
 
     def _depth(self, k: int | None) -> int:
@@ -226,6 +229,26 @@ class Engine:
                     settings.answering,
                 )
             return self._kept_pipeline
+
+    def _adapted(self, manner: Manner) -> AnswerPipeline | ThoroughPipeline:
+        """What answers in that manner."""
+        answering, pipeline = self._settings.answering, self._pipeline().adapted(manner)
+        if (manner.effort or answering.effort) == "quick":
+            return pipeline
+        return ThoroughPipeline(pipeline, self._thorough_planner(), self._encoder(), answering.thorough)
+
+    def _thorough_planner(self) -> Planner:
+        with self._loading:
+            if self._kept_thorough_planner is None:
+                self._kept_thorough_planner = open_planner(self._settings, self._connections)
+            return self._kept_thorough_planner
+
+    def _effort_version(self) -> str:
+        """Changes with what makes a thorough answer; empty while answers are quick."""
+        answering = self._settings.answering
+        if answering.effort == "quick":
+            return ""
+        return fingerprint(answering.thorough.fingerprint(), self._thorough_planner().identity, THOROUGH_VERSION)
 
     def _encoder(self) -> KeptVectors:
         """The model that compares sentences: that of the index where it runs here, else the embedded one, so that

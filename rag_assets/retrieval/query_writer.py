@@ -5,22 +5,20 @@ happens when the model cannot be asked, is decided in `queries`.
 """
 
 import json
-import logging
 from pathlib import Path
-from typing import Generic, TypeVar
 
 from pydantic import BaseModel, Field
 
 from rag_assets.domain import Usage
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.kept_replies import KeptReplies
 from rag_assets.hosted.lazy_model import LazyModel
 from rag_assets.hosted.prompts import load_prompt
 from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
 from rag_assets.settings import QuerySettings
 
-logger = logging.getLogger(__name__)
 WRITER_VERSION = 1
 """Raise it when the code makes other queries of the same replies."""
 MAX_PARTS, MAX_QUERY_CHARS, MAX_PASSAGE_CHARS = 5, 500, 2_000
@@ -31,7 +29,6 @@ _PARTS = load_prompt(_PACKAGE, "parts", frozenset())
 _WORDINGS = load_prompt(_PACKAGE, "wordings", frozenset({"wanted"}))
 _VARIANTS = load_prompt(_PACKAGE, "variants", frozenset({"n_variants"}))
 _PASSAGE = load_prompt(_PACKAGE, "passage", frozenset())
-Reply = TypeVar("Reply", bound=BaseModel)
 
 
 class Parts(BaseModel):
@@ -67,22 +64,22 @@ class QueryWriter:
         self.identity = f"{of_parts.model_id} queries-{_version(settings)}"
         """The model, readably, and a hash of the prompts."""
         kept_parts, kept_wordings = _caches(folder)
-        self._parts = _KeptReplies(of_parts, kept_parts, Parts(questions=[]), timeout_s)
-        self._wordings = _KeptReplies(of_wordings, kept_wordings, Wordings(variants=[], passage=""), timeout_s)
+        self._parts = KeptReplies(of_parts, kept_parts, Parts(questions=[]), timeout_s)
+        self._wordings = KeptReplies(of_wordings, kept_wordings, Wordings(variants=[], passage=""), timeout_s)
 
     def parts(self, question: str) -> tuple[list[str], Usage]:
         """The questions inside a question, at most MAX_PARTS, none where it asks one thing; and what they cost now.
 
         Raises what `Connection.guarded` raises.
         """
-        reply, usage = self._parts.to(question)
+        reply, usage = self._parts.to(_quoted(question))
         parts = _different(reply.questions, question)[:MAX_PARTS]
         return (parts if len(parts) > 1 else []), usage
 
     def wordings(self, question: str) -> tuple[list[str], str, Usage]:
         """Other wordings, as many as are set; a passage that might answer, empty where none is set or written; and what
         they cost now. Raises as `parts`."""
-        reply, usage = self._wordings.to(question)
+        reply, usage = self._wordings.to(_quoted(question))
         variants = _different(reply.variants, question)[: self._settings.variants]
         passage = _cleaned(reply.passage, MAX_PASSAGE_CHARS) if self._settings.hypothetical_passage else ""
         return variants, passage, usage
@@ -99,31 +96,8 @@ def _caches(folder: Path) -> tuple[ReplyCache[Parts], ReplyCache[Wordings]]:
     return ReplyCache(folder / "parts", Parts), ReplyCache(folder / "wordings", Wordings)
 
 
-class _KeptReplies(Generic[Reply]):
-    """The replies of a model to questions, each asked for once."""
-
-    def __init__(self, model: LazyModel[Reply], cache: ReplyCache[Reply], nothing: Reply, timeout_s: float) -> None:
-        """nothing: kept in place of a reply that cannot be read, or it would be paid for every night."""
-        self._model = model
-        self._cache = cache
-        self._nothing = nothing
-        self._timeout_s = timeout_s
-
-    def to(self, question: str) -> tuple[Reply, Usage]:
-        """The reply, and what it cost now."""
-        key = fingerprint(self._model.model_id, self._model.instructions, question)
-        with self._cache.held(key):  # questions in the same words are asked once
-            known = self._cache.get(key)
-            if known is not None:
-                return known, Usage()
-            reply = self._model.ask(json.dumps(question, ensure_ascii=False), self._timeout_s)
-            if reply.output is None and reply.fault is not None:
-                raise reply.fault
-            if reply.output is None:
-                logger.warning("The reply of %s to %r holds no queries.", self._model.model_id, question)
-            read = reply.output or self._nothing
-            self._cache.put(key, read)
-            return read, reply.usage
+def _quoted(question: str) -> str:
+    return json.dumps(question, ensure_ascii=False)
 
 
 def _version(settings: QuerySettings) -> str:

@@ -6,6 +6,7 @@ from rag_assets.settings.answering import (
     ExtractiveSettings,
     Floors,
     JudgeSettings,
+    ThoroughSettings,
 )
 from rag_assets.settings.corpus import ChunkingSettings, ParseLimits, ParsingSettings, PassageSettings, SummarySettings
 from rag_assets.settings.index import EmbeddingSettings, IndexingSettings, QdrantSettings
@@ -46,6 +47,7 @@ __all__ = [
     "Settings",
     "StageSettings",
     "SummarySettings",
+    "ThoroughSettings",
     "environment",
     "load_settings",
 ]

@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from rag_assets.incremental import fingerprint
 from rag_assets.settings.stage import Share, StageSettings
 
 
@@ -48,6 +49,21 @@ class JudgeSettings(StageSettings):
     )
 
 
+class ThoroughSettings(StageSettings):
+    """What a thorough answer may do. Hard limits: at the first that is reached, no further step is begun."""
+
+    decompose: bool = Field(True, description="Take the question apart; false: it is one part.")
+    max_parts: int = Field(3, ge=1, le=5, description="Most parts of a question.")
+    max_iterations: int = Field(
+        2, ge=0, le=5, description="How often parts without a verified claim are searched in other words; 0: never."
+    )
+    max_gap_queries: int = Field(2, ge=1, le=5, description="Other wordings of an open part in each iteration.")
+    max_requests: int = Field(20, ge=1, description="Requests to models for one question; cached replies are none.")
+    max_tokens: int = Field(200_000, ge=1, description="Tokens read and written by models for one question.")
+    max_usd: float | None = Field(None, gt=0, description="Money for one question, where prices are known.")
+    max_seconds: float = Field(120.0, gt=0, description="Time for one question. An answer that it cut short says so.")
+
+
 class AnsweringSettings(StageSettings):
     """How contexts become an answer."""
 
@@ -66,8 +82,19 @@ class AnsweringSettings(StageSettings):
     k: int = Field(6, gt=0, description="Chunks retrieved for a question.")
     retry_extra_k: int = Field(4, gt=0, description="Chunks added for the one retry when too few papers are cited.")
     min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
+    effort: Literal["quick", "thorough"] = Field(
+        "quick",
+        description="quick: one draft, one retry. thorough: each part of a question by itself, and parts that no "
+        "verified claim answers again in other words; the bar for claims is the same.",
+    )
+    thorough: ThoroughSettings = ThoroughSettings()
     extractive: ExtractiveSettings = ExtractiveSettings()
     judge: JudgeSettings = JudgeSettings()
+
+    def fingerprint(self) -> str:
+        """Without the effort: it decides how many drafts are asked for, not what a draft is."""
+        groups = {"thorough", "extractive", "judge"}
+        return fingerprint(type(self).__name__, self.model_dump(mode="json", exclude={*groups, "effort"}))
 
 
 class Floors(StageSettings):

@@ -55,6 +55,8 @@ class Paths:
     """What a judging model said of claims, by claims and quotes."""
     queries = _Below("cache", "queries")
     """Queries that a model wrote for questions, by question, prompt and model."""
+    plans = _Below("cache", "plans")
+    """How a model took questions apart for thorough answers, by question, prompt and model."""
     query_vectors = _Below("cache", "query_vectors")
     """Vectors of questions by model and text, kept for models that cost money."""
     qa_meta = _Below("cache", "qa_meta.json")

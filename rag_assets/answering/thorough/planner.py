@@ -1,0 +1,225 @@
+"""What a thorough answer looks for: the parts of a question, and other words for a part that nothing answered.
+
+A planner only says what to search for. Whether a part is answered is decided by verified claims, never by a model.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from pydantic import BaseModel, Field
+
+from rag_assets.answering.prompt_injection.source_fences import sources_block
+from rag_assets.domain import Context, Usage
+from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.kept_replies import KeptReplies
+from rag_assets.hosted.lazy_model import LazyModel
+from rag_assets.hosted.prompts import load_prompt
+from rag_assets.hosted.providers import PROVIDERS
+from rag_assets.hosted.replies import ReplyCache
+from rag_assets.incremental import fingerprint
+from rag_assets.questions import question_parts
+from rag_assets.settings import Settings, ThoroughSettings
+
+PLANNER_VERSION = 1
+"""Raise it when the code makes other plans of the same replies, or the rules others of the same question."""
+MAX_PART_CHARS, MAX_ENOUGH_CHARS, MAX_QUERY_CHARS = 500, 300, 500
+MAX_CONTEXT_TOKENS = 2_000
+"""Of what was read, that a model sees when it is asked for other words."""
+_MAX_OUTPUT_TOKENS = 2_048
+_PACKAGE = "rag_assets.answering.thorough"
+_PLAN = load_prompt(_PACKAGE, "plan", frozenset({"max_parts"}))
+_OTHER_WORDS = load_prompt(_PACKAGE, "other_words", frozenset({"max_queries"}))
+_FUNCTION_WORDS = frozenset(
+    "a an and any are as at be been but by can could did do does for from had has have how if in into is it its many "
+    "may might more most much of on or should than that the their them then there these they this those to was were "
+    "what when where whether which who whom whose why will with would you your".split()
+)
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing that a question asks."""
+
+    question: str
+    enough: str = ""
+    """What would count as an answer, in a model's words; empty where no model planned. It helps to search, and decides
+    nothing."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The parts of a question, in order."""
+
+    parts: tuple[Part, ...]
+    usage: Usage = field(default_factory=Usage)
+
+
+@dataclass(frozen=True)
+class OtherWords:
+    """What else to search for."""
+
+    queries: tuple[str, ...]
+    usage: Usage = field(default_factory=Usage)
+
+
+class Planner(Protocol):
+    """Plans the steps of an answer."""
+
+    @property
+    def identity(self) -> str:
+        """Of the model and its prompts, or of the rules; joins the fingerprints of answers."""
+        ...
+
+    def plan(self, question: str) -> Plan:
+        """At most `max_parts` parts; the question itself where it asks one thing."""
+        ...
+
+    def other_words(self, part: Part, read: Sequence[Context], /) -> OtherWords:
+        """At most `max_gap_queries` texts to search for instead; read: what was read in vain, best first."""
+        ...
+
+
+class RulePlanner:
+    """Plans without a model: parts by conjunctions, other words by leaving out what every question has."""
+
+    def __init__(self, settings: ThoroughSettings) -> None:
+        self._settings = settings
+
+    @property
+    def identity(self) -> str:
+        return f"rules-v{PLANNER_VERSION}"
+
+    def plan(self, question: str) -> Plan:
+        parts = list(dict.fromkeys(part.searched for part in question_parts(question)))
+        fits = self._settings.decompose and len(parts) <= self._settings.max_parts
+        return Plan(tuple(map(Part, parts if fits else [question])))
+
+    def other_words(self, part: Part, _read: Sequence[Context], /) -> OtherWords:
+        """The words that carry meaning; then the rarer half of them, by length: long words are rare ones."""
+        words = [word for word in _WORD.findall(part.question) if word.lower() not in _FUNCTION_WORDS]
+        longest = sorted(words, key=len, reverse=True)[: max(2, len(words) // 2)]
+        queries = (" ".join(words), " ".join(word for word in words if word in longest))
+        different = [query for query in dict.fromkeys(queries) if query and query != part.question]
+        return OtherWords(tuple(different[: self._settings.max_gap_queries]))
+
+
+class PartReply(BaseModel):
+    """One thing that the question asks."""
+
+    question: str = Field(description="Can be understood alone.")
+    enough: str = Field(description="What an answer to it must hold, in a few words.")
+
+
+class PlanReply(BaseModel):
+    """The parts of a question."""
+
+    parts: list[PartReply]
+
+
+class OtherWordsReply(BaseModel):
+    """What else to search for."""
+
+    queries: list[str]
+
+
+class ModelPlanner:
+    """Plans by the model that writes answers. Safe to use from several threads."""
+
+    def __init__(self, name: ModelName, connections: Connections, settings: ThoroughSettings, folder: Path) -> None:
+        """folder: keeps the replies. Raises MissingKey, InvalidSettings as `require_access`; nothing is opened yet."""
+        self._settings = settings
+        self._rules = RulePlanner(settings)
+        plans = LazyModel(
+            name,
+            connections,
+            PlanReply,
+            instructions=_PLAN.filled(max_parts=settings.max_parts),
+            max_output_tokens=_MAX_OUTPUT_TOKENS,
+        )
+        words = LazyModel(
+            name,
+            connections,
+            OtherWordsReply,
+            instructions=_OTHER_WORDS.filled(max_queries=settings.max_gap_queries),
+            max_output_tokens=_MAX_OUTPUT_TOKENS,
+        )
+        kept_plans, kept_words = _caches(folder)
+        self._plans = KeptReplies(plans, kept_plans, PlanReply(parts=[]))
+        self._words = KeptReplies(words, kept_words, OtherWordsReply(queries=[]))
+        self.identity = _identity(plans, words)
+
+    def plan(self, question: str) -> Plan:
+        """By rules where the reply cannot be read. Raises what `Connection.guarded` raises."""
+        if not self._settings.decompose:
+            return Plan((Part(question),))
+        reply, usage = self._plans.to(json.dumps(question, ensure_ascii=False))
+        parts = {
+            text: Part(text, _line(one.enough, MAX_ENOUGH_CHARS))
+            for one in reply.parts
+            if (text := _line(one.question, MAX_PART_CHARS))
+        }
+        if not parts:
+            return Plan(self._rules.plan(question).parts, usage)
+        if len(parts) == 1:  # one thing is asked, and the question says it best
+            (only,) = parts.values()
+            return Plan((Part(question, only.enough),), usage)
+        return Plan(tuple(parts.values())[: self._settings.max_parts], usage)
+
+    def other_words(self, part: Part, read: Sequence[Context], /) -> OtherWords:
+        """By rules where the reply cannot be read. Raises as `plan`."""
+        asked = json.dumps({"question": part.question, "enough": part.enough}, ensure_ascii=False)
+        reply, usage = self._words.to(f"{sources_block(_within_limit(read)).text}\n\n{asked}")
+        queries = [_line(query, MAX_QUERY_CHARS) for query in reply.queries]
+        different = [query for query in dict.fromkeys(queries) if query and query != part.question]
+        if not different:
+            return OtherWords(self._rules.other_words(part, ()).queries, usage)
+        return OtherWords(tuple(different[: self._settings.max_gap_queries]), usage)
+
+
+def open_planner(settings: Settings, connections: Connections) -> Planner:
+    """The planner beside the model that writes answers. Raises as `ModelPlanner`."""
+    wanted = settings.answering.thorough
+    if settings.answering.model.partition(":")[0] not in PROVIDERS:
+        return RulePlanner(wanted)
+    name = ModelName.parse(settings.answering.model, setting="answering.model", instead="extractive")
+    return ModelPlanner(name, connections, wanted, settings.paths.plans)
+
+
+def tidy_kept_plans(folder: Path) -> None:
+    """Delete kept replies that are damaged, and those not asked for longest where there are too many."""
+    for cache in _caches(folder):
+        cache.remove_damaged()
+        cache.prune((), lambda _reply: True)
+
+
+def _caches(folder: Path) -> tuple[ReplyCache[PlanReply], ReplyCache[OtherWordsReply]]:
+    return ReplyCache(folder / "plans", PlanReply), ReplyCache(folder / "other_words", OtherWordsReply)
+
+
+def _identity(plans: LazyModel[PlanReply], words: LazyModel[OtherWordsReply]) -> str:
+    """The model, readably, and a hash of the prompts."""
+    return f"{plans.model_id} plan-{fingerprint(plans.instructions, words.instructions, PLANNER_VERSION)[:8]}"
+
+
+def _within_limit(contexts: Sequence[Context]) -> list[Context]:
+    """The best of them that together have at most MAX_CONTEXT_TOKENS."""
+    kept: list[Context] = []
+    n_tokens = 0
+    for context in contexts:
+        n_tokens += context.n_tokens
+        if n_tokens > MAX_CONTEXT_TOKENS:
+            break
+        kept.append(context)
+    return kept
+
+
+def _line(text: str, max_chars: int) -> str:
+    """One line without control characters, cut at a word."""
+    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    return line if len(line) <= max_chars else line[:max_chars].rpartition(" ")[0]
