@@ -33,7 +33,7 @@ _NEW_QUESTION = re.compile(
 )
 _LIST_ITEM = re.compile(r"[,;]\s+and\s+|;\s+", re.IGNORECASE)
 _ABOUT_PUBLICATION = re.compile(
-    r"\bwho (?:wrote|authored|co-?authored|published)\b"
+    r"\bwho (?:wrote|authored|co-?authored|published|developed|created|built|designed|introduced|proposed|invented)\b"
     r"|\bwritten by\b"
     r"|\bauthors? (?:of|behind)\b|\b(?:who|which|what|list|name|names of) (?:(?:is|are|were) )?(?:the )?authors?\b"
     r"|\b(?:which|what|whose) (?:journals?|institutions?|universit(?:y|ies)|affiliations?)\b|\baffiliated\b"

@@ -89,6 +89,12 @@ class Library:
         """Whether a model wrote the text of each place."""
         return self._is_generated[self._chunk_row_of[places]]
 
+    def first_places(self, paper_id: str, n: int) -> list[int]:
+        """The places of the first passages of a paper, up to `n`."""
+        number = self._paper_ids.index(paper_id)
+        start, end = np.searchsorted(self._paper_of, [number, number + 1])
+        return list(range(int(start), min(int(end), int(start) + n)))
+
     def neighbours(self, place: int, reach: int) -> list[int]:
         """Places of the same section up to `reach` away, the nearest first."""
         near = [at for distance in range(1, reach + 1) for at in (place - distance, place + distance)]

@@ -28,12 +28,16 @@ from rag_assets.retrieval.reranked import Reranking
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
 
-SEARCH_VERSION = 6
+SEARCH_VERSION = 7
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 
 
 _PASSAGES_A_CHUNK = 3
 """Passages that are fetched for each chunk that is wanted by its words."""
+
+
+_FIRST_PAGES, _FIRST_PASSAGES = 3, 3
+"""Papers whose beginning is given to a question about the publication, and how many passages of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +162,22 @@ class Searcher:
             among_best = np.isin(self.library.chunk_numbers([one.place for one in ranking]), chunks)
             packed = [one for one, is_among in zip(ranking, among_best, strict=True) if is_among]
             budget = self._settings.budget_tokens
+            if asks_about_publication(question.question):
+                packed += self._first_passages(ranking)
         contexts, given = self.contexts(packed, budget, question.filter)
         return Evidence(tuple(contexts), given, tuple(self._hits(best)), plan.queries, plan.usage)
+
+    def _first_passages(self, ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
+        """The beginnings of the papers that were found first: their title pages share few words with a question that
+        describes the paper in its own words."""
+        best: dict[str, RankedPassage] = {}
+        for one, paper in zip(ranking, self.library.paper_ids([one.place for one in ranking]), strict=True):
+            best.setdefault(paper, one)
+        return [
+            replace(one, place=place, passage_id=self.library.passage_ids([place])[0])
+            for paper, one in list(best.items())[:_FIRST_PAGES]
+            for place in self.library.first_places(paper, _FIRST_PASSAGES)
+        ]
 
     def hits(self, ranking: Sequence[RankedPassage], k: int) -> list[Hit]:
         """The best `k` chunks of a ranking, each scored by its best passage."""

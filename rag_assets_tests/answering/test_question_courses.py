@@ -62,10 +62,48 @@ def test_a_line_of_names_above_the_abstract_says_who_wrote_a_paper() -> None:
     assert [claim.text for claim in answer.claims] == ["Ada B. Lund, MD, Berit Moe and Carl Ness"]
 
 
+def test_a_paper_that_a_question_describes_in_its_own_words_is_meant() -> None:
+    """Who has not the title at hand asks for what the study did."""
+    found = [context(SHEEP), page(GOAT_PAGE), page(SHEEP_PAGE)]
+
+    answer = draft("Who wrote the study of groups bled twice at three pastures?", *found)
+
+    assert [claim.text for claim in answer.claims] == ["Authors: Ada Lund; Berit Moe"]
+
+
+@pytest.mark.parametrize(
+    "front",
+    [
+        "Ferritin in sheep\n\nAuthors: Lund, Ada; Moe, Berit Date: 2019\n\nFerritin fell in sheep.",
+        "Ada Lund and Berit Moe. 2019. Ferritin in sheep. In Herds 7.\n\nFerritin fell in sheep.",
+        "Ada Lund* | Berit Moe*\nHill College | Dale College\n\nFerritin fell in sheep.",
+    ],
+)
+def test_the_first_page_of_a_paper_without_a_header_says_who_wrote_it(front: str) -> None:
+    """Labelled, in a table, in a citation of itself: formats keep authors in many ways."""
+    first = replace(context(chunk("lund2019", front)), section_title="", page_start=1)
+
+    answer = draft("Who wrote about ferritin in sheep?", first)
+
+    assert [claim.text for claim in answer.claims] == [line for line in front.split("\n") if "Ada" in line]
+
+
+@pytest.mark.parametrize(("thing", "is_answered"), [("lund2019", True), ("the fence", False)])
+def test_who_made_a_thing_is_answered_by_the_paper_that_is_named_after_it(thing: str, *, is_answered: bool) -> None:
+    """The authors of a paper that only uses a thing did not make it."""
+    first = replace(
+        context(chunk("lund2019", "Ada Lund, Berit Moe\n\nThe fence held.")), section_title="", page_start=1
+    )
+
+    answer = draft(f"Who developed {thing}?", first)
+
+    assert ([claim.text for claim in answer.claims] == ["Ada Lund, Berit Moe"]) is is_answered
+
+
 def test_nothing_but_a_title_page_says_who_wrote_a_paper() -> None:
     """ "We examined ferritin" is no author."""
     assert draft("Who wrote the paper on ferritin in sheep?", context(SHEEP)).claims == ()
-    assert draft("Who wrote the paper on iron in reindeer?", page(SHEEP_PAGE)).claims == ()
+    assert draft("Who wrote the paper on salt in penguins?", page(SHEEP_PAGE)).claims == ()
 
 
 def test_a_summary_says_what_was_asked_done_found_and_what_limits_it() -> None:

@@ -8,6 +8,7 @@ from rag_assets.domain import TITLE_PAGE_HEADING, Filter
 from rag_assets.indexing.chroma import ChromaStore
 from rag_assets.indexing.protocols import Vectors
 from rag_assets.indexing.tantivy_index import TantivyIndex
+from rag_assets.questions import Question
 from rag_assets.retrieval.candidates import DenseSearch
 from rag_assets.retrieval.search import Searcher
 from rag_assets.settings import RetrievalSettings
@@ -160,6 +161,22 @@ def test_title_pages_are_found_by_questions_about_the_publication_only(tmp_path:
 
     assert chunk_ids(corpus.searcher(tmp_path, SETTINGS), "What happened to ferritin in winter?") == ["results"]
     assert chunk_ids(corpus.searcher(tmp_path, SETTINGS), "Who wrote the paper on ferritin in winter?")[0] == "title"
+
+
+def test_a_question_about_the_publication_is_given_the_first_page(tmp_path: Path) -> None:
+    """The title page of a paper shares no word with a question that tells its findings."""
+    title = chunk_of("title", "Title: Iron. Authors: Ana Sun.", section=TITLE_PAGE_HEADING)
+    results = [chunk_of(f"r{n}", f"Ferritin fell in winter number {n}.", ordinal=n) for n in range(1, 9)]
+    corpus = Corpus([title, *results])
+    corpus.index(tmp_path)
+
+    with corpus.searcher(tmp_path, SETTINGS) as searcher:
+        given = [
+            {one.chunk_id for one in searcher.evidence(Question(id="q", question=text), 2).contexts}
+            for text in ("Who wrote the study in which ferritin fell?", "In which study fell ferritin?")
+        ]
+
+    assert ["title" in chunks for chunks in given] == [True, False]
 
 
 def test_statements_are_found_by_questions_that_ask_for_them_only(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 16
+EXTRACTIVE_VERSION = 17
 
 
 class ExtractiveAnswerer:
@@ -81,7 +81,7 @@ class ExtractiveAnswerer:
     def _special_draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer | None:
         """The answer to a question that no search among single sentences answers; None for any other question."""
         if asks_about_publication(question):
-            claims = publication_claims(question, contexts)[: self._settings.max_claims]
+            claims = publication_claims(question, contexts, self._reader)[: self._settings.max_claims]
             return DraftAnswer(tuple(claims)) if claims or asks_for_authors(question) else None
         return summary(question, contexts) if asks_for_summary(question) else None
 

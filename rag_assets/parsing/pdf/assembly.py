@@ -17,6 +17,7 @@ from rag_assets.parsing.pdf.headings import BodyStyle, HeadingLevels, caption_ki
 from rag_assets.parsing.pdf.paragraphs import Part, goes_on, is_unfinished, joined_parts
 from rag_assets.parsing.pdf.sections import Outline, zones_of
 from rag_assets.parsing.pdf.table_columns import table_cells
+from rag_assets.text.person_names import lists_names
 
 _FOOTNOTE_SIZE = 0.93
 _FOOTNOTE_TOP = 0.5
@@ -73,7 +74,7 @@ def _kind_of(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> Bloc
     if group.kind is GroupKind.ROWS:
         return BlockKind.TABLE
     if is_heading(group, body):
-        return BlockKind.HEADING
+        return BlockKind.PARAGRAPH if group.page == 1 and lists_names(group.plain_text) else BlockKind.HEADING
     if group.is_aside or _is_footnote(group, body, above):
         return BlockKind.FOOTNOTE
     if caption_kind(group) == "figure":
