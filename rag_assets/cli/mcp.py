@@ -33,10 +33,11 @@ def mcp(
         from rag_assets.engine import open_engine
         from rag_assets.mcp_server.server import create_server
         from rag_assets.mcp_server.transports import serve_http, serve_stdio
+        from rag_assets.reading.reader import Reader
 
         settings = settings_of(data, [*(set_ or []), f"server.host={host}", f"server.port={port}"])
-        with open_engine(settings) as engine:
-            server = create_server(engine)
+        with open_engine(settings) as engine, Reader(settings, engine) as reader:
+            server = create_server(engine, reader)
             if http:
                 serve_http(server, settings.server, _announce)
             else:

@@ -4,7 +4,7 @@ What stands in papers is written by strangers. Sentences that give orders to a m
 own prompts, and characters that act on a terminal are replaced.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from rag_assets.answering.drafts import EXTRACTIVE
 from rag_assets.answering.prompt_injection.source_fences import neutral
@@ -24,21 +24,37 @@ _NOT_WRITTEN = "The claims are sentences of the papers as they stand, not a writ
 _INDENT = "   "
 
 
-def hits_text(hits: Sequence[Hit]) -> str:
-    """The hits of a search, best first: place, ids and the passage that fits best."""
+def hits_text(hits: Sequence[Hit], titles: Mapping[str, str]) -> str:
+    """The hits of a search, best first: place, ids and the passage that fits best. titles: by paper id."""
     if not hits:
         return NOTHING_FOUND
-    return "\n\n".join([f"{len(hits)} chunks, best first.", *map(_hit, hits)])
+    papers = papers_text([hit.chunk.paper_id for hit in hits], titles)
+    return "\n\n".join([f"{len(hits)} chunks, best first.", *map(_hit, hits), papers])
 
 
-def answer_text(result: QAResult) -> str:
-    """An answer: its claims, each with the places that prove it, and what else must be known."""
+def answer_text(result: QAResult, titles: Mapping[str, str]) -> str:
+    """An answer: its claims, each with the places that prove it, and what else must be known. titles: by paper id."""
     if result.refused:
         return "\n".join([result.answer, *map(paper_text, reasons_for_refusal(result)), "", _AFTER_REFUSAL])
     claims = [_claim(number, claim) for number, claim in enumerate(result.claims, start=1)]
     notes = [paper_text(remark) for remark in remarks(result)]
     notes += [_NOT_WRITTEN] if result.model.startswith(EXTRACTIVE) else []
-    return "\n\n".join([*claims, "\n".join(notes)]).rstrip()
+    return "\n\n".join([*claims, "\n".join([*notes, papers_text(result.sources_used, titles)])])
+
+
+def papers_text(paper_ids: Iterable[str], titles: Mapping[str, str]) -> str:
+    """What the ids stand for, one paper per line: 'smith2020 is "Ferritin in athletes".'"""
+    return "\n".join(
+        f"{paper_text(paper_id)} is {quoted(titles[paper_id])}."
+        if titles.get(paper_id)
+        else f"{paper_text(paper_id)} has no title."
+        for paper_id in dict.fromkeys(paper_ids)
+    )
+
+
+def quoted(text: str) -> str:
+    """A title or a short text on one line, in quotation marks."""
+    return f'"{" ".join(paper_text(text).split())}"'
 
 
 def paper_text(text: str) -> str:

@@ -18,7 +18,13 @@ logger = logging.getLogger(__name__)
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
-_ABOUT_ARGUMENTS = (errors.InvalidQuestions, errors.InvalidFilter)
+_ABOUT_ARGUMENTS = (
+    errors.InvalidQuestions,
+    errors.InvalidFilter,
+    errors.InvalidQuote,
+    errors.NotFound,
+    errors.UnreadableDocument,
+)
 _OPERATOR = "Tell the user: whoever runs this server must"
 _REMEDIES: Mapping[type[RagAssetsError], str] = {
     errors.MissingInput: f"No papers are indexed yet. {_OPERATOR} put papers into the data folder and run: "

@@ -3,7 +3,7 @@
 Pages are physical and 1-based; boxes are fractions of the page with the origin at its top left.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -102,6 +102,10 @@ class Reader:
     def paper(self, paper_id: str) -> PaperDetails:
         """A paper with its sections. Raises NotFound."""
         return self._papers.one(paper_id)
+
+    def titles(self) -> Mapping[str, str]:
+        """Title by id of the papers that were read; empty where a paper has none."""
+        return self._papers.titles()
 
     def section(self, paper_id: str, section: str) -> SectionText:
         """A section of a paper, by its id or, in any case, its title or path. Raises NotFound, which lists those there
