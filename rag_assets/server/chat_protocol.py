@@ -7,18 +7,22 @@ that clients may ignore. Source: https://platform.openai.com/docs/api-reference/
 import re
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
 from rag_assets.answering.wording import place_of
+from rag_assets.conversations import Turn, standalone
 from rag_assets.domain import Claim, QAResult
 from rag_assets.server.events import notes_on
 
 MODEL = "rag-assets"
 MAX_MESSAGES = 200
+_MAX_EARLIER = 20
+"""Messages that a question is read after."""
 _MARKUP = re.compile(r"[\\`*_\[\]<>!|~#&]")
 """Characters that Markdown or HTML gives a meaning: text of papers must not become a link, an image or a script."""
 
@@ -91,6 +95,15 @@ class Model(BaseModel):
 class Models(BaseModel):
     object: Literal["list"]
     data: list[Model]
+
+
+def turns_of(messages: Sequence[Message]) -> list[Turn]:
+    """The questions among earlier messages with their answers, oldest first; follow-ups as rules read them."""
+    turns: list[Turn] = []
+    for message, reply in pairwise(messages[-_MAX_EARLIER:]):
+        if message.role == "user" and reply.role == "assistant" and message.text.strip():
+            turns.append(Turn(message.text, standalone(message.text, turns), {"answer": reply.text}))
+    return turns
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from rag_assets.engine import Engine, open_engine
 from rag_assets.reading.reader import Reader
 from rag_assets.server.corpus_changes import CorpusChanges
 from rag_assets.server.corpus_facts import PublishedFacts
+from rag_assets.server.dialogue import Dialogue
 from rag_assets.server.feedback_log import FeedbackLog
 from rag_assets.server.rates import Rate
 from rag_assets.server.workers import Workers
@@ -32,6 +33,7 @@ class Shared:
     """For uploads and deletions, one at a time."""
     changes: CorpusChanges
     conversations: Conversations
+    dialogue: Dialogue
     facts: PublishedFacts
     feedback: FeedbackLog
     questions: Rate
@@ -41,19 +43,21 @@ class Shared:
     def of(cls, settings: Settings) -> "Shared":
         """Opens nothing yet: the first question opens indexes and models."""
         engine, limits = open_engine(settings), settings.server
+        conversations = Conversations(settings.paths.conversations)
         return cls(
-            settings,
-            engine,
-            Reader(settings, engine),
-            Workers(engine.n_at_once, limits.max_waiting, "answer"),
-            Workers(max(engine.n_at_once, 2), limits.max_waiting, "search"),
-            Workers(1, limits.max_waiting, "change"),
-            CorpusChanges(settings),
-            Conversations(settings.paths.conversations),
-            PublishedFacts(settings.paths),
-            FeedbackLog(settings.paths.feedback),
-            Rate(limits.questions_per_minute, "questions"),
-            Rate(limits.uploads_per_minute, "uploads"),
+            settings=settings,
+            engine=engine,
+            reader=Reader(settings, engine),
+            answering=Workers(engine.n_at_once, limits.max_waiting, "answer"),
+            searching=Workers(max(engine.n_at_once, 2), limits.max_waiting, "search"),
+            changing=Workers(1, limits.max_waiting, "change"),
+            changes=CorpusChanges(settings),
+            conversations=conversations,
+            dialogue=Dialogue(settings, conversations),
+            facts=PublishedFacts(settings.paths),
+            feedback=FeedbackLog(settings.paths.feedback),
+            questions=Rate(limits.questions_per_minute, "questions"),
+            uploads=Rate(limits.uploads_per_minute, "uploads"),
         )
 
     @property
@@ -71,6 +75,7 @@ class Shared:
         """Let go of everything."""
         self.stop()
         self.reader.close()
+        self.dialogue.close()
         self.engine.close()
         self.changes.close()
         self.conversations.close()

@@ -5,7 +5,7 @@ Claims are written as `qa.jsonl` writes them, to the byte; titles are added to t
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 from fastapi.sse import format_sse_event
@@ -16,6 +16,7 @@ from rag_assets.answering.wording import reasons_for_refusal, remarks
 from rag_assets.domain import Claim, Context, Evidence, QAResult
 from rag_assets.engine import ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
 from rag_assets.errors import GuardrailBroken
+from rag_assets.server.dialogue import Reading
 from rag_assets.server.problems import ProblemError
 
 MESSAGES: Mapping[Reason, str] = {
@@ -29,22 +30,12 @@ MESSAGES: Mapping[Reason, str] = {
 """Why something was left out, for readers."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """How a question was put to the corpus."""
-
-    question: str
-    """As it was searched for."""
-    is_rewritten: bool = False
-    """It follows up on the conversation, and was made to stand alone."""
-
-
 class AnswerEvents:
     """Turns the events of one answer into JSON objects by name."""
 
-    def __init__(self, finding: Finding, titles: Mapping[str, str]) -> None:
+    def __init__(self, reading: Reading, titles: Mapping[str, str]) -> None:
         """titles: by paper id."""
-        self._finding = finding
+        self._reading = reading
         self._titles = titles
         self._n_claims = 0
 
@@ -74,8 +65,10 @@ class AnswerEvents:
             self._context(context, evidence) | {"band": bands.get(context.chunk_id)} for context in evidence.contexts
         ]
         return {
-            "question": self._finding.question,
-            "rewritten": self._finding.is_rewritten,
+            "question": self._reading.question.question,
+            "rewritten": self._reading.asked.is_rewritten,
+            "reason": self._reading.asked.reason,
+            "paper_ids": list(self._reading.asked.paper_ids),
             "contexts": contexts,
         }
 

@@ -12,7 +12,7 @@ __all__ = ["built", "world"]
 
 
 @pytest.fixture(scope="session")
-def live(built: World) -> Iterator[Live]:
-    """A server over the built world; not to be changed."""
-    with served(built.paths.data) as running:
+def live(built: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
+    """A server over a copy of the built world, which all tests share: its papers are not to be changed."""
+    with served(built.copy_to(tmp_path_factory.mktemp("live")).paths.data) as running:
         yield running

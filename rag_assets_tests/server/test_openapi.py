@@ -1,13 +1,11 @@
 """The description of the API against the code: requests made from it, replies checked against it."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
-from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -43,6 +41,10 @@ def test_replies_are_as_described(described: Any, mode: GenerationMode) -> None:
     """Programs are written, and generated, from the description; where it is wrong, they fail at their users'."""
     checked = set()
     for operation in (found.ok() for found in described.get_all_operations()):
+        if (operation.path, operation.method, mode) == ("/api/papers", "post", GenerationMode.POSITIVE):
+            continue  # a file that happens to be a paper starts a run; tests of uploads send good ones
+        if mode is GenerationMode.NEGATIVE and not (list(operation.body) or list(operation.query)):
+            continue  # any text is an id, so such a request cannot be wrong
 
         @settings(
             max_examples=12,
@@ -55,9 +57,8 @@ def test_replies_are_as_described(described: Any, mode: GenerationMode) -> None:
         def check(case: schemathesis.Case) -> None:
             case.call_and_validate(checks=CHECKS)
 
-        with suppress(Unsatisfiable):  # what takes nothing, or any text, cannot be asked wrongly
-            check()
-            checked.add(operation.path)
+        check()
+        checked.add(operation.path)
 
     assert {"/api/search", "/api/answers", "/api/feedback", "/v1/chat/completions"} <= checked
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import aclosing
+from dataclasses import asdict
 from time import perf_counter
 from typing import Any
 
@@ -9,8 +10,10 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 
 from rag_assets.domain import QAResult
+from rag_assets.engine import Finished
 from rag_assets.server.dependencies import SharedDep, counts_as_question
-from rag_assets.server.events import AnswerEvents, Finding, as_json, sse, sse_error
+from rag_assets.server.dialogue import Kept
+from rag_assets.server.events import AnswerEvents, as_json, sse, sse_error
 from rag_assets.server.schemas import Asked, wants_events
 from rag_assets.server.streams import EventStream, streamed, until_left
 from rag_assets.server.workers import Events
@@ -22,8 +25,11 @@ Named = tuple[str, dict[str, Any]]
 
 class AnswerRequest(Asked):
     conversation_id: str | None = Field(
-        None, max_length=64, description="The question follows up on this conversation, and the answer is kept in it."
+        None,
+        max_length=64,
+        description="The question follows up on this conversation, and the answer is kept in it; empty: a new one.",
     )
+    keep: bool = Field(True, description="False: the answer is kept in no conversation.")
 
 
 class LeftOut(BaseModel):
@@ -40,8 +46,8 @@ class AnswerReply(BaseModel):
     answer: QAResult = Field(description="A row as in qa.jsonl.")
     dropped: list[LeftOut]
     notes: list[str] = Field(description="What a reader must know besides the claims.")
-    conversation_id: str | None
-    turn: int | None
+    conversation_id: str | None = Field(description="Where the answer is kept; None where it is not.")
+    turn: int | None = Field(description="Its number there, from 1.")
     seconds: float
 
 
@@ -64,11 +70,13 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
 
     def rendered() -> Iterator[Named]:
         started = perf_counter()
-        events = AnswerEvents(Finding(question.question), shared.facts.now().titles)
-        for event in shared.engine.answer(question):
+        reading = shared.dialogue.read(question, body.conversation_id)
+        events = AnswerEvents(reading, shared.facts.now().titles)
+        for event in shared.engine.answer(reading.question):
             name, data = events.rendered(event)
-            if name == "done":
-                data |= {"conversation_id": None, "turn": None, "seconds": round(perf_counter() - started, 3)}
+            if isinstance(event, Finished):
+                kept = shared.dialogue.keep(reading, event.trace.result, body.conversation_id) if body.keep else Kept()
+                data |= {**asdict(kept), "seconds": round(perf_counter() - started, 3)}
             yield name, data
 
     events = shared.answering.events(rendered)

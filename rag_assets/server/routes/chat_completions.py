@@ -1,17 +1,17 @@
 """POST /v1/chat/completions and GET /v1/models: the protocol of OpenAI, so that existing chat programs can ask.
 
-The last message of the user is the question. Instructions of a system message have no say: an answer is what the
-papers say, verified.
+The last message of the user is the question, read after those before it. Instructions of a system message have no say:
+an answer is what the papers say, verified.
 """
 
+from collections.abc import Iterator
 from contextlib import aclosing
-from functools import partial
 
 from fastapi import APIRouter, Request, Response
 from fastapi.sse import format_sse_event
 
 from rag_assets.engine import Event, Finished
-from rag_assets.server.chat_protocol import MODEL, ChatReply, ChatRequest, Completion, Model, Models
+from rag_assets.server.chat_protocol import MODEL, ChatReply, ChatRequest, Completion, Model, Models, turns_of
 from rag_assets.server.dependencies import SharedDep, counts_as_question
 from rag_assets.server.events import as_json, sound_result
 from rag_assets.server.problems import ProblemError, invalid_request, not_found
@@ -44,7 +44,12 @@ async def complete(body: ChatRequest, request: Request, shared: SharedDep) -> Re
         raise not_found("model", f"Ask {MODEL}.")
     question = Asked(question=_question_of(body)).as_question(shared.settings.server.max_question_chars)
     completion = Completion()
-    events = shared.answering.events(partial(shared.engine.answer, question))
+
+    def answered() -> Iterator[Event]:
+        reading = shared.dialogue.read_after(question, turns_of(body.messages[:-1]))
+        yield from shared.engine.answer(reading.question)
+
+    events = shared.answering.events(answered)
     if not body.stream:
         async with aclosing(until_left(events, request)) as items:
             results = [sound_result(event.trace) async for event in items if isinstance(event, Finished)]

@@ -1,0 +1,98 @@
+"""Questions of a conversation: read after those before them, and kept with their answers.
+
+How follow-ups are read and where turns are kept is decided in `conversations`.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from threading import Lock
+
+from rag_assets.conversations import Conversations, RewritingModel, Rewritten, Turn, open_rewriting_model, standalone
+from rag_assets.conversations.rewriting import N_READ
+from rag_assets.domain import Filter, QAResult
+from rag_assets.errors import InvalidQuestions, RagAssetsError
+from rag_assets.hosted.connections import Connections
+from rag_assets.questions import Question, asked
+from rag_assets.settings import Settings
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a question is put to the corpus."""
+
+    question: Question
+    """What is asked of the corpus."""
+    original: str
+    """As the user wrote it."""
+    asked: Rewritten
+
+    @classmethod
+    def as_it_stands(cls, question: Question) -> "Reading":
+        return cls(question, question.question, Rewritten.as_it_stands(question.question))
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where a turn was kept; nothing where it was not."""
+
+    conversation_id: str | None = None
+    turn: int | None = None
+    """Counted from 1."""
+
+
+class Dialogue:
+    """Safe to use from several threads; to be closed."""
+
+    def __init__(self, settings: Settings, conversations: Conversations) -> None:
+        """The model that rewrites follow-ups, if one answers, is opened by the first of them."""
+        self._settings = settings
+        self._conversations = conversations
+        self._connections = Connections(settings.model_access)
+        self._opening = Lock()
+        self._model: RewritingModel | None = None
+
+    def close(self) -> None:
+        self._connections.close()
+
+    def read(self, question: Question, conversation_id: str | None) -> Reading:
+        """The question after the last turns of its conversation. Raises UnknownConversation, MissingKey."""
+        if conversation_id is None:
+            return Reading.as_it_stands(question)
+        return self.read_after(question, self._conversations.last_turns(conversation_id, N_READ))
+
+    def read_after(self, question: Question, turns: Sequence[Turn]) -> Reading:
+        """The question after some turns, oldest first. Raises MissingKey."""
+        if not turns:
+            return Reading.as_it_stands(question)
+        rewritten = standalone(question.question, turns, self._opened_model())
+        try:
+            text = asked(rewritten.question).question
+        except InvalidQuestions:  # too long together with what it follows
+            return Reading.as_it_stands(question)
+        where = question.filter & Filter.of_papers(rewritten.paper_ids) if rewritten.paper_ids else question.where
+        standing = question.model_copy(update={"id": text, "question": text, "where": where})
+        return Reading(standing, question.question, rewritten)
+
+    def keep(self, reading: Reading, result: QAResult, conversation_id: str | None) -> Kept:
+        """Add the turn to its conversation; without one, a new one is begun.
+
+        An answer that cannot be kept (a folder that cannot be written, a conversation deleted meanwhile) is still
+        given: the log says why.
+        """
+        try:
+            kept_in = conversation_id or self._conversations.start()
+            turn = self._conversations.add(kept_in, Turn(reading.original, reading.asked, asdict(result)))
+        except (RagAssetsError, sqlite3.Error, OSError) as error:
+            logger.warning("An answer was not kept with its conversation: %s", error)
+            return Kept()
+        return Kept(kept_in, turn)
+
+    def _opened_model(self) -> RewritingModel | None:
+        with self._opening:
+            if self._model is None:
+                self._model = open_rewriting_model(self._settings, self._connections)
+            return self._model
