@@ -81,7 +81,7 @@ export class Conversation {
     const body = { question, ...this.scope(), ...this.reference() };
     const reply = await sendJson("/api/answers", body, { headers: { Accept: "text/event-stream" }, signal });
     for await (const { name, data } of events(reply)) {
-      if (name === "contexts") this.read(view, data, question);
+      if (name === "contexts") this.read(view, data);
       else if (name === "claim") view.add(data);
       else if (name === "retrying") view.readMore();
       else if (name === "error") throw new Problem(data.problem ?? data);
@@ -90,9 +90,9 @@ export class Conversation {
     throw new Problem({ title: "The connection ended", detail: CUT_OFF });
   }
 
-  read(view, data, question) {
-    const isNews = data.rewritten && data.question !== question && !view.contexts.size; // a retry sends it again
-    if (isNews) view.element.before(askedAs(data.question));
+  read(view, data) {
+    const isNews = data.rewritten && !view.contexts.size; // a retry sends it again
+    if (isNews) view.element.before(askedAs(data.question, data.reason));
     view.read(data);
   }
 
@@ -112,9 +112,9 @@ export class Conversation {
     return view;
   }
 
-  keptTurn({ turn, question, asked, rewritten, answer, contexts = [], dropped = [] }) {
+  keptTurn({ turn, question, asked, rewritten, reason, answer, contexts = [], dropped = [] }) {
     const view = this.newTurn(question);
-    if (rewritten) view.element.before(askedAs(asked));
+    if (rewritten) view.element.before(askedAs(asked, reason));
     view.read({ contexts });
     view.finish({ answer, dropped });
     this.finishTurn(view, question, { answer, turn });
@@ -177,7 +177,8 @@ export class Conversation {
 /** Delete a kept conversation. Throws Problem. */
 export const deleteConversation = (id) => request(`/api/conversations/${encodeURIComponent(id)}`, { method: "DELETE" });
 
-const askedAs = (question) => el("p", { class: "asked" }, "Asked of the papers as: ", el("q", {}, question));
+const askedAs = (question, reason) =>
+  el("p", { class: "asked" }, "Asked of the papers as: ", el("q", {}, question), reason && ` ${reason}`);
 
 function sendOnEnter(event) {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
