@@ -23,7 +23,7 @@ from rag_assets.domain import Chunk, UnitKind
 from rag_assets.reading.papers import Papers
 from rag_assets.reading.pdf_files import PdfFiles
 from rag_assets.reading.pdf_workers import PdfWorkers
-from rag_assets.reading.places import PagePlace, Places
+from rag_assets.reading.places import PagePlace, Places, wordings
 from rag_assets.settings import Settings
 from rag_assets.table_files import required_table
 from rag_assets.tables import chunks_from
@@ -41,6 +41,8 @@ class Case:
 
     chunk: Chunk
     quote: str
+    wordings: tuple[str, ...]
+    """As the page may have it: a row without the names of its columns."""
     kind: UnitKind
     pages: tuple[PagePlace, ...]
     read_back: str
@@ -51,11 +53,11 @@ class Case:
             return "page unknown"
         if not self.pages[0].is_exact:
             return "block"
-        return "same" if letters(self.read_back) == letters(self.quote) else "differs"
+        return "same" if letters(self.read_back) in map(letters, self.wordings) else "differs"
 
     @property
     def likeness(self) -> float:
-        return float(fuzz.ratio(letters(self.read_back), letters(self.quote)))
+        return float(max(fuzz.ratio(letters(self.read_back), letters(wording)) for wording in self.wordings))
 
 
 def cases(settings: Settings, n_quotes: int) -> Iterator[Case]:
@@ -67,7 +69,8 @@ def cases(settings: Settings, n_quotes: int) -> Iterator[Case]:
             pages = places.of(chunk, start, end)
             pdf = pdfs.of(chunk.paper_id)
             boxes = [box for page in pages for box in page.boxes if page.is_exact]
-            yield Case(chunk, chunk.text[start:end], kind, pages, words_under(pdf.path, boxes) if pdf else "")
+            read_back = words_under(pdf.path, boxes) if pdf else ""
+            yield Case(chunk, chunk.text[start:end], wordings(chunk.text, start, end), kind, pages, read_back)
     finally:
         workers.close()
 

@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import cached_property
+from itertools import chain, pairwise
 
 from rapidfuzz.distance import Prefix
 
@@ -23,13 +24,13 @@ from rag_assets.parsing.pdf.text import MAX_CHARS_PER_PAGE
 from rag_assets.reading.pdf_workers import PdfFile
 from rag_assets.text.folding import Folded
 
-MIN_SHARE = 0.8
+MIN_SHARE = 0.75
 """Share of a quote's words that must be found; with fewer, the marks would not show the sentence."""
 _SEED_WORDS = 3
 _HYPHEN_AT_LINE_END = "\x02"
 _NO_LETTER = re.compile(r"[\W_]+")
-_MAX_GAP_WORDS = 4
-"""Words between two found ones, on either side, that are marked with them: a note mark, a word read differently."""
+_MAX_READ_DIFFERENTLY = 2
+"""So many more words may stand on the page than in the quote where the two differ: one symbol, or three."""
 _MAX_CONTEXT_CHARS = 200
 _MIN_LINE_OVERLAP = 0.5
 _MAX_GAP_HEIGHTS = 2.5
@@ -41,7 +42,8 @@ class QuoteSearch:
     """What is looked for, and where."""
 
     pdf: PdfFile
-    quote: str
+    wordings: tuple[str, ...]
+    """The quote as the page may have it, likeliest first."""
     before: str
     """What stands before the quote in its chunk; tells repetitions apart."""
     after: str
@@ -61,6 +63,10 @@ class _Pages:
     glyphs: tuple[_Placed, ...]
     """Of each character of the text."""
 
+    @cached_property
+    def letters(self) -> Folded:
+        return _letters(self.text)
+
 
 def find_on_pages(search: QuoteSearch) -> tuple[Box, ...]:
     """A box for each line that the quote stands on, in its order; none where it is not found.
@@ -68,7 +74,9 @@ def find_on_pages(search: QuoteSearch) -> tuple[Box, ...]:
     Raises UnreadableDocument for a PDF that cannot be opened.
     """
     pages = _read(search)
-    found = _found_in_one_piece(search, pages.text) or _found_in_pieces(search.quote, pages.text)
+    whole = (_found_in_one_piece(wording, search, pages) for wording in search.wordings)
+    pieces = (_found_in_pieces(wording, pages.text) for wording in search.wordings)
+    found = next(filter(None, chain(whole, pieces)), [])
     return tuple(box for start, end in found for box in _line_boxes(pages.glyphs[start:end]))
 
 
@@ -124,9 +132,9 @@ def _letters(text: str) -> Folded:
     return Folded.of(text).without(_NO_LETTER)
 
 
-def _found_in_one_piece(search: QuoteSearch, text: str) -> list[tuple[int, int]]:
+def _found_in_one_piece(quote: str, search: QuoteSearch, pages: _Pages) -> list[tuple[int, int]]:
     """The place of the whole quote; of several, the one with the surroundings it has in its chunk."""
-    wanted, page = _letters(search.quote).text, _letters(text)
+    wanted, page = _letters(quote).text, pages.letters
     places = [match.start() for match in re.finditer(f"(?={re.escape(wanted)})", page.text)] if wanted else []
     if not places:
         return []
@@ -143,7 +151,7 @@ def _found_in_one_piece(search: QuoteSearch, text: str) -> list[tuple[int, int]]
 
     best = max(places, key=likeness)
     start, end = page.span(best, best + len(wanted))
-    return [_with_signs(search.quote, text, start, end)]
+    return [_with_signs(quote, pages.text, start, end)]
 
 
 def _with_signs(quote: str, text: str, start: int, end: int) -> tuple[int, int]:
@@ -172,17 +180,20 @@ def _found_in_pieces(quote: str, text: str) -> list[tuple[int, int]]:
     if len(mapping) < MIN_SHARE * len(wanted.words):
         return []
     pairs = sorted(mapping.items())
-    breaks = [
-        at
-        for at, (one, other) in enumerate(pairwise(pairs), start=1)
-        if other[1] - one[1] > _MAX_GAP_WORDS + 1 or other[0] - one[0] > _MAX_GAP_WORDS + 1
-    ]
+    breaks = [at for at, (one, other) in enumerate(pairwise(pairs), start=1) if _is_interrupted(one, other)]
     pieces = [pairs[start:end] for start, end in pairwise([0, *breaks, len(pairs)])]
     spans = [(page.starts[piece[0][1]], page.ends[piece[-1][1]]) for piece in pieces]
     whole_start, whole_end = _with_signs(quote, text, spans[0][0], spans[-1][1])
     spans[0] = (whole_start, spans[0][1])
     spans[-1] = (spans[-1][0], whole_end)
     return spans
+
+
+def _is_interrupted(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether what stands on the page between two found words is no part of the quote. Where the quote too has words
+    there, they are read differently: a formula, a cut word."""
+    n_in_quote, n_on_page = other[0] - one[0] - 1, other[1] - one[1] - 1
+    return n_on_page > (n_in_quote + _MAX_READ_DIFFERENTLY if n_in_quote else 0)
 
 
 @dataclass

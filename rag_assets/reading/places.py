@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rag_assets.answering.citations.table_quotes.rows import quoted_rows
 from rag_assets.domain import Box, Chunk, Span, all_boxes, spans_between
 from rag_assets.errors import NotFound, UnreadableDocument
 from rag_assets.reading.page_search import QuoteSearch, find_on_pages
@@ -64,13 +65,25 @@ class Places:
         try:
             pdf = self._pdfs.of(chunk.paper_id)
             before, after = chunk.text[max(0, start - _CONTEXT_CHARS) : start], chunk.text[end : end + _CONTEXT_CHARS]
-            return self._found(QuoteSearch(pdf, chunk.text[start:end], before, after, tuple(pages))) if pdf else ()
+            if pdf is None:
+                return ()
+            return self._found(QuoteSearch(pdf, wordings(chunk.text, start, end), before, after, tuple(pages)))
         except (NotFound, UnreadableDocument) as error:
             logger.warning("The place of a quote is that of its paragraph: %s", error)
             return ()
 
     def _search(self, search: QuoteSearch) -> tuple[Box, ...]:
         return self._workers.run(find_on_pages, search, search.pdf)
+
+
+def wordings(text: str, start: int, end: int) -> tuple[str, ...]:
+    """How `text[start:end]` of a chunk may stand on a page. A row of a table is written with the names of its columns,
+    which stand elsewhere there."""
+    quote = text[start:end]
+    cells = [cell for rows in quoted_rows(text, start, end) for _, cell in rows.cells]
+    if not any(cell.column and text.startswith(cell.column, cell.start) for cell in cells):
+        return (quote,)
+    return " ".join(cell.text for cell in cells), quote
 
 
 def _pages(spans: Sequence[Span]) -> list[int]:

@@ -19,7 +19,7 @@ REPEATED = "The samples were frozen at once."
 
 
 def search(path: Path, quote: str, pages: tuple[int, ...] = (1,), before: str = "", after: str = "") -> QuoteSearch:
-    return QuoteSearch(PdfFile(path, path.name, file_sha256(path), 100), quote, before, after, pages)
+    return QuoteSearch(PdfFile(path, path.name, file_sha256(path), 100), (quote,), before, after, pages)
 
 
 def test_the_marks_of_every_sentence_lie_on_its_words(reader: Reader, built: World) -> None:
