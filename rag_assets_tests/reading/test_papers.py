@@ -1,0 +1,102 @@
+"""The list of papers, their sections, and what stands around a chunk."""
+
+from itertools import pairwise
+
+import pytest
+
+from rag_assets.errors import NotFound
+from rag_assets.reading.papers import PaperState
+from rag_assets.reading.reader import Reader
+from rag_assets_tests.end_to_end.world import TOPICS, World
+from rag_assets_tests.reading.conftest import BROKEN, DRAWN, opened
+
+
+def test_papers_are_ready_kept_out_with_their_reason_or_waiting(world: World) -> None:
+    """Whoever put a paper in must see whether it can be asked, or what to do about it."""
+    world.write_paper("basalt", *TOPICS["basalt"])
+
+    with opened(world) as reader:
+        papers = {paper.paper_id: paper for paper in reader.papers()}
+
+    assert {name: paper.state for name, paper in papers.items()} == {
+        "basalt": PaperState.WAITING,
+        BROKEN: PaperState.QUARANTINED,
+        DRAWN: PaperState.READY,
+        "ferritin": PaperState.READY,
+    }
+    assert "PDFium finds no readable structure" in (papers[BROKEN].reason or "")
+    assert (papers["ferritin"].title, papers["ferritin"].has_pages) == ("Ferritin in athletes", False)
+    assert papers[DRAWN].has_pages
+    assert papers[DRAWN].n_chunks > 0
+
+
+def test_a_run_shows_in_an_open_reader(world: World) -> None:
+    """A server stays open for weeks; an upload must turn from waiting to ready without a restart."""
+    with opened(world) as reader:
+        world.write_paper("basalt", *TOPICS["basalt"])
+        before = {paper.paper_id: paper.state for paper in reader.papers()}
+
+        assert world.run().is_success
+
+        after = {paper.paper_id: paper.state for paper in reader.papers()}
+    assert (before["basalt"], after["basalt"]) == (PaperState.WAITING, PaperState.READY)
+
+
+def test_a_folder_without_any_run_lists_what_waits(world: World) -> None:
+    """The first thing a new user does is to put papers in and look."""
+    for table in world.paths.cache.glob("*.parquet"):
+        table.unlink()
+
+    with opened(world) as reader:
+        papers = reader.papers()
+        details = reader.paper(DRAWN)
+
+    assert {paper.state for paper in papers} == {PaperState.WAITING}
+    assert details.sections == ()
+
+
+def test_the_text_of_a_section_repeats_nothing_and_leaves_nothing_out(reader: Reader) -> None:
+    """Chunks overlap so that each can be read alone; a section is read once."""
+    for paper in (DRAWN, "ferritin"):
+        for section in reader.paper(paper).sections:
+            text = reader.section(paper, section.section_id)
+
+            assert [part.chunk_id for part in text.parts] == list(section.chunk_ids)
+            for part in text.parts:
+                chunk = reader.chunk(part.chunk_id).chunk
+                assert text.text[part.start : part.end] == chunk.text[part.chunk_start :]
+
+
+def test_a_section_is_found_by_its_title_in_any_case(reader: Reader) -> None:
+    """People and assistants name sections by their titles, not by ids."""
+    (first, *_) = reader.paper("ferritin").sections
+
+    by_title = reader.section("ferritin", first.title.upper())
+
+    assert by_title.section == first
+    with pytest.raises(NotFound, match=r"ferritin has no section 'Nowhere'\. Its sections: "):
+        reader.section("ferritin", "Nowhere")
+
+
+def test_a_chunk_has_the_end_of_what_is_before_it_and_the_beginning_of_what_follows(reader: Reader) -> None:
+    """A sentence alone is easily misread; its neighbours are one look away, and nothing is shown twice."""
+    ids = [chunk_id for section in reader.paper(DRAWN).sections for chunk_id in section.chunk_ids]
+    assert len(ids) > 1
+
+    texts = [reader.chunk(chunk_id) for chunk_id in ids]
+
+    assert texts[0].before == ""
+    assert texts[-1].after == ""
+    for earlier, later in pairwise(texts):
+        repeated = later.chunk.text[: later.chunk.own_start]
+        assert earlier.after
+        assert later.chunk.text.startswith(repeated + earlier.after)
+        assert later.before
+        assert earlier.chunk.text.removesuffix(repeated.strip()).rstrip().endswith(later.before)
+
+
+def test_an_unknown_id_is_said_to_be_unknown(reader: Reader) -> None:
+    """Ids come from addresses that anyone may type."""
+    for ask in (reader.paper, lambda name: reader.section(name, "x"), reader.chunk, reader.place):
+        with pytest.raises(NotFound, match="nobody"):
+            ask("nobody")
