@@ -1,11 +1,11 @@
-"""Papers of random words whose vectors are random directions, in the real files of the pipeline: large corpora in
-minutes.
+"""Papers of random words whose vectors, those of tokens too, are random directions, in the real files of the pipeline:
+large corpora in minutes.
 
 Words are whole words of the embedding model's vocabulary, as frequent as Zipf's law has them, so that a passage has
 about as many tokens as one of a real paper.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,9 @@ import pyarrow as pa
 from tokenizers import Tokenizer
 
 from rag_assets.domain import Box, Chunk, ChunkUnit, Passage, Span, UnitKind
-from rag_assets.embedding import embedder_facts
+from rag_assets.embedding import embedder_facts, open_token_encoder
+from rag_assets.embedding.token_codes import DIMENSION, N_BYTES, TokenCodes
+from rag_assets.embedding.token_store import StoredTokens, TokenStore, text_key
 from rag_assets.incremental import fingerprint
 from rag_assets.indexing.builder import update_index
 from rag_assets.indexing.exact_vectors import write_vectors
@@ -31,18 +33,20 @@ N_WORDS = 20_000
 
 
 def make_corpus(data: Path, n_passages: int) -> None:
-    """Tables and both indexes of random papers, below `data`. Chroma's graph is left out: so few vectors are compared
-    one by one, and the graph is not opened."""
+    """Tables, token vectors and both indexes of random papers, below `data`. Chroma's graph is left out: so few vectors
+    are compared one by one, and the graph is not opened."""
 
     settings = load_settings({"data_dir": str(data)})
     paths = settings.paths
     paths.cache.mkdir(parents=True, exist_ok=True)
+    tokens = TokenStore(paths.token_vectors, open_token_encoder(settings.embedding, paths.models).identity)
     tables: dict[str, list[pa.Table]] = {"chunks": [], "passages": []}
     rows: list[IndexRow] = []
     for chunks, passages in random_papers(n_passages):
         tables["chunks"].append(to_table([chunk_row(chunk) for chunk in chunks], CHUNKS))
         tables["passages"].append(to_table([passage_row(passage, "synthetic") for passage in passages], PASSAGES))
         rows += [IndexRow.of(passage) for passage in passages]
+        store_random_tokens(tokens, passages)
     write_table(pa.concat_tables(tables["chunks"]), paths.chunks, {"tokenizer": "wordpiece"})
     write_table(pa.concat_tables(tables["passages"]), paths.passages, {})
     facts = embedder_facts(settings.embedding, paths.models)
@@ -55,6 +59,20 @@ def make_corpus(data: Path, n_passages: int) -> None:
     write_vectors(paths.chroma, by_id, dict(zip(by_id, vectors, strict=True)))
     hashes = {id_: row.fingerprint for id_, row in by_id.items()}
     write_manifest(paths.chroma, IndexManifest.of(vector_index(settings, facts.identity).identity, hashes))
+
+
+def store_random_tokens(store: TokenStore, passages: Sequence[Passage]) -> None:
+    """passages: of one paper. A question reads them as it reads real ones, and finds nothing in them."""
+    draw = np.random.default_rng(11)
+    tokenizer = Tokenizer.from_file(str(packaged_model_folder() / "tokenizer.json"))
+    tokenizer.no_padding()
+    encodings = tokenizer.encode_batch([passage.text for passage in passages], add_special_tokens=False)
+    tokens: dict[int, StoredTokens] = {}
+    for passage, encoding in zip(passages, encodings, strict=True):
+        codes = draw.integers(0, 256, (len(encoding.ids), N_BYTES), np.uint8)
+        factors = np.full(len(codes), 1 / np.sqrt(DIMENSION), np.float16)
+        tokens[text_key(passage.text)] = StoredTokens(TokenCodes(codes, factors), np.array(encoding.offsets, np.int32))
+    store.put(passages[0].paper_id, tokens)
 
 
 def random_papers(n_passages: int) -> Iterator[tuple[list[Chunk], list[Passage]]]:

@@ -6,6 +6,7 @@ one only where the question asks for it ("Who funded the study?"). The wordings 
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True)
@@ -97,4 +98,10 @@ _KINDS = (_LICENCE, _CORRESPONDENCE, _DATES_AND_CITATION, _INTERESTS, _FUNDING, 
 
 def states_only_formalities(sentence: str, question: str) -> bool:
     """Whether a sentence is formal, and the question does not ask for that kind."""
-    return any(kind.stated.search(sentence) and not kind.asked.search(question) for kind in _KINDS)
+    return any(not kind.asked.search(question) for kind in _kinds_stated(sentence))
+
+
+@lru_cache(maxsize=2**13)
+def _kinds_stated(sentence: str) -> tuple[_Kind, ...]:
+    """Kept for some thousand sentences: passages are found again and again."""
+    return tuple(kind for kind in _KINDS if kind.stated.search(sentence))

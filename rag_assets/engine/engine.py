@@ -8,6 +8,7 @@ import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from threading import BoundedSemaphore, RLock
 from typing import Any, Self
 
@@ -129,7 +130,7 @@ class Engine:
         question = _question(question, where)
         pipeline = self._adapted(manner)
         with self._snapshots.newest() as searcher:
-            events = pipeline.answer(question, searcher.evidence)
+            events = pipeline.answer(question, partial(searcher.evidence, rankings={}))
             while True:
                 with self._slots:  # a slot is not held while the caller looks at an event
                     event = next(events, None)

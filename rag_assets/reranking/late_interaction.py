@@ -60,6 +60,6 @@ def best_stretch(question: Vectors, passage: Vectors) -> float:
         return 0.0
     cosines = question @ passage.T
     blocks = np.maximum.reduceat(cosines, np.arange(0, cosines.shape[1], _BLOCK), axis=1)
-    n_stretches = max(1, blocks.shape[1] - _BLOCKS_OF_STRETCH + 1)
-    means = [blocks[:, start : start + _BLOCKS_OF_STRETCH].max(axis=1).mean() for start in range(n_stretches)]
-    return float(max(means))
+    for _ in range(min(_BLOCKS_OF_STRETCH, blocks.shape[1]) - 1):
+        blocks = np.maximum(blocks[:, :-1], blocks[:, 1:])  # of one block more each time
+    return float(blocks.mean(axis=0).max())

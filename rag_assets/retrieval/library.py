@@ -3,9 +3,12 @@
 A passage is known by its place: its number in reading order, which is by paper, chunk and place in the chunk.
 """
 
-from collections.abc import Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
+from threading import Lock
+from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +21,10 @@ from rag_assets.retrieval.stored_table import StoredTable
 from rag_assets.tables import chunks_from, passages_from
 
 Numbers = npt.NDArray[np.int32]
+KEPT_PASSAGES, KEPT_CHUNKS = 512, 128
+"""Rows kept in memory, together some 6 MB: the steps of a question read the same ones."""
+_Key = TypeVar("_Key")
+_Row = TypeVar("_Row")
 
 
 class Library:
@@ -62,6 +69,8 @@ class Library:
         self._ids = np.array([id_.encode() for id_ in passage_ids], np.bytes_)[order]
         self._by_id = np.argsort(self._ids).astype(np.int32)
         self.papers = frozenset(self._paper_ids)
+        self._kept_passages: _LatelyRead[int, Passage] = _LatelyRead(KEPT_PASSAGES)
+        self._kept_chunks: _LatelyRead[str, Chunk] = _LatelyRead(KEPT_CHUNKS)
 
     def places(self, passage_ids: Sequence[str]) -> Numbers:
         """The places of passages that exist. Raises KeyError for one that does not."""
@@ -102,12 +111,12 @@ class Library:
 
     def passages(self, places: Sequence[int]) -> list[Passage]:
         """The passages at those places."""
-        return passages_from(self._passages.rows(self._passage_rows[list(places)].tolist())) if len(places) else []
+        found = self._kept_passages.of(places, self._read_passages)
+        return [found[place] for place in places]
 
     def chunks(self, chunk_ids: Iterable[str]) -> dict[str, Chunk]:
         """The chunks of those ids that exist."""
-        rows = [self._chunk_rows[id_] for id_ in chunk_ids if id_ in self._chunk_rows]
-        return {chunk.chunk_id: chunk for chunk in chunks_from(self._chunks.rows(rows))} if rows else {}
+        return self._kept_chunks.of([id_ for id_ in chunk_ids if id_ in self._chunk_rows], self._read_chunks)
 
     def passage_column(self, name: str) -> pa.Array:
         """A column of the passages, read from the file, by place."""
@@ -117,9 +126,39 @@ class Library:
         """A column of the chunks, read from the file, by the places of their passages."""
         return self._chunks.columns([name])[name].combine_chunks().take(pa.array(self._chunk_row_of))
 
+    def _read_passages(self, places: list[int]) -> list[Passage]:
+        return passages_from(self._passages.rows(self._passage_rows[places].tolist()))
+
+    def _read_chunks(self, chunk_ids: list[str]) -> list[Chunk]:
+        return chunks_from(self._chunks.rows([self._chunk_rows[id_] for id_ in chunk_ids]))
+
     def close(self) -> None:
         self._chunks.close()
         self._passages.close()
+
+
+class _LatelyRead(Generic[_Key, _Row]):
+    """The rows read last; may be used by several threads."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._rows: OrderedDict[_Key, _Row] = OrderedDict()
+
+    def of(self, keys: Sequence[_Key], read: Callable[[list[_Key]], Sequence[_Row]]) -> dict[_Key, _Row]:
+        """The rows of those keys, in their order; `read` gets those that are not kept."""
+        with self._lock:
+            found = {key: self._rows[key] for key in keys if key in self._rows}
+        missing = [key for key in dict.fromkeys(keys) if key not in found]
+        if missing:
+            found |= dict(zip(missing, read(missing), strict=True))
+        with self._lock:
+            for key in found:
+                self._rows[key] = found[key]
+                self._rows.move_to_end(key)
+            while len(self._rows) > self._most:
+                self._rows.popitem(last=False)
+        return {key: found[key] for key in keys}
 
 
 def _codes(values: Sequence[str]) -> Numbers:

@@ -56,6 +56,10 @@ class RankedPassage:
     """Numbers of the queries that found it, among all of the question."""
 
 
+Rankings = dict[tuple[tuple[Query, ...], ...], list[RankedPassage]]
+"""By what was searched for: the parts of a plan."""
+
+
 class Searcher:
     """Everything a question needs, opened once; close it, or use it as a context manager."""
 
@@ -148,13 +152,19 @@ class Searcher:
             for at in np.flatnonzero(reranked.are_kept).tolist()
         ]
 
-    def evidence(self, question: Question, k: int, budget_tokens: int | None = None) -> Evidence:
+    def evidence(
+        self, question: Question, k: int, budget_tokens: int | None = None, rankings: Rankings | None = None
+    ) -> Evidence:
         """The best `k` chunks, and the contexts made of what was found in them.
 
-        budget_tokens: pack so many tokens out of everything that was found instead.
+        budget_tokens: pack so many tokens out of everything that was found instead. rankings: made for this question
+        before, and added to: an answer that asks for more chunks of its question ranks nothing again.
         """
         plan = self._planner.plan(question.question)
-        ranking = self._ranked(plan, question.filter)
+        rankings = {} if rankings is None else rankings
+        if plan.parts not in rankings:
+            rankings[plan.parts] = self._ranked(plan, question.filter)
+        ranking = rankings[plan.parts]
         best = self._best_of_chunks(ranking)[:k]
         packed, budget = ranking, budget_tokens
         if budget is None:

@@ -1,12 +1,14 @@
 """The best candidates of a search are looked at once more."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from rag_assets.domain import Band, band_of
 from rag_assets.errors import MissingModel
+from rag_assets.questions import asked
 from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.search import Searcher
 from rag_assets.settings import RetrievalSettings
@@ -118,3 +120,18 @@ def test_the_same_question_gets_the_same_scores(folder: Path) -> None:
     reranker = ScriptedReranker({text: float(np.float32(0.3)) for text in ("Steel bridges carry loads.",)})
 
     assert found(searcher(folder, reranker)) == found(searcher(folder, reranker))
+
+
+def test_an_answer_that_asks_for_more_chunks_is_ranked_once(folder: Path) -> None:
+    """Most keyless answers ask for more chunks to find a second paper: ranking again would take a fifth of their time,
+    and cost a second request where the reranker is behind an API."""
+    reranker, rankings = ScriptedReranker({"Steel bridges carry loads.": 0.9}), dict[Any, Any]()
+
+    with searcher(folder, reranker) as one:
+        few, more = (one.evidence(asked(QUESTION), k, rankings=rankings) for k in (1, 3))
+        n_asked = len(reranker.seen)
+        fresh = one.evidence(asked(QUESTION), 3)
+
+    assert n_asked == 1
+    assert (len(few.hits), len(more.hits)) == (1, 3)
+    assert more == fresh

@@ -71,6 +71,7 @@ class Place:
     verification: Verification
 
 
+@lru_cache(maxsize=256)
 def is_long_enough(quote: str) -> bool:
     """Whether a quote has MIN_QUOTE_CHARS characters, with blanks folded and ligatures counted once."""
     return min(len(quote), len(Folded.of(quote).text)) >= MIN_QUOTE_CHARS

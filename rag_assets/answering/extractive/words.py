@@ -4,6 +4,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence, Set
+from functools import lru_cache
 
 from py_rust_stemmers import SnowballStemmer
 
@@ -23,13 +24,19 @@ def words_of(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
+@lru_cache(maxsize=2**15)
 def stem_of(word: str) -> str:
     """The stem of a word in small letters."""
     return str(_STEMMER.stem_word(word))
 
 
+@lru_cache(maxsize=2**12)
 def terms_of(text: str) -> frozenset[str]:
-    """Stems of the content words; a hyphenated word counts as itself and as its parts."""
+    """Stems of the content words; a hyphenated word counts as itself and as its parts.
+
+    Kept for some thousand texts, about 6 MB: an answer compares each sentence with the next, and reads it again where
+    it asks for more chunks.
+    """
     words = [word.lower() for word in words_of(text)]
     parts = [part for word in words if "-" in word for part in word.split("-")]
     return frozenset(stem_of(word) for word in (*words, *parts) if word not in _QUESTION_WORDS)
