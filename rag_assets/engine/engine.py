@@ -20,6 +20,7 @@ from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.thorough import THOROUGH_VERSION, Planner, ThoroughPipeline, open_planner
 from rag_assets.answering.trace import AnswerTrace, Event, Finished
 from rag_assets.domain import EVERYTHING, Chunk, Evidence, Filter, Hit, QAResult
+from rag_assets.embedding.base import Vectors
 from rag_assets.embedding.hosted_models import is_hosted
 from rag_assets.embedding.missing_tokens import stores_tokens
 from rag_assets.embedding.providers import embedder_facts, open_embedder
@@ -146,6 +147,10 @@ class Engine:
         if not isinstance(last, Finished):
             raise TypeError(f"the last event of an answer is {type(last).__name__}")
         return last.trace
+
+    def question_vector(self, text: str) -> Vectors:
+        """The unit vector of a question, by the model that compares sentences; shape (dimension,)."""
+        return self._encoder().embed_query(text)
 
     def broken_promises(self, result: QAResult) -> Mapping[str, Sequence[Mapping[str, Any]]]:
         """The promises that an answer does not keep on the corpus as it is, each with the rows that break it."""

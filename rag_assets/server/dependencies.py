@@ -53,7 +53,7 @@ class Shared:
             changing=Workers(1, limits.max_waiting, "change"),
             changes=CorpusChanges(settings),
             conversations=conversations,
-            dialogue=Dialogue(settings, conversations),
+            dialogue=Dialogue(settings, conversations, engine),
             facts=PublishedFacts(settings.paths),
             feedback=FeedbackLog(settings.paths.feedback),
             questions=Rate(limits.questions_per_minute, "questions"),

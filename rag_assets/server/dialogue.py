@@ -10,13 +10,16 @@ from dataclasses import asdict, dataclass
 from threading import Lock
 
 from rag_assets.conversations import Conversations, RewritingModel, Rewritten, Turn, open_rewriting_model, standalone
+from rag_assets.conversations.earlier_questions import EarlierQuestions
 from rag_assets.conversations.rewriting import N_READ
 from rag_assets.domain import Filter, QAResult
+from rag_assets.engine import Engine
 from rag_assets.errors import InvalidQuestions, RagAssetsError
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import Question, asked
 from rag_assets.settings import Settings
 
+_ASKED_BEFORE = "This is the answer to an earlier question that asks the same."
 logger = logging.getLogger(__name__)
 
 
@@ -47,9 +50,12 @@ class Kept:
 class Dialogue:
     """Safe to use from several threads; to be closed."""
 
-    def __init__(self, settings: Settings, conversations: Conversations) -> None:
+    def __init__(self, settings: Settings, conversations: Conversations, engine: Engine) -> None:
         """The model that rewrites follow-ups, if one answers, is opened by the first of them."""
         self._settings = settings
+        self._engine = engine
+        above = settings.server.same_question_above
+        self._earlier = EarlierQuestions(engine.question_vector, above) if above is not None else None
         self._conversations = conversations
         self._connections = Connections(settings.model_access)
         self._opening = Lock()
@@ -59,10 +65,12 @@ class Dialogue:
         self._connections.close()
 
     def read(self, question: Question, conversation_id: str | None) -> Reading:
-        """The question after the last turns of its conversation. Raises UnknownConversation, MissingKey."""
-        if conversation_id is None:
-            return Reading.as_it_stands(question)
-        return self.read_after(question, self._conversations.last_turns(conversation_id, N_READ))
+        """The question after the last turns of its conversation.
+
+        Raises UnknownConversation, MissingKey; MissingInput where questions are compared and nothing is published.
+        """
+        turns = [] if conversation_id is None else self._conversations.last_turns(conversation_id, N_READ)
+        return self._as_asked_before(self.read_after(question, turns))
 
     def read_after(self, question: Question, turns: Sequence[Turn]) -> Reading:
         """The question after some turns, oldest first. Raises MissingKey."""
@@ -83,6 +91,8 @@ class Dialogue:
         An answer that cannot be kept (a folder that cannot be written, a conversation deleted meanwhile) is still
         given: the log says why.
         """
+        if self._earlier is not None:
+            self._earlier.remember(reading.question, self._engine.answers_version())
         try:
             kept_in = conversation_id or self._conversations.start()
             turn = self._conversations.add(kept_in, Turn(reading.original, reading.asked, asdict(result)))
@@ -90,6 +100,16 @@ class Dialogue:
             logger.warning("An answer was not kept with its conversation: %s", error)
             return Kept()
         return Kept(kept_in, turn)
+
+    def _as_asked_before(self, reading: Reading) -> Reading:
+        """The reading of an earlier question that asks the same, where there is one and the settings want it."""
+        if self._earlier is None:
+            return reading
+        text = self._earlier.same_as(reading.question, self._engine.answers_version())
+        if text is None:
+            return reading
+        said = Rewritten(text, is_rewritten=True, reason=_ASKED_BEFORE)
+        return Reading(reading.question.model_copy(update={"id": text, "question": text}), reading.original, said)
 
     def _opened_model(self) -> RewritingModel | None:
         with self._opening:

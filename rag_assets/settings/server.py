@@ -34,6 +34,14 @@ class ServerSettings(StageSettings):
     max_question_chars: int = Field(
         4000, ge=1, le=4000, description="Longest question; the pipeline itself takes at most 4000 characters."
     )
+    same_question_above: float | None = Field(
+        None,
+        ge=0.9,
+        le=1,
+        description="Cosine from which a question counts as one that was answered before: then that one's answer is "
+        "given, and said to be. Filter, corpus, names, numbers and words that turn a meaning must agree, too. Empty: "
+        "every question is answered for itself.",
+    )
     max_body_kb: int = Field(1000, ge=64, description="Largest request, uploads aside, in kB.")
     max_upload_mb: float = Field(10.0, gt=0, description="Largest file that can be uploaded, in MB (10^6 bytes).")
     max_waiting: int = Field(
