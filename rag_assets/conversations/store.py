@@ -250,7 +250,8 @@ def _turns(database: sqlite3.Connection, conversation_id: str, *, limit: int) ->
 
 def _turn(content: dict[str, Any]) -> Turn:
     asked = content["asked"]
-    return Turn(**content | {"asked": Rewritten(**asked | {"paper_ids": tuple(asked["paper_ids"])})})
+    shown = {name: tuple(content.get(name, ())) for name in ("contexts", "dropped")}
+    return Turn(**content | shown | {"asked": Rewritten(**asked | {"paper_ids": tuple(asked["paper_ids"])})})
 
 
 def _next_change(database: sqlite3.Connection) -> int:

@@ -1,6 +1,6 @@
 """One question of a conversation with its answer, and how the question was read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -34,6 +34,10 @@ class Turn:
     """What the corpus was asked."""
     answer: Mapping[str, Any]
     """The row of qa.jsonl, as JSON values."""
+    contexts: Sequence[Mapping[str, Any]] = ()
+    """What the answer was made from: chunk, place and band of each; empty in turns of before they were kept."""
+    dropped: Sequence[Mapping[str, Any]] = ()
+    """What was drafted and did not hold: reason, message and count; likewise."""
     at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     """When it was answered; ISO 8601 in UTC."""
 

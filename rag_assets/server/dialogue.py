@@ -5,9 +5,10 @@ How follow-ups are read and where turns are kept is decided in `conversations`.
 
 import logging
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from threading import Lock
+from typing import Any
 
 from rag_assets.conversations import Conversations, RewritingModel, Rewritten, Turn, open_rewriting_model, standalone
 from rag_assets.conversations.earlier_questions import EarlierQuestions
@@ -36,6 +37,17 @@ class Reading:
     @classmethod
     def as_it_stands(cls, question: Question) -> "Reading":
         return cls(question, question.question, Rewritten.as_it_stands(question.question))
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An answer and what is shown beside it, as JSON values."""
+
+    result: QAResult
+    contexts: Sequence[Mapping[str, Any]]
+    """What it was made from."""
+    dropped: Sequence[Mapping[str, Any]]
+    """What was left out of it."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +97,7 @@ class Dialogue:
         standing = question.model_copy(update={"id": text, "question": text, "where": where})
         return Reading(standing, question.question, rewritten)
 
-    def keep(self, reading: Reading, result: QAResult, conversation_id: str | None) -> Kept:
+    def keep(self, reading: Reading, answered: Answered, conversation_id: str | None) -> Kept:
         """Add the turn to its conversation; without one, a new one is begun.
 
         An answer that cannot be kept (a folder that cannot be written, a conversation deleted meanwhile) is still
@@ -95,11 +107,12 @@ class Dialogue:
             self._earlier.remember(reading.question, self._engine.answers_version())
         try:
             kept_in = conversation_id or self._conversations.start()
-            turn = self._conversations.add(kept_in, Turn(reading.original, reading.asked, asdict(result)))
+            row = asdict(answered.result)
+            turn = Turn(reading.original, reading.asked, row, answered.contexts, answered.dropped)
+            return Kept(kept_in, self._conversations.add(kept_in, turn))
         except (RagAssetsError, sqlite3.Error, OSError) as error:
             logger.warning("An answer was not kept with its conversation: %s", error)
             return Kept()
-        return Kept(kept_in, turn)
 
     def _as_asked_before(self, reading: Reading) -> Reading:
         """The reading of an earlier question that asks the same, where there is one and the settings want it."""

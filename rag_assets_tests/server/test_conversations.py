@@ -37,6 +37,8 @@ def test_a_conversation_is_begun_listed_read_and_deleted(talking: Live) -> None:
         "reason": "-",
         "paper_ids": ["basalt"],
         "answer": {"answer": "Yes."},
+        "contexts": [],
+        "dropped": [],
     }
 
     assert talking.client.delete(f"/api/conversations/{conversation_id}").status_code == 204

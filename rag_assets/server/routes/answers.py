@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 from rag_assets.domain import QAResult
 from rag_assets.engine import Finished
 from rag_assets.server.dependencies import SharedDep, counts_as_question
-from rag_assets.server.dialogue import Kept
+from rag_assets.server.dialogue import Answered, Kept
 from rag_assets.server.events import AnswerEvents, as_json, sse, sse_error
 from rag_assets.server.schemas import Asked, wants_events
 from rag_assets.server.streams import EventStream, streamed, until_left
@@ -72,10 +72,13 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
         started = perf_counter()
         reading = shared.dialogue.read(question, body.conversation_id)
         events = AnswerEvents(reading, shared.facts.now().titles)
+        contexts: list[dict[str, Any]] = []
         for event in shared.engine.answer(reading.question):
             name, data = events.rendered(event)
+            contexts = data.get("contexts", contexts)  # those of the last attempt
             if isinstance(event, Finished):
-                kept = shared.dialogue.keep(reading, event.trace.result, body.conversation_id) if body.keep else Kept()
+                answered = Answered(event.trace.result, contexts, data["dropped"])
+                kept = shared.dialogue.keep(reading, answered, body.conversation_id) if body.keep else Kept()
                 data |= {**asdict(kept), "seconds": round(perf_counter() - started, 3)}
             yield name, data
 

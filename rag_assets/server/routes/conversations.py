@@ -48,6 +48,8 @@ class KeptTurn(BaseModel):
     reason: str = Field(description="Why it was read so; empty where it was not rewritten.")
     paper_ids: list[str] = Field(description="Papers that the question was restricted to by that.")
     answer: dict[str, Any] = Field(description="The row as in qa.jsonl.")
+    contexts: list[dict[str, Any]] = Field(description="What it was made from, as in the event contexts.")
+    dropped: list[dict[str, Any]] = Field(description="What was left out, as in the event done.")
     at: str = Field(description="ISO 8601 in UTC.")
 
     @classmethod
@@ -61,6 +63,8 @@ class KeptTurn(BaseModel):
             reason=turn.asked.reason,
             paper_ids=list(turn.asked.paper_ids),
             answer=dict(turn.answer),
+            contexts=[dict(context) for context in turn.contexts],
+            dropped=[dict(one) for one in turn.dropped],
             at=turn.at,
         )
 

@@ -71,9 +71,9 @@ def shelf(for_all_processes: Path, built_model: Path) -> World:
 
 
 @pytest.fixture(scope="session")
-def live_shelf(shelf: World) -> Iterator[Live]:
+def live_shelf(shelf: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Live]:
     """A server over those papers, which stay as they are; conversations come and go."""
-    with served(shelf.paths.data) as running:
+    with served(shelf.copy_to(tmp_path_factory.mktemp("live shelf")).paths.data) as running:
         yield running
 
 
