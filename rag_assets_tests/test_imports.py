@@ -9,11 +9,13 @@ import pytest
 HEAVY = {
     "anthropic",
     "chromadb",
+    "fastapi",
     "fastembed",
     "google.genai",
     "google.generativeai",
     "ir_measures",
     "matplotlib",
+    "mcp",
     "onnx",
     "onnxruntime",
     "openai",
@@ -21,9 +23,11 @@ HEAVY = {
     "pydantic_ai",
     "pypdfium2",
     "scipy",
+    "starlette",
     "tantivy",
     "tiktoken",
     "torch",
+    "uvicorn",
 }
 
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.server.feedback_log import FeedbackLog
+from rag_assets.server.feedback_log import MAX_BYTES, FeedbackLog
+from rag_assets.server.problems import ProblemError
 from rag_assets_tests.end_to_end.world import QUESTIONS, World
 from rag_assets_tests.server.live import Live, served
 
@@ -41,6 +42,19 @@ def test_feedback_leads_back_to_its_answer(world: World) -> None:
 def test_feedback_that_makes_no_sense_is_refused(live: Live, wrong: dict[str, object]) -> None:
     """What is kept is read by people and programs later."""
     assert live.client.post("/api/feedback", json={**SAID, **wrong}).status_code == 422
+
+
+def test_feedback_does_not_fill_the_disk(tmp_path: Path) -> None:
+    """Anybody who may ask may send feedback, a thousand times a minute."""
+    path = tmp_path / "feedback.jsonl"
+    with path.open("wb") as file:
+        file.truncate(MAX_BYTES)
+
+    with pytest.raises(ProblemError) as refused:
+        FeedbackLog(path).add({"n": 1})
+
+    assert refused.value.status_code == 507
+    assert path.stat().st_size == MAX_BYTES
 
 
 def test_a_line_that_a_kill_cut_short_costs_no_other_line(tmp_path: Path) -> None:

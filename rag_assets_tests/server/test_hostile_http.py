@@ -4,7 +4,7 @@ import json
 import logging
 import re
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -269,6 +269,27 @@ def test_questions_have_a_rate(built: World) -> None:
     assert replies[-1].json()["title"] == "Too many questions in a minute"
     assert 1 <= int(replies[-1].headers["retry-after"]) <= 20
     assert health.status_code == 200
+
+
+def test_every_limit_of_the_settings_is_kept(world: World) -> None:
+    """A limit that is documented and not kept is worse than none: somebody relies on it."""
+    limits = {"max_question_chars": 20, "uploads_per_minute": 1, "max_connections": 8, "allowed_hosts": ["My.Proxy"]}
+    with served(world.paths.data, server=limits) as live:
+        short = live.client.post("/api/search", json={"question": "What fell?"})
+        long = live.client.post("/api/search", json={"question": "What fell in the runners?"})
+        deletions = [live.client.delete("/api/papers/nowhere") for _ in range(2)]
+        named = live.client.get("/api/health", headers={"Host": "my.proxy:443"})
+        live.client.close()
+        with ExitStack() as open_ones:
+            for _ in range(8):
+                open_ones.enter_context(connected(live.port))
+            one_too_many = sent(live.port, b"GET /api/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+
+    assert (short.status_code, long.status_code) == (200, 422)
+    assert long.json()["detail"] == "A question has 1 to 20 characters, this one 25."
+    assert [reply.status_code for reply in deletions] == [404, 429]
+    assert named.status_code == 200
+    assert status_of(one_too_many) == 503
 
 
 def test_an_error_that_no_code_foresaw_tells_nothing(built: World, tmp_path: Path) -> None:

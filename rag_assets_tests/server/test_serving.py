@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import signal
 import socket
 import subprocess
@@ -12,6 +13,8 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+
+import pytest
 
 from rag_assets.server.dependencies import Shared
 from rag_assets_tests.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
@@ -66,7 +69,7 @@ def test_health_answers_while_the_engine_is_busy_or_opening(built: World) -> Non
     assert reply.json()["n_waiting"] >= 1
 
 
-def test_a_client_that_leaves_gives_up_its_place(built: World) -> None:
+def test_a_client_that_leaves_gives_up_its_place(built: World, caplog: pytest.LogCaptureFixture) -> None:
     """Closed tabs would otherwise be answered before those who still wait."""
     with served(built.paths.data, server={"heartbeat_s": 0.05}) as live, all_threads_busy(live.shared) as n_busy:
         for headers in (EVENTS, {}):
@@ -79,6 +82,8 @@ def test_a_client_that_leaves_gives_up_its_place(built: World) -> None:
                 if headers:
                     wait_until(lambda c=connection: b": still working" in c.recv(4096), "a heartbeat")  # type: ignore[misc]
             wait_until(lambda: live.shared.answering.n_inside == n_busy, "the place to be free again")
+
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
 def test_beyond_the_queue_clients_are_told_when_to_come_again(built: World) -> None:
