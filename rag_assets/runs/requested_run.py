@@ -38,6 +38,7 @@ def main() -> None:
     os.nice(_NICER)
     journal = RunJournal(Path(request["folder"]), request["run_id"])
     with journal.held():
+        journal.note("process", pid=os.getpid())
         try:
             run = NewRun(journal.run_id, lambda entry: _note(journal, entry))
             report = materialize(UP_TO_INDEX, request["settings"], started_by=STARTED_BY, as_run=run)

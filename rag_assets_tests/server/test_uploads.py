@@ -25,8 +25,8 @@ DEADLINE_S = 240.0
 
 @pytest.fixture
 def changing(world: World) -> Iterator[Live]:
-    """A server over a copy of the built world."""
-    with served(world.paths.data) as live:
+    """A server over a copy of the built world that takes uploads as fast as they come."""
+    with served(world.paths.data, server={"uploads_per_minute": 100_000}) as live:
         yield live
 
 
@@ -208,16 +208,16 @@ def test_a_killed_server_leaves_conversations_and_corpus_whole(world: World) -> 
     assert [one["answer"] for one in kept["turns"]] == [turn["answer"]]
     assert ended(again.client, waiting.json()["run_id"])["message"].startswith("The server was stopped meanwhile")
     deadline = time.monotonic() + DEADLINE_S
-    states = {"waiting"}
-    while states != {"ready"} and time.monotonic() < deadline:
-        states = {paper["state"] for paper in again.client.get("/api/papers").json()["papers"]}
+    found: set[str] = set()
+    while "kelp" not in found and time.monotonic() < deadline:
+        hits = again.client.post("/api/search", json={"question": QUESTION, "k": 20}).json()["hits"]
+        found = {hit["paper_id"] for hit in hits}
         time.sleep(0.5)
-    papers = {paper["paper_id"] for paper in again.client.get("/api/papers").json()["papers"]}
-    hits = again.client.post("/api/search", json={"question": QUESTION}).json()["hits"]
+    papers = again.client.get("/api/papers").json()["papers"]
     again.kill()
-    assert states == {"ready"}
-    assert {"kelp", "late"} <= papers
-    assert "kelp" in {hit["paper_id"] for hit in hits}
+    assert found >= {"kelp", "ferritin"}
+    assert {paper["paper_id"] for paper in papers} >= {"kelp", "late"}
+    assert {paper["state"] for paper in papers if paper["paper_id"] != "late"} == {"ready"}
 
 
 def test_the_server_imports_no_dagster() -> None:
