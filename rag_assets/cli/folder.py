@@ -31,6 +31,9 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
 
 def ui(
     port: Annotated[int, typer.Option("--port", metavar="N", min=1, max=65535, help="Where the UI listens.")] = 3000,
+    host: Annotated[
+        str, typer.Option("--host", metavar="ADDRESS", help="The UI asks for no password: mind who reaches it.")
+    ] = "127.0.0.1",
     data: DataOption = None,
 ) -> None:
     """Serve the Dagster UI of the data folder: lineage, plots, checks, answers. Ctrl-C ends it.
@@ -45,6 +48,7 @@ def ui(
         settings = settings_of(data, None)
         serve(
             settings,
+            host,
             port,
             announce=lambda address: rendering.err().print(
                 f"The Dagster UI of {settings.data_dir}: open {address} in a browser. Ctrl-C ends it.", soft_wrap=True

@@ -17,7 +17,6 @@ from rag_assets.errors import UIUnavailable
 from rag_assets.runs.history import HOME_VARIABLE, dagster_home, opened_instance
 from rag_assets.settings import DATA_DIR_VARIABLE, Settings
 
-HOST = "127.0.0.1"
 _CODE = ("--module-name", "rag_assets.definitions", "--working-directory", str(Path(rag_assets.__file__).parents[1]))
 """Dagster puts a folder on Python's path: that of the package here, else the working folder."""
 _SAFE_PATH = {"PYTHONSAFEPATH": "1"}
@@ -27,8 +26,8 @@ _LOOK_EVERY_S = 0.2
 _PATIENCE_S = 15.0
 
 
-def serve(settings: Settings, port: int, announce: Callable[[str], None]) -> None:
-    """Serve the UI of `settings.data_dir` on `port` of this machine until SIGINT, SIGTERM or SIGHUP; then return.
+def serve(settings: Settings, host: str, port: int, announce: Callable[[str], None]) -> None:
+    """Serve the UI of `settings.data_dir` at an address until SIGINT, SIGTERM or SIGHUP; then return.
 
     Sensor, schedule and the runs started in the UI write the same data folder and the same history as the command line.
     A run that is under way when the UI ends goes on to its own end.
@@ -36,7 +35,7 @@ def serve(settings: Settings, port: int, announce: Callable[[str], None]) -> Non
     announce: called with the address. Raises UIUnavailable when the port is taken, the UI of this folder runs already
     or one of its two processes ends, and ReadOnlyFolder when the history cannot be written.
     """
-    _demand_free(port)
+    _demand_free(host, port)
     home = dagster_home(settings.paths)
     lock = FileLock(home / "ui.lock")
     try:
@@ -53,20 +52,20 @@ def serve(settings: Settings, port: int, announce: Callable[[str], None]) -> Non
         DATA_DIR_VARIABLE: str(settings.data_dir),
     }
     commands = {
-        "webserver": ["-m", "dagster_webserver", *_CODE, "--host", HOST, "--port", str(port)],
+        "webserver": ["-m", "dagster_webserver", *_CODE, "--host", host, "--port", str(port)],
         "daemon": ["-m", "dagster._daemon", "run", *_CODE, "--log-level", "warning"],
     }
     with lock, _ended_by_signals(), _running(commands, environment) as processes:
-        announce(f"http://{HOST}:{port}")
+        announce(f"http://{host}:{port}")
         _watch(processes)
 
 
-def _demand_free(port: int) -> None:
+def _demand_free(host: str, port: int) -> None:
     other = port + 1 if 1024 <= port < 65535 else 3001
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind((HOST, port))
+            probe.bind((host, port))
         except OSError as error:
             raise UIUnavailable(
                 f"Port {port} is taken by another program, or needs more rights ({error.strerror}). End that program "
