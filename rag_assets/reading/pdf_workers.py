@@ -4,6 +4,7 @@ Starting a process takes half a second, drawing a page a tenth of that.
 """
 
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
@@ -19,6 +20,8 @@ from rag_assets.settings import ParseLimits, Settings
 Item = TypeVar("Item", bound=Hashable)
 Result = TypeVar("Result")
 _FAILURES_KEPT = 1000
+_FAILURE_HOLDS_S = 600.0
+"""A page may pass the time limit because the machine was busy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class PdfFile:
 class PdfWorkers:
     """Runs functions of an importable module on items that can be pickled; may be used by several threads.
 
-    What crashed a worker, or passed its limits, is not tried a second time.
+    What crashed a worker, or passed its limits, is not tried again for some minutes.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -47,7 +50,7 @@ class PdfWorkers:
         self._own = threading.local()
         self._lock = threading.Lock()
         self._workers: list[Worker] = []
-        self._failures: OrderedDict[Hashable, str] = OrderedDict()
+        self._failures: OrderedDict[Hashable, tuple[float, str]] = OrderedDict()
 
     def run(self, work: Callable[[Item], Result], item: Item, pdf: PdfFile) -> Result:
         """`work(item)` in a worker, when one is free. pdf: what the item is about, for messages.
@@ -55,8 +58,8 @@ class PdfWorkers:
         Raises UnreadableDocument for a file or page that cannot be used, DocumentLimit (one of its kinds) where a limit
         of time or memory was passed or the worker crashed.
         """
-        if known := self._failures.get(item):
-            raise DocumentLimit(known)
+        if reason := self._known_failure(item):
+            raise DocumentLimit(reason)
         done = self._threads.submit(self._run, work, item).result()
         if not isinstance(done, Failure):
             return done
@@ -86,8 +89,12 @@ class PdfWorkers:
                 self._workers.append(worker)
         return worker.run(work, item)
 
+    def _known_failure(self, item: Hashable) -> str:
+        until, reason = self._failures.get(item, (0.0, ""))
+        return reason if time.monotonic() < until else ""
+
     def _remember(self, item: Hashable, reason: str) -> None:
         with self._lock:
-            self._failures[item] = reason
+            self._failures[item] = time.monotonic() + _FAILURE_HOLDS_S, reason
             if len(self._failures) > _FAILURES_KEPT:
                 self._failures.popitem(last=False)

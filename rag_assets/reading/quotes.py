@@ -21,8 +21,9 @@ from rag_assets.errors import InvalidQuote
 MAX_QUOTE_CHARS = 4000
 CANDIDATE_CHUNKS = 24
 """Chunks that are read for one quote, those that share most of its words first."""
-MIN_LIKENESS = 80.0
-"""Of a passage that is shown as near, 0-100; measured by benchmarks/quotes.py."""
+MIN_LIKENESS, MIN_SAME_WORDS = 80.0, 0.6
+"""Of a passage that is shown as near: likeness of the characters, 0-100, and share of the quote's words that stand there
+in their order; another sentence may be alike by its small words. Measured by benchmarks/quotes.py."""
 
 
 class Verdict(StrEnum):
@@ -138,6 +139,8 @@ def _like(quote: str, chunk: Chunk) -> QuoteMatch | None:
     first = _word_at(source, near.dest_start)
     last = _word_at(source, max(near.dest_start, near.dest_end - 1))
     start, end = source.places[first][0], source.places[last][1]
+    if _n_same(wanted.words, source.words[first : last + 1]) < MIN_SAME_WORDS * len(wanted.words):
+        return None
     return QuoteMatch(
         chunk=chunk,
         start=start,
@@ -147,6 +150,11 @@ def _like(quote: str, chunk: Chunk) -> QuoteMatch | None:
         likeness=near.score,
         differences=tuple(_differences(quote, chunk.text[start:end])),
     )
+
+
+def _n_same(one: Sequence[str], other: Sequence[str]) -> int:
+    """Words that both have, in the same order."""
+    return sum(block.size for block in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks())
 
 
 def _word_at(words: Words, offset: int) -> int:
