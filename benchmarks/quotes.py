@@ -2,10 +2,10 @@
 
     python -m benchmarks.quotes --data FOLDER [--cases N]
 
-FOLDER is indexed (rag-assets index build). The quotes are those of benchmarks/verifier_errors.py, N of each kind, looked
-up in the whole corpus as POST /api/verify does, but for their place on a page. Quotes moved to another paper are left
-out: they stand in their own. Printed, by kind: verified, near, not found, and how many were found in the paper they were
-made from. A falsified quote that is verified is an error; one that is near shows the words that differ.
+FOLDER is indexed (rag-assets index build). The quotes are those of benchmarks/verifier_errors.py, N of each kind,
+looked up in the whole corpus as POST /api/verify does, but for their place on a page. Quotes moved to another paper are
+left out: they stand in their own. Printed, by kind: verified, near, not found, and how many were found in the paper
+they were made from. A falsified quote that is verified is an error; one that is near shows the words that differ.
 """
 
 import argparse

@@ -22,8 +22,8 @@ MAX_QUOTE_CHARS = 4000
 CANDIDATE_CHUNKS = 24
 """Chunks that are read for one quote, those that share most of its words first."""
 MIN_LIKENESS, MIN_SAME_WORDS = 80.0, 0.6
-"""Of a passage that is shown as near: likeness of the characters, 0-100, and share of the quote's words that stand there
-in their order; another sentence may be alike by its small words. Measured by benchmarks/quotes.py."""
+"""Of a passage that is shown as near: likeness of the characters, 0-100, and share of the quote's words that stand
+there in their order; another sentence may be alike by its small words. Measured by benchmarks/quotes.py."""
 
 
 class Verdict(StrEnum):

@@ -73,6 +73,25 @@ def test_what_is_changed_is_near_and_says_how(
         assert difference in found.match.differences
 
 
+def test_a_quote_that_leaves_out_a_negation_is_not_verified(reader: Reader) -> None:
+    """ "... improve recall" stands in the paper, in a sentence that says the opposite."""
+    sentences = [
+        chunk.text[unit.start : unit.end]
+        for section in reader.paper(DRAWN).sections
+        for chunk in (reader.chunk(chunk_id).chunk for chunk_id in section.chunk_ids)
+        for unit in chunk.units
+    ]
+    whole = next(one for one in sentences if len(one.partition(" not ")[2].split()) > 6)
+    cut = whole.partition(" not ")[2]
+
+    found = reader.verify_quote(cut)
+
+    assert found.verdict is Verdict.NEAR
+    assert found.match is not None
+    assert found.match.quote == whole
+    assert found.match.differences[0].source.endswith("not")
+
+
 def test_what_nobody_wrote_is_not_found(reader: Reader) -> None:
     """Words of the corpus in a sentence of one's own must not pass for a quote."""
     for invented in (
