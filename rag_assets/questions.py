@@ -44,6 +44,14 @@ _ABOUT_STATEMENTS = re.compile(
     r"|\baction editor\b|\bedited\b|\borcid\b|\bsupplement(?:ary|al) (?:material|information)",
     re.IGNORECASE,
 )
+_SUMMARY = re.compile(
+    r"^\W*(?:(?:please|can you|could you) )*summari[sz]e\b"
+    r"|\b(?:give|write|provide)\b.{0,20}\b(?:summary|overview)\b"
+    r"|\b(?:summary|overview|gist) of (?:the|this) (?:paper|study|article)\b"
+    r"|\bwhat (?:is|are|was|were) (?:the|this) (?:paper|study|article)\b.{0,120}\babout\b"
+    r"|\bwhat does (?:the|this) (?:paper|study|article)\b.{0,120}\b(?:say|show|find)\b",
+    re.IGNORECASE,
+)
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
 _LINE_BREAKS = str.maketrans("\n\r\t", "   ")
 _EXAMPLE = 'Write one JSON object per line, {"id": "q1", "question": "..."}, or name another file.'
@@ -131,6 +139,11 @@ def asks_about_statements(question: str) -> bool:
     """Whether a question is about what papers state beside their subject: funding, interests, data and code,
     registration, who did what."""
     return _ABOUT_STATEMENTS.search(question) is not None
+
+
+def asks_for_summary(question: str) -> bool:
+    """Whether a question asks what a paper says as a whole."""
+    return _SUMMARY.search(question) is not None
 
 
 def question_parts(question: str) -> list[QuestionPart]:

@@ -98,11 +98,11 @@ class Library:
         """Whether a model wrote the text of each place."""
         return self._is_generated[self._chunk_row_of[places]]
 
-    def first_places(self, paper_id: str, n: int) -> list[int]:
-        """The places of the first passages of a paper, up to `n`."""
+    def places_of(self, paper_id: str) -> range:
+        """The places of a paper that exists."""
         number = self._paper_ids.index(paper_id)
         start, end = np.searchsorted(self._paper_of, [number, number + 1])
-        return list(range(int(start), min(int(end), int(start) + n)))
+        return range(int(start), int(end))
 
     def neighbours(self, place: int, reach: int) -> list[int]:
         """Places of the same section up to `reach` away, the nearest first."""

@@ -5,7 +5,7 @@ question names (`paper_names`) are raised, the best are `reranked`, and a chunk 
 is searched lives in `opening`, what an answerer gets to read in `packing`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
@@ -15,7 +15,7 @@ import numpy as np
 from rag_assets.domain import EVERYTHING, Chunk, Context, Evidence, Filter, Hit, Query, SectionKind
 from rag_assets.errors import MissingInput
 from rag_assets.indexing.protocols import LexicalIndex
-from rag_assets.questions import Question, asks_about_publication, asks_about_statements
+from rag_assets.questions import Question, asks_about_publication, asks_about_statements, asks_for_summary
 from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.retrieval.filtering import PassageFilters
@@ -28,7 +28,7 @@ from rag_assets.retrieval.reranked import Reranking
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
 
-SEARCH_VERSION = 7
+SEARCH_VERSION = 8
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 
 
@@ -36,8 +36,8 @@ _PASSAGES_A_CHUNK = 3
 """Passages that are fetched for each chunk that is wanted by its words."""
 
 
-_FIRST_PAGES, _FIRST_PASSAGES = 3, 3
-"""Papers whose beginning is given to a question about the publication, and how many passages of each."""
+_BEST_PAPERS, _FIRST_PASSAGES, _MOST_STATEMENTS = 3, 3, 6
+"""Papers whose beginning, or whose statements, are given to a question that asks for these, and how many passages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,22 +172,34 @@ class Searcher:
             among_best = np.isin(self.library.chunk_numbers([one.place for one in ranking]), chunks)
             packed = [one for one, is_among in zip(ranking, among_best, strict=True) if is_among]
             budget = self._settings.budget_tokens
-            if asks_about_publication(question.question):
-                packed += self._first_passages(ranking)
+            if asks_about_publication(question.question) or asks_for_summary(question.question):
+                packed += self._of_best_papers(ranking, self._beginning_of)
+            if asks_about_statements(question.question):
+                packed = [*self._of_best_papers(ranking, self._statements_of), *packed]
         contexts, given = self.contexts(packed, budget, question.filter)
         return Evidence(tuple(contexts), given, tuple(self._hits(best)), plan.queries, plan.usage)
 
-    def _first_passages(self, ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
-        """The beginnings of the papers that were found first: their title pages share few words with a question that
-        describes the paper in its own words."""
+    def _of_best_papers(
+        self, ranking: Sequence[RankedPassage], places_of: Callable[[str], Sequence[int]]
+    ) -> list[RankedPassage]:
+        """Passages of the papers that were found first, in what a question asks for by its kind: title page, abstract
+        and statements share few words with a question that describes the paper in its own words."""
         best: dict[str, RankedPassage] = {}
         for one, paper in zip(ranking, self.library.paper_ids([one.place for one in ranking]), strict=True):
             best.setdefault(paper, one)
         return [
             replace(one, place=place, passage_id=self.library.passage_ids([place])[0])
-            for paper, one in list(best.items())[:_FIRST_PAGES]
-            for place in self.library.first_places(paper, _FIRST_PASSAGES)
+            for paper, one in list(best.items())[:_BEST_PAPERS]
+            for place in places_of(paper)
         ]
+
+    def _beginning_of(self, paper_id: str) -> Sequence[int]:
+        return self.library.places_of(paper_id)[:_FIRST_PASSAGES]
+
+    def _statements_of(self, paper_id: str) -> list[int]:
+        are_statements = self._filters.of_kinds(frozenset({SectionKind.STATEMENTS}))
+        places = self.library.places_of(paper_id)
+        return [place for place in places if are_statements[place]][:_MOST_STATEMENTS]
 
     def hits(self, ranking: Sequence[RankedPassage], k: int) -> list[Hit]:
         """The best `k` chunks of a ranking, each scored by its best passage."""

@@ -7,8 +7,8 @@ import pytest
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.comparison import compared_sides
-from rag_assets.answering.extractive.summary import asks_for_summary
 from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Context
+from rag_assets.questions import asks_for_summary
 from rag_assets.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import WordReader, chunk, context
 
@@ -124,6 +124,21 @@ def test_a_summary_keeps_the_aim_that_is_no_answer_to_other_questions(aim: str) 
 
     assert aim in [claim.text for claim in overview.claims]
     assert aim not in [claim.text for claim in answer.claims]
+
+
+def test_a_summary_says_the_main_figure_of_the_paper_itself() -> None:
+    """ "Ferritin decreased" is what a reader could guess; what others found is not what the paper found."""
+    found = chunk(
+        "lund2019",
+        "Results show that ferritin in mountain sheep fell by winter. "
+        "Results show that ferritin in mountain sheep fell by 31% in winter. "
+        "Results show that ferritin in mountain sheep fell by 55% in valleys (Moe et al., 2012).",
+    )
+
+    answer = draft("Summarise the paper on ferritin in mountain sheep.", context(found))
+
+    assert "Results show that ferritin in mountain sheep fell by 31% in winter." in [one.text for one in answer.claims]
+    assert all("55%" not in claim.text for claim in answer.claims[:1])
 
 
 def test_a_summary_names_what_no_sentence_says() -> None:

@@ -22,14 +22,14 @@ from rag_assets.answering.extractive.publishing import claims_of
 from rag_assets.answering.extractive.relevance import Part, relevances
 from rag_assets.answering.extractive.rows import table_rows
 from rag_assets.answering.extractive.selection import Selection
-from rag_assets.answering.extractive.summary import asks_for_summary, summary
+from rag_assets.answering.extractive.summary import summary
 from rag_assets.answering.extractive.words import term_weights
 from rag_assets.domain import Context
 from rag_assets.incremental import fingerprint
-from rag_assets.questions import QuestionPart, asks_about_publication, question_parts
+from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 17
+EXTRACTIVE_VERSION = 18
 
 
 class ExtractiveAnswerer:

@@ -15,19 +15,19 @@ from rag_assets.answering.extractive.words import terms_of
 from rag_assets.domain import Context, SectionKind
 from rag_assets.text.section_names import section_kinds
 
-_SUMMARY = re.compile(
-    r"^\W*(?:(?:please|can you|could you) )*summari[sz]e\b"
-    r"|\b(?:give|write|provide)\b.{0,20}\b(?:summary|overview)\b"
-    r"|\b(?:summary|overview|gist) of (?:the|this) (?:paper|study|article)\b"
-    r"|\bwhat (?:is|are|was|were) (?:the|this) (?:paper|study|article)\b.{0,120}\babout\b"
-    r"|\bwhat does (?:the|this) (?:paper|study|article)\b.{0,120}\b(?:say|show|find)\b",
-    re.IGNORECASE,
-)
 _ABOUT_SUMMARIES = terms_of(
     "summarise summarize summary overview gist paper study article about find findings main points"
 )
-_CUE, _SECTION, _TOPIC = 1.0, 0.5, 0.5
-"""What a wording, a section and the words of the question count for."""
+_CUE, _SECTION, _TOPIC, _FIGURE = 1.0, 0.5, 0.5, 0.5
+"""What a wording, a section, the words of the question and, of what was found, a figure count for."""
+_HAS_FIGURE = re.compile(
+    r"\d[\d.,]* ?(?:%|percent\b|per cent\b|-fold\b|times\b)|\b\d+\.\d|(?<![\d-])(?!(?:19|20)\d\d\b)\d{2,}\b"
+)
+"""Holds a percentage, a decimal or a number that is no year."""
+_OF_OTHERS = re.compile(r"\bet al\b|\([^()]{0,80}\b(?:19|20)\d\d[a-z]?\)")
+_OTHERS_DISCOUNT = 0.5
+"""Of a sentence that cites: it says what others found."""
+_ABSTRACT_LABEL = re.compile(r"\W*(?:abstract|summary)\b", re.IGNORECASE)
 _LEANS_BACK = re.compile(r"^(?:these|those|they|it|this|such|however|moreover|thus|therefore)\b", re.IGNORECASE)
 _LEANING_DISCOUNT = 0.3
 _N_DECIMALS = 4
@@ -47,6 +47,7 @@ def _role(open_part: str, cue: str, *sections: SectionKind) -> _Role:
     return _Role(open_part, re.compile(cue, re.IGNORECASE), frozenset(sections))
 
 
+_FOUND = "what was found"
 _ROLES = (
     _role(
         "what was asked",
@@ -67,8 +68,8 @@ _ROLES = (
         SectionKind.METHODS,
     ),
     _role(
-        "what was found",
-        r"\bwe (?:find|found|show(?:ed)?|observed?|demonstrated?|conclude)\b"
+        _FOUND,
+        r"\bwe (?:find|found|show(?:ed)?|observed?|demonstrated?|conclude|estimated?)\b|\bresulted in\b"
         r"|\b(?:results?|findings|analyses|evidence) (?:\w+ )?(?:show|indicate|suggest|reveal|demonstrate|support)"
         r"|\b(?:decreased|increased|reduced|outperform\w*|predict(?:s|ed)|improve[sd]?|associated with|significant)\b",
         SectionKind.ABSTRACT,
@@ -83,10 +84,6 @@ _ROLES = (
         SectionKind.CONCLUSION,
     ),
 )
-
-
-def asks_for_summary(question: str) -> bool:
-    return _SUMMARY.search(question) is not None
 
 
 def summary(question: str, contexts: Sequence[Context]) -> DraftAnswer:
@@ -110,7 +107,7 @@ def summary(question: str, contexts: Sequence[Context]) -> DraftAnswer:
             open_parts.append(role.open_part)
             continue
         score, _, best = max(scored, key=lambda item: item[:2])
-        relevance = round(score / (_CUE + _SECTION + _TOPIC), _N_DECIMALS)
+        relevance = round(min(1.0, score / (_CUE + _SECTION + _TOPIC)), _N_DECIMALS)
         claims.append(DraftClaim(best.text, (DraftCitation(best.chunk_id, best.text),), relevance=relevance))
     return DraftAnswer(tuple(claims), tuple(open_parts) if claims else ())
 
@@ -131,7 +128,10 @@ def _score(role: _Role, one: Candidate, context: Context, wanted: Set[str]) -> f
     """0 for a sentence whose wording does not say what the role asks for."""
     if role.cue.search(one.text) is None:
         return 0.0
-    is_in_section = not role.sections.isdisjoint(section_kinds([context.section_title]))
+    is_abstract = SectionKind.ABSTRACT in role.sections and _ABSTRACT_LABEL.match(one.passage.text) is not None
+    is_in_section = is_abstract or not role.sections.isdisjoint(section_kinds([context.section_title]))
     topic = len(wanted & one.terms) / len(wanted) if wanted else 0.0
     leaning = _LEANING_DISCOUNT if _LEANS_BACK.match(one.text) else 0.0
-    return _CUE + _SECTION * is_in_section + _TOPIC * topic - leaning
+    figure = _FIGURE if role.open_part == _FOUND and _HAS_FIGURE.search(one.text) else 0.0
+    others = _OTHERS_DISCOUNT if _OF_OTHERS.search(one.text) else 0.0
+    return _CUE + _SECTION * is_in_section + _TOPIC * topic + figure - leaning - others
