@@ -81,7 +81,7 @@ export class Conversation {
     const body = { question, ...this.scope(), ...this.reference() };
     const reply = await sendJson("/api/answers", body, { headers: { Accept: "text/event-stream" }, signal });
     for await (const { name, data } of events(reply)) {
-      if (name === "contexts") this.read(view, data);
+      if (name === "contexts") this.read(view, data, question);
       else if (name === "claim") view.add(data);
       else if (name === "retrying") view.readMore();
       else if (name === "error") throw new Problem(data.problem ?? data);
@@ -90,9 +90,9 @@ export class Conversation {
     throw new Problem({ title: "The connection ended", detail: CUT_OFF });
   }
 
-  read(view, data) {
+  read(view, data, question) {
     const isNews = data.rewritten && !view.contexts.size; // a retry sends it again
-    if (isNews) view.element.before(askedAs(data.question, data.reason));
+    if (isNews) view.element.before(howRead(question, data.question, data.reason));
     view.read(data);
   }
 
@@ -114,7 +114,7 @@ export class Conversation {
 
   keptTurn({ turn, question, asked, rewritten, reason, answer, contexts = [], dropped = [] }) {
     const view = this.newTurn(question);
-    if (rewritten) view.element.before(askedAs(asked, reason));
+    if (rewritten) view.element.before(howRead(question, asked, reason));
     view.read({ contexts });
     view.finish({ answer, dropped });
     this.finishTurn(view, question, { answer, turn });
@@ -177,8 +177,11 @@ export class Conversation {
 /** Delete a kept conversation. Throws Problem. */
 export const deleteConversation = (id) => request(`/api/conversations/${encodeURIComponent(id)}`, { method: "DELETE" });
 
-const askedAs = (question, reason) =>
-  el("p", { class: "asked" }, "Asked of the papers as: ", el("q", {}, question), reason && ` ${reason}`);
+/** How a follow-up was read: in other words, or about some papers only. */
+function howRead(question, asked, reason) {
+  const words = asked === question ? [] : ["Asked of the papers as: ", el("q", {}, asked), " "];
+  return el("p", { class: "asked" }, words, reason);
+}
 
 function sendOnEnter(event) {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;

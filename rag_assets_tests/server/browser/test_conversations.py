@@ -33,10 +33,12 @@ def test_a_follow_up_shows_what_was_asked_in_its_place(page: Page, live_shelf: L
     open_page(page, live_shelf)
     ask(page, HERON_QUESTION)
 
-    turn = ask(page, "And in that paper, which birds were affected first?")
+    reworded = ask(page, "And in a mild winter?")
+    restricted = ask(page, "And in that paper, which birds were affected first?")
 
-    expect(turn.locator(".asked")).to_contain_text("Asked of the papers as")
-    expect(turn.locator(".asked")).to_have_count(1)
+    expect(reworded.locator(".asked")).to_contain_text("did herons lose in a mild winter?")
+    expect(reworded.locator(".asked")).to_contain_text("Completed from the question before.")
+    expect(restricted.locator(".asked")).to_have_text('"that paper" is read as herons, cited by the answer before.')
 
 
 def test_a_conversation_is_found_in_the_history_and_deleted_there(page: Page, own_shelf: Live) -> None:

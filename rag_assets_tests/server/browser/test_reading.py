@@ -146,7 +146,7 @@ def test_what_was_read_and_not_quoted_can_be_looked_at(page: Page, live_shelf: L
     expect(page.locator("#reader .facts")).to_contain_text("no sentence of it is quoted here")
 
 
-def test_offsets_beyond_the_first_64k_characters_of_unicode_mark_the_right_words(page: Page, live_shelf: Live) -> None:
+def test_mathematical_letters_before_a_quote_do_not_shift_its_mark(page: Page, live_shelf: Live) -> None:
     """Servers count characters, browsers count UTF-16: each mathematical letter before a quote would shift its mark."""
     open_page(page, live_shelf)
     text = "𝑘 and 𝑏 and 𝑛: herons lost weight. Others did not."
