@@ -1,8 +1,11 @@
 """Answers over HTTP: the same as those of the pipeline, as JSON and as events."""
 
 import json
+from dataclasses import asdict, replace
 from pathlib import Path
 
+from rag_assets.answering.records import read_results, write_results
+from rag_assets.server.events import as_json
 from rag_assets_tests.end_to_end.world import QUESTIONS, World
 from rag_assets_tests.server.live import EVENTS, Live, events_of, served
 
@@ -20,6 +23,15 @@ def test_claims_are_those_of_the_pipeline_byte_for_byte(built: World, live: Live
 
         assert claims.encode() in as_json.content
         assert claims.encode() in as_events.content
+
+
+def test_a_row_is_written_as_in_qa_jsonl(built: World, tmp_path: Path) -> None:
+    """Letters beyond ASCII are where two ways of writing JSON differ first."""
+    (result, *_) = read_results(built.paths.qa)
+    greek = replace(result, claims=(replace(result.claims[0], text="ΔT fell by 12 %, “nearly” – Büttcher\u2028"),))
+    write_results([greek], tmp_path / "qa.jsonl")
+
+    assert as_json(asdict(greek)) + "\n" == (tmp_path / "qa.jsonl").read_text("utf-8")
 
 
 def test_a_stream_tells_what_was_found_then_each_claim_then_the_whole(live: Live) -> None:
