@@ -13,7 +13,7 @@ from rag_assets.conversations.turns import Rewritten, Turn
 _ABOUT = re.compile(r"(?:and\s+|but\s+|or\s+)?(?:what|how)\s+about\s+(?P<phrase>.+)", re.IGNORECASE)
 _AND = re.compile(r"(?:and|but|or)\s+(?P<phrase>.+)", re.IGNORECASE)
 _BARE = re.compile(
-    r"(?:and\s+|but\s+)?(?P<word>why|how|when|where)(?:\s+(?:is|was)\s+(?:that|this)|\s+so)?", re.IGNORECASE
+    r"(?:and\s+|but\s+)?(?P<word>why|how|when|where)(?:\s+(?:is|was)\s+(?:that|this)|\s+that|\s+so)?", re.IGNORECASE
 )
 _MAX_WORDS, _MAX_CLAIM_WORDS = 6, 30
 _STARTS_SENTENCES = frozenset("the a an in this these by most all some both it".split())
@@ -79,15 +79,23 @@ def _with_phrase(phrase: str, earlier: str) -> str | None:
 
 
 def _is_like(phrase: Phrase, new: str) -> bool:
-    if phrase.form[0] != grammar.article(new):
+    """Whether `new` can be meant to take the place of the phrase.
+
+    A thing that is no name takes the place of another behind a preposition only ("the point of gallium", "of indium"):
+    "What about light?" after "How does rice grow?" is about rice still.
+    """
+    if phrase.form != (grammar.article(new), grammar.is_plural(new)):
         return False
     if grammar.is_name(new) or grammar.is_name(phrase.text):
         return grammar.is_name(new) and grammar.is_name(phrase.text)
-    return phrase.form[1] == grammar.is_plural(new)
+    if grammar.words(new)[-1] == grammar.words(phrase.text)[-1]:
+        return True
+    both_attributes = grammar.is_attribute(new) and grammar.is_attribute(phrase.text)
+    return both_attributes or (phrase.role in grammar.PREPOSITIONS and not grammar.is_attribute(new))
 
 
 def _replaced(earlier: str, phrases: list[Phrase], new: str) -> str | None:
-    """The question with `new` in the place of the only phrase; None for several, or when both share a word."""
+    """The question with `new` in the place of the only phrase; None for several."""
     if len(phrases) != 1 or not new:
         return None
     (old,) = phrases

@@ -28,6 +28,12 @@ PAPERS = frozenset(
     "preprint preprints survey surveys".split()
 )
 _POINTING = frozenset("this that these those".split())
+_ATTRIBUTES = frozenset(
+    "accuracy age cause causes cost costs dose duration effect effects latency limitation limitations memory method "
+    "methods outcome outcomes performance precision price quality rate recall result results risk risks safety score "
+    "side size speed strength time yield".split()
+)
+_ATTRIBUTE = re.compile(r"\w+(?:ity|ness|acy|ency|ancy)")
 _JOINING = frozenset("and or but if when while because that which who whether".split())
 _ADVERBS = frozenset("not also still often usually only ever never always really actually mainly exactly more".split())
 _VERBS = frozenset(
@@ -99,6 +105,12 @@ def is_name(phrase: str) -> bool:
     return bool(spelled) and words_written_as_names(f"of {phrase}").issuperset(spelled)
 
 
+def is_attribute(phrase: str) -> bool:
+    """Whether the phrase names a property ("the recall", "toxicity"), not a thing that has properties."""
+    head = words(phrase)[-1]
+    return head in _ATTRIBUTES or _ATTRIBUTE.fullmatch(head) is not None
+
+
 def is_plural(phrase: str) -> bool:
     """By the ending of its last word."""
     head = words(phrase)[-1]
@@ -121,8 +133,10 @@ def phrases_of(question: str) -> list[Phrase]:
         return []
     if first > 0 and lowered[0] not in QUESTION_WORDS:
         return []
-    needs_verb = lowered[first] in _TAKE_BASE_FORM
-    return _chunked(question, tokens[first + 1 :], needs_verb=needs_verb)
+    following = tokens[first + 1 :]
+    if first > 1 and following and _PREDICATE.fullmatch(following[0].group().lower()):
+        return _chunked(question, following[1:], "object")  # "Which test was used": the subject is what is asked for
+    return _chunked(question, following, "subject", needs_verb=lowered[first] in _TAKE_BASE_FORM)
 
 
 def _with_articles(lowered: list[str]) -> list[str]:
@@ -133,10 +147,10 @@ def _with_articles(lowered: list[str]) -> list[str]:
     ]
 
 
-def _chunked(question: str, tokens: list[re.Match[str]], *, needs_verb: bool) -> list[Phrase]:
+def _chunked(question: str, tokens: list[re.Match[str]], role: str, *, needs_verb: bool = False) -> list[Phrase]:
+    """role: of the first phrase. needs_verb: there must be a verb, in its base form."""
     found: list[Phrase] = []
     run: list[re.Match[str]] = []
-    role = "subject"
     has_verb = False
     for token in [*tokens, None]:
         word = token.group().lower() if token else ""

@@ -10,9 +10,10 @@ from rag_assets.conversations.grammar import PAPERS
 from rag_assets.conversations.turns import Rewritten, Turn
 
 _PAPER = f"(?:{'|'.join(sorted(PAPERS, reverse=True))})"
+_ONE_PAPER = f"(?:{'|'.join(sorted(word for word in PAPERS if not word.endswith('s')))})"
 _NOT_DESCRIBED = r"(?!\s+(?:by|of|on|about|from|titled|called|named|that|which|who|where|published|in\s+\d)\b)"
 """What follows says which one is meant, so it is not the one before."""
-_ONE = re.compile(rf"\b(?:this|that|the|the same)\s+{_PAPER}\b{_NOT_DESCRIBED}", re.IGNORECASE)
+_ONE = re.compile(rf"\b(?:this|that|the|the same)\s+{_ONE_PAPER}\b{_NOT_DESCRIBED}", re.IGNORECASE)
 _AUTHORS = re.compile(rf"\b(?:the|its|their)\s+authors\b{_NOT_DESCRIBED}", re.IGNORECASE)
 _SEVERAL = re.compile(rf"\b(?:these|those|both|the two|both of these)\s+{_PAPER}\b{_NOT_DESCRIBED}", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")

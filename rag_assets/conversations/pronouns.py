@@ -15,16 +15,22 @@ _PRONOUN = re.compile(r"\b(it|its|they|them|their)\b", re.IGNORECASE)
 _ASKED = r"(?:(?:and|but|so)\s+)?(?:(?:what|which|how|when|where|why|who)(?:\s+(?!{aux})[\w-]+){{0,3}}\s+)?"
 _AUX = "(?:" + "|".join(sorted(grammar.AUXILIARIES)) + r")\b"
 _WORD = r"[\w-]+"
-_OPENINGS = tuple(
+_AS_SUBJECT = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         _ASKED.format(aux=_AUX) + _AUX + r"\s+",  # "How does it ...", "What are its ..."
         rf"(?:what|which|who)\s+(?:is|are|was|were)\s+the\s+(?:{_WORD}\s+){{1,2}}(?:of|to|for|in|with|behind|against)\s+",
+    )
+)
+_AS_OBJECT = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
         rf"(?:who|what)\s+(?!{_AUX}){_WORD}\s+",  # "Who proposed it?"
         rf"which\s+(?:{_WORD}\s+){{1,2}}(?!{_AUX}){_WORD}\s+",  # "Which enzymes metabolise it?"
     )
 )
 """What may stand before the pronoun: nothing that it could stand for."""
+_SOURCES = grammar.PAPERS | {"authors", "author"}
 _EXPLETIVE = re.compile(
     r"\b(?:is|was|be|does|did|can|could|will|would) it (?:not )?(?:be )?"
     r"(?:true|possible|impossible|clear|known|likely|necessary|important|better|worth|safe|reasonable|common|easy|hard|"
@@ -32,8 +38,9 @@ _EXPLETIVE = re.compile(
     re.IGNORECASE,
 )
 """ "Is it true that ...": it stands for nothing."""
-_ABOUT_A_QUANTITY = re.compile(
-    r"\b(?:measured|calculated|computed|defined|estimated|determined|assessed|chosen|set|reported|compared|derived)\b",
+_ABOUT_A_FINDING = re.compile(
+    r"\b(?:measured|calculated|computed|defined|estimated|determined|assessed|chosen|set|reported|compared|derived|"
+    r"tested|shown|proved|studied|investigated|examined|established|found|known)\b",
     re.IGNORECASE,
 )
 
@@ -43,9 +50,13 @@ def spelled_out(question: str, before: Turn) -> Rewritten | None:
     match = _PRONOUN.search(question)
     if match is None or _EXPLETIVE.search(question) or _points_elsewhere(question, match):
         return None
-    if not any(opening.fullmatch(question[: match.start()]) for opening in _OPENINGS):
+    is_object = _opens(_AS_OBJECT, question, match)
+    if not is_object and not _opens(_AS_SUBJECT, question, match):
         return None
-    topic = _topic(before.asked.question, question, is_plural=match.group().lower() not in _SINGULAR)
+    phrases = grammar.phrases_of(before.asked.question)
+    if is_object and len(phrases) != 1:  # "Which animals hear them?": what does, or what it is done to
+        return None
+    topic = _topic(phrases, before, question, is_plural=match.group().lower() not in _SINGULAR)
     if topic is None:
         return None
     written = topic
@@ -58,6 +69,10 @@ def spelled_out(question: str, before: Turn) -> Rewritten | None:
     return Rewritten(text, is_rewritten=True, reason=reason, paper_ids=before.asked.paper_ids)
 
 
+def _opens(openings: tuple[re.Pattern[str], ...], question: str, pronoun: re.Match[str]) -> bool:
+    return any(opening.fullmatch(question[: pronoun.start()]) for opening in openings)
+
+
 def _points_elsewhere(question: str, first: re.Match[str]) -> bool:
     """Whether there are pronouns of both numbers, or a "this" or "that": one of them stands for something else."""
     others = [match.group().lower() for match in _PRONOUN.finditer(question)]
@@ -65,14 +80,17 @@ def _points_elsewhere(question: str, first: re.Match[str]) -> bool:
     return both or re.search(r"\b(?:this|that|these|those)\b", question[first.end() :], re.IGNORECASE) is not None
 
 
-def _topic(earlier: str, question: str, *, is_plural: bool) -> str | None:
-    """What a pronoun of that number stands for in the question before."""
-    phrases = grammar.phrases_of(earlier)
+def _topic(phrases: list[Phrase], before: Turn, question: str, *, is_plural: bool) -> str | None:
+    """What a pronoun of that number stands for in the question before; phrases: of that question."""
     if not phrases or phrases[0].role != "subject":
         return None
+    subject, earlier = phrases[0], before.asked.question
+    if _SOURCES.intersection(grammar.words(subject.text)) and not before.asked.paper_ids:
+        return None  # "the authors" of a paper that the question does not name
     if _is_definition(earlier):
         return _of_definition(phrases, earlier, question, is_plural=is_plural)
-    subject = phrases[0]
+    if _ABOUT_A_FINDING.search(question):
+        return None  # "Does sleep affect memory? How was it tested?": the effect, or the sleep
     return subject.text if grammar.is_plural(subject.text) == is_plural else None
 
 
@@ -86,6 +104,6 @@ def _of_definition(phrases: list[Phrase], earlier: str, question: str, *, is_plu
     fitting = [phrase for phrase in phrases if grammar.is_plural(phrase.text) == is_plural]
     if len(phrases) == 1 and fitting:
         return whole
-    if fitting == [phrases[0]] or (phrases[0] in fitting and _ABOUT_A_QUANTITY.search(question)):
+    if fitting == [phrases[0]] or (phrases[0] in fitting and _ABOUT_A_FINDING.search(question)):
         return whole
     return fitting[0].text if len(fitting) == 1 and len(phrases) == 2 else None
