@@ -34,6 +34,13 @@ def test_the_row_that_is_named_answers() -> None:
     ]
 
 
+def test_a_header_is_named_by_a_word_that_begins_alike() -> None:
+    """Headers are short: a reader asks for "parameters" where the table has "params"."""
+    sizes = chunk("sizes", "Model: base | dmodel: 512 | params: 65\nModel: big | dmodel: 1024 | params: 213")
+
+    assert texts("How many parameters does the big version have?", sizes) == ["Model: big | dmodel: 1024 | params: 213"]
+
+
 def test_a_row_that_is_not_named_answers_nothing() -> None:
     """One common word makes every row of a table a candidate."""
     assert texts("What BLEU does the LSTM reach?", MODELS) == []
