@@ -81,11 +81,13 @@ class WordReader:
     def __init__(self, longest: int = 1000) -> None:
         """longest: so many tokens of a text are read."""
         self._longest = longest
+        self.exactly_read: list[str] = []
 
     def of(self, passages: Sequence[PaperText]) -> list[WordVectors]:
-        return self.of_texts([passage.text for passage in passages])
+        return [self._read(passage.text) for passage in passages]
 
     def of_texts(self, texts: Sequence[str]) -> list[WordVectors]:
+        self.exactly_read += texts
         return [self._read(text) for text in texts]
 
     def _read(self, text: str) -> WordVectors:

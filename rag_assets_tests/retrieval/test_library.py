@@ -15,6 +15,7 @@ def test_rows_come_in_the_order_asked_whatever_was_read_before() -> None:
     one = CORPUS.library
 
     one.passages([3, 1])
+    one.chunks(["c003"])
     found = one.passages([5, 3, 3, 1])
 
     assert [passage.chunk_id for passage in found] == ["c005", "c003", "c003", "c001"]
