@@ -72,12 +72,12 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
         started = perf_counter()
         reading = shared.dialogue.read(question, body.conversation_id)
         events = AnswerEvents(reading, shared.facts.now().titles)
-        contexts: list[dict[str, Any]] = []
+        contexts: dict[str, dict[str, Any]] = {}
         for event in shared.engine.answer(reading.question):
             name, data = events.rendered(event)
-            contexts = data.get("contexts", contexts)  # those of the last attempt
+            contexts |= {context["chunk_id"]: context for context in data.get("contexts", ())}
             if isinstance(event, Finished):
-                answered = Answered(event.trace.result, contexts, data["dropped"])
+                answered = Answered(event.trace.result, tuple(contexts.values()), data["dropped"])
                 kept = shared.dialogue.keep(reading, answered, body.conversation_id) if body.keep else Kept()
                 data |= {**asdict(kept), "seconds": round(perf_counter() - started, 3)}
             yield name, data

@@ -24,11 +24,12 @@ export class AnswerView {
     this.element = el("div", { class: "answer", "aria-busy": "true" }, this.progress, this.claims, this.below);
   }
 
+  /** Passages that are read; an answer in several steps reads some for each. */
   read({ contexts }) {
-    this.contexts = new Map(contexts.map((context) => [context.chunk_id, context]));
-    const papers = new Set(contexts.map((context) => context.paper_id));
-    this.progress.textContent = contexts.length
-      ? `Reading ${counted(contexts.length, "passage")} of ${counted(papers.size, "paper")}`
+    for (const context of contexts) this.contexts.set(context.chunk_id, context);
+    const papers = new Set([...this.contexts.values()].map((context) => context.paper_id));
+    this.progress.textContent = this.contexts.size
+      ? `Reading ${counted(this.contexts.size, "passage")} of ${counted(papers.size, "paper")}`
       : "Nothing in the papers comes near the question";
   }
 
