@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictBool
 
 from rag_assets.answering.wording import place_of
 from rag_assets.conversations import Turn, standalone
@@ -44,7 +44,7 @@ class Message(BaseModel):
 
 
 class StreamOptions(BaseModel):
-    include_usage: bool | None = None
+    include_usage: StrictBool | None = None
 
 
 class ChatRequest(BaseModel):
@@ -52,7 +52,7 @@ class ChatRequest(BaseModel):
 
     model: str = Field(MODEL, max_length=200)
     messages: list[Message] = Field(min_length=1, max_length=MAX_MESSAGES)
-    stream: bool | None = False
+    stream: StrictBool | None = False
     stream_options: StreamOptions | None = None
 
 

@@ -7,7 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictBool
 
 from rag_assets.domain import QAResult
 from rag_assets.engine import Finished
@@ -29,7 +29,7 @@ class AnswerRequest(Asked):
         max_length=64,
         description="The question follows up on this conversation, and the answer is kept in it; empty: a new one.",
     )
-    keep: bool = Field(True, description="False: the answer is kept in no conversation.")
+    keep: StrictBool = Field(True, description="False: the answer is kept in no conversation.")
 
 
 class LeftOut(BaseModel):

@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from rag_assets.errors import ReadOnlyFolder
 from rag_assets.questions import MAX_QUESTION_CHARS
@@ -25,7 +25,7 @@ class Feedback(BaseModel):
         pattern=r"^[0-9a-f]{8,64}$", description="Of the answer: the key of its draft in the data folder."
     )
     verdict: Literal["good", "bad"]
-    claim: int | None = Field(None, ge=1, le=1000, description="Number of the claim; empty: the whole answer.")
+    claim: StrictInt | None = Field(None, ge=1, le=1000, description="Number of the claim; empty: the whole answer.")
     comment: str | None = Field(None, max_length=4000)
     conversation_id: str | None = Field(None, max_length=64)
 

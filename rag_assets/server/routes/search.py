@@ -1,7 +1,7 @@
 """POST /api/search: what the index finds for a question."""
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, StrictInt
 
 from rag_assets.domain import Hit
 from rag_assets.server.dependencies import SharedDep, counts_as_question
@@ -12,7 +12,7 @@ MAX_K = 100
 
 
 class SearchRequest(Asked):
-    k: int | None = Field(None, ge=1, le=MAX_K, description="Chunks to find; default: the setting answering.k.")
+    k: StrictInt | None = Field(None, ge=1, le=MAX_K, description="Chunks to find; default: the setting answering.k.")
 
 
 class SearchReply(BaseModel):
