@@ -1,10 +1,10 @@
 """How likely each candidate is to answer a part of the question, 0 to 1, comparable between questions.
 
 A logistic regression over `features`. One score orders the sentences of a question and decides whether any of them is
-an answer: a second one for the order alone found no more (benchmarks/README.md). Its weights were fitted by
-benchmarks/answerability.py on three kinds of questions: those of a corpus with their answers, the same in other words,
-and questions that the corpus does not answer, because their paper was left out or because one of their words was
-replaced.
+an answer: a second one for the order alone found no more (benchmarks/README.md). Its weights were fitted as
+benchmarks/answerability.py fits them (ADR 0037), on three kinds of questions: those of a corpus with their answers, the
+same in other words, and questions that the corpus does not answer, because their paper was left out or because one of
+their words was replaced.
 """
 
 import numpy as np
