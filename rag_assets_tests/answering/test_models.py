@@ -50,7 +50,7 @@ def test_whatever_an_answer_follows_from_makes_it_another_answer() -> None:
         fingerprint_of(answering={"model": WRITER}),
         fingerprint_of(answering={"model": "openai:gpt-5"}),
         fingerprint_of(answering={"judge": {"model": JUDGE}}),
-        fingerprint_of(answering={"extractive": {"max_claims": 3}}),
+        fingerprint_of(answering={"extractive": {"max_claims": 2}}),
         fingerprint_of(embedding={"model": "local:all-MiniLM-L6-v2"}),
     ]
 
