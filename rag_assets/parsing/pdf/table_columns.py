@@ -7,6 +7,8 @@ columns where anything about them is in doubt, because a value below the wrong n
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from rag_assets.domain import Cell
 from rag_assets.parsing.conventions.table_rows import is_data
 from rag_assets.parsing.pdf.layout import Line
@@ -68,8 +70,7 @@ def _columns(rows: Sequence[Row]) -> list[Interval]:
     Cells that stand above or below two cells of another row are left out, and so are lone ones: they belong to several
     columns, or to none.
     """
-    several = [row for row in rows if len(row) > 1]
-    narrow = [one.interval for row in several for one in row if not any(_spans(one, other) for other in several)]
+    narrow = _in_one_column([row for row in rows if len(row) > 1])
     columns: list[Interval] = []
     for left, right in sorted(narrow):
         if columns and left < columns[-1][1] - _LEAST_OVERLAP:
@@ -79,8 +80,21 @@ def _columns(rows: Sequence[Row]) -> list[Interval]:
     return columns
 
 
-def _spans(cell: _PrintedCell, row: Row) -> bool:
-    return sum(_overlap(cell.interval, other.interval) for other in row) > 1
+def _in_one_column(rows: Sequence[Row]) -> list[Interval]:
+    """The cells that stand above or below at most one cell of any other row."""
+    cells = [cell.interval for row in rows for cell in row]
+    if not cells:
+        return []
+    lefts, rights = np.array(cells).T
+    first_of_row = np.cumsum([0, *(len(row) for row in rows[:-1])])
+    return [
+        (left, right)
+        for left, right in cells
+        if np.add.reduceat(
+            np.minimum(right, rights) - np.maximum(left, lefts) >= _LEAST_OVERLAP, first_of_row, dtype=int
+        ).max()
+        <= 1
+    ]
 
 
 def _overlap(one: Interval, other: Interval) -> bool:
