@@ -23,9 +23,15 @@ from pydantic_core import PydanticCustomError
 
 from rag_assets.domain import EVERYTHING, Filter
 from rag_assets.errors import InvalidFilter, InvalidQuestions, MissingInput
-from rag_assets.question_splitting import MIN_PART_WORDS, split
 
 MAX_QUESTION_CHARS = 4000
+MIN_PART_WORDS = 4
+_NEW_QUESTION = re.compile(
+    r"[,;]?\s+and\s+(?=(?:how|what|which|why|who|whom|whose|when|where|whether)\b)"
+    r"|[,;]\s+and\s+(?=(?:did|does|do|is|are|was|were|has|have|can|could|should|will|would)\b)",
+    re.IGNORECASE,
+)
+_LIST_ITEM = re.compile(r"[,;]\s+and\s+|;\s+", re.IGNORECASE)
 _ABOUT_PUBLICATION = re.compile(
     r"\bwho (?:wrote|authored|co-?authored|published|developed|created|built|designed|introduced|proposed|invented)\b"
     r"|\bwritten by\b"
@@ -147,8 +153,18 @@ def asks_for_summary(question: str) -> bool:
 
 
 def question_parts(question: str) -> list[QuestionPart]:
-    """The questions inside a compound question, by the rules of `question_splitting`; itself when it is one."""
-    found = [QuestionPart(part, question if _POINTS_BACK.search(part) else part) for part in split(question)]
+    """The questions inside a compound question; the question itself when it is one.
+
+    "Why is X scaled, and who proposed Y?" is two. "What is done about X: in a, and in b?" is "What is done about X: in
+    a" and "What is done about X: in b".
+    """
+    head, colon, items = question.partition(": ")
+    if colon and _LIST_ITEM.search(items):
+        parts = [f"{head}: {item}" for item in _LIST_ITEM.split(items)]
+    else:
+        parts = _NEW_QUESTION.split(question)
+    asked = [part.strip(" ?") + "?" for part in parts]
+    found = [QuestionPart(part, question if _POINTS_BACK.search(part) else part) for part in asked]
     is_compound = len(found) > 1 and all(len(part.searched.split()) >= MIN_PART_WORDS for part in found)
     return found if is_compound else [QuestionPart(question, question)]
 

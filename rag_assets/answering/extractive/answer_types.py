@@ -17,7 +17,7 @@ from rag_assets.settings import ExtractiveSettings
 
 _NEAR_WORDS = 4
 """A number belongs to a noun at most so many words away: "80,863 manually annotated pages"."""
-NUMBER = (
+_NUMBER = (
     r"\d[\d.,]*|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|fifteen|twenty|thirty|forty|fifty|"
     r"sixty|seventy|eighty|ninety|hundred|thousand|million|billion|half|third|quarter|dozen)"
 )
@@ -38,14 +38,14 @@ def _type(asked: str, held: str) -> _AnswerType:
 
 
 _COUNTED = re.compile(r"\bhow many (?:of the |different |other )?(?P<noun>[a-z]+)", re.IGNORECASE)
-_IS_NUMBER = re.compile(NUMBER, re.IGNORECASE)
+_IS_NUMBER = re.compile(_NUMBER, re.IGNORECASE)
 _TYPES = (
     _type(
         r"\bhow (?:many|much|long|old|large|big|often|far|high|fast)\b"
         r"|\b(?:what|which) (?:percentage|percent|proportion|share|fraction|number|dose|size|age|temperature|rate)\b"
         r"|\bwhat (?:is|are|was|were) the (?:\w+ ){0,3}(?:number|percentage|proportion|rate|prevalence|incidence|"
         r"duration|mean|median|average|ratio|dose|amount|cost|price)\b",
-        rf"(?i:\b(?:{NUMBER})\b)",
+        rf"(?i:\b(?:{_NUMBER})\b)",
     ),
     _type(
         r"\bwhen (?:was|were|did|is|are|do|does|will|can|should)\b|\b(?:what|which) (?:year|date|month|day)\b",

@@ -13,13 +13,12 @@ from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, TokenReader
 from rag_assets.answering.extractive.announcements import only_announces
 from rag_assets.answering.extractive.answer_types import raised_by_type
 from rag_assets.answering.extractive.candidates import Candidate, FindCandidates, sentences
-from rag_assets.answering.extractive.close_reading import closely_read, standings
+from rag_assets.answering.extractive.close_reading import closely_read, standings, vectors_of
 from rag_assets.answering.extractive.comparison import compared_sides
-from rag_assets.answering.extractive.features import Comparison
 from rag_assets.answering.extractive.missing_names import MissingName, missing_names
 from rag_assets.answering.extractive.publication import asks_for_authors, publication_claims
 from rag_assets.answering.extractive.publishing import claims_of
-from rag_assets.answering.extractive.relevance import Part, relevances
+from rag_assets.answering.extractive.relevance import Part, nearness_of, relevances
 from rag_assets.answering.extractive.rows import table_rows
 from rag_assets.answering.extractive.selection import Selection
 from rag_assets.answering.extractive.summary import summary
@@ -29,7 +28,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 19
+EXTRACTIVE_VERSION = 20
 
 
 class ExtractiveAnswerer:
@@ -65,7 +64,7 @@ class ExtractiveAnswerer:
         weights = [term_weights(part.searched, [candidate.terms for candidate in candidates]) for part in told]
         standing = standings(candidates)
         candidates = closely_read(candidates, standing, weights)
-        parts = self._scored(told, weights, candidates, contexts)
+        parts = self._scored(told, weights, candidates, standing)
         selection = Selection(candidates, parts, self._settings)
         selection.choose(min_papers=self._min_sources)
         open_sides = selection.open_sides(compared_sides(question))
@@ -99,14 +98,19 @@ class ExtractiveAnswerer:
         asked: Sequence[QuestionPart],
         weights: Sequence[Mapping[str, float]],
         candidates: Sequence[Candidate],
-        contexts: Sequence[Context],
+        standing: Mapping[str, float],
     ) -> list[Part]:
-        """The parts of the question with the relevance of every candidate. weights: of the words of each part."""
-        compared = Comparison(candidates, contexts, self._reader)
+        """The parts of the question with the relevance of every candidate.
+
+        weights: of the words of each part. standing: of each passage, by its id.
+        """
+        vectors = vectors_of(candidates, self._reader)
+        questions = [tokens.vectors for tokens in self._reader.of_texts([part.searched for part in asked])]
         parts: list[Part] = []
-        for part, weight in zip(asked, weights, strict=True):
-            relevance = relevances(part.text, candidates, compared.features(part.searched))
-            parts.append(Part(part.text, weight, raised_by_type(part.text, candidates, relevance, self._settings)))
+        for part, weight, question in zip(asked, weights, questions, strict=True):
+            relevance = relevances(part.text, candidates, weight, nearness_of(question, vectors), standing)
+            raised = raised_by_type(part.text, candidates, relevance, self._settings)
+            parts.append(Part(part.text, weight, raised))
         return parts
 
     def _missing_names(self, question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.drafts import PaperText, TextTokens, TokenReader
+from rag_assets.answering.drafts import PaperText, TokenReader
 from rag_assets.answering.extractive.candidates import Candidate
 from rag_assets.answering.extractive.words import held, terms_of
 
@@ -47,27 +47,20 @@ def closely_read(
     return [one for one in candidates if one.relevance is not None or one.passage.passage_id in chosen]
 
 
-def passages_read(candidates: Sequence[Candidate], reader: TokenReader) -> dict[PaperText, TextTokens]:
-    """The tokens of the passages that the candidates stand in; not of those whose relevance is known."""
-    passages = list(dict.fromkeys(_passage_of(candidate) for candidate in candidates if candidate.relevance is None))
-    return dict(zip(passages, reader.of(passages), strict=True))
-
-
-def vectors_of(
-    candidates: Sequence[Candidate], passages: Mapping[PaperText, TextTokens], reader: TokenReader
-) -> list[Vectors]:
+def vectors_of(candidates: Sequence[Candidate], reader: TokenReader) -> list[Vectors]:
     """The token vectors of each candidate, shape (n_tokens, dimension), as the model sees them within its passage.
 
-    passages: their tokens. A sentence that is encoded alone has lost what its "it" stands for. A candidate of which the
-    model read nothing, because its passage is too long, is encoded alone all the same. One whose relevance is known has
-    none.
+    A sentence that is encoded alone has lost what its "it" stands for. A candidate of which the model read nothing,
+    because its passage is too long, is encoded alone all the same. One whose relevance is known has none.
     """
+    passages = list(dict.fromkeys(_passage_of(candidate) for candidate in candidates if candidate.relevance is None))
+    read = dict(zip(passages, reader.of(passages), strict=True))
     found: list[Vectors] = []
     for candidate in candidates:
         if candidate.relevance is not None:
             found.append(np.empty((0, 0), np.float32))
             continue
-        tokens, shift = passages[_passage_of(candidate)], candidate.passage.own_start - candidate.passage.start
+        tokens, shift = read[_passage_of(candidate)], candidate.passage.own_start - candidate.passage.start
         starts, ends = tokens.spans[:, 0], tokens.spans[:, 1]
         within = tokens.vectors[(starts < candidate.end + shift) & (ends > candidate.start + shift)]
         found.append(within if len(within) else reader.of_texts([candidate.text])[0].vectors)

@@ -1,4 +1,11 @@
-"""The relevance of every candidate to a part of the question, 0 to 1, and what a part has of its own."""
+"""How relevant each candidate is to a question, 0 to 1, and comparable between questions.
+
+Three figures, each 0 to 1: how near the candidate comes to each token of the question (MaxSim over its token vectors,
+Khattab and Zaharia 2020, "ColBERT"), what share of the question's words it holds together with the sentence before it,
+and how high its passage came in the search. Words are weighted by their rarity in the contexts; a word that occurs in
+none weighs most, so that a question about something the corpus never names finds no relevant sentence. The cosine of
+the whole sentence adds nothing to these (COVID-QA, OHR-Bench).
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -6,20 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.extractive.answerability import answerabilities
 from rag_assets.answering.extractive.candidates import Candidate
 from rag_assets.answering.extractive.close_reading import Vectors
-from rag_assets.answering.extractive.definitions import defines
-from rag_assets.answering.extractive.features import Matrix
-from rag_assets.answering.extractive.figures import lacks_figure
+from rag_assets.answering.extractive.words import held
 
 Relevances = NDArray[np.float32]
-_LEANS_BACK = -0.3
+_NEARNESS_WEIGHT, _WORDS_WEIGHT, _STANDING_WEIGHT = 0.5, 0.25, 0.25
+_LEANING_DISCOUNT = 0.95
 """A sentence that begins by pointing at one that is not published with it reads badly alone."""
-_LACKS_FIGURE = -1.5
-"""A sentence without a number cannot say how many."""
-_DEFINES = 1.0
-"""A sentence that says what something is, where that is asked."""
 
 
 @dataclass(frozen=True)
@@ -38,24 +39,24 @@ class Part:
         return {term: weight / total for term, weight in own.items()} if total else {}
 
 
-def relevances(part: str, candidates: Sequence[Candidate], features: Matrix) -> Relevances:
+def relevances(
+    part: str,
+    candidates: Sequence[Candidate],
+    weights: Mapping[str, float],
+    nearness: Relevances,
+    standing: Mapping[str, float],
+) -> Relevances:
     """Relevance of every candidate to a part of the question, shape (n,).
 
-    part: its text; a candidate may bring a relevance to it, else it has its answerability. features: one row per
-    candidate.
+    part: its text; a candidate may bring a relevance to it. weights: of the part's words, summing to 1. nearness: from
+    `nearness_of`. standing: of each passage, by its id, 0 to 1.
     """
-    evidence = np.array([_evidence(part, one) for one in candidates], np.float64)
-    scored = zip(candidates, answerabilities(features, evidence).tolist(), strict=True)
+    words = np.array([held(candidate.terms_so_far, weights) for candidate in candidates], np.float32)
+    discounts = np.array([_LEANING_DISCOUNT if one.leans_back else 1.0 for one in candidates], np.float32)
+    passages = np.array([standing[one.passage.passage_id] for one in candidates], np.float32)
+    figures = _NEARNESS_WEIGHT * nearness + _WORDS_WEIGHT * words + _STANDING_WEIGHT * passages
+    scored = zip(candidates, (discounts * figures).tolist(), strict=True)
     return np.array([own if one.relevance is None else one.relevance[part] for one, own in scored], np.float32)
-
-
-def _evidence(question: str, one: Candidate) -> float:
-    """What the form of a sentence says about it as an answer, in units of the score."""
-    return (
-        _LEANS_BACK * one.leans_back
-        + _LACKS_FIGURE * lacks_figure(question, one.text)
-        + _DEFINES * defines(question, one.text)
-    )
 
 
 def nearness_of(asked: Vectors, candidates: Sequence[Vectors]) -> Relevances:
