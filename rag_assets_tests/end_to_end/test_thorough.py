@@ -11,8 +11,8 @@ from rag_assets_tests.wire import Reply, WireServer, use_wire_environment
 from rag_assets_tests.wire.exchange import WireRequest
 from rag_assets_tests.wire.quoting_model import quoting_model
 
-COMPOUND = "How much did ferritin fall in runners within a month, and along which cracks does basalt take up water?"
-PARTS = ("How much did ferritin fall in runners within a month?", "Along which cracks does basalt take up water?")
+COMPOUND = "How much did ferritin fall in runners within a month, and what does basalt take up along the cracks?"
+PARTS = ("How much did ferritin fall in runners within a month?", "What does basalt take up along the cracks?")
 
 
 def planning_model(request: WireRequest) -> Reply:
