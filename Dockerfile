@@ -22,7 +22,7 @@ ENV PATH=/opt/rag_assets/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     RAG_ASSETS_DATA_DIR=/data
 USER rag
-WORKDIR /home/rag
+WORKDIR /app
 VOLUME /data
 EXPOSE 8000 3000
 ENTRYPOINT ["rag-assets"]

@@ -1,7 +1,6 @@
 """How one question is answered, where that differs from the settings."""
 
 from dataclasses import dataclass
-from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,8 +9,6 @@ class Manner:
 
     k: int | None = None
     """Chunks that are read; None: `answering.k`."""
-    effort: Literal["quick", "thorough"] | None = None
-    """None: `answering.effort`."""
     background: str = ""
     """The larger text that the answer will stand in. A model that writes reads it; nothing is searched for it."""
 

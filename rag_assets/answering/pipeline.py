@@ -25,7 +25,7 @@ from rag_assets.answering.trace import (
     Retrying,
 )
 from rag_assets.answering.wording import notes, worded
-from rag_assets.domain import Context, Evidence, QAResult, summed
+from rag_assets.domain import Claim, Context, Evidence, QAResult, Usage, summed
 from rag_assets.errors import RequestRejected
 from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
@@ -37,6 +37,16 @@ PIPELINE_VERSION = 4
 answerers have versions of their own."""
 Retrieve = Callable[[Question, int], Evidence]
 """question, k -> evidence from the k best chunks (of the papers the question names, if it names any)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What an answer says."""
+
+    claims: tuple[Claim, ...]
+    """Verified, with their support; none for a refusal."""
+    unanswered: tuple[str, ...]
+    missing_names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -121,27 +131,31 @@ class AnswerPipeline:
             return key, draft, False
 
     def _result(self, question: Question, final: Attempt, attempts: Sequence[Attempt], scoring: Scoring) -> QAResult:
-        claims = with_support(final.verified.claims, scoring)
-        unanswered = final.draft.unanswered
-        has_few_sources = bool(claims) and final.n_sources < self.settings.min_sources
         missing_names = tuple(
             name for name in final.draft.missing_names if all(name in one.draft.missing_names for one in attempts)
         )  # what one attempt found is not missing
-        said = notes(unanswered, missing_names, final.n_sources if has_few_sources else None)
+        said = Said(with_support(final.verified.claims, scoring), final.draft.unanswered, missing_names)
+        return self.result(question, said, final, [attempt.draft.usage for attempt in attempts])
+
+    def result(self, question: Question, said: Said, final: Attempt, cost: Sequence[Usage]) -> QAResult:
+        """The row of qa.jsonl. final: the attempt it comes from. cost: of every draft that was written for it."""
+        sources = sources_of(said.claims)
+        has_few_sources = bool(said.claims) and len(sources) < self.settings.min_sources
+        remarks = notes(said.unanswered, said.missing_names, len(sources) if has_few_sources else None)
         return QAResult(
             question_id=question.id,
             question=question.question,
-            answer=worded(claims, said) if claims else REFUSAL,
-            claims=claims,
-            refused=not claims,
+            answer=worded(said.claims, remarks) if said.claims else REFUSAL,
+            claims=said.claims,
+            refused=not said.claims,
             single_source=has_few_sources,
-            sources_used=sources_of(claims),
-            unanswered=unanswered,
+            sources_used=sources,
+            unanswered=said.unanswered,
             model=self.answerer.identity,
             contexts=tuple(dict.fromkeys(context.chunk_id for context in final.contexts)),
             fingerprint=final.fingerprint,
-            usage=summed([attempt.draft.usage for attempt in attempts]),
-            missing_names=missing_names,
+            usage=summed(cost),
+            missing_names=said.missing_names,
         )
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import dagster as dg
 
-from rag_assets.answering.records import AuditedRun, append_audit, audit_row, left_row, read_results
+from rag_assets.answering.records import AuditedRun, append_audit, audit_row, keep_raw_replies, left_row, read_results
 from rag_assets.assets.checks import specs
 from rag_assets.assets.publishing import Outcome, materialized, write_audit_publish
 from rag_assets.assets.reporting import now, progress
@@ -113,6 +113,7 @@ def _log(updates: list[ReportUpdate], paths: Paths, run_id: str, *, verdict: str
         run = AuditedRun(now(), run_id, index_version, f"templates/{update.files.template.name}")
         rows = [audit_row(trace, run, verdict=verdict) for trace in update.answers.news]
         append_audit(paths.qa_audit, [*rows, *(left_row(left, run) for left in update.answers.left)])
+        keep_raw_replies(paths.raw_replies, update.answers)
 
 
 def _materialized(

@@ -1,16 +1,16 @@
 """What a template asks: its questions, how each is to be answered, and the place of each in the report."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from rag_assets.answering.manner import Manner
 from rag_assets.questions import Question
 from rag_assets.reports.templates import Section, Template
 
-SUMMARY_QUESTION = "Summarise this paper."
+_SUMMARY_QUESTION = "Summarise this paper."
 _SUMMARY_ORDER = "A summary says what was asked, what was done, what was found, and what limits it."
-SUMMARY_MANNER = Manner(k=20, background=_SUMMARY_ORDER)
-"""Most of a paper is read."""
+_SUMMARY_K = 20
+"""Chunks read for a summary, unless the section says otherwise: most of a paper."""
 FindPapers = Callable[[Question, int | None], Sequence[str]]
 """question, k -> ids of the papers that are about it, best first."""
 
@@ -40,11 +40,6 @@ class ReportPlan:
 
     def of(self, section: Section) -> list[PlannedQuestion]:
         return [one for one in self.questions if one.section == section.key]
-
-
-def summary_question(paper_id: str) -> Question:
-    """The question whose answer, in `SUMMARY_MANNER`, is a summary of the paper."""
-    return Question(id=paper_id, question=SUMMARY_QUESTION, paper_ids=(paper_id,))
 
 
 def plan_report(template: Template, find_papers: FindPapers) -> ReportPlan:
@@ -88,10 +83,11 @@ def _about_paper(section: Section, paper_id: str, manner: Manner) -> Iterator[Pl
         )
         yield PlannedQuestion(section.key, f"{column} of {paper_id}", question, manner, paper_id, column)
     if section.settings.summaries:
-        question = summary_question(paper_id).model_copy(
-            update={"id": f"{section.key}/{paper_id}", "where": section.settings.where}
+        question = Question(
+            id=f"{section.key}/{paper_id}",
+            question=_SUMMARY_QUESTION,
+            paper_ids=(paper_id,),
+            where=section.settings.where,
         )
-        in_order = replace(
-            manner, k=manner.k or SUMMARY_MANNER.k, background=f"{manner.background}\n{SUMMARY_MANNER.background}"
-        )
+        in_order = Manner(manner.k or _SUMMARY_K, f"{manner.background}\n{_SUMMARY_ORDER}")
         yield PlannedQuestion(section.key, f"A summary of {paper_id}", question, in_order, paper_id)

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from rag_assets.answering.records import read_results, write_results
@@ -113,12 +114,20 @@ class ReportWriter:
         return [hit.chunk.paper_id for hit in self.engine.search(question, k)]
 
     def _assembled(self, plan: ReportPlan, answers: Sequence[QAResult]) -> Report:
-        paths = self.settings.paths
-        papers = read_columns(paths.parsed_index, ["paper_id", "title"], asset="parsed_index")
-        chunks = read_columns(paths.chunks, ["chunk_id", "paper_id"], asset="chunks")
+        return assembled(plan, answers, self._titles, self._paper_of)
+
+    @cached_property
+    def _titles(self) -> dict[str, str]:
+        """By paper id; read once for all reports."""
+        papers = read_columns(self.settings.paths.parsed_index, ["paper_id", "title"], asset="parsed_index")
         titles = zip(papers["paper_id"].to_pylist(), papers["title"].to_pylist(), strict=True)
-        paper_of = dict(zip(chunks["chunk_id"].to_pylist(), chunks["paper_id"].to_pylist(), strict=True))
-        return assembled(plan, answers, {paper: title for paper, title in titles if title}, paper_of)
+        return {paper: title for paper, title in titles if title}
+
+    @cached_property
+    def _paper_of(self) -> dict[str, str]:
+        """The paper of each chunk."""
+        chunks = read_columns(self.settings.paths.chunks, ["chunk_id", "paper_id"], asset="chunks")
+        return dict(zip(chunks["chunk_id"].to_pylist(), chunks["paper_id"].to_pylist(), strict=True))
 
 
 def section_fingerprints(name: str, results: Sequence[QAResult]) -> dict[str, str]:

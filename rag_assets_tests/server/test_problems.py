@@ -14,7 +14,7 @@ from rag_assets_tests.end_to_end.world import QUESTIONS, World
 from rag_assets_tests.server.live import EVENTS, events_of, served
 
 SECRET = "sk-secret-of-a-test-0123456789"
-PATH = "/home/somebody/papers/data"
+PATH = "/secret-folder/papers/data"
 ABOUT_THE_REQUEST = {
     errors.InvalidQuestions, errors.InvalidFilter, errors.InvalidQuote, errors.NotFound, errors.UploadRefused,
     errors.UploadTooLarge, errors.CorpusConflict, errors.UnknownConversation, errors.TurnTooLarge,

@@ -9,9 +9,9 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_assets.answering.citations.support import Scoring
-from rag_assets.answering.citations.verification import VerifiedClaims, sources_of
-from rag_assets.answering.drafts import REFUSAL, SentenceEncoder
-from rag_assets.answering.pipeline import AnswerPipeline, Retrieve
+from rag_assets.answering.citations.verification import VerifiedClaims
+from rag_assets.answering.drafts import SentenceEncoder
+from rag_assets.answering.pipeline import AnswerPipeline, Retrieve, Said
 from rag_assets.answering.thorough.budget import StepBudget
 from rag_assets.answering.thorough.planner import Part, Planner
 from rag_assets.answering.trace import (
@@ -23,8 +23,7 @@ from rag_assets.answering.trace import (
     Retrying,
     Step,
 )
-from rag_assets.answering.wording import notes, worded
-from rag_assets.domain import Claim, Evidence, QAResult, summed
+from rag_assets.domain import Claim, Evidence, summed
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import Question
 from rag_assets.settings import ThoroughSettings
@@ -131,38 +130,11 @@ class ThoroughPipeline:
             sum(trace.scoring.seconds for trace in traces),
             next((trace.scoring.unjudged for trace in traces if trace.scoring.unjudged), ""),
         )
-        result = self._result(question, found, claims, final)
+        cost = [trace.result.usage for trace in traces]
+        result = self.pipeline.result(question, _said(found, claims), final, cost)
         seconds = {step: sum(trace.seconds[step] for trace in traces) for step in traces[0].seconds}
         retry_k = next((trace.retry_k for trace in traces if trace.retry_k is not None), None)
         return AnswerTrace(result, attempts, final, scoring, retry_k, seconds, steps=steps)
-
-    def _result(
-        self, question: Question, found: Sequence[_Open], claims: tuple[Claim, ...], final: Attempt
-    ) -> QAResult:
-        used = [one.trace.result for one in found]
-        open_parts = [one.part.question for one in found if not one.is_answered]
-        open_parts += [part for result in used if not result.refused for part in result.unanswered]
-        sources = sources_of(claims)
-        n_wanted = self.pipeline.settings.min_sources
-        has_few_sources = bool(claims) and len(sources) < n_wanted
-        missing_names = tuple(dict.fromkeys(name for result in used for name in result.missing_names))
-        unanswered = tuple(dict.fromkeys(open_parts)) if claims or len(found) > 1 else ()
-        said = notes(unanswered, missing_names, len(sources) if has_few_sources else None)
-        return QAResult(
-            question_id=question.id,
-            question=question.question,
-            answer=worded(claims, said) if claims else REFUSAL,
-            claims=claims,
-            refused=not claims,
-            single_source=has_few_sources,
-            sources_used=sources,
-            unanswered=unanswered if claims else (),
-            model=self.pipeline.answerer.identity,
-            contexts=tuple(dict.fromkeys(context.chunk_id for context in final.contexts)),
-            fingerprint=final.fingerprint,
-            usage=summed([trace.result.usage for one in found for trace in one.traces]),
-            missing_names=missing_names,
-        )
 
     def _ranked(self, question: str, claims: Sequence[Claim]) -> tuple[Claim, ...]:
         """Each claim once, the nearest to the question first (cosine of the whole texts)."""
@@ -172,6 +144,15 @@ class ThoroughPipeline:
         near = self.encoder.embed_passages([claim.text for claim in different]) @ self.encoder.embed_query(question)
         order = sorted(range(len(different)), key=lambda at: (-round(float(near[at]), 4), at))
         return tuple(different[at] for at in order)
+
+
+def _said(found: Sequence[_Open], claims: tuple[Claim, ...]) -> Said:
+    """The claims of all parts, and what stays open: whole parts where there are several, and parts of parts."""
+    results = [one.trace.result for one in found]
+    open_parts = [one.part.question for one in found if not one.is_answered] if len(found) > 1 else []
+    open_parts += [part for result in results for part in result.unanswered]
+    missing_names = (name for result in results for name in result.missing_names)
+    return Said(claims, tuple(dict.fromkeys(open_parts)), tuple(dict.fromkeys(missing_names)))
 
 
 def _place(claim: Claim) -> tuple[object, ...]:
