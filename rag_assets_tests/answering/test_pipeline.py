@@ -86,6 +86,16 @@ def test_an_answer_names_its_papers_and_pages(tmp_path: Path) -> None:
     assert (attempts.retry_k, attempts.result.single_source, attempts.result.refused) == (None, False, False)
 
 
+def test_a_question_to_one_paper_is_not_asked_again_for_a_second(tmp_path: Path) -> None:
+    """There is none: each cell of a table would be paid for twice."""
+    answerer = QuotingAnswerer()
+    question = Question(id="q1", question="Fall?", paper_ids=("smith2020",))
+
+    attempts = Pipeline(tmp_path, answerer, {6: evidence(SMITH)}).answer(question)
+
+    assert (attempts.retry_k, attempts.result.single_source, answerer.n_calls) == (None, True, 1)
+
+
 def test_one_paper_triggers_one_retry_with_more_contexts(tmp_path: Path) -> None:
     """The second paper is often just below the cut."""
     answerer = QuotingAnswerer()

@@ -77,6 +77,16 @@ def test_no_question_with_another_name_or_number_counts_as_the_same(earlier: Cal
     assert wrong == []
 
 
+def test_names_and_numbers_decide_however_near_the_vectors_are(built_model: Path) -> None:
+    """Another model may place two drugs nearer to each other than this one does."""
+    embedder = open_embedder(EmbeddingSettings(), built_model, n_threads=1)
+    for texts in variants():
+        for first, second in product(texts, texts):
+            known = EarlierQuestions(embedder.embed_query, threshold=-1.0)
+            known.remember(ask(first), "v1")
+            assert known.same_as(ask(second), "v1") is None, (first, second)
+
+
 @pytest.mark.parametrize(("first", "second"), TURNED)
 def test_a_word_that_turns_the_meaning_makes_another_question(
     earlier: Callable[[], EarlierQuestions], first: str, second: str

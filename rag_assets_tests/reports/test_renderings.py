@@ -72,7 +72,7 @@ def report() -> Report:
     answers = [
         answer("findings/1", "Findings: How much did ferritin fall?", fell, replace(fell, text="Again.")),
         answer("findings/2", "Findings: Who paid for it?"),
-        answer("studies/iron/Sample", "How many took part?", sample),
+        answer("studies/iron/Sample", "How many took part?", sample, replace(sample, text="Not for a cell.")),
     ]
     return assembled(plan, answers, {"iron": "Iron & <b>steel</b>"}, {"iron:1": "iron"})
 

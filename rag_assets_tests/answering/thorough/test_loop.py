@@ -198,3 +198,24 @@ def test_a_retry_inside_a_part_takes_back_nothing(tmp_path: Path) -> None:
     _, events = answered(one)
 
     assert not [event for event in events if isinstance(event, Retrying)]
+
+
+def test_other_words_are_tried_until_the_part_is_answered(tmp_path: Path) -> None:
+    """Each further wording costs a draft that changes nothing."""
+    trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor", "nothing"]), WordAnswerer()))
+
+    assert [step.words for step in trace.steps if step.kind == "answer"] == [(), (), ("sponsor",)]
+
+
+def test_what_is_nearest_to_the_whole_question_is_said_first(tmp_path: Path) -> None:
+    """A side remark of the first part would stand above the answer."""
+    remark = "Anything else?"
+    CORPUS[remark] = evidence(PAID)
+    answerer = WordAnswerer()
+    answerer.allowed[remark] = "paid"
+    one = pipeline(tmp_path, ScriptedPlanner([remark, FALL]), answerer)
+
+    *_, last = one.answer(Question(id="q", question="By how much did ferritin fall within a month?"), found)
+
+    assert isinstance(last, Finished)
+    assert [claim.text for claim in last.trace.result.claims] == [FELL.text, PAID.text]

@@ -1,0 +1,81 @@
+"""What forbids that a report is published, found in reports that were made wrong on purpose."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rag_assets.answering.update import kept
+from rag_assets.domain import Claim, QAResult
+from rag_assets.reports.plan import plan_report
+from rag_assets.reports.promises import REPORT_PROMISES, ReportsCandidate
+from rag_assets.reports.report import Report, assembled
+from rag_assets.reports.templates import parse_template
+from rag_assets.reports.update import ReportFiles, ReportUpdate
+from rag_assets_tests.reports.test_renderings import answer, citation
+
+TEMPLATE = """# Iron
+
+## Findings
+
+- How much did ferritin fall?
+- Who paid for it?
+"""
+FELL = Claim("Ferritin fell.", (citation("iron", 0, "Ferritin fell by a lot."),))
+
+
+@pytest.fixture
+def answers() -> list[QAResult]:
+    return [
+        answer("findings/1", "Findings: How much did ferritin fall?", FELL),
+        answer("findings/2", "Findings: Who paid for it?"),
+    ]
+
+
+@pytest.fixture
+def report(answers: list[QAResult]) -> Report:
+    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _question, _k: [])
+    return assembled(plan, answers, {}, {})
+
+
+def broken(report: Report, answers: list[QAResult], unusable: dict[str, str] | None = None) -> set[str]:
+    """Names of the promises about reports that do not hold; those of answers have tests of their own."""
+    update = ReportUpdate(ReportFiles(Path("iron.md"), Path("reports")), report, kept(answers), "")
+    candidate = ReportsCandidate([update], unusable or {}, {}, min_sources=1)
+    own = {"sentences_cited", "gaps_named", "no_silent_section", "templates_usable"}
+    return {one.name for one in REPORT_PROMISES if one.name in own and one.offenders(candidate)}
+
+
+def test_a_report_as_it_is_made_keeps_its_promises(report: Report, answers: list[QAResult]) -> None:
+    """A guardrail that is always red is switched off."""
+    assert broken(report, answers) == set()
+
+
+def test_a_sentence_without_evidence_is_found(report: Report, answers: list[QAResult]) -> None:
+    """It would stand there as if it were proven."""
+    (section,) = report.sections
+    (fell,) = section.statements
+    bare = replace(section, statements=(replace(fell, evidence=()),))
+
+    assert broken(replace(report, sections=(bare,)), answers) == {"sentences_cited"}
+    assert broken(replace(report, evidence=()), answers) == {"sentences_cited"}, "its number leads nowhere"
+
+
+def test_a_question_that_is_passed_over_is_found(report: Report, answers: list[QAResult]) -> None:
+    """A reader would not learn that anything is missing."""
+    (section,) = report.sections
+
+    assert broken(replace(report, sections=(replace(section, gaps=()),)), answers) == {"gaps_named"}
+
+
+def test_a_section_that_says_nothing_is_found(report: Report, answers: list[QAResult]) -> None:
+    """A heading above nothing looks like a fault of the printer."""
+    (section,) = report.sections
+    silent = replace(section, statements=(), gaps=())
+
+    assert "no_silent_section" in broken(replace(report, sections=(silent,)), answers)
+
+
+def test_a_template_that_cannot_be_used_is_told(report: Report, answers: list[QAResult]) -> None:
+    """Its report would stay as it was, and nobody would know why."""
+    assert broken(report, answers, {"b.md": "line 1: no title"}) == {"templates_usable"}
