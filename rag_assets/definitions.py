@@ -12,7 +12,8 @@ from rag_assets.assets.automation import corpus_sensor, everything_job, nightly_
 from rag_assets.assets.chunks import chunks
 from rag_assets.assets.corpus import blocks, parsed_index
 from rag_assets.assets.evaluation import smoke_eval
-from rag_assets.assets.index import bm25_index, chroma_index, embeddings, index_meta, passages
+from rag_assets.assets.index import bm25_index, chroma_index, embeddings, index_meta
+from rag_assets.assets.passages import passages
 from rag_assets.assets.profiles import profiles
 from rag_assets.assets.qa import qa
 from rag_assets.assets.reports import reports

@@ -1,4 +1,4 @@
-"""Assets from passages to indexes: `passages`, `embeddings`, `chroma_index`, `bm25_index`, `index_meta`."""
+"""Assets from vectors to indexes: `embeddings`, `chroma_index`, `bm25_index`, `index_meta`."""
 
 import json
 from collections import defaultdict
@@ -9,12 +9,8 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.assets.checks import specs
-from rag_assets.assets.publishing import Outcome, TableUpdate, materialized, write_audit_publish
-from rag_assets.assets.reporting import histogram, progress
-from rag_assets.chunking.passages import PASSAGER_VERSION
-from rag_assets.chunking.promises import PASSAGE_PROMISES, PassagesCandidate
-from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
-from rag_assets.chunking.updates import Beside, ReadingWindow, update_passages
+from rag_assets.assets.publishing import Outcome, materialized, write_audit_publish
+from rag_assets.assets.reporting import progress
 from rag_assets.domain import Passage
 from rag_assets.embedding.earlier_models import note_papers, prune_earlier_models
 from rag_assets.embedding.hosted_models import REQUEST_VERSION
@@ -34,60 +30,9 @@ from rag_assets.indexing.promises import INDEX_PROMISES, META_PROMISES, IndexCan
 from rag_assets.indexing.protocols import IndexManifest, IndexRow, SparseSource, Vectors
 from rag_assets.indexing.stores import Index, vector_index, word_index
 from rag_assets.promises import check_all
-from rag_assets.settings import Paths, Settings
-from rag_assets.table_files import published_or_empty, read_columns, read_provenance, required_table
-from rag_assets.tables import PASSAGES, SUMMARIES, fingerprints_by, passages_from
-
-
-@dg.asset(
-    group_name="index",
-    deps=["parsed_index", "chunks", "summaries"],
-    check_specs=specs("passages", PASSAGE_PROMISES),
-    output_required=False,
-    code_version=str(PASSAGER_VERSION),
-    kinds={"parquet"},
-)
-def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
-    """What is searched: runs of sentences that the embedding model reads in full; `data/cache/passages.parquet`."""
-    paths = settings.paths
-    embedder = open_embedder(settings.embedding, paths.models)
-    facts = embedder.facts
-    window = ReadingWindow(facts.tokenizer_id, embedder.count_tokens, facts.max_tokens)
-    chunks_table = required_table(paths.chunks, asset="chunks")
-    papers = read_columns(paths.parsed_index, ["paper_id", "title"], asset="parsed_index")
-    titles = zip(papers["paper_id"].to_pylist(), papers["title"].to_pylist(), strict=True)
-    published = published_or_empty(paths.passages, PASSAGES)
-    updated, plan, quarantined = update_passages(
-        published.table,
-        chunks_table,
-        settings.passages,
-        window,
-        quarantined=QuarantinedPaper.all_from(published.provenance),
-        beside=Beside({paper: title for paper, title in titles if title}, _summaries(paths)),
-    )
-    provenance = {
-        "settings": settings.passages.fingerprint(),
-        "tokenizer": facts.tokenizer_id,
-        QUARANTINED_KEY: [paper.as_row() for paper in quarantined],
-    }
-    update = TableUpdate(paths.passages, updated, plan, published, provenance)
-    with staging() as staged:
-        update.stage(staged)
-        yield from write_audit_publish(
-            check_all(PASSAGE_PROMISES, PassagesCandidate(updated, facts.max_tokens, quarantined)),
-            publish=staged.publish,
-            report=lambda _: update.materialized(
-                {"passages": settings.passages, "embedding": settings.embedding},
-                facts={"n_quarantined": len(quarantined)},
-                previews={"token_histogram": histogram(updated["n_tokens"].to_pylist(), unit="tokens")},
-            ),
-        )
-
-
-def _summaries(paths: Paths) -> dict[str, str]:
-    """By chunk_id; empty where there are none yet."""
-    table = published_or_empty(paths.summaries, SUMMARIES).table
-    return dict(zip(table["chunk_id"].to_pylist(), table["summary"].to_pylist(), strict=True))
+from rag_assets.settings import Settings
+from rag_assets.table_files import read_columns, read_provenance, required_table
+from rag_assets.tables import fingerprints_by, passages_from
 
 
 @dg.asset(
