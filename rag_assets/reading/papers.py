@@ -115,14 +115,6 @@ class Papers:
         path: str | None = row["pdf_path"]
         return path
 
-    def chunks_around(self, paper_id: str, chunk_id: str) -> tuple[str | None, str | None]:
-        """Ids of the chunks before and behind one of a paper, in reading order; None at its ends."""
-        ids = [row["chunk_id"] for row in self._chunks.get().get(paper_id, ())]
-        at = ids.index(chunk_id) if chunk_id in ids else -1
-        if at < 0:
-            return None, None
-        return (ids[at - 1] if at else None), (ids[at + 1] if at + 1 < len(ids) else None)
-
     def _summary(self, row: Mapping[str, Any]) -> PaperSummary:
         paper_id = row["paper_id"]
         reason = row["error"] if row["status"] == "quarantined" else None

@@ -20,20 +20,6 @@ from rag_assets.reading.quotes import CANDIDATE_CHUNKS, QuoteMatch, Verdict, dem
 from rag_assets.settings import Settings
 
 DEFAULT_WIDTH = 1000
-_NEIGHBOUR_CHARS = 600
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkText:
-    """A chunk as it is read, with what stands around it."""
-
-    chunk: Chunk
-    title: str
-    """Of the paper; empty where it has none."""
-    before: str
-    """End of what stands before it in the paper; empty at its beginning."""
-    after: str
-    """Beginning of what stands behind it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,25 +109,21 @@ class Reader:
             at += len(own) + 1
         return SectionText(paper_id, details.summary.title, found, "\n".join(texts), tuple(parts))
 
-    def chunk(self, chunk_id: str) -> ChunkText:
-        """A chunk with what stands before and behind it in its paper. Raises NotFound."""
-        chunk = self._chunk(chunk_id)
-        earlier, later = self._papers.chunks_around(chunk.paper_id, chunk_id)
-        around = self._engine.chunks([one for one in (earlier, later) if one])
-        before, after = around.get(earlier or ""), around.get(later or "")
-        return ChunkText(
-            chunk=chunk,
-            title=self._papers.titles().get(chunk.paper_id, ""),
-            before=_end_before(before, chunk) if before else "",
-            after=after.text[after.own_start :][:_NEIGHBOUR_CHARS] if after else "",
-        )
+    def chunk(self, chunk_id: str) -> Chunk:
+        """A chunk; its own fields say what stands before and behind it. Raises NotFound."""
+        chunk = self._engine.chunks([chunk_id]).get(chunk_id)
+        if chunk is None:
+            raise NotFound(
+                f"There is no chunk with the id {chunk_id!r}. Its paper was changed or deleted since; search again."
+            )
+        return chunk
 
     def place(self, chunk_id: str, start: int = 0, end: int | None = None) -> tuple[PagePlace, ...]:
         """The pages and boxes of `text[start:end]` of a chunk, in order; none where no page is known.
 
         Offsets beyond the text are cut to it. Raises NotFound for an unknown chunk.
         """
-        chunk = self._chunk(chunk_id)
+        chunk = self.chunk(chunk_id)
         n_chars = len(chunk.text)
         start = min(max(start, 0), n_chars)
         return self._places.of(chunk, start, n_chars if end is None else min(max(end, start), n_chars))
@@ -185,14 +167,6 @@ class Reader:
             where = Filter.of_papers([self._papers.one(paper_id).summary.paper_id])
         return matches_of(quote, self._engine.sharing_words(quote, CANDIDATE_CHUNKS, where))[:limit]
 
-    def _chunk(self, chunk_id: str) -> Chunk:
-        chunk = self._engine.chunks([chunk_id]).get(chunk_id)
-        if chunk is None:
-            raise NotFound(
-                f"There is no chunk with the id {chunk_id!r}. Its paper was changed or deleted since; search again."
-            )
-        return chunk
-
 
 def _section_named(details: PaperDetails, name: str) -> SectionSummary:
     for section in details.sections:
@@ -204,12 +178,3 @@ def _section_named(details: PaperDetails, name: str) -> SectionSummary:
             return section
     titles = "; ".join(section.path or section.title for section in details.sections) or "none"
     raise NotFound(f"{details.summary.paper_id} has no section {name!r}. Its sections: {titles}.")
-
-
-def _end_before(earlier: Chunk, chunk: Chunk) -> str:
-    """The end of the chunk before, without what the chunk itself repeats of it."""
-    repeated = chunk.text[: chunk.own_start].strip()
-    text = earlier.text.rstrip()
-    if repeated and text.endswith(repeated):
-        text = text[: -len(repeated)].rstrip()
-    return text[-_NEIGHBOUR_CHARS:]

@@ -63,7 +63,7 @@ def test_the_text_of_a_section_repeats_nothing_and_leaves_nothing_out(reader: Re
 
             assert [part.chunk_id for part in text.parts] == list(section.chunk_ids)
             for part in text.parts:
-                chunk = reader.chunk(part.chunk_id).chunk
+                chunk = reader.chunk(part.chunk_id)
                 assert text.text[part.start : part.end] == chunk.text[part.chunk_start :]
 
 
@@ -79,20 +79,18 @@ def test_a_section_is_found_by_its_title_in_any_case(reader: Reader) -> None:
 
 
 def test_a_chunk_has_the_end_of_what_is_before_it_and_the_beginning_of_what_follows(reader: Reader) -> None:
-    """A sentence alone is easily misread; its neighbours are one look away, and nothing is shown twice."""
-    ids = [chunk_id for section in reader.paper(DRAWN).sections for chunk_id in section.chunk_ids]
-    assert len(ids) > 1
+    """A sentence alone is easily misread; its neighbours in the section are one look away."""
+    (section, *_) = [one for one in reader.paper(DRAWN).sections if len(one.chunk_ids) > 1]
 
-    texts = [reader.chunk(chunk_id) for chunk_id in ids]
+    chunks = [reader.chunk(chunk_id) for chunk_id in section.chunk_ids]
 
-    assert texts[0].before == ""
-    assert texts[-1].after == ""
-    for earlier, later in pairwise(texts):
-        repeated = later.chunk.text[: later.chunk.own_start]
-        assert earlier.after
-        assert later.chunk.text.startswith(repeated + earlier.after)
-        assert later.before
-        assert earlier.chunk.text.removesuffix(repeated.strip()).rstrip().endswith(later.before)
+    assert chunks[0].context_before == ""
+    assert chunks[-1].context_after == ""
+    for earlier, later in pairwise(chunks):
+        assert later.text[later.own_start :].startswith(earlier.context_after)
+        assert earlier.context_after
+        assert later.context_before in earlier.text
+        assert later.context_before
 
 
 def test_an_unknown_id_is_said_to_be_unknown(reader: Reader) -> None:

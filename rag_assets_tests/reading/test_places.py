@@ -28,7 +28,7 @@ def test_the_marks_of_every_sentence_lie_on_its_words(reader: Reader, built: Wor
         (chunk_id, unit.start, unit.end)
         for section in reader.paper(DRAWN).sections
         for chunk_id in section.chunk_ids
-        for unit in reader.chunk(chunk_id).chunk.units
+        for unit in reader.chunk(chunk_id).units
         if unit.kind is UnitKind.SENTENCE
     ]
     pdf = built.paths.papers / f"{DRAWN}.pdf"
@@ -37,7 +37,7 @@ def test_the_marks_of_every_sentence_lie_on_its_words(reader: Reader, built: Wor
 
     assert len(sentences) > 60
     for (chunk_id, start, end), pages in zip(sentences, places, strict=True):
-        quote = reader.chunk(chunk_id).chunk.text[start:end]
+        quote = reader.chunk(chunk_id).text[start:end]
         assert all(page.is_exact for page in pages), quote
         assert letters(words_under(pdf, [box for page in pages for box in page.boxes])) == letters(quote)
     assert any(len(pages) == 2 for pages in places), "no sentence over the end of a page would prove less"
@@ -57,7 +57,7 @@ def test_another_wording_than_the_pdfs_is_marked_as_its_paragraph(reader: Reader
     from rag_assets_tests.reading.conftest import opened
 
     section = reader.paper(DRAWN).sections[0]
-    unit = reader.chunk(section.chunk_ids[0]).chunk.units[0]
+    unit = reader.chunk(section.chunk_ids[0]).units[0]
     write_pdf(world.paths.papers / f"{DRAWN}.pdf", [page_of("Another paper altogether.")])
 
     with opened(world) as changed:

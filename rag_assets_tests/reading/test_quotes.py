@@ -16,7 +16,7 @@ def test_every_sentence_of_the_corpus_is_verified_where_it_stands(reader: Reader
     units = [
         (chunk, chunk.text[unit.start : unit.end])
         for section in reader.paper(DRAWN).sections
-        for chunk in (reader.chunk(chunk_id).chunk for chunk_id in section.chunk_ids)
+        for chunk in (reader.chunk(chunk_id) for chunk_id in section.chunk_ids)
         for unit in chunk.units
     ]
     long = [(chunk, text) for chunk, text in units if len(text) > 60][::3]
@@ -78,7 +78,7 @@ def test_a_quote_that_leaves_out_a_negation_is_not_verified(reader: Reader) -> N
     sentences = [
         chunk.text[unit.start : unit.end]
         for section in reader.paper(DRAWN).sections
-        for chunk in (reader.chunk(chunk_id).chunk for chunk_id in section.chunk_ids)
+        for chunk in (reader.chunk(chunk_id) for chunk_id in section.chunk_ids)
         for unit in chunk.units
     ]
     whole = next(one for one in sentences if len(one.partition(" not ")[2].split()) > 6)
@@ -112,8 +112,8 @@ def test_only_the_named_paper_is_looked_at(reader: Reader) -> None:
 def test_all_places_are_listed_verified_ones_first(reader: Reader) -> None:
     """A sentence that stands twice, or almost, has more than one source."""
     first = reader.paper("ferritin").sections[0].chunk_ids[0]
-    unit = reader.chunk(first).chunk.units[0]
-    sentence = reader.chunk(first).chunk.text[unit.start : unit.end]
+    unit = reader.chunk(first).units[0]
+    sentence = reader.chunk(first).text[unit.start : unit.end]
 
     found = reader.find_quote(sentence)
 

@@ -5,8 +5,8 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
+from rag_assets.domain import Chunk
 from rag_assets.reading.papers import PaperState, PaperSummary, SectionSummary
-from rag_assets.reading.reader import ChunkText
 from rag_assets.server.dependencies import SharedDep
 from rag_assets.server.schemas import Place
 
@@ -71,8 +71,8 @@ class Marked(BaseModel):
 
 class ChunkReply(Place):
     text: str
-    before: str = Field(description="End of what stands before it in the paper.")
-    after: str = Field(description="Beginning of what stands behind it.")
+    before: str = Field(description="The last words before it in its section.")
+    after: str = Field(description="The first words behind it in its section.")
     marked: Marked | None = Field(description="What was asked for with start and end, cut to the text.")
 
 
@@ -104,12 +104,12 @@ async def section(paper_id: str, section: str, shared: SharedDep) -> SectionWith
 async def chunk(chunk_id: str, shared: SharedDep, start: Offset = None, end: Offset = None) -> ChunkReply:
     """A chunk with what stands around it; start and end mark a part of it."""
     found = await shared.searching.result(lambda: shared.reader.chunk(chunk_id))
-    n_chars = len(found.chunk.text)
+    n_chars = len(found.text)
     marked = None
     if start is not None or end is not None:
         first = min(start or 0, n_chars)
         marked = Marked(start=first, end=n_chars if end is None else min(max(end, first), n_chars))
-    return _chunk(found, marked)
+    return _chunk(found, shared.facts.now().titles.get(found.paper_id, ""), marked)
 
 
 def _facts(paper: PaperSummary) -> dict[str, object]:
@@ -127,18 +127,17 @@ def _section(section: SectionSummary) -> Section:
     )
 
 
-def _chunk(found: ChunkText, marked: Marked | None) -> ChunkReply:
-    own = found.chunk
+def _chunk(found: Chunk, title: str, marked: Marked | None) -> ChunkReply:
     return ChunkReply(
-        chunk_id=own.chunk_id,
-        paper_id=own.paper_id,
-        title=found.title,
-        section_path=own.section_at(marked.start)[1] if marked else own.section_path,
-        page_start=own.page_start,
-        page_end=own.page_end,
-        page_label=own.page_label,
-        text=own.text,
-        before=found.before,
-        after=found.after,
+        chunk_id=found.chunk_id,
+        paper_id=found.paper_id,
+        title=title,
+        section_path=found.section_at(marked.start)[1] if marked else found.section_path,
+        page_start=found.page_start,
+        page_end=found.page_end,
+        page_label=found.page_label,
+        text=found.text,
+        before=found.context_before,
+        after=found.context_after,
         marked=marked,
     )
