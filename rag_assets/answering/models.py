@@ -7,6 +7,7 @@ first question, its `identity` is known before.
 from collections.abc import Callable, Mapping
 
 from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer
+from rag_assets.answering.compression import CompressedAnswerer
 from rag_assets.answering.drafts import EXTRACTIVE, Answerer, SentenceEncoder, TokenReader
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.hosted_answerer import HostedAnswerer
@@ -25,8 +26,10 @@ def _extractive(settings: Settings, reader: TokenReader, _connections: Connectio
     return ExtractiveAnswerer(reader, settings.answering.extractive, min_sources=settings.answering.min_sources)
 
 
-def _hosted(settings: Settings, _reader: TokenReader, connections: Connections) -> Answerer:
-    return HostedAnswerer(_writer(settings), connections, settings.answering)
+def _hosted(settings: Settings, reader: TokenReader, connections: Connections) -> Answerer:
+    model = HostedAnswerer(_writer(settings), connections, settings.answering)
+    share = settings.answering.compress_to
+    return CompressedAnswerer(model, reader, share) if share < 1 else model
 
 
 ANSWERERS: Mapping[str, OpenAnswerer] = {EXTRACTIVE: _extractive, **dict.fromkeys(PROVIDERS, _hosted)}

@@ -87,14 +87,23 @@ class AnsweringSettings(StageSettings):
         description="quick: one draft, one retry. thorough: each part of a question by itself, and parts that no "
         "verified claim answers again in other words; the bar for claims is the same.",
     )
+    compress_to: float = Field(
+        1.0,
+        gt=0,
+        le=1,
+        description="Share of the contexts, in characters, that a model behind an API is shown. Below 1, the sentences "
+        "and table rows nearest to the question. COVID-QA, answer in what is shown: all .927, half .907, a third .887; "
+        "as many tokens of whole passages (retrieval.budget_tokens): half .889, a third .852.",
+    )
     thorough: ThoroughSettings = ThoroughSettings()
     extractive: ExtractiveSettings = ExtractiveSettings()
     judge: JudgeSettings = JudgeSettings()
 
     def fingerprint(self) -> str:
-        """Without the effort: it decides how many drafts are asked for, not what a draft is."""
-        groups = {"thorough", "extractive", "judge"}
-        return fingerprint(type(self).__name__, self.model_dump(mode="json", exclude={*groups, "effort"}))
+        """Without the effort, which decides how many drafts are asked for, not what a draft is; and without what is in
+        the identity of the answerer."""
+        others = {"thorough", "extractive", "judge", "effort", "compress_to"}
+        return fingerprint(type(self).__name__, self.model_dump(mode="json", exclude=others))
 
 
 class Floors(StageSettings):

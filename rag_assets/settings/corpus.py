@@ -61,7 +61,11 @@ class ChunkingSettings(StageSettings):
     include_front: bool = Field(
         False, description="Keep a short abstract a chunk of its own, not merged with other front matter."
     )
-    context_tokens: int = Field(60, ge=0, description="Most tokens of context_before and context_after: what stands around a chunk in its section, for readers.")
+    context_tokens: int = Field(
+        60,
+        ge=0,
+        description="Most tokens of context_before and context_after, the words around a chunk in its section.",
+    )
     tokenizer: Literal["auto", "cl100k_base", "wordpiece"] = Field(
         "auto",
         description="Counts tokens. auto: cl100k_base if tiktoken can fetch it once, else the packaged WordPiece; "
