@@ -13,6 +13,7 @@ from rag_assets.assets.chunks import chunks
 from rag_assets.assets.corpus import blocks, parsed_index
 from rag_assets.assets.evaluation import smoke_eval
 from rag_assets.assets.index import bm25_index, chroma_index, embeddings, index_meta
+from rag_assets.assets.paper_summaries import paper_summaries
 from rag_assets.assets.passages import passages
 from rag_assets.assets.profiles import profiles
 from rag_assets.assets.qa import qa
@@ -33,6 +34,7 @@ ASSETS = [
     chroma_index,
     bm25_index,
     index_meta,
+    paper_summaries,
     qa,
     reports,
     smoke_eval,

@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from rag_assets.errors import MissingInput
-from rag_assets.tables import BLOCKS, CHUNKS, PARSED_INDEX, PASSAGES, PROFILES, schema_problems
+from rag_assets.tables import BLOCKS, CHUNKS, PAPER_SUMMARIES, PARSED_INDEX, PASSAGES, PROFILES, schema_problems
 
 logger = logging.getLogger(__name__)
 PROVENANCE_KEY = b"rag_assets"
@@ -37,6 +37,7 @@ _SCHEMAS = {
     "chunks": CHUNKS,
     "passages": PASSAGES,
     "profiles": PROFILES,
+    "paper_summaries": PAPER_SUMMARIES,
 }
 """Schema by the asset that publishes the table."""
 

@@ -24,10 +24,15 @@ def place_of(citation: Citation) -> str:
 
     ", AI-written" follows where the quote is no author's: a figure's description by a model.
     """
+    pages = [found] if (found := pages_of(citation)) else []
+    return ", ".join([citation.paper_id, *pages, *([AI_WRITTEN] if citation.is_generated else [])])
+
+
+def pages_of(citation: Citation) -> str:
+    """ "p. 3", "pp. 3-4", "p. 2 (printed 118)"; empty where no page is known."""
     numbers = page_numbers(citation.page_start, citation.page_end, citation.page_label)
     sign = "p." if citation.page_start == citation.page_end else "pp."
-    pages = [f"{sign} {numbers}"] if numbers else []
-    return ", ".join([citation.paper_id, *pages, *([AI_WRITTEN] if citation.is_generated else [])])
+    return f"{sign} {numbers}" if numbers else ""
 
 
 def remarks(result: QAResult) -> list[str]:

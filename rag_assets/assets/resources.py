@@ -8,6 +8,7 @@ from typing import Any
 
 import dagster as dg
 
+from rag_assets.answering.drafts import EXTRACTIVE
 from rag_assets.answering.models import require_models
 from rag_assets.assets.launchpad import launchpad_schema
 from rag_assets.assets.sources import known_versions, news, observed_versions
@@ -18,6 +19,7 @@ from rag_assets.errors import MissingInput
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import require_model
 from rag_assets.incremental import only_writer
+from rag_assets.paper_summaries.summarizers import model_name as paper_summary_model
 from rag_assets.question_sets import check_questions
 from rag_assets.retrieval.queries import require_query_model
 from rag_assets.settings import Settings, load_settings
@@ -73,6 +75,8 @@ def _check_models(settings: Settings, assets: Collection[str] | None) -> None:
         require_query_model(settings)
     if settings.summaries.model != NO_MODEL and (assets is None or "summaries" in assets):
         require_model(model_name(settings.summaries), settings.model_access)
+    if settings.paper_summaries.model != EXTRACTIVE and (assets is None or "paper_summaries" in assets):
+        require_model(paper_summary_model(settings.paper_summaries), settings.model_access)
     if assets is None or _EMBEDDING_ASSETS & set(assets):
         require_embedder(settings.embedding, settings.paths.models, settings.model_access)
         open_sparse_vectors(settings)

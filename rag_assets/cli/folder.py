@@ -29,6 +29,28 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
             rendering.print_table(files, title="Quarantined files")
 
 
+def papers(
+    paper_id: Annotated[
+        str | None, typer.Argument(metavar="[PAPER]", help="Tell of this paper what it asked, did, found, its limits.")
+    ] = None,
+    data: DataOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """List the papers, each with a sentence that says what it found; or the summary of one, with its pages.
+
+    Example: rag-assets papers hnsw_graphs
+    """
+    with reported():
+        from rag_assets.cli.reports import paper_told, papers_listed
+
+        settings = settings_of(data, None)
+        rows = papers_listed(settings) if paper_id is None else paper_told(settings, paper_id)
+        if json_:
+            rendering.print_json(rows)
+        else:
+            rendering.print_table(rows, title=f"Papers of {settings.data_dir}" if paper_id is None else paper_id)
+
+
 def ui(
     port: Annotated[int, typer.Option("--port", metavar="N", min=1, max=65535, help="Where the UI listens.")] = 3000,
     host: Annotated[

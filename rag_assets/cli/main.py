@@ -11,7 +11,7 @@ import typer
 
 from rag_assets.cli import rendering
 from rag_assets.cli.asking import ask, retrieve
-from rag_assets.cli.folder import clear, index_stats, serve, status, ui
+from rag_assets.cli.folder import clear, index_stats, papers, serve, status, ui
 from rag_assets.cli.mcp import mcp
 from rag_assets.cli.reporting import report
 from rag_assets.cli.steps import chunk, index_build, qa, run
@@ -47,7 +47,7 @@ def main(
     """What holds for every command; without one there is nothing to do."""
 
 
-for _command in (run, chunk, qa, retrieve, ask, report, status, serve, mcp, ui, clear):
+for _command in (run, chunk, qa, retrieve, ask, report, papers, status, serve, mcp, ui, clear):
     app.command()(_command)
 
 _index = typer.Typer(no_args_is_help=True, help="Build the two indexes, or look at them.")

@@ -4,14 +4,19 @@ from collections import Counter
 from typing import Any
 
 from rag_assets.answering.records import read_results
+from rag_assets.answering.wording import pages_of
 from rag_assets.chunking.quarantine import QuarantinedPaper
+from rag_assets.domain import Claim
 from rag_assets.errors import MissingInput
 from rag_assets.evaluation.history import read_history
 from rag_assets.incremental import read_json
 from rag_assets.indexing.stores import published_indexes
+from rag_assets.reading.papers import Papers
 from rag_assets.settings import Settings
 from rag_assets.table_files import published_or_empty, read_provenance
 from rag_assets.tables import PARSED_INDEX, PASSAGES
+
+NOT_TOLD = "no sentence was recognised that says it"
 
 
 def status_facts(settings: Settings) -> dict[str, Any]:
@@ -52,6 +57,32 @@ def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
         for paper in QuarantinedPaper.all_from(read_provenance(table))
     ]
     return unread + uncut
+
+
+def papers_listed(settings: Settings) -> list[dict[str, str]]:
+    """Every paper with its title, its state and a sentence of it: what it found, else what it asked."""
+    return [
+        {
+            "paper_id": paper.paper_id,
+            "title": paper.title,
+            "state": f"{paper.state}: {paper.reason}" if paper.reason else str(paper.state),
+            "in_short": paper.in_short,
+        }
+        for paper in Papers(settings).all()
+    ]
+
+
+def paper_told(settings: Settings, paper_id: str) -> list[dict[str, str]]:
+    """What one paper asked, did and found, and what limits it, quote by quote with its page. Raises NotFound."""
+    return [
+        {
+            "point": told.point.in_words,
+            "says": claim.text,
+            "where": ", ".join(dict.fromkeys(map(pages_of, claim.citations))),
+        }
+        for told in Papers(settings).one(paper_id).points
+        for claim in told.claims or (Claim(NOT_TOLD, ()),)
+    ]
 
 
 def titles_of(settings: Settings) -> dict[str, str]:

@@ -39,6 +39,7 @@ from rag_assets.domain.documents import (
     n_text_chars,
 )
 from rag_assets.domain.filters import EVERYTHING, Condition, Filter, FilterField, PageRange
+from rag_assets.domain.paper_points import PaperPoint, Point
 from rag_assets.domain.queries import Query, QueryOrigin
 from rag_assets.domain.relevance import Band, band_of
 from rag_assets.domain.spans import (
@@ -80,7 +81,9 @@ __all__ = [
     "Hit",
     "PageRange",
     "PageSource",
+    "PaperPoint",
     "Passage",
+    "Point",
     "QAResult",
     "Query",
     "QueryOrigin",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from rag_assets.domain import Span, page_label, span_at
+from rag_assets.domain import PaperPoint, Span, page_label, span_at
 from rag_assets.mcp_server.rendering import PAGE_UNKNOWN, pages_text, paper_text, quoted
 from rag_assets.reading.papers import PaperDetails, PaperState, PaperSummary, SectionSummary
 from rag_assets.reading.quotes import Difference, QuoteMatch, Verdict
@@ -51,9 +51,10 @@ def section_text(found: SectionText, start: int) -> str:
 
 
 def sections_text(paper: PaperDetails) -> str:
-    """The sections of a paper, in reading order."""
+    """What is told of a paper, and its sections in reading order."""
+    points = [_point(told) for told in paper.points] if any(told.claims for told in paper.points) else []
     sections = [f"- {_section(section)}" for section in paper.sections] or ["It has no sections that are searched."]
-    return "\n".join([_paper(paper.summary), *sections])
+    return "\n".join([_paper(paper.summary), *points, *sections])
 
 
 class PaperList:
@@ -109,6 +110,16 @@ def _difference(one: Difference) -> str:
     return f"{quoted(one.source)} stands there instead of {quoted(one.quote)}"
 
 
+def _point(told: PaperPoint) -> str:
+    """What was asked, done, found or what limits it: quotes with their pages."""
+    said = [
+        f"{quoted(cited.quote)} ({pages_text(cited.page_start, cited.page_end, cited.page_label)})"
+        for claim in told.claims
+        for cited in claim.citations
+    ]
+    return f"{told.point.in_words}: {' '.join(said) or 'no sentence of the paper was recognised that says it'}"
+
+
 def _section(section: SectionSummary) -> str:
     title = " ".join(paper_text(section.path or section.title).split()) or "(without a title)"
     return f"{title} · {pages_text(section.page_start, section.page_end, None)} · section {section.section_id}"
@@ -125,4 +136,5 @@ def _paper(paper: PaperSummary) -> str:
     if paper.state is not PaperState.READY:
         reason = f": {' '.join(paper_text(paper.reason).split())}" if paper.reason else ""
         facts = [*facts[:2], f"{paper.state}{reason}"]
-    return f"{paper_text(paper.paper_id)} · {' · '.join(fact for fact in facts if fact)}"
+    in_short = [f"  {quoted(paper.in_short)}"] if paper.in_short else []
+    return "\n".join([f"{paper_text(paper.paper_id)} · {' · '.join(fact for fact in facts if fact)}", *in_short])

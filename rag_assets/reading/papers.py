@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from rag_assets.chunking.quarantine import QuarantinedPaper
-from rag_assets.domain import Source
+from rag_assets.domain import PaperPoint, Point, Source
 from rag_assets.errors import MissingInput, NotFound
 from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.paper_lists import find_papers
 from rag_assets.parsing.registry import expected_sources
 from rag_assets.reading.tables import KeptUntilChanged
 from rag_assets.settings import Settings
-from rag_assets.table_files import read_columns, read_provenance
+from rag_assets.table_files import published_or_empty, read_columns, read_provenance
+from rag_assets.tables import PAPER_SUMMARIES, paper_points_from
 
 logger = logging.getLogger(__name__)
 _PAPER_COLUMNS = ("paper_id", "title", "source", "pdf_path", "n_pages", "status", "error")
@@ -50,6 +51,8 @@ class PaperSummary:
     """Why it is quarantined, with the remedy."""
     has_pages: bool
     """It has a PDF, so its pages can be shown."""
+    in_short: str
+    """A sentence of it: what it found, else what it asked; empty where neither is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,8 @@ class PaperDetails:
 
     summary: PaperSummary
     sections: tuple[SectionSummary, ...]
+    points: tuple[PaperPoint, ...]
+    """What it asked, did and found, and what limits it, in this order; none for a paper that is not summarised yet."""
 
 
 class Papers:
@@ -82,6 +87,7 @@ class Papers:
         paths = settings.paths
         self._index = KeptUntilChanged(paths.parsed_index, _rows_by_id)
         self._chunks = KeptUntilChanged(paths.chunks, _chunks_by_paper)
+        self._points = KeptUntilChanged(paths.paper_summaries, _points_by_paper)
         self._uncut = [KeptUntilChanged(table, _reasons) for table in (paths.chunks, paths.passages)]
 
     def all(self) -> list[PaperSummary]:
@@ -94,11 +100,12 @@ class Papers:
         """Raises NotFound for an id that is none of a paper."""
         row = self._index.get().get(paper_id)
         if row is not None:
-            return PaperDetails(self._summary(row), tuple(_sections(self._chunks.get().get(paper_id, ()))))
+            sections = tuple(_sections(self._chunks.get().get(paper_id, ())))
+            return PaperDetails(self._summary(row), sections, self._points.get().get(paper_id, ()))
         waiting = next((paper for paper in self._in_folder() if paper.paper_id == paper_id), None)
         if waiting is None:
             raise NotFound(f"There is no paper with the id {paper_id!r}. List the papers to see their ids.")
-        return PaperDetails(_waiting(waiting), ())
+        return PaperDetails(_waiting(waiting), (), ())
 
     def titles(self) -> Mapping[str, str]:
         """Title by id of the papers that were read; empty where a paper has none."""
@@ -128,6 +135,7 @@ class Papers:
             n_chunks=len(self._chunks.get().get(paper_id, ())),
             reason=reason,
             has_pages=bool(row["pdf_path"]) and not reason,
+            in_short=_in_short(self._points.get().get(paper_id, ())),
         )
 
     def _in_folder(self) -> list[Paper]:
@@ -147,6 +155,20 @@ def _chunks_by_paper(path: Path) -> dict[str, list[dict[str, Any]]]:
     """What is listed of the chunks, by paper, in reading order."""
     rows = sorted(_rows(path, _CHUNK_COLUMNS, asset="chunks"), key=lambda row: (row["paper_id"], row["ordinal"]))
     return {paper_id: list(own) for paper_id, own in groupby(rows, lambda row: str(row["paper_id"]))}
+
+
+def _points_by_paper(path: Path) -> dict[str, tuple[PaperPoint, ...]]:
+    points: dict[str, list[PaperPoint]] = {}
+    for told in paper_points_from(published_or_empty(path, PAPER_SUMMARIES).table):
+        points.setdefault(told.paper_id, []).append(told)
+    order = list(Point)
+    return {paper: tuple(sorted(own, key=lambda told: order.index(told.point))) for paper, own in points.items()}
+
+
+def _in_short(points: Sequence[PaperPoint]) -> str:
+    claims = {told.point: told.claims for told in points}
+    best = claims.get(Point.FOUND) or claims.get(Point.ASKED) or ()
+    return best[0].text if best else ""
 
 
 def _rows(path: Path, columns: Sequence[str], *, asset: str) -> list[dict[str, Any]]:
@@ -191,4 +213,5 @@ def _waiting(paper: Paper) -> PaperSummary:
         n_chunks=0,
         reason=None,
         has_pages=False,
+        in_short="",
     )

@@ -1,6 +1,6 @@
 """The words that every rendering of a report shares."""
 
-from rag_assets.domain import page_numbers
+from rag_assets.answering.wording import pages_of
 from rag_assets.reports.report import Evidence, Gap, Report
 
 EVIDENCE = "Evidence"
@@ -18,9 +18,7 @@ def gap_sentence(gap: Gap) -> str:
 
 def page_of(one: Evidence) -> str:
     """The page in a table's cell: ", p. 3"; empty where none is known."""
-    citation = one.citation
-    numbers = page_numbers(citation.page_start, citation.page_end, citation.page_label)
-    return f", {'p.' if citation.page_start == citation.page_end else 'pp.'} {numbers}" if numbers else ""
+    return f", {pages}" if (pages := pages_of(one.citation)) else ""
 
 
 def made_by(report: Report) -> str:

@@ -8,7 +8,14 @@ from rag_assets.settings.answering import (
     JudgeSettings,
     ThoroughSettings,
 )
-from rag_assets.settings.corpus import ChunkingSettings, ParseLimits, ParsingSettings, PassageSettings, SummarySettings
+from rag_assets.settings.corpus import (
+    ChunkingSettings,
+    PaperSummarySettings,
+    ParseLimits,
+    ParsingSettings,
+    PassageSettings,
+    SummarySettings,
+)
 from rag_assets.settings.index import EmbeddingSettings, IndexingSettings, QdrantSettings
 from rag_assets.settings.operation import AutomationSettings, ExecutionSettings, ModelAccessSettings, ProviderLimits
 from rag_assets.settings.paths import Paths
@@ -34,6 +41,7 @@ __all__ = [
     "IndexingSettings",
     "JudgeSettings",
     "ModelAccessSettings",
+    "PaperSummarySettings",
     "ParseLimits",
     "ParsingSettings",
     "PassageSettings",

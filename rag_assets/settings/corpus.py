@@ -100,6 +100,25 @@ class SummarySettings(StageSettings):
     )
 
 
+class PaperSummarySettings(StageSettings):
+    """What is told of each paper: what was asked, done and found, and what limits it."""
+
+    model: str = Field(
+        "extractive",
+        description="What summarises each paper. extractive: sentences of the paper, chosen by their wording and "
+        "section; nothing is sent. Or a model as provider:model, asked four questions per paper, each once for the "
+        "same text; its claims are verified as those of answers. Apart from answering.model, since it costs four "
+        "requests for every paper of the corpus.",
+    )
+    context_tokens: int = Field(
+        2500,
+        ge=200,
+        le=100_000,
+        description="About how much of a paper a model reads for each of the four points: the sections that tell it "
+        "best first. Too low, and the point may stand elsewhere; too high costs money.",
+    )
+
+
 class PassageSettings(StageSettings):
     """What a passage, the unit that is searched, looks like."""
 

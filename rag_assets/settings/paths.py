@@ -41,6 +41,9 @@ class Paths:
     summaries = _Below("cache", "summaries.parquet")
     summary_replies = _Below("cache", "summaries")
     """What a model wrote of chunks and documents, by what it was asked."""
+    paper_summaries = _Below("cache", "paper_summaries.parquet")
+    paper_summary_replies = _Below("cache", "paper_summaries")
+    """What a model wrote of papers, by what it was asked."""
     passages = _Below("cache", "passages.parquet")
     profiles = _Below("cache", "profiles.parquet")
     embeddings = _Below("cache", "embeddings")

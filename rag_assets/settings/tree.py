@@ -23,7 +23,13 @@ from pydantic_settings import (
 
 from rag_assets.errors import InvalidSettings
 from rag_assets.settings.answering import AnsweringSettings, EvaluationSettings
-from rag_assets.settings.corpus import ChunkingSettings, ParsingSettings, PassageSettings, SummarySettings
+from rag_assets.settings.corpus import (
+    ChunkingSettings,
+    PaperSummarySettings,
+    ParsingSettings,
+    PassageSettings,
+    SummarySettings,
+)
 from rag_assets.settings.index import EmbeddingSettings, IndexingSettings
 from rag_assets.settings.operation import AutomationSettings, ExecutionSettings, ModelAccessSettings
 from rag_assets.settings.paths import Paths
@@ -83,6 +89,7 @@ class Settings(BaseSettings):
     parsing: ParsingSettings = ParsingSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     summaries: SummarySettings = SummarySettings()
+    paper_summaries: PaperSummarySettings = PaperSummarySettings()
     passages: PassageSettings = PassageSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     indexing: IndexingSettings = IndexingSettings()

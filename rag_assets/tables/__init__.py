@@ -8,6 +8,8 @@ from rag_assets.tables.rows import (
     fingerprints_by,
     map_papers,
     merged,
+    paper_point_row,
+    paper_points_from,
     passage_row,
     passages_from,
     rows_of,
@@ -17,6 +19,7 @@ from rag_assets.tables.rows import (
 from rag_assets.tables.schemas import (
     BLOCKS,
     CHUNKS,
+    PAPER_SUMMARIES,
     PARSED_INDEX,
     PASSAGES,
     PROFILES,
@@ -28,6 +31,7 @@ from rag_assets.tables.schemas import (
 __all__ = [
     "BLOCKS",
     "CHUNKS",
+    "PAPER_SUMMARIES",
     "PARSED_INDEX",
     "PASSAGES",
     "PROFILES",
@@ -40,6 +44,8 @@ __all__ = [
     "fingerprints_by",
     "map_papers",
     "merged",
+    "paper_point_row",
+    "paper_points_from",
     "passage_row",
     "passages_from",
     "rows_of",

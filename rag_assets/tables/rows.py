@@ -7,7 +7,24 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.domain import Block, BlockKind, Box, Cell, Chunk, ChunkUnit, Passage, SectionPart, Span, UnitKind, Zone
+from rag_assets.domain import (
+    Block,
+    BlockKind,
+    Box,
+    Cell,
+    Chunk,
+    ChunkUnit,
+    Citation,
+    Claim,
+    PaperPoint,
+    Passage,
+    Point,
+    SectionPart,
+    Span,
+    UnitKind,
+    Verification,
+    Zone,
+)
 
 T = TypeVar("T")
 
@@ -68,6 +85,35 @@ def passages_from(table: pa.Table) -> list[Passage]:
     return [Passage(**row) for row in table.select(columns).to_pylist()]
 
 
+def paper_point_row(told: PaperPoint, fingerprint: str) -> dict[str, Any]:
+    claims = [
+        {"text": claim.text, "relevance": claim.relevance, "citations": [asdict(one) for one in claim.citations]}
+        for claim in told.claims
+    ]
+    return {
+        "paper_id": told.paper_id,
+        "point": str(told.point),
+        "claims": claims,
+        "model": told.model,
+        "fingerprint": fingerprint,
+    }
+
+
+def paper_points_from(table: pa.Table) -> list[PaperPoint]:
+    return [
+        PaperPoint(
+            row["paper_id"],
+            Point(row["point"]),
+            tuple(
+                Claim(claim["text"], tuple(map(_citation, claim["citations"])), relevance=claim["relevance"])
+                for claim in row["claims"]
+            ),
+            row["model"],
+        )
+        for row in table.to_pylist()
+    ]
+
+
 def block_rows(blocks: Sequence[Block], common: Mapping[str, Any], starts: Sequence[int]) -> list[dict[str, Any]]:
     """Rows of one document's blocks; `common` has the columns that are the same for all of them."""
     return [
@@ -120,6 +166,10 @@ def map_papers(table: pa.Table, work: Callable[[str, pa.Table], T]) -> list[T]:
             results.append(work(ids[start], table.slice(start, at - start)))
             start = at
     return results
+
+
+def _citation(row: dict[str, Any]) -> Citation:
+    return Citation(**(row | {"boxes": _boxes(row["boxes"]), "verification": Verification(row["verification"])}))
 
 
 def _boxes(rows: Sequence[Mapping[str, Any]]) -> tuple[Box, ...]:

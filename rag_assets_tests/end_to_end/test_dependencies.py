@@ -10,7 +10,7 @@ from rag_assets import table_files
 from rag_assets.definitions import ASSETS, build_defs
 from rag_assets_tests.end_to_end.world import FLOORS_OFF, TOKENIZER, World
 
-TABLES = {"parsed_index", "blocks", "chunks", "summaries", "passages", "profiles"}
+TABLES = {"parsed_index", "blocks", "chunks", "summaries", "passages", "profiles", "paper_summaries"}
 NOT_SEEN_HERE = {"index_meta": {"chunks"}, "summaries": {"parsed_index", "chunks"}}
 """Of the first, only the provenance is read; the second reads when a model is to write summaries."""
 

@@ -19,6 +19,7 @@ ASSETS = {
     "chroma_index",
     "bm25_index",
     "index_meta",
+    "paper_summaries",
     "qa",
     "reports",
     "smoke_eval",

@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, Field
 
-from rag_assets.domain import Chunk
+from rag_assets.domain import Chunk, Citation, PaperPoint, Point
 from rag_assets.reading.papers import PaperState, PaperSummary, SectionSummary
 from rag_assets.server.dependencies import SharedDep
 from rag_assets.server.schemas import Place
@@ -26,6 +26,9 @@ class PaperFacts(BaseModel):
     n_chunks: int
     reason: str | None = Field(description="Why it is quarantined, and what to do about it.")
     has_pages: bool = Field(description="Images of its pages can be shown.")
+    in_short: str = Field(
+        description="A sentence of it: what it found, else what it asked; empty where neither is known."
+    )
 
 
 class PaperList(BaseModel):
@@ -43,7 +46,35 @@ class Section(BaseModel):
     chunk_ids: list[str] = Field(description="Its chunks in reading order.")
 
 
+class QuotedPlace(BaseModel):
+    """A quote, and where it stands: it is the text of the chunk from `start` to `end`, in code points."""
+
+    paper_id: str
+    chunk_id: str
+    page_start: int | None
+    page_end: int | None
+    page_label: str | None
+    quote: str
+    start: int
+    end: int
+    verification: str
+
+
+class ToldClaim(BaseModel):
+    text: str
+    citations: list[QuotedPlace]
+
+
+class ToldPoint(BaseModel):
+    """What the paper says of one point of its summary."""
+
+    point: Point = Field(description="asked, done, found, or limits: what limits it.")
+    claims: list[ToldClaim] = Field(description="Verified; none where nothing was recognised.")
+    model: str = Field(description="What chose or wrote the claims.")
+
+
 class PaperWithSections(PaperFacts):
+    points: list[ToldPoint] = Field(description="Its summary; empty for a paper that is not summarised yet.")
     sections: list[Section] = Field(description="In reading order.")
 
 
@@ -84,9 +115,13 @@ def papers(shared: SharedDep) -> PaperList:
 
 @router.get("/papers/{paper_id}")
 def paper(paper_id: str, shared: SharedDep) -> PaperWithSections:
-    """A paper and its sections."""
+    """A paper, what it asked, did and found and what limits it, and its sections."""
     details = shared.reader.paper(paper_id)
-    return PaperWithSections(**_facts(details.summary), sections=[_section(section) for section in details.sections])
+    return PaperWithSections(
+        **_facts(details.summary),
+        points=[_told(told) for told in details.points],
+        sections=[_section(section) for section in details.sections],
+    )
 
 
 @router.get("/papers/{paper_id}/sections/{section}")
@@ -114,6 +149,15 @@ async def chunk(chunk_id: str, shared: SharedDep, start: Offset = None, end: Off
 
 def _facts(paper: PaperSummary) -> dict[str, object]:
     return {name: getattr(paper, name) for name in PaperFacts.model_fields}
+
+
+def _told(told: PaperPoint) -> ToldPoint:
+    claims = [ToldClaim(text=one.text, citations=[_place(cited) for cited in one.citations]) for one in told.claims]
+    return ToldPoint(point=told.point, claims=claims, model=told.model)
+
+
+def _place(cited: Citation) -> QuotedPlace:
+    return QuotedPlace(**{name: getattr(cited, name) for name in QuotedPlace.model_fields})
 
 
 def _section(section: SectionSummary) -> Section:

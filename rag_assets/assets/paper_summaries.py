@@ -1,0 +1,103 @@
+"""Asset `paper_summaries`: what each paper asked, did and found, and what limits it."""
+
+from collections.abc import Sequence
+
+import dagster as dg
+import pyarrow as pa
+
+from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer
+from rag_assets.assets.checks import specs
+from rag_assets.assets.publishing import Outcome, TableUpdate, write_audit_publish
+from rag_assets.assets.reporting import markdown_table, progress
+from rag_assets.domain import Chunk
+from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.replies import ReplyCache
+from rag_assets.incremental import staging
+from rag_assets.paper_summaries.promises import PAPER_SUMMARY_PROMISES, PaperSummariesCandidate
+from rag_assets.paper_summaries.summarizers import PAPER_SUMMARIES_VERSION, model_name, open_summarizer
+from rag_assets.paper_summaries.update import PaperSummaryUpdate, update_paper_summaries
+from rag_assets.promises import check_all
+from rag_assets.settings import Settings
+from rag_assets.table_files import Published, published_or_empty, read_columns, required_table
+from rag_assets.tables import PAPER_SUMMARIES, chunks_from, rows_of
+
+_N_SHOWN = 8
+
+
+@dg.asset(
+    group_name="answers",
+    deps=["chunks"],
+    check_specs=specs("paper_summaries", PAPER_SUMMARY_PROMISES),
+    output_required=False,
+    code_version=str(PAPER_SUMMARIES_VERSION),
+    kinds={"parquet"},
+)
+def paper_summaries(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Connections]) -> Outcome:
+    """What each paper asked, did and found and what limits it, in verified sentences with their pages;
+    `data/cache/paper_summaries.parquet`."""
+    paths = settings.paths
+    published = published_or_empty(paths.paper_summaries, PAPER_SUMMARIES)
+    made_of = read_columns(paths.chunks, ["paper_id", "chunk_id", "fingerprint"], asset="chunks")
+    ReplyCache(paths.paper_summary_replies, DraftAnswer).remove_damaged()
+    spent_before = models.budget.spent
+    made = _updated(settings, models, published, made_of)
+    spent = models.budget.since(spent_before)
+    update = TableUpdate(
+        paths.paper_summaries, made.table, made.plan, published, {"settings": settings.paper_summaries.fingerprint()}
+    )
+    candidate = PaperSummariesCandidate(made.table, made.made, made_of, _cited_chunks(made, settings), made.left)
+    with staging() as staged:
+        update.stage(staged)
+        yield from write_audit_publish(
+            check_all(PAPER_SUMMARY_PROMISES, candidate),
+            publish=staged.publish,
+            report=lambda _: update.materialized(
+                {"paper_summaries": settings.paper_summaries},
+                facts={
+                    "model": settings.paper_summaries.model,
+                    "n_points_told": sum(bool(claims) for claims in made.table["claims"].to_pylist()),
+                    "n_left": len(made.left),
+                    "n_model_requests": spent.n_requests,
+                    "n_tokens": spent.n_input_tokens + spent.n_output_tokens,
+                    "cost_usd": spent.cost_usd,
+                },
+                previews={"preview": _preview(made.table)},
+            ),
+        )
+
+
+def _updated(settings: Settings, models: Connections, published: Published, made_of: pa.Table) -> PaperSummaryUpdate:
+    def read_chunks(papers: Sequence[str]) -> pa.Table:
+        return rows_of(required_table(settings.paths.chunks, asset="chunks"), "paper_id", papers)
+
+    return update_paper_summaries(
+        published.table,
+        made_of,
+        read_chunks,
+        open_summarizer(settings, models),
+        settings=settings.paper_summaries.fingerprint(),
+        n_at_once=_n_at_once(settings, models),
+        report=progress("paper_summaries", "papers"),
+    )
+
+
+def _n_at_once(settings: Settings, models: Connections) -> int:
+    if settings.paper_summaries.model == EXTRACTIVE:
+        return settings.execution.n_workers
+    return models.settings.limits_of(model_name(settings.paper_summaries).provider).max_concurrent
+
+
+def _cited_chunks(made: PaperSummaryUpdate, settings: Settings) -> dict[str, Chunk]:
+    cited = {one.chunk_id for told in made.made for claim in told.claims for one in claim.citations}
+    if not cited:
+        return {}
+    table = required_table(settings.paths.chunks, asset="chunks")
+    return {chunk.chunk_id: chunk for chunk in chunks_from(rows_of(table, "chunk_id", cited))}
+
+
+def _preview(table: pa.Table) -> str:
+    rows = [
+        {"paper_id": row["paper_id"], "point": row["point"], "says": " ".join(one["text"] for one in row["claims"])}
+        for row in table.slice(0, _N_SHOWN).to_pylist()
+    ]
+    return markdown_table(rows, n_shown=_N_SHOWN)

@@ -1,0 +1,62 @@
+"""A paper as contexts to summarise, and those of them that a model reads for one point."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rag_assets.answering.extractive.points import Telling, scored_points
+from rag_assets.domain import Chunk, Context, ContextUnit, Point, UnitKind
+
+_CHARS_PER_TOKEN = 4
+"""Of English; only the size of a request depends on it."""
+
+
+def paper_contexts(chunks: Sequence[Chunk]) -> list[Context]:
+    """One per section of each chunk, in order, without headings and what a chunk repeats of an earlier one.
+
+    chunks: of one paper, in reading order.
+    """
+    return [context for chunk in chunks for context in _sections(chunk) if context.text.strip()]
+
+
+def contexts_for(contexts: Sequence[Context], max_tokens: int) -> Mapping[Point, tuple[Context, ...]]:
+    """What a model reads for each point, best first, about `max_tokens` each: the sections with the sentences that tell
+    it best, then the paper from its beginning, for what limits it from its end."""
+    scored = scored_points(contexts, in_order=True)
+    return {point: _up_to(_in_turn(point, scored[point], contexts), max_tokens) for point in Point}
+
+
+def _sections(chunk: Chunk) -> Iterator[Context]:
+    for part in chunk.sections:
+        start = max(part.body_start, chunk.own_start)
+        yield Context(
+            paper_id=chunk.paper_id,
+            chunk_id=chunk.chunk_id,
+            page_start=chunk.page_start,
+            page_end=chunk.page_end,
+            n_tokens=max(0, part.end - start) // _CHARS_PER_TOKEN,
+            text=chunk.text[start : part.end],
+            is_generated=chunk.is_generated,
+            section_title=part.section_path,
+            units=tuple(
+                ContextUnit(unit.start - start, unit.end - start, unit.kind, unit.block)
+                for unit in chunk.units
+                if unit.kind is UnitKind.CAPTION and start <= unit.start < part.end
+            ),
+        )
+
+
+def _in_turn(point: Point, tellings: Sequence[Telling], contexts: Sequence[Context]) -> Iterator[Context]:
+    yield from (contexts[telling.sentence.context] for telling in tellings)
+    yield from reversed(contexts) if point is Point.LIMITS else contexts
+
+
+def _up_to(contexts: Iterator[Context], max_tokens: int) -> tuple[Context, ...]:
+    chosen: dict[Context, None] = {}
+    n_tokens = 0
+    for context in contexts:
+        if context in chosen or context.is_generated:
+            continue
+        n_tokens += context.n_tokens
+        if chosen and n_tokens > max_tokens:
+            break
+        chosen[context] = None
+    return tuple(chosen)

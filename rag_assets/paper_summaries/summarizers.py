@@ -1,0 +1,104 @@
+"""Summarise one paper: by its own sentences, or by a model that is asked about each point and checked."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Protocol
+
+from rag_assets.answering.citations.verification import verify
+from rag_assets.answering.drafts import EXTRACTIVE, Answerer, DraftAnswer
+from rag_assets.answering.extractive.points import told_points
+from rag_assets.answering.hosted_answerer import HostedAnswerer
+from rag_assets.domain import Chunk, Context, PaperPoint, Point
+from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.replies import ReplyCache
+from rag_assets.incremental import fingerprint
+from rag_assets.paper_summaries.contexts import contexts_for, paper_contexts
+from rag_assets.settings import PaperSummarySettings, Settings
+
+PAPER_SUMMARIES_VERSION = 1
+"""Raise it when the code chooses other sentences of the same paper, or asks a model something else."""
+QUESTIONS = {
+    Point.ASKED: "What did this paper set out to find out, to show or to build?",
+    Point.DONE: "What was done in this paper: its design, its data or participants, its method?",
+    Point.FOUND: "What did this paper find or conclude?",
+    Point.LIMITS: "What limits this paper, in the words of its authors?",
+}
+
+
+class PaperSummarizer(Protocol):
+    """Summarises papers, one at a time; may be called from several threads."""
+
+    @property
+    def identity(self) -> str:
+        """Of what chooses or writes; no model is opened to tell."""
+        ...
+
+    def points(self, chunks: Sequence[Chunk]) -> list[PaperPoint]:
+        """All points of the paper whose chunks these are, in reading order. Raises what `Connection.guarded` raises."""
+        ...
+
+
+class SentenceSummarizer:
+    """Chooses sentences of the paper; no model is asked."""
+
+    def __init__(self, settings: PaperSummarySettings) -> None:
+        self._settings = settings
+
+    @property
+    def identity(self) -> str:
+        return f"{EXTRACTIVE}-points-v{PAPER_SUMMARIES_VERSION}"
+
+    def points(self, chunks: Sequence[Chunk]) -> list[PaperPoint]:
+        told = told_points(paper_contexts(chunks), in_order=True)
+        drafts = {point: DraftAnswer(tuple(claims)) for point, claims in told.items()}
+        return [_verified(point, draft, chunks, self) for point, draft in drafts.items()]
+
+
+class ModelSummarizer:
+    """Asks a model one question for each point, once for the same sections; what does not hold is dropped."""
+
+    def __init__(self, answerer: Answerer, replies: ReplyCache[DraftAnswer], settings: PaperSummarySettings) -> None:
+        self._answerer = answerer
+        self._replies = replies
+        self._settings = settings
+
+    @property
+    def identity(self) -> str:
+        return f"{self._answerer.identity} points-v{PAPER_SUMMARIES_VERSION}"
+
+    def points(self, chunks: Sequence[Chunk]) -> list[PaperPoint]:
+        given = contexts_for(paper_contexts(chunks), self._settings.context_tokens)
+        return [_verified(point, self._draft(point, given[point]), chunks, self) for point in Point]
+
+    def _draft(self, point: Point, contexts: Sequence[Context]) -> DraftAnswer:
+        question = QUESTIONS[point]
+        read = [asdict(self._answerer.read(context)) for context in contexts]
+        key = fingerprint(question, read, self.identity, self._settings.fingerprint())
+        with self._replies.held(key):
+            draft = self._replies.get(key)
+            if draft is None:
+                draft = self._answerer.draft(question, contexts)
+                self._replies.put(key, draft)
+        return draft
+
+
+def open_summarizer(settings: Settings, connections: Connections) -> PaperSummarizer:
+    """What `paper_summaries.model` names. Raises InvalidSettings for a model that does not exist, MissingKey."""
+    if settings.paper_summaries.model == EXTRACTIVE:
+        return SentenceSummarizer(settings.paper_summaries)
+    one_paper = settings.answering.model_copy(update={"min_sources": 1})
+    answerer = HostedAnswerer(model_name(settings.paper_summaries), connections, one_paper)
+    return ModelSummarizer(
+        answerer, ReplyCache(settings.paths.paper_summary_replies, DraftAnswer), settings.paper_summaries
+    )
+
+
+def model_name(settings: PaperSummarySettings) -> ModelName:
+    """Raises InvalidSettings for a model that does not exist."""
+    return ModelName.parse(settings.model, setting="paper_summaries.model", instead=EXTRACTIVE)
+
+
+def _verified(point: Point, draft: DraftAnswer, chunks: Sequence[Chunk], by: PaperSummarizer) -> PaperPoint:
+    claims = verify(draft, {chunk.chunk_id: chunk for chunk in chunks}, QUESTIONS[point]).claims
+    return PaperPoint(chunks[0].paper_id, point, claims, by.identity)
