@@ -29,14 +29,20 @@ def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", guarded)
 
 
+@pytest.fixture(scope="session")
+def no_settings(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty rag_assets.toml. Not to be changed."""
+    config = tmp_path_factory.mktemp("settings") / "none.toml"
+    config.touch()
+    return config
+
+
 @pytest.fixture(autouse=True)
-def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+def _own_settings(monkeypatch: pytest.MonkeyPatch, no_settings: Path) -> None:
     """Neither the developer's environment nor a rag_assets.toml beside the project reaches a test."""
     for name in ("RAG_ASSETS_DATA_DIR", "RAG_ASSETS_CONFIG", "DAGSTER_HOME"):
         monkeypatch.delenv(name, raising=False)
-    config = tmp_path_factory.mktemp("settings") / "none.toml"
-    config.touch()
-    monkeypatch.setenv("RAG_ASSETS_CONFIG", str(config))
+    monkeypatch.setenv("RAG_ASSETS_CONFIG", str(no_settings))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
 
 

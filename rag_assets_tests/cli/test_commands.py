@@ -74,7 +74,7 @@ def made(built_model: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[C
     """Three papers and three questions, made by one `rag-assets run`, and what it printed. Not to be changed."""
     root = tmp_path_factory.mktemp("made")
     world = World(root)
-    shutil.copytree(built_model, world.paths.models)
+    world.use_models(built_model)
     for paper_id, (title, fact) in TOPICS.items():
         world.write_paper(paper_id, title, fact)
     world.write_questions(QUESTIONS)

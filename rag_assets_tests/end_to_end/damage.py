@@ -20,12 +20,12 @@ DIMENSION = 384
 
 
 def zeroed(path: Path) -> None:
-    path.write_bytes(bytes(path.stat().st_size))
+    _replaced(path, bytes(path.stat().st_size))
 
 
 def halved(path: Path) -> None:
     content = path.read_bytes()
-    path.write_bytes(content[: len(content) // 2])
+    _replaced(path, content[: len(content) // 2])
 
 
 def flipped(path: Path) -> None:
@@ -33,15 +33,21 @@ def flipped(path: Path) -> None:
     content = bytearray(path.read_bytes())
     if content:
         content[random.Random(len(content)).randrange(len(content))] ^= 4
-    path.write_bytes(content)
+    _replaced(path, bytes(content))
 
 
 def garbled(path: Path) -> None:
-    path.write_bytes(random.Random(path.name).randbytes(path.stat().st_size))
+    _replaced(path, random.Random(path.name).randbytes(path.stat().st_size))
 
 
 def deleted(path: Path) -> None:
     path.unlink()
+
+
+def _replaced(path: Path, content: bytes) -> None:
+    """Another file at the same place: that of a model is shared by the worlds of other tests."""
+    path.unlink()
+    path.write_bytes(content)
 
 
 KINDS: tuple[Callable[[Path], None], ...] = (zeroed, halved, flipped, garbled, deleted)

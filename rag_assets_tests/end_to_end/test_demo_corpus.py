@@ -17,7 +17,7 @@ import pytest
 from lxml import etree
 
 from rag_assets.questions import load_questions
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_tests.end_to_end.world import World, made_once
 from rag_assets_tests.side_by_side import MODELS_PAGE, answered_by_model, side_by_side, with_table
 
 DEMO = Path(__file__).parents[2] / "data"
@@ -56,14 +56,17 @@ class Demo:
 
 
 @pytest.fixture(scope="session")
-def demo(built: World, tmp_path_factory: pytest.TempPathFactory) -> Demo:
+def demo(for_all_processes: Path, built_model: Path) -> Demo:
     """Everything materialized once, with the floors the project ships. Not to be changed."""
-    world = World(tmp_path_factory.mktemp("demo"))
-    for name in ("papers", "questions"):
-        shutil.copytree(DEMO / name, world.paths.data / name, dirs_exist_ok=True)
-    shutil.copytree(built.paths.models, world.paths.models)
-    outcome = world.run(chunking={"tokenizer": "wordpiece"}, evaluation={})
-    assert outcome.is_success, outcome.failures or outcome.broken
+
+    def make(world: World) -> None:
+        for name in ("papers", "questions"):
+            shutil.copytree(DEMO / name, world.paths.data / name, dirs_exist_ok=True)
+        world.use_models(built_model)
+        outcome = world.run(chunking={"tokenizer": "wordpiece"}, evaluation={})
+        assert outcome.is_success, outcome.failures or outcome.broken
+
+    world = made_once(for_all_processes / "demo", make)
     papers = {row["paper_id"]: row for row in world.table(world.paths.parsed_index).to_pylist()}
     return Demo(world, world.answers(), papers)
 

@@ -13,7 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from pathlib import Path
 
@@ -22,7 +22,7 @@ import pytest
 from filelock import FileLock
 
 from rag_assets.incremental import LOCK_NAME, STAGED_SUFFIX
-from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, Outcome, World
+from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, Outcome, World, made_once
 from rag_assets_tests.indexing.folders import indexed
 
 COMMAND = [sys.executable, "-c", "from rag_assets.cli import app; app(prog_name='rag-assets')", "run"]
@@ -34,28 +34,23 @@ N_TRIES = 5
 
 
 @pytest.fixture(scope="session")
-def undisturbed(built: World, tmp_path_factory: pytest.TempPathFactory) -> World:
+def undisturbed(for_all_processes: Path, built_model: Path) -> World:
     """Seven papers and as many questions, materialized in one run of usual batches. Not to be changed."""
-    world = World(tmp_path_factory.mktemp("undisturbed"))
-    papers = {
-        **TOPICS,
-        **{
-            rock: (f"The weathering of {rock}", f"{rock.title()} turns red when it lies in wet sand.") for rock in ROCKS
-        },
+    rocks = {
+        rock: (f"The weathering of {rock}", f"{rock.title()} turns red when it lies in wet sand.") for rock in ROCKS
     }
-    for paper_id, (title, fact) in papers.items():
-        world.write_paper(paper_id, title, fact)
-    world.write_questions(
-        [
-            *QUESTIONS,
-            *({"id": rock, "question": f"When does {rock} turn red?", "paper_ids": [rock]} for rock in ROCKS),
-        ]
-    )
-    shutil.copytree(built.paths.models, world.paths.models)
-    outcome = world.run(chunking=TOKENIZER)
-    assert outcome.is_success, outcome.failures or outcome.broken
-    assert [name for name, answer in world.answers().items() if answer["refused"]] == ["q3"]
-    return world
+    asked = [{"id": rock, "question": f"When does {rock} turn red?", "paper_ids": [rock]} for rock in ROCKS]
+
+    def make(world: World) -> None:
+        world.use_models(built_model)
+        for paper_id, (title, fact) in {**TOPICS, **rocks}.items():
+            world.write_paper(paper_id, title, fact)
+        world.write_questions([*QUESTIONS, *asked])
+        outcome = world.run(chunking=TOKENIZER)
+        assert outcome.is_success, outcome.failures or outcome.broken
+        assert [name for name, answer in world.answers().items() if answer["refused"]] == ["q3"]
+
+    return made_once(for_all_processes / "undisturbed", make)
 
 
 def test_a_run_killed_while_embedding_goes_on_with_the_next_batch(
@@ -176,7 +171,7 @@ def killed_world(
     for number in range(N_TRIES):
         world = undisturbed.copy_to(root / f"try{number}")
         unmade(world)
-        run = started(world, root / f"try{number}.log")
+        run = started(world, root / f"try{number}.log", SMALL_BATCHES)
         try:
             wait_until(lambda: is_midway(world), [run])  # noqa: B023 - called before the next round
         finally:
@@ -197,7 +192,7 @@ def unmake_everything(world: World) -> None:
             shutil.rmtree(path)
 
 
-def started(world: World, log: Path) -> subprocess.Popen[bytes]:
+def started(world: World, log: Path, batches: Mapping[str, int] | None = None) -> subprocess.Popen[bytes]:
     """`rag-assets run --json` on that world; stderr goes into `log`, stdout into a file .out beside it."""
     environment = {
         **os.environ,
@@ -205,7 +200,7 @@ def started(world: World, log: Path) -> subprocess.Popen[bytes]:
         "RAG_ASSETS_DATA_DIR": str(world.paths.data),
         "RAG_ASSETS_CHUNKING__TOKENIZER": TOKENIZER["tokenizer"],
         "RAG_ASSETS_EVALUATION__FLOORS": json.dumps(FLOORS_OFF["evaluation"]["floors"]),
-        **{f"RAG_ASSETS_EXECUTION__{name.upper()}": str(value) for name, value in SMALL_BATCHES.items()},
+        **{f"RAG_ASSETS_EXECUTION__{name.upper()}": str(value) for name, value in (batches or {}).items()},
     }
     with log.open("wb") as err, log.with_suffix(".out").open("wb") as out:
         return subprocess.Popen([*COMMAND, "--json"], env=environment, stdout=out, stderr=err, start_new_session=True)
@@ -218,7 +213,7 @@ def wait_until(happened: Callable[[], bool], runs: list[subprocess.Popen[bytes]]
         if any(run.poll() is not None for run in runs):
             return
         assert time.monotonic() < deadline, "the runs never came as far as this test needs them"
-        time.sleep(0.002)
+        time.sleep(0.01)
 
 
 def end(runs: list[subprocess.Popen[bytes]]) -> None:
@@ -230,9 +225,9 @@ def end(runs: list[subprocess.Popen[bytes]]) -> None:
 
 
 def finished(world: World, caplog: pytest.LogCaptureFixture) -> Outcome:
-    """The run after the kill."""
+    """The run after the kill; of usual batches, because small ones are only there to leave time for it."""
     with caplog.at_level(logging.INFO, "rag_assets"):
-        outcome = world.run(chunking=TOKENIZER, execution=SMALL_BATCHES)
+        outcome = world.run(chunking=TOKENIZER)
     assert outcome.is_success, outcome.failures or outcome.broken
     return outcome
 

@@ -2,8 +2,9 @@
 
 import hashlib
 import json
+import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 import pyarrow.parquet as pq
+from filelock import FileLock
 
 from rag_assets.definitions import build_defs
 from rag_assets.settings import Paths
@@ -106,10 +108,32 @@ class World:
             if file.is_file()
         }
 
+    def use_models(self, models: Path) -> None:
+        """Take the models of another folder. The files are shared, as they are only ever replaced as a whole."""
+        shutil.copytree(models, self.paths.models, copy_function=os.link)
+
     def copy_to(self, root: Path) -> "World":
-        """The same world elsewhere, with a history of its own."""
-        shutil.copytree(self.paths.data, root / "data")
-        return World(root)
+        """The same world elsewhere, with a history of its own. It shares the files of models."""
+        models = self.paths.models
+        shutil.copytree(
+            self.paths.data,
+            root / "data",
+            ignore=lambda folder, names: {models.name} & set(names) if Path(folder) == models.parent else set(),
+        )
+        copy = World(root)
+        if models.exists():
+            copy.use_models(models)
+        return copy
+
+
+def made_once(root: Path, make: Callable[[World], None]) -> World:
+    """A world that all processes of a test run share; the first that needs it makes it. Not to be changed."""
+    world, finished = World(root), root.with_name(f"{root.name} is finished")
+    with FileLock(root.with_name(f"{root.name}.lock")):
+        if not finished.exists():
+            make(world)
+            finished.touch()
+    return world
 
 
 def _filler(title: str, numbers: Iterable[int]) -> list[str]:

@@ -1,17 +1,15 @@
 """A built data folder with a paper that has a PDF, one that has none, and one that cannot be read."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 
 from rag_assets.engine import open_engine
 from rag_assets.reading.reader import Reader
 from rag_assets.settings import Settings
 from rag_assets_tests import demo_papers
-from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, World
+from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, World, made_once
 from rag_assets_tests.parsing.drawn_paper import draw_paper
 
 DRAWN = "drawn"
@@ -22,20 +20,18 @@ BROKEN = "broken"
 @pytest.fixture(scope="session")
 def built(for_all_processes: Path, built_model: Path) -> World:
     """Not to be changed."""
-    root, finished = for_all_processes / "reading world", for_all_processes / "reading world is finished"
-    with FileLock(for_all_processes / "reading world.lock"):
-        world = World(root)
-        if not finished.exists():
-            shutil.copytree(built_model, world.paths.models)
-            world.write_paper("ferritin", *TOPICS["ferritin"])
-            (world.paths.papers / f"{BROKEN}.pdf").write_bytes(b"%PDF-1.7\nand nothing behind it")
-            tei, pdf = draw_paper(root, demo_paragraphs(), "paragraphs")
-            tei.replace(world.paths.papers / f"{DRAWN}.tei.xml")
-            pdf.replace(world.paths.papers / f"{DRAWN}.pdf")
-            world.write_questions(QUESTIONS)
-            assert world.run().is_success
-            finished.touch()
-    return world
+
+    def make(world: World) -> None:
+        world.use_models(built_model)
+        world.write_paper("ferritin", *TOPICS["ferritin"])
+        (world.paths.papers / f"{BROKEN}.pdf").write_bytes(b"%PDF-1.7\nand nothing behind it")
+        tei, pdf = draw_paper(world.paths.data.parent, demo_paragraphs(), "paragraphs")
+        tei.replace(world.paths.papers / f"{DRAWN}.tei.xml")
+        pdf.replace(world.paths.papers / f"{DRAWN}.pdf")
+        world.write_questions(QUESTIONS)
+        assert world.run().is_success
+
+    return made_once(for_all_processes / "reading world", make)
 
 
 @pytest.fixture

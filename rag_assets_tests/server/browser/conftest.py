@@ -6,10 +6,9 @@ from html import escape
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_tests.end_to_end.world import World, made_once
 from rag_assets_tests.server.browser.drawn_papers import HERONS, KELP_SENTENCE, MARKUP, MOSS_SENTENCE, draw_paper
 from rag_assets_tests.server.browser.steps import PATIENCE_MS
 from rag_assets_tests.server.live import Live, served
@@ -54,20 +53,18 @@ def policy_refusals(message: ConsoleMessage) -> list[str]:
 @pytest.fixture(scope="session")
 def shelf(for_all_processes: Path, built_model: Path) -> World:
     """A PDF, papers without pages, and one that tries to run scripts; built once. Not to be changed."""
-    root, finished = for_all_processes / "shelf", for_all_processes / "shelf is finished"
-    with FileLock(for_all_processes / "shelf.lock"):
-        world = World(root)
-        if not finished.exists():
-            shutil.copytree(built_model, world.paths.models)
-            draw_paper(world.paths.papers / "herons.pdf", "Herons at the winter coast", HERONS)
-            world.write_paper("kelp", escape(f"Kelp {MARKUP}"), escape(KELP_SENTENCE))
-            world.write_paper("ferritin", "Ferritin in athletes", "Ferritin fell by 12% in all groups of runners.")
-            moss = f"Moss in the herbarium\n\n{MOSS_SENTENCE} Nobody had watered it before.\n"
-            (world.paths.papers / "moss.txt").write_text(moss, "utf-8")
-            outcome = world.run()
-            assert outcome.is_success, outcome.failures or outcome.broken
-            finished.touch()
-    return world
+
+    def make(world: World) -> None:
+        world.use_models(built_model)
+        draw_paper(world.paths.papers / "herons.pdf", "Herons at the winter coast", HERONS)
+        world.write_paper("kelp", escape(f"Kelp {MARKUP}"), escape(KELP_SENTENCE))
+        world.write_paper("ferritin", "Ferritin in athletes", "Ferritin fell by 12% in all groups of runners.")
+        moss = f"Moss in the herbarium\n\n{MOSS_SENTENCE} Nobody had watered it before.\n"
+        (world.paths.papers / "moss.txt").write_text(moss, "utf-8")
+        outcome = world.run()
+        assert outcome.is_success, outcome.failures or outcome.broken
+
+    return made_once(for_all_processes / "shelf", make)
 
 
 @pytest.fixture(scope="session")
