@@ -11,7 +11,8 @@ RagAssetsError
 │   ├── RequestRejected      ... and never will answer this one
 │   │   ├── ContextTooLong       ... because it is longer than the model reads
 │   │   └── SchemaRefused        ... because the server can hold no answer to a schema
-│   └── AccessDenied         ... nor any other: key refused, quota used up, no such model
+│   ├── AccessDenied         ... nor any other: key refused, quota used up, no such model
+│   └── QuestionBudgetExhausted  ... because the question has spent what it may
 ├── RerankingTooSlow     a reranker took longer than a question may wait for it
 ├── BudgetExhausted      a run has spent what it may
 ├── StoreUnavailable     a database server does not answer for now: down, too slow, or its folder is in use
@@ -124,6 +125,10 @@ class SchemaRefused(RequestRejected):
 
 class AccessDenied(ModelFault):
     """It will answer no request: the key is refused, the quota used up, or there is no such model."""
+
+
+class QuestionBudgetExhausted(ModelFault):
+    """The question has spent the requests, tokens, money or time it may; other questions go on."""
 
 
 class RerankingTooSlow(RagAssetsError):

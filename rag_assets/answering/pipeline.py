@@ -26,7 +26,7 @@ from rag_assets.answering.trace import (
 )
 from rag_assets.answering.wording import notes, worded
 from rag_assets.domain import Claim, Context, Evidence, QAResult, Usage, summed
-from rag_assets.errors import RequestRejected
+from rag_assets.errors import QuestionBudgetExhausted, RequestRejected
 from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import Question
@@ -64,15 +64,17 @@ class AnswerPipeline:
         settings = self.settings if manner.k is None else self.settings.model_copy(update={"k": manner.k})
         return replace(self, answerer=answerer, settings=settings)
 
-    def answer(self, question: Question, retrieve: Retrieve) -> Iterator[Event]:
+    def answer(self, question: Question, retrieve: Retrieve, min_sources: int | None = None) -> Iterator[Event]:
         """Everything that happens; the last event has the result.
 
-        Raises what the answerer raises; drafts made until then are in the cache.
+        min_sources: papers that must be cited lest more is read; None: `answering.min_sources`. Raises what the
+        answerer raises; drafts made until then are in the cache.
         """
         first = yield from self._attempt(question, self.settings.k, retrieve)
         yield from _checked(first)
         attempts, final, retry_k = [first], first, None
-        if first.n_sources < self.settings.min_sources and not _has_cited_all(question, first):
+        wanted = self.settings.min_sources if min_sources is None else min_sources
+        if first.n_sources < wanted and not _has_cited_all(question, first):
             retry_k = self.settings.k + self.settings.retry_extra_k
             yield Retrying(retry_k)
             retry = yield from self._retried(question, retry_k, retrieve, first)
@@ -90,10 +92,10 @@ class AnswerPipeline:
     def _retried(
         self, question: Question, k: int, retrieve: Retrieve, first: Attempt
     ) -> Generator[Event, None, Attempt | None]:
-        """The retry; None when it reads nothing else, or it is rejected and the first attempt has something to say."""
+        """The retry; None when it reads nothing else, or cannot be made and the first attempt has something to say."""
         try:
             retry = yield from self._attempt(question, k, retrieve)
-        except RequestRejected:
+        except (RequestRejected, QuestionBudgetExhausted):
             if not first.verified.claims:
                 raise
             return None

@@ -33,8 +33,8 @@ class FoundChunk:
         )
 
 
-PLANNING = ("plan", "other words")
-"""Kinds of steps that ask a model of their own; what an answer's step costs is counted with its drafts."""
+PLANNING = ("plan", "other words", "nothing new")
+"""Kinds of steps that may ask a model of their own; what an answer's step costs is counted with its drafts."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Step:
     """One step of an answer that takes several."""
 
     kind: str
-    """plan, answer, other words or stop."""
+    """plan, answer, other words, nothing new (another search found only what was read before) or stop."""
     about: str
     """The part of the question; of a stop, the limit that was reached."""
     words: tuple[str, ...] = ()

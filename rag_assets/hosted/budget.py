@@ -5,13 +5,15 @@ from threading import Lock
 
 from rag_assets.domain import Usage, summed
 from rag_assets.errors import BudgetExhausted
+from rag_assets.hosted.question_budget import budget_in_force
 from rag_assets.settings import ModelAccessSettings
 
 
 class RunBudget:
     """Counts requests, tokens and money of one run; refuses the request that would follow when a limit is reached.
 
-    Shared by every connection of a run; safe to use from several threads.
+    Shared by every connection of a run; safe to use from several threads. What is sent for a question with a budget of
+    its own counts there too.
     """
 
     def __init__(self, settings: ModelAccessSettings) -> None:
@@ -38,7 +40,10 @@ class RunBudget:
         )
 
     def admit(self) -> None:
-        """Count one request that is about to be sent. Raises BudgetExhausted instead when a limit is reached."""
+        """Count one request that is about to be sent. Raises BudgetExhausted instead when a limit is reached, or
+        QuestionBudgetExhausted."""
+        if (question := budget_in_force()) is not None:
+            question.admit()
         with self._lock:
             if reached := self._reached():
                 raise BudgetExhausted(
@@ -49,6 +54,8 @@ class RunBudget:
 
     def charge(self, usage: Usage) -> None:
         """Count the tokens and the cost of an answered request."""
+        if (question := budget_in_force()) is not None:
+            question.charge(usage)
         with self._lock:
             self._answered = summed([self._answered, usage])
 

@@ -23,6 +23,7 @@ from rag_assets.errors import ModelUnavailable
 from rag_assets.hosted.access import Access
 from rag_assets.hosted.budget import RunBudget
 from rag_assets.hosted.faults import answered
+from rag_assets.hosted.question_budget import budget_in_force
 from rag_assets.hosted.sdk_models import open_sdk_provider
 from rag_assets.hosted.transport import open_client
 from rag_assets.settings import ModelAccessSettings
@@ -112,8 +113,11 @@ class Connection:
         return self.call(lambda: self.guarded(make_request, spent))
 
     def call(self, work: Callable[[], Awaitable[Result]]) -> Result:
-        """Run `work` on the connection's event loop; the requests in it must go through `guarded`."""
-        result: Result = self._portal.call(work)
+        """Run `work` on the connection's event loop; the requests in it must go through `guarded`.
+
+        Raises QuestionBudgetExhausted when the time of the question is over.
+        """
+        result: Result = self._portal.call(_in_time, work)
         return result
 
     async def guarded(self, make_request: Callable[[], Awaitable[Result]], spent: Callable[[Result], Usage]) -> Result:
@@ -158,6 +162,15 @@ class Connection:
         while (wait_s := self._next_at_s - anyio.current_time()) > 0:  # others may have lengthened it meanwhile
             await anyio.sleep(wait_s)
         self._next_at_s = anyio.current_time() + self._interval_s
+
+
+async def _in_time(work: Callable[[], Awaitable[Result]]) -> Result:
+    """Cancels the work when the question it is for has no time left."""
+    if (budget := budget_in_force()) is None:
+        return await work()
+    with anyio.move_on_after(budget.seconds_left):
+        return await work()
+    raise budget.out_of_time()
 
 
 def _said(reply: httpx2.Response) -> object:

@@ -4,14 +4,14 @@ import math
 import time
 from collections.abc import Callable
 
-from rag_assets.errors import BudgetExhausted, RagAssetsError, RequestRejected
+from rag_assets.errors import BudgetExhausted, QuestionBudgetExhausted, RagAssetsError, RequestRejected
 
 PAUSE_S = 300.0
 """How long a model that failed is not asked: an engine may be open for days, and each try may wait for time-outs."""
 
 
 class FaultPause:
-    """After a fault that is not one request's own, no request is made for a while; once the budget is spent, none."""
+    """After a fault that is not one question's own, no request is made for a while; once the budget is spent, none."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -27,7 +27,7 @@ class FaultPause:
         """Note a fault; False when it is the one that `check` raised, so that it is told only once."""
         if fault is self._fault:
             return False
-        if not isinstance(fault, RequestRejected):
+        if not isinstance(fault, (RequestRejected, QuestionBudgetExhausted)):
             pause_s = math.inf if isinstance(fault, BudgetExhausted) else PAUSE_S
             self._fault, self._until_s = fault, self._clock() + pause_s
         return True

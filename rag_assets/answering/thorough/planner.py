@@ -6,7 +6,7 @@ A planner only says what to search for. Whether a part is answered is decided by
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from pydantic import BaseModel, Field
 
 from rag_assets.answering.prompt_injection.source_fences import sources_block
 from rag_assets.domain import Context, Usage
+from rag_assets.errors import RequestRejected
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.kept_replies import KeptReplies
@@ -25,7 +26,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import question_parts
 from rag_assets.settings import Settings, ThoroughSettings
 
-PLANNER_VERSION = 1
+PLANNER_VERSION = 2
 """Raise it when the code makes other plans of the same replies, or the rules others of the same question."""
 MAX_PART_CHARS, MAX_ENOUGH_CHARS, MAX_QUERY_CHARS = 500, 300, 500
 MAX_CONTEXT_TOKENS = 2_000
@@ -39,6 +40,7 @@ _FUNCTION_WORDS = frozenset(
     "may might more most much of on or should than that the their them then there these they this those to was were "
     "what when where whether which who whom whose why will with would you your".split()
 )
+_STEM_CHARS = 5
 _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
@@ -50,6 +52,11 @@ class Part:
     enough: str = ""
     """What would count as an answer, in a model's words; empty where no model planned. It helps to search, and decides
     nothing."""
+
+    @property
+    def described(self) -> str:
+        """For the record of the steps."""
+        return f"{self.question} ({self.enough})" if self.enough else self.question
 
 
 @dataclass(frozen=True)
@@ -80,8 +87,9 @@ class Planner(Protocol):
         """At most `max_parts` parts; the question itself where it asks one thing."""
         ...
 
-    def other_words(self, part: Part, read: Sequence[Context], /) -> OtherWords:
-        """At most `max_gap_queries` texts to search for instead; read: what was read in vain, best first."""
+    def other_words(self, part: Part, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
+        """At most `max_gap_queries` texts to search for instead. read: what was read in vain, best first; searched:
+        what was searched for beside the part itself."""
         ...
 
 
@@ -96,17 +104,17 @@ class RulePlanner:
         return f"rules-v{PLANNER_VERSION}"
 
     def plan(self, question: str) -> Plan:
-        parts = list(dict.fromkeys(part.searched for part in question_parts(question)))
+        parts = list(dict.fromkeys(_begun(part.searched) for part in question_parts(question)))
         fits = self._settings.decompose and len(parts) <= self._settings.max_parts
         return Plan(tuple(map(Part, parts if fits else [question])))
 
-    def other_words(self, part: Part, _read: Sequence[Context], /) -> OtherWords:
+    def other_words(self, part: Part, _read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
         """The words that carry meaning; then the rarer half of them, by length: long words are rare ones."""
         words = [word for word in _WORD.findall(part.question) if word.lower() not in _FUNCTION_WORDS]
         longest = sorted(words, key=len, reverse=True)[: max(2, len(words) // 2)]
         queries = (" ".join(words), " ".join(word for word in words if word in longest))
-        different = [query for query in dict.fromkeys(queries) if query and query != part.question]
-        return OtherWords(tuple(different[: self._settings.max_gap_queries]))
+        different = _other_than([part.question, *searched], queries)
+        return OtherWords(different[: self._settings.max_gap_queries])
 
 
 class PartReply(BaseModel):
@@ -155,31 +163,39 @@ class ModelPlanner:
         self.identity = _identity(plans, words)
 
     def plan(self, question: str) -> Plan:
-        """By rules where the reply cannot be read. Raises what `Connection.guarded` raises."""
+        """By rules where the request is rejected, or no part of the reply is about the question. Raises what else
+        `Connection.guarded` raises."""
         if not self._settings.decompose:
             return Plan((Part(question),))
-        reply, usage = self._plans.to(json.dumps(question, ensure_ascii=False))
+        try:
+            reply, usage = self._plans.to(json.dumps(question, ensure_ascii=False))
+        except RequestRejected:
+            return self._rules.plan(question)
         parts = {
             text: Part(text, _line(one.enough, MAX_ENOUGH_CHARS))
             for one in reply.parts
-            if (text := _line(one.question, MAX_PART_CHARS))
+            if (text := _line(one.question, MAX_PART_CHARS)) and _is_about(text, question)
         }
         if not parts:
-            return Plan(self._rules.plan(question).parts, usage)
+            return replace(self._rules.plan(question), usage=usage)
         if len(parts) == 1:  # one thing is asked, and the question says it best
             (only,) = parts.values()
             return Plan((Part(question, only.enough),), usage)
         return Plan(tuple(parts.values())[: self._settings.max_parts], usage)
 
-    def other_words(self, part: Part, read: Sequence[Context], /) -> OtherWords:
-        """By rules where the reply cannot be read. Raises as `plan`."""
-        asked = json.dumps({"question": part.question, "enough": part.enough}, ensure_ascii=False)
-        reply, usage = self._words.to(f"{sources_block(_within_limit(read)).text}\n\n{asked}")
+    def other_words(self, part: Part, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
+        """By rules, and raises, as `plan`."""
+        asked = {"question": part.question, "enough": part.enough, "searched": list(searched)}
+        prompt = f"{sources_block(_within_limit(read)).text}\n\n{json.dumps(asked, ensure_ascii=False)}"
+        try:
+            reply, usage = self._words.to(prompt)
+        except RequestRejected:
+            return self._rules.other_words(part, (), searched)
         queries = [_line(query, MAX_QUERY_CHARS) for query in reply.queries]
-        different = [query for query in dict.fromkeys(queries) if query and query != part.question]
+        different = _other_than([part.question, *searched], queries)
         if not different:
-            return OtherWords(self._rules.other_words(part, ()).queries, usage)
-        return OtherWords(tuple(different[: self._settings.max_gap_queries]), usage)
+            return replace(self._rules.other_words(part, (), searched), usage=usage)
+        return OtherWords(different[: self._settings.max_gap_queries], usage)
 
 
 def open_planner(settings: Settings, connections: Connections) -> Planner:
@@ -219,7 +235,29 @@ def _within_limit(contexts: Sequence[Context]) -> list[Context]:
     return kept
 
 
+def _is_about(part: str, question: str) -> bool:
+    """Whether a part shares a word that carries meaning with the question; by its beginning, for plurals and tenses."""
+    of_part, of_question = ({word[:_STEM_CHARS] for word in _meaningful(text)} for text in (part, question))
+    return not of_part.isdisjoint(of_question)
+
+
+def _meaningful(text: str) -> list[str]:
+    """The words of a text that carry meaning, in lower case."""
+    return [word for word in map(str.lower, _WORD.findall(text)) if word not in _FUNCTION_WORDS]
+
+
+def _begun(question: str) -> str:
+    """With a capital letter, as a question of its own."""
+    return question[:1].upper() + question[1:]
+
+
+def _other_than(searched: Sequence[str], queries: Sequence[str]) -> tuple[str, ...]:
+    """The queries that say something and were not searched for before, each once."""
+    return tuple(query for query in dict.fromkeys(queries) if query and query not in searched)
+
+
 def _line(text: str, max_chars: int) -> str:
     """One line without control characters, cut at a word."""
-    line = " ".join("".join(char if char.isprintable() else " " for char in text).split())
+    looked_at = text[: 2 * max_chars]  # a reply may be very long
+    line = " ".join("".join(char if char.isprintable() else " " for char in looked_at).split())
     return line if len(line) <= max_chars else line[:max_chars].rpartition(" ")[0]

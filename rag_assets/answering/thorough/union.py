@@ -1,0 +1,124 @@
+"""The answers to the parts of a question, brought together: one answer, one trace.
+
+Claims of all parts are published once each, those nearest to the whole question first; parts that stay open are named.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from rag_assets.answering.citations.support import Scoring
+from rag_assets.answering.citations.verification import VerifiedClaims
+from rag_assets.answering.drafts import SentenceEncoder
+from rag_assets.answering.pipeline import AnswerPipeline, Said
+from rag_assets.answering.thorough.planner import Part
+from rag_assets.answering.trace import AnswerTrace, Attempt, Step
+from rag_assets.domain import Claim, Evidence, summed
+from rag_assets.incremental import fingerprint
+from rag_assets.questions import Question
+
+THOROUGH_VERSION = 2
+"""Raise it when the code makes another answer of the same steps."""
+
+
+@dataclass
+class AskedPart:
+    """A part that was put to the pipeline."""
+
+    part: Part
+    trace: AnswerTrace
+    """Of the attempt that counts: the first, or the first that was answered."""
+    traces: list[AnswerTrace] = field(default_factory=list)
+    searched: list[str] = field(default_factory=list)
+    """In other words than the part's own."""
+
+    @property
+    def is_answered(self) -> bool:
+        return not self.trace.result.refused
+
+    def has_read(self, found: Evidence) -> bool:
+        """Whether all of it was read for the part before."""
+        attempts = (attempt for trace in self.traces for attempt in trace.attempts)
+        read = {(context.chunk_id, context.text) for attempt in attempts for context in attempt.contexts}
+        return all((context.chunk_id, context.text) in read for context in found.contexts)
+
+
+def united(
+    question: Question,
+    parts: Sequence[Part],
+    asked: Sequence[AskedPart],
+    steps: tuple[Step, ...],
+    pipeline: AnswerPipeline,
+    encoder: SentenceEncoder,
+) -> AnswerTrace:
+    """The trace of the whole answer. parts: of the question, asked or not; asked: at least one of them."""
+    traces = [trace for one in asked for trace in one.traces]
+    used = [one.trace for one in asked]
+    claims = _ranked(question.question, [claim for trace in used for claim in trace.result.claims], encoder)
+    final = _merged([trace.final for trace in used], claims)
+    scoring = Scoring(
+        tuple(claim.support for claim in claims if claim.support),
+        summed([trace.scoring.usage for trace in traces]),
+        sum(trace.scoring.seconds for trace in traces),
+        next((trace.scoring.unjudged for trace in traces if trace.scoring.unjudged), ""),
+    )
+    result = pipeline.result(question, _said(parts, asked, claims), final, [trace.result.usage for trace in traces])
+    attempts = tuple(attempt for trace in traces for attempt in trace.attempts)
+    seconds = {step: sum(trace.seconds[step] for trace in traces) for step in traces[0].seconds}
+    retry_k = next((trace.retry_k for trace in traces if trace.retry_k is not None), None)
+    return AnswerTrace(result, attempts, final, scoring, retry_k, seconds, steps=steps)
+
+
+def _ranked(question: str, claims: Sequence[Claim], encoder: SentenceEncoder) -> tuple[Claim, ...]:
+    """Each claim once, the nearest to the question first (cosine of the whole texts)."""
+    different = _first_of_each([_place(claim) for claim in claims], claims)
+    different = _first_of_each([" ".join(claim.text.casefold().split()) for claim in different], different)
+    if len(different) < 2:
+        return tuple(different)
+    near = encoder.embed_passages([claim.text for claim in different]) @ encoder.embed_query(question)
+    order = sorted(range(len(different)), key=lambda at: (-round(float(near[at]), 4), at))
+    return tuple(different[at] for at in order)
+
+
+def _first_of_each(keys: Sequence[object], claims: Sequence[Claim]) -> list[Claim]:
+    """Of claims with the same key, the first."""
+    return list(dict(reversed(list(zip(keys, claims, strict=True)))).values())[::-1]
+
+
+def _place(claim: Claim) -> tuple[object, ...]:
+    """Claims that rest on the same words of the same chunk say the same."""
+    return tuple((one.chunk_id, one.start, one.end) for one in claim.citations)
+
+
+def _said(parts: Sequence[Part], asked: Sequence[AskedPart], claims: tuple[Claim, ...]) -> Said:
+    """The claims of all parts, and what stays open: whole parts where there are several, and parts of parts."""
+    results = [one.trace.result for one in asked]
+    answered = {one.part for one in asked if one.is_answered}
+    open_parts = [part.question for part in parts if part not in answered] if len(parts) > 1 else []
+    open_parts += [part for result in results for part in result.unanswered]
+    missing_names = (name for result in results for name in result.missing_names)
+    return Said(claims, tuple(dict.fromkeys(open_parts)), tuple(dict.fromkeys(missing_names)))
+
+
+def _merged(attempts: Sequence[Attempt], claims: tuple[Claim, ...]) -> Attempt:
+    """The attempts that count, as one: what was read and dropped in all of them."""
+    first = attempts[0]
+    contexts = {(context.chunk_id, context.text): context for one in attempts for context in one.contexts}
+    hits = {hit.chunk_id: hit for one in reversed(attempts) for hit in one.hits}
+    return replace(
+        first,
+        k=sum(one.k for one in attempts),
+        contexts=tuple(contexts.values()),
+        fingerprint=first.fingerprint
+        if len(attempts) == 1
+        else fingerprint([one.fingerprint for one in attempts], THOROUGH_VERSION),
+        draft=replace(
+            first.draft,
+            claims=tuple(claim for one in attempts for claim in one.draft.claims),
+            n_hallucinated=sum(one.draft.n_hallucinated for one in attempts),
+            n_left_out=sum(one.draft.n_left_out for one in attempts),
+        ),
+        is_cached=all(one.is_cached for one in attempts),
+        verified=VerifiedClaims(claims, tuple(dropped for one in attempts for dropped in one.verified.dropped)),
+        hits=tuple(hits.values()),
+        queries=tuple(dict.fromkeys(query for one in attempts for query in one.queries)),
+    )
