@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 
+from rag_assets.answering.agreement import agreement
 from rag_assets.answering.citations.support import Scoring, SupportScorer, with_support
 from rag_assets.answering.citations.verification import sources_of, verify
 from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer
@@ -32,7 +33,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 
-PIPELINE_VERSION = 4
+PIPELINE_VERSION = 5
 """Part of the key of published answers: raise it when the code makes another answer of the same contexts. Search and
 answerers have versions of their own."""
 Retrieve = Callable[[Question, int], Evidence]
@@ -143,7 +144,8 @@ class AnswerPipeline:
         """The row of qa.jsonl. final: the attempt it comes from. cost: of every draft that was written for it."""
         sources = sources_of(said.claims)
         has_few_sources = bool(said.claims) and len(sources) < self.settings.min_sources
-        remarks = notes(said.unanswered, said.missing_names, len(sources) if has_few_sources else None)
+        compared = agreement(said.claims) if self.settings.agreement else ()
+        remarks = notes(said.unanswered, said.missing_names, len(sources) if has_few_sources else None, compared)
         return QAResult(
             question_id=question.id,
             question=question.question,
@@ -158,6 +160,7 @@ class AnswerPipeline:
             fingerprint=final.fingerprint,
             usage=summed(cost),
             missing_names=said.missing_names,
+            agreement=compared,
         )
 
 

@@ -4,9 +4,12 @@ Values only: frozen, without I/O and without knowledge of any file format, index
 """
 
 from rag_assets.domain.answers import (
+    Agreement,
     Citation,
     Claim,
+    ComparedQuote,
     QAResult,
+    Relation,
     Support,
     Usage,
     Verification,
@@ -61,6 +64,7 @@ __all__ = [
     "EVERYTHING",
     "STATEMENTS_HEADING",
     "TITLE_PAGE_HEADING",
+    "Agreement",
     "Band",
     "Block",
     "BlockKind",
@@ -70,6 +74,7 @@ __all__ = [
     "ChunkUnit",
     "Citation",
     "Claim",
+    "ComparedQuote",
     "Condition",
     "Context",
     "ContextPassage",
@@ -87,6 +92,7 @@ __all__ = [
     "QAResult",
     "Query",
     "QueryOrigin",
+    "Relation",
     "SectionKind",
     "SectionPart",
     "Source",

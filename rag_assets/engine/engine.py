@@ -180,6 +180,7 @@ class Engine:
             reranker.identity if (reranker := self._reranker()) else "",
             PIPELINE_VERSION,
             SEARCH_VERSION,
+            settings.answering.agreement,
             self._effort_version(),
         )
 

@@ -41,7 +41,8 @@ class AskingTools:
 
         A reply that says that the papers do not contain enough information is a refusal: no answer was found in this
         corpus, which says nothing about the world. Lines below the claims say which part of the question stays open,
-        which names of it stand nowhere in what was found, and whether a single paper supports the answer.
+        which names of it stand nowhere in what was found, and whether a single paper supports the answer. Where papers
+        agree or contradict each other, their quotes stand side by side: tell both sides, and choose neither.
         """
         for event in self._engine.answer(question, filter_of(paper_ids, where)):
             from_thread.check_cancelled()  # a client that gave up stops the work here

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rag_assets.answering.drafts import EXTRACTIVE
 from rag_assets.answering.prompt_injection.source_fences import neutral
-from rag_assets.answering.wording import AI_WRITTEN, place_of, reasons_for_refusal, remarks
-from rag_assets.domain import Citation, Claim, Hit, QAResult, page_numbers
+from rag_assets.answering.wording import AI_WRITTEN, heading_of, place_of, reasons_for_refusal, remarks, sides_of
+from rag_assets.domain import Agreement, Citation, Claim, Hit, QAResult, page_numbers
 from rag_assets.text.display import legible
 
 PAGE_UNKNOWN = "page unknown"
@@ -39,7 +39,8 @@ def answer_text(result: QAResult, titles: Mapping[str, str]) -> str:
     claims = [_claim(number, claim) for number, claim in enumerate(result.claims, start=1)]
     notes = [paper_text(remark) for remark in remarks(result)]
     notes += [_NOT_WRITTEN] if result.model.startswith(EXTRACTIVE) else []
-    return "\n\n".join([*claims, "\n".join([*notes, papers_text(result.sources_used, titles)])])
+    sides = [_sides(group) for group in result.agreement]
+    return "\n\n".join([*claims, *sides, "\n".join([*notes, papers_text(result.sources_used, titles)])])
 
 
 def papers_text(paper_ids: Iterable[str], titles: Mapping[str, str]) -> str:
@@ -89,6 +90,14 @@ def _claim(number: int, claim: Claim) -> str:
         lines.append(f"{_INDENT}{_source(citation)}")
         if citation.quote != claim.text:
             lines.append(f'{_INDENT}"{paper_text(citation.quote)}"')
+    return "\n".join(lines)
+
+
+def _sides(group: Agreement) -> str:
+    """Both sides of a group: its heading, then each quote with its place."""
+    lines = [paper_text(heading_of(group))]
+    for side, citation in sides_of(group):
+        lines.append(f'{_INDENT}{side}: "{paper_text(citation.quote)}" {_source(citation)}')
     return "\n".join(lines)
 
 
