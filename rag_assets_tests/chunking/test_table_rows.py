@@ -205,3 +205,94 @@ def test_a_row_that_is_cut_stands_where_its_whole_line_stands() -> None:
         (0, len(block.text)),
         (len(block.text), len(block.text)),
     }
+
+
+def labelled(*lines: str) -> list[str]:
+    """The lines below the caption of a table with these lines, whose source marks no header."""
+    cells = tuple(replace(cell, is_header=False) for cell in cells_of("\n".join(lines)))
+    return lines_of(table(list(lines), cells))
+
+
+def lines_of(block: Block) -> list[str]:
+    return [line for chunk in chunked([block]) for line in chunk.text.split("\n")[1:]]
+
+
+def test_a_header_above_the_header_leaves_the_columns_named() -> None:
+    """A heading over two columns stands alone in its line; without the names below it, no value has a meaning."""
+    assert labelled(
+        " |  | 95% confidence | ",
+        "Model | b | interval | p",
+        "Predicting iron |  |  | ",
+        "Age | 0.12 | [0.1, 0.2] | .002",
+    ) == ["Predicting iron", "Model: Age | b: 0.12 | 95% confidence interval: [0.1, 0.2] | p: .002"]
+    assert labelled("Group | Iron |  | N", " |  | Ferritin | ", "A | 4 | 12 | 30", "B | 5 | 13 | 31") == [
+        "Group: A | Iron: 4 | Ferritin: 12 | N: 30",
+        "Group: B | Iron: 5 | Ferritin: 13 | N: 31",
+    ]
+    assert labelled("Group | 1974-1979 | 1980", " | (before) | (after)", "Low | 0.1 | 0.2", "High | 0.3 | 0.4") == [
+        "Group: Low | 1974-1979 (before): 0.1 | 1980 (after): 0.2",
+        "Group: High | 1974-1979 (before): 0.3 | 1980 (after): 0.4",
+    ]
+
+
+def test_a_matrix_names_its_columns_by_its_rows() -> None:
+    """ "3: .31" says that something goes with something; the question names both."""
+    lines = labelled(
+        "Variable | M | 1 | 2", "1. Iron | 4.2 | - | ", "2. Ferritin | 3.1 | .31* | -", "3. Age | 9.0 | .02 | .11"
+    )
+
+    assert lines[-1] == "Variable: 3. Age | M: 9.0 | 1. Iron: .02 | 2. Ferritin: .11"
+    assert labelled("Layer | 1 | 2", "Iron | 4.2 | 3.9")[-1] == "Iron | 4.2 | 3.9", "its rows have no numbers"
+
+
+def test_what_is_printed_below_a_value_belongs_to_it() -> None:
+    """A standard error in a line of its own is a number without a name."""
+    lines = labelled(
+        "Effect | Model 1: | Model 2:",
+        "Iron and the | -0.89*** | -0.33",
+        "rest of its name | (0.26) | (0.25)",
+        "Age | 0.44 | ",
+        " | [0.1, 0.7] | ",
+        "(years) |  | ",
+        "Sex | 1 | 2",
+    )
+
+    assert lines == [
+        "Effect: Iron and the rest of its name | Model 1:: -0.89*** (0.26) | Model 2:: -0.33 (0.25)",
+        "Effect: Age (years) | Model 1:: 0.44 [0.1, 0.7]",
+        "Effect: Sex | Model 1:: 1 | Model 2:: 2",
+    ]
+
+
+def test_values_that_were_read_as_one_cell_stand_in_their_columns() -> None:
+    """Layout tools join the values of a row; whose value is whose is told by their number alone."""
+    cells = (
+        *(Cell(0, col, text) for col, text in enumerate(("Trait", "Age 7", "Age 9", "Age 11"))),
+        Cell(1, 0, "Iron"), Cell(1, 1, "2.8 (2.2) 2.6 (2.1)", col_span=2), Cell(1, 3, "2.9 (2.0)"),
+        Cell(2, 0, "Self control 12 (1) 14 (2)", col_span=3), Cell(2, 3, "15 (3)"),
+        Cell(3, 0, "Sex"), Cell(3, 1, "12 of 14 boys", col_span=2), Cell(3, 3, "15"),
+    )  # fmt: skip
+    rows = ["Trait | Age 7 | Age 9 | Age 11", "Iron | 2.8 (2.2) 2.6 (2.1) | 2.9 (2.0)"]
+    rows += ["Self control 12 (1) 14 (2) | 15 (3)", "Sex | 12 of 14 boys | 15"]
+
+    assert lines_of(table(rows, cells)) == [
+        "Trait: Iron | Age 7: 2.8 (2.2) | Age 9: 2.6 (2.1) | Age 11: 2.9 (2.0)",
+        "Trait: Self control | Age 7: 12 (1) | Age 9: 14 (2) | Age 11: 15 (3)",
+        "Trait: Sex | Age 7: 12 of 14 boys | Age 9: 12 of 14 boys | Age 11: 15",
+    ]
+
+
+def test_labels_that_were_read_as_one_cell_stand_above_their_columns() -> None:
+    """Only labels that differ in nothing but their numbers are told apart: words may be one heading."""
+    cells = (
+        Cell(0, 0, "Trait"), Cell(0, 1, "Age 7 (n = 12) Age 9 (n = 1,014)", col_span=2),
+        Cell(0, 3, "Both sexes", col_span=2),
+        *(Cell(1, col, text) for col, text in enumerate(("Iron", "2.8", "2.6", "1.1", "1.2"))),
+        *(Cell(2, col, text) for col, text in enumerate(("Zinc", "3.8", "3.6", "2.1", "2.2"))),
+    )  # fmt: skip
+    rows = ["Trait | Age 7 (n = 12) Age 9 (n = 1,014) | Both sexes", "Iron | 2.8 | 2.6 | 1.1 | 1.2"]
+    rows += ["Zinc | 3.8 | 3.6 | 2.1 | 2.2"]
+
+    assert lines_of(table(rows, cells))[0] == (
+        "Trait: Iron | Age 7 (n = 12): 2.8 | Age 9 (n = 1,014): 2.6 | Both sexes: 1.1 | Both sexes: 1.2"
+    )
