@@ -1,5 +1,7 @@
 """Which rows of tables answer a question, and how they are published."""
 
+from dataclasses import replace
+
 from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.rows import table_rows
@@ -24,7 +26,9 @@ WIDE = chunk(
 
 
 def texts(question: str, *chunks_: object) -> list[str]:
-    return [one.text for one in table_rows([context(item) for item in chunks_], question)]  # type: ignore[arg-type]
+    """The rows that are published, without what stands above them."""
+    found = table_rows([context(item) for item in chunks_], question, WordReader())  # type: ignore[arg-type]
+    return [one.text[one.text.index(one.quote.split(" | ")[0]) :] for one in found]
 
 
 def test_the_row_that_is_named_answers() -> None:
@@ -52,7 +56,7 @@ def test_a_row_that_is_not_named_answers_nothing() -> None:
 
 def test_of_a_wide_row_only_what_was_asked_is_published_and_all_of_it_quoted() -> None:
     """Six columns of which one was asked for are not read."""
-    (found,) = table_rows([context(WIDE)], "Which dose did Turner 2000 use?")
+    (found,) = table_rows([context(WIDE)], "Which dose did Turner 2000 use?", WordReader())
 
     assert found.text == "Study: Turner 2000 | Dose: 300 mg three times a day"
     assert found.quote == WIDE.text.split("\n")[0]
@@ -89,10 +93,88 @@ def test_each_part_of_a_question_has_its_row() -> None:
     """The row of the first part must not pass for the answer to the second."""
     question = "What BLEU does the ConvS2S model reach, and what does training cost for ByteNet?"
 
-    (convs2s, bytenet) = table_rows([context(MODELS)], question)
+    (convs2s, bytenet) = table_rows([context(MODELS)], question, WordReader())
 
     assert convs2s.relevance is not None
     assert bytenet.relevance is not None
     first, second = convs2s.relevance
     assert convs2s.relevance[first] > 0 == convs2s.relevance[second]
     assert bytenet.relevance[second] > 0 == bytenet.relevance[first]
+
+
+MATRIX = chunk(
+    "matrix",
+    "Table 1: Correlations of the trial.\n"
+    "Variable: 1. Iron | M: 4.2\n"
+    "Variable: 2. Ferritin | M: 3.1 | 1. Iron: .31\n"
+    "Variable: 3. Age | M: 9.4 | 1. Iron: .02 | 2. Ferritin: .11",
+)
+
+
+def test_a_number_or_code_that_no_row_and_no_sentence_of_the_paper_has_is_not_answered() -> None:
+    """The value at age 60 is not that at age 42."""
+    waves = chunk("waves", "Table 1: Unemployment of the cohort.\nMeasure: Unemployment | Age 21: 10.8% | Age 42: 2.4%")
+
+    assert texts("What was the unemployment of the cohort at age 42?", waves) == [waves.text.split("\n")[1]]
+    assert texts("What was the unemployment of the cohort at age 60?", waves) == []
+    assert texts("What was the unemployment of the NCDS cohort at age 42?", waves) == []
+
+
+def test_two_rows_answer_where_the_question_names_two_or_the_table_has_the_name_twice() -> None:
+    """A second row that is only like the first one says something else."""
+    one, two, third = MODELS.text.split("\n")[1:]
+    assert texts("What BLEU do the ConvS2S and the ByteNet model reach?", MODELS) == [two, third]
+    assert texts("What BLEU does the Transformer model reach?", MODELS) == [one]
+    twice = chunk(
+        "twice", "Effects on iron.\nGirls\nModel: Age | b: 0.26\nModel: Sex | b: 0.31\nBoys\nModel: Age | b: 0.11"
+    )
+    assert texts("What is the b of age on iron?", twice) == ["Model: Age | b: 0.26", "Model: Age | b: 0.11"]
+
+
+def test_a_row_answers_before_sentences_about_the_same() -> None:
+    """The value that was asked for must not stand behind sentences that say where it stands."""
+    prose = chunk(
+        "prose",
+        "The ConvS2S model and the BLEU that it reaches are described in the second table of this paper at length.",
+    )
+    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(), min_sources=1)
+    contexts = [context(prose), context(MODELS)]
+
+    first = answerer.draft("What BLEU does the ConvS2S model reach?", contexts).claims[0]
+
+    assert first.text.endswith("Model: ConvS2S | BLEU: 25.2 | Training cost: 9.6")
+
+
+def test_a_row_is_found_by_the_name_of_its_column_in_a_matrix() -> None:
+    """Both things that go together are named by the question; one names the row, the other the column."""
+    assert texts("What is the correlation of ferritin with iron?", MATRIX) == [MATRIX.text.split("\n")[2]]
+
+
+def test_a_row_is_published_below_its_caption_and_its_heading() -> None:
+    """The same name stands in many tables; the number of one of them says nothing by itself."""
+    caption = "Table 3. Effects on iron in the trial."
+    table = chunk("t", f"{caption}\nGirls\nModel: Age | b: 0.26\nModel: Sex | b: 0.31\nBoys\nModel: Age | b: 0.11")
+    question = "What is the b of age on iron?"
+
+    found = table_rows([context(table)], question, WordReader())
+
+    assert [one.text for one in found] == [
+        f"{caption} | Girls | Model: Age | b: 0.26",
+        f"{caption} | Boys | Model: Age | b: 0.11",
+    ]
+    long = chunk("long", f"Table 3. Effects {'of very many things ' * 9}on iron.\nModel: Age | b: 0.26")
+    (shortened,) = table_rows([context(long)], question, WordReader())
+    assert shortened.text == "Table 3 | Model: Age | b: 0.26"
+
+
+def test_a_row_that_is_stated_as_it_stands_passes_verification() -> None:
+    """A matrix names each row in every other one: the names of its columns are no other rows."""
+    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(), min_sources=1)
+    question = "What is the correlation of ferritin with iron?"
+
+    draft = answerer.draft(question, [context(MATRIX)])
+    (kept,) = verify(draft, {MATRIX.chunk_id: MATRIX}, question).claims
+
+    assert kept.text.endswith("Variable: 2. Ferritin | M: 3.1 | 1. Iron: .31")
+    moved = replace(draft.claims[0], text=kept.text.replace("1. Iron: .31", "3. Age: .31"))
+    assert verify(replace(draft, claims=(moved,)), {MATRIX.chunk_id: MATRIX}, question).claims == ()

@@ -91,7 +91,10 @@ class ExtractiveAnswerer:
         return [one for one in found if not only_announces(one.text, question)]
 
     def _kinds_of_candidates(self) -> tuple[FindCandidates, ...]:
-        return (sentences, table_rows) if self._settings.table_rows else (sentences,)
+        return (sentences, self._table_rows) if self._settings.table_rows else (sentences,)
+
+    def _table_rows(self, contexts: Sequence[Context], question: str) -> Sequence[Candidate]:
+        return table_rows(contexts, question, self._reader)
 
     def _scored(
         self,

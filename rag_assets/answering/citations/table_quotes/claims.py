@@ -15,7 +15,7 @@ from rag_assets.answering.citations.quantities import DECADE, P_VALUE, PLAIN, YE
 from rag_assets.answering.citations.table_quotes.axes import Axis
 from rag_assets.answering.citations.table_quotes.cell_quantities import Reading, readings
 from rag_assets.answering.citations.table_quotes.naming import Names, Word, all_stems, are_one_word, words_of
-from rag_assets.answering.citations.table_quotes.rows import QuotedRows, TableCell, TableRow
+from rag_assets.answering.citations.table_quotes.rows import SEPARATOR, QuotedRows, TableCell, TableRow
 from rag_assets.answering.citations.table_quotes.statement import Statement, is_within, literal_places
 
 _NEGATIVE = re.compile(
@@ -34,8 +34,11 @@ _ROW_NAMED_FROM = 0.51
 def contradicts_rows(claim: str, rows: Sequence[QuotedRows], prose: Sequence[str], question: str) -> bool:
     """Whether a claim has a number that neither the quoted cells nor the prose quoted beside them have.
 
-    A number of the question may stand in a claim if another of its numbers is confirmed.
+    A number of the question may stand in a claim if another of its numbers is confirmed. A claim that is a quoted row
+    as it stands contradicts nothing.
     """
+    if any(_states_a_row(claim, some) for some in rows):
+        return False
     said = Statement.of(claim, question, rows)
     if len(said.values) > MAX_COMPARED:
         return True
@@ -47,6 +50,22 @@ def contradicts_rows(claim: str, rows: Sequence[QuotedRows], prose: Sequence[str
         asked = quantities(question)
         missing = [one for one in missing if not any(may_be_same(one, other) for other in asked)]
     return bool(missing)
+
+
+def _states_a_row(claim: str, quoted: QuotedRows) -> bool:
+    """Whether a claim is a quoted row, its first cell and any others in their order, word for word; before it may stand
+    what stands above the row: the beginning of the caption, its other lines, and the heading within the table."""
+    pieces = [piece.strip() for piece in claim.split(SEPARATOR)]
+    caption = quoted.table.caption
+    if caption.startswith(pieces[0]):
+        pieces = pieces[1:]
+    for nth in dict.fromkeys(nth for nth, _ in quoted.cells):
+        own = [quoted.chunk_text[cell.start : cell.end].strip() for at, cell in quoted.cells if at == nth]
+        is_titled = pieces and pieces[0] in (quoted.table.rows[nth].heading, *caption.split("\n"))
+        stated, left = pieces[1:] if is_titled else pieces, iter(own)
+        if len(stated) > 1 and stated[0] == own[0] and all(piece in left for piece in stated):
+            return True
+    return False
 
 
 @dataclass(frozen=True)
