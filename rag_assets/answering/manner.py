@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from rag_assets.settings import Effort
+
 
 @dataclass(frozen=True, slots=True)
 class Manner:
@@ -11,6 +13,8 @@ class Manner:
     """Chunks that are read; None: `answering.k`."""
     background: str = ""
     """The larger text that the answer will stand in. A model that writes reads it; nothing is searched for it."""
+    effort: Effort | None = None
+    """None: `answering.effort`."""
 
 
 AS_SET = Manner()

@@ -132,6 +132,25 @@ class AnswerTrace:
 
 
 @dataclass(frozen=True, slots=True)
+class Planned:
+    """What a thorough answer looks for, part by part; the question itself where it asks one thing."""
+
+    parts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PartBegun:
+    """A part is searched, by a thorough answer."""
+
+    number: int
+    """In `Planned.parts`, from 1."""
+    n_parts: int
+    part: str
+    other_words: str = ""
+    """What is searched for in its place; empty the first time."""
+
+
+@dataclass(frozen=True, slots=True)
 class Retrieved:
     """The evidence of an attempt; its draft is written next."""
 
@@ -167,4 +186,4 @@ class Finished:
     trace: AnswerTrace
 
 
-Event = Retrieved | ClaimVerified | ClaimDropped | Retrying | Finished
+Event = Planned | PartBegun | Retrieved | ClaimVerified | ClaimDropped | Retrying | Finished

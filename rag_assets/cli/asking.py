@@ -17,6 +17,7 @@ from rag_assets.cli.options import (
     PaperOption,
     RerankOption,
     SetOption,
+    ThoroughOption,
     WhereOption,
     filter_of,
     settings_of,
@@ -52,6 +53,7 @@ def ask(
     model: ModelOption = None,
     rerank: RerankOption = None,
     hybrid_weight: HybridWeightOption = None,
+    thorough: ThoroughOption = False,
     data: DataOption = None,
     set_: SetOption = None,
     json_: JsonOption = False,
@@ -63,6 +65,8 @@ def ask(
     Example: rag-assets ask "What was measured?" --paper smith2020 --where "section:results,discussion" -k 10
 
     Example: rag-assets ask "What was measured?" --model ollama:llama3.2 --hybrid-weight 0.6
+
+    Example: rag-assets ask "How large were the samples, and who paid for the studies?" --thorough
     """
     with reported():
         from rag_assets.cli.reports import titles_of
@@ -72,6 +76,7 @@ def ask(
         flags = {
             "answering.k": k,
             "answering.model": model,
+            "answering.effort": "thorough" if thorough else None,
             "retrieval.reranker": rerank,
             "retrieval.dense_weight": hybrid_weight,
         }

@@ -76,6 +76,14 @@ HybridWeightOption = Annotated[
         "--set retrieval.dense_weight.",
     ),
 ]
+ThoroughOption = Annotated[
+    bool,
+    typer.Option(
+        "--thorough",
+        help="Answer each part of the question by itself, and search again for parts that nothing answers; short for "
+        "--set answering.effort=thorough.",
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print records as JSON.")]
 
 

@@ -1,6 +1,15 @@
 """The one way to ask the published corpus: opened once, shared by threads, aware of what is published anew."""
 
-from rag_assets.answering.trace import ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
+from rag_assets.answering.trace import (
+    ClaimDropped,
+    ClaimVerified,
+    Event,
+    Finished,
+    PartBegun,
+    Planned,
+    Retrieved,
+    Retrying,
+)
 from rag_assets.engine.engine import CODE_VERSION, Engine, open_engine
 
 __all__ = [
@@ -10,6 +19,8 @@ __all__ = [
     "Engine",
     "Event",
     "Finished",
+    "PartBegun",
+    "Planned",
     "Retrieved",
     "Retrying",
     "open_engine",

@@ -242,7 +242,7 @@ class Engine:
     def _adapted(self, manner: Manner) -> AnswerPipeline | ThoroughPipeline:
         """What answers in that manner."""
         answering, pipeline = self._settings.answering, self._pipeline().adapted(manner)
-        if answering.effort == "quick":
+        if (manner.effort or answering.effort) == "quick":
             return pipeline
         return ThoroughPipeline(pipeline, self._thorough_planner(), self._encoder(), answering.thorough)
 

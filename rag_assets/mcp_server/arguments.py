@@ -7,6 +7,7 @@ from pydantic import Field
 from rag_assets.domain import EVERYTHING, Filter, SectionKind, Source
 from rag_assets.domain.filters import EXAMPLE
 from rag_assets.questions import MAX_QUESTION_CHARS
+from rag_assets.settings import Effort
 
 MAX_K = 50
 QuestionText = Annotated[
@@ -27,6 +28,13 @@ Where = Annotated[
         description=f'Search only what passes a filter, e.g. "{EXAMPLE}". Blanks part conditions, all of which must '
         "hold; commas part values, one of which is enough; a minus excludes. Fields: paper (an id), "
         f"source ({', '.join(Source)}), section ({', '.join(SectionKind)}), page (3, 3-7 or 3-; physical, from 1).",
+    ),
+]
+HowMuchEffort = Annotated[
+    Effort | None,
+    Field(
+        description="thorough takes a question of several parts apart, answers each, and searches again in other words "
+        "for parts without an answer; it takes several times as long. By default as the server is set."
     ),
 ]
 Depth = Annotated[

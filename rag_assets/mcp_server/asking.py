@@ -3,9 +3,10 @@
 from anyio import from_thread
 from mcp.server.mcpserver import Context
 
-from rag_assets.engine import Engine, Event, Finished, Retrieved, Retrying
+from rag_assets.answering.manner import Manner
+from rag_assets.engine import Engine, Event, Finished, PartBegun, Planned, Retrieved, Retrying
 from rag_assets.errors import GuardrailBroken
-from rag_assets.mcp_server.arguments import Depth, PaperIds, QuestionText, Where, filter_of
+from rag_assets.mcp_server.arguments import Depth, HowMuchEffort, PaperIds, QuestionText, Where, filter_of
 from rag_assets.mcp_server.rendering import answer_text, hits_text
 from rag_assets.reading.reader import Reader
 
@@ -31,7 +32,14 @@ class AskingTools:
         """
         return hits_text(self._engine.search(question, k, filter_of(paper_ids, where)), self._reader.titles())
 
-    def ask(self, question: QuestionText, context: Context, paper_ids: PaperIds = None, where: Where = None) -> str:
+    def ask(
+        self,
+        question: QuestionText,
+        context: Context,
+        paper_ids: PaperIds = None,
+        where: Where = None,
+        effort: HowMuchEffort = None,
+    ) -> str:
         """Answer a question from a local corpus of scientific papers, with a verified quote and a page for every claim.
 
         Every claim is followed by where its quote stands: [paper id, page], chunk_id and characters in that chunk. The
@@ -44,7 +52,7 @@ class AskingTools:
         which names of it stand nowhere in what was found, and whether a single paper supports the answer. Where papers
         agree or contradict each other, their quotes stand side by side: tell both sides, and choose neither.
         """
-        for event in self._engine.answer(question, filter_of(paper_ids, where)):
+        for event in self._engine.answer(question, filter_of(paper_ids, where), Manner(effort=effort)):
             from_thread.check_cancelled()  # a client that gave up stops the work here
             if isinstance(event, Finished):
                 if event.trace.broken:
@@ -57,6 +65,10 @@ class AskingTools:
 
 def _progress(event: Event) -> str:
     """What is said of an event on the way; clients that are told something wait longer."""
+    if isinstance(event, Planned):
+        return f"Looking for {len(event.parts)} parts of the question" if len(event.parts) > 1 else ""
+    if isinstance(event, PartBegun):
+        return f"Part {event.number} of {event.n_parts}: {event.other_words or event.part}"
     if isinstance(event, Retrieved):
         return f"Reading {len(event.evidence.contexts)} passages"
     if isinstance(event, Retrying):

@@ -11,10 +11,19 @@ from typing import Any
 from fastapi.sse import format_sse_event
 
 from rag_assets.answering.citations.verification import Reason
-from rag_assets.answering.trace import AnswerTrace
+from rag_assets.answering.trace import AnswerTrace, Step
 from rag_assets.answering.wording import reasons_for_refusal, remarks
 from rag_assets.domain import Claim, Context, Evidence, QAResult
-from rag_assets.engine import ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
+from rag_assets.engine import (
+    ClaimDropped,
+    ClaimVerified,
+    Event,
+    Finished,
+    PartBegun,
+    Planned,
+    Retrieved,
+    Retrying,
+)
 from rag_assets.errors import GuardrailBroken
 from rag_assets.server.dialogue import Reading
 from rag_assets.server.problems import ProblemError
@@ -42,6 +51,10 @@ class AnswerEvents:
     def rendered(self, event: Event) -> tuple[str, dict[str, Any]]:
         """Name and data of an event. Raises GuardrailBroken for an answer that breaks a promise: it is not shown."""
         match event:
+            case Planned(parts):
+                return "plan", {"parts": parts}
+            case PartBegun(number, n_parts, part, other_words):
+                return "part", {"number": number, "n_parts": n_parts, "question": part, "other_words": other_words}
             case Retrieved(evidence):
                 return "contexts", self._contexts(evidence)
             case ClaimVerified(claim):
@@ -57,7 +70,13 @@ class AnswerEvents:
                 dropped = [
                     {"reason": reason, "message": MESSAGES[reason], "n": n} for reason, n in trace.reasons.items()
                 ]
-                return "done", {"answer": asdict(result), "dropped": dropped, "notes": notes_on(result)}
+                steps = [_step(step) for step in trace.steps]
+                return "done", {
+                    "answer": asdict(result),
+                    "dropped": dropped,
+                    "notes": notes_on(result),
+                    "steps": steps,
+                }
 
     def _contexts(self, evidence: Evidence) -> dict[str, Any]:
         bands = {hit.chunk.chunk_id: hit.band for hit in evidence.hits}
@@ -90,6 +109,10 @@ class AnswerEvents:
         for citation in row["citations"]:
             citation["title"] = self._titles.get(citation["paper_id"], "")
         return row
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {"kind": step.kind, "about": step.about, "words": step.words, "n_claims": step.n_claims}
 
 
 def sound_result(trace: AnswerTrace) -> QAResult:

@@ -2,6 +2,7 @@
 
 from rag_assets.settings.answering import (
     AnsweringSettings,
+    Effort,
     EvaluationSettings,
     ExtractiveSettings,
     Floors,
@@ -33,6 +34,7 @@ __all__ = [
     "AnsweringSettings",
     "AutomationSettings",
     "ChunkingSettings",
+    "Effort",
     "EmbeddingSettings",
     "EvaluationSettings",
     "ExecutionSettings",

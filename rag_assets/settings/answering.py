@@ -49,6 +49,9 @@ class JudgeSettings(StageSettings):
     )
 
 
+Effort = Literal["quick", "thorough"]
+
+
 class ThoroughSettings(StageSettings):
     """What a thorough answer may do. Hard limits: at the first that is reached, no further step is begun."""
 
@@ -87,7 +90,7 @@ class AnsweringSettings(StageSettings):
         description="Compare the quotes of different papers, by rules: `agreement` of an answer says where they agree, "
         "contradict each other or give different figures. No model is asked.",
     )
-    effort: Literal["quick", "thorough"] = Field(
+    effort: Effort = Field(
         "quick",
         description="quick: one draft, one retry. thorough: each part of a question by itself, and parts that no "
         "verified claim answers again in other words; the bar for claims is the same.",

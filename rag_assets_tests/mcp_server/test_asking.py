@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from rag_assets_tests.end_to_end.test_thorough import COMPOUND
 from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.mcp_server.assistant import Assistant, words_of
 
@@ -29,6 +30,15 @@ def test_a_refusal_says_that_it_is_one(assistant: Assistant) -> None:
     assert not result.is_error
     assert words_of(result).startswith("The papers in this corpus do not contain enough information")
     assert "This is a refusal" in words_of(result)
+
+
+def test_an_assistant_asks_for_a_thorough_answer(assistant: Assistant) -> None:
+    """A question of two parts is where a quick answer leaves one open."""
+    text = assistant.text("ask", question=COMPOUND, effort="thorough")
+
+    assert "12%" in text
+    assert "cracks" in text
+    assert assistant.call("ask", question=COMPOUND, effort="most").is_error
 
 
 def test_a_search_gives_passages_with_ids_to_go_on_with(assistant: Assistant) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rag_assets.answering.records import read_results, write_results
 from rag_assets.server.events import as_json
+from rag_assets_tests.end_to_end.test_thorough import COMPOUND, PARTS
 from rag_assets_tests.end_to_end.world import QUESTIONS, World
 from rag_assets_tests.server.live import EVENTS, Live, events_of, served
 
@@ -51,6 +52,31 @@ def test_a_stream_tells_what_was_found_then_each_claim_then_the_whole(live: Live
     assert [claim["number"] for claim in claims] == list(range(1, len(claims) + 1))
     assert [claim["text"] for claim in claims] == [claim["text"] for claim in done["answer"]["claims"]]
     assert claims[0]["citations"][0]["title"] == "Ferritin in athletes"
+
+
+def test_a_thorough_answer_tells_its_steps_as_it_takes_them(live: Live) -> None:
+    """It takes several times as long: a page that shows nothing meanwhile looks hung."""
+    asked = {"question": COMPOUND, "effort": "thorough"}
+    reply = live.client.post("/api/answers", json=asked, headers=EVENTS)
+    quick = live.client.post("/api/answers", json={"question": COMPOUND}, headers=EVENTS)
+
+    events = [(name, json.loads(data)) for name, data in events_of(reply.text)]
+    begun = [data for name, data in events if name == "part"]
+    done = events[-1][1]
+    assert events[0] == ("plan", {"parts": list(PARTS)})
+    assert [(data["number"], data["n_parts"], data["question"]) for data in begun[:2]] == [
+        (1, 2, PARTS[0]),
+        (2, 2, PARTS[1]),
+    ]
+    assert [step["kind"] for step in done["steps"][:3]] == ["plan", "answer", "answer"]
+    assert {"12%", "cracks"} <= set(" ".join(one["text"] for one in done["answer"]["claims"]).split(" "))
+    assert "plan" not in dict(events_of(quick.text)), "the server is set to quick answers"
+    assert json.loads(events_of(quick.text)[-1][1])["steps"] == []
+
+
+def test_an_effort_that_does_not_exist_is_refused(live: Live) -> None:
+    """A misspelt effort would be answered quickly, and be taken for the other."""
+    assert live.client.post("/api/answers", json={"question": COMPOUND, "effort": "most"}).status_code == 422
 
 
 def test_a_folder_without_an_index_says_what_to_do(tmp_path: Path) -> None:

@@ -18,6 +18,8 @@ from rag_assets.answering.trace import (
     ClaimVerified,
     Event,
     Finished,
+    PartBegun,
+    Planned,
     Retrying,
     Step,
 )
@@ -92,8 +94,10 @@ class ThoroughPipeline:
         work.parts = plan.parts
         described = tuple(part.described for part in plan.parts)
         work.steps.append(Step("plan", work.question.question, described, plan.usage))
-        for part in plan.parts:
+        yield Planned(tuple(part.question for part in plan.parts))
+        for number, part in enumerate(plan.parts, start=1):
             budget.check()
+            yield PartBegun(number, len(plan.parts), part.question)
             try:
                 enough = _ANY_SOURCE if len(plan.parts) > 1 else None
                 trace = yield from self._asked(work, part, work.retrieve, enough)
@@ -122,6 +126,7 @@ class ThoroughPipeline:
         """Ask an open part over what another search finds, if that was not read before. A rejected request leaves it
         open."""
         one.searched.append(query)
+        yield PartBegun(work.parts.index(one.part) + 1, len(work.parts), one.part.question, query)
         found = work.retrieve(work.question.model_copy(update={"question": query}), self.pipeline.settings.k)
         if one.has_read(found):
             work.steps.append(Step("nothing new", one.part.question, (query,), found.query_usage))

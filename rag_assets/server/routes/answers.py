@@ -9,6 +9,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field, StrictBool
 
+from rag_assets.answering.manner import Manner
 from rag_assets.domain import QAResult
 from rag_assets.engine import Finished
 from rag_assets.server.dependencies import SharedDep, counts_as_question
@@ -17,6 +18,7 @@ from rag_assets.server.events import AnswerEvents, as_json, sse, sse_error
 from rag_assets.server.schemas import Asked, wants_events
 from rag_assets.server.streams import EventStream, streamed, until_left
 from rag_assets.server.workers import Events
+from rag_assets.settings import Effort
 
 router = APIRouter(prefix="/api", tags=["ask"])
 Named = tuple[str, dict[str, Any]]
@@ -29,6 +31,11 @@ class AnswerRequest(Asked):
         max_length=64,
         description="The question follows up on this conversation, and the answer is kept in it; empty: a new one.",
     )
+    effort: Effort | None = Field(
+        None,
+        description="thorough: each part of the question by itself, and parts that nothing answers again in other "
+        "words, within answering.thorough; None: as the server is set.",
+    )
     keep: StrictBool = Field(True, description="False: the answer is kept in no conversation.")
 
 
@@ -40,18 +47,29 @@ class LeftOut(BaseModel):
     n: int
 
 
+class StepTaken(BaseModel):
+    """One step of a thorough answer."""
+
+    kind: str = Field(description="plan, answer, other words, nothing new or stop.")
+    about: str = Field(description="The part of the question; of a stop, the limit that was reached.")
+    words: list[str] = Field(description="The parts that were planned, or what was searched for in other words.")
+    n_claims: int = Field(description="Claims that were verified.")
+
+
 class AnswerReply(BaseModel):
     """The data of the event `done`, and the reply when no stream is asked for."""
 
     answer: QAResult = Field(description="A row as in qa.jsonl.")
     dropped: list[LeftOut]
     notes: list[str] = Field(description="What a reader must know besides the claims.")
+    steps: list[StepTaken] = Field(description="Of a thorough answer, in order; empty for a quick one.")
     conversation_id: str | None = Field(description="Where the answer is kept; None where it is not.")
     turn: int | None = Field(description="Its number there, from 1.")
     seconds: float
 
 
 _EVENTS = (
+    "plan (of a thorough answer: the parts it looks for), part (one of them is searched, in its words or others), "
     "contexts (what was found), claim (verified; numbered from 1), dropped (a claim that did not hold, and why), "
     "retrying (more is read; claims that follow replace those before), done (as the JSON reply) or error (a problem). "
     "Lines that begin with a colon say that work goes on."
@@ -68,12 +86,14 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
     """Answer a question from the papers, with verified citations only; as events with Accept: text/event-stream."""
     question = body.as_question(shared.settings.server.max_question_chars)
 
+    manner = Manner(effort=body.effort)
+
     def rendered() -> Iterator[Named]:
         started = perf_counter()
         reading = shared.dialogue.read(question, body.conversation_id)
         events = AnswerEvents(reading, shared.facts.now().titles)
         contexts: dict[str, dict[str, Any]] = {}
-        for event in shared.engine.answer(reading.question):
+        for event in shared.engine.answer(reading.question, manner=manner):
             name, data = events.rendered(event)
             contexts |= {context["chunk_id"]: context for context in data.get("contexts", ())}
             if isinstance(event, Finished):

@@ -20,18 +20,36 @@ export class AnswerView {
     this.nMarks = 0;
     this.isReplaced = false; // the next claim takes the place of all that are shown
     this.progress = el("p", { class: "progress" }, "Searching the papers");
+    this.stage = ""; // what a thorough answer is at
+    this.parts = el("ol", { class: "parts" });
     this.claims = el("ol", { class: "claims" });
     this.below = el("div", { class: "below" });
-    this.element = el("div", { class: "answer", "aria-busy": "true" }, this.progress, this.claims, this.below);
+    this.element = el("div", { class: "answer", "aria-busy": "true" }, this.progress, this.parts, this.claims, this.below);
+  }
+
+  /** The parts that a thorough answer looks for. */
+  plan({ parts }) {
+    if (parts.length > 1) this.parts.replaceChildren(...parts.map((part) => el("li", {}, part)));
+  }
+
+  /** A part is searched: the first time, or again in other words. */
+  begin({ number, n_parts: of, other_words: words }) {
+    const part = of > 1 ? `Part ${number} of ${of}` : "";
+    this.stage = [part, words && `searching for “${words}”`].filter(Boolean).join(", ");
+    this.progress.textContent = this.stage || this.progress.textContent;
+    for (const item of this.parts.children) item.removeAttribute("aria-current");
+    this.parts.children[number - 1]?.setAttribute("aria-current", "step");
+    if (this.stage) announce(this.stage);
   }
 
   /** Passages that are read; an answer in several steps reads some for each. */
   read({ contexts }) {
     for (const context of contexts) this.contexts.set(context.chunk_id, context);
     const papers = new Set([...this.contexts.values()].map((context) => context.paper_id));
-    this.progress.textContent = this.contexts.size
+    const read = this.contexts.size
       ? `Reading ${counted(this.contexts.size, "passage")} of ${counted(papers.size, "paper")}`
       : "Nothing in the papers comes near the question";
+    this.progress.textContent = [this.stage, read].filter(Boolean).join(" · ");
   }
 
   readMore() {
@@ -49,6 +67,7 @@ export class AnswerView {
   /** The finished answer: its claims are those that count, whatever was shown on the way. */
   finish({ answer, dropped = [] }) {
     this.progress.remove();
+    this.parts.remove();
     this.element.removeAttribute("aria-busy");
     if (answer.refused || !answer.claims.length) this.refuse(answer);
     else {
@@ -66,6 +85,7 @@ export class AnswerView {
   /** The answer ended early; what is shown was verified all the same. */
   end(element) {
     this.progress.remove();
+    this.parts.remove();
     this.element.removeAttribute("aria-busy");
     this.below.append(element);
   }

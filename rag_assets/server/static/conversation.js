@@ -78,10 +78,12 @@ export class Conversation {
   }
 
   async follow(view, question, signal) {
-    const body = { question, ...this.scope(), ...this.reference() };
+    const body = { question, ...this.scope(), ...this.reference(), ...effort() };
     const reply = await sendJson("/api/answers", body, { headers: { Accept: "text/event-stream" }, signal });
     for await (const { name, data } of events(reply)) {
-      if (name === "contexts") this.read(view, data, question);
+      if (name === "plan") view.plan(data);
+      else if (name === "part") view.begin(data);
+      else if (name === "contexts") this.read(view, data, question);
       else if (name === "claim") view.add(data);
       else if (name === "retrying") view.readMore();
       else if (name === "error") throw new Problem(data.problem ?? data);
@@ -182,6 +184,9 @@ function howRead(question, asked, reason) {
   const words = asked === question ? [] : ["Asked of the papers as: ", el("q", {}, asked), " "];
   return el("p", { class: "asked" }, words, reason);
 }
+
+/** The field of a request that asks for a thorough answer; without it, the server answers as it is set. */
+const effort = () => (byId("thorough").checked ? { effort: "thorough" } : {});
 
 function sendOnEnter(event) {
   if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from rag_assets_tests.server.browser.drawn_papers import HERON_QUESTION, HERON_SENTENCE
+from rag_assets_tests.server.browser.drawn_papers import HERON_QUESTION, HERON_SENTENCE, MOSS_QUESTION, MOSS_SENTENCE
 from rag_assets_tests.server.browser.steps import ask, open_page
 from rag_assets_tests.server.live import Live
 
@@ -58,6 +58,42 @@ def test_a_refusal_looks_like_one(page: Page, live_shelf: Live) -> None:
     expect(turn.locator(".refusal")).to_contain_text("metformin")
     expect(turn.locator(".claim")).to_have_count(0)
     expect(turn.locator(".mark")).to_have_count(0)
+
+
+def test_a_thorough_answer_shows_its_parts_while_it_looks_for_them(page: Page, live_shelf: Live) -> None:
+    """A switch that does nothing, or a page that stands still for a minute, is not used a second time."""
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.post_data or "") if "/api/answers" in request.url else None)
+    open_page(page, live_shelf)
+    ask(page, HERON_QUESTION)
+    page.get_by_label("Thorough").check()
+
+    turn = ask(page, f"{HERON_QUESTION.rstrip('?')}, and {MOSS_QUESTION[0].lower()}{MOSS_QUESTION[1:]}")
+
+    expect(turn.locator(".claims")).to_contain_text(HERON_SENTENCE)
+    expect(turn.locator(".claims")).to_contain_text(MOSS_SENTENCE)
+    expect(page.locator("#announcer")).to_contain_text("Part 2 of 2")
+    expect(turn.locator(".parts")).to_have_count(0)
+    assert ["effort" in json.loads(body) for body in sent] == [False, True]
+
+
+def test_the_parts_of_a_thorough_answer_are_shown_as_text(page: Page, live_shelf: Live) -> None:
+    """A planner's words come from a model; as markup they would run in the reader's browser."""
+    evil = "<img src=x onerror=alert(1)>"
+    part = {"number": 2, "n_parts": 2, "question": "Second?", "other_words": evil}
+    stream = "".join(
+        f"event: {name}\ndata: {json.dumps(data)}\n\n"
+        for name, data in (("plan", {"parts": [evil, "Second?"]}), ("part", part))
+    )
+    headers = {"content-type": "text/event-stream"}
+    page.route("**/api/answers", lambda route: route.fulfill(body=stream, headers=headers))
+    open_page(page, live_shelf)
+
+    turn = ask(page, HERON_QUESTION)
+
+    expect(page.locator("#announcer")).to_contain_text(f"Part 2 of 2, searching for “{evil}”")
+    expect(turn).to_contain_text("The connection ended")
+    expect(turn.locator("img")).to_have_count(0)
 
 
 def test_only_what_is_ticked_is_asked(page: Page, live_shelf: Live) -> None:
