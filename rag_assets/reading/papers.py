@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from rag_assets.reading.tables import KeptUntilChanged
 from rag_assets.settings import Settings
 from rag_assets.table_files import published_or_empty, read_columns, read_provenance
 from rag_assets.tables import PAPER_SUMMARIES, paper_points_from
+from rag_assets.text.heading_numbers import heading_number
 
 logger = logging.getLogger(__name__)
 _PAPER_COLUMNS = ("paper_id", "title", "source", "pdf_path", "n_pages", "status", "error")
@@ -77,6 +78,22 @@ class PaperDetails:
     sections: tuple[SectionSummary, ...]
     points: tuple[PaperPoint, ...]
     """What it asked, did and found, and what limits it, in this order; none for a paper that is not summarised yet."""
+
+    def section(self, name: str) -> SectionSummary:
+        """The first section with that id, else with that title or path in any case, else with that title behind its
+        number ("results" for "2. Results").
+
+        Raises NotFound, which lists those there are.
+        """
+        wanted = name.strip().casefold()
+        by_id = (one for one in self.sections if one.section_id == name)
+        by_title = (one for one in self.sections if wanted in (one.title.casefold(), one.path.casefold()))
+        by_bare_title = (one for one in self.sections if _without_number(one.title).casefold() == wanted)
+        found = next(chain(by_id, by_title, by_bare_title), None)
+        if found is None:
+            titles = "; ".join(one.path or one.title for one in self.sections) or "none"
+            raise NotFound(f"{self.summary.paper_id} has no section {name!r}. Its sections: {titles}.")
+        return found
 
 
 class Papers:
@@ -215,3 +232,8 @@ def _waiting(paper: Paper) -> PaperSummary:
         has_pages=False,
         in_short="",
     )
+
+
+def _without_number(title: str) -> str:
+    number = heading_number(title)
+    return number.title if number else title

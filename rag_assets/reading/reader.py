@@ -94,10 +94,9 @@ class Reader:
         return self._papers.titles()
 
     def section(self, paper_id: str, section: str) -> SectionText:
-        """A section of a paper, by its id or, in any case, its title or path. Raises NotFound, which lists those there
-        are."""
+        """A section of a paper, found as `PaperDetails.section` does. Raises NotFound."""
         details = self._papers.one(paper_id)
-        found = _section_named(details, section)
+        found = details.section(section)
         chunks = self._engine.chunks(found.chunk_ids)
         parts: list[SectionTextPart] = []
         texts: list[str] = []
@@ -166,15 +165,3 @@ class Reader:
         if paper_id is not None:
             where = Filter.of_papers([self._papers.one(paper_id).summary.paper_id])
         return matches_of(quote, self._engine.sharing_words(quote, CANDIDATE_CHUNKS, where))[:limit]
-
-
-def _section_named(details: PaperDetails, name: str) -> SectionSummary:
-    for section in details.sections:
-        if section.section_id == name:
-            return section
-    wanted = name.strip().casefold()
-    for section in details.sections:
-        if wanted in (section.title.casefold(), section.path.casefold()):
-            return section
-    titles = "; ".join(section.path or section.title for section in details.sections) or "none"
-    raise NotFound(f"{details.summary.paper_id} has no section {name!r}. Its sections: {titles}.")

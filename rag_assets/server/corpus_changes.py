@@ -26,6 +26,10 @@ class CorpusChanges:
         uploaded = self._uploads.add(name, content)
         return uploaded, self._runs.ask()
 
+    def deletions(self) -> list[TrashedPaper]:
+        """The deletions that can be undone, newest first."""
+        return self._trash.deletions()
+
     def discard(self, paper_id: str) -> tuple[TrashedPaper, str]:
         """Move a paper to the trash; with the id of the run that takes it out. Raises as `PaperTrash.discard`."""
         trashed = self._trash.discard(paper_id)

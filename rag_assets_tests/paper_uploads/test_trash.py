@@ -42,6 +42,21 @@ def test_a_deleted_paper_goes_with_all_its_files_and_comes_back_as_it_was(settin
     assert list(settings.paths.trash.iterdir()) == []
 
 
+def test_deletions_are_listed_until_they_are_undone(settings: Settings, papers: Path) -> None:
+    """Whoever closed the page after a deletion has nothing else to find it by."""
+    trash = PaperTrash(settings)
+    assert trash.deletions() == []
+    first, second = trash.discard("smith2020"), trash.discard("jones2021")
+
+    assert sorted(trash.deletions(), key=lambda one: one.paper_id) == [second, first]
+
+    (settings.paths.trash / first.trash_id / "trash.json").write_text("{}")
+    (settings.paths.trash / "notes").mkdir()
+    assert trash.deletions() == [second]
+    trash.restore(second.trash_id)
+    assert trash.deletions() == []
+
+
 @pytest.mark.parametrize("paper_id", ["smith", "", "../jones2021", "old/smith2020", "*", "jones2021.txt"])
 def test_only_papers_can_be_deleted(paper_id: str, settings: Settings, papers: Path) -> None:
     """An id is looked up among the papers, never made a path."""

@@ -1,5 +1,6 @@
 """The list of papers, their sections, and what stands around a chunk."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -76,6 +77,20 @@ def test_a_section_is_found_by_its_title_in_any_case(reader: Reader) -> None:
     assert by_title.section == first
     with pytest.raises(NotFound, match=r"ferritin has no section 'Nowhere'\. Its sections: "):
         reader.section("ferritin", "Nowhere")
+
+
+def test_a_section_is_found_by_its_title_without_its_number(reader: Reader) -> None:
+    """Nobody remembers that the results are number 3.2; a whole title still comes before a bare one."""
+    paper = reader.paper(DRAWN)
+    titles = ("1 Results", "Methods", "3.2 Methods", "B. Limits")
+    sections = tuple(replace(paper.sections[0], section_id=title, title=title, path=title) for title in titles)
+    numbered = replace(paper, sections=sections)
+
+    assert [numbered.section(name).title for name in ("results", "METHODS", "Limits", "3.2 methods")] == [
+        "1 Results", "Methods", "B. Limits", "3.2 Methods",
+    ]  # fmt: skip
+    with pytest.raises(NotFound, match="has no section '1'"):
+        numbered.section("1")
 
 
 def test_a_chunk_has_the_end_of_what_is_before_it_and_the_beginning_of_what_follows(reader: Reader) -> None:

@@ -74,6 +74,8 @@ def test_an_uploaded_paper_can_be_asked_about_deleted_and_taken_back(changing: L
     assert deleted.status_code == 202
     assert ended(changing.client, deleted.json()["run_id"])["message"] == "Papers: 0 added, 0 changed, 1 removed."
     assert "kelp" not in found_in(changing)
+    [deletion] = changing.client.get("/api/trash").json()["deletions"]
+    assert deletion == {"trash_id": deleted.json()["trash_id"], "paper_id": "kelp", "files": ["kelp.txt"]}
 
     restored = changing.client.post(f"/api/trash/{deleted.json()['trash_id']}/restore")
 

@@ -1,4 +1,4 @@
-"""POST and DELETE of papers: what comes and goes is changed at once, and a run brings the index up to date."""
+"""Papers that come, go and come back: what comes and goes is changed at once, and a run brings the index up to date."""
 
 from http import HTTPStatus
 
@@ -35,6 +35,20 @@ class Restored(BaseModel):
     run_id: str = _RUN
 
 
+class Deletion(BaseModel):
+    """A paper that was deleted and can be had back."""
+
+    trash_id: str = Field(description="Undoes it: POST /api/trash/{trash_id}/restore.")
+    paper_id: str
+    files: list[str] = Field(description="From the papers folder.")
+
+
+class DeletionList(BaseModel):
+    """What lies in the trash."""
+
+    deletions: list[Deletion] = Field(description="Newest first.")
+
+
 @router.post("/papers", status_code=HTTPStatus.ACCEPTED)
 async def upload(file: UploadFile, shared: SharedDep) -> Uploaded:
     """Add a paper. What the file holds decides whether it is one, not its name."""
@@ -48,6 +62,15 @@ async def delete(paper_id: str, shared: SharedDep) -> Deleted:
     """Move a paper with all its files to the trash."""
     trashed, run_id = await shared.changing.result(lambda: shared.changes.discard(paper_id))
     return Deleted(paper_id=trashed.paper_id, trash_id=trashed.trash_id, run_id=run_id)
+
+
+@router.get("/trash")
+async def trash(shared: SharedDep) -> DeletionList:
+    """The deletions that can be undone."""
+    kept = await shared.changing.result(shared.changes.deletions)
+    return DeletionList(
+        deletions=[Deletion(trash_id=one.trash_id, paper_id=one.paper_id, files=list(one.files)) for one in kept]
+    )
 
 
 @router.post("/trash/{trash_id}/restore", status_code=HTTPStatus.ACCEPTED)
