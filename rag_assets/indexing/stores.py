@@ -9,7 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from rag_assets.indexing.chroma import ChromaFiles, ChromaStore
+from rag_assets.indexing.chroma.files import ChromaFiles
+from rag_assets.indexing.chroma.store import ChromaStore
 from rag_assets.indexing.exact_vectors import VECTORS_FILE, ExactVectors
 from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.manifest import is_intact, read_manifest

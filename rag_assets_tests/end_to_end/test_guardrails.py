@@ -20,7 +20,7 @@ from rag_assets.answering import pipeline
 from rag_assets.domain import Citation, Claim
 from rag_assets.embedding.vector_cache import VectorCache
 from rag_assets.indexing.builder import StagedIndex
-from rag_assets.indexing.chroma import ChromaFiles
+from rag_assets.indexing.chroma.files import ChromaFiles
 from rag_assets.indexing.protocols import IndexRow, Report
 from rag_assets.indexing.tantivy_index import TantivyFiles
 from rag_assets.table_files import read_provenance, write_table

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from rag_assets.indexing.chroma import ChromaFiles
+from rag_assets.indexing.chroma.files import ChromaFiles
 from rag_assets.indexing.manifest import is_intact, read_manifest
 from rag_assets.indexing.protocols import IndexIdentity, IndexManifest
 from rag_assets.indexing.tantivy_index import TantivyFiles

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.indexing.builder import stage_index, update_index
-from rag_assets.indexing.chroma import ChromaFiles
+from rag_assets.indexing.chroma.files import ChromaFiles
 from rag_assets.indexing.folders import FolderTarget, IndexFiles
 from rag_assets.indexing.manifest import read_manifest
 from rag_assets.indexing.protocols import IndexRow, Report

@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from rag_assets.indexing.builder import update_index
-from rag_assets.indexing.chroma import COLLECTION, ChromaFiles, ChromaStore
+from rag_assets.indexing.chroma.database import COLLECTION
+from rag_assets.indexing.chroma.files import ChromaFiles
+from rag_assets.indexing.chroma.store import ChromaStore
 from rag_assets.indexing.exact_vectors import ExactVectors, write_vectors
 from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.protocols import IndexRow, Scope, Vectors, VectorStore

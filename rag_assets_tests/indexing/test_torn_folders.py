@@ -13,7 +13,7 @@ import pytest
 
 from rag_assets.incremental import STAGED_SUFFIX
 from rag_assets.indexing.builder import update_index
-from rag_assets.indexing.chroma import ChromaFiles
+from rag_assets.indexing.chroma.files import ChromaFiles
 from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.manifest import is_intact
 from rag_assets.indexing.protocols import IndexRow, Report

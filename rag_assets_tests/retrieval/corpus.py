@@ -14,7 +14,8 @@ from rag_assets.domain import Chunk, Passage
 from rag_assets.embedding import EmbedderFacts
 from rag_assets.incremental import fingerprint
 from rag_assets.indexing.builder import update_index
-from rag_assets.indexing.chroma import ChromaFiles, ChromaStore
+from rag_assets.indexing.chroma.files import ChromaFiles
+from rag_assets.indexing.chroma.store import ChromaStore
 from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.protocols import IndexRow, Vectors
 from rag_assets.indexing.tantivy_index import TantivyFiles, TantivyIndex

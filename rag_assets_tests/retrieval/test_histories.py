@@ -10,7 +10,7 @@ import pytest
 
 from rag_assets.domain import Chunk
 from rag_assets.indexing.builder import update_index
-from rag_assets.indexing.chroma import ChromaFiles
+from rag_assets.indexing.chroma.files import ChromaFiles
 from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.manifest import read_manifest, write_manifest
 from rag_assets.indexing.protocols import IndexRow

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.domain import Filter
-from rag_assets.indexing.chroma import ChromaStore
+from rag_assets.indexing.chroma.store import ChromaStore
 from rag_assets.indexing.protocols import Scope
 from rag_assets.indexing.tantivy_index import TantivyIndex
 from rag_assets.profiles.profile import profile_of

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.domain import TITLE_PAGE_HEADING, Filter
-from rag_assets.indexing.chroma import ChromaStore
+from rag_assets.indexing.chroma.store import ChromaStore
 from rag_assets.indexing.protocols import Vectors
 from rag_assets.indexing.tantivy_index import TantivyIndex
 from rag_assets.questions import Question

@@ -75,6 +75,17 @@ def is_block_note(note: etree._Element) -> bool:
     return not (note.get("place") or "").startswith(("inline", "in-line"))
 
 
+def holds_blocks(element: etree._Element) -> bool:
+    """Whether paragraphs or the like are inside, figures and notes aside."""
+    for child in element:
+        name = name_of(child)
+        if name in BLOCKS or name.startswith(SECTIONS):
+            return True
+        if len(child) and name not in ("figure", "note") and holds_blocks(child):
+            return True
+    return False
+
+
 def heading_of(division: etree._Element) -> str:
     """Text of a division's first head; empty without one."""
     head = next((child for child in division if name_of(child) == "head"), None)

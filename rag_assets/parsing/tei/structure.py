@@ -4,12 +4,10 @@ Text of unknown elements flows on into the paragraph around it, so that nothing 
 `elements` make blocks of their own. A note or figure inside a paragraph follows it, so that no sentence is torn.
 """
 
-from dataclasses import replace
-
 from lxml import etree
 
 from rag_assets.domain import STATEMENTS_HEADING, BlockKind, Zone
-from rag_assets.parsing.tei.coords import Area, areas_of
+from rag_assets.parsing.tei.coords import areas_of
 from rag_assets.parsing.tei.elements import (
     BLOCKS,
     CODE,
@@ -19,18 +17,18 @@ from rag_assets.parsing.tei.elements import (
     SECTIONS,
     TEXT_UNITS,
     heading_of,
+    holds_blocks,
     is_block_note,
     is_unread,
     name_of,
     zone_in_back,
     zone_of,
 )
+from rag_assets.parsing.tei.float_blocks import float_blocks, trailing_floats
 from rag_assets.parsing.tei.inline import InlineReader
 from rag_assets.parsing.tei.sections import Outline, printed_title
-from rag_assets.parsing.tei.tables import figure_parts, list_lines
+from rag_assets.parsing.tei.tables import list_lines
 from rag_assets.parsing.tei.text import Collected, TextRun, UnplacedBlock
-
-_ID = "{http://www.w3.org/XML/1998/namespace}id"
 
 
 def collect(root: etree._Element) -> Collected:
@@ -91,7 +89,7 @@ class _Walk:
 
     def _read_body(self, body: etree._Element, outline: Outline) -> None:
         self._continues_sections = body.find("{*}div/{*}div") is None
-        floats = _trailing_floats(body)
+        floats = trailing_floats(body)
         self._begin(self._collected.body, Zone.BODY, outline.path)
         self._reader.string(body.text, self._run)
         for child in body:
@@ -131,7 +129,7 @@ class _Walk:
             self._heading(child, outline)
         elif self._is_unit(child, name):
             self._unit(child, name)
-        elif _holds_blocks(child):
+        elif holds_blocks(child):
             self._group(child, name, outline)
         elif name in PARAGRAPHS:
             self._flush()
@@ -151,12 +149,12 @@ class _Walk:
 
     def _unit(self, element: etree._Element, name: str) -> None:
         if name in ("figure", "note"):
-            blocks = self._float_blocks(element, name)
+            blocks = self._float_blocks(element)
             (self._after_paragraph if len(self._run) else self._blocks).extend(blocks)
             return
         self._flush()
         if name == "table":
-            self._blocks.extend(self._float_blocks(element, name))
+            self._blocks.extend(self._float_blocks(element))
         elif name == "list":
             lines = list_lines(element, self._reader, self._set_aside)
             self._emit(UnplacedBlock(BlockKind.LIST, TextRun.joined(lines, "\n"), self._path, self._zone))
@@ -229,32 +227,10 @@ class _Walk:
         return UnplacedBlock(BlockKind.CODE, run, self._path, self._zone, title=element.get("lang") or "")
 
     def _set_aside(self, element: etree._Element) -> None:
-        self._after_paragraph.extend(self._float_blocks(element, name_of(element)))
+        self._after_paragraph.extend(self._float_blocks(element))
 
-    def _float_blocks(self, element: etree._Element, name: str) -> list[UnplacedBlock]:
-        """A figure, table or note, with the notes below a table."""
-        identity = element.get(_ID) or ""
-        if name == "note":
-            blocks = [self._float(BlockKind.FOOTNOTE, self._reader.read(element), element, identity)]
-        else:
-            blocks = self._figure_blocks(element, identity)
-        return [block for block in blocks if block.run.text or block.title]
-
-    def _figure_blocks(self, element: etree._Element, identity: str) -> list[UnplacedBlock]:
-        parts = figure_parts(element, self._reader)
-        if not parts.tables:
-            caption = TextRun.joined([run for run in (parts.caption, *parts.notes) if run.text], " ")
-            return [self._float(BlockKind.FIGURE, caption, element, identity)]
-        tables = [
-            replace(self._float(BlockKind.TABLE, table.run, element, identity), cells=table.cells)
-            for table in parts.tables
-        ]
-        if parts.caption.text:
-            tables[0] = replace(tables[0], title=parts.caption.text, caption=parts.caption)
-        return [*tables, *(self._float(BlockKind.FOOTNOTE, run, element, identity) for run in parts.notes)]
-
-    def _float(self, kind: BlockKind, run: TextRun, element: etree._Element, identity: str) -> UnplacedBlock:
-        return UnplacedBlock(kind, run, self._path, self._zone, element_id=identity, areas=_areas_inside(element))
+    def _float_blocks(self, element: etree._Element) -> list[UnplacedBlock]:
+        return float_blocks(element, self._reader, self._path, self._zone)
 
     def _emit(self, block: UnplacedBlock) -> None:
         """Add a block, if it has text, and what was set aside in it."""
@@ -267,35 +243,3 @@ class _Walk:
         """End the paragraph being read."""
         run, self._run = self._run, TextRun()
         self._emit(UnplacedBlock(BlockKind.PARAGRAPH, run, self._path, self._zone))
-
-
-def _trailing_floats(body: etree._Element) -> set[etree._Element]:
-    """The figures, tables and notes behind the last section: GROBID moves all of them there.
-
-    With page breaks in the text they stand where they belong.
-    """
-    if next(body.iter("{*}pb"), None) is not None or body.find("{*}div") is None:
-        return set()
-    floats: set[etree._Element] = set()
-    for child in reversed(body):
-        if name_of(child) in FLOATS:
-            floats.add(child)
-        elif name_of(child):
-            break
-    return floats
-
-
-def _areas_inside(element: etree._Element) -> tuple[Area, ...]:
-    """An element's own areas, or those of what is in it: some files have them on the picture alone."""
-    return areas_of(element) or tuple(area for inner in element.iter() for area in areas_of(inner))
-
-
-def _holds_blocks(element: etree._Element) -> bool:
-    """Whether paragraphs or the like are inside, figures and notes aside."""
-    for child in element:
-        name = name_of(child)
-        if name in BLOCKS or name.startswith(SECTIONS):
-            return True
-        if len(child) and name not in ("figure", "note") and _holds_blocks(child):
-            return True
-    return False

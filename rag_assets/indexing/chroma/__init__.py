@@ -1,0 +1,1 @@
+"""The vector index in a local Chroma database."""
