@@ -71,11 +71,13 @@ class UpdatePlan:
 
 def plan_update(published: Mapping[str, str], wanted: Mapping[str, str]) -> UpdatePlan:
     """Compare key -> fingerprint of what is published with what is wanted."""
+    unchanged = {key for key, mark in wanted.items() if published.get(key) == mark}
+    differing = wanted.keys() - unchanged
     return UpdatePlan(
-        added=tuple(sorted(wanted.keys() - published.keys())),
-        changed=tuple(sorted(key for key in wanted.keys() & published.keys() if wanted[key] != published[key])),
+        added=tuple(sorted(differing - published.keys())),
+        changed=tuple(sorted(differing & published.keys())),
         removed=tuple(sorted(published.keys() - wanted.keys())),
-        unchanged=tuple(sorted(key for key in wanted.keys() & published.keys() if wanted[key] == published[key])),
+        unchanged=tuple(sorted(unchanged)),
     )
 
 

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -51,8 +51,9 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     paths = settings.paths
     items = passages_from(required_table(paths.passages, asset="passages"))
     cache = VectorCache(paths.embeddings, embedder_facts(settings.embedding, paths.models))
-    texts = {cache.key_of(item.embedded_text): item.embedded_text for item in items}
-    note_papers(cache.folder, _keys_by_paper(cache, items))
+    keys = {item.passage_id: cache.key_of(item.embedded_text) for item in items}
+    texts = {keys[item.passage_id]: item.embedded_text for item in items}
+    note_papers(cache.folder, _by_paper(items, lambda item: keys[item.passage_id]))
     spent_before = models.budget.spent
     embedder = open_embedder(
         settings.embedding, paths.models, n_threads=settings.execution.n_workers, connections=models
@@ -60,7 +61,9 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     report_progress = progress("embeddings", "passages")
     encoder = open_token_encoder(settings.embedding, paths.models, settings.execution.n_workers)
     tokens = TokenStore(paths.token_vectors, encoder.identity)
-    with_tokens = _texts_by_paper(items) if stores_tokens(settings.embedding, settings.retrieval) else {}
+    with_tokens = (
+        _by_paper(items, lambda item: item.text) if stores_tokens(settings.embedding, settings.retrieval) else {}
+    )
     n_with_tokens = store_missing_tokens(
         tokens,
         encoder,
@@ -110,7 +113,7 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
         )
 
     yield from write_audit_publish(
-        check_all(EMBEDDING_PROMISES, without_unit_vector(cache, items)), publish=publish, report=report
+        check_all(EMBEDDING_PROMISES, without_unit_vector(cache, keys)), publish=publish, report=report
     )
 
 
@@ -126,18 +129,11 @@ def _sparse_source(settings: Settings) -> SparseSource | None:
     return SparseSource(sparse.identity, lambda rows: sparse.of([row.text for row in rows]))
 
 
-def _texts_by_paper(items: Sequence[Passage]) -> dict[str, list[str]]:
-    texts: defaultdict[str, list[str]] = defaultdict(list)
+def _by_paper(items: Sequence[Passage], what: Callable[[Passage], str]) -> dict[str, list[str]]:
+    found: defaultdict[str, list[str]] = defaultdict(list)
     for item in items:
-        texts[item.paper_id].append(item.text)
-    return texts
-
-
-def _keys_by_paper(cache: VectorCache, items: Sequence[Passage]) -> dict[str, list[str]]:
-    keys: defaultdict[str, list[str]] = defaultdict(list)
-    for item in items:
-        keys[item.paper_id].append(cache.key_of(item.embedded_text))
-    return keys
+        found[item.paper_id].append(what(item))
+    return found
 
 
 @dg.asset(

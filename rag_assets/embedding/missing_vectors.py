@@ -20,7 +20,6 @@ class EmbeddingRun:
     """What `embed_missing` did."""
 
     n_embedded: int
-    n_reused: int
     seconds: float
 
     @property
@@ -67,4 +66,4 @@ def embed_missing(
                 ) from error
             n_done += len(now)
             report(n_done, len(missing))
-    return EmbeddingRun(len(missing), len(texts_by_key) - len(missing), time.monotonic() - started)
+    return EmbeddingRun(len(missing), time.monotonic() - started)

@@ -1,12 +1,11 @@
 """What must hold of the vectors before they are published."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 
 import numpy as np
 
-from rag_assets.domain import Passage
 from rag_assets.embedding.vector_cache import VectorCache
 from rag_assets.promises import Promise
 
@@ -21,19 +20,15 @@ class VectorProblem:
     problem: str
 
 
-def without_unit_vector(cache: VectorCache, passages: Sequence[Passage]) -> list[VectorProblem]:
+def without_unit_vector(cache: VectorCache, keys: Mapping[str, str]) -> list[VectorProblem]:
     """Passages whose vector is missing (or was refused as damaged), not finite, or not of length 1.
 
-    In the order given. Looks at unpublished vectors too; holds one shard in memory at a time.
+    keys: passage_id -> key of its vector. In the order given. Looks at unpublished vectors too; holds one shard in
+    memory at a time.
     """
-    keys = [cache.key_of(passage.embedded_text) for passage in passages]
-    missing = set(cache.missing(keys))
-    problems = dict.fromkeys(missing, "no vector") | _wrong_lengths(cache, sorted(set(keys) - missing))
-    return [
-        VectorProblem(passage.passage_id, problems[key])
-        for passage, key in zip(passages, keys, strict=True)
-        if key in problems
-    ]
+    missing = set(cache.missing(keys.values()))
+    problems = dict.fromkeys(missing, "no vector") | _wrong_lengths(cache, sorted(set(keys.values()) - missing))
+    return [VectorProblem(passage_id, problems[key]) for passage_id, key in keys.items() if key in problems]
 
 
 def _wrong_lengths(cache: VectorCache, keys: Sequence[str]) -> dict[str, str]:

@@ -7,6 +7,7 @@ target (`IndexTarget`): a folder that is swapped, or a server whose alias is swi
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from rag_assets.errors import GuardrailBroken, RagAssetsError
 from rag_assets.incremental import UpdatePlan, plan_update
@@ -73,7 +74,7 @@ def stage_index(target: IndexTarget, rows: Sequence[IndexRow], *, report: Report
     Does nothing when the published index is current. Goes on from the published version where it can; where the
     result does not fit, or searches worse than it should, the version is built once more, from nothing.
     """
-    wanted = _Wanted({row.passage_id: row for row in rows}, report or _no_report)
+    wanted = _Wanted.of(rows, report or _no_report)
     manifest = IndexManifest.of(target.identity, wanted.fingerprints)
     published = target.published()
     if published == manifest:
@@ -92,11 +93,13 @@ def stage_index(target: IndexTarget, rows: Sequence[IndexRow], *, report: Report
 class _Wanted:
     rows: Mapping[str, IndexRow]
     """By passage_id."""
+    fingerprints: Mapping[str, str]
+    """By passage_id."""
     report: Report
 
-    @property
-    def fingerprints(self) -> dict[str, str]:
-        return {id_: row.fingerprint for id_, row in self.rows.items()}
+    @classmethod
+    def of(cls, rows: Sequence[IndexRow], report: Report) -> Self:
+        return cls({row.passage_id: row for row in rows}, {row.passage_id: row.fingerprint for row in rows}, report)
 
 
 def _updated(target: IndexTarget, wanted: _Wanted) -> tuple[IndexVersion, IndexAudit, Examination] | None:

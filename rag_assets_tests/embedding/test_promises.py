@@ -5,14 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_assets.domain import Passage
 from rag_assets.embedding import VectorCache, VectorProblem, without_unit_vector
 from rag_assets_tests.embedding.hashed_embedder import HashedEmbedder
-from rag_assets_tests.retrieval.corpus import passage_of
 
 
-def passage(text: str) -> Passage:
-    return passage_of(f"id of {text}", text, chunk_id="chunk")
+def keys_of(cache: VectorCache, texts: list[str]) -> dict[str, str]:
+    return {f"id of {text}": cache.key_of(text) for text in texts}
 
 
 def test_wrong_vectors_are_found_before_they_are_published(tmp_path: Path) -> None:
@@ -26,7 +24,7 @@ def test_wrong_vectors_are_found_before_they_are_published(tmp_path: Path) -> No
     vectors[3] = 0
     cache.add([cache.key_of(text) for text in texts], vectors)
 
-    problems = without_unit_vector(cache, [passage(text) for text in [*texts, "missing", "right"]])
+    problems = without_unit_vector(cache, keys_of(cache, [*texts, "missing"]) | {"same text": cache.key_of("right")})
 
     assert problems == [
         VectorProblem("id of not a number", "length nan, not 1"),
@@ -47,4 +45,4 @@ def test_right_vectors_pass(is_published: bool, tmp_path: Path) -> None:
     if is_published:
         cache.publish(keys)
 
-    assert without_unit_vector(cache, [passage(text) for text in texts]) == []
+    assert without_unit_vector(cache, keys_of(cache, texts)) == []
