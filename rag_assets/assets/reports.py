@@ -24,7 +24,17 @@ from rag_assets.tables import chunks_from, rows_of
 
 @dg.asset(
     group_name="answers",
-    deps=["templates", "parsed_index", "chunks", "passages", "profiles", "chroma_index", "bm25_index", "index_meta"],
+    deps=[
+        "templates",
+        "parsed_index",
+        "chunks",
+        "passages",
+        "profiles",
+        "paper_summaries",
+        "chroma_index",
+        "bm25_index",
+        "index_meta",
+    ],
     check_specs=specs("reports", REPORT_PROMISES),
     output_required=False,
     code_version=f"reports {REPORTS_VERSION}, {CODE_VERSION}",

@@ -38,11 +38,11 @@ class PaperSummariesCandidate:
     """Why papers could not be summarised this time, by id."""
 
 
-def as_answer(told: PaperPoint, question_id: str) -> QAResult:
-    """A point of a paper as the answer to the question behind it; a refusal where nothing is told."""
+def as_answer(told: PaperPoint, question_id: str, question: str) -> QAResult:
+    """A point of a paper as the answer to a question that asks for it; a refusal where nothing is told."""
     return QAResult(
         question_id=question_id,
-        question=QUESTIONS[told.point],
+        question=question,
         answer=worded(told.claims, ()) if told.claims else REFUSAL,
         claims=told.claims,
         refused=not told.claims,
@@ -86,7 +86,7 @@ def _of_answers(
     name: str, sentence: str, offenders: Callable[[list[QAResult], Mapping[str, Chunk]], Sequence[dict[str, Any]]]
 ) -> Promise[PaperSummariesCandidate]:
     def found(candidate: PaperSummariesCandidate) -> Offenders:
-        answers = [as_answer(told, f"{told.paper_id}/{told.point}") for told in candidate.made]
+        answers = [as_answer(told, f"{told.paper_id}/{told.point}", QUESTIONS[told.point]) for told in candidate.made]
         return offenders(answers, candidate.chunks)
 
     return Promise(name, sentence, found)

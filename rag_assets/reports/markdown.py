@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from rag_assets.answering.wording import place_of
-from rag_assets.reports.report import NOTHING_HOLDS, Evidence, Gap, Report, Row, Statement, WrittenSection
+from rag_assets.reports.report import NOTHING_HOLDS, Answered, Evidence, Gap, Report, Row, Statement, WrittenSection
+from rag_assets.reports.templates import Section
 from rag_assets.reports.wording import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, page_of
 from rag_assets.text.display import markdown_text
 
@@ -16,7 +17,7 @@ def as_markdown(report: Report) -> str:
     parts += [part for section in report.sections for part in _section(section, report)]
     if report.evidence:
         parts += [f"## {EVIDENCE}", "\n".join(map(_evidence, report.evidence))]
-        parts += [f"## {PAPERS}", "\n".join(_paper(paper, title) for paper, title in report.titles.items())]
+        parts += [f"## {PAPERS}", "\n".join(_paper(paper, report.titles[paper]) for paper in report.papers)]
     parts.append(f"*{markdown_text(made_by(report))}*")
     return "\n\n".join(parts) + "\n"
 
@@ -24,18 +25,24 @@ def as_markdown(report: Report) -> str:
 def _section(written: WrittenSection, report: Report) -> Iterator[str]:
     section = written.section
     yield f"{'#' * section.level} {markdown_text(section.heading)}"
-    if written.columns:
+    if section.guidance and (section.items or written.rows):
+        yield markdown_text(section.guidance)
+    if written.is_table and written.rows:
         yield _table(written, report)
     elif written.rows:
-        yield from (_summary(row, report) for row in written.rows)
-    elif written.statements:
-        yield _text(written.statements)
-    elif section.asks:
+        yield from (part for row in written.rows for part in _summary(row, written.labels, report))
+    elif not written.answers and section.asks:
         yield _nothing()
-    yield from (f"*{markdown_text(remark)}*" for remark in written.remarks)
+    yield from (part for answered in written.answers for part in _answer(answered, section))
     if written.gaps:
         yield f"**{GAPS}**"
         yield "\n".join(f"- {_gap(gap)}" for gap in written.gaps)
+
+
+def _answer(answered: Answered, section: Section) -> Iterator[str]:
+    asked = f"**{markdown_text(answered.asks)}** " if section.items else ""
+    yield f"{asked}{_text(answered.statements) if answered.statements else _nothing()}"
+    yield from (f"*{markdown_text(remark)}*" for remark in answered.remarks)
 
 
 def _text(statements: Sequence[Statement]) -> str:
@@ -59,7 +66,7 @@ def _nothing() -> str:
 
 
 def _table(written: WrittenSection, report: Report) -> str:
-    lines = [_line("Paper", *map(markdown_text, written.columns)), _line(*["---"] * (len(written.columns) + 1))]
+    lines = [_line("Paper", *map(markdown_text, written.labels)), _line(*["---"] * (len(written.labels) + 1))]
     lines += [
         _line(_title(row.paper_id, report), *(_cell(cell) if cell else _nothing() for cell in row.cells))
         for row in written.rows
@@ -71,9 +78,12 @@ def _line(*cells: str) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _summary(row: Row, report: Report) -> str:
-    said = [statement for cell in row.cells for statement in cell]
-    return f"**{_title(row.paper_id, report)}.** {_text(said) if said else _nothing()}"
+def _summary(row: Row, labels: Sequence[str], report: Report) -> Iterator[str]:
+    """The paper's title, and below it what is told; what is not stands among the gaps."""
+    told = [(label, cell) for label, cell in zip(labels, row.cells, strict=True) if cell]
+    yield f"**{_title(row.paper_id, report)}**" + ("" if told else f" {_nothing()}")
+    if told:
+        yield "\n".join(f"- {markdown_text(label)}: {_cell(cell)}" for label, cell in told)
 
 
 def _title(paper_id: str, report: Report) -> str:

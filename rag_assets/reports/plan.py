@@ -4,13 +4,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_assets.answering.manner import Manner
+from rag_assets.domain import Point
+from rag_assets.paper_summaries.summarizers import QUESTIONS
 from rag_assets.questions import Question
+from rag_assets.reports.points_asked import point_asked
 from rag_assets.reports.templates import Section, Template
 
-_SUMMARY_QUESTION = "Summarise this paper."
-_SUMMARY_ORDER = "A summary says what was asked, what was done, what was found, and what limits it."
-_SUMMARY_K = 20
-"""Chunks read for a summary, unless the section says otherwise: most of a paper."""
 FindPapers = Callable[[Question, int | None], Sequence[str]]
 """question, k -> ids of the papers that are about it, best first."""
 
@@ -29,6 +28,8 @@ class PlannedQuestion:
     """The paper it is about, in a table or among summaries."""
     column: str | None = None
     """The column of the table its answer stands in."""
+    point: Point | None = None
+    """The summary of the paper tells it, so that nothing is asked."""
 
 
 @dataclass(frozen=True)
@@ -50,19 +51,28 @@ def plan_report(template: Template, find_papers: FindPapers) -> ReportPlan:
 
 def _planned(section: Section, template: Template, find_papers: FindPapers) -> Iterator[PlannedQuestion]:
     settings = section.settings
-    manner = Manner(k=settings.k, background=f"{template.outline}\n\nThis part: {section.heading}")
-    if settings.columns or settings.summaries:
+    background = f"{template.outline}\n\nThis part: {section.heading}"
+    if section.items and section.guidance:
+        background += f"\n{section.guidance}"
+    manner = Manner(k=settings.k, background=background)
+    if settings.columns or section.points:
         for paper_id in settings.papers or _found(section, find_papers):
             yield from _about_paper(section, paper_id, manner)
         return
     for number, item in enumerate(section.items or _guidance(section), start=1):
         question = Question(
             id=f"{section.key}/{number}",
-            question=f"{section.heading}: {item}",
+            question=_asked(section, item),
             paper_ids=settings.papers,
             where=settings.where,
         )
         yield PlannedQuestion(section.key, item, question, manner)
+
+
+def _asked(section: Section, item: str) -> str:
+    """A question is asked as it stands: the words of its heading would be looked for, too. Anything else says with its
+    heading what is wanted."""
+    return item if item.endswith("?") else f"{section.heading}: {item}"
 
 
 def _guidance(section: Section) -> tuple[str, ...]:
@@ -81,13 +91,8 @@ def _about_paper(section: Section, paper_id: str, manner: Manner) -> Iterator[Pl
         question = Question(
             id=f"{section.key}/{paper_id}/{column}", question=text, paper_ids=(paper_id,), where=section.settings.where
         )
-        yield PlannedQuestion(section.key, f"{column} of {paper_id}", question, manner, paper_id, column)
-    if section.settings.summaries:
-        question = Question(
-            id=f"{section.key}/{paper_id}",
-            question=_SUMMARY_QUESTION,
-            paper_ids=(paper_id,),
-            where=section.settings.where,
-        )
-        in_order = Manner(manner.k or _SUMMARY_K, f"{manner.background}\n{_SUMMARY_ORDER}")
-        yield PlannedQuestion(section.key, f"A summary of {paper_id}", question, in_order, paper_id)
+        point = None if section.settings.where else point_asked(text)
+        yield PlannedQuestion(section.key, column, question, manner, paper_id, column, point)
+    for point in section.points:
+        question = Question(id=f"{section.key}/{paper_id}/{point}", question=QUESTIONS[point], paper_ids=(paper_id,))
+        yield PlannedQuestion(section.key, point.in_words.capitalize(), question, manner, paper_id, None, point)

@@ -8,7 +8,7 @@ from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.update import UPDATE_PROMISES, unanswered_rows, unjudged_rows
 from rag_assets.domain import Chunk
 from rag_assets.promises import Promise
-from rag_assets.reports.report import Report, WrittenSection
+from rag_assets.reports.report import Report
 from rag_assets.reports.update import ReportUpdate
 
 Offender = dict[str, Any]
@@ -37,7 +37,7 @@ def uncited_sentences(reports: Sequence[Report]) -> list[Offender]:
         {"report": report.template.name, "section": written.section.heading, "sentence": one.text[:200]}
         for report in reports
         for written in report.sections
-        for one in _statements(written)
+        for one in written.statements
         if not one.evidence or not set(one.evidence) <= set(report.evidence)
     ]
 
@@ -58,12 +58,8 @@ def silent_sections(reports: Sequence[Report]) -> list[Offender]:
         {"report": report.template.name, "section": written.section.heading}
         for report in reports
         for written in report.sections
-        if written.section.asks and written.says_nothing and not written.gaps
+        if written.section.asks and not written.statements and not written.gaps
     ]
-
-
-def _statements(written: WrittenSection) -> list[Any]:
-    return [*written.statements, *(one for row in written.rows for cell in row.cells for one in cell)]
 
 
 def _searched_in_vain(report: Report) -> set[str]:

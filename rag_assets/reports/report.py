@@ -1,7 +1,7 @@
 """A report as a view of a template and the answers to its questions: claims, tables, gaps, and the evidence of all."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag_assets.answering.drafts import INSUFFICIENT
 from rag_assets.answering.wording import notes
@@ -37,11 +37,25 @@ class Gap:
     searched: str
     """The question that was asked of the corpus."""
     where: str
-    """What was searched: the papers named and the filter; empty for the whole corpus."""
+    """What was searched: the papers named and the filter; empty for the whole corpus and for whole papers."""
     n_chunks: int
     """How many chunks were read in vain."""
     papers: tuple[str, ...]
     """Ids of the papers that those belong to."""
+    about: tuple[str, ...] = ()
+    """Ids of the papers it is missing for, where each was asked by itself."""
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What a section says to one of its questions."""
+
+    asks: str
+    """The question as the template has it."""
+    statements: tuple[Statement, ...]
+    """None where nothing holds."""
+    remarks: tuple[str, ...]
+    """What a reader must know besides: that few papers support it."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +64,7 @@ class Row:
 
     paper_id: str
     cells: tuple[tuple[Statement, ...], ...]
-    """One per column, empty where nothing holds."""
+    """One per label, empty where nothing holds."""
 
 
 @dataclass(frozen=True)
@@ -58,19 +72,22 @@ class WrittenSection:
     """A section as it is shown."""
 
     section: Section
-    statements: tuple[Statement, ...]
+    answers: tuple[Answered, ...]
+    """In text, in the order of the questions."""
+    labels: tuple[str, ...]
+    """Of the cells of each row: the columns of a table, what a summary tells."""
     rows: tuple[Row, ...]
-    remarks: tuple[str, ...]
-    """What a reader must know besides: that few papers support an answer."""
     gaps: tuple[Gap, ...]
 
     @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(self.section.settings.columns)
+    def is_table(self) -> bool:
+        return bool(self.section.settings.columns)
 
     @property
-    def says_nothing(self) -> bool:
-        return not self.statements and not any(cell for row in self.rows for cell in row.cells)
+    def statements(self) -> tuple[Statement, ...]:
+        """All of them, in text and cells."""
+        in_rows = (one for row in self.rows for cell in row.cells for one in cell)
+        return (*(one for answered in self.answers for one in answered.statements), *in_rows)
 
 
 @dataclass(frozen=True)
@@ -80,9 +97,12 @@ class Report:
     template: Template
     sections: tuple[WrittenSection, ...]
     evidence: tuple[Evidence, ...]
+    papers: tuple[str, ...]
+    """Ids of the papers that are cited, in order of first use."""
     titles: Mapping[str, str]
-    """Of the papers that are cited, in order of first use: title by paper id."""
-    model: str
+    """By paper id, of the papers that are cited or have a row; the id where a paper has no title."""
+    models: tuple[str, ...]
+    """What wrote or chose the claims."""
 
 
 class _Numbering:
@@ -112,9 +132,11 @@ def assembled(
         _written(section, plan.of(section), by_id, numbering, paper_of) for section in plan.template.sections
     )
     evidence = tuple(numbering.evidence.values())
-    cited = dict.fromkeys(one.citation.paper_id for one in evidence)
-    model = next((answer.model for answer in answers), "")
-    return Report(plan.template, sections, evidence, {paper: titles.get(paper) or paper for paper in cited}, model)
+    cited = tuple(dict.fromkeys(one.citation.paper_id for one in evidence))
+    shown = (*cited, *(row.paper_id for section in sections for row in section.rows))
+    models = dict.fromkeys(answer.model.split()[0] for answer in answers if answer.claims)
+    named = {paper: titles.get(paper) or paper for paper in shown}
+    return Report(plan.template, sections, evidence, cited, named, tuple(models))
 
 
 def _written(
@@ -124,9 +146,15 @@ def _written(
     numbering: _Numbering,
     paper_of: Mapping[str, str],
 ) -> WrittenSection:
-    in_text = [one for one in planned if one.paper_id is None]
-    claims = [claim for one in in_text for claim in _claims(one, answers, section)]
-    statements = numbering.statements(dict.fromkeys(claims))
+    said = tuple(
+        Answered(
+            one.asks,
+            numbering.statements(_claims(one, answers, section)),
+            _remarks(answers.get(one.question.id), section),
+        )
+        for one in planned
+        if one.paper_id is None
+    )
     papers = dict.fromkeys(one.paper_id for one in planned if one.paper_id is not None)
     rows = tuple(
         Row(
@@ -135,10 +163,9 @@ def _written(
         )
         for paper in papers
     )
-    gaps = tuple(gap for one in planned for gap in _gaps(one, answers.get(one.question.id), paper_of))
-    said = [answers[one.question.id] for one in in_text if one.question.id in answers]
-    remarks = dict.fromkeys(note for answer in said for note in _remarks(answer, section))
-    return WrittenSection(section, statements, rows, tuple(remarks), gaps)
+    labels = dict.fromkeys(one.asks for one in planned if one.paper_id is not None)
+    gaps = [gap for one in planned for gap in _gaps(one, answers.get(one.question.id), paper_of)]
+    return WrittenSection(section, said, tuple(labels), rows, tuple(_together(gaps)))
 
 
 def _claims(one: PlannedQuestion, answers: Mapping[str, QAResult], section: Section) -> Sequence[Claim]:
@@ -147,11 +174,13 @@ def _claims(one: PlannedQuestion, answers: Mapping[str, QAResult], section: Sect
     return answer.claims[:most] if answer else ()
 
 
-def _remarks(answer: QAResult, section: Section) -> list[str]:
+def _remarks(answer: QAResult | None, section: Section) -> tuple[str, ...]:
     """What it says besides claims and gaps. That one paper supports it is no news where one was asked."""
+    if answer is None:
+        return ()
     n_papers = len(section.settings.papers or ())
     too_few = len(answer.sources_used) if answer.single_source and n_papers != 1 else None
-    return notes((), answer.missing_names, too_few, _agreement(answer, section))
+    return tuple(notes((), answer.missing_names, too_few, _agreement(answer, section)))
 
 
 def _agreement(answer: QAResult, section: Section) -> list[Agreement]:
@@ -165,9 +194,30 @@ def _gaps(one: PlannedQuestion, answer: QAResult | None, paper_of: Mapping[str, 
     read = answer.contexts if answer else ()
     papers = tuple(dict.fromkeys(paper_of[chunk] for chunk in read if chunk in paper_of))
     is_answered = answer is not None and not answer.refused
-    missing = [_of_paper(part, one) for part in answer.unanswered] if answer and is_answered else [one.asks]
-    return [Gap(what, question.question, str(question.filter), len(read), papers) for what in missing]
+    missing = [_of_label(part, one) for part in answer.unanswered] if answer and is_answered else [one.asks]
+    if one.paper_id is None:
+        return [Gap(what, question.question, str(question.filter), len(read), papers) for what in missing]
+    where = str(question.where) if question.where else ""
+    return [Gap(what, question.question, where, len(read), papers, (one.paper_id,)) for what in missing]
 
 
-def _of_paper(part: str, one: PlannedQuestion) -> str:
+def _of_label(part: str, one: PlannedQuestion) -> str:
     return part if one.paper_id is None else f"{one.asks}: {part}"
+
+
+def _together(gaps: Sequence[Gap]) -> list[Gap]:
+    """The gaps with those of one question about several papers put together, in the order of their first."""
+    merged: dict[tuple[str, str, bool], Gap] = {}
+    for gap in gaps:
+        key = (gap.missing, gap.searched, bool(gap.about))
+        known = merged.get(key)
+        if known is None or not gap.about:
+            merged[key] = gap
+            continue
+        merged[key] = replace(
+            known,
+            n_chunks=known.n_chunks + gap.n_chunks,
+            papers=tuple(dict.fromkeys((*known.papers, *gap.papers))),
+            about=(*known.about, *gap.about),
+        )
+    return list(merged.values())

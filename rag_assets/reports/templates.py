@@ -25,6 +25,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from rag_assets.domain import Point
 from rag_assets.errors import InvalidTemplate, MissingInput
 from rag_assets.questions import MAX_QUESTION_CHARS, FilterText, NonEmpty
 
@@ -43,7 +44,10 @@ class SectionSettings(BaseModel):
     k: Annotated[int, Field(ge=1, le=100)] | None = Field(None, description="Chunks read; default: answering.k.")
     length: Annotated[int, Field(ge=1, le=50)] | None = Field(None, description="Most claims per question.")
     columns: dict[NonEmpty, NonEmpty] = Field({}, description="Columns of a table, one row per paper: the question.")
-    summaries: bool = Field(False, description="The section summarises each of its papers.")
+    summaries: bool | tuple[Point, ...] = Field(
+        False,
+        description="The section tells what each of its papers asked, did, found and what limits it, or some of it.",
+    )
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,12 @@ class Section:
     def asks(self) -> bool:
         """Whether something is asked; a heading that only groups others has nothing below it."""
         return bool(self.guidance or self.items or self.settings.columns or self.settings.summaries)
+
+    @property
+    def points(self) -> tuple[Point, ...]:
+        """What it tells of each of its papers as their summary does."""
+        told = self.settings.summaries
+        return tuple(Point) if told is True else tuple(told or ())
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,35 @@
 """Bringing the report of a template up to date: which of its questions are asked again, and what is written."""
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from rag_assets.answering.records import read_results, write_results
-from rag_assets.answering.update import AnswerUpdate, answered, is_current, kept, meta_of, result_fingerprint
-from rag_assets.domain import QAResult
+from rag_assets.answering.update import (
+    AnswerUpdate,
+    answered,
+    is_current,
+    kept,
+    meta_of,
+    result_fingerprint,
+    row_fingerprints,
+)
+from rag_assets.domain import PaperPoint, Point, QAResult
 from rag_assets.engine import Engine
-from rag_assets.incremental import StagedFiles, file_sha256, fingerprint
+from rag_assets.incremental import StagedFiles, data_version, file_sha256, fingerprint, plan_update
+from rag_assets.paper_summaries.promises import as_answer
 from rag_assets.questions import Question
 from rag_assets.reports.markdown import as_markdown
-from rag_assets.reports.plan import FindPapers, ReportPlan, plan_report
+from rag_assets.reports.plan import FindPapers, PlannedQuestion, ReportPlan, plan_report
 from rag_assets.reports.report import Report, assembled
 from rag_assets.reports.templates import Template
 from rag_assets.settings import Settings
-from rag_assets.table_files import read_columns
+from rag_assets.table_files import published_or_empty, read_columns
+from rag_assets.tables import PAPER_SUMMARIES, fingerprints_by, paper_points_from
 
-REPORTS_VERSION = 1
+REPORTS_VERSION = 2
 """Raise it when the code asks other questions of the same template, or writes the same answers in another way."""
 Progress = Callable[[int, int], None]
 
@@ -83,9 +93,11 @@ class ReportWriter:
         answer. Raises as `answered`.
         """
         published = read_results(files.answers)
-        inputs = fingerprint(file_sha256(files.template), self.engine.answers_version(), REPORTS_VERSION)
+        inputs = fingerprint(
+            file_sha256(files.template), self.engine.answers_version(), self._summaries_version, REPORTS_VERSION
+        )
         plan = plan_report(template, _found_before([row.question_id for row in published]))
-        if is_current(files.answers, files.meta, inputs) and _asks_the_same(plan, published):
+        if is_current(files.answers, files.meta, inputs) and self._asks_the_same(plan, published):
             return ReportUpdate(files, self._assembled(plan, published), kept(published), inputs)
         plan, answers = self._answered(template, published, progress)
         return ReportUpdate(files, self._assembled(plan, answers.results), answers, inputs)
@@ -100,21 +112,48 @@ class ReportWriter:
     ) -> tuple[ReportPlan, AnswerUpdate]:
         plan = plan_report(template, self._papers_about)
         manners = {one.question.id: one.manner for one in plan.questions}
+        told = {one.question.id: answer for one in plan.questions if (answer := self._told(one)) is not None}
         answers = answered(
-            [one.question for one in plan.questions],
-            published,
+            [one.question for one in plan.questions if one.point is None],
+            [row for row in published if row.question_id not in told],
             lambda question: self.engine.trace(question, manner=manners[question.id]),
             still_holds=lambda row: not self.engine.broken_promises(row),
             n_at_once=self.engine.n_at_once,
             report=progress,
         )
-        return plan, answers
+        return plan, _with_told(answers, told, plan, published)
+
+    def _asks_the_same(self, plan: ReportPlan, published: Sequence[QAResult]) -> bool:
+        answerable = [one for one in plan.questions if one.point is None or self._told(one) is not None]
+        asked = [(one.question.id, one.question.question) for one in answerable]
+        return asked == [(row.question_id, row.question) for row in published]
+
+    def _told(self, planned: PlannedQuestion) -> QAResult | None:
+        """What the summary of the paper says, as an answer; None where the question is asked, or the paper is not
+        summarised."""
+        points = self._points.get(planned.paper_id or "", {}) if planned.point else {}
+        told = points.get(planned.point) if planned.point else None
+        return as_answer(told, planned.question.id, planned.question.question) if told else None
 
     def _papers_about(self, question: Question, k: int | None) -> list[str]:
         return [hit.chunk.paper_id for hit in self.engine.search(question, k)]
 
     def _assembled(self, plan: ReportPlan, answers: Sequence[QAResult]) -> Report:
         return assembled(plan, answers, self._titles, self._paper_of)
+
+    @cached_property
+    def _points(self) -> dict[str, dict[Point, PaperPoint]]:
+        """By paper id; read once for all reports."""
+        points: dict[str, dict[Point, PaperPoint]] = {}
+        for told in paper_points_from(published_or_empty(self.settings.paths.paper_summaries, PAPER_SUMMARIES).table):
+            points.setdefault(told.paper_id, {})[told.point] = told
+        return points
+
+    @cached_property
+    def _summaries_version(self) -> str:
+        """Changes with anything that a summary tells."""
+        table = published_or_empty(self.settings.paths.paper_summaries, PAPER_SUMMARIES).table
+        return data_version(fingerprints_by(table, "paper_id"))
 
     @cached_property
     def _titles(self) -> dict[str, str]:
@@ -130,17 +169,23 @@ class ReportWriter:
         return dict(zip(chunks["chunk_id"].to_pylist(), chunks["paper_id"].to_pylist(), strict=True))
 
 
+def _with_told(
+    answers: AnswerUpdate, told: Mapping[str, QAResult], plan: ReportPlan, published: Sequence[QAResult]
+) -> AnswerUpdate:
+    """The update with what summaries tell, in the order of the plan."""
+    if not told:
+        return answers
+    by_id = {row.question_id: row for row in answers.results} | dict(told)
+    results = tuple(by_id[one.question.id] for one in plan.questions if one.question.id in by_id)
+    return replace(answers, results=results, plan=plan_update(row_fingerprints(published), row_fingerprints(results)))
+
+
 def section_fingerprints(name: str, results: Sequence[QAResult]) -> dict[str, str]:
     """By template and section: changes when the section is written again."""
     rows: defaultdict[str, list[str]] = defaultdict(list)
     for result in results:
         rows[f"{name}/{result.question_id.partition('/')[0]}"].append(result_fingerprint(result))
     return {section: fingerprint(prints) for section, prints in rows.items()}
-
-
-def _asks_the_same(plan: ReportPlan, published: Sequence[QAResult]) -> bool:
-    asked = [(one.question.id, one.question.question) for one in plan.questions]
-    return asked == [(row.question_id, row.question) for row in published]
 
 
 def _found_before(question_ids: Sequence[str]) -> FindPapers:

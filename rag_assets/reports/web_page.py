@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from rag_assets.answering.wording import place_of
-from rag_assets.reports.report import NOTHING_HOLDS, Evidence, Report, Row, Statement, WrittenSection
+from rag_assets.reports.report import NOTHING_HOLDS, Answered, Evidence, Report, Row, Statement, WrittenSection
+from rag_assets.reports.templates import Section
 from rag_assets.reports.wording import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, page_of
 from rag_assets.text.display import legible
 
@@ -36,7 +37,7 @@ def as_web_page(report: Report) -> str:
             f"<h2>{PAPERS}</h2>",
             "<ul>",
         ]
-        body += [f"<li><b>{_text(paper)}</b>: {_text(name)}</li>" for paper, name in report.titles.items()]
+        body += [f"<li><b>{_text(paper)}</b>: {_text(report.titles[paper])}</li>" for paper in report.papers]
         body.append("</ul>")
     body.append(f"<footer>{_text(made_by(report))}</footer>")
     head = (
@@ -50,18 +51,24 @@ def as_web_page(report: Report) -> str:
 def _section(written: WrittenSection, report: Report) -> Iterator[str]:
     section = written.section
     yield f"<h{section.level}>{_text(section.heading)}</h{section.level}>"
-    if written.columns:
+    if section.guidance and (section.items or written.rows):
+        yield f"<p>{_text(section.guidance)}</p>"
+    if written.is_table and written.rows:
         yield _table(written, report)
     elif written.rows:
-        yield from (_summary(row, report) for row in written.rows)
-    elif written.statements:
-        yield f"<p>{_said(written.statements)}</p>"
-    elif section.asks:
+        yield from (_summary(row, written.labels, report) for row in written.rows)
+    elif not written.answers and section.asks:
         yield f"<p>{_nothing()}</p>"
-    yield from (f"<p><em>{_text(remark)}</em></p>" for remark in written.remarks)
+    yield from (part for answered in written.answers for part in _answer(answered, section))
     if written.gaps:
         items = "".join(f"<li>{_text(gap_sentence(gap))}</li>" for gap in written.gaps)
         yield f'<div class="gaps"><b>{GAPS}</b><ul>{items}</ul></div>'
+
+
+def _answer(answered: Answered, section: Section) -> Iterator[str]:
+    asked = f"<b>{_text(answered.asks)}</b> " if section.items else ""
+    yield f"<p>{asked}{_said(answered.statements) if answered.statements else _nothing()}</p>"
+    yield from (f"<p><em>{_text(remark)}</em></p>" for remark in answered.remarks)
 
 
 def _said(statements: Sequence[Statement]) -> str:
@@ -81,7 +88,7 @@ def _nothing() -> str:
 
 
 def _table(written: WrittenSection, report: Report) -> str:
-    heads = "".join(f"<th>{_text(name)}</th>" for name in ("Paper", *written.columns))
+    heads = "".join(f"<th>{_text(name)}</th>" for name in ("Paper", *written.labels))
     rows = "".join(f"<tr><th>{_title(row, report)}</th>{_cells(row)}</tr>" for row in written.rows)
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
 
@@ -90,9 +97,13 @@ def _cells(row: Row) -> str:
     return "".join(f"<td>{_said_in_cell(cell) if cell else _nothing()}</td>" for cell in row.cells)
 
 
-def _summary(row: Row, report: Report) -> str:
-    said = [statement for cell in row.cells for statement in cell]
-    return f"<p><b>{_title(row, report)}.</b> {_said(said) if said else _nothing()}</p>"
+def _summary(row: Row, labels: Sequence[str], report: Report) -> str:
+    """The paper's title, and below it what is told; what is not stands among the gaps."""
+    told = [(label, cell) for label, cell in zip(labels, row.cells, strict=True) if cell]
+    if not told:
+        return f"<p><b>{_title(row, report)}</b> {_nothing()}</p>"
+    items = "".join(f"<li>{_text(label)}: {_said_in_cell(cell)}</li>" for label, cell in told)
+    return f"<p><b>{_title(row, report)}</b></p><ul>{items}</ul>"
 
 
 def _title(row: Row, report: Report) -> str:

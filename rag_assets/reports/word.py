@@ -8,7 +8,7 @@ from docx import Document
 from docx.document import Document as WordDocument
 
 from rag_assets.answering.wording import place_of
-from rag_assets.reports.report import NOTHING_HOLDS, Evidence, Report, Statement, WrittenSection
+from rag_assets.reports.report import NOTHING_HOLDS, Answered, Evidence, Report, Row, Statement, WrittenSection
 from rag_assets.reports.wording import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, page_of
 from rag_assets.text.display import legible
 
@@ -30,8 +30,8 @@ def as_word(report: Report) -> bytes:
             place = legible(place_of(one.citation))
             document.add_paragraph(f"[{one.number}] “{legible(one.citation.quote)}” — {place}")
         document.add_heading(PAPERS, 1)
-        for paper, title in report.titles.items():
-            document.add_paragraph(f"{legible(paper)}: {legible(title)}", style="List Bullet")
+        for paper in report.papers:
+            document.add_paragraph(f"{legible(paper)}: {_title(paper, report)}", style="List Bullet")
     document.add_paragraph(legible(made_by(report)))
     written = BytesIO()
     document.save(written)
@@ -40,26 +40,45 @@ def as_word(report: Report) -> bytes:
 
 def _add_section(document: WordDocument, written: WrittenSection, report: Report) -> None:
     document.add_heading(legible(written.section.heading), written.section.level - 1)
-    if written.columns:
+    if written.section.guidance and (written.section.items or written.rows):
+        document.add_paragraph(legible(written.section.guidance))
+    if written.is_table and written.rows:
         _add_table(document, written, report)
     elif written.rows:
         for row in written.rows:
-            paragraph = document.add_paragraph()
-            paragraph.add_run(f"{_title(row.paper_id, report)}. ").bold = True
-            paragraph.add_run(_said([statement for cell in row.cells for statement in cell]))
-    elif written.section.asks:
-        document.add_paragraph(_said(written.statements))
-    for remark in written.remarks:
-        document.add_paragraph().add_run(legible(remark)).italic = True
+            _add_summary(document, row, written.labels, report)
+    elif not written.answers and written.section.asks:
+        document.add_paragraph(NOTHING_HOLDS)
+    for answered in written.answers:
+        _add_answer(document, answered, has_question=bool(written.section.items))
     if written.gaps:
         document.add_paragraph().add_run(GAPS).bold = True
         for gap in written.gaps:
             document.add_paragraph(legible(gap_sentence(gap)), style="List Bullet")
 
 
+def _add_answer(document: WordDocument, answered: Answered, *, has_question: bool) -> None:
+    paragraph = document.add_paragraph()
+    if has_question:
+        paragraph.add_run(f"{legible(answered.asks)} ").bold = True
+    paragraph.add_run(_said(answered.statements))
+    for remark in answered.remarks:
+        document.add_paragraph().add_run(legible(remark)).italic = True
+
+
+def _add_summary(document: WordDocument, row: Row, labels: Sequence[str], report: Report) -> None:
+    """The paper's title, and below it what is told; what is not stands among the gaps."""
+    told = [(label, cell) for label, cell in zip(labels, row.cells, strict=True) if cell]
+    document.add_paragraph().add_run(_title(row.paper_id, report)).bold = True
+    for label, cell in told:
+        document.add_paragraph(f"{legible(label)}: {_said(cell)}", style="List Bullet")
+    if not told:
+        document.add_paragraph(NOTHING_HOLDS)
+
+
 def _add_table(document: WordDocument, written: WrittenSection, report: Report) -> None:
-    table = document.add_table(rows=1, cols=len(written.columns) + 1, style="Table Grid")
-    for cell, name in zip(table.rows[0].cells, ("Paper", *written.columns), strict=True):
+    table = document.add_table(rows=1, cols=len(written.labels) + 1, style="Table Grid")
+    for cell, name in zip(table.rows[0].cells, ("Paper", *written.labels), strict=True):
         cell.text = legible(name)
     for row in written.rows:
         texts = (_title(row.paper_id, report), *(_said(cell) for cell in row.cells))

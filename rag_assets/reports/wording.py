@@ -1,19 +1,23 @@
 """The words that every rendering of a report shares."""
 
+from collections.abc import Sequence
+
 from rag_assets.answering.wording import pages_of
 from rag_assets.reports.report import Evidence, Gap, Report
 
 EVIDENCE = "Evidence"
 PAPERS = "Papers used"
 GAPS = "What is missing"
-_MOST_PAPERS_NAMED = 8
+_MOST_PAPERS_NAMED = 20
 
 
 def gap_sentence(gap: Gap) -> str:
     """What is missing, and what was searched in vain."""
-    searched = f' Searched: "{gap.searched}"' + (f" in {gap.where}" if gap.where else "")
-    end = "" if gap.missing.endswith((".", "?", "!")) else "."
-    return f"{gap.missing}{end}{searched}; {_read(gap)}"
+    about = f", of {_listed(gap.about)}" if gap.about else ""
+    end = "" if f"{gap.missing}{about}".endswith((".", "?", "!")) else "."
+    searched = f' for "{gap.searched}"' if gap.searched != gap.missing else ""
+    where = f" in {gap.where}" if gap.where else ""
+    return f"{gap.missing}{about}{end} Searched in vain{searched}{where}: {_read(gap)}."
 
 
 def page_of(one: Evidence) -> str:
@@ -22,12 +26,21 @@ def page_of(one: Evidence) -> str:
 
 
 def made_by(report: Report) -> str:
-    return f"Every sentence was checked against the quotes in “{EVIDENCE}”. Answers by {report.model.split()[0]}."
+    by = f" Answers by {' and '.join(report.models)}." if report.models else ""
+    return f"Every sentence was checked against the quotes in “{EVIDENCE}”.{by}"
 
 
 def _read(gap: Gap) -> str:
     if not gap.n_chunks:
-        return "nothing was found."
-    shown = ", ".join(gap.papers[:_MOST_PAPERS_NAMED])
-    more = f" and {len(gap.papers) - _MOST_PAPERS_NAMED} more" if len(gap.papers) > _MOST_PAPERS_NAMED else ""
-    return f"{gap.n_chunks} chunks of {shown}{more} were read."
+        return "no sentence was recognised that says it" if gap.about else "nothing was found"
+    of = _listed(gap.papers) if not gap.about else "it" if len(gap.about) == 1 else "them"
+    return f"{_counted(gap.n_chunks)} of {of}"
+
+
+def _counted(n_chunks: int) -> str:
+    return "1 chunk" if n_chunks == 1 else f"{n_chunks} chunks"
+
+
+def _listed(papers: Sequence[str]) -> str:
+    more = f" and {len(papers) - _MOST_PAPERS_NAMED} more" if len(papers) > _MOST_PAPERS_NAMED else ""
+    return f"{', '.join(papers[:_MOST_PAPERS_NAMED])}{more}"

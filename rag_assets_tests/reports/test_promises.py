@@ -27,8 +27,8 @@ FELL = Claim("Ferritin fell.", (citation("iron", 0, "Ferritin fell by a lot."),)
 @pytest.fixture
 def answers() -> list[QAResult]:
     return [
-        answer("findings/1", "Findings: How much did ferritin fall?", FELL),
-        answer("findings/2", "Findings: Who paid for it?"),
+        answer("findings/1", "How much did ferritin fall?", FELL),
+        answer("findings/2", "Who paid for it?"),
     ]
 
 
@@ -55,7 +55,7 @@ def test_a_sentence_without_evidence_is_found(report: Report, answers: list[QARe
     """It would stand there as if it were proven."""
     (section,) = report.sections
     (fell,) = section.statements
-    bare = replace(section, statements=(replace(fell, evidence=()),))
+    bare = replace(section, answers=(replace(section.answers[0], statements=(replace(fell, evidence=()),)),))
 
     assert broken(replace(report, sections=(bare,)), answers) == {"sentences_cited"}
     assert broken(replace(report, evidence=()), answers) == {"sentences_cited"}, "its number leads nowhere"
@@ -71,7 +71,7 @@ def test_a_question_that_is_passed_over_is_found(report: Report, answers: list[Q
 def test_a_section_that_says_nothing_is_found(report: Report, answers: list[QAResult]) -> None:
     """A heading above nothing looks like a fault of the printer."""
     (section,) = report.sections
-    silent = replace(section, statements=(), gaps=())
+    silent = replace(section, answers=(), gaps=())
 
     assert "no_silent_section" in broken(replace(report, sections=(silent,)), answers)
 

@@ -70,8 +70,8 @@ def report() -> Report:
     fell = Claim(EVIL, (citation("iron", 0, EVIL),))
     sample = Claim("Forty took part.", (citation("iron", 200, "Forty took part."),))
     answers = [
-        answer("findings/1", "Findings: How much did ferritin fall?", fell, replace(fell, text="Again.")),
-        answer("findings/2", "Findings: Who paid for it?"),
+        answer("findings/1", "How much did ferritin fall?", fell, replace(fell, text="Again.")),
+        answer("findings/2", "Who paid for it?"),
         answer("studies/iron/Sample", "How many took part?", sample, replace(sample, text="Not for a cell.")),
     ]
     return assembled(plan, answers, {"iron": "Iron & <b>steel</b>"}, {"iron:1": "iron"})
@@ -90,7 +90,8 @@ def test_what_was_refused_or_not_asked_is_a_gap_with_what_was_searched(report: R
     findings, studies = report.sections
 
     assert [(gap.missing, gap.n_chunks, gap.papers) for gap in findings.gaps] == [("Who paid for it?", 1, ("iron",))]
-    assert [(gap.missing, gap.where) for gap in studies.gaps] == [("Sample of runners", "paper:runners")]
+    assert [gap.about for gap in studies.gaps] == [("runners",)]
+    assert [(gap.missing, gap.where) for gap in studies.gaps] == [("Sample", "")]
 
 
 @pytest.mark.parametrize("shown", ["markdown", "html"])
@@ -128,6 +129,6 @@ def test_the_word_file_holds_text_table_gaps_and_evidence(report: Report) -> Non
     text = "\n".join(paragraph.text for paragraph in document.paragraphs)
     assert EVIL in text
     assert "[1] “" in text
-    assert "Who paid for it? Searched:" in text
+    assert "Who paid for it? Searched in vain: 1 chunk of iron." in text
     cells = [[cell.text for cell in row.cells] for row in document.tables[0].rows]
     assert cells[1] == ["Iron & <b>steel</b>", "Forty took part. [2, p. 3]"]

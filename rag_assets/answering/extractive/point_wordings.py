@@ -73,7 +73,7 @@ WORDINGS = {
             rf"\bwe (?:\w+ )?ask(?:ed)? (?!{_OTHER_PEOPLE})",
             r"\bwe (?:\w+ )?(?:test(?:ed)?|assess(?:ed)?) (?:the|whether|if|how)\b",
             rf"\bwe\b.{{0,160}}? {_TO_KNOW}",
-            rf"\bwe (?:\w+ )?{_TELL}",
+            rf"\bwe (?!first )(?:\w+ )?{_TELL}",
             rf"\b{_THIS_WORK}\b.{{0,60}}?\b(?:{_ASK}|{_TELL})",
             r"\bhere,? we\b|\bwas designed to\b",
             rf"\bin order {_TO_KNOW}",
@@ -130,7 +130,7 @@ WORDINGS = {
             r"\b(?:decreased?|increased?|reduced|higher|lower|greater|more|less|fewer|better|worse"
             r"|faster|predict(?:s|ed))\b",
             r"\b(?:outperform\w*|improve[sd]?|associated with|correlated|significant(?:ly)?|effects?|achieves?)\b",
-            r"\b(?:resulted in|differences?|even when|regardless)\b",
+            r"\b(?:resulted in|led to|lowered|differences?|even when|regardless)\b",
         ),
         label=_label(Point.FOUND),
         heading=_any(r"\bkey points\b|\b(?:summary of|main|key) (?:results|findings)\b"),
@@ -172,8 +172,9 @@ HAS_FIGURE = re.compile(
 """Holds a percentage, a decimal or a number that is no year."""
 OF_OTHERS = _any(
     r"\bet al\b|\band colleagues\b|\([^()]{0,80}\b(?:19|20)\d\d[a-z]?\)|\[\d+(?:[,–-] ?\d+)*\]",
-    r"\b(?:previous|prior|earlier|past|some|many|several|other|recent|numerous|most|much) (?:[\w-]+ )?"
-    r"(?:work|research|studies|findings|authors|models)\b",
+    r"\b(?:previous|prior|earlier|past|some|many|several|other|recent|numerous|most|much|extensive|growing) "
+    r"(?:[\w-]+ )?(?:work|research|studies|findings|authors|models|evidence|literature)\b",
+    r"^to date\b|\blittle is known\b",
     r"^recently\b|\b(?<!we )have (?:been )?(?:shown|demonstrated)\b",
 )
 """Cites, or tells what others did or found."""
@@ -188,7 +189,7 @@ LEANS_BACK = _any(
     rf"^(?:this (?!(?:\w+ )?{_WORK}\b)|(?:these|those|they|it|such|however|moreover|thus|therefore|hence)\b)",
     r"^(?:for example|for instance|similarly|in contrast|that is|specifically|in addition"
     r"|additionally|consequently)\b",
-    r"^(?:he|she|his|her|their|its|second(?:ly)?|third(?:ly)?|then|also|as such|but|and|furthermore"
+    r"^(?:he|she|his|her|their|its|second(?:ly)?|third(?:ly)?|then|also|as such|but|and|further|furthermore"
     r"|nevertheless)\b",
     r"^(?:in turn|to do so|to this end|next|finally|despite these|with that being said|in any case"
     r"|importantly, we also)\b",

@@ -55,7 +55,8 @@ _OTHERS, _DISPLAY, _LEANING, _LONG, _ANNOUNCING, _PART, _AFAR = 1.2, 1.0, 0.8, 0
 of the work; and off one of what was done that stands at the end of the paper."""
 _LONG_WORDS = 55
 _UNSURE = 0.4
-"""Share of what a place counts for where only a weak wording says the point."""
+"""Share of what a place counts for where only a weak wording says the point: findings end an abstract, whatever words
+they have."""
 _EARLY, _LATE = 0.2, 0.6
 """Shares of a paper: what stands before is its beginning, what stands behind its end."""
 _ENOUGH = 2.5
@@ -117,7 +118,8 @@ def _score(point: Point, one: Candidate, place: Place) -> float:
     wording = _of_wording(point, one.text, place)
     if wording <= 0:
         return 0.0
-    at_its_place = _of_place(point, place) * (1.0 if wording >= _STRONG else _UNSURE)
+    is_sure = wording >= _STRONG or (point is Point.FOUND and place.is_late_in_abstract)
+    at_its_place = _of_place(point, place) * (1.0 if is_sure else _UNSURE)
     return wording + at_its_place + _of_point(point, one.text, place) - _discount(one.text)
 
 

@@ -1,0 +1,71 @@
+"""What a template asks, question by question."""
+
+from pathlib import Path
+
+import pytest
+
+from rag_assets.domain import Point
+from rag_assets.reports.plan import PlannedQuestion, plan_report
+from rag_assets.reports.points_asked import point_asked
+from rag_assets.reports.templates import parse_template
+
+
+def planned(text: str) -> list[PlannedQuestion]:
+    template = parse_template(f"# Iron\n{text}", Path("iron.md"))
+    return list(plan_report(template, lambda _question, _k: ["found"]).questions)
+
+
+def test_a_question_is_asked_as_it_stands_and_anything_else_with_its_heading() -> None:
+    """Words of the heading would be looked for too, and sentences chosen for holding them."""
+    questions = planned("## What is lost\n- How much iron is lost in winter?\n- The role of sweat\n")
+
+    asked = [one.question.question for one in questions]
+    assert asked == ["How much iron is lost in winter?", "What is lost: The role of sweat"]
+    assert all("This part: What is lost" in one.manner.background for one in questions)
+
+
+def test_guidance_above_a_list_is_shown_to_a_model() -> None:
+    """What the author wrote of all questions would be read over."""
+    (question,) = planned("## Losses\nOnly what concerns adults.\n\n- How much iron is lost in winter?\n")
+
+    assert "Only what concerns adults." in question.manner.background
+
+
+@pytest.mark.parametrize(
+    ("question", "point"),
+    [
+        ("What was the main result?", Point.FOUND),
+        ("What did the authors find?", Point.FOUND),
+        ("What limits the study?", Point.LIMITS),
+        ("Which limitations do the authors name?", Point.LIMITS),
+        ("What was the aim of the study?", Point.ASKED),
+        ("What is this paper about?", Point.ASKED),
+        ("Which methods were used?", Point.DONE),
+        ("What was the main result for ferritin?", None),
+        ("How many participants took part?", None),
+        ("What was done and found?", None),
+        ("How much memory is needed?", None),
+        ("", None),
+    ],
+)
+def test_a_column_that_asks_for_a_point_and_nothing_more_is_told_from_the_summary(
+    question: str, point: Point | None
+) -> None:
+    """Asked of the passages, it finds nothing near its words; one about ferritin, answered so, would be about iron."""
+    assert point_asked(question) is point
+
+
+def test_a_filter_on_a_table_is_obeyed() -> None:
+    """The summary reads the whole paper, whatever the filter says."""
+    columns = 'papers = ["iron"]\ncolumns = { Result = "What was the main result?" }\n'
+    (whole,) = planned(f"## T\n```toml\n{columns}```\n")
+    (part,) = planned(f'## T\n```toml\nwhere = "section:results"\n{columns}```\n')
+
+    assert (whole.point, part.point) == (Point.FOUND, None)
+
+
+def test_a_section_may_tell_some_points_of_its_papers() -> None:
+    """A section on limits would repeat what each paper found."""
+    questions = planned('## Limits\n```toml\npapers = ["iron", "steel"]\nsummaries = ["limits"]\n```\n')
+
+    assert [(one.paper_id, one.point) for one in questions] == [("iron", Point.LIMITS), ("steel", Point.LIMITS)]
