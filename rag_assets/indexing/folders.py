@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from rag_assets.incremental import STAGED_SUFFIX, recover_folder, replace_folder
 from rag_assets.indexing.manifest import MANIFEST_FILE, is_intact, read_manifest, write_manifest
@@ -22,6 +22,15 @@ from rag_assets.indexing.protocols import Examination, GraphWear, IndexIdentity,
 logger = logging.getLogger(__name__)
 Index = TypeVar("Index")
 _LOCK = ".lock"
+
+
+class Written(NamedTuple):
+    """What a `write` did."""
+
+    n_added: int
+    """Passages that are new or took the place of another version."""
+    n_dropped: int
+    """Passages that were deleted or replaced."""
 
 
 class IndexFiles(Protocol):
@@ -34,8 +43,8 @@ class IndexFiles(Protocol):
         """passage_id -> fingerprint of everything in the folder's files; empty for an empty folder."""
         ...
 
-    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> int:
-        """As `IndexVersion.write`; returns how many passages were deleted or replaced."""
+    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> Written:
+        """As `IndexVersion.write`."""
         ...
 
     def examined(self, folder: Path, sample: Sequence[IndexRow], worn: GraphWear | None) -> Examination:
@@ -97,9 +106,13 @@ class FolderVersion:
         return self._files.fingerprints(self._folder)
 
     def write(self, rows: Mapping[str, IndexRow], report: Report) -> None:
-        n_dropped = self._files.write(self._folder, rows, report)
+        done = self._files.write(self._folder, rows, report)
         if self._wear is not None:
-            self._wear = replace(self._wear, n_dead=self._wear.n_dead + n_dropped)
+            self._wear = replace(
+                self._wear,
+                n_dead=self._wear.n_dead + done.n_dropped,
+                n_unmeasured=self._wear.n_unmeasured + done.n_added + done.n_dropped,
+            )
 
     def examined(self, sample: Sequence[IndexRow]) -> Examination:
         return self._files.examined(self._folder, sample, self._wear)

@@ -196,6 +196,8 @@ class GraphWear:
     """The same right after it was built from nothing."""
     n_dead: int
     """Vectors deleted or replaced since then; a graph keeps them as nodes that are passed over."""
+    n_unmeasured: int = 0
+    """Vectors written or deleted since `recall` was measured."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.incremental import fingerprint
-from rag_assets.indexing.folders import opened_for_reading
+from rag_assets.indexing.folders import Written, opened_for_reading
 from rag_assets.indexing.protocols import Examination, GraphWear, IndexIdentity, IndexRow, Report, Scope, Scored
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ class TantivyFiles:
     def fingerprints(self, folder: Path) -> dict[str, str]:
         return {id_: mark for bucket in _held(folder).values() for id_, mark in bucket.items()}
 
-    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> int:
+    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> Written:
         import tantivy
 
         held, wanted = _held(folder), _buckets(rows)
@@ -190,7 +190,7 @@ class TantivyFiles:
             n_done += len(wanted.get(bucket, []))
             report(n_done, n_to_do)
         writer.wait_merging_threads()
-        return sum(len(held.get(bucket, {})) for bucket in outdated)
+        return Written(n_to_do, sum(len(held.get(bucket, {})) for bucket in outdated))
 
     def examined(self, folder: Path, sample: Sequence[IndexRow], _worn: GraphWear | None) -> Examination:
         """Faulty are passages that have words and are not among the hits for all of them within their paper."""

@@ -11,7 +11,7 @@ import pytest
 
 from rag_assets.indexing.builder import stage_index, update_index
 from rag_assets.indexing.chroma.files import ChromaFiles
-from rag_assets.indexing.folders import FolderTarget, IndexFiles
+from rag_assets.indexing.folders import FolderTarget, IndexFiles, Written
 from rag_assets.indexing.manifest import read_manifest
 from rag_assets.indexing.protocols import IndexRow, Report
 from rag_assets.indexing.tantivy_index import TantivyFiles
@@ -193,7 +193,7 @@ def test_a_staged_folder_that_was_left_behind_is_not_opened(tmp_path: Path) -> N
     (tmp_path / "index.staged" / "left by a killed run").touch()
 
     class Watched(ChromaFiles):
-        def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> int:
+        def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> Written:
             opened.append(sorted(path.name for path in folder.iterdir()))
             return super().write(folder, rows, report)
 

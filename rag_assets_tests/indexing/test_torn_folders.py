@@ -14,7 +14,7 @@ import pytest
 from rag_assets.incremental import STAGED_SUFFIX
 from rag_assets.indexing.builder import update_index
 from rag_assets.indexing.chroma.files import ChromaFiles
-from rag_assets.indexing.folders import FolderTarget
+from rag_assets.indexing.folders import FolderTarget, Written
 from rag_assets.indexing.manifest import is_intact
 from rag_assets.indexing.protocols import IndexRow, Report
 from rag_assets.settings import IndexingSettings
@@ -32,7 +32,7 @@ class OpensIntactFolders(ChromaFiles):
         assert is_intact(folder) or folder.name.endswith(STAGED_SUFFIX)
         return super().fingerprints(folder)
 
-    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> int:
+    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> Written:
         assert not (folder / "torn").exists()
         return super().write(folder, rows, report)
 

@@ -109,6 +109,26 @@ def test_a_graph_that_finds_less_than_when_it_was_built_is_built_anew(
     assert "of the nearest passages, less than indexing.min_recall (99.9%)" in caplog.text
 
 
+def test_a_graph_is_measured_again_when_a_hundredth_of_it_has_changed(tmp_path: Path) -> None:
+    """Measuring after each edited sentence costs more than the edit; never measuring hides what many edits wore out."""
+    target, folder = target_of(IndexingSettings()), tmp_path / "chroma"
+    update_index(FolderTarget(folder, target), rows(0, 300))
+    built = read_manifest(folder)
+    assert built is not None
+    assert built.wear is not None
+    write_manifest(folder, replace(built, wear=replace(built.wear, recall=0.995)))
+
+    kept = []
+    for n_more in (1, 2, 3, 4):
+        update_index(FolderTarget(folder, target), rows(0, 300 + n_more))
+        manifest = read_manifest(folder)
+        assert manifest is not None
+        assert manifest.wear is not None
+        kept.append((manifest.wear.recall == 0.995, manifest.wear.n_unmeasured))
+
+    assert kept == [(True, 1), (True, 2), (True, 3), (False, 0)]
+
+
 def test_a_graph_that_was_no_better_when_it_was_built_is_not_built_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -17,6 +17,9 @@ _VECTOR_ERROR = 1e-4
 _TOLERATED_UNFOUND = 0.1
 _RECALL_NOISE = 0.02
 """Two samples of one graph of 20,000 passages, whose recall was 0.75, differed by that."""
+_UNMEASURED_SHARE = 0.01
+"""Of the passages. What so few vectors change is less than `_RECALL_NOISE`; measuring it among 23,000 passages took as
+long as writing one edited paper."""
 
 
 def faulty_passages(store: ChromaStore, exact: ExactVectors, ids: Sequence[str]) -> tuple[str, ...]:
@@ -31,6 +34,11 @@ def faulty_passages(store: ChromaStore, exact: ExactVectors, ids: Sequence[str])
     ]
     unfound = [id_ for id_, hits in zip(ids, nearest, strict=True) if not hits or hits[0].score <= 1.0 - _VECTOR_ERROR]
     return tuple(wrong or (unfound if len(unfound) > _TOLERATED_UNFOUND * len(ids) else []))
+
+
+def is_due(wear: GraphWear, n_passages: int) -> bool:
+    """Whether so much was written since the recall was measured that it should be measured again."""
+    return wear.n_unmeasured > _UNMEASURED_SHARE * n_passages
 
 
 def recall(store: ChromaStore, exact: ExactVectors, ids: Sequence[str]) -> float:

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from rag_assets.incremental import plan_update
-from rag_assets.indexing.chroma.audit import faulty_passages, recall, why_rebuild
+from rag_assets.indexing.chroma.audit import faulty_passages, is_due, recall, why_rebuild
 from rag_assets.indexing.chroma.database import COLLECTION, DATABASE_FILE, collection_of, panics_as_errors, started
 from rag_assets.indexing.chroma.store import ChromaStore
 from rag_assets.indexing.exact_vectors import ExactVectors, write_vectors
+from rag_assets.indexing.folders import Written
 from rag_assets.indexing.protocols import Examination, GraphWear, IndexIdentity, IndexRow, Report, Vectors
 from rag_assets.settings import IndexingSettings
 
@@ -60,7 +61,7 @@ class ChromaFiles:
         with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             return dict(connection.execute(_FINGERPRINTS))
 
-    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> int:
+    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> Written:
         plan = plan_update(self.fingerprints(folder), {id_: row.fingerprint for id_, row in rows.items()})
         to_build = [rows[id_] for id_ in plan.to_build]
         new = dict(zip(plan.to_build, self.vectors_of(to_build), strict=True)) if to_build else {}
@@ -77,7 +78,7 @@ class ChromaFiles:
         if plan.to_drop:
             with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:
                 connection.execute("VACUUM")  # until then, what was deleted can be read in free pages
-        return len(plan.to_drop)
+        return Written(len(to_build), len(plan.to_drop))
 
     def examined(self, folder: Path, sample: Sequence[IndexRow], worn: GraphWear | None) -> Examination:
         """Faulty are passages that are not the same in the database and in the file for exact search, and those that
@@ -90,10 +91,13 @@ class ChromaFiles:
         if not ids:
             return Examination()
         with closing(ChromaStore.open(folder)) as store:
-            faulty, found = faulty_passages(store, exact, ids), recall(store, exact, ids)
+            faulty = faulty_passages(store, exact, ids)
+            if worn is not None and not is_due(worn, len(exact)):
+                return Examination(faulty, worn)
+            found = recall(store, exact, ids)
         if worn is None:
             return Examination(faulty, GraphWear(found, found, 0))
-        wear = replace(worn, recall=found)
+        wear = replace(worn, recall=found, n_unmeasured=0)
         return Examination(faulty, wear, why_rebuild(wear, len(exact), self.settings.min_recall))
 
     def _opened(self, folder: Path) -> "_WritableStore":
