@@ -52,3 +52,10 @@ def test_the_domain_core_runs_without_dagster() -> None:
     """The core is what other projects can use; import-linter holds the source, this the effect."""
     modules = "parsing.corpus, rag_assets.chunking.updates, rag_assets.engine, rag_assets.evaluation.smoke"
     assert "dagster" not in imported_by(f"import rag_assets.{modules}")
+
+
+def test_a_parse_worker_imports_no_more_than_it_needs() -> None:
+    """A run over three changed papers starts two of them, and waits for their imports longer than for the papers."""
+    imported = imported_by("import rag_assets.parsing.worker_process, rag_assets.parsing.attempts")
+
+    assert not (HEAVY | {"dagster", "pyarrow.compute", "pyarrow.parquet"}) & imported

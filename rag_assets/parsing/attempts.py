@@ -12,8 +12,8 @@ from rag_assets.domain import BlockKind, Document, PageSource, Source, Zone
 from rag_assets.errors import UnreadableDocument
 from rag_assets.incremental import fingerprint
 from rag_assets.parsing.discovery import Paper, PaperFile
+from rag_assets.parsing.document_promises import demand_promises
 from rag_assets.parsing.files.raw import RawFile, hashed_content, head_and_sha256
-from rag_assets.parsing.promises import demand_promises
 from rag_assets.parsing.registry import expected_sources, parser_of, sniff, suffix_rank
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.parsing.worker_process import Failure
