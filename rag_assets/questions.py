@@ -34,9 +34,13 @@ _NEW_QUESTION = re.compile(
 _LIST_ITEM = re.compile(r"[,;]\s+and\s+|;\s+", re.IGNORECASE)
 _ABOUT_PUBLICATION = re.compile(
     r"\bwho (?:wrote|authored|co-?authored|published|developed|created|built|designed|introduced|proposed|invented)\b"
+    r"|\bwho (?:carried out|conducted|did|ran|performed|led|undertook) (?:the|this|that)\b.{0,30}?"
+    r"\b(?:study|research|experiment|trial|survey|review|analysis|meta-analysis|investigation|work|project|paper)\b"
+    r"|\bwho (?:is|are|was|were) (?:the (?:\w+ )?(?:people|persons?|researchers?|scientists?|team) )?behind\b"
     r"|\bwritten by\b"
     r"|\bauthors? (?:of|behind)\b|\b(?:who|which|what|list|name|names of) (?:(?:is|are|were) )?(?:the )?authors?\b"
     r"|\b(?:which|what|whose) (?:journals?|institutions?|universit(?:y|ies)|affiliations?)\b|\baffiliated\b"
+    r"|\bwhere do(?:es)? the (?:\w+ )?(?:authors?|researchers?)\b.{0,80}\bwork\b"
     r"|\bwhen (?:was|were|did) .{1,120}\b(?:published|publish|appear)\b|\bpublication (?:date|year)\b|\bdoi\b",
     re.IGNORECASE,
 )

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.comparison import compared_sides
@@ -98,6 +99,50 @@ def test_who_made_a_thing_is_answered_by_the_paper_that_is_named_after_it(thing:
     answer = draft(f"Who developed {thing}?", first)
 
     assert ([claim.text for claim in answer.claims] == ["Ada Lund, Berit Moe"]) is is_answered
+
+
+@pytest.mark.parametrize(
+    ("front", "answers"),
+    [
+        ("Ada Lund\n\nHill College, Dale, North", ["Ada Lund"]),
+        ("Ada Lund Hill College, Dale\n\nAbstract. Ferritin in sheep.", ["Ada Lund Hill College, Dale"]),
+        ("Lund, Ada * lund@hill.edu\n\nMoe, Berit † moe73@dale.edu", 2),
+        ("Author(s) | Lund, Ada; Moe, Berit\nCitation | Herds, 2019", ["Author(s) | Lund, Ada; Moe, Berit"]),
+        ("Deep Learning\n\nDeep learning of sheep, at Hill College, Dale, is deep.", []),
+    ],
+)
+def test_a_first_page_names_its_authors_with_or_without_their_places(front: str, answers: list[str] | int) -> None:
+    """Papers without a header begin with names in a line of their own, or each beside a place or an address."""
+    first = replace(
+        context(chunk("sheep_ferritin", f"{front}\n\nSheep were bled twice in spring, in the herd.")), page_start=1
+    )
+
+    claims = draft("Who carried out the study of ferritin in sheep?", first).claims
+
+    assert len(claims) == answers if isinstance(answers, int) else [one.text for one in claims] == answers
+
+
+def test_the_places_where_authors_work_stand_on_the_first_page() -> None:
+    """One university may be in the line below the names, a later one in a footnote."""
+    text = (
+        "Ada Lund*\n\nDepartment of Herds, Hill College, Dale\n\nAbstract\n\nFerritin in sheep was measured in herds."
+    )
+    first = replace(context(chunk("sheep_ferritin", text)), page_start=1)
+
+    answer = draft("At which university does the author of the study of ferritin in sheep work?", first)
+
+    assert [claim.text for claim in answer.claims] == ["Department of Herds, Hill College, Dale"]
+
+
+def test_a_name_too_short_for_a_quote_is_quoted_with_the_next_line() -> None:
+    """A quote of two words would be found anywhere and is dropped."""
+    paper = chunk("sheep_ferritin", "Ada Lund\n\nHill College, Dale\n\nSheep were bled twice in spring, in the herd.")
+    question = "Who wrote the study of ferritin in sheep?"
+
+    answer = draft(question, replace(context(paper), page_start=1))
+    (claim,) = verify(answer, {paper.chunk_id: paper}, question).claims
+
+    assert (claim.text, claim.citations[0].quote) == ("Ada Lund", "Ada Lund\n\nHill College, Dale")
 
 
 def test_nothing_but_a_title_page_says_who_wrote_a_paper() -> None:

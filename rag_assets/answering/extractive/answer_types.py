@@ -1,4 +1,4 @@
-"""Raises candidates that hold what a question asks for: a number, a time, a person or institution, a reason.
+"""Raises candidates that hold what a question asks for: a number, a time, a person or institution, a reason, a meaning.
 
 A question is answered by what its first words ask for, not only by what is near it: "When do symptoms peak?" by the
 sentence with the days. A candidate without it keeps its relevance, so that nothing is refused because of its wording.
@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
+from rag_assets.answering.extractive.definitions import defined_names, raised_by_definition
 from rag_assets.answering.extractive.words import stem_of
 from rag_assets.settings import ExtractiveSettings
 
@@ -70,7 +71,10 @@ def raised_by_type(
     question: str, candidates: Sequence[Candidate], relevance: NDArray[np.float32], settings: ExtractiveSettings
 ) -> NDArray[np.float32]:
     """The relevance of each sentence, shape (n,), raised by `answer_type_bonus` where it holds what is asked for, up
-    to 1. Sentences below `min_relevance` stay there: holding a number makes no refusal an answer."""
+    to 1. Sentences below `min_relevance` stay there: holding a number makes no refusal an answer; only one that defines
+    what the question asks the meaning of answers by itself."""
+    if names := defined_names(question):
+        return raised_by_definition(names, candidates, relevance)
     bonus = settings.answer_type_bonus
     kind = next((one for one in _TYPES if one.asked.search(question)), None)
     if kind is None or not bonus:

@@ -1,8 +1,9 @@
 """Answers who wrote a paper, and where and when it appeared, from its title page.
 
 The title page of a TEI file is a section of lines, "Authors: A. Lund; B. Moe". Other formats keep the authors as lines
-of names on the first page, or in a citation of the paper itself. What says it is published as it stands; nothing else
-is an answer: a sentence with the words of the title does not say who wrote it.
+of names on the first page, with or without the place where each works, or in a citation of the paper itself. What says
+it is published as it stands; nothing else is an answer: a sentence with the words of the title does not say who wrote
+it.
 
 Which paper is meant is told by the words of its title or, since questions say it in other words, by its meaning: what
 was found of it must hold something like each word that describes the paper, clearly more than any other paper does.
@@ -11,32 +12,48 @@ was found of it must hold something like each word that describes the paper, cle
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
+from itertools import takewhile
 
+from rag_assets.answering.citations.quote_search import MIN_QUOTE_CHARS
 from rag_assets.answering.drafts import DraftCitation, DraftClaim, TokenReader
 from rag_assets.answering.extractive.relevance import nearness_of
 from rag_assets.answering.extractive.words import terms_of, words_of
 from rag_assets.domain import TITLE_PAGE_HEADING, Context
-from rag_assets.text.person_names import lists_names
+from rag_assets.text.person_names import (
+    begins_with_a_name,
+    lists_names,
+    names_an_institution,
+    names_only,
+    ordinary_words,
+)
 
+_AUTHORS, _PLACES, _TITLE = "Authors", "Affiliations", "Title"
 _ASKED = (
     (re.compile(r"\b(?:which|what|whose) journals?\b|\bpublished in\b", re.IGNORECASE), "Published in"),
     (re.compile(r"\bwhen\b|\bpublication (?:date|year)\b|\bwhat year\b", re.IGNORECASE), "Publication date"),
-    (re.compile(r"\binstitutions?\b|\buniversit|\baffiliat", re.IGNORECASE), "Affiliations"),
+    (
+        re.compile(
+            r"\b(?:which|what|whose) (?:institutions?|universit)|\baffiliat|\bwhere do(?:es)?\b.*\bwork", re.IGNORECASE
+        ),
+        _PLACES,
+    ),
     (re.compile(r"\bdoi\b", re.IGNORECASE), "DOI"),
-    (re.compile(r"\bwho\b|\bauthor|\bwritten by\b", re.IGNORECASE), "Authors"),
+    (re.compile(r"\bwho\b|\bauthor|\bwritten by\b", re.IGNORECASE), _AUTHORS),
 )
 """What a question asks for, and the label of the line that says it; the first that fits."""
 _WRITTEN_BY = re.compile(
-    r"\bwho (?:wrote|authored|co-?authored)\b|\bwritten by\b|\bauthors? of (?:the|this)\b|\b(?:is|are) the authors?\b",
+    r"\bwho (?:wrote|authored|co-?authored)\b|\bwritten by\b|\bauthors? of (?:the|this)\b|\b(?:is|are) the authors?\b"
+    r"|\bwho (?:carried out|conducted|did|ran|performed|led|undertook)\b"
+    r"|\bpeople behind\b|\b(?:is|are|were|was) behind\b",
     re.IGNORECASE,
 )
 _MADE_BY = re.compile(r"\bwho (?:developed|created|built|designed|introduced|proposed|invented)\b", re.IGNORECASE)
 """Answered by the authors of the paper whose title names the thing; else by what papers say of it."""
-_AUTHORS, _TITLE = "Authors", "Title"
 _ABOUT_PUBLISHING = terms_of(
     "wrote write written developed created built designed introduced proposed invented author authors authored "
     "coauthored published publish publication appear appeared journal article study title year date doi institution "
-    "university affiliation affiliated first last lead"
+    "university affiliation affiliated first last lead carried conducted did ran performed led undertook behind people "
+    "research researchers team work works based names came out"
 )
 """Words that tell no paper from another."""
 _NAMED_FROM = 0.6
@@ -46,9 +63,11 @@ _MEANT_FROM, _MEANT_BEFORE = 0.5, 0.04
 """Nearness from which a paper is meant, and by how much it must pass the next one. 110 papers of one journal, described
 by half of the words of a sentence of their abstract: the right paper for .83 of them, a wrong one for none; with the
 right one left out, another for .16."""
-_FIRST_LINES = 12
+_FIRST_LINES = 20
+_ABSTRACT = re.compile(r"\W*(?:abstract|summary|introduction)\b", re.IGNORECASE)
 _LABELLED = {
-    _AUTHORS: re.compile(r"authors?: ", re.IGNORECASE),
+    _AUTHORS: re.compile(r"author(?:s|\(s\))?\s*[:|] ", re.IGNORECASE),
+    _PLACES: re.compile(r"\W*(?:present|current|affiliations?)\s*(?:address)?\s*[:|] ", re.IGNORECASE),
     "Publication date": re.compile(r"(?:.{0,200} )?(?:publication )?date: .*\d{4}", re.IGNORECASE),
     "DOI": re.compile(r"doi: |https?://(?:dx\.)?doi\.org/", re.IGNORECASE),
 }
@@ -91,12 +110,24 @@ def publication_claims(question: str, contexts: Sequence[Context], reader: Token
     ]
     claims = {
         (page.context.paper_id, line): DraftClaim(
-            line, (DraftCitation(page.context.chunk_id, line),), relevance=round(share, 4)
+            line, (DraftCitation(page.context.chunk_id, _quote(line, page.context.text)),), relevance=round(share, 4)
         )
         for share, page in sorted(chosen, key=lambda one: -one[0])
         for line in page.lines
     }
     return list(claims.values())
+
+
+def _quote(line: str, text: str) -> str:
+    """The line as its evidence; a short one, which would be found anywhere, with the line after it or before it."""
+    if len(line) >= MIN_QUOTE_CHARS:
+        return line
+    around = [one for one in re.finditer(r"[^\n]+", text) if one[0].strip()]
+    at = next((nth for nth, one in enumerate(around) if one[0] == line), None)
+    if at is None or len(around) == 1:
+        return line
+    first, last = (at, at + 1) if at + 1 < len(around) else (at - 1, at)
+    return text[around[first].start() : around[last].end()]
 
 
 def _share(wanted: Set[str], named: Set[str]) -> float:
@@ -130,9 +161,10 @@ def _title_pages(context: Context, label: str, contexts: Sequence[Context]) -> I
         found = [line for line in lines if line.startswith(f"{label}: ")][:1]
         title_terms = named = terms_of(f"{title} {of_file}")
     else:
-        found = [line for line in lines[:_FIRST_LINES] if _says(line, label)] if _is_first(context, contexts) else []
+        of_paper = [one.text for one in contexts if one.paper_id == context.paper_id]
+        found = _front_lines(context, label, of_paper) if _is_first(context, contexts) else []
         title_terms = terms_of(of_file)
-        named = title_terms.union(*(terms_of(one.text) for one in contexts if one.paper_id == context.paper_id))
+        named = title_terms.union(*(terms_of(text) for text in of_paper))
     if found:
         yield _TitlePage(context, tuple(found), title_terms, named)
 
@@ -143,9 +175,26 @@ def _is_first(context: Context, contexts: Sequence[Context]) -> bool:
     return not has_header and (context.page_start == 1 or (context.page_start is None and not context.section_title))
 
 
-def _says(line: str, label: str) -> bool:
+def _front_lines(context: Context, label: str, texts: Sequence[str]) -> list[str]:
+    """The lines of a first page that answer. texts: of the paper, whose ordinary words are no names."""
+    ordinary = ordinary_words("\n".join(texts))
+    lines = [line for line in context.text.split("\n") if line.strip()]
+    front = list(takewhile(lambda line: _ABSTRACT.match(line) is None, lines[:_FIRST_LINES]))
+    front = front or lines[:_FIRST_LINES]
     labelled = _LABELLED.get(label)
-    if labelled is not None and labelled.match(line):
+    found = [line for line in front if labelled and labelled.match(line)]
+    if label == _AUTHORS:
+        addressed = [line for line in front if "@" in line and begins_with_a_name(line, ordinary)]
+        named = [line for line in front if _says_names(line, ordinary) or line in addressed]
+        return found or named or [line for line in front if begins_with_a_name(line, ordinary)]
+    if label == _PLACES:
+        moved = [line for line in lines[_FIRST_LINES:] if labelled and labelled.match(line)]
+        return [line for line in front if names_an_institution(line) or line in found] + moved
+    return found
+
+
+def _says_names(line: str, ordinary: Set[str]) -> bool:
+    cited = _CITES_ITSELF.match(line)
+    if lists_names(line) or (cited is not None and lists_names(cited["names"])):
         return True
-    cited = _CITES_ITSELF.match(line) if label == _AUTHORS else None
-    return label == _AUTHORS and (lists_names(line) or (cited is not None and lists_names(cited["names"])))
+    return names_only(line, ordinary)

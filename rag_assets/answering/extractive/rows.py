@@ -22,8 +22,8 @@ _MAX_ROW_CHARS = 240
 """A longer row is narrowed to the columns that were asked for."""
 _MAX_TITLE_CHARS, _LEAST_TITLE_CHARS = 140, 12
 _TABLE_NUMBER = re.compile(r"(?:table|exhibit|tab\.)\s+[\w.-]*\w", re.IGNORECASE)
-_NAMED_FROM = 0.4
-"""Share of a column's name from which a question names it."""
+_NAMED_FROM, _NEARLY_BEST = 0.4, 0.3
+"""Share of a column's name from which a question names it, and of the best column's share."""
 _BESIDE_BEST = 0.97
 """A second row is used from this share of the best row's rank on."""
 _MOST_ROWS = 2
@@ -38,6 +38,7 @@ _ASKS_FOR_A_VALUE = re.compile(
     r"incidence|temperatures?|concentrations?|lengths?|widths?|heights?|depths?|speeds?|distances?|counts?|totals?)\b",
     re.IGNORECASE,
 )
+_DIGIT = re.compile(r"\d")
 _NAMES_SEVERAL = re.compile(r"\b(?:and|or|than|versus|vs|between|both)\b", re.IGNORECASE)
 _VALUE_FROM, _OTHER_FROM = 0.52, 0.68
 """Scores from which a row answers a question that asks for a value, and any other question."""
@@ -77,8 +78,11 @@ def _place(row: FoundRow) -> tuple[int, int]:
 
 def _relevances(matcher: RowMatcher, part: str) -> dict[tuple[int, int], float]:
     """The relevance of the rows that answer a part of the question, on the scale of sentences."""
-    least = _VALUE_FROM if _ASKS_FOR_A_VALUE.search(part) else _OTHER_FROM
+    asks_for_a_value = _ASKS_FOR_A_VALUE.search(part) is not None
+    least = _VALUE_FROM if asks_for_a_value else _OTHER_FROM
     best = [one for one in matcher.best(part, _BESIDE_BEST) if one.score >= least or one.is_named_in_words]
+    if asks_for_a_value:
+        best = [one for one in best if any(_DIGIT.search(cell.text) for cell, _ in one.row.columns)]
     beside = [one for one in best[1:] if _is_asked_beside(one, best[0], part)]
     return {_place(one.row): _relevance(one, least) for one in [*best[:1], *beside][:_MOST_ROWS]}
 
@@ -115,7 +119,7 @@ def _narrowed(row: FoundRow, asked: Set[str], matcher: RowMatcher) -> str:
     """The row's name and the columns that the question names best; empty where it names none."""
     shares = [(cell, matcher.share(header, asked)) for cell, header in row.columns]
     best = max((share for _, share in shares), default=0.0)
-    chosen = {cell.position for cell, share in shares if share == best} | {0}
+    chosen = {cell.position for cell, share in shares if share >= _NEARLY_BEST * best} | {0}
     cells = [cell for cell in row.row.cells if cell.position in chosen]
     texts = [row.context.text[cell.start : cell.end].strip() for cell in cells]
     return SEPARATOR.join(texts) if best >= _NAMED_FROM else ""

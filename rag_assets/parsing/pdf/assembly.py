@@ -4,7 +4,7 @@ The groups come in reading order, without running headers.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from rag_assets.domain import Block, BlockKind, Span, Zone
@@ -17,7 +17,7 @@ from rag_assets.parsing.pdf.headings import BodyStyle, HeadingLevels, caption_ki
 from rag_assets.parsing.pdf.paragraphs import Part, goes_on, is_unfinished, joined_parts
 from rag_assets.parsing.pdf.sections import Outline, zones_of
 from rag_assets.parsing.pdf.table_columns import table_cells
-from rag_assets.text.person_names import lists_names
+from rag_assets.text.person_names import lists_names, names_only, ordinary_words
 
 _FOOTNOTE_SIZE = 0.93
 _FOOTNOTE_TOP = 0.5
@@ -43,7 +43,8 @@ def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None) -> tuple[Blo
     """The blocks of a document from its groups in reading order; `title` is the group that is its title, if any."""
     body = BodyStyle.of(groups)
     vocabulary = Vocabulary.of(line.text for group in groups for line in group.lines)
-    gathered = _with_lists(_with_paragraphs_joined(_with_captions(list(_gathered(groups, body, title)))))
+    ordinary = ordinary_words(" ".join(line.text for group in groups for line in group.lines))
+    gathered = _with_lists(_with_paragraphs_joined(_with_captions(list(_gathered(groups, body, title, ordinary)))))
     headings = [one.kind is BlockKind.HEADING and one.groups[0] is not title for one in gathered]
     levels = HeadingLevels.of([one.groups[0] for one, is_one in zip(gathered, headings, strict=True) if is_one])
     texts = [_text_and_spans(one, vocabulary) for one in gathered]
@@ -62,10 +63,14 @@ def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None) -> tuple[Blo
     return tuple(block for block in blocks if block.text)
 
 
-def _gathered(groups: Iterable[LineGroup], body: BodyStyle, title: LineGroup | None) -> Iterator[_Gathered]:
+def _gathered(
+    groups: Iterable[LineGroup], body: BodyStyle, title: LineGroup | None, ordinary: Set[str]
+) -> Iterator[_Gathered]:
     above: _Gathered | None = None
     for group in groups:
         kind = BlockKind.HEADING if group is title else _kind_of(group, body, above)
+        if kind is BlockKind.HEADING and group is not title and _names_authors(group, ordinary):
+            kind = BlockKind.PARAGRAPH
         above = _Gathered(kind, [group])
         yield above
 
@@ -74,12 +79,18 @@ def _kind_of(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> Bloc
     if group.kind is GroupKind.ROWS:
         return BlockKind.TABLE
     if is_heading(group, body):
-        return BlockKind.PARAGRAPH if group.page == 1 and lists_names(group.plain_text) else BlockKind.HEADING
+        return BlockKind.HEADING
     if group.is_aside or _is_footnote(group, body, above):
         return BlockKind.FOOTNOTE
     if caption_kind(group) == "figure":
         return BlockKind.FIGURE
     return BlockKind.LIST if group.kind is GroupKind.ITEM else BlockKind.PARAGRAPH
+
+
+def _names_authors(group: LineGroup, ordinary: Set[str]) -> bool:
+    """Whether a group that looks like a heading holds the names of persons on the first page: large, as titles are."""
+    text = group.plain_text
+    return group.page == 1 and (lists_names(text) or names_only(text, ordinary))
 
 
 def _is_footnote(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> bool:
