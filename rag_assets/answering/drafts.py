@@ -133,6 +133,16 @@ class TokenReader(Protocol):
     def of_texts(self, texts: Sequence[str]) -> Sequence[TextTokens]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Background:
+    """The larger text that an answer will stand in. A model that writes reads it; nothing is searched for it."""
+
+    outline: str
+    """A change in it asks for no draft again: it does not decide what this part says."""
+    part: str
+    """What the whole is for and which part of it the answer is; another one is another draft."""
+
+
 class Answerer(Protocol):
     """Writes a draft answer from contexts."""
 
@@ -146,7 +156,7 @@ class Answerer(Protocol):
         """What of a context a draft follows from; the rest may change without asking for another one."""
         ...
 
-    def within(self, background: str) -> "Answerer":
+    def within(self, background: Background) -> "Answerer":
         """The same, writing for a larger text; see `Manner.background`."""
         ...
 

@@ -9,7 +9,15 @@ from copy import copy
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, DraftAnswer, DraftCitation, DraftClaim, Reading
+from rag_assets.answering.drafts import (
+    INSUFFICIENT,
+    REFUSAL,
+    Background,
+    DraftAnswer,
+    DraftCitation,
+    DraftClaim,
+    Reading,
+)
 from rag_assets.answering.model_replies.parsing import ModelReply, read_tolerantly
 from rag_assets.answering.model_replies.texts import MAX_CLAIM_CHARS, claim_text, insufficient_notes, is_insufficient
 from rag_assets.answering.prompt_files import INSTRUCTIONS, QUESTION, QUESTION_WITHIN
@@ -46,19 +54,19 @@ class HostedAnswerer:
             ),
             max_output_tokens=settings.max_output_tokens,
         )
-        self._background = ""
+        self._background: Background | None = None
 
     @property
     def identity(self) -> str:
         """The model, readably, and a hash of the prompts, the reply's schema and the code between them."""
-        within = (QUESTION_WITHIN.text, self._background) if self._background else ()
+        within = (QUESTION_WITHIN.text, self._background.part) if self._background else ()
         asked = fingerprint(INSTRUCTIONS.text, QUESTION.text, ModelReply.model_json_schema(), HOSTED_VERSION, *within)
         return f"{self._model.model_id} prompt-{asked[:8]}"
 
     def read(self, context: Context) -> Context:
         return context.words()
 
-    def within(self, background: str) -> "HostedAnswerer":
+    def within(self, background: Background) -> "HostedAnswerer":
         """The same model, which is shown the outline of the text that the answer will stand in."""
         answerer = copy(self)
         answerer._background = background
@@ -103,9 +111,10 @@ class HostedAnswerer:
             return self._asked(question, contexts[: (len(contexts) + 1) // 2], n_halvings_left - 1)
 
     def _prompt(self, question: str, given: SourcesBlock) -> str:
-        if not self._background:
+        if self._background is None:
             return QUESTION.filled(sources=given.text, question=question)
-        return QUESTION_WITHIN.filled(sources=given.text, question=question, background=self._background)
+        background = f"{self._background.outline}\n\n{self._background.part}"
+        return QUESTION_WITHIN.filled(sources=given.text, question=question, background=background)
 
 
 def _read(reply: "StructuredReply[ModelReply]") -> tuple[ModelReply, Reading]:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from rag_assets.answering.drafts import Background
 from rag_assets.settings import Effort
 
 
@@ -11,8 +12,8 @@ class Manner:
 
     k: int | None = None
     """Chunks that are read; None: `answering.k`."""
-    background: str = ""
-    """The larger text that the answer will stand in. A model that writes reads it; nothing is searched for it."""
+    background: Background | None = None
+    """The larger text that the answer will stand in; None: it stands alone."""
     effort: Effort | None = None
     """None: `answering.effort`."""
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from rag_assets.answering.wording import place_of
 from rag_assets.reports.report import NOTHING_HOLDS, Answered, Evidence, Gap, Report, Row, Statement, WrittenSection
 from rag_assets.reports.templates import Section
-from rag_assets.reports.wording import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, page_of
+from rag_assets.reports.wording import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, named, page_of
 from rag_assets.text.display import markdown_text
 
 
@@ -83,7 +83,7 @@ def _summary(row: Row, labels: Sequence[str], report: Report) -> Iterator[str]:
     told = [(label, cell) for label, cell in zip(labels, row.cells, strict=True) if cell]
     yield f"**{_title(row.paper_id, report)}**" + ("" if told else f" {_nothing()}")
     if told:
-        yield "\n".join(f"- {markdown_text(label)}: {_cell(cell)}" for label, cell in told)
+        yield "\n".join(f"- {markdown_text(named(label, labels))}{_cell(cell)}" for label, cell in told)
 
 
 def _title(paper_id: str, report: Report) -> str:

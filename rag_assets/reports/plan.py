@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from rag_assets.answering.drafts import Background
 from rag_assets.answering.manner import Manner
 from rag_assets.domain import Point
 from rag_assets.paper_summaries.summarizers import QUESTIONS
@@ -51,10 +52,7 @@ def plan_report(template: Template, find_papers: FindPapers) -> ReportPlan:
 
 def _planned(section: Section, template: Template, find_papers: FindPapers) -> Iterator[PlannedQuestion]:
     settings = section.settings
-    background = f"{template.outline}\n\nThis part: {section.heading}"
-    if section.items and section.guidance:
-        background += f"\n{section.guidance}"
-    manner = Manner(k=settings.k, background=background)
+    manner = Manner(k=settings.k, background=Background(template.outline, _part(section, template)))
     if settings.columns or section.points:
         for paper_id in settings.papers or _found(section, find_papers):
             yield from _about_paper(section, paper_id, manner)
@@ -67,6 +65,12 @@ def _planned(section: Section, template: Template, find_papers: FindPapers) -> I
             where=settings.where,
         )
         yield PlannedQuestion(section.key, item, question, manner)
+
+
+def _part(section: Section, template: Template) -> str:
+    """What the report is for, and which part of it a section is."""
+    lines = [template.title, template.introduction, f"This part: {section.heading}"]
+    return "\n".join(line for line in (*lines, section.guidance if section.items else "") if line)
 
 
 def _asked(section: Section, item: str) -> str:

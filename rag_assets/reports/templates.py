@@ -87,10 +87,8 @@ class Template:
 
     @property
     def outline(self) -> str:
-        """Title, introduction and headings: what a section's question belongs to. The guidance of other sections is not
-        in it, so a change there does not ask for this section again."""
-        headings = [f"{'  ' * (section.level - 2)}- {section.heading}" for section in self.sections]
-        return "\n".join([self.title, self.introduction, *headings])
+        """The headings: what a section's question stands among."""
+        return "\n".join(f"{'  ' * (section.level - 2)}- {section.heading}" for section in self.sections)
 
 
 @dataclass

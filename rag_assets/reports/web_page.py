@@ -6,7 +6,7 @@ from html import escape
 from rag_assets.answering.wording import place_of
 from rag_assets.reports.report import NOTHING_HOLDS, Answered, Evidence, Report, Row, Statement, WrittenSection
 from rag_assets.reports.templates import Section
-from rag_assets.reports.wording import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, page_of
+from rag_assets.reports.wording import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, named, page_of
 from rag_assets.text.display import legible
 
 _STYLE = """
@@ -16,6 +16,7 @@ h1, h2, h3, h4, th, .gaps, footer { font-family: system-ui, sans-serif; line-hei
 table { border-collapse: collapse; width: 100%; font-size: .92em } th, td { border-bottom: 1px solid #ccc;
   padding: .4rem .6rem; text-align: left; vertical-align: top }
 .gaps { border-left: 3px solid #b26a00; padding-left: 1rem; font-size: .88em } .gap { color: #8a5200 }
+p:has(+ ul) { margin-bottom: .2rem } p + ul { margin-top: .2rem } sup { white-space: nowrap }
 sup a { text-decoration: none } footer { color: #666; font-size: .8em; margin-top: 3rem }
 @media (prefers-color-scheme: dark) { body { color: #ddd; background: #161616 } a { color: #8ab4f8 }
   th, td { border-color: #444 } .gap { color: #e0a458 } }
@@ -102,7 +103,7 @@ def _summary(row: Row, labels: Sequence[str], report: Report) -> str:
     told = [(label, cell) for label, cell in zip(labels, row.cells, strict=True) if cell]
     if not told:
         return f"<p><b>{_title(row, report)}</b> {_nothing()}</p>"
-    items = "".join(f"<li>{_text(label)}: {_said_in_cell(cell)}</li>" for label, cell in told)
+    items = "".join(f"<li>{_text(named(label, labels))}{_said_in_cell(cell)}</li>" for label, cell in told)
     return f"<p><b>{_title(row, report)}</b></p><ul>{items}</ul>"
 
 

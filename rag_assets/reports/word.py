@@ -9,7 +9,7 @@ from docx.document import Document as WordDocument
 
 from rag_assets.answering.wording import place_of
 from rag_assets.reports.report import NOTHING_HOLDS, Answered, Evidence, Report, Row, Statement, WrittenSection
-from rag_assets.reports.wording import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, page_of
+from rag_assets.reports.wording import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, named, page_of
 from rag_assets.text.display import legible
 
 
@@ -71,7 +71,7 @@ def _add_summary(document: WordDocument, row: Row, labels: Sequence[str], report
     told = [(label, cell) for label, cell in zip(labels, row.cells, strict=True) if cell]
     document.add_paragraph().add_run(_title(row.paper_id, report)).bold = True
     for label, cell in told:
-        document.add_paragraph(f"{legible(label)}: {_said(cell)}", style="List Bullet")
+        document.add_paragraph(f"{legible(named(label, labels))}{_said(cell)}", style="List Bullet")
     if not told:
         document.add_paragraph(NOTHING_HOLDS)
 

@@ -25,6 +25,11 @@ def page_of(one: Evidence) -> str:
     return f", {pages}" if (pages := pages_of(one.citation)) else ""
 
 
+def named(label: str, labels: Sequence[str]) -> str:
+    """The label before what is told below it; nothing where there is only one."""
+    return f"{label}: " if len(labels) > 1 else ""
+
+
 def made_by(report: Report) -> str:
     by = f" Answers by {' and '.join(report.models)}." if report.models else ""
     return f"Every sentence was checked against the quotes in “{EVIDENCE}”.{by}"

@@ -122,6 +122,25 @@ def test_guidance_of_one_section_leaves_the_others_alone(world: World, monkeypat
     assert outcome.counts["reports"] == (0, 1, 0, 2)
 
 
+def test_a_heading_of_another_section_asks_for_no_other_section(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A renamed, added or deleted heading would have the whole report paid for again."""
+    write_template(world)
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(quoting_model)
+        run_with_model(world)
+        n_before = len(server.requests)
+        write_template(world, TEMPLATE.replace("## Side by side", "## Studies next to each other"))
+
+        outcome = run_with_model(world)
+
+        parts = {
+            line for request in server.requests[n_before:] for line in request.prompt.splitlines() if "part:" in line
+        }
+    assert parts == {"This part: Studies next to each other"}
+    assert outcome.facts["reports"]["sections_written"] == "review/studies-next-to-each-other"
+
+
 def test_a_model_is_shown_the_outline(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Sections that know nothing of each other repeat each other."""
     write_template(world)

@@ -15,20 +15,25 @@ def planned(text: str) -> list[PlannedQuestion]:
     return list(plan_report(template, lambda _question, _k: ["found"]).questions)
 
 
+def background(one: PlannedQuestion) -> str:
+    assert one.manner.background is not None
+    return one.manner.background.part
+
+
 def test_a_question_is_asked_as_it_stands_and_anything_else_with_its_heading() -> None:
     """Words of the heading would be looked for too, and sentences chosen for holding them."""
     questions = planned("## What is lost\n- How much iron is lost in winter?\n- The role of sweat\n")
 
     asked = [one.question.question for one in questions]
     assert asked == ["How much iron is lost in winter?", "What is lost: The role of sweat"]
-    assert all("This part: What is lost" in one.manner.background for one in questions)
+    assert all("This part: What is lost" in background(one) for one in questions)
 
 
 def test_guidance_above_a_list_is_shown_to_a_model() -> None:
     """What the author wrote of all questions would be read over."""
     (question,) = planned("## Losses\nOnly what concerns adults.\n\n- How much iron is lost in winter?\n")
 
-    assert "Only what concerns adults." in question.manner.background
+    assert "Only what concerns adults." in background(question)
 
 
 @pytest.mark.parametrize(

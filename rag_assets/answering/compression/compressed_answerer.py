@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rag_assets.answering.compression.nearest_units import nearest_units
-from rag_assets.answering.drafts import Answerer, DraftAnswer, TokenReader
+from rag_assets.answering.drafts import Answerer, Background, DraftAnswer, TokenReader
 from rag_assets.domain import Context, ContextPassage
 from rag_assets.incremental import fingerprint
 
@@ -31,7 +31,7 @@ class CompressedAnswerer:
     def read(self, context: Context) -> Context:
         return replace(self._inside.read(context), passages=_without_scores(context), units=context.units)
 
-    def within(self, background: str) -> "CompressedAnswerer":
+    def within(self, background: Background) -> "CompressedAnswerer":
         return CompressedAnswerer(self._inside.within(background), self._reader, self._share)
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:

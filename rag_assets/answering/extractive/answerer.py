@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Self
 
-from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer, TokenReader
+from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, TokenReader
 from rag_assets.answering.extractive.announcements import only_announces
 from rag_assets.answering.extractive.answer_types import raised_by_type
 from rag_assets.answering.extractive.candidates import Candidate, FindCandidates, sentences
@@ -47,7 +47,7 @@ class ExtractiveAnswerer:
     def read(self, context: Context) -> Context:
         return replace(context.words(), passages=tuple(replace(one, score=0.0) for one in context.passages))
 
-    def within(self, _background: str) -> Self:
+    def within(self, _background: Background) -> Self:
         """Sentences are chosen by the question alone."""
         return self
 

@@ -174,8 +174,8 @@ OF_OTHERS = _any(
     r"\bet al\b|\band colleagues\b|\([^()]{0,80}\b(?:19|20)\d\d[a-z]?\)|\[\d+(?:[,–-] ?\d+)*\]",
     r"\b(?:previous|prior|earlier|past|some|many|several|other|recent|numerous|most|much|extensive|growing) "
     r"(?:[\w-]+ )?(?:work|research|studies|findings|authors|models|evidence|literature)\b",
-    r"^to date\b|\blittle is known\b",
-    r"^recently\b|\b(?<!we )have (?:been )?(?:shown|demonstrated)\b",
+    r"\bto date\b|\blittle is known\b",
+    r"^recently\b|\b(?<!we )(?:have|has) (?:been )?(?:shown|demonstrated)\b",
 )
 """Cites, or tells what others did or found."""
 OF_DISPLAY = _any(

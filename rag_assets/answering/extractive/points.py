@@ -50,9 +50,11 @@ _ELSEWHERE: Mapping[Point, frozenset[SectionKind]] = {
 """Sections that seldom say it."""
 _MISPLACED, _FORMAL = 1.0, 3.0
 _FIGURE, _LATE_IN_ABSTRACT, _AT_ITS_END = 0.5, 0.5, 0.5
-_OTHERS, _DISPLAY, _LEANING, _LONG, _ANNOUNCING, _PART, _AFAR = 1.2, 1.0, 0.8, 0.6, 1.0, 0.7, 0.5
+_OTHERS, _DISPLAY, _LEANING, _LONG, _ANNOUNCING, _PART, _AFAR = 1.2, 1.0, 0.8, 0.6, 2.5, 0.7, 0.5
 """What is taken off a sentence that cites, points to a display, leans back, is long, only announces, or is about a part
 of the work; and off one of what was done that stands at the end of the paper."""
+_OTHERS_FOUND = 0.8
+"""Taken off a finding that cites, besides."""
 _LONG_WORDS = 55
 _UNSURE = 0.4
 """Share of what a place counts for where only a weak wording says the point: findings end an abstract, whatever words
@@ -158,6 +160,7 @@ def _of_point(point: Point, text: str, place: Place) -> float:
     part = _PART * (point in (Point.ASKED, Point.FOUND) and OF_ONE_PART.search(text) is not None)
     if point is not Point.FOUND:
         return -part
+    part += _OTHERS_FOUND * (OF_OTHERS.search(text) is not None)
     return _FIGURE * (HAS_FIGURE.search(text) is not None) + _LATE_IN_ABSTRACT * place.is_late_in_abstract - part
 
 

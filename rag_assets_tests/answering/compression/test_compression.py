@@ -7,7 +7,7 @@ import pytest
 
 from rag_assets.answering.compression import CompressedAnswerer
 from rag_assets.answering.compression.nearest_units import LEFT_OUT, nearest_units
-from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.drafts import Background, DraftAnswer
 from rag_assets.answering.hosted_answerer import HostedAnswerer
 from rag_assets.answering.models import open_answerer
 from rag_assets.domain import Context, ContextPassage, ContextUnit, UnitKind
@@ -133,12 +133,12 @@ class Remembering:
 
     def __init__(self) -> None:
         self.shown: list[str] = []
-        self.background = ""
+        self.background = Background("", "")
 
     def read(self, context: Context) -> Context:
         return context.words()
 
-    def within(self, background: str) -> "Remembering":
+    def within(self, background: Background) -> "Remembering":
         self.background = background
         return self
 
@@ -151,10 +151,12 @@ def test_the_answerer_inside_sees_only_what_is_left() -> None:
     """Otherwise the model is paid for what was to be left out."""
     inside = Remembering()
 
-    CompressedAnswerer(inside, WordReader(), 0.1).within("a report").draft(QUESTION, [of_sentences(TRIAL)])
+    CompressedAnswerer(inside, WordReader(), 0.1).within(Background("a report", "")).draft(
+        QUESTION, [of_sentences(TRIAL)]
+    )
 
     assert inside.shown == [f"{LEFT_OUT}\nThe fall of ferritin was 12% in a month.\n{LEFT_OUT}"]
-    assert inside.background == "a report"
+    assert inside.background.outline == "a report"
 
 
 def test_another_share_is_another_draft_and_moved_scores_are_the_same_one() -> None:
