@@ -37,7 +37,7 @@ def test_every_answer_is_there_in_full_under_its_own_heading() -> None:
 
 
 def test_refused_and_single_source_answers_are_marked() -> None:
-    """They are the ones to look at first."""
+    """Refused and single-source answers are looked at first, so they must be easy to find."""
     found = Claim("It fell.", (citation("Ferritin fell."),))
 
     refused = replace(result("q1"), missing_names=("Chinese",))
@@ -52,7 +52,7 @@ def test_refused_and_single_source_answers_are_marked() -> None:
 
 
 def test_what_is_too_much_for_a_page_is_left_out_by_whole_answers_and_said() -> None:
-    """An answer cut in the middle says something else."""
+    """An answer that is cut in the middle may say something else."""
     short = [result(f"q{n}", Claim("It fell.", (citation("It fell."),))) for n in range(MAX_ANSWERS + 5)]
     long = [result(f"q{n}", Claim("It fell." * 5000, (citation("It fell." * 5000),))) for n in range(9)]
 
@@ -67,7 +67,7 @@ def test_what_is_too_much_for_a_page_is_left_out_by_whole_answers_and_said() -> 
 
 
 def test_text_of_papers_draws_no_markup_on_the_page() -> None:
-    """A heading in a paper's text would begin an answer that nobody gave."""
+    """A heading in a paper's text would look like the beginning of another answer."""
     hostile = Claim("# Not an answer ![x](http://a.example/p.png)", (citation("<b>quote</b>"),))
 
     page = answers_page([result("q*1*", hostile)], FILE)

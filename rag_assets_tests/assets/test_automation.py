@@ -142,7 +142,7 @@ def test_a_tick_of_the_sensor_starts_the_job_that_makes_everything(
 
 
 def test_the_nightly_schedule_is_on_and_is_due_in_its_time_zone(tmp_path: Path) -> None:
-    """Nobody switches on a schedule they do not know of."""
+    """Users do not know of the schedule, so it must be on from the start."""
     definitions = build_defs(
         overrides={"automation": {"nightly_cron": "30 3 * * *", "timezone": "Europe/Berlin"}, "data_dir": str(tmp_path)}
     )

@@ -67,7 +67,7 @@ def test_a_broken_guardrail_counts_all_and_shows_some() -> None:
 
 
 def test_a_broken_guardrail_stops_what_is_made_from_the_asset() -> None:
-    """And the run is red: nobody looks for a failed check in a green run."""
+    """The run must fail, too: a failed check in a green run is overlooked."""
     result = run([*NONE_NEGATIVE, *ALL_EVEN], [-1])
 
     assert not result.success
@@ -76,7 +76,7 @@ def test_a_broken_guardrail_stops_what_is_made_from_the_asset() -> None:
 
 
 def test_a_broken_advisory_only_warns() -> None:
-    """A scanned paper without pages must not stop the night."""
+    """A scanned paper without pages must not stop the nightly run."""
     result = run([*NONE_NEGATIVE, *ALL_EVEN], [1, 2])
 
     broken = [check for check in result.get_asset_check_evaluations() if not check.passed]
@@ -86,7 +86,7 @@ def test_a_broken_advisory_only_warns() -> None:
 
 
 def test_a_crash_inside_an_audit_stays_a_crash() -> None:
-    """Reported as bad data, it would send the reader to the papers instead of the bug."""
+    """Reported as bad data, a crash would make the reader look for a fault in the papers."""
     result = run(CRASHING, [0])
 
     assert not result.success

@@ -32,14 +32,14 @@ def test_the_history_begins_with_the_newest_and_says_which_were_accepted() -> No
 
 
 def test_an_entry_of_an_earlier_version_is_shown_without_its_time() -> None:
-    """The history outlives upgrades."""
+    """The history may hold entries of an earlier version."""
     old = {"accepted": True, "metrics": {"paper_mrr": 0.5}}
 
     assert "time not recorded (newest)" in history_table([old])
 
 
 def test_questions_that_need_a_look_come_first() -> None:
-    """In a file of a thousand questions the wrong ones would be out of sight."""
+    """In a file of a thousand questions the wrong answers must come first to be seen."""
     rows = [{"question_id": str(n), "outcome": o} for n, o in enumerate(["right", "unlabelled", "wrong", "not judged"])]
 
     shown = [line.split(" | ")[1].removesuffix(" |") for line in results_table(rows).splitlines()[2:]]

@@ -38,7 +38,7 @@ def refusal(config: dict[str, Any]) -> str:
     ],
 )
 def test_a_typo_is_refused_before_the_run_starts(config: dict[str, Any], said: str) -> None:
-    """Found out by the run, it costs a red entry in the history; found out by nobody, a run on other settings."""
+    """A typo must be refused before the run starts: else the run fails, or goes on with other settings."""
     assert said in refusal(config)
 
 

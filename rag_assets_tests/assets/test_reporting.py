@@ -43,14 +43,14 @@ def test_numbers_of_numpy_reach_the_history_as_numbers() -> None:
 
 
 def test_counts_and_rows_have_the_names_that_are_plotted_over_time() -> None:
-    """Another name starts another curve."""
+    """Under another name, the plot over time begins anew."""
     kept = metadata_in_the_history(materialized(version="v", counts=COUNTS, n_rows=3))
 
     assert kept == {"dagster/row_count": 3, **COUNTS}
 
 
 def test_a_fact_that_is_not_known_is_left_out() -> None:
-    """None is no point of a curve."""
+    """A fact that is not known has no place in a plot over time."""
     kept = metadata_in_the_history(materialized(version="v", counts=COUNTS, n_rows=3, facts={"n_pages": None, "n": 0}))
 
     assert "n_pages" not in kept
@@ -58,14 +58,14 @@ def test_a_fact_that_is_not_known_is_left_out() -> None:
 
 
 def test_a_preview_is_cut_where_the_history_would_swell() -> None:
-    """Every run keeps its metadata for good."""
+    """Metadata of every run is kept for ever, so a large preview would swell the history."""
     result = materialized(version="v", counts=COUNTS, n_rows=1, previews={"papers": "x" * (MAX_MARKDOWN_CHARS + 1)})
 
     assert len(metadata_in_the_history(result)["papers"]) == MAX_MARKDOWN_CHARS
 
 
 def test_a_table_shows_the_first_rows_and_how_many_more_there_are() -> None:
-    """A sample that looks complete misleads."""
+    """A sample must say that it is one, or it is taken for everything."""
     table = markdown_table([{"id": n, "text": f"row {n}"} for n in range(5)], n_shown=2)
 
     assert table.splitlines() == [
@@ -126,12 +126,12 @@ def test_a_histogram_counts_every_value_and_fits_into_a_preview() -> None:
 
 
 def test_nothing_to_draw_needs_no_chart() -> None:
-    """The first run of many users is on an empty folder."""
+    """Many users run it on an empty folder first."""
     assert histogram([], unit="tokens a chunk") == "*nothing to draw*"
 
 
 def test_progress_is_logged_at_the_end_and_not_at_every_step(caplog: pytest.LogCaptureFixture) -> None:
-    """A line for each of ten thousand papers hides the line that matters."""
+    """With one line per paper, important lines are lost among ten thousand."""
     report = progress("parsed_index", "papers")
 
     with caplog.at_level(logging.INFO, "rag_assets"):

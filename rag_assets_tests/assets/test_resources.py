@@ -49,7 +49,7 @@ def test_the_launchpad_wins_field_by_field(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_groups_within_groups_are_merged_too(tmp_path: Path) -> None:
-    """The floors stand two levels deep."""
+    """The floors are two levels deep in the settings."""
     settings = settings_of_a_run(
         overrides={"data_dir": str(tmp_path), "evaluation": {"k": 3, "floors": {"mrr": 0.1, "ndcg": 0.2}}},
         launchpad={"evaluation": {"floors": {"mrr": 0.3}}},
@@ -98,7 +98,7 @@ def test_a_missing_key_is_met_before_the_first_step_by_what_needs_it_only(
 
 
 def test_the_data_folder_is_locked_while_a_run_has_its_settings(tmp_path: Path) -> None:
-    """Two writers leave an index that fits neither."""
+    """Two runs that write at once leave an index that fits the passages of neither."""
     lock = FileLock(tmp_path / LOCK_NAME)
     resource = run_settings({"data_dir": str(tmp_path)})
 
@@ -110,7 +110,7 @@ def test_the_data_folder_is_locked_while_a_run_has_its_settings(tmp_path: Path) 
 
 
 def test_a_second_run_says_that_it_waits_and_then_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A run that seems to hang gets killed."""
+    """A run that waits without saying so is taken for hung and killed."""
     lock = FileLock(tmp_path / LOCK_NAME, thread_local=False)
     lock.acquire(timeout=0)
     said = f"Another run is writing {tmp_path}; waiting for it."

@@ -263,7 +263,7 @@ def test_a_vector_without_direction_is_asked_for_again(server: WireServer, opene
 def test_what_is_no_vector_is_called_that(
     server: WireServer, opened: Open, vector: object, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A chat model behind the address of an embedding model: numpy's words for it help nobody."""
+    """The address may belong to a chat model; numpy's error for such a reply does not say what to do."""
     embedder = opened(access=ACCESS.model_copy(update={"max_wait_s": 0.1}))
     server.embed_with(*[_body(server, [vector])] * ACCESS.max_attempts)
 
@@ -292,7 +292,7 @@ def test_a_refused_key_is_not_tried_again_and_not_shown(
 
 
 def test_a_text_the_model_cannot_read_names_the_setting(server: WireServer, opened: Open) -> None:
-    """The words for answers (fewer sources, a smaller budget) would send the reader to the wrong setting."""
+    """Advice that is meant for answers (fewer sources, a smaller budget) would name the wrong setting."""
     server.embed_with(TooLong())
 
     with pytest.raises(ContextTooLong) as caught:
@@ -318,7 +318,7 @@ def test_what_was_asked_is_charged(server: WireServer, tmp_path: Path) -> None:
 
 
 def test_connections_that_were_closed_open_again(server: WireServer, tmp_path: Path) -> None:
-    """Whoever shares an embedder must not find it dead."""
+    """Closing the connections of one user must not break the embedder for others that share it."""
     connections = Connections(ACCESS)
     settings = EmbeddingSettings(model=MODELS[server.protocol_name])
     embedder = open_embedder(settings, tmp_path, n_threads=1, connections=connections)
@@ -332,7 +332,7 @@ def test_connections_that_were_closed_open_again(server: WireServer, tmp_path: P
 
 
 def test_several_threads_share_one_connection(server: WireServer, opened: Open) -> None:
-    """Questions are answered side by side."""
+    """Questions are answered by several threads at once."""
     embedder = opened()
     texts = [f"question {number}" for number in range(12)]
 
@@ -346,7 +346,7 @@ def test_several_threads_share_one_connection(server: WireServer, opened: Open) 
 
 
 def test_questions_asked_before_are_asked_of_nobody(server: WireServer, opened: Open, tmp_path: Path) -> None:
-    """The evaluation of every night asks the same."""
+    """The nightly evaluation asks the same questions, which should not be paid for again."""
     before = opened(query_vectors=tmp_path / "queries").embed_query("ferritin")
 
     after = opened(query_vectors=tmp_path / "queries").embed_query("ferritin")

@@ -24,7 +24,7 @@ BGE_INSTRUCTION = "Represent this sentence for searching relevant passages: "
 
 
 def test_every_dense_model_of_fastembed_is_decided_about() -> None:
-    """A model nobody looked at would be used without its prefix: worse answers, and nothing to see."""
+    """A model that is missing in the table would be used without its prefix: worse answers, and no message."""
     from fastembed import TextEmbedding
 
     listed = {model["model"] for model in TextEmbedding.list_supported_models()}
@@ -96,7 +96,7 @@ def _snapshot(models_folder: Path, repository: str) -> Path:
 
 
 def test_the_model_reads_the_instruction_before_a_question_and_not_before_a_passage(hub_folder: Path) -> None:
-    """With it, published recall; without, the loss is a few points that nobody can trace back."""
+    """Without its prefix the model loses some points of recall, and no message says why."""
     embedder = open_embedder(BGE, hub_folder, n_threads=1)
 
     question = embedder.embed_query(QUESTION)
@@ -121,7 +121,7 @@ def test_another_prefix_is_another_model_that_reads_less(hub_folder: Path) -> No
 
 
 def test_a_prefix_for_a_model_that_was_trained_without_is_refused(tmp_path: Path) -> None:
-    """It would make the default model worse under a name that says nothing of it."""
+    """A prefix makes the default model worse, and no message would say so."""
     with pytest.raises(InvalidSettings, match=r"all-MiniLM-L6-v2 was trained without\. Leave them"):
         embedder_facts(FLOAT32.model_copy(update={"query_prefix": "query: "}), tmp_path)
 

@@ -57,7 +57,7 @@ def test_stored_tokens_are_those_the_model_makes(
 
 
 class FailingEncoder:
-    """Must not be asked: everything is stored."""
+    """Fails when it is asked, because everything is stored."""
 
     identity = "failing"
 
@@ -108,7 +108,7 @@ def test_an_edit_writes_one_file_as_a_fresh_build_would(
 def test_nothing_remains_of_a_deleted_paper_or_another_model(
     tmp_path: Path, encoder: LocalTokenEncoder, models_folder: Path
 ) -> None:
-    """Tokens give a text away."""
+    """A text can be guessed from the vectors of its tokens, so they are deleted with the paper."""
     TokenStore(tmp_path / "tokens", "another model").put("smith2020", {})
     updated(tmp_path, encoder, models_folder, TEXTS)
     updated(tmp_path, encoder, models_folder, {"jones2021": TEXTS["jones2021"]})
@@ -143,7 +143,7 @@ def test_a_damaged_file_gives_no_vectors_and_is_made_anew(
 
 @pytest.mark.parametrize("content", [b"", b"short", bytes(36), b"\xff" * 200])
 def test_a_file_of_another_kind_gives_nothing(content: bytes, tmp_path: Path, encoder: LocalTokenEncoder) -> None:
-    """A disk that was full leaves such files."""
+    """A full disk leaves files that are cut short."""
     store = TokenStore(tmp_path, encoder.identity)
     store.put("jones2021", {})
     (file,) = (path for path in tmp_path.rglob("*") if path.is_file())

@@ -51,7 +51,7 @@ def test_a_sentence_is_embedded_once_and_a_question_is_no_sentence() -> None:
 
 
 def test_what_was_not_asked_for_longest_is_forgotten() -> None:
-    """An engine runs for weeks."""
+    """A server runs for weeks: kept vectors must not grow without bound."""
     model = Counting()
     kept = KeptVectors(model, max_vectors=2)
 
@@ -62,7 +62,7 @@ def test_what_was_not_asked_for_longest_is_forgotten() -> None:
 
 
 def test_threads_that_ask_at_once_get_their_own_vectors() -> None:
-    """Answers are made side by side."""
+    """Threads answer at the same time; each must get the vectors of its own texts."""
     kept = KeptVectors(HashedWords(), max_vectors=3)
     asked = [[f"sentence {number}", f"sentence {number % 5}"] for number in range(200)]
 

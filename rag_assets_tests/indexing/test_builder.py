@@ -70,7 +70,7 @@ def test_an_index_of_no_passages_is_valid(tmp_path: Path, target: IndexFiles) ->
 
 @both_indexes
 def test_progress_is_reported_up_to_the_last_passage(tmp_path: Path, target: IndexFiles) -> None:
-    """An hour without a sign of life gets killed."""
+    """A run that shows no progress for an hour is taken for hung and killed."""
     seen: list[tuple[int, int]] = []
 
     update_index(FolderTarget(tmp_path / "index", target), numbered_rows(12), report=lambda *at: seen.append(at))
@@ -79,7 +79,7 @@ def test_progress_is_reported_up_to_the_last_passage(tmp_path: Path, target: Ind
 
 
 def test_another_model_replaces_the_whole_index(tmp_path: Path) -> None:
-    """Vectors of two models in one graph compare apples with pears, silently."""
+    """Vectors of two models cannot be compared, and no error would say so."""
     rows = numbered_rows(10)
     update_index(FolderTarget(tmp_path / "index", CHROMA), rows)
     other = ChromaFiles(CHROMA.settings, "other-model", lambda some: -vectors_of(some))
@@ -110,7 +110,7 @@ def test_a_staged_index_is_not_seen_before_it_is_published(tmp_path: Path, targe
 
 
 def test_a_damaged_published_index_is_built_anew(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """A broken disk or a meddling hand must cost a rebuild, not an intervention."""
+    """After damage to the files the next run must rebuild the index by itself."""
     rows = numbered_rows(10)
     target = TantivyFiles()
     update_index(FolderTarget(tmp_path / "index", target), rows)
@@ -123,7 +123,7 @@ def test_a_damaged_published_index_is_built_anew(tmp_path: Path, caplog: pytest.
 
 
 def test_a_deleted_database_is_noticed(tmp_path: Path) -> None:
-    """The manifest alone must not vouch for files that are gone."""
+    """A manifest beside missing files must not count as an index."""
     rows = numbered_rows(4)
     update_index(FolderTarget(tmp_path / "index", CHROMA), rows)
     (tmp_path / "index" / "chroma.sqlite3").unlink()

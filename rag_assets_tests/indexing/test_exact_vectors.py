@@ -29,7 +29,7 @@ def crowded(draw: np.random.Generator) -> Vectors:
 
 
 def of_one_word(draw: np.random.Generator) -> Vectors:
-    """One number is all of a vector, which makes the scale of the approximation coarse for the others."""
+    """Vectors with a single large number: the scale of their approximation is coarse for all other numbers."""
     vectors = 1e-4 * draw.standard_normal((N, DIMENSION))
     vectors[np.arange(N), draw.integers(0, 4, N)] = 1.0
     return unit(vectors)

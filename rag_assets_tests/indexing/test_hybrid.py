@@ -110,7 +110,7 @@ def test_words_are_scored_by_bm25(question: str, place: str, tmp_path: Path) -> 
 
 
 def test_words_rank_as_in_the_word_index_when_passages_are_of_the_usual_length(tmp_path: Path) -> None:
-    """What differs is the average length alone, which is a constant here."""
+    """The two only differ in the average length of a passage, which is a constant here."""
     vocabulary = [f"w{n}" for n in range(300)]
     random = np.random.default_rng(0)
     rows = [row(f"p{n}#0", " ".join(random.choice(vocabulary, 75).tolist())) for n in range(60)]
@@ -182,7 +182,7 @@ def test_vectors_of_a_sparse_model_are_a_list_of_their_own(has_words: bool, plac
 
 
 def test_another_sparse_model_builds_the_index_anew(place: str, tmp_path: Path) -> None:
-    """Numbers of two vocabularies in one vector mean nothing."""
+    """The numbers of terms of two vocabularies must not be mixed: the same number means different words."""
     update_index(index_of(tmp_path, place, sparse=SPARSE), ROWS)
 
     plan = update_index(index_of(tmp_path, place, sparse=SparseSource("other", SPARSE.vectors_of)), ROWS)
@@ -191,7 +191,7 @@ def test_another_sparse_model_builds_the_index_anew(place: str, tmp_path: Path) 
 
 
 def test_a_question_without_words_is_answered_by_vectors_alone(place: str, tmp_path: Path) -> None:
-    """A question of stop words only is one that people type."""
+    """People type questions of stop words only; they must not end in an error."""
     found = hybrid_of(tmp_path, place).hybrid(asked("the of"), 3)
 
     assert found.by_words == []
@@ -215,13 +215,13 @@ def test_a_hybrid_search_keeps_to_its_scope_and_limit(place: str, tmp_path: Path
 
 
 def test_an_index_without_words_says_so(place: str, tmp_path: Path) -> None:
-    """Silently searching by vectors alone would pass for a fusion."""
+    """A search by vectors alone would look like a fusion of both."""
     with pytest.raises(InvalidSettings, match=r"Set indexing.word_vectors = true, or embedding.sparse_model"):
         hybrid_of(tmp_path, place, word_vectors=False).hybrid(asked("ferritin"), 3)
 
 
 def test_words_added_to_an_index_build_it_anew(place: str, tmp_path: Path) -> None:
-    """Half of the points with words would be found by words, the other half not."""
+    """Points that were written without words would never be found by them."""
     update_index(index_of(tmp_path, place, word_vectors=False), ROWS)
 
     plan = update_index(index_of(tmp_path, place), ROWS)

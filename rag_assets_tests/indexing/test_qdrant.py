@@ -132,7 +132,7 @@ update_index(index_of(Path(sys.argv[1])), numbered_rows(30), report=lambda *_: o
 
 
 def test_a_killed_process_leaves_an_embedded_storage_that_the_next_can_use(tmp_path: Path) -> None:
-    """A lock or half a file that stays behind would need a hand."""
+    """A lock or half a file that a killed process leaves would have to be removed by hand."""
     update_index(index_of(tmp_path), numbered_rows(12))
 
     killed = subprocess.run(
@@ -149,7 +149,7 @@ def test_a_killed_process_leaves_an_embedded_storage_that_the_next_can_use(tmp_p
 
 
 def test_two_data_folders_and_a_copy_do_not_meet_on_one_server(tmp_path: Path, server: QdrantServer) -> None:
-    """One corpus answering from another's passages would be believed."""
+    """A corpus would answer from the passages of another one, and nothing would show it."""
     update_index(index_of(tmp_path / "one", server.url), numbered_rows(12))
     update_index(index_of(tmp_path / "two", server.url), numbered_rows(5, start=50))
     shutil.copytree(tmp_path / "one", tmp_path / "copy")
@@ -179,7 +179,7 @@ def test_a_data_folder_that_was_moved_keeps_its_collections(tmp_path: Path, serv
 def test_versions_of_another_model_are_deleted_and_foreign_collections_stay(
     tmp_path: Path, server: QdrantServer
 ) -> None:
-    """A server fills up with what is never read again; and other programs keep their data there, too."""
+    """Old collections would fill the server; those of other programs must not be deleted."""
     server.stored.create_collection("rag_assets.other", vectors_config={})
     server.stored.create_collection("shop.000000000000.a", vectors_config={})
     index = index_of(tmp_path, server.url, prefix="shop2")
@@ -197,7 +197,7 @@ def test_versions_of_another_model_are_deleted_and_foreign_collections_stay(
 def test_an_answer_from_a_collection_that_was_rewritten_meanwhile_is_thrown_away(
     tmp_path: Path, server: QdrantServer
 ) -> None:
-    """Half of an old version and half of a new one look like one good list of hits."""
+    """Hits of two versions in one list cannot be told from good hits."""
     update_index(index_of(tmp_path, server.url), numbered_rows(12))
     opened = index_of(tmp_path, server.url).open()
     update_index(index_of(tmp_path, server.url), numbered_rows(13))
@@ -210,7 +210,7 @@ def test_an_answer_from_a_collection_that_was_rewritten_meanwhile_is_thrown_away
 
 
 def test_a_collection_that_lost_points_or_is_gone_is_not_intact(tmp_path: Path, server: QdrantServer) -> None:
-    """It is left out with a warning, or made again, instead of answering with less."""
+    """A collection that lost points must be left out with a warning or made again; else answers miss papers."""
     index = index_of(tmp_path, server.url)
     update_index(index, numbered_rows(12))
     publication = noted(index.folder)
@@ -230,7 +230,7 @@ def test_a_collection_that_lost_points_or_is_gone_is_not_intact(tmp_path: Path, 
 
 
 def test_an_embedded_collection_that_is_gone_is_named(tmp_path: Path) -> None:
-    """Its library has other errors than a server."""
+    """An embedded storage raises other errors than a server; both must become ours."""
     index = index_of(tmp_path)
     update_index(index, numbered_rows(3))
     opened = index.open()
@@ -245,7 +245,7 @@ def test_an_embedded_collection_that_is_gone_is_named(tmp_path: Path) -> None:
 
 
 def test_a_search_takes_two_requests(tmp_path: Path, server: QdrantServer) -> None:
-    """One for the passages, one to see that they are of one version; each is a trip over the network."""
+    """Each request is a trip over the network; a question needs one for the passages and one for their version."""
     update_index(index_of(tmp_path, server.url), numbered_rows(30))
     opened = index_of(tmp_path, server.url).open()
     n_before = len(server.requests)
@@ -272,7 +272,7 @@ def test_points_of_another_program_are_not_returned(tmp_path: Path, server: Qdra
 def test_what_a_collection_holds_is_read_page_by_page(
     tmp_path: Path, server: QdrantServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A million payloads in one reply would not fit into memory."""
+    """All payloads of a large corpus in one reply would not fit into memory."""
     update_index(index_of(tmp_path, server.url), numbered_rows(12))
     monkeypatch.setattr(points, "_PAGE", 5)
     n_before = len(server.requests)
@@ -310,7 +310,7 @@ def message_of(index: Index[VectorStore]) -> str:
 
 
 def test_a_server_that_is_down_is_named_with_the_remedy(tmp_path: Path) -> None:
-    """The commonest fault of all."""
+    """A server that is not running is the most frequent fault; the message must name its address."""
     with qdrant_server() as server:
         url = server.url
     message = message_of(index_of(tmp_path, url))
@@ -368,7 +368,7 @@ def test_what_a_server_says_becomes_an_error_of_ours(
 
 
 def test_a_vector_of_another_length_is_refused(tmp_path: Path, server: QdrantServer) -> None:
-    """It comes from another model than the index."""
+    """The vector of the question comes from another model than those of the index."""
     update_index(index_of(tmp_path, server.url), numbered_rows(3))
 
     with pytest.raises(StaleIndex, match=r"have 64 numbers, those of the model 5: .* Run rag-assets index build"):
@@ -378,7 +378,7 @@ def test_a_vector_of_another_length_is_refused(tmp_path: Path, server: QdrantSer
 def test_the_key_is_sent_and_shown_nowhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """A key in a log or in a folder that is passed on is a key lost."""
+    """Logs and data folders are passed on, so the key must be in neither."""
     with qdrant_server(KEY) as server, caplog.at_level(logging.DEBUG):
         without = message_of(index_of(tmp_path, server.url))
         monkeypatch.setenv("QDRANT_API_KEY", "a-wrong-key")
@@ -402,7 +402,7 @@ def test_the_key_is_sent_and_shown_nowhere(
     "url", ["localhost:6333", "http://", "ftp://host", "https://user:word@host", "http://host:99999"]
 )
 def test_an_address_that_is_none_is_refused(url: str, tmp_path: Path) -> None:
-    """Among them one with a password, which would be shown wherever the address is."""
+    """An address with a password would show it in logs and in the UI."""
     with pytest.raises(InvalidSettings, match=r"^indexing.qdrant.url is not an address. Write it as http://host:6333"):
         update_index(index_of(tmp_path, url), numbered_rows(3))
 
@@ -410,7 +410,7 @@ def test_an_address_that_is_none_is_refused(url: str, tmp_path: Path) -> None:
 def test_a_key_that_travels_in_the_open_is_warned_of(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Anyone on the way can read it."""
+    """Without TLS, the key can be read on the network."""
     monkeypatch.setenv("QDRANT_API_KEY", KEY)
 
     index = index_of(tmp_path, "http://qdrant.example:6333")

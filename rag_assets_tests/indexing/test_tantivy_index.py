@@ -73,7 +73,7 @@ def test_a_hyphenated_name_is_found_whole_and_by_its_parts(index: TantivyIndex, 
 
 
 def test_a_whole_hyphenated_name_outweighs_its_parts(tmp_path: Path) -> None:
-    """IL-6 is not IL-1 in paragraph 6."""
+    """A question about IL-6 must not find a passage that has IL-1 and a 6."""
     rows = [row("other", "IL-1 and table 6 and IL-1 again"), row("named", "IL-6 rose and table 2 shows it again")]
     update_index(FolderTarget(tmp_path / "bm25", TantivyFiles()), rows)
 
@@ -91,7 +91,7 @@ def test_a_question_without_words_finds_nothing(index: TantivyIndex, question: s
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
 @given(noise=st.text(max_size=30))
 def test_no_question_is_syntax(index: TantivyIndex, noise: str) -> None:
-    """Users write colons, quotes, brackets and AND; a query language would fail on them, or obey."""
+    """Users write colons, quotes, brackets and AND; a query parser would fail on them or take them for operators."""
     found = index.search(f"{noise} masks", 5)
 
     assert "virus" in {hit.passage_id for hit in found}

@@ -88,7 +88,7 @@ def test_an_open_index_answers_from_the_version_it_was_opened_on(index: Index[An
 
 
 def test_every_publication_changes_the_manifest_file(index: Index[Any]) -> None:
-    """It is how an open engine learns that there is something newer."""
+    """An open engine compares it to learn that a newer version was published."""
     seen = []
     for rows in (numbered_rows(12), numbered_rows(13), numbered_rows(12)):
         update_index(index, rows)
@@ -178,7 +178,7 @@ def test_cosines_are_those_of_the_passages_asked_for(vectors: Index[VectorStore]
 
 
 def test_another_model_replaces_all_vectors(vectors: Index[VectorStore], vector_settings: Settings) -> None:
-    """Vectors of two models in one index compare apples with pears, silently."""
+    """Vectors of two models cannot be compared, and no error would say so."""
     question = np.ones(3, np.float32) / np.sqrt(np.float32(3))
     other = vector_index(vector_settings, "other", lambda rows: np.tile(question, (len(rows), 1)))
 

@@ -113,7 +113,7 @@ def test_a_new_history_is_without_telemetry_and_runs_one_at_a_time(tmp_path: Pat
 
 
 def test_a_home_that_is_set_up_already_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody has moved the history to Postgres there."""
+    """The owner of that home may have moved the history to Postgres."""
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
     (tmp_path / "dagster.yaml").write_text("telemetry:\n  enabled: true\n")
 

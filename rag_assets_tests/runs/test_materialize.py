@@ -19,9 +19,19 @@ from rag_assets_tests.cli.processes import wait_until
 def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data folder with one paper, and a Dagster home beside it."""
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home"))
-    (tmp_path / "data" / "papers").mkdir(parents=True)
-    (tmp_path / "data" / "papers" / "a.txt").write_text("Ferritin fell in runners.")
-    return tmp_path / "data"
+    return data_folder(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same for several runs, which need not begin with nothing."""
+    return data_folder(tmp_path_factory.mktemp("shared"))
+
+
+def data_folder(root: Path) -> Path:
+    (root / "data" / "papers").mkdir(parents=True)
+    (root / "data" / "papers" / "a.txt").write_text("Ferritin fell in runners.")
+    return root / "data"
 
 
 @pytest.mark.parametrize(
@@ -34,9 +44,12 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("+key:chunks and group:corpus", {"parsed_index", "blocks"}),
     ],
 )
-def test_a_selection_means_what_it_means_in_the_ui(data: Path, selection: str, assets: set[str]) -> None:
-    """One language for both; a plus is everything above, not one step."""
-    report = materialize(selection, {"data_dir": str(data), "chunking": {"tokenizer": "wordpiece"}})
+def test_a_selection_means_what_it_means_in_the_ui(
+    shared: Path, selection: str, assets: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A selection of the UI must mean the same on the command line; a plus takes everything above, not one step."""
+    monkeypatch.setenv("DAGSTER_HOME", str(shared.parent / "home"))
+    report = materialize(selection, {"data_dir": str(shared), "chunking": {"tokenizer": "wordpiece"}})
 
     assert report.is_success
     assert {asset.asset for asset in report.assets} == assets
@@ -53,7 +66,7 @@ def test_a_selection_means_what_it_means_in_the_ui(data: Path, selection: str, a
     ],
 )
 def test_a_selection_without_assets_starts_no_run(data: Path, selection: str, problem: str) -> None:
-    """A run of nothing that ends well looks like a run of everything."""
+    """A run without assets that succeeds looks as if everything had been made."""
     with pytest.raises(InvalidSettings) as caught:
         materialize(selection, {"data_dir": str(data)})
 
@@ -63,7 +76,7 @@ def test_a_selection_without_assets_starts_no_run(data: Path, selection: str, pr
 
 
 def test_what_stopped_a_run_is_in_its_report(data: Path) -> None:
-    """The message of the step, not that of the machinery around it."""
+    """The user needs the message of the step that failed, not that of Dagster's executor around it."""
     report = materialize("blocks", {"data_dir": str(data)})
 
     (message,) = report.errors
@@ -74,7 +87,7 @@ def test_what_stopped_a_run_is_in_its_report(data: Path) -> None:
 
 
 def test_what_stopped_a_run_before_its_first_step_is_in_its_report(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A red run without a word sends its owner to the event log."""
+    """Without the reason in the report, the user has to search the event log."""
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
 
@@ -94,7 +107,7 @@ def test_a_data_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 
 
 def test_a_folder_without_papers_is_an_error_with_a_remedy(data: Path) -> None:
-    """Zeros everywhere and a green run: that is no first impression, and no hint of the mistyped folder."""
+    """A green run with zeros everywhere does not tell that the name of the folder was mistyped."""
     (data / "papers" / "a.txt").unlink()
     (data / "papers" / "a.epub").touch()
 

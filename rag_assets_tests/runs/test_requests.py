@@ -73,7 +73,7 @@ def test_requests_during_a_run_lead_to_one_more_run(world: World) -> None:
 
 
 def test_a_killed_run_is_told_and_the_next_one_ends_as_if_nothing_had_been(world: World) -> None:
-    """Half a corpus would answer half of the questions."""
+    """If the killed run had published a part, questions would be answered from half a corpus."""
     settings = settings_of(world.paths.data)
     before = world.paths.chunks.read_bytes()
     runs = RunRequests(settings)
@@ -92,7 +92,7 @@ def test_a_killed_run_is_told_and_the_next_one_ends_as_if_nothing_had_been(world
 
 
 def test_what_a_killed_server_left_waiting_is_asked_for_again(world: World) -> None:
-    """The paper is in the folder; without a run nobody would ever find it."""
+    """A paper that was uploaded before the server stopped would never be indexed."""
     settings = settings_of(world.paths.data)
     settings.paths.requested_runs.mkdir(parents=True)
     RunJournal(settings.paths.requested_runs, DEAD).note("queued")
@@ -150,7 +150,7 @@ def test_only_the_last_journals_are_kept(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
-    """The remedy is a right to write."""
+    """The message must name the missing right to write."""
     (tmp_path / "logs").write_text("no folder")
 
     with pytest.raises(ReadOnlyFolder):
