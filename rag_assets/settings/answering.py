@@ -11,7 +11,9 @@ from rag_assets.settings.stage import Share, StageSettings
 class ExtractiveSettings(StageSettings):
     """How the embedded answerer chooses sentences. A group of its own: answers of a model do not depend on it."""
 
-    max_claims: int = Field(4, gt=0, description="Most sentences of an extractive answer.")
+    max_claims: int = Field(
+        4, gt=0, description="Most sentences of an extractive answer, or of a part of a thorough one."
+    )
     min_relevance: Share = Field(
         0.6,
         description="What a sentence must reach to answer a part of the question, or to bring in another paper; where "

@@ -11,7 +11,7 @@ from time import monotonic
 
 from rag_assets.answering.drafts import SentenceEncoder
 from rag_assets.answering.pipeline import AnswerPipeline, Retrieve
-from rag_assets.answering.thorough.planner import Part, Planner
+from rag_assets.answering.thorough.plans import Part, Planner
 from rag_assets.answering.thorough.union import AskedPart, united
 from rag_assets.answering.trace import (
     AnswerTrace,

@@ -4,16 +4,16 @@ A planner only says what to search for. Whether a part is answered is decided by
 """
 
 import json
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from pydantic import BaseModel, Field
 
 from rag_assets.answering.prompt_injection.source_fences import sources_block
-from rag_assets.domain import Context, Usage
+from rag_assets.answering.thorough.plans import OtherWords, Part, Plan, Planner
+from rag_assets.answering.thorough.rules import PLANNER_VERSION, RulePlanner, is_about, other_than
+from rag_assets.domain import Context
 from rag_assets.errors import RequestRejected
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
@@ -23,11 +23,8 @@ from rag_assets.hosted.prompts import load_prompt
 from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
-from rag_assets.questions import question_parts
 from rag_assets.settings import Settings, ThoroughSettings
 
-PLANNER_VERSION = 2
-"""Raise it when the code makes other plans of the same replies, or the rules others of the same question."""
 MAX_PART_CHARS, MAX_ENOUGH_CHARS, MAX_QUERY_CHARS = 500, 300, 500
 MAX_CONTEXT_TOKENS = 2_000
 """Of what was read, that a model sees when it is asked for other words."""
@@ -35,86 +32,6 @@ _MAX_OUTPUT_TOKENS = 2_048
 _PACKAGE = "rag_assets.answering.thorough"
 _PLAN = load_prompt(_PACKAGE, "plan", frozenset({"max_parts"}))
 _OTHER_WORDS = load_prompt(_PACKAGE, "other_words", frozenset({"max_queries"}))
-_FUNCTION_WORDS = frozenset(
-    "a an and any are as at be been but by can could did do does for from had has have how if in into is it its many "
-    "may might more most much of on or should than that the their them then there these they this those to was were "
-    "what when where whether which who whom whose why will with would you your".split()
-)
-_STEM_CHARS = 5
-_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One thing that a question asks."""
-
-    question: str
-    enough: str = ""
-    """What would count as an answer, in a model's words; empty where no model planned. It helps to search, and decides
-    nothing."""
-
-    @property
-    def described(self) -> str:
-        """For the record of the steps."""
-        return f"{self.question} ({self.enough})" if self.enough else self.question
-
-
-@dataclass(frozen=True)
-class Plan:
-    """The parts of a question, in order."""
-
-    parts: tuple[Part, ...]
-    usage: Usage = field(default_factory=Usage)
-
-
-@dataclass(frozen=True)
-class OtherWords:
-    """What else to search for."""
-
-    queries: tuple[str, ...]
-    usage: Usage = field(default_factory=Usage)
-
-
-class Planner(Protocol):
-    """Plans the steps of an answer."""
-
-    @property
-    def identity(self) -> str:
-        """Of the model and its prompts, or of the rules; joins the fingerprints of answers."""
-        ...
-
-    def plan(self, question: str) -> Plan:
-        """At most `max_parts` parts; the question itself where it asks one thing."""
-        ...
-
-    def other_words(self, part: Part, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
-        """At most `max_gap_queries` texts to search for instead. read: what was read in vain, best first; searched:
-        what was searched for beside the part itself."""
-        ...
-
-
-class RulePlanner:
-    """Plans without a model: parts by conjunctions, other words by leaving out what every question has."""
-
-    def __init__(self, settings: ThoroughSettings) -> None:
-        self._settings = settings
-
-    @property
-    def identity(self) -> str:
-        return f"rules-v{PLANNER_VERSION}"
-
-    def plan(self, question: str) -> Plan:
-        parts = list(dict.fromkeys(_begun(part.searched) for part in question_parts(question)))
-        fits = self._settings.decompose and len(parts) <= self._settings.max_parts
-        return Plan(tuple(map(Part, parts if fits else [question])))
-
-    def other_words(self, part: Part, _read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
-        """The words that carry meaning; then the rarer half of them, by length: long words are rare ones."""
-        words = [word for word in _WORD.findall(part.question) if word.lower() not in _FUNCTION_WORDS]
-        longest = sorted(words, key=len, reverse=True)[: max(2, len(words) // 2)]
-        queries = (" ".join(words), " ".join(word for word in words if word in longest))
-        different = _other_than([part.question, *searched], queries)
-        return OtherWords(different[: self._settings.max_gap_queries])
 
 
 class PartReply(BaseModel):
@@ -174,7 +91,7 @@ class ModelPlanner:
         parts = {
             text: Part(text, _line(one.enough, MAX_ENOUGH_CHARS))
             for one in reply.parts
-            if (text := _line(one.question, MAX_PART_CHARS)) and _is_about(text, question)
+            if (text := _line(one.question, MAX_PART_CHARS)) and is_about(text, question)
         }
         if not parts:
             return replace(self._rules.plan(question), usage=usage)
@@ -192,7 +109,7 @@ class ModelPlanner:
         except RequestRejected:
             return self._rules.other_words(part, (), searched)
         queries = [_line(query, MAX_QUERY_CHARS) for query in reply.queries]
-        different = _other_than([part.question, *searched], queries)
+        different = other_than([part.question, *searched], queries)
         if not different:
             return replace(self._rules.other_words(part, (), searched), usage=usage)
         return OtherWords(different[: self._settings.max_gap_queries], usage)
@@ -233,27 +150,6 @@ def _within_limit(contexts: Sequence[Context]) -> list[Context]:
             break
         kept.append(context)
     return kept
-
-
-def _is_about(part: str, question: str) -> bool:
-    """Whether a part shares a word that carries meaning with the question; by its beginning, for plurals and tenses."""
-    of_part, of_question = ({word[:_STEM_CHARS] for word in _meaningful(text)} for text in (part, question))
-    return not of_part.isdisjoint(of_question)
-
-
-def _meaningful(text: str) -> list[str]:
-    """The words of a text that carry meaning, in lower case."""
-    return [word for word in map(str.lower, _WORD.findall(text)) if word not in _FUNCTION_WORDS]
-
-
-def _begun(question: str) -> str:
-    """With a capital letter, as a question of its own."""
-    return question[:1].upper() + question[1:]
-
-
-def _other_than(searched: Sequence[str], queries: Sequence[str]) -> tuple[str, ...]:
-    """The queries that say something and were not searched for before, each once."""
-    return tuple(query for query in dict.fromkeys(queries) if query and query not in searched)
 
 
 def _line(text: str, max_chars: int) -> str:

@@ -10,7 +10,7 @@ from rag_assets.answering.citations.support import Scoring
 from rag_assets.answering.citations.verification import VerifiedClaims
 from rag_assets.answering.drafts import SentenceEncoder
 from rag_assets.answering.pipeline import AnswerPipeline, Said
-from rag_assets.answering.thorough.planner import Part
+from rag_assets.answering.thorough.plans import Part
 from rag_assets.answering.trace import AnswerTrace, Attempt, Step
 from rag_assets.domain import Claim, Evidence, summed
 from rag_assets.incremental import fingerprint

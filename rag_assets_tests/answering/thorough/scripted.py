@@ -31,8 +31,8 @@ from rag_assets_tests.wire.quoting_model import Prompt, reply
 FELL = chunk("smith2020", "Ferritin fell in all groups by 12% within a month.")
 PAID = chunk("jones2021", "The trial was paid for by the national sports council of Norway.")
 ASIDE = chunk("lee2019", "Runners were weighed each morning before the first meal.")
-FALL, PAYER = "Did ferritin fall in the groups?", "Who funded the trial of iron?"
-QUESTION = Question(id="q", question="Did ferritin fall in the groups, and who funded the trial of iron?")
+FALL, PAYER = "Did ferritin fall in the groups?", "Who funded the trial of iron in Norway?"
+QUESTION = Question(id="q", question="Did ferritin fall in the groups, and who funded the trial of iron in Norway?")
 N_REQUESTS = 6
 """Of a whole answer: the plan, two parts, other words, and the open part with each of the two."""
 CORPUS: Mapping[str, Evidence] = {

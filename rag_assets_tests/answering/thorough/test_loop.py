@@ -10,7 +10,7 @@ from rag_assets.answering.citations.support import EmbeddedSupport
 from rag_assets.answering.drafts import REFUSAL, DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.thorough.loop import ThoroughPipeline
-from rag_assets.answering.thorough.planner import OtherWords, Part, Plan
+from rag_assets.answering.thorough.plans import OtherWords, Part, Plan
 from rag_assets.answering.trace import AnswerTrace, ClaimVerified, Event, Finished, Retrying
 from rag_assets.domain import Context, Evidence, Usage
 from rag_assets.hosted.replies import ReplyCache
