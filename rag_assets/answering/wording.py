@@ -7,7 +7,7 @@ from rag_assets.domain import Agreement, Citation, Claim, ComparedQuote, QAResul
 
 UNANSWERED_NOTE = "No sentence was found for: {part}"
 MISSING_NAME_NOTE = "No passage that was found names {names}."
-CONTRADICTION_NOTE = 'Papers contradict each other on "{about}": {one}; against {other}.'
+CONTRADICTION_NOTE = 'Papers seem to contradict each other on "{about}": {one}; against {other}.'
 SIDES: Mapping[Relation, str] = {
     Relation.AGREE: "says",
     Relation.CONTRADICT: "against it",
@@ -68,7 +68,7 @@ def notes(
 
 
 def contradictions_in(agreement: Sequence[Agreement]) -> list[str]:
-    """'Papers contradict each other on "incubation period": smith2020, p. 3; against jones2021, p. 5.'"""
+    """'Papers seem to contradict each other on "incubation period": smith2020, p. 3; against jones2021, p. 5.'"""
     return [
         CONTRADICTION_NOTE.format(about=group.about, one=_places(group.supporting), other=_places(group.contradicting))
         for group in agreement
@@ -81,7 +81,7 @@ def heading_of(group: Agreement) -> str:
     n_papers = len({quote.citation.paper_id for quote in group.quotes})
     said = {
         Relation.AGREE: f"{n_papers} papers agree on",
-        Relation.CONTRADICT: "Papers contradict each other on",
+        Relation.CONTRADICT: "Papers seem to contradict each other on",
         Relation.DIFFERENT: "Papers say different things, perhaps under different conditions, on",
     }
     return f'{said[group.relation]} "{group.about}":'

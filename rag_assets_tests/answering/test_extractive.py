@@ -246,6 +246,17 @@ def test_no_sentence_is_published_twice() -> None:
     assert [published.count(end) for end in ("in practice.", "is sixty.", "below ten.")] == [1, 1, 1]
 
 
+def test_the_same_words_with_other_figures_of_another_paper_are_no_repetition() -> None:
+    """Of two papers that contradict each other, only one would be heard."""
+    said = "The constant k of reciprocal rank fusion was {} in experiments with lists of news articles."
+    first, same, other = (chunk(name, said.format(k)) for name, k in (("a", 60), ("b", 60), ("c", 100)))
+    again = chunk("a", said.format(10))
+
+    draft = answerer().draft(QUESTION, [context(first), context(same), context(other), context(again)])
+
+    assert [claim.text for claim in draft.claims] == [said.format(60), said.format(100)]
+
+
 def test_a_second_paper_that_says_less_is_not_quoted() -> None:
     """Quoting a paper that cannot help, to have two, sends the reader there."""
     weaker = chunk("weaker", "A constant k of rank correlation is given by some of the authors of this field.")

@@ -64,7 +64,7 @@ def clause_of(text: str) -> Clause:
 
 def _directions(words: list[str]) -> Iterator[Direction]:
     for at, word in enumerate(words):
-        sign = sign_of(word)
+        sign = 0 if "upper" in words[max(0, at - 2) : at + 3] else sign_of(word)
         terms = frozenset(terms_of(_said_of(words, at))) if sign else frozenset()
         if terms:
             yield Direction(sign, terms)
@@ -114,7 +114,7 @@ def _effect_of(words: list[str]) -> list[str]:
 def _is_noun(words: list[str], at: int) -> bool:
     """Whether "increase", "rise" or "reduction" is a noun here: an article or an adjective stands before it."""
     word = words[at]
-    if wordings.COMPARATIVE.fullmatch(word) or word.endswith("ed"):
+    if not wordings.CHANGE_AS_NOUN.fullmatch(word):
         return False
     return at == 0 or (words[at - 1] not in AUXILIARIES and (not word.endswith("s") or words[at - 1] in _LINKS))
 

@@ -29,16 +29,19 @@ _REACH_CHARS = 70
 _FAR = Decimal("1.25")
 _SAMPLE_AFTER = re.compile(
     r"\s(?:\w+ ){0,2}(?:participants|patients|subjects|volunteers|respondents|observers|students|children|"
-    r"adults|infants|women|men|females?|males?|trials|specimens|samples|articles|studies)\b|\s?% (?:were )?(?:fe)?male",
+    r"adults|infants|women|men|females?|males?|trials|specimens|samples|articles|studies)\b",
     re.IGNORECASE,
 )
+_CONFIDENCE_AFTER = re.compile(r"\s?(?:confidence|credible|CI\b|CrI\b|(?:were )?(?:fe)?male\b)", re.IGNORECASE)
 _TAKEN_PART = re.compile(
     r"\s[^.;]{0,60}\b(?:were|was|had been|have been) (?:\w+ )?(?:test|examin|includ|enrol|recruit|exclud|stud|assess|"
     r"remov|collect|survey|interview)\w*",
     re.IGNORECASE,
 )
 _COUNTED = re.compile(r"\s(?:[a-z-]+ )?[a-z]{2,}s\b")
-_AGE_BEFORE = re.compile(r"\b(?:mean|median|average)? ?age\w* (?:of|was|=|:)? ?$|\bM ?= ?$", re.IGNORECASE)
+_AGE_BEFORE = re.compile(
+    r"(?:\bage\w* (?:of|was|=|:)? ?|\bM ?= ?|\b(?:mean|median|average) age\b[^.;,]{0,60})$", re.IGNORECASE
+)
 """Who was studied: every paper has figures of its own there, and none contradicts another's."""
 _KINDS_LEFT_OUT = frozenset((YEAR, P_VALUE, DECADE))
 
@@ -58,13 +61,20 @@ class Figure:
 
     def agrees(self, other: "Figure") -> bool:
         """Whether both may be the same: equal as written or rounded, or each within what the other allows."""
+        if self.is_limit or other.is_limit:
+            return self.is_comparable(other) and self.low == other.low
         if may_be_same(self.quantity, other.quantity) or may_be_same(other.quantity, self.quantity):
             return True
         return self.is_comparable(other) and self.low <= other.high and other.low <= self.high
 
+    @property
+    def is_limit(self) -> bool:
+        """Whether it says how much at most or at least: "under 15 years"."""
+        return self.quantity.bound in ("more", "less")
+
     def is_far_from(self, other: "Figure") -> bool:
         """Whether both are measured, and one is more than a quarter larger than the other."""
-        if self.is_count or other.is_count:
+        if self.is_count or other.is_count or self.is_limit or other.is_limit:
             return False
         low, high = sorted((abs(self.quantity.value), abs(other.quantity.value)))
         return high > low * _FAR
@@ -98,9 +108,10 @@ def _is_left_out(item: tuple[int, int, Quantity], intervals: Iterable[re.Match[s
 
 def _describes_sample(text: str, item: tuple[int, int, Quantity]) -> bool:
     start, end, quantity = item
-    if quantity.kind == PLAIN and (_SAMPLE_AFTER.match(text, end) or _TAKEN_PART.match(text, end)):
+    is_confidence = _CONFIDENCE_AFTER.match(text, end) is not None
+    if is_confidence or (quantity.kind == PLAIN and (_SAMPLE_AFTER.match(text, end) or _TAKEN_PART.match(text, end))):
         return True
-    return _AGE_BEFORE.search(text, max(0, start - 20), start) is not None
+    return _AGE_BEFORE.search(text, max(0, start - _REACH_CHARS), start) is not None
 
 
 def _runs(text: str, found: Sequence[tuple[int, int, Quantity]]) -> list[list[tuple[int, int, Quantity]]]:

@@ -18,6 +18,7 @@ _NO_NAMES = EMPTY | frozenset(
 )
 """Words that papers write with a capital, and that name nothing."""
 _IN_BRACKETS = re.compile(r"[(\[][^()\[\]]*[)\]]")
+_NO_FINDING = (wordings.CONJECTURE, wordings.POINTS_BACK, wordings.PROCEDURE)
 _SYMBOL_APART = re.compile(r"\b([A-Z]) ([0e])\b(?=,? (?:of|was|is|at|were|and|for|in|from)\b)")
 """A symbol whose index a parser set apart: "R 0"."""
 
@@ -34,7 +35,7 @@ class Statement:
     clauses: tuple[Clause, ...]
     figures: tuple[Figure, ...]
     is_finding: bool
-    """It does not only suppose, ask or intend, and names what it is about itself."""
+    """It does not only suppose, ask, intend or tell how it was studied, and names itself what it is about."""
     is_adjusted: bool
     """It holds once something else is taken into account."""
 
@@ -50,7 +51,7 @@ def statement_of(text: str) -> Statement:
         names=frozenset(_names(plain)),
         clauses=clauses,
         figures=figures_of(plain),
-        is_finding=not wordings.CONJECTURE.search(plain) and not wordings.POINTS_BACK.search(plain),
+        is_finding=not any(pattern.search(plain) for pattern in _NO_FINDING),
         is_adjusted=wordings.ADJUSTED.search(plain) is not None,
     )
 

@@ -10,8 +10,10 @@ DOWN = re.compile(
     r"decreas\w*|reduc\w*|falls?|falling|fell|fallen|declin\w*|drop(?:s|ped|ping)?|lower\w*|smaller|less|fewer|shorter|"
     r"slow(?:er|s|ed)|weak(?:er|en|ens|ened)|shorten\w*|halv(?:e|es|ed|ing)|worse\w*|diminish\w*|delay\w*|impair\w*|suppress\w*|inhibit\w*|attenuat\w*|negative(?:ly)?"
 )
-COMPARATIVE = re.compile(r"more|less|fewer|greater|better|worse|positive(?:ly)?|negative(?:ly)?|\w+er")
-"""Of the words above, those that stand before what they compare, or behind it with "is" and "was"."""
+CHANGE_AS_NOUN = re.compile(
+    r"(?:increase|decrease|rise|decline|drop|fall|delay|gain)s?|growth|boost|reductions?|\w+(?:ment|ation|ition|ion)s?"
+)
+"""Of the words above, those that may be nouns: "an increase in"."""
 EFFECT = re.compile(
     r"effects?|affect(?:s|ed|ing)?|influenc\w*|differ(?:s|ed|ence|ences|ential)?|associat\w*|correlat\w*|"
     r"relat(?:ed|es|ion|ions|ionship|ionships)|predict(?:s|ed|ive|or)?|significant(?:ly)?|depend(?:s|ed|ent|ence)?|"
@@ -24,10 +26,22 @@ NEGATION = re.compile(r"no|not|cannot|neither|nor|none|never|without|fail(?:s|ed
 """Words before an effect or a change that say that there is none."""
 CONJECTURE = re.compile(
     r"\b(?:hypothes\w+|(?:we|was|were|is|are) (?:predicted|expected)|predicted (?:that|a|an|the)|expect(?:ed)? that|"
-    r"may|might|could|whether|prediction was|aim(?:ed|s)? to)\b|\?\s*$",
+    r"anticipat\w+|may|might|could|whether|prediction was|aim(?:ed|s)? to)\b|\?\s*$",
     re.IGNORECASE,
 )
 """What is supposed, asked or intended, and no finding."""
+_STUDIES = r"(?:tests?|experiments?|investigations?|measurements?|analys[ei]s|stud(?:y|ies)|trials?|surveys?)"
+PROCEDURE = re.compile(
+    rf"\b(?:{_STUDIES} (?:\w+ )?(?:was|were) (?:\w+ )?(?:conducted|performed|made|carried out|run|identical)|"
+    r"(?:was|were) (?:then |first |also )?(?:recorded|presented|smoothed|filtered|excluded|removed|scored|recruited|"
+    r"paid|purchased|incubated|centrifuged|administered|instructed|asked)|"
+    r"participants (?:\w+ )?(?:took|completed|responded|rated|viewed|saw|indicated)|to complete|"
+    r"likert|response (?:options|scale)|scale (?:that )?(?:rang\w+ )?from|refresh rate|viewing distance|sampling rate|"
+    r"sample size|\d ?% power|power of|(?:in|ex)clusion criteria|error bars?|supplement(?:al|ary)|apparatus|asterisks?|"
+    r"more details?|considered (?:\w+ )?significant|statistical analys[ei]s)\b",
+    re.IGNORECASE,
+)
+"""How something was studied: every paper has settings of its own, and none contradicts another's."""
 STATISTIC = re.compile(r"\b(interact|indirect effect|mediat|correlat)", re.IGNORECASE)
 """Kinds of effects: that there is one of a kind says nothing of another kind."""
 ADJUSTED = re.compile(

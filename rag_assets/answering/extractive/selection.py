@@ -1,9 +1,11 @@
 """Which candidates are published: relevant ones, from two papers where two have something to say, that differ."""
 
 from collections.abc import Mapping, Sequence, Set
+from decimal import Decimal
 
 import numpy as np
 
+from rag_assets.answering.citations.quantities import quantities
 from rag_assets.answering.extractive.candidates import Candidate
 from rag_assets.answering.extractive.relevance import Part
 from rag_assets.answering.extractive.words import held
@@ -122,7 +124,7 @@ class Selection:
             for i, candidate in enumerate(self._candidates)
             if i not in self.chosen
             and not self._is_shown(i)
-            and self._likeness(i) < _NEAR_DUPLICATE
+            and not self._is_repetition(i)
             and (self._adds(i) if candidate.paper_id in papers else self._opens_a_paper(i))
         ]
 
@@ -148,10 +150,19 @@ class Selection:
             for other in chosen
         )
 
+    def _is_repetition(self, i: int) -> bool:
+        """Whether a chosen sentence says it in nearly the same words. Another paper's other figures are none: they are
+        the other side."""
+        one, chosen = self._candidates[i], [self._candidates[j] for j in self.chosen]
+        return any(
+            _likeness(one, other) >= _NEAR_DUPLICATE
+            and (one.paper_id == other.paper_id or _figures(one.text) == _figures(other.text))
+            for other in chosen
+        )
+
     def _likeness(self, i: int) -> float:
         """The largest share of content words that it has in common with a chosen one."""
-        own, chosen = self._candidates[i].terms, [self._candidates[j].terms for j in self.chosen]
-        return max(len(own & other) / max(1, len(own | other)) for other in chosen)
+        return max(_likeness(self._candidates[i], self._candidates[j]) for j in self.chosen)
 
     def _take_best(self, usable: Sequence[int]) -> bool:
         """Choose the sentence that adds most; whether there was one."""
@@ -166,3 +177,12 @@ class Selection:
         new = self._candidates[i].terms - covered
         worth = max(float(part.relevance[i]) + held(new, part.weights) for part in self._parts)
         return worth - self._settings.diversity * self._likeness(i)
+
+
+def _likeness(one: Candidate, other: Candidate) -> float:
+    """Share of the content words of both that they have in common."""
+    return len(one.terms & other.terms) / max(1, len(one.terms | other.terms))
+
+
+def _figures(text: str) -> set[tuple[str, Decimal]]:
+    return {(quantity.kind, quantity.value) for quantity in quantities(text)}

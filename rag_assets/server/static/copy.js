@@ -56,7 +56,7 @@ export function remarks(answer) {
 function contradiction({ about, supporting, contradicting }) {
   const places = (quotes) =>
     [...new Set(quotes.map(({ citation }) => `${citation.paper_id}, ${pageWords(citation)}`))].join(", and ");
-  return `Papers contradict each other on "${about}": ${places(supporting)}; against ${places(contradicting)}.`;
+  return `Papers seem to contradict each other on "${about}": ${places(supporting)}; against ${places(contradicting)}.`;
 }
 
 function numbered(answer) {

@@ -72,6 +72,16 @@ def test_a_finding_turned_round_is_the_same_finding(one: str, other: str) -> Non
         ("The incubation period of SARS was 5 days.", "The incubation period of MERS was 9 days."),
         ("Drag fell in laminar flow past the plate.", "Drag rose in turbulent flow past the plate."),
         ("Iron tablets improved endurance of runners.", "Iron tablets no longer improved endurance of runners."),
+        ("Ferritin of Kenyan runners fell after the season.", "Ferritin of Norwegian runners rose after the season."),
+        (
+            "Ferritin fell in runners of the club that trained on snow at high altitude in mountains of Kenya.",
+            "Ferritin of runners of the club rose.",
+        ),
+        ("Fever of infants was over 38 °C in the ward.", "Fever of infants was over 50 °C in the ward."),
+        (
+            "Fever of mice was 38, 39, 40 and 41 °C on the days of the trial.",
+            "Fever of mice was 18, 19, 20 and 21 °C on the days of the trial.",
+        ),
         ("The outbreak in the city had 300 cases.", "The outbreak in the city had 800 cases."),
         ("Ferritin of runners was 31 µg/l in spring.", "Ferritin of runners was 33 µg/l in spring."),
     ],
@@ -91,6 +101,13 @@ def test_other_populations_conditions_and_near_figures_do_not_contradict(one: st
         ("This dose improved endurance of runners.", "This dose did not improve endurance of runners."),
         ("In all, 34 runners of the club were tested.", "In all, 90 runners of the club were tested."),
         ("Iron changed endurance, F(1, 28) = 8.01, p = .003.", "Iron changed power, F(1, 31) = 4.40, p = .040."),
+        ("The tests were conducted at a pressure of 2 kPa.", "The tests were conducted at a pressure of 5 kPa."),
+        ("The main effect of diet on sleep was significant.", "The interaction of diet and sleep was not significant."),
+        ("There was an effect of depth on recall of words.", "There was no effect of age on recall of words."),
+        ("The mean age of runners of the club was 31 years.", "The mean age of runners of the club was 58 years."),
+        ("An upper and lower bound of the load is given.", "An upper and greater bound of the load is given."),
+        ("Iron and endurance of runners, 95% CI.", "Iron and endurance of runners, 95% CI."),
+        ("Iron and endurance of runners: d = 0.41.", "Iron and endurance of runners: d = 0.93."),
         ("", ""),
     ],
 )
@@ -109,4 +126,4 @@ def test_several_findings_of_which_some_agree_are_no_contradiction() -> None:
 
 def test_a_symbol_that_a_parser_took_apart_is_one_word() -> None:
     """The 0 of "R 0" would be read as a figure."""
-    assert related("The R 0 of the measles virus was 15.", "The R0 of the measles virus was 15.2.") is AGREE
+    assert related("The R 0 of measles was 15.", "The R0 of measles was 15.2.") is AGREE
