@@ -71,6 +71,7 @@ def measure(root: Path, n_papers: int, n_rounds: int) -> None:
     edited = data / "papers" / f"paper{n_papers // 2:04d}.md"
     with WireServer("ollama") as server:
         environment = os.environ | {"OLLAMA_BASE_URL": server.base_url, "DAGSTER_HOME": str(root / "home")}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process would compile all modules again
         costs = {"build": [cost_of_run(data, environment)], "unchanged": [], "edit": []}
         for n_round in range(n_rounds):
             costs["unchanged"].append(cost_of_run(data, environment))

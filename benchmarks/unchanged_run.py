@@ -137,6 +137,7 @@ def run_here(what: str) -> None:
 
 def cost_of(command: Sequence[str], environment: dict[str, str]) -> Cost:
     """Run a fresh process; if it fails, everything ends with what it wrote."""
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # or each process would compile all modules again
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run([sys.executable, *command], env=environment, capture_output=True, text=True)
     wall, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,5 +1,6 @@
 """The update of parsed index and blocks: only what changed is parsed, and nothing is lost without a word."""
 
+import shutil
 import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -261,6 +262,25 @@ def put_one_paper_of_each_kind(corpus: Corpus) -> None:
     write_pdf(corpus.papers / "tei.pdf", [lambda canvas: lines(canvas, prose("desert", 8), top=60)])
 
 
+@pytest.fixture(scope="module")
+def parsed_once(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    """Those papers, parsed. Not to be changed."""
+    root = tmp_path_factory.mktemp("one of each kind")
+    (root / "papers").mkdir()
+    corpus = Corpus(root / "papers", root / "documents", tables.PARSED_INDEX.empty_table())
+    put_one_paper_of_each_kind(corpus)
+    corpus.update()
+    return corpus
+
+
+@pytest.fixture
+def one_of_each_kind(parsed_once: Corpus, tmp_path: Path) -> Corpus:
+    """A copy of them, to be changed."""
+    for folder in (parsed_once.papers, parsed_once.documents):
+        shutil.copytree(folder, tmp_path / folder.name)
+    return Corpus(tmp_path / "papers", tmp_path / "documents", parsed_once.index)
+
+
 @pytest.mark.parametrize(
     ("source", "reparsed"),
     [
@@ -272,16 +292,15 @@ def put_one_paper_of_each_kind(corpus: Corpus) -> None:
     ],
 )
 def test_a_new_version_of_one_parser_parses_the_papers_of_its_format_anew(
-    corpus: Corpus, monkeypatch: pytest.MonkeyPatch, source: Source, reparsed: tuple[str, ...]
+    one_of_each_kind: Corpus, monkeypatch: pytest.MonkeyPatch, source: Source, reparsed: tuple[str, ...]
 ) -> None:
     """A better reader of Markdown must not cost the parsing, chunks and answers of 10,000 TEI papers.
 
     `tei` has a PDF beside it that was asked for its pages, `fallen` a TEI that failed before its Markdown was read.
     """
-    put_one_paper_of_each_kind(corpus)
-    corpus.update()
-
+    corpus = one_of_each_kind
     raise_version(monkeypatch, source)
+
     plan = corpus.update()
 
     assert plan.changed == reparsed
@@ -289,10 +308,9 @@ def test_a_new_version_of_one_parser_parses_the_papers_of_its_format_anew(
     assert corpus.update().is_noop
 
 
-def test_another_order_of_sources_parses_only_papers_of_which_another_file_is_read(corpus: Corpus) -> None:
+def test_another_order_of_sources_parses_only_papers_of_which_another_file_is_read(one_of_each_kind: Corpus) -> None:
     """The order decides between the files of one paper; a paper of one file is the same in any."""
-    put_one_paper_of_each_kind(corpus)
-    corpus.update()
+    corpus = one_of_each_kind
 
     corpus.settings = ParsingSettings(source_order=(Source.MARKDOWN, *(s for s in Source if s is not Source.MARKDOWN)))
     plan = corpus.update()
