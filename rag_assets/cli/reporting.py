@@ -1,5 +1,6 @@
 """The command that writes a report: nothing is materialized."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -33,6 +34,8 @@ def report(
     """
     with reported():
         render = _rendering(out)
+        if out is not None:
+            _demand_place(out)
         settings = settings_of(data, [*(set_ or []), *([f"answering.model={model}"] if model else [])])
         from rag_assets.engine import open_engine
         from rag_assets.incremental import write_atomically
@@ -48,6 +51,13 @@ def report(
         else:
             write_atomically(out, content)
             rendering.print_line(f"{out}")
+
+
+def _demand_place(out: Path) -> None:
+    """A report is not written first, and paid for, to find that it can be put nowhere."""
+    folder = next(parent for parent in out.absolute().parents if parent.exists())
+    if out.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise typer.BadParameter(f"{out} cannot be written. Name a file in a folder that you can write to.")
 
 
 def _rendering(out: Path | None) -> "Callable[[Report], bytes]":

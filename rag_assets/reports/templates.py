@@ -31,6 +31,8 @@ from rag_assets.questions import MAX_QUESTION_CHARS, FilterText, NonEmpty
 
 MAX_TEMPLATE_CHARS = 200_000
 MAX_SECTIONS = 200
+MAX_ITEMS = 500
+"""Questions written as list items in a template: each is a request where a model answers."""
 _SUFFIX = ".md"
 
 
@@ -39,11 +41,15 @@ class SectionSettings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    papers: tuple[NonEmpty, ...] | None = Field(None, description="Only these papers are searched; rows of a table.")
+    papers: tuple[NonEmpty, ...] | None = Field(
+        None, max_length=1000, description="Only these papers are searched; rows of a table."
+    )
     where: FilterText | None = Field(None, description="Only what passes this filter is searched.")
     k: Annotated[int, Field(ge=1, le=100)] | None = Field(None, description="Chunks read; default: answering.k.")
     length: Annotated[int, Field(ge=1, le=50)] | None = Field(None, description="Most claims per question.")
-    columns: dict[NonEmpty, NonEmpty] = Field({}, description="Columns of a table, one row per paper: the question.")
+    columns: dict[NonEmpty, NonEmpty] = Field(
+        {}, max_length=20, description="Columns of a table, one row per paper: the question."
+    )
     summaries: bool | tuple[Point, ...] = Field(
         False,
         description="The section tells what each of its papers asked, did, found and what limits it, or some of it.",
@@ -133,6 +139,8 @@ def parse_template(text: str, path: Path) -> Template:
         raise InvalidTemplate.at(path, extra.line, "there is a second title; sections are headed ##")
     if not 0 < len(sections) <= MAX_SECTIONS:
         raise InvalidTemplate(f"{path} has {len(sections)} sections (##); a report has 1 to {MAX_SECTIONS}.")
+    if (n_items := sum(len(one.items) for one in sections)) > MAX_ITEMS:
+        raise InvalidTemplate(f"{path} asks {n_items} questions in lists; a report has at most {MAX_ITEMS}.")
     keyed = [_section(draft, key, path) for draft, key in zip(sections, _keys(sections), strict=True)]
     for section, draft, following in zip(keyed, sections, [*sections[1:], None], strict=True):
         if not section.asks and (following is None or following.level <= section.level):

@@ -2,8 +2,9 @@
 
 import re
 
-_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters, and those that turn the direction of the text around them."""
+_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+"""Control characters, those that turn the direction of the text around them, and those that no file of text or XML can
+hold."""
 _MARKUP = re.compile(r"[\\`*_{}\[\]<>#|~&$!]|^[-+=]")
 _LIST_NUMBER = re.compile(r"^(\d+)([.)])")
 

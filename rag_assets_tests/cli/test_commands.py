@@ -737,3 +737,17 @@ def assert_retrieval_record(record: dict[str, Any], *, budget: int) -> None:
     for context in record["context"]:
         assert list(context) == CONTEXT_KEYS
     assert sum(context["n_tokens"] for context in record["context"]) <= budget
+
+
+@pytest.mark.parametrize("place", ["folder.md", "papers/iron.tei.xml/report.md", "report", "report.pdf"])
+def test_a_report_that_can_be_put_nowhere_is_refused_before_it_is_written(tmp_path: Path, place: str) -> None:
+    """An hour of requests would end in a traceback and no file."""
+    (tmp_path / "folder.md").mkdir()
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers/iron.tei.xml").touch()
+
+    done = CliRunner().invoke(app, ["report", "none", "-o", str(tmp_path / place), "--data", str(tmp_path)])
+
+    told = " ".join(done.output.replace("│", " ").split())
+    assert done.exit_code == 2
+    assert "cannot be written" in told or "A report is written as .md" in told

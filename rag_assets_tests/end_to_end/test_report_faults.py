@@ -1,0 +1,215 @@
+"""Reports whose run is killed, whose model fails, or whose promises are broken on purpose."""
+
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rag_assets.domain import Claim, PaperPoint
+from rag_assets.paper_summaries import summarizers
+from rag_assets.reports import update
+from rag_assets.reports.report import Answered, Report, WrittenSection
+from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
+from rag_assets_tests.end_to_end.test_model_runs_as_processes import DEADLINE_S, command, environment
+from rag_assets_tests.end_to_end.test_reports import TEMPLATE, run_with_model, write_template, written
+from rag_assets_tests.end_to_end.world import World
+from rag_assets_tests.wire import RateLimited, Reply, Slow, Step, WireServer, use_wire_environment
+from rag_assets_tests.wire.quoting_model import quoting_model
+
+MANY = "# Many\n\n" + "".join(f"## Part {n}\n\nWhat happened to ferritin in month {n}?\n\n" for n in range(8))
+FOUND = "We found that ferritin fell by 12% in all groups of runners within a month of training."
+
+
+def test_a_killed_run_keeps_the_sections_that_were_asked(world: World, tmp_path: Path) -> None:
+    """Each section asked twice is paid for twice; one that is lost is missing in the morning."""
+    write_template(world, MANY, "many")
+    (world.paths.questions / "smoke.jsonl").unlink()
+    with WireServer("openai") as server:
+        server.answer_by(lambda request: Slow(0.2, quoting_model(request)))
+        variables = environment(server, tmp_path / "home") | {"OPENAI_API_KEY": server.key}
+        process = subprocess.Popen(
+            command(world, "run", "--select", "reports"),
+            env=variables,
+            cwd=tmp_path,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + DEADLINE_S
+        n_before = len(list(world.paths.answers.glob("*.json")))
+        while len(list(world.paths.answers.glob("*.json"))) < n_before + 3 and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        n_finished = len(list(world.paths.answers.glob("*.json"))) - n_before
+        n_sent = len(server.requests)
+        assert not (world.paths.reports / "many.md").exists()
+
+        done = subprocess.run(
+            command(world, "run", "--select", "reports"),
+            env=variables,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=DEADLINE_S,
+            check=False,
+        )
+
+        asked = Counter(request.prompt for request in server.requests)
+    assert done.returncode == 0, done.stderr
+    assert 3 <= n_finished < len(asked), "a run that was over, or had not begun, would prove nothing"
+    assert sum(count - 1 for count in asked.values()) == n_sent - n_finished, "only what was under way"
+    assert [line for line in written(world, "many").splitlines() if line.startswith("## Part")] == [
+        f"## Part {n}" for n in range(8)
+    ]
+
+
+@pytest.mark.parametrize(
+    "fault", [RateLimited(), Slow(30.0, Reply("late")), Reply('{"claims": 7}'), Reply("no JSON at all")]
+)
+def test_what_a_failing_model_leaves_open_is_named_and_asked_again(
+    world: World, monkeypatch: pytest.MonkeyPatch, fault: Step
+) -> None:
+    """A report without its gaps looks finished; one that never heals stays empty."""
+    write_template(world)
+    patient = {**HURRIED, "timeout_s": 0.3}
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(lambda _request: fault)
+        world.run(answering={"model": MODELS["openai"]}, model_access=patient)
+        report = world.paths.reports / "review.md"
+        assert not report.exists() or "[INSUFFICIENT DATA]" in report.read_text("utf-8").replace("\\", "")
+        server.answer_by(quoting_model)
+
+        healed = run_with_model(world)
+
+    if isinstance(fault, Reply):  # it was answered, badly: asked again only when something changes
+        assert "Searched in vain" in written(world)
+    else:
+        assert healed.is_success, healed.failures or healed.broken
+        assert "Ferritin fell by 12%" in written(world)
+
+
+def test_a_spent_budget_leaves_the_rest_to_the_next_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A report could cost any amount in one night, or be written anew from its beginning in each."""
+    write_template(world)
+    (world.paths.questions / "smoke.jsonl").unlink()
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(quoting_model)
+        limited = world.run(answering={"model": MODELS["openai"]}, model_access=HURRIED | {"budget_requests": 2})
+        n_first = len(server.requests)
+        run_with_model(world)
+        prompts = Counter(request.prompt for request in server.requests)
+
+    assert n_first == 2
+    assert "reports.all_answered" in limited.warned
+    assert set(prompts.values()) == {1}, "nothing is asked twice"
+
+
+def _without_evidence(report: Report) -> Report:
+    return replace(report, evidence=())
+
+
+def _without_gaps(report: Report) -> Report:
+    return _with_sections(report, lambda section: replace(section, gaps=()))
+
+
+def _silent(report: Report) -> Report:
+    nothing: tuple[Answered, ...] = ()
+    return _with_sections(report, lambda section: replace(section, answers=nothing, rows=(), gaps=()))
+
+
+def _with_sections(report: Report, change: Callable[[WrittenSection], WrittenSection]) -> Report:
+    return replace(report, sections=tuple(map(change, report.sections)))
+
+
+@pytest.mark.parametrize(
+    ("check", "breaks"),
+    [("sentences_cited", _without_evidence), ("gaps_named", _without_gaps), ("no_silent_section", _silent)],
+)
+def test_a_report_that_breaks_a_promise_is_withheld(
+    world: World, monkeypatch: pytest.MonkeyPatch, check: str, breaks: Callable[[Report], Report]
+) -> None:
+    """A guardrail that nobody saw fail may never do so."""
+    write_template(world)
+    world.run()
+    before = world.bytes_of(world.paths.reports)
+    write_template(world, TEMPLATE.replace("Where does basalt", "In which places does basalt"))
+    assembled = update.assembled
+    monkeypatch.setattr(update, "assembled", lambda *arguments: breaks(assembled(*arguments)))
+
+    outcome = world.run()
+
+    assert f"reports.{check}" in outcome.broken
+    assert "reports" not in outcome.counts
+    assert world.bytes_of(world.paths.reports) == before
+
+
+def _elsewhere(told: PaperPoint) -> list[PaperPoint]:
+    return [_with_claims(told, lambda one: _cited(one, page_start=3, page_end=3))]
+
+
+def _other_words(told: PaperPoint) -> list[PaperPoint]:
+    return [_with_claims(told, lambda one: _cited(one, quote=one.citations[0].quote.replace("fell", "rose")))]
+
+
+def _other_numbers(told: PaperPoint) -> list[PaperPoint]:
+    return [_with_claims(told, lambda one: replace(one, text=one.text.replace("12%", "48%")))]
+
+
+def _bare(told: PaperPoint) -> list[PaperPoint]:
+    return [_with_claims(told, lambda one: replace(one, citations=()))]
+
+
+def _gone(told: PaperPoint) -> list[PaperPoint]:
+    return [_with_claims(told, lambda one: _cited(one, chunk_id="gone:1"))]
+
+
+def _twice(told: PaperPoint) -> list[PaperPoint]:
+    return [told, told]
+
+
+def _with_claims(told: PaperPoint, change: Callable[[Claim], Claim]) -> PaperPoint:
+    return replace(told, claims=tuple(map(change, told.claims)))
+
+
+def _cited(claim: Claim, **changes: object) -> Claim:
+    (cited,) = claim.citations
+    return replace(claim, citations=(replace(cited, **changes),))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("check", "breaks"),
+    [
+        ("pages_hold_quotes", _elsewhere),
+        ("quotes_in_source", _other_words),
+        ("numbers_agree", _other_numbers),
+        ("claims_cited", _bare),
+        ("of_their_papers", _gone),
+        ("four_points", _twice),
+    ],
+)
+def test_summaries_that_break_a_promise_are_withheld(
+    world: World, monkeypatch: pytest.MonkeyPatch, check: str, breaks: Callable[[PaperPoint], list[PaperPoint]]
+) -> None:
+    """A guardrail that nobody saw fail may never do so."""
+    before = world.bytes_of(world.paths.paper_summaries)
+    world.write_paper("ferritin", "Ferritin in athletes", FOUND)
+    points = summarizers.SentenceSummarizer.points
+    monkeypatch.setattr(
+        summarizers.SentenceSummarizer,
+        "points",
+        lambda self, chunks: [broken for told in points(self, chunks) for broken in breaks(told)],
+    )
+
+    outcome = world.run()
+
+    assert f"paper_summaries.{check}" in outcome.broken
+    assert "paper_summaries" not in outcome.counts
+    assert "reports" not in outcome.counts, "what follows does not run"
+    assert world.bytes_of(world.paths.paper_summaries) == before
