@@ -218,3 +218,13 @@ def test_orders_in_a_paper_are_neither_chosen_nor_sent(server: WireServer, tmp_p
 
     assert not any("gnore all previous" in text for said in told(chosen).values() for text in said)
     assert not any("gnore all previous" in request.prompt for request in server.requests)
+
+
+def test_another_summarizer_summarises_every_paper_again(server: WireServer, tmp_path: Path) -> None:
+    """Whoever names a model would go on reading sentences chosen without it."""
+    before = by_sentences([paper("iron"), paper("steel")])
+
+    after = by_model(tmp_path, [paper("iron"), paper("steel")], before.table)
+
+    assert after.plan.changed == ("iron", "steel")
+    assert {one.model for one in paper_points_from(after.table)} == {after.made[0].model}

@@ -132,3 +132,12 @@ def test_the_word_file_holds_text_table_gaps_and_evidence(report: Report) -> Non
     assert "Who paid for it? Searched in vain: 1 chunk of iron." in text
     cells = [[cell.text for cell in row.cells] for row in document.tables[0].rows]
     assert cells[1] == ["Iron & <b>steel</b>", "Forty took part. [2, p. 3]"]
+
+
+def test_what_a_column_lacks_of_several_papers_is_one_gap() -> None:
+    """Thirty lines that differ in a name hide the two that matter."""
+    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _question, _k: [])
+
+    (gap,) = assembled(plan, [], {}, {}).sections[1].gaps
+
+    assert (gap.missing, gap.about) == ("Sample", ("iron", "runners"))

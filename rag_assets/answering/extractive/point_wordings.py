@@ -197,7 +197,10 @@ LEANS_BACK = _any(
 """Its first words need the sentence before it."""
 OF_ONE_PART = _any(r"\b(?:study|experiment|phase|block|trial|step|hypothesis|condition|sample) \d[a-z]?\b")
 """Is about a part of what was done."""
-DETAIL = _any(r"\bexclud|\badditional\b|\breplaced\b|\boutliers?\b|\bmanufacturer|\battention checks?\b|\bpractice\b")
+DETAIL = _any(
+    r"[←→∅∈∀∑]|\balgorithm \d",
+    r"\bexclud|\badditional\b|\breplaced\b|\boutliers?\b|\bmanufacturer|\battention checks?\b|\bpractice\b",
+)
 """Is about a detail of what was done."""
 ANNOUNCES_LIMITS = _any(
     r"\b(?:several|some|a number of|two|three|four|few|important) (?:\w+ )?limitations\b",

@@ -9,7 +9,14 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
 from rag_assets_tests.end_to_end.world import World, made_once
-from rag_assets_tests.server.browser.drawn_papers import HERONS, KELP_SENTENCE, MARKUP, MOSS_SENTENCE, draw_paper
+from rag_assets_tests.server.browser.drawn_papers import (
+    HERONS,
+    KELP_SENTENCE,
+    MARKUP,
+    MOSS_LIMIT,
+    MOSS_SENTENCE,
+    draw_paper,
+)
 from rag_assets_tests.server.browser.steps import PATIENCE_MS
 from rag_assets_tests.server.live import Live, served
 
@@ -59,7 +66,7 @@ def shelf(for_all_processes: Path, built_model: Path) -> World:
         draw_paper(world.paths.papers / "herons.pdf", "Herons at the winter coast", HERONS)
         world.write_paper("kelp", escape(f"Kelp {MARKUP}"), escape(KELP_SENTENCE))
         world.write_paper("ferritin", "Ferritin in athletes", "Ferritin fell by 12% in all groups of runners.")
-        moss = f"Moss in the herbarium\n\n{MOSS_SENTENCE} Nobody had watered it before.\n"
+        moss = f"Moss in the herbarium\n\n{MOSS_SENTENCE} Nobody had watered it before.\n\n{MOSS_LIMIT}\n"
         (world.paths.papers / "moss.txt").write_text(moss, "utf-8")
         outcome = world.run()
         assert outcome.is_success, outcome.failures or outcome.broken

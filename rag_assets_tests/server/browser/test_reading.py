@@ -11,6 +11,7 @@ from rag_assets_tests.server.browser.drawn_papers import (
     HERON_PAGE,
     HERON_QUESTION,
     HERON_SENTENCE,
+    MOSS_LIMIT,
     MOSS_QUESTION,
     MOSS_SENTENCE,
 )
@@ -167,3 +168,15 @@ def test_the_sentence_stands_in_its_text_below_the_page(page: Page, live_shelf: 
     reader.get_by_text("The sentence in its text").click()
 
     expect(reader.locator("mark")).to_have_text(HERON_SENTENCE)
+
+
+def test_a_paper_opens_with_its_summary_and_each_sentence_leads_to_its_place(page: Page, live_shelf: Live) -> None:
+    """A summary that cannot be looked up has to be believed."""
+    open_page(page, live_shelf)
+
+    page.locator("[data-paper=moss] .paper-title").click()
+    limits = page.locator(".summary div").filter(has_text="What limits it")
+    expect(limits).to_contain_text(MOSS_LIMIT)
+    limits.get_by_role("button").click()
+
+    expect(page.locator("#reader mark")).to_have_text(MOSS_LIMIT)
