@@ -23,15 +23,11 @@ from pydantic_core import PydanticCustomError
 
 from rag_assets.domain import EVERYTHING, Filter
 from rag_assets.errors import InvalidFilter, InvalidQuestions, MissingInput
+from rag_assets.question_descriptions import described
+from rag_assets.question_splitting import split
 
 MAX_QUESTION_CHARS = 4000
 MIN_PART_WORDS = 4
-_NEW_QUESTION = re.compile(
-    r"[,;]?\s+and\s+(?=(?:how|what|which|why|who|whom|whose|when|where|whether)\b)"
-    r"|[,;]\s+and\s+(?=(?:did|does|do|is|are|was|were|has|have|can|could|should|will|would)\b)",
-    re.IGNORECASE,
-)
-_LIST_ITEM = re.compile(r"[,;]\s+and\s+|;\s+", re.IGNORECASE)
 _ABOUT_PUBLICATION = re.compile(
     r"\bwho (?:wrote|authored|co-?authored|published|developed|created|built|designed|introduced|proposed|invented)\b"
     r"|\bwho (?:carried out|conducted|did|ran|performed|led|undertook) (?:the|this|that)\b.{0,30}?"
@@ -62,7 +58,16 @@ _SUMMARY = re.compile(
     r"|\bwhat does (?:the|this) (?:paper|study|article)\b.{0,120}\b(?:say|show|find)\b",
     re.IGNORECASE,
 )
+_WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
+_FUNCTION_WORDS = frozenset(
+    "a about an and any are as at be been but by can could did do does for from had has have how if in into is it its "
+    "many more most much no not of off on or out over than that the their them there these they this to under up was "
+    "were what when where which who whom whose why will with would".split()
+)
+_LEAST_ALONE, _LEAST_WITHOUT_PAPER = 2, 5
+"""Words that a part must have to mean something without the rest, and not to be asked of the paper that another part
+describes."""
 _LINE_BREAKS = str.maketrans("\n\r\t", "   ")
 _EXAMPLE = 'Write one JSON object per line, {"id": "q1", "question": "..."}, or name another file.'
 
@@ -126,6 +131,10 @@ class QuestionPart:
     """As it was asked: "how was it chosen?"."""
     searched: str
     """What is looked for; the whole question where the part points back and means nothing alone."""
+    asked: str
+    """What is looked for inside the paper that is meant: the text without the words that describe the paper."""
+    about: str = ""
+    """These words; empty where the question describes no paper."""
 
 
 def asked(text: str) -> Question:
@@ -160,17 +169,34 @@ def question_parts(question: str) -> list[QuestionPart]:
     """The questions inside a compound question; the question itself when it is one.
 
     "Why is X scaled, and who proposed Y?" is two. "What is done about X: in a, and in b?" is "What is done about X: in
-    a" and "What is done about X: in b".
+    a" and "What is done about X: in b". A part that describes no paper is asked of those that the others describe.
     """
-    head, colon, items = question.partition(": ")
-    if colon and _LIST_ITEM.search(items):
-        parts = [f"{head}: {item}" for item in _LIST_ITEM.split(items)]
-    else:
-        parts = _NEW_QUESTION.split(question)
-    asked = [part.strip(" ?") + "?" for part in parts]
-    found = [QuestionPart(part, question if _POINTS_BACK.search(part) else part) for part in asked]
+    whole = described(question)
+    alone = [QuestionPart(question, question, whole.asked, whole.about)]
+    if asks_for_summary(question):
+        return alone
+    things = [(text, described(text)) for texts in split(question) for text in texts]
+    abouts = dict.fromkeys(one.about for _, one in things if one.about)
+    found: list[QuestionPart] = []
+    for text, (left, about) in things:
+        if about or _means_something(text, _LEAST_WITHOUT_PAPER if abouts else _LEAST_ALONE):
+            found.append(QuestionPart(text, text, left, about))
+        elif abouts:
+            found += [QuestionPart(text, f"{text} {other}", left, other) for other in abouts]
+        else:
+            found.append(QuestionPart(text, question, left))
     is_compound = len(found) > 1 and all(len(part.searched.split()) >= MIN_PART_WORDS for part in found)
-    return found if is_compound else [QuestionPart(question, question)]
+    return found if is_compound else alone
+
+
+def _means_something(part: str, least_words: int) -> bool:
+    """Whether a part of a question means something without the rest: it holds a name or enough words; both, where one
+    of them points back."""
+    words = [word for word in _WORD.findall(part)[1:] if word.lower() not in _FUNCTION_WORDS]
+    has_name = any(word[0].isupper() for word in words)
+    if _POINTS_BACK.search(part):
+        return has_name and len(words) >= _LEAST_WITHOUT_PAPER
+    return has_name or len(words) >= least_words
 
 
 def load_questions(path: Path, *, unknown_keys: Literal["refuse", "ignore"] = "refuse") -> list[Question]:

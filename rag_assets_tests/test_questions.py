@@ -150,8 +150,8 @@ def test_a_part_that_points_back_is_searched_as_the_whole_question_and_named_as_
 
     first, second = question_parts(question)
 
-    assert first == QuestionPart("Which k is usual in fusion?", "Which k is usual in fusion?")
-    assert second == QuestionPart("how was it chosen?", question)
+    assert first == QuestionPart(*["Which k is usual in fusion?"] * 3)
+    assert second == QuestionPart("how was it chosen?", question, "how was it chosen?")
 
 
 @pytest.mark.parametrize(

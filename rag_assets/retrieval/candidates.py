@@ -72,6 +72,11 @@ class Candidates:
     found_by: list[tuple[int, ...]]
     """Numbers of the queries that found it, from 0."""
 
+    def best(self, n: int) -> list[tuple[str, int]]:
+        """The ids and places of the `n` with the highest scores, best first; equal scores by id."""
+        order = np.argsort(-self.scores, kind="stable")[:n].tolist()
+        return [(self.passage_ids[at], int(self.places[at])) for at in order]
+
 
 class CandidateSearch:
     """Asks both indexes; safe to use from several threads.

@@ -12,15 +12,22 @@ from typing import Self
 
 import numpy as np
 
-from rag_assets.domain import EVERYTHING, Chunk, Context, Evidence, Filter, Hit, Query, SectionKind
+from rag_assets.domain import EVERYTHING, Chunk, Context, Evidence, Filter, Hit, Query, QueryOrigin, SectionKind
 from rag_assets.errors import MissingInput
-from rag_assets.indexing.protocols import LexicalIndex
-from rag_assets.questions import Question, asks_about_publication, asks_about_statements, asks_for_summary
+from rag_assets.indexing.protocols import LexicalIndex, Scope
+from rag_assets.questions import (
+    Question,
+    asks_about_publication,
+    asks_about_statements,
+    asks_for_summary,
+    question_parts,
+)
 from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.retrieval.filtering import PassageFilters
 from rag_assets.retrieval.fusion import raised, weighted_down
 from rag_assets.retrieval.library import Library
+from rag_assets.retrieval.likely_papers import PASSAGES_A_PAPER, likely_papers
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.retrieval.paper_names import NO_PAPERS, NamedPapers, PaperNames
 from rag_assets.retrieval.queries import QueryPlan, QueryPlanner
@@ -28,7 +35,7 @@ from rag_assets.retrieval.reranked import Reranking
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
 
-SEARCH_VERSION = 8
+SEARCH_VERSION = 9
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 
 
@@ -174,6 +181,7 @@ class Searcher:
             budget = self._settings.budget_tokens
             if asks_about_publication(question.question) or asks_for_summary(question.question):
                 packed += self._of_best_papers(ranking, self._beginning_of)
+            packed += [] if self._settings.min_score else self._inside_likely_papers(question, ranking)
             if asks_about_statements(question.question):
                 packed = [*self._of_best_papers(ranking, self._statements_of), *packed]
         contexts, given = self.contexts(packed, budget, question.filter)
@@ -192,6 +200,22 @@ class Searcher:
             for paper, one in list(best.items())[:_BEST_PAPERS]
             for place in places_of(paper)
         ]
+
+    def _inside_likely_papers(self, question: Question, ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
+        """What answers each part of the question inside the papers that it may mean.
+
+        The words that describe a paper find its beginning; what is asked of it may stand anywhere. No reranker looks at
+        these passages, so that they are not given where relevance has a floor.
+        """
+        papers = likely_papers(self.library.paper_ids([one.place for one in ranking]), [one.score for one in ranking])
+        scope, found = self._filters.scope(question.filter), list[RankedPassage]()
+        for asked in dict.fromkeys(part.asked for part in question_parts(question.question)):
+            left_out = self._filters.of_kinds(_not_asked_for(asked, question.filter))
+            for inside in filter(None, (Scope.within(scope, [paper]) for paper in papers)):
+                candidates = self._candidates.found([Query(asked, QueryOrigin.PART)], Within(inside, left_out))
+                best = candidates.best(PASSAGES_A_PAPER)
+                found += [RankedPassage(id_, place, 0.0, None, None, None, ()) for id_, place in best]
+        return found
 
     def _beginning_of(self, paper_id: str) -> Sequence[int]:
         return self.library.places_of(paper_id)[:_FIRST_PASSAGES]

@@ -25,9 +25,9 @@ class ExtractiveSettings(StageSettings):
         True, description="Rows of tables that the question names answer too, with the names of their columns."
     )
     answer_type_bonus: Share = Field(
-        0.1,
-        description="How much more relevant a sentence counts that holds what the question asks for: a number, a time, "
-        "a person, a reason. 0 switches it off.",
+        0.2,
+        description="How much more relevant a sentence counts that holds what the question asks for: a count, a time, "
+        "an age, money, a place, a person, a reason. 0 switches it off.",
     )
     missing_names: Literal["refuse", "say", "ignore"] = Field(
         "refuse",

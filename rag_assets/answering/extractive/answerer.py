@@ -1,34 +1,32 @@
 """Answers with whole sentences and table rows of the contexts, chosen by relevance. No model that writes is called.
 
-A compound question is answered part by part. What can be published lives in `candidates`, which passages are looked at
-token by token in `close_reading`, how relevant a candidate is in `relevance`, which are chosen in `selection`, how they
-are published in `publishing`.
+A compound question is answered part by part. What can be published lives in `candidates`, which paper a part is asked
+of in `meant_papers`, how relevant a candidate is to it in `part_scores`, which are chosen in `selection`, how they are
+published in `publishing`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Self
 
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, TokenReader
 from rag_assets.answering.extractive.announcements import only_announces
-from rag_assets.answering.extractive.answer_types import raised_by_type
 from rag_assets.answering.extractive.candidates import Candidate, FindCandidates, sentences
-from rag_assets.answering.extractive.close_reading import closely_read, standings, vectors_of
 from rag_assets.answering.extractive.comparison import compared_sides
+from rag_assets.answering.extractive.meant_papers import with_papers
 from rag_assets.answering.extractive.missing_names import MissingName, missing_names
+from rag_assets.answering.extractive.part_scores import PartScorer
 from rag_assets.answering.extractive.publication import asks_for_authors, publication_claims
 from rag_assets.answering.extractive.publishing import claims_of
-from rag_assets.answering.extractive.relevance import Part, nearness_of, relevances
 from rag_assets.answering.extractive.rows import table_rows
 from rag_assets.answering.extractive.selection import Selection
 from rag_assets.answering.extractive.summary import summary
-from rag_assets.answering.extractive.words import term_weights
 from rag_assets.domain import Context
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 24
+EXTRACTIVE_VERSION = 25
 
 
 class ExtractiveAnswerer:
@@ -61,10 +59,8 @@ class ExtractiveAnswerer:
         candidates = self._candidates(question, contexts)
         if not candidates or not told:
             return DraftAnswer(missing_names=said)
-        weights = [term_weights(part.searched, [candidate.terms for candidate in candidates]) for part in told]
-        standing = standings(candidates)
-        candidates = closely_read(candidates, standing, weights)
-        parts = self._scored(told, weights, candidates, standing)
+        asked = with_papers(question, told, contexts, self._reader)
+        candidates, parts = PartScorer(self._reader, self._settings).scored(asked, candidates, contexts)
         selection = Selection(candidates, parts, self._settings)
         selection.choose(min_papers=self._min_sources)
         open_sides = selection.open_sides(compared_sides(question))
@@ -95,26 +91,6 @@ class ExtractiveAnswerer:
 
     def _table_rows(self, contexts: Sequence[Context], question: str) -> Sequence[Candidate]:
         return table_rows(contexts, question, self._reader)
-
-    def _scored(
-        self,
-        asked: Sequence[QuestionPart],
-        weights: Sequence[Mapping[str, float]],
-        candidates: Sequence[Candidate],
-        standing: Mapping[str, float],
-    ) -> list[Part]:
-        """The parts of the question with the relevance of every candidate.
-
-        weights: of the words of each part. standing: of each passage, by its id.
-        """
-        vectors = vectors_of(candidates, self._reader)
-        questions = [tokens.vectors for tokens in self._reader.of_texts([part.searched for part in asked])]
-        parts: list[Part] = []
-        for part, weight, question in zip(asked, weights, questions, strict=True):
-            relevance = relevances(part.text, candidates, weight, nearness_of(question, vectors), standing)
-            raised = raised_by_type(part.text, candidates, relevance, self._settings)
-            parts.append(Part(part.text, weight, raised))
-        return parts
 
     def _missing_names(self, question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
         return () if self._settings.missing_names == "ignore" else missing_names(question, contexts)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from rag_assets.answering.drafts import PaperText, TokenReader
 from rag_assets.answering.extractive.candidates import Candidate
 from rag_assets.answering.extractive.words import held, terms_of
+from rag_assets.domain import Context
 
 N_PASSAGES = 8
 _STANDING_WEIGHT = 0.5
@@ -29,6 +30,11 @@ def standings(candidates: Sequence[Candidate]) -> dict[str, float]:
     for one in candidates:
         found.setdefault(one.passage.passage_id, max(_LAST_STANDING, 1.0 - _STEP * one.context))
     return found
+
+
+def texts_of(context: Context) -> list[PaperText]:
+    """The passages of a context; all of it where it does not say what it is made of."""
+    return [PaperText(context.paper_id, text) for text in [one.text for one in context.passages] or [context.text]]
 
 
 def closely_read(

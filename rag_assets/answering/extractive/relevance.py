@@ -30,6 +30,10 @@ class Part:
     text: str
     weights: Mapping[str, float]
     relevance: Relevances
+    paper_id: str | None = None
+    """The paper it is asked of; None for any."""
+    is_described: bool = False
+    """Whether the question describes that paper."""
 
     def own_weights(self, others: Iterable["Part"]) -> dict[str, float]:
         """The weights of the words that no other part has, summing to 1; of all its words when it has no others."""

@@ -19,6 +19,8 @@ _OTHER_PAPER_SHARE = 0.9
 """One of another paper from this share on, and above `min_relevance`: a paper that can help says nearly as much."""
 _OWN_WORDS_SOME, _OWN_WORDS_MOST = 0.25, 0.6
 """Shares of the weight of the words that only one part of a question has (benchmarks/unanswered_parts.py)."""
+_MOST_OF_A_PAPER = 2
+"""Sentences that answer one question about a paper that it describes."""
 _BESIDE_SHARE = 0.85
 """A sentence of a paragraph that is quoted anyway answers a part from this share of `min_relevance` on."""
 
@@ -49,9 +51,18 @@ class Selection:
             others = self._usable()
             if not self._take_best([i for i in others if self._candidates[i].paper_id not in papers]):
                 break
-        while len(self.chosen) < self._settings.max_claims and self._take_best(self._usable()):
+        while len(self.chosen) < self._most and self._take_best(self._usable()):
             pass
         del self.chosen[self._settings.max_claims :]
+
+    @property
+    def _most(self) -> int:
+        """How many are chosen at most: where a question describes papers or has several parts, each of one paper, one
+        for each part, or two for a single one. A third finds the answer seldom, and hides it."""
+        is_of_papers = all(part.paper_id is not None for part in self._parts)
+        n_parts, most = len(self._parts), self._settings.max_claims
+        is_precise = is_of_papers and (n_parts > 1 or any(part.is_described for part in self._parts))
+        return min(max(_MOST_OF_A_PAPER, n_parts), most) if is_precise else most
 
     def unanswered_parts(self) -> list[Part]:
         """The parts of a compound question that no chosen sentence answers, judged by the words only they have.
@@ -92,9 +103,11 @@ class Selection:
     def _is_answered(self, part: Part, own: Mapping[str, float]) -> bool:
         """Whether a chosen sentence is relevant to a part and holds some of its own words, or a paragraph holds most.
 
-        A part with one word of its own ("and how was it chosen?") is judged by relevance alone.
+        A part with one word of its own ("and how was it chosen?") is judged by relevance alone, and so is one that is
+        asked of a paper: several parts may ask the same of different papers.
         """
-        floor, some = self._settings.min_relevance, _OWN_WORDS_SOME if len(own) > 1 else 0.0
+        is_judged_by_words = len(own) > 1 and part.paper_id is None
+        floor, some = self._settings.min_relevance, _OWN_WORDS_SOME if is_judged_by_words else 0.0
         if any(part.relevance[i] >= floor and held(self._candidates[i].terms, own) >= some for i in self.chosen):
             return True
         paragraphs: dict[tuple[str, int, int], frozenset[str]] = {}

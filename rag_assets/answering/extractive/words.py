@@ -8,9 +8,9 @@ from functools import lru_cache
 
 from py_rust_stemmers import SnowballStemmer
 
-_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
+WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _STEMMER = SnowballStemmer("english")
-_QUESTION_WORDS = frozenset(
+QUESTION_WORDS = frozenset(
     "a about according an and any are as at be been between but by can could did do does during each either for from "
     "get give given had has have how if in into is it its kind list many may me mean means might most much must name "
     "of on one or paper papers report reported say says shall should show some such tell than that the their them "
@@ -21,7 +21,7 @@ _QUESTION_WORDS = frozenset(
 
 def words_of(text: str) -> list[str]:
     """The words of a text as written; a hyphenated word is one."""
-    return _WORD.findall(text)
+    return WORD.findall(text)
 
 
 @lru_cache(maxsize=2**15)
@@ -39,7 +39,7 @@ def terms_of(text: str) -> frozenset[str]:
     """
     words = [word.lower() for word in words_of(text)]
     parts = [part for word in words if "-" in word for part in word.split("-")]
-    return frozenset(stem_of(word) for word in (*words, *parts) if word not in _QUESTION_WORDS)
+    return frozenset(stem_of(word) for word in (*words, *parts) if word not in QUESTION_WORDS)
 
 
 def term_weights(question: str, texts: Sequence[Set[str]]) -> dict[str, float]:

@@ -1,0 +1,88 @@
+"""How relevant every candidate is to each part of a question, seen from the paper that the part is asked of.
+
+Inside a paper that is meant all passages are read: what is asked of it may stand anywhere, while the search found what
+describes it. A part that asks for something of which that paper does not speak has no relevant candidate.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from rag_assets.answering.drafts import TokenReader
+from rag_assets.answering.extractive.answer_types import raised_by_type
+from rag_assets.answering.extractive.candidates import Candidate
+from rag_assets.answering.extractive.close_reading import closely_read, standings, vectors_of
+from rag_assets.answering.extractive.meant_papers import AskedPart
+from rag_assets.answering.extractive.relevance import Part, Relevances, nearness_of, relevances
+from rag_assets.answering.extractive.unmentioned import speaks_of
+from rag_assets.answering.extractive.words import term_weights
+from rag_assets.domain import Context
+from rag_assets.settings import ExtractiveSettings
+
+_DESCRIBED_STANDING = 1.4
+"""Of every passage of a paper that the question describes; 1 is that of the first passage found. Where paper and
+question fit, less is asked of the sentence."""
+_SURE_FROM = 0.66
+"""Of a sentence that is so relevant no word of the question is looked for in the rest of the paper."""
+
+
+class PartScorer:
+    """Scores the candidates for the parts of one question."""
+
+    def __init__(self, reader: TokenReader, settings: ExtractiveSettings) -> None:
+        self._reader = reader
+        self._settings = settings
+
+    def scored(
+        self, asked: Sequence[AskedPart], candidates: Sequence[Candidate], contexts: Sequence[Context]
+    ) -> tuple[list[Candidate], list[Part]]:
+        """The candidates that were read, and the parts with the relevance of each."""
+        weights = [term_weights(one.compared, [it.terms for it in _weighed_among(one, candidates)]) for one in asked]
+        standing = standings(candidates)
+        papers = {one.paper_id for one in asked}
+        near_first = closely_read(candidates, standing, weights)
+        read = [one for one in candidates if one.paper_id in papers or one in near_first]
+        vectors = vectors_of(read, self._reader)
+        questions = self._reader.of_texts([one.compared for one in asked])
+        parts = [
+            self._part(one, weight, (read, nearness_of(tokens.vectors, vectors)), standing)
+            for one, weight, tokens in zip(asked, weights, questions, strict=True)
+        ]
+        return read, [self._if_mentioned(one, part, contexts) for one, part in zip(asked, parts, strict=True)]
+
+    def _part(
+        self,
+        asked: AskedPart,
+        weights: Mapping[str, float],
+        read: tuple[Sequence[Candidate], Relevances],
+        standing: Mapping[str, float],
+    ) -> Part:
+        """Other papers are left out unless the meant one, which is not described, has nothing relevant. read: the
+        candidates and how near each comes to the part."""
+        candidates, nearness = read
+        text = asked.part.text
+        relevance = relevances(text, candidates, weights, nearness, _standing(asked, standing))
+        inside = relevance * np.array([one.paper_id == asked.paper_id for one in candidates], np.float32)
+        if asked.part.about or float(inside.max(initial=0.0)) >= self._settings.min_relevance:
+            relevance = inside
+        raised = raised_by_type(text, candidates, relevance, self._settings)
+        return Part(text, weights, raised, asked.paper_id, bool(asked.part.about))
+
+    def _if_mentioned(self, asked: AskedPart, part: Part, contexts: Sequence[Context]) -> Part:
+        """The part; without relevant candidates where its paper does not speak of what it asks."""
+        best = float(part.relevance.max(initial=0.0))
+        own = [one for one in contexts if one.paper_id == part.paper_id]
+        is_doubtful = part.paper_id is not None and self._settings.min_relevance <= best < _SURE_FROM
+        if is_doubtful and not speaks_of(asked.part.asked, own, self._reader):
+            return replace(part, relevance=np.zeros_like(part.relevance))
+        return part
+
+
+def _weighed_among(asked: AskedPart, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates among which the rarity of words counts: inside a described paper its own."""
+    return [one for one in candidates if not asked.part.about or one.paper_id == asked.paper_id]
+
+
+def _standing(asked: AskedPart, standing: Mapping[str, float]) -> Mapping[str, float]:
+    return dict.fromkeys(standing, _DESCRIBED_STANDING) if asked.part.about else standing

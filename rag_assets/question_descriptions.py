@@ -1,0 +1,61 @@
+"""Takes apart what a question asks and the paper it asks it of: "How many took part" and "the study of exam fear".
+
+The description tells which paper is meant. Inside that paper its words stand everywhere and find nothing. The wordings
+are English.
+"""
+
+import re
+from typing import NamedTuple
+
+_STUDY = (
+    r"(?:stud(?:y|ies)|papers?|articles?|essays?|experiments?|surveys?|trials?|diar(?:y|ies)|reviews?|research|projects?|"
+    r"games?|reports?|meta-analys[ie]s|cohort|interviews?|investigation|preprint|dissertation|thesis|simulations?)"
+)
+_PREPOSITION = r"(?:in|of|from|by|for|during|on|at|with|to|into|within)"
+_ARTICLE = r"(?:the|this|that|those|these|\w+['’]s)"
+"""A description of a paper is definite: "in a randomised trial" asks of any."""
+_MODIFIERS = r"(?:[\w'’-]+ )"
+_ABOUT = (
+    r"(?:of|on|about|with|into|that|which|where|among|against|between|for|from|in|by|using|who|comparing|at|to|after|"
+    r"before|during)"
+)
+_REST = r"[^,;:]+(?:(?:, [\w'’-]+)+,? and [\w'’ -]+)?"
+_DOES = (
+    r"(?:start|find|found|show|use|have|report|conclude|include|follow|begin|end|assume|test|ask|recommend|suggest|"
+    r"involve|highlight|rely|make|recruit|enrol|enroll|track|define|measure|compare|give|reach|run|last|cover|consider|"
+    r"propose|warn|list|describe|need|take|collect|pay|offer|draw|come)"
+)
+_DESCRIPTIONS = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?P<cut>,?\s*\baccording to (?P<about>{_REST}))",
+        rf"(?P<cut>,?\s*\b{_PREPOSITION} (?P<about>{_ARTICLE} {_MODIFIERS}{{0,6}}?{_STUDY} {_ABOUT} {_REST}))",
+        rf"(?P<cut>,?\s*\b{_PREPOSITION} (?P<about>{_ARTICLE} {_MODIFIERS}{{1,6}}?{_STUDY}))(?![\w-])",
+        rf"\b(?:did|does|do|has|have)(?P<cut> (?P<about>the {_MODIFIERS}{{0,6}}?{_STUDY}(?: {_ABOUT} .+?)?))"
+        rf"(?= {_DOES}\b)",
+    )
+)
+_LEAST_ASKED_WORDS = 3
+
+
+class Described(NamedTuple):
+    """A question, taken apart."""
+
+    asked: str
+    """What is left of it; the whole question where it describes no paper, or nothing would be left."""
+    about: str
+    """The description as it was written; empty where there is none."""
+
+
+def described(question: str) -> Described:
+    """What a question asks and the description of the paper it is asked of."""
+    asked, found = " ".join(question.split()).rstrip("?. "), []
+    for pattern in _DESCRIPTIONS:
+        match = pattern.search(asked)
+        if match is not None:
+            found.append(match["about"])
+            start, end = match.span("cut")
+            asked = f"{asked[:start]} {asked[end:].lstrip()}".strip()
+    if not found or len(asked.split()) < _LEAST_ASKED_WORDS:
+        return Described(question, "")
+    return Described(f"{asked}?", " ".join(found))

@@ -1,0 +1,64 @@
+"""Questions about one paper among several, asked of the embedded answerer."""
+
+from rag_assets.answering.extractive import ExtractiveAnswerer
+from rag_assets.answering.extractive.meant_papers import with_papers
+from rag_assets.questions import question_parts
+from rag_assets.settings import ExtractiveSettings
+from rag_assets_tests.answering.builders import WordReader, chunk, context
+
+HILL = chunk(
+    "hill",
+    "This is a study of iron among mountain sheep in winter. The mountain sheep of the study had iron in winter. "
+    "A total of 48 ewes were recruited from two farms. The animals were four years old on average.",
+)
+VALLEY = chunk(
+    "valley",
+    "This is a trial of hay among lowland cows in summer. The lowland cows of the trial had hay in summer. "
+    "A total of 96 heifers were recruited from nine farms. The animals were seven years old on average.",
+)
+CONTEXTS = [context(VALLEY), context(HILL)]
+
+
+def said(question: str) -> list[str]:
+    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(min_relevance=0.4), min_sources=2)
+    return [claim.text for claim in answerer.draft(question, CONTEXTS).claims]
+
+
+def test_a_part_is_asked_of_the_paper_that_it_describes() -> None:
+    """The same thing stands in every paper; only the description says whose is wanted."""
+    question = "How old were the animals in the study of iron and in the trial of hay?"
+
+    asked = with_papers(question, question_parts(question), CONTEXTS, WordReader())
+
+    assert [one.paper_id for one in asked] == ["hill", "valley"]
+    assert [one.compared for one in asked] == ["How old were the animals?"] * 2
+
+
+def test_each_described_paper_answers_with_its_own_sentence() -> None:
+    """Words of the description choose sentences about the paper in place of those that answer."""
+    claims = said("How old were the animals on average in the study of iron and in the trial of hay?")
+
+    assert claims == ["The animals were four years old on average.", "The animals were seven years old on average."]
+
+
+def test_another_paper_says_nothing_about_the_described_one() -> None:
+    """The age of other animals is misleading, however near its sentence comes."""
+    claims = said("How old were the animals on average in the study of iron among mountain sheep?")
+
+    assert claims[0] == "The animals were four years old on average."
+    assert not any("seven" in claim for claim in claims)
+
+
+def test_what_the_described_paper_never_mentions_is_not_answered() -> None:
+    """A sentence with most words of the question is no answer where the paper is silent on the one that matters."""
+    assert said("How many animals were recruited from farms in the study of iron among mountain sheep?")
+    assert not said("How many zebras were vaccinated in the study of iron among mountain sheep?")
+
+
+def test_a_paper_that_is_neither_described_nor_clearly_nearer_is_not_chosen() -> None:
+    """A question about the whole corpus is answered by any paper."""
+    question = "How many animals were recruited?"
+
+    (asked,) = with_papers(question, question_parts(question), CONTEXTS, WordReader())
+
+    assert (asked.paper_id, asked.compared) == (None, question)
