@@ -47,9 +47,14 @@ class _Work:
     """Why a part was not asked at all; the first reason."""
 
     @property
+    def is_answered(self) -> bool:
+        """Whether a claim was verified."""
+        return any(one.is_answered for one in self.asked)
+
+    @property
     def has_something_to_say(self) -> bool:
         """A claim was verified; or every part was asked, and the refusal is true."""
-        return any(one.is_answered for one in self.asked) or len(self.asked) == len(self.parts) > 0
+        return self.is_answered or len(self.asked) == len(self.parts) > 0
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,7 @@ class ThoroughPipeline:
         try:
             yield from self._ask_parts(work, budget)
             yield from self._close_gaps(work, budget)
+            yield from self._ask_whole(work, budget)
         except QuestionBudgetExhausted as limit:
             work.steps.append(Step("stop", str(limit)))
             work.hindrance = work.hindrance or limit
@@ -139,6 +145,20 @@ class ThoroughPipeline:
         one.traces.append(trace)
         if not trace.result.refused:
             one.trace = trace
+
+    def _ask_whole(self, work: _Work, budget: QuestionBudget) -> Iterator[Event]:
+        """Where no part is answered, the question as it was asked: a plan may take apart what belongs together."""
+        if len(work.parts) == 1 or work.is_answered or not work.asked:
+            return
+        whole = Part(work.question.question)
+        budget.check()
+        yield PartBegun(1, 1, whole.question)
+        trace = yield from self._asked(work, whole, work.retrieve, None)
+        work.steps.append(_step(whole, trace))
+        work.asked[0].traces.append(trace)  # what it cost counts, whatever it says
+        if not trace.result.refused:
+            traces = [trace for one in work.asked for trace in one.traces]
+            work.parts, work.asked = (whole,), [AskedPart(whole, trace, traces)]
 
     def _asked(
         self, work: _Work, part: Part, retrieve: Retrieve, min_sources: int | None

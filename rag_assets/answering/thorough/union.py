@@ -16,7 +16,7 @@ from rag_assets.domain import Claim, Evidence, summed
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import Question
 
-THOROUGH_VERSION = 2
+THOROUGH_VERSION = 3
 """Raise it when the code makes another answer of the same steps."""
 
 

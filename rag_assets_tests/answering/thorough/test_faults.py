@@ -17,12 +17,13 @@ from rag_assets_tests.answering.thorough.scripted import (
     said,
     thorough,
 )
-from rag_assets_tests.hosted.models import FAST
+from rag_assets_tests.hosted.models import FAST, HURRIED
 from rag_assets_tests.wire import CutOff, Drop, Garbage, Overloaded, RateLimited, Reply, Slow, Status, Step
 
 PASSING = (RateLimited(0.01), Status(500), Overloaded(), Drop(), CutOff(10), Garbage())
 REJECTED = (Status(400),)
 STEPS = ("plan", FALL, PAYER, "gap")
+ONE_ATTEMPT = HURRIED.model_copy(update={"max_attempts": 1})
 IMPATIENT = ModelAccessSettings(timeout_s=0.3, max_attempts=2, max_wait_s=0.2, openai=FAST)
 CUT = Reply('{"parts": [{"question": "Did fer', finish="length")
 WRONG = Reply('{"colour": "red"}')
@@ -71,7 +72,7 @@ def test_the_time_of_the_question_ends_a_request_under_way(tmp_path: Path) -> No
     model.does_instead("plan", Slow(60, WRONG))
 
     with (
-        thorough(tmp_path, model, max_seconds=0.5) as (pipeline, server),
+        thorough(tmp_path, model, access=ONE_ATTEMPT, max_seconds=0.5) as (pipeline, server),
         pytest.raises(QuestionBudgetExhausted, match=r"0.5 seconds have passed"),
     ):
         answered(pipeline)
