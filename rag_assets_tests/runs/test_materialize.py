@@ -38,7 +38,7 @@ def data_folder(root: Path) -> Path:
     ("selection", "assets"),
     [
         ("parsed_index", {"parsed_index"}),
-        ("+chunks", {"parsed_index", "blocks", "chunks"}),
+        ("+passages", {"parsed_index", "blocks", "chunks", "summaries", "passages"}),
         ("group:corpus", {"parsed_index", "blocks"}),
         ("parsed_index, blocks", {"parsed_index", "blocks"}),
         ("+key:chunks and group:corpus", {"parsed_index", "blocks"}),
