@@ -61,8 +61,9 @@ _UNSURE = 0.4
 they have."""
 _EARLY, _LATE = 0.2, 0.6
 """Shares of a paper: what stands before is its beginning, what stands behind its end."""
-_ENOUGH = 2.5
-"""Least score of a sentence that tells a point."""
+_ENOUGH, _ENOUGH_OF_FOUND = 2.5, 1.0
+"""Least score of a sentence that tells a point; the second among passages that were found for a question, whose place
+in the paper is not known."""
 _BEST = 6.0
 """A score from which on nothing is missing."""
 _SECOND_WITHIN = 0.5
@@ -82,10 +83,11 @@ class Telling(NamedTuple):
 def scored_points(contexts: Sequence[Context], *, in_order: bool) -> dict[Point, list[Telling]]:
     """The sentences that tell each point, best first. contexts, in_order: as for `told_points`."""
     candidates = sentences(contexts, _QUESTION)
+    enough = _ENOUGH if in_order else _ENOUGH_OF_FOUND
     placed = list(zip(candidates, places_of(candidates, contexts, in_order=in_order), strict=True))
     return {
         point: sorted(
-            (Telling(score, one) for one, place in placed if (score := _score(point, one, place)) >= _ENOUGH),
+            (Telling(score, one) for one, place in placed if (score := _score(point, one, place)) >= enough),
             key=lambda telling: -telling.score,
         )
         for point in Point
