@@ -59,6 +59,11 @@ _SUMMARY = re.compile(
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+_DEFINITION = re.compile(
+    r"\bmeant by\b|\bwhat (?:do|does|did) .{1,80}\b(?:mean|stand for|refer to|denote)\b|\bdefin(?:e|ed|ition)\b"
+    r"|^\W*what (?:is|are) (?:an? |the )?[\w-]+(?: [\w-]+){0,3}\W*$",
+    re.IGNORECASE,
+)
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
 _FUNCTION_WORDS = frozenset(
     "a about an and any are as at be been but by can could did do does for from had has have how if in into is it its "
@@ -163,6 +168,11 @@ def asks_about_statements(question: str) -> bool:
 def asks_for_summary(question: str) -> bool:
     """Whether a question asks what a paper says as a whole."""
     return _SUMMARY.search(question) is not None
+
+
+def asks_for_a_definition(question: str) -> bool:
+    """Whether a question asks what a name means: abstracts and introductions say it."""
+    return _DEFINITION.search(question) is not None
 
 
 def question_parts(question: str) -> list[QuestionPart]:

@@ -11,6 +11,7 @@ from rag_assets.questions import (
     QuestionPart,
     asks_about_publication,
     asks_about_statements,
+    asks_for_a_definition,
     load_questions,
     question_parts,
 )
@@ -190,3 +191,35 @@ def test_questions_about_the_publication_are_told_from_those_about_its_content(
 def test_questions_about_statements_are_told(question: str, *, is_about_statements: bool) -> None:
     """Statements are searched only for these: a kind of question that is missed is refused."""
     assert asks_about_statements(question) is is_about_statements
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("What is meant by herd memory?", True),
+        ("What does HMS stand for?", True),
+        ("How do the authors define herd memory?", True),
+        ("What is a salt lick?", True),
+        ("What is the mean ferritin of the sheep in the northern pasture?", False),
+        ("Why does ferritin fall?", False),
+    ],
+)
+def test_questions_about_the_meaning_of_a_name_are_recognised(question: str, *, asks: bool) -> None:
+    """A name is defined where it is used first: the beginning of its paper is read for them."""
+    assert asks_for_a_definition(question) is asks
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("Who carried out the study of sheep?", True),
+        ("Who conducted the large survey of herds in the valley?", True),
+        ("Who are the people behind the herd book?", True),
+        ("Where do the authors of the study of sheep work?", True),
+        ("Who conducted the interviews with shepherds?", False),
+        ("Which sheep stood behind the fence?", False),
+    ],
+)
+def test_who_did_a_study_is_asked_of_its_title_page(question: str, *, asks: bool) -> None:
+    """Who did something within a study stands in its text, not on its title page."""
+    assert asks_about_publication(question) is asks

@@ -19,6 +19,7 @@ from rag_assets.questions import (
     Question,
     asks_about_publication,
     asks_about_statements,
+    asks_for_a_definition,
     asks_for_summary,
     question_parts,
 )
@@ -35,15 +36,11 @@ from rag_assets.retrieval.reranked import Reranking
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
 
-SEARCH_VERSION = 9
+SEARCH_VERSION = 10
 """Part of the key of published answers: raise it when the code finds or packs something else."""
-
-
 _PASSAGES_A_CHUNK = 3
 """Passages that are fetched for each chunk that is wanted by its words."""
-
-
-_BEST_PAPERS, _FIRST_PASSAGES, _MOST_STATEMENTS = 3, 3, 6
+_BEST_PAPERS, _FIRST_PASSAGES, _MOST_STATEMENTS = 3, 5, 6
 """Papers whose beginning, or whose statements, are given to a question that asks for these, and how many passages."""
 
 
@@ -179,7 +176,7 @@ class Searcher:
             among_best = np.isin(self.library.chunk_numbers([one.place for one in ranking]), chunks)
             packed = [one for one, is_among in zip(ranking, among_best, strict=True) if is_among]
             budget = self._settings.budget_tokens
-            if asks_about_publication(question.question) or asks_for_summary(question.question):
+            if _asks_for_the_beginning(question.question):
                 packed += self._of_best_papers(ranking, self._beginning_of)
             packed += [] if self._settings.min_score else self._inside_likely_papers(question, ranking)
             if asks_about_statements(question.question):
@@ -285,6 +282,10 @@ class Searcher:
 
 def _known(score: float) -> float | None:
     return None if np.isnan(score) else float(score)
+
+
+def _asks_for_the_beginning(question: str) -> bool:
+    return asks_about_publication(question) or asks_for_summary(question) or asks_for_a_definition(question)
 
 
 def _not_asked_for(question: str, where: Filter) -> frozenset[SectionKind]:

@@ -13,6 +13,7 @@ from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, Tok
 from rag_assets.answering.extractive.announcements import only_announces
 from rag_assets.answering.extractive.candidates import Candidate, FindCandidates, sentences
 from rag_assets.answering.extractive.comparison import compared_sides
+from rag_assets.answering.extractive.definitions import with_definitions_kept
 from rag_assets.answering.extractive.meant_papers import with_papers
 from rag_assets.answering.extractive.missing_names import MissingName, missing_names
 from rag_assets.answering.extractive.part_scores import PartScorer
@@ -26,7 +27,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 25
+EXTRACTIVE_VERSION = 26
 
 
 class ExtractiveAnswerer:
@@ -84,7 +85,8 @@ class ExtractiveAnswerer:
     def _candidates(self, question: str, contexts: Sequence[Context]) -> list[Candidate]:
         """All that may be published for a question: what only announces is left out here, since summaries want it."""
         found = (one for find in self._kinds_of_candidates() for one in find(contexts, question))
-        return [one for one in found if not only_announces(one.text, question)]
+        told = [one for one in found if not only_announces(one.text, question)]
+        return with_definitions_kept(told, [part.text for part in question_parts(question)])
 
     def _kinds_of_candidates(self) -> tuple[FindCandidates, ...]:
         return (sentences, self._table_rows) if self._settings.table_rows else (sentences,)

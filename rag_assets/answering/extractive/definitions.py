@@ -6,6 +6,7 @@ wording around the name. The wordings are English. Where no sentence has one, no
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +64,23 @@ def defined_names(question: str) -> tuple[str, ...]:
     short = _SHORT.search(found["term"]) if found else None
     names = (term, short[1]) if short else (term,)
     return names if 0 < len(term.split()) <= _MOST_WORDS else ()
+
+
+def with_definitions_kept(candidates: Sequence[Candidate], parts: Sequence[str]) -> list[Candidate]:
+    """The candidates; those that define what a part of the question asks for with their relevance to every part, so
+    that they are kept wherever their passage came in the search."""
+    asked = {part: [(name, _wordings_for(name)) for name in defined_names(part)] for part in parts}
+    if not any(asked.values()):
+        return list(candidates)
+    found: list[Candidate] = []
+    for one in candidates:
+        is_sentence = one.kind is CandidateKind.SENTENCE
+        sure = {
+            part: max((_sure(one.text, *of_name) for of_name in names), default=0.0) if is_sentence else 0.0
+            for part, names in asked.items()
+        }
+        found.append(replace(one, relevance=sure) if any(sure.values()) else one)
+    return found
 
 
 def raised_by_definition(

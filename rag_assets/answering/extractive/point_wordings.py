@@ -174,7 +174,7 @@ OF_OTHERS = _any(
     r"\bet al\b|\band colleagues\b|\([^()]{0,80}\b(?:19|20)\d\d[a-z]?\)|\[\d+(?:[,–-] ?\d+)*\]",
     r"\b(?:previous|prior|earlier|past|some|many|several|other|recent|numerous|most|much|extensive|growing) "
     r"(?:[\w-]+ )?(?:work|research|studies|findings|authors|models|evidence|literature)\b",
-    r"\bto date\b|\blittle is known\b",
+    r"\bto date\b|\blittle is known\b|^meta-analyses (?:\w+ )?(?:show|suggest|indicate|find|have)\b",
     r"^recently\b|\b(?<!we )(?:have|has) (?:been )?(?:shown|demonstrated)\b",
 )
 """Cites, or tells what others did or found."""
