@@ -86,8 +86,8 @@ def test_neighbours_of_a_hit_pass_the_filter_too(folder: Path) -> None:
         anywhere = searcher.evidence(question, 1)
         narrowed = searcher.evidence(question.model_copy(update={"where": Filter.parse("page:2")}), 1)
 
-    assert [(one.page_start, one.page_end) for one in anywhere.contexts] == [(2, 3)]
-    assert [(one.page_start, one.page_end) for one in narrowed.contexts] == [(2, 2)]
+    assert (2, 3) in {(one.page_start, one.page_end) for one in anywhere.contexts}
+    assert {(one.page_start, one.page_end) for one in narrowed.contexts} == {(2, 2)}
 
 
 def test_an_unknown_paper_is_told_with_the_nearest_name(folder: Path, caplog: pytest.LogCaptureFixture) -> None:

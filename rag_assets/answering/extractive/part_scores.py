@@ -58,14 +58,12 @@ class PartScorer:
         read: tuple[Sequence[Candidate], Relevances],
         standing: Mapping[str, float],
     ) -> Part:
-        """Other papers are left out unless the meant one, which is not described, has nothing relevant. read: the
-        candidates and how near each comes to the part."""
+        """Other papers than a described one are left out. read: the candidates and how near each comes to the part."""
         candidates, nearness = read
         text = asked.part.text
         relevance = relevances(text, candidates, weights, nearness, _standing(asked, standing))
-        inside = relevance * np.array([one.paper_id == asked.paper_id for one in candidates], np.float32)
-        if asked.part.about or float(inside.max(initial=0.0)) >= self._settings.min_relevance:
-            relevance = inside
+        if asked.part.about:
+            relevance *= np.array([one.paper_id == asked.paper_id for one in candidates], np.float32)
         raised = raised_by_type(text, candidates, relevance, self._settings)
         return Part(text, weights, raised, asked.paper_id, bool(asked.part.about))
 

@@ -57,12 +57,11 @@ class Selection:
 
     @property
     def _most(self) -> int:
-        """How many are chosen at most: where a question describes papers or has several parts, each of one paper, one
-        for each part, or two for a single one. A third finds the answer seldom, and hides it."""
-        is_of_papers = all(part.paper_id is not None for part in self._parts)
-        n_parts, most = len(self._parts), self._settings.max_claims
-        is_precise = is_of_papers and (n_parts > 1 or any(part.is_described for part in self._parts))
-        return min(max(_MOST_OF_A_PAPER, n_parts), most) if is_precise else most
+        """How many are chosen at most: where every part describes its paper, one for each, or two for a single part. A
+        third finds the answer seldom, and hides it."""
+        most = self._settings.max_claims
+        are_described = all(part.is_described for part in self._parts)
+        return min(max(_MOST_OF_A_PAPER, len(self._parts)), most) if are_described else most
 
     def unanswered_parts(self) -> list[Part]:
         """The parts of a compound question that no chosen sentence answers, judged by the words only they have.
@@ -106,7 +105,7 @@ class Selection:
         A part with one word of its own ("and how was it chosen?") is judged by relevance alone, and so is one that is
         asked of a paper: several parts may ask the same of different papers.
         """
-        is_judged_by_words = len(own) > 1 and part.paper_id is None
+        is_judged_by_words = len(own) > 1 and not part.is_described
         floor, some = self._settings.min_relevance, _OWN_WORDS_SOME if is_judged_by_words else 0.0
         if any(part.relevance[i] >= floor and held(self._candidates[i].terms, own) >= some for i in self.chosen):
             return True
