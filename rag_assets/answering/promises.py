@@ -8,9 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag_assets.answering.citations.number_agreement import contradictions
 from rag_assets.answering.citations.quote_search import is_long_enough
-from rag_assets.answering.citations.verification import sources_of
+from rag_assets.answering.citations.verification import QuotedText, contradicts_quotes, sources_of
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.domain import Agreement, Chunk, Citation, ComparedQuote, QAResult, page_label, span_at
 from rag_assets.promises import Promise
@@ -53,17 +52,13 @@ def quotes_not_in_source(results: Sequence[QAResult], chunks: Mapping[str, Chunk
     ]
 
 
-def claims_that_contradict(results: Sequence[QAResult]) -> list[Offender]:
-    """Claims with a number that their own quotes contradict."""
+def claims_that_contradict(results: Sequence[QAResult], chunks: Mapping[str, Chunk]) -> list[Offender]:
+    """Claims with a number that their own quotes contradict. A quote whose chunk does not exist stands for itself."""
     return [
-        {
-            "question_id": result.question_id,
-            "claim": claim.text,
-            "numbers": [number.written for number in contradicting],
-        }
+        {"question_id": result.question_id, "claim": claim.text}
         for result in results
         for claim in result.claims
-        if (contradicting := contradictions(claim.text, [one.quote for one in claim.citations], result.question))
+        if contradicts_quotes(claim.text, [_quoted(one, chunks) for one in claim.citations], result.question)
     ]
 
 
@@ -130,6 +125,14 @@ def _pages(citation: Citation, chunks: Mapping[str, Chunk]) -> tuple[int | None,
     )
 
 
+def _quoted(citation: Citation, chunks: Mapping[str, Chunk]) -> QuotedText:
+    """The quote in its chunk, because a row of a table has a meaning only with its caption and header."""
+    chunk = chunks.get(citation.chunk_id)
+    if chunk is None or chunk.text[citation.start : citation.end] != citation.quote:
+        return QuotedText(citation.quote, 0, len(citation.quote))
+    return QuotedText(chunk.text, citation.start, citation.end)
+
+
 def _citations(results: Sequence[QAResult]) -> Iterator[tuple[QAResult, Citation]]:
     for result in results:
         for claim in result.claims:
@@ -161,7 +164,7 @@ ANSWER_PROMISES: list[Promise[AnswersCandidate]] = [
     Promise(
         "numbers_agree",
         "No claim contradicts a number in its quotes.",
-        lambda candidate: claims_that_contradict(candidate.results),
+        lambda candidate: claims_that_contradict(candidate.results, candidate.chunks),
     ),
     Promise(
         "agreement_cited",

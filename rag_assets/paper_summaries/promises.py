@@ -109,7 +109,7 @@ PAPER_SUMMARY_PROMISES: list[Promise[PaperSummariesCandidate]] = [
     _of_answers(
         "numbers_agree",
         "No claim contradicts a number in its quotes.",
-        lambda answers, _: claims_that_contradict(answers),
+        claims_that_contradict,
     ),
     Promise(
         "all_summarised",

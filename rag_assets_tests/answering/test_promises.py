@@ -76,8 +76,29 @@ def test_a_claim_with_another_number_than_its_quotes_is_found() -> None:
     kept = replace(result(quoted), claims=(Claim("It fell by 12%.", (quoted,)),))
     wrong = replace(result(quoted), claims=(Claim("It fell by 21%.", (quoted,)),))
 
-    assert claims_that_contradict([kept]) == []
-    assert claims_that_contradict([wrong]) == [{"question_id": "q1", "claim": "It fell by 21%.", "numbers": ["21"]}]
+    assert claims_that_contradict([kept], CHUNKS) == []
+    assert claims_that_contradict([wrong], CHUNKS) == [{"question_id": "q1", "claim": "It fell by 21%."}]
+    assert claims_that_contradict([wrong], {}) == [{"question_id": "q1", "claim": "It fell by 21%."}]
+
+
+def test_a_row_is_judged_with_the_caption_and_the_header_of_its_table() -> None:
+    """As verification does: a caption's number is no value of the row, and one such row would keep all answers back."""
+    caption = "Table 1: Diets of goats, g (kg)-1"
+    diets = chunk("goats", f"{caption}\nComponent | Pen 1 | Pen 2\nCrude protein | 200 | 150\nFibre | 310 | 270")
+    row = "Crude protein | 200 | 150"
+    start = diets.text.index(row)
+    quoted = replace(
+        citation(), paper_id="goats", chunk_id=diets.chunk_id, quote=row, start=start, end=start + len(row)
+    )
+    stated, moved = (
+        replace(result(quoted), claims=(Claim(f"{caption} | {text}", (quoted,)),))
+        for text in ("Crude protein | Pen 1: 200 | Pen 2: 150", "Crude protein | Pen 1: 150 | Pen 2: 200")
+    )
+    as_it_stands = replace(result(quoted), claims=(Claim(f"{caption} | {row}", (quoted,)),))
+    chunks = {diets.chunk_id: diets}
+
+    assert claims_that_contradict([as_it_stands], chunks) == []
+    assert [found["claim"] for found in claims_that_contradict([stated, moved], chunks)] == [moved.claims[0].text]
 
 
 def test_a_page_other_than_that_of_the_quote_is_found() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 from rag_assets.answering.citations.number_agreement import contradictions
 from rag_assets.answering.citations.quote_search import Place, find_quote
@@ -35,6 +36,18 @@ class Reason(StrEnum):
     """The claim says nothing."""
     CONTRADICTED = "contradicted"
     """The claim has a number that its own quotes contradict."""
+
+
+class QuotedText(NamedTuple):
+    """A stretch of a chunk that a claim rests on: `chunk_text[start:end]`."""
+
+    chunk_text: str
+    start: int
+    end: int
+
+    @property
+    def quote(self) -> str:
+        return self.chunk_text[self.start : self.end]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +99,9 @@ def verify(draft: DraftAnswer, given: Mapping[str, Chunk], question: str) -> Ver
             dropped.append(Dropped(Reason.NO_TEXT, text))
         elif not citations:
             dropped.append(Dropped(Reason.NO_CITATION, text))
-        elif _is_contradicted(text, list(quotes), question):
+        elif contradicts_quotes(
+            text, [QuotedText(chunk.text, place.start, place.end) for chunk, place in quotes], question
+        ):
             dropped.append(Dropped(Reason.CONTRADICTED, text))
         else:
             claims.append(Claim(text, citations, relevance=proposed.relevance))
@@ -98,14 +113,12 @@ def sources_of(claims: Sequence[Claim]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(citation.paper_id for claim in claims for citation in claim.citations))
 
 
-def _is_contradicted(text: str, quotes: Sequence[tuple[Chunk, Place]], question: str) -> bool:
+def contradicts_quotes(text: str, quotes: Sequence[QuotedText], question: str) -> bool:
     """Whether the quotes say other numbers than the claim, or rows of tables say them of something else."""
-    rows = [one for chunk, place in quotes for one in quoted_rows(chunk.text, place.start, place.end)]
+    rows = [one for quoted in quotes for one in quoted_rows(*quoted)]
     if not rows:
-        return bool(contradictions(text, [chunk.text[place.start : place.end] for chunk, place in quotes], question))
-    return contradicts_rows(
-        text, rows, [prose_between(chunk.text, place.start, place.end) for chunk, place in quotes], question
-    )
+        return bool(contradictions(text, [quoted.quote for quoted in quotes], question))
+    return contradicts_rows(text, rows, [prose_between(*quoted) for quoted in quotes], question)
 
 
 def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Chunk, Place]] | Reason:
