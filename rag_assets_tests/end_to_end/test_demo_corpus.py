@@ -113,7 +113,9 @@ def test_what_the_corpus_does_not_say_is_refused_and_nothing_else(demo: Demo) ->
 
 def test_every_quote_stands_in_its_source_file(demo: Demo) -> None:
     """The promise of the whole project, checked without any of its code."""
-    strays = [c for c in demo.citations if plain(c["quote"]) not in plain(text_of(demo.source(c["paper_id"])))]
+    strays = [
+        c for c in demo.citations if not all(piece in plain(text_of(demo.source(c["paper_id"]))) for piece in pieces(c))
+    ]
 
     assert len(demo.citations) >= 20
     assert strays == []
@@ -125,7 +127,10 @@ def test_every_quote_stands_on_its_page_in_files_with_page_breaks(demo: Demo, pa
     cited = [c for c in demo.citations if PAPERS[c["paper_id"]] == page_source]
 
     wrong = [
-        c for c in cited if (c["page_start"], c["page_end"]) != broken_pages(demo.source(c["paper_id"]), c["quote"])
+        c
+        for c in cited
+        for piece in pieces(c)
+        if (c["page_start"], c["page_end"]) not in broken_pages(demo.source(c["paper_id"]), piece)
     ]
 
     assert cited
@@ -163,6 +168,15 @@ def test_the_floors_of_the_smoke_evaluation_hold(demo: Demo) -> None:
     assert latest["metrics"]["citation_coverage"] == 1.0
 
 
+def pieces(citation: Mapping[str, Any]) -> list[str]:
+    """The stretches of a quote that stand in one piece in its file, without white space: a quoted row of a table has
+    the name of its column before each cell, which stands in another line there."""
+    quote = citation["quote"]
+    if " | " not in quote:
+        return [plain(quote)]
+    return [plain(part) for cell in quote.split(" | ") for part in cell.split(": ", 1)]
+
+
 def plain(text: str) -> str:
     """White space left out: between the sentence elements of a TEI file there is none."""
     return re.sub(r"\s+", "", text)
@@ -193,17 +207,16 @@ def pages_of(file: Path) -> list[str]:
     return pages
 
 
-def broken_pages(file: Path, quote: str) -> tuple[int, int]:
-    """First and last page of a quote in a file with page breaks."""
+def broken_pages(file: Path, wanted: str) -> list[tuple[int, int]]:
+    """First and last page of each place of a text without white space in a file with page breaks."""
     pages = [rejoined(page) if file.suffix == ".txt" else page for page in pages_of(file)]
-    wanted = plain(quote)
     on_one = [(number, number) for number, page in enumerate(pages, start=1) if wanted in plain(page)]
     over_two = [
         (number, number + 1)
         for number, (page, following) in enumerate(pairwise(pages), start=1)
         if wanted in plain(page + following)
     ]
-    return [*on_one, *over_two][0]
+    return on_one or over_two
 
 
 def rejoined(text: str) -> str:
