@@ -56,7 +56,7 @@ class Format:
 _PAGED = ("running_header_share",)
 FORMATS = (
     Format(
-        Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", reads_settings=_PAGED, version=4
+        Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", reads_settings=_PAGED, version=5
     ),
     Format(
         Source.TEI,

@@ -18,6 +18,7 @@ from rag_assets.parsing.pdf.paragraphs import Part, goes_on, is_unfinished, join
 from rag_assets.parsing.pdf.sections import Outline, zones_of
 from rag_assets.parsing.pdf.table_columns import table_cells
 from rag_assets.text.person_names import lists_names, names_only, ordinary_words
+from rag_assets.text.section_names import is_section_name
 
 _FOOTNOTE_SIZE = 0.93
 _FOOTNOTE_TOP = 0.5
@@ -67,10 +68,12 @@ def _gathered(
     groups: Iterable[LineGroup], body: BodyStyle, title: LineGroup | None, ordinary: Set[str]
 ) -> Iterator[_Gathered]:
     above: _Gathered | None = None
+    is_title_page = True
     for group in groups:
         kind = BlockKind.HEADING if group is title else _kind_of(group, body, above)
-        if kind is BlockKind.HEADING and group is not title and _names_authors(group, ordinary):
-            kind = BlockKind.PARAGRAPH
+        if kind is BlockKind.HEADING and group is not title:
+            is_title_page = is_title_page and group.page == 1 and not is_section_name(group.plain_text)
+            kind = BlockKind.PARAGRAPH if is_title_page and _names_authors(group, ordinary) else kind
         above = _Gathered(kind, [group])
         yield above
 
@@ -88,9 +91,8 @@ def _kind_of(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> Bloc
 
 
 def _names_authors(group: LineGroup, ordinary: Set[str]) -> bool:
-    """Whether a group that looks like a heading holds the names of persons on the first page: large, as titles are."""
-    text = group.plain_text
-    return group.page == 1 and (lists_names(text) or names_only(text, ordinary))
+    """Whether a group that looks like a heading holds the names of persons: they may be as large as titles."""
+    return lists_names(group.plain_text) or names_only(group.plain_text, ordinary)
 
 
 def _is_footnote(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> bool:
