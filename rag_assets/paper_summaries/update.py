@@ -5,15 +5,12 @@ about again by the next run.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Lock
 
 import pyarrow as pa
 
 from rag_assets.domain import PaperPoint
-from rag_assets.errors import BudgetExhausted, ModelFault
-from rag_assets.hosted.patience import Patience
+from rag_assets.hosted.side_by_side import ask_each
 from rag_assets.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.paper_summaries.summarizers import PaperSummarizer
 from rag_assets.tables import (
@@ -85,40 +82,13 @@ def _summarised(
     report: Report,
 ) -> tuple[list[PaperPoint], dict[str, str]]:
     """What was made, and why there is nothing by paper."""
-    patience, lock = Patience(), Lock()
-    made: list[PaperPoint] = []
-    left: dict[str, str] = {}
-    n_done = 0
-
-    def summarise(paper: str, own: pa.Table) -> None:
-        nonlocal n_done
-        if patience.stopped_by is not None:
-            left[paper] = str(patience.stopped_by)
-            return
-        try:
-            points = summarizer.points(chunks_from(own))
-        except (ModelFault, BudgetExhausted) as fault:
-            patience.failed(fault)
-            left[paper] = str(fault)
-            return
-        patience.answered()
-        with lock:
-            made.extend(points)
-            n_done += 1
-            report(n_done, len(papers))
-
     if not papers:
         return [], {}
     by_paper = map_papers(read_chunks(papers), lambda paper, own: (paper, own))
-    pool = ThreadPoolExecutor(n_at_once)
-    try:
-        list(pool.map(lambda one: summarise(*one), by_paper))
-    except BaseException:  # a bug, or the run is interrupted: what is under way is not waited for
-        patience.stop()
-        pool.shutdown(wait=False, cancel_futures=True)
-        raise
-    pool.shutdown()
-    return made, left
+    made, left = ask_each(
+        by_paper, lambda own: summarizer.points(chunks_from(own)), n_at_once, lambda n_done: report(n_done, len(papers))
+    )
+    return [point for points in made.values() for point in points], left
 
 
 def _still_hold(kept: pa.Table, made_of: pa.Table) -> set[str]:

@@ -5,14 +5,11 @@ A chunk whose summary cannot be had has none until a later run: it is cut into p
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Lock
 
 import pyarrow as pa
 
-from rag_assets.errors import BudgetExhausted, ModelFault
-from rag_assets.hosted.patience import Patience
+from rag_assets.hosted.side_by_side import ask_each
 from rag_assets.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.promises import Promise
 from rag_assets.summaries.summarizer import Document, Part, Summarizer
@@ -109,34 +106,12 @@ def _asked(
     report: Callable[[int, int], None],
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Summaries by key, and why there is none by key."""
-    patience, lock = Patience(), Lock()
-    found: dict[str, str] = {}
-    whys: dict[str, str] = {}
-
-    def ask(document: Document, part: Part, key: str) -> None:
-        if patience.stopped_by is not None:
-            whys[key] = str(patience.stopped_by)
-            return
-        try:
-            sentence = summarizer.sentence(document, part)
-        except (ModelFault, BudgetExhausted) as fault:
-            patience.failed(fault)
-            whys[key] = str(fault)
-            return
-        patience.answered()
-        with lock:
-            found[key] = sentence
-            report(len(found), len(to_ask))
-
-    pool = ThreadPoolExecutor(n_at_once)
-    try:
-        list(pool.map(lambda one: ask(*one), to_ask))
-    except BaseException:  # a bug, or the run is interrupted: what is under way is not waited for
-        patience.stop()
-        pool.shutdown(wait=False, cancel_futures=True)
-        raise
-    pool.shutdown()
-    return found, whys
+    return ask_each(
+        ((key, (document, part)) for document, part, key in to_ask),
+        lambda one: summarizer.sentence(*one),
+        n_at_once,
+        lambda n_done: report(n_done, len(to_ask)),
+    )
 
 
 def _table(wanted: Sequence[tuple[str, str, str]], summaries: Mapping[str, str]) -> pa.Table:
