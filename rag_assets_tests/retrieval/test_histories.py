@@ -29,6 +29,8 @@ WORDS = (
 SETTINGS = RetrievalSettings(candidates=20)
 WEAK_GRAPH = IndexingSettings(hnsw_m=4, hnsw_ef_construction=16, hnsw_ef_search=16, min_recall=0.0)
 """Finds too little even in a small corpus, as the usual graph does in a large one."""
+POOR_GRAPH = IndexingSettings(hnsw_m=5, hnsw_ef_construction=20, hnsw_ef_search=20)
+"""Misses one of twelve near passages, but hardly any that is asked for by its own vector: that would be damage."""
 N_ROUNDS, N_CHUNKS = 30, 120
 
 
@@ -91,12 +93,12 @@ def test_a_graph_that_finds_less_than_when_it_was_built_is_built_anew(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Above the size for exact search the graph answers: what it misses is in no context and in no answer."""
-    target, folder = target_of(WEAK_GRAPH.model_copy(update={"min_recall": 0.999})), tmp_path / "chroma"
+    target, folder = target_of(POOR_GRAPH.model_copy(update={"min_recall": 0.999})), tmp_path / "chroma"
     update_index(FolderTarget(folder, target), rows(0, 300))
     built = read_manifest(folder)
     assert built is not None
     assert built.wear is not None
-    assert built.wear.recall < 0.999, "a graph that misses nothing would prove nothing"
+    assert built.wear.recall < 0.98, "a graph that misses nothing would prove nothing"
     write_manifest(folder, replace(built, wear=replace(built.wear, recall_when_built=1.0)))
 
     update_index(FolderTarget(folder, target), rows(3, 303))
@@ -133,7 +135,7 @@ def test_a_graph_that_was_no_better_when_it_was_built_is_not_built_again(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A floor that no graph of this corpus reaches must not turn every small update into a whole build."""
-    target, folder = target_of(WEAK_GRAPH.model_copy(update={"min_recall": 1.0})), tmp_path / "chroma"
+    target, folder = target_of(POOR_GRAPH.model_copy(update={"min_recall": 1.0})), tmp_path / "chroma"
     update_index(FolderTarget(folder, target), rows(0, 300))
     built = read_manifest(folder)
     assert built is not None
