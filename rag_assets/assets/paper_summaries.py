@@ -1,6 +1,7 @@
 """Asset `paper_summaries`: what each paper asked, did and found, and what limits it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
+from functools import cache
 
 import dagster as dg
 import pyarrow as pa
@@ -40,12 +41,13 @@ def paper_summaries(settings: dg.ResourceParam[Settings], models: dg.ResourcePar
     made_of = read_columns(paths.chunks, ["paper_id", "chunk_id", "fingerprint"], asset="chunks")
     ReplyCache(paths.paper_summary_replies, DraftAnswer).remove_damaged()
     spent_before = models.budget.spent
-    made = _updated(settings, models, published, made_of)
+    chunks = cache(lambda: required_table(paths.chunks, asset="chunks"))  # read where a paper changed, and once
+    made = _updated(settings, models, published, made_of, chunks)
     spent = models.budget.since(spent_before)
     update = TableUpdate(
         paths.paper_summaries, made.table, made.plan, published, {"settings": settings.paper_summaries.fingerprint()}
     )
-    candidate = PaperSummariesCandidate(made.table, made.made, made_of, _cited_chunks(made, settings), made.left)
+    candidate = PaperSummariesCandidate(made.table, made.made, made_of, _cited_chunks(made, chunks), made.left)
     with staging() as staged:
         update.stage(staged)
         yield from write_audit_publish(
@@ -66,14 +68,13 @@ def paper_summaries(settings: dg.ResourceParam[Settings], models: dg.ResourcePar
         )
 
 
-def _updated(settings: Settings, models: Connections, published: Published, made_of: pa.Table) -> PaperSummaryUpdate:
-    def read_chunks(papers: Sequence[str]) -> pa.Table:
-        return rows_of(required_table(settings.paths.chunks, asset="chunks"), "paper_id", papers)
-
+def _updated(
+    settings: Settings, models: Connections, published: Published, made_of: pa.Table, chunks: Callable[[], pa.Table]
+) -> PaperSummaryUpdate:
     return update_paper_summaries(
         published.table,
         made_of,
-        read_chunks,
+        lambda papers: rows_of(chunks(), "paper_id", papers),
         open_summarizer(settings, models),
         settings=settings.paper_summaries.fingerprint(),
         n_at_once=_n_at_once(settings, models),
@@ -87,12 +88,11 @@ def _n_at_once(settings: Settings, models: Connections) -> int:
     return models.settings.limits_of(model_name(settings.paper_summaries).provider).max_concurrent
 
 
-def _cited_chunks(made: PaperSummaryUpdate, settings: Settings) -> dict[str, Chunk]:
+def _cited_chunks(made: PaperSummaryUpdate, chunks: Callable[[], pa.Table]) -> dict[str, Chunk]:
     cited = {one.chunk_id for told in made.made for claim in told.claims for one in claim.citations}
     if not cited:
         return {}
-    table = required_table(settings.paths.chunks, asset="chunks")
-    return {chunk.chunk_id: chunk for chunk in chunks_from(rows_of(table, "chunk_id", cited))}
+    return {chunk.chunk_id: chunk for chunk in chunks_from(rows_of(chunks(), "chunk_id", cited))}
 
 
 def _preview(table: pa.Table) -> str:

@@ -42,9 +42,6 @@ class PaperSummarizer(Protocol):
 class SentenceSummarizer:
     """Chooses sentences of the paper; no model is asked."""
 
-    def __init__(self, settings: PaperSummarySettings) -> None:
-        self._settings = settings
-
     @property
     def identity(self) -> str:
         return f"{EXTRACTIVE}-points-v{PAPER_SUMMARIES_VERSION}"
@@ -86,7 +83,7 @@ class ModelSummarizer:
 def open_summarizer(settings: Settings, connections: Connections) -> PaperSummarizer:
     """What `paper_summaries.model` names. Raises InvalidSettings for a model that does not exist, MissingKey."""
     if settings.paper_summaries.model == EXTRACTIVE:
-        return SentenceSummarizer(settings.paper_summaries)
+        return SentenceSummarizer()
     one_paper = settings.answering.model_copy(update={"min_sources": 1})
     answerer = HostedAnswerer(model_name(settings.paper_summaries), connections, one_paper)
     return ModelSummarizer(

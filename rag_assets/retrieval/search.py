@@ -204,9 +204,12 @@ class Searcher:
         The words that describe a paper find its beginning; what is asked of it may stand anywhere. No reranker looks at
         these passages, so that they are not given where relevance has a floor.
         """
+        described = dict.fromkeys(part.asked for part in question_parts(question.question) if part.about)
+        if not described:
+            return []
         papers = likely_papers(self.library.paper_ids([one.place for one in ranking]), [one.score for one in ranking])
         scope, found = self._filters.scope(question.filter), list[RankedPassage]()
-        for asked in dict.fromkeys(part.asked for part in question_parts(question.question) if part.about):
+        for asked in described:
             left_out = self._filters.of_kinds(_not_asked_for(asked, question.filter))
             for inside in filter(None, (Scope.within(scope, [paper]) for paper in papers)):
                 candidates = self._candidates.found([Query(asked, QueryOrigin.PART)], Within(inside, left_out))

@@ -55,6 +55,12 @@ def test_what_the_described_paper_never_mentions_is_not_answered() -> None:
     assert not said("How many zebras were vaccinated in the study of iron among mountain sheep?")
 
 
+def test_a_missing_word_is_found_in_the_question_whatever_its_letters() -> None:
+    """A letter that is small in two ways, or in two letters, must not end the answering of all questions."""
+    for word in ("ΟΔΟΣ'A", "İİ-ZEBRAS", "ΟΔΟΣ-zebra"):
+        assert not said(f"How many {word} were vaccinated in the study of iron among mountain sheep?")
+
+
 def test_a_paper_that_is_neither_described_nor_clearly_nearer_is_not_chosen() -> None:
     """A question about the whole corpus is answered by any paper."""
     question = "How many animals were recruited?"

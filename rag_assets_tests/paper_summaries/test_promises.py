@@ -7,7 +7,6 @@ import pytest
 from rag_assets.domain import Claim, PaperPoint, Point
 from rag_assets.paper_summaries.promises import PAPER_SUMMARY_PROMISES, PaperSummariesCandidate
 from rag_assets.paper_summaries.summarizers import SentenceSummarizer
-from rag_assets.settings import PaperSummarySettings
 from rag_assets.tables import CHUNKS, PAPER_SUMMARIES, chunk_row, paper_point_row, to_table
 from rag_assets_tests.paper_summaries.test_update import paper
 
@@ -16,7 +15,7 @@ IRON, STEEL = paper("iron"), paper("steel")
 
 @pytest.fixture
 def points() -> list[PaperPoint]:
-    summarizer = SentenceSummarizer(PaperSummarySettings())
+    summarizer = SentenceSummarizer()
     return [told for own in (IRON, STEEL) for told in summarizer.points(own)]
 
 

@@ -65,7 +65,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[WireServer]:
 
 
 def by_sentences(papers: list[list[Chunk]], published: pa.Table = NOTHING) -> PaperSummaryUpdate:
-    return _updated(papers, published, SentenceSummarizer(SETTINGS))
+    return _updated(papers, published, SentenceSummarizer())
 
 
 def by_model(

@@ -4,7 +4,7 @@ A passage qualifies by its place in the search and by the words of the question 
 of the question choose the same sentences as all of them do, some 25 (COVID-QA and OHR-Bench).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,11 +38,15 @@ def texts_of(context: Context) -> list[PaperText]:
 
 
 def closely_read(
-    candidates: Sequence[Candidate], standing: Mapping[str, float], weights_of_parts: Sequence[Mapping[str, float]]
+    candidates: Sequence[Candidate],
+    standing: Mapping[str, float],
+    weights_of_parts: Sequence[Mapping[str, float]],
+    meant: Container[str | None],
 ) -> list[Candidate]:
     """The candidates of the passages that are read closely, and those whose relevance is known without reading.
 
-    standing: of each passage, by its id. weights_of_parts: of the words of each part of the question.
+    standing: of each passage, by its id. weights_of_parts: of the words of each part of the question. meant: the papers
+    all of whose passages are read.
     """
     texts = {candidate.passage.passage_id: candidate.passage.text for candidate in candidates}
     terms = {id_: terms_of(text) for id_, text in texts.items()}
@@ -50,7 +54,11 @@ def closely_read(
     for weights in weights_of_parts:
         promise = {id_: _STANDING_WEIGHT * standing[id_] + held(terms[id_], weights) for id_ in texts}
         chosen.update(sorted(texts, key=promise.__getitem__, reverse=True)[:N_PASSAGES])
-    return [one for one in candidates if one.relevance is not None or one.passage.passage_id in chosen]
+    return [
+        one
+        for one in candidates
+        if one.relevance is not None or one.passage.passage_id in chosen or one.paper_id in meant
+    ]
 
 
 def vectors_of(candidates: Sequence[Candidate], reader: TokenReader) -> list[Vectors]:

@@ -40,9 +40,7 @@ class PartScorer:
         """The candidates that were read, and the parts with the relevance of each."""
         weights = [term_weights(one.compared, [it.terms for it in _weighed_among(one, candidates)]) for one in asked]
         standing = standings(candidates)
-        papers = {one.paper_id for one in asked}
-        near_first = closely_read(candidates, standing, weights)
-        read = [one for one in candidates if one.paper_id in papers or one in near_first]
+        read = closely_read(candidates, standing, weights, {one.paper_id for one in asked})
         vectors = vectors_of(read, self._reader)
         questions = self._reader.of_texts([one.compared for one in asked])
         parts = [

@@ -7,12 +7,13 @@ the packaged model reads them alone, which tells synonyms from words that merely
 take long, so only those are read that their sentences make likely.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.answering.drafts import TextTokens, TokenReader
+from rag_assets.answering.extractive.candidates import Span
 from rag_assets.answering.extractive.close_reading import Vectors, texts_of
 from rag_assets.answering.extractive.words import QUESTION_WORDS, WORD, stem_of
 from rag_assets.domain import Context
@@ -57,12 +58,17 @@ def speaks_of(asked: str, contexts: Sequence[Context], reader: TokenReader) -> b
     """Whether what was found of a paper mentions every content word of a question, or something like it."""
     passages = [text for one in contexts for text in texts_of(one)]
     said = {stem_of(part) for text in (*(one.text for one in passages), *_titles(contexts)) for part in _parts(text)}
-    missing = [word for word in dict.fromkeys(_parts(asked)) if _is_telling(word) and stem_of(word) not in said]
+    places: dict[str, Span] = {}
+    for word, span in _placed_parts(asked):
+        if _is_telling(word) and stem_of(word) not in said:
+            places.setdefault(word, span)
+    missing = list(places)
     if not missing:
         return True
     (question,) = reader.of_texts([asked])
     tokens = dict(zip((one.text for one in passages), reader.of(passages), strict=True))
-    likely = _likely_words(_in_context(asked, question, missing), tokens)
+    in_question = np.array([_direction(question.vectors[_touching(question, *span)]) for span in places.values()])
+    likely = _likely_words(in_question, tokens)
     read = sorted({*missing, *(word for words in likely for word in words)})
     alone = {word: _direction(one.vectors) for word, one in zip(read, reader.of_texts(read), strict=True)}
     return all(
@@ -77,24 +83,20 @@ def _titles(contexts: Sequence[Context]) -> list[str]:
 
 def _parts(text: str) -> list[str]:
     """The words in small letters, hyphenated ones in parts."""
-    return [part for word in WORD.findall(text) for part in word.lower().split("-")]
+    return [part for part, _ in _placed_parts(text)]
+
+
+def _placed_parts(text: str) -> Iterator[tuple[str, Span]]:
+    """Each with its place: `text[start:end]` in small letters."""
+    for match in WORD.finditer(text):
+        start = match.start()
+        for part in match[0].split("-"):
+            yield part.lower(), (start, start + len(part))
+            start += len(part) + 1
 
 
 def _is_telling(word: str) -> bool:
     return len(word) >= _LEAST_CHARS and word.isalpha() and word not in _COMMON_WORDS and word not in QUESTION_WORDS
-
-
-def _in_context(asked: str, tokens: TextTokens, words: Sequence[str]) -> Vectors:
-    """Of each word in the question, shape (n_words, dimension)."""
-    small = asked.lower()
-    starts = [small.index(word) for word in words]
-    return np.array(
-        [
-            _direction(tokens.vectors[_touching(tokens, at, at + len(word))])
-            for word, at in zip(words, starts, strict=True)
-        ],
-        np.float32,
-    )
 
 
 def _touching(tokens: TextTokens, start: int, end: int) -> NDArray[np.bool_]:
