@@ -65,11 +65,13 @@ _DEFINITION = re.compile(
     re.IGNORECASE,
 )
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
-_FUNCTION_WORDS = frozenset(
-    "a about an and any are as at be been but by can could did do does for from had has have how if in into is it its "
-    "many more most much no not of off on or out over than that the their them there these they this to under up was "
-    "were what when where which who whom whose why will with would".split()
+FUNCTION_WORDS = frozenset(
+    "a about an and any are as at be been but by can could did do does for from had has have how if in into is it "
+    "its many may might more most much no not of off on or out over should than that the their them then there "
+    "these they this those to under up was were what when where whether which who whom whose why will with would "
+    "you your".split()
 )
+"""Words that say nothing of what a question is about."""
 _LEAST_ALONE, _LEAST_WITHOUT_PAPER = 2, 5
 """Words that a part must have to mean something without the rest, and not to be asked of the paper that another part
 describes."""
@@ -202,7 +204,7 @@ def question_parts(question: str) -> list[QuestionPart]:
 def _means_something(part: str, least_words: int) -> bool:
     """Whether a part of a question means something without the rest: it holds a name or enough words; both, where one
     of them points back."""
-    words = [word for word in _WORD.findall(part)[1:] if word.lower() not in _FUNCTION_WORDS]
+    words = [word for word in _WORD.findall(part)[1:] if word.lower() not in FUNCTION_WORDS]
     has_name = any(word[0].isupper() for word in words)
     if _POINTS_BACK.search(part):
         return has_name and len(words) >= _LEAST_WITHOUT_PAPER

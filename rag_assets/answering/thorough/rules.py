@@ -5,16 +5,11 @@ from collections.abc import Sequence
 
 from rag_assets.answering.thorough.plans import OtherWords, Part, Plan
 from rag_assets.domain import Context
-from rag_assets.questions import question_parts
+from rag_assets.questions import FUNCTION_WORDS, question_parts
 from rag_assets.settings import ThoroughSettings
 
-PLANNER_VERSION = 3
+PLANNER_VERSION = 4
 """Raise it when the code makes other plans of the same replies, or the rules others of the same question."""
-_FUNCTION_WORDS = frozenset(
-    "a an and any are as at be been but by can could did do does for from had has have how if in into is it its many "
-    "may might more most much of on or should than that the their them then there these they this those to was were "
-    "what when where whether which who whom whose why will with would you your".split()
-)
 _STEM_CHARS, _LEAST_MEANINGFUL = 5, 5
 _ASKS = (
     r"(?:(?:at|between|by|for|from|in|into|of|on|to|under|with) )?(?:how|what|when|where|which|who|whom|whose|why)\b"
@@ -42,7 +37,7 @@ class RulePlanner:
 
     def other_words(self, part: Part, _read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
         """The words that carry meaning; then the rarer half of them, by length: long words are rare ones."""
-        words = [word for word in _WORD.findall(part.question) if word.lower() not in _FUNCTION_WORDS]
+        words = [word for word in _WORD.findall(part.question) if word.lower() not in FUNCTION_WORDS]
         longest = sorted(words, key=len, reverse=True)[: max(2, len(words) // 2)]
         queries = (" ".join(words), " ".join(word for word in words if word in longest))
         different = other_than([part.question, *searched], queries)
@@ -97,7 +92,7 @@ def _as_series(question: str) -> str:
 
 def _meaningful(text: str) -> list[str]:
     """The words of a text that carry meaning, in lower case."""
-    return [word for word in map(str.lower, _WORD.findall(text)) if word not in _FUNCTION_WORDS]
+    return [word for word in map(str.lower, _WORD.findall(text)) if word not in FUNCTION_WORDS]
 
 
 def _begun(question: str) -> str:
