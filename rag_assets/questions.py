@@ -67,11 +67,10 @@ _DEFINITION = re.compile(
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
 FUNCTION_WORDS = frozenset(
     "a about an and any are as at be been but by can could did do does for from had has have how if in into is it "
-    "its many may might more most much no not of off on or out over should than that the their them then there "
-    "these they this those to under up was were what when where whether which who whom whose why will with would "
-    "you your".split()
+    "its many may might more most much no not of on or should than that the their them then there these they this "
+    "those to was were what when where whether which who whom whose why will with would you your".split()
 )
-"""Words that say nothing of what a question is about."""
+"""Words that say nothing of what a question is about. Words such as "up" and "off" do, after a verb: "take up"."""
 _LEAST_ALONE, _LEAST_WITHOUT_PAPER = 2, 5
 """Words that a part must have to mean something without the rest, and not to be asked of the paper that another part
 describes."""
