@@ -54,6 +54,7 @@ AUDIT_COLUMNS = (
     "n_left_out_stretches",
     "question_file",
     "n_contradictions",
+    "steps",
     CHECKSUM_COLUMN,
 )
 _RESULT = TypeAdapter(QAResult)
@@ -119,6 +120,7 @@ def audit_row(trace: AnswerTrace, run: AuditedRun, *, verdict: str) -> dict[str,
         "n_contradicted_claims": trace.reasons[Reason.CONTRADICTED],
         "n_left_out_stretches": final.draft.n_left_out,
         "n_contradictions": sum(bool(group.contradicting) for group in result.agreement),
+        "steps": "; ".join(step.kind for step in trace.steps),
     }
 
 

@@ -481,6 +481,18 @@ def test_a_question_is_answered_with_quotes_and_places(read_only: CommandLine) -
     assert (citation["paper_id"], citation["page_start"], citation["page_end"]) == ("ferritin", 2, 2)
 
 
+def test_an_answer_takes_the_effort_that_is_asked_for(read_only: CommandLine) -> None:
+    """A flag that does nothing costs the reader the parts that a second search would have found."""
+    question = "How much did ferritin fall in runners within a month, and where does basalt take up water?"
+    efforts = ([], ["--thorough"], ["--set", "answering.effort=thorough"])
+
+    quick, thorough, by_setting = (json.loads(read_only("ask", question, "--json", *one).stdout) for one in efforts)
+
+    assert thorough == by_setting
+    assert thorough["fingerprint"] != quick["fingerprint"]
+    assert thorough["sources_used"][:2] == ["ferritin", "basalt"]
+
+
 def hits(command: CommandLine, *arguments: str) -> list[dict[str, Any]]:
     result = command("retrieve", FERRITIN, "--json", *arguments)
     assert result.exit_code == 0, result.stderr
