@@ -23,7 +23,7 @@ from rag_assets.retrieval.fusion import (
     reciprocal_rank_of_scores,
 )
 from rag_assets.retrieval.library import Library, Numbers
-from rag_assets.retrieval.paper_names import NO_PAPERS, NamedPapers
+from rag_assets.retrieval.question_names import NOTHING_NAMED, Named
 from rag_assets.settings import RetrievalSettings
 
 
@@ -45,15 +45,15 @@ class Within:
     """None: everywhere."""
     left_out: Mask
     """Which places may not be found, whatever the scope."""
-    named: NamedPapers = NO_PAPERS
-    """The papers that the question names."""
+    named: Named = NOTHING_NAMED
+    """What the question names."""
 
     @property
     def scopes(self) -> list[Scope | None]:
-        """What is searched, each by itself: everything in scope, and the papers that are clearly named. Their best
-        passages need not be among the best of a large corpus."""
-        named = Scope.within(self.scope, self.named.clearly)
-        return [self.scope] if named is None else [self.scope, named]
+        """What is searched, each by itself: everything in scope, and the papers and sections that are clearly named.
+        Their best passages need not be among the best of a large corpus."""
+        papers = Scope.within(self.scope, self.named.papers.clearly)
+        return [self.scope, *(one for one in (papers, self.named.sections) if one is not None)]
 
 
 @dataclass(frozen=True)

@@ -112,15 +112,15 @@ def rank_blend(dense_rank: Scores, lexical_rank: Scores, *, dense_weight: float,
     return -dense_weight * _behind_last(dense_rank) - lexical_weight * _behind_last(lexical_rank)
 
 
-def raised(scores: Scores, shares: Scores, weight: float) -> Scores:
-    """Add to each score its share (0-1) of `weight` times the span of all scores; shape (n,).
+def raised(scores: Scores, shares: Scores) -> Scores:
+    """Add to each score its share (0 or more) of the span of all scores; shape (n,).
 
     The span makes one weight fit all fusions, whose scores are of different sizes.
     """
     if scores.size == 0 or not shares.any():
         return scores
     span = float(scores.max() - scores.min()) or 1.0
-    return scores + weight * span * shares
+    return scores + span * shares
 
 
 def weighted_down(scores: Scores, factors: Scores) -> Scores:

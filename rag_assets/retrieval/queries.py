@@ -37,6 +37,11 @@ class QueryPlan:
         """All of them, in order."""
         return tuple(query for part in self.parts for query in part)
 
+    @property
+    def question(self) -> str:
+        """The words of all parts."""
+        return " ".join(queries[0].text for queries in self.parts)
+
 
 class QueryPlanner:
     """Says what is searched for; safe to use from several threads."""

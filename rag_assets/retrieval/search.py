@@ -1,7 +1,8 @@
 """A question becomes ranked passages and hits.
 
-What is searched for is planned in `queries`; `candidates` are found in both indexes and fused, those of papers that the
-question names (`paper_names`) are raised, the best are `reranked`, and a chunk scores as its best passage. Opening what
+What is searched for is planned in `queries`; `candidates` are found in both indexes and fused, those of papers and
+sections that the question names (`question_names`) are raised, the best are `reranked`, and a chunk scores as its best
+passage. Opening what
 is searched lives in `opening`, what an answerer gets to read in `packing`.
 """
 
@@ -26,17 +27,18 @@ from rag_assets.questions import (
 from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.retrieval.filtering import PassageFilters
-from rag_assets.retrieval.fusion import raised, weighted_down
+from rag_assets.retrieval.fusion import weighted_down
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.likely_papers import PASSAGES_A_PAPER, likely_papers
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
-from rag_assets.retrieval.paper_names import NO_PAPERS, NamedPapers, PaperNames
+from rag_assets.retrieval.paper_names import PaperNames
 from rag_assets.retrieval.queries import QueryPlan, QueryPlanner
+from rag_assets.retrieval.question_names import QuestionNames
 from rag_assets.retrieval.reranked import Reranking
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
 
-SEARCH_VERSION = 10
+SEARCH_VERSION = 11
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 _PASSAGES_A_CHUNK = 3
 """Passages that are fetched for each chunk that is wanted by its words."""
@@ -87,7 +89,7 @@ class Searcher:
         self._settings = settings
         self._sizes = PassageSizes(counter, library.n_passages)
         self._filters = PassageFilters(library)
-        self._names = names
+        self._names = QuestionNames(library, names, settings)
         self._planner = planner or QueryPlanner(settings.queries, None)
         self._reranking = Reranking(reranker, library, settings)
 
@@ -117,7 +119,8 @@ class Searcher:
         n_before = 0
         for queries in plan.parts:
             left_out = self._filters.of_kinds(_not_asked_for(queries[0].text, where))
-            within = Within(scope, left_out, self._named(queries[0].text, plan))
+            named = self._names.named_by(queries[0].text, plan.question, self._filters.passing(where))
+            within = Within(scope, left_out, named)
             for one in self._rank_part(queries, within, n_before):
                 known = best.get(one.place)
                 if known is None:
@@ -128,19 +131,11 @@ class Searcher:
             n_before += len(queries)
         return sorted(best.values(), key=lambda one: (-one.score, one.passage_id))
 
-    def _named(self, part: str, plan: QueryPlan) -> NamedPapers:
-        """The papers that a part of a question names, else those of all parts; none if names are not compared."""
-        if self._names is None:
-            return NO_PAPERS
-        named = self._names.named_by(part)
-        return named if named.scores else self._names.named_by(" ".join(queries[0].text for queries in plan.parts))
-
     def _rank_part(self, queries: Sequence[Query], within: Within, n_before: int) -> list[RankedPassage]:
         """queries: a question and its other wordings. n_before: queries of the parts before this one."""
         candidates = self._candidates.found(queries, within)
-        named = within.named.shares(self.library.paper_ids(candidates.places))
-        weight = self._settings.named_paper_weight
-        reranked = self._reranking.applied(queries[0].text, candidates.places, raised(candidates.scores, named, weight))
+        raised = self._names.raise_named(candidates.scores, candidates.places, within.named)
+        reranked = self._reranking.applied(queries[0].text, candidates.places, raised)
         trust = np.where(self.library.are_generated(candidates.places), self._settings.generated_weight, 1.0)
         scores = weighted_down(reranked.scores, trust)
         return [

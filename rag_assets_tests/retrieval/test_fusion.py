@@ -102,13 +102,13 @@ def test_a_raise_is_a_share_of_the_span_of_the_scores(size: float) -> None:
     """Reciprocal ranks are a hundred times smaller than convex scores: one weight must mean the same for both."""
     scores = size * np.array([0.2, 0.6, 1.2])
 
-    found = raised(scores, np.array([1.0, 0.5, 0.0]), 0.5)
+    found = raised(scores, np.array([0.5, 0.25, 0.0]))
 
     assert found == pytest.approx(size * np.array([0.7, 0.85, 1.2]))
 
 
 def test_scores_that_are_all_alike_are_told_apart_by_a_raise() -> None:
     """One passage a paper, all alike: the paper that is named comes first."""
-    found = raised(np.array([0.3, 0.3]), np.array([0.0, 1.0]), 0.5)
+    found = raised(np.array([0.3, 0.3]), np.array([0.0, 0.5]))
 
     assert found[1] > found[0]

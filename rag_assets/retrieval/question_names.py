@@ -1,0 +1,74 @@
+"""What a question names: papers, and sections of them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from rag_assets.indexing.protocols import Scope
+from rag_assets.retrieval.filtering import Mask
+from rag_assets.retrieval.fusion import Scores, raised
+from rag_assets.retrieval.library import Library, Numbers
+from rag_assets.retrieval.named_sections import SectionNames
+from rag_assets.retrieval.paper_names import NO_PAPERS, NamedPapers, PaperNames
+from rag_assets.settings import RetrievalSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The papers and sections that a part of a question names."""
+
+    papers: NamedPapers = NO_PAPERS
+    in_sections: Mask | None = None
+    """Which passages stand in a named section, of a clearly named paper where there is one; None without any."""
+    sections: Scope | None = None
+    """Those of them that are to be searched by themselves: of clearly named papers."""
+
+
+NOTHING_NAMED = Named()
+
+
+class QuestionNames:
+    """Finds what a question names; may be used by several threads."""
+
+    def __init__(self, library: Library, papers: PaperNames | None, settings: RetrievalSettings) -> None:
+        """papers: None compares no question with the names of papers."""
+        self._library = library
+        self._papers = papers
+        self._sections = SectionNames(library) if settings.named_section_weight else None
+        self._settings = settings
+
+    def named_by(self, part: str, question: str, passing: Mask | None) -> Named:
+        """What a part of a question names; what the whole question names, where the part names no paper.
+
+        passing: the passages that may be found; None for all.
+        """
+        papers = self._papers_named_by(part, question)
+        in_sections = self._sections.named_by(question) if self._sections else None
+        if in_sections is None:
+            return Named(papers)
+        if passing is not None:
+            in_sections = in_sections & passing
+        if not papers.clearly:
+            return Named(papers, in_sections)
+        in_sections = in_sections & self._of_papers(papers.clearly)
+        ids = self._library.passage_ids(np.flatnonzero(in_sections).tolist())
+        return Named(papers, in_sections, Scope(passage_ids=frozenset(ids)) if ids else None)
+
+    def raise_named(self, scores: Scores, places: Numbers, named: Named) -> Scores:
+        """The scores of passages, with what those of named papers and sections get more; shape (n,)."""
+        shares = self._settings.named_paper_weight * named.papers.shares(self._library.paper_ids(places))
+        if named.in_sections is not None:
+            shares += self._settings.named_section_weight * named.in_sections[places]
+        return raised(scores, shares)
+
+    def _papers_named_by(self, part: str, question: str) -> NamedPapers:
+        if self._papers is None:
+            return NO_PAPERS
+        named = self._papers.named_by(part)
+        return named if named.scores else self._papers.named_by(question)
+
+    def _of_papers(self, paper_ids: tuple[str, ...]) -> Mask:
+        places = [place for paper_id in paper_ids for place in self._library.places_of(paper_id)]
+        mask = np.zeros(self._library.n_passages, np.bool_)
+        mask[places] = True
+        return mask
