@@ -321,3 +321,37 @@ def test_sentences_that_follow_each_other_are_one_claim() -> None:
 
     [claim] = draft.claims
     assert claim.text == claim.citations[0].quote == text.partition(" Nothing")[0]
+
+
+APART = "Some lists of the news were merged by hand, which is told at length elsewhere by others."
+"""A sentence between two claims, so that they stay two."""
+
+
+def test_a_paper_answers_a_question_with_two_claims_at_most() -> None:
+    """The third seldom answers: the reader has to search the answer among sentences on the same subject."""
+    sets = [f"The constant k of reciprocal rank fusion is {k} in group {k}." for k in (60, 61, 62, 63)]
+
+    draft = answerer().draft(QUESTION, [context(chunk("fusion", f" {APART} ".join(sets)))])
+
+    assert [claim.text for claim in draft.claims] == sets[:2]
+
+
+def test_a_sentence_that_continues_a_claim_is_published_beside_two_claims() -> None:
+    """What is said in two sentences would be cut in half where another claim stands beside it."""
+    first, second = (f"The constant k of reciprocal rank fusion is {k} in group {k}." for k in (60, 61))
+    next_of_first = "The constant k of rank fusion is 62 in group 62."
+    text = f"{first} {next_of_first} {APART} {second}"
+
+    draft = answerer().draft(QUESTION, [context(chunk("fusion", text))])
+
+    assert {claim.text for claim in draft.claims} == {f"{first} {next_of_first}", second}
+
+
+def test_a_second_paper_is_quoted_beside_two_claims_of_the_first() -> None:
+    """A paper that says as much would be kept out by a second sentence of the first one."""
+    sets = [f"The constant k of reciprocal rank fusion is {k} in group {k}." for k in (60, 61, 62, 63)]
+    of_first = chunk("fusion", f" {APART} ".join(sets[:3]))
+
+    draft = answerer().draft(QUESTION, [context(of_first), context(chunk("other", sets[3]))])
+
+    assert {claim.text for claim in draft.claims} == {sets[0], sets[1], sets[3]}

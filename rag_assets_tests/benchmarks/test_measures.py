@@ -79,13 +79,27 @@ def test_a_sentence_is_right_when_it_holds_the_answer_or_a_good_part_of_it() -> 
     measures = sentence_measures(long_answer, said)
 
     assert (measures["first"], measures["any"], measures["answered"], measures["claims"]) == (0, 1, 1, 3)
-    assert measures["right paper"] == pytest.approx(2 / 3)
+    assert measures["right paper"] == measures["right claims"] == pytest.approx(2 / 3)
     assert sentence_measures(long_answer, said[1:])["first"] == 1
 
 
 def test_a_refusal_has_no_share_of_claims_from_the_right_paper() -> None:
     """Refusing would look like citing wrong papers."""
-    assert sentence_measures(QUESTION, []) == {"answered": 0, "first": 0, "any": 0, "claims": 0}
+    assert sentence_measures(QUESTION, []) == {
+        "answered": 0, "first": 0, "any": 0, "complete": 0, "claims": 0,
+    }  # fmt: skip
+
+
+def test_an_answer_is_complete_with_at_most_one_claim_beside_it() -> None:
+    """An answer that has to be searched for among others would count as much as one that stands alone."""
+    right = SaidSentence("In this trial, ferritin fell by 12 % in all groups of runners.", frozenset(["iron"]))
+    other = SaidSentence("Hepcidin rose in one group of runners.", frozenset(["iron"]))
+    asked = AskedQuestion("q", "What?", "iron", "tuning", frozenset(["iron"]), answer="ferritin fell by 12 %")
+
+    complete = [sentence_measures(asked, said)["complete"] for said in ([right], [other, right], [right, other, other])]
+
+    assert complete == [1, 1, 0]
+    assert sentence_measures(asked, [other])["complete"] == 0
 
 
 def test_documents_in_even_places_by_name_are_the_tuning_half() -> None:

@@ -27,7 +27,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 27
+EXTRACTIVE_VERSION = 28
 
 
 class ExtractiveAnswerer:
@@ -62,7 +62,7 @@ class ExtractiveAnswerer:
             return DraftAnswer(missing_names=said)
         asked = with_papers(question, told, contexts, self._reader)
         candidates, parts = PartScorer(self._reader, self._settings).scored(asked, candidates, contexts)
-        selection = Selection(candidates, parts, self._settings)
+        selection = Selection(candidates, parts, contexts, self._settings)
         selection.choose(min_papers=self._min_sources)
         open_sides = selection.open_sides(compared_sides(question))
         open_parts = {part.text for part in parts_asked if part not in told}

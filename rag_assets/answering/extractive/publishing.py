@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_assets.answering.drafts import DraftCitation, DraftClaim
-from rag_assets.answering.extractive.candidates import MAX_WORDS, Candidate, CandidateKind
+from rag_assets.answering.extractive.candidates import MAX_WORDS, Candidate, CandidateKind, Span
 from rag_assets.answering.extractive.words import words_of
 from rag_assets.domain import Context
 
@@ -16,7 +16,7 @@ _N_DECIMALS = 4
 
 
 @dataclass
-class _Stretch:
+class Stretch:
     """A stretch of the text of a context, `text[start:end]`, and how relevant the best sentence in it is."""
 
     of: Candidate
@@ -32,30 +32,54 @@ class _Stretch:
         return not between.strip() and "\n" not in whole and len(words_of(whole)) <= MAX_WORDS
 
 
-def claims_of(chosen: Sequence[tuple[Candidate, float]], contexts: Sequence[Context]) -> Iterator[DraftClaim]:
-    """The claims, best first. chosen: candidates with their relevance, best first; none is published twice."""
-    stretches: list[_Stretch] = []
+def stretches_of(chosen: Sequence[tuple[Candidate, float]], contexts: Sequence[Context]) -> list[Stretch]:
+    """What is published, best first. chosen: candidates with their relevance, best first; none is published twice."""
+    stretches: list[Stretch] = []
     for one, relevance in chosen:
-        text = contexts[one.context].text
-        beside = [it for it in stretches if it.of.context == one.context and _is_sentence(it.of) and _is_sentence(one)]
+        beside = _beside(one, stretches)
         if any(it.start <= one.start and one.end <= it.end for it in beside):
             continue
-        spans = (one.shown, (one.start, one.end))
-        fitting = [(it, span) for span in spans for it in beside if it.can_take(*span, text)]
-        if fitting:
-            taken, (start, end) = fitting[0]
+        if fitting := _fitting(one, stretches, contexts):
+            taken, (start, end) = fitting
             taken.start, taken.end = min(taken.start, start), max(taken.end, end)
             continue
         is_free = not any(it.start < one.shown[1] and one.shown[0] < it.end for it in beside)
-        stretches.append(_Stretch(one, *(one.shown if is_free else spans[1]), relevance))
-    return (_claim(it, contexts[it.of.context].text) for it in stretches)
+        stretches.append(Stretch(one, *(one.shown if is_free else (one.start, one.end)), relevance))
+    return stretches
+
+
+def continues_one(one: Candidate, stretches: Sequence[Stretch], contexts: Sequence[Context]) -> bool:
+    """Whether a candidate would become part of one of the stretches."""
+    return _fitting(one, stretches, contexts) is not None
+
+
+def claims_of(chosen: Sequence[tuple[Candidate, float]], contexts: Sequence[Context]) -> Iterator[DraftClaim]:
+    """The claims, best first. chosen: as for `stretches_of`."""
+    return (_claim(it, contexts[it.of.context].text) for it in stretches_of(chosen, contexts))
+
+
+def _fitting(one: Candidate, stretches: Sequence[Stretch], contexts: Sequence[Context]) -> tuple[Stretch, Span] | None:
+    """The stretch that can take a candidate, and as what: with its neighbour, or alone."""
+    text = contexts[one.context].text
+    fitting = (
+        (it, span)
+        for span in (one.shown, (one.start, one.end))
+        for it in _beside(one, stretches)
+        if it.can_take(*span, text)
+    )
+    return next(fitting, None)
+
+
+def _beside(one: Candidate, stretches: Sequence[Stretch]) -> list[Stretch]:
+    """The stretches of prose in the context of a sentence; rows are published alone."""
+    return [it for it in stretches if it.of.context == one.context and _is_sentence(it.of) and _is_sentence(one)]
 
 
 def _is_sentence(one: Candidate) -> bool:
     return one.kind is CandidateKind.SENTENCE
 
 
-def _claim(stretch: _Stretch, text: str) -> DraftClaim:
+def _claim(stretch: Stretch, text: str) -> DraftClaim:
     own = stretch.of
     said = text[stretch.start : stretch.end] if _is_sentence(own) else own.text
     quote = own.quote or said

@@ -7,8 +7,10 @@ import numpy as np
 
 from rag_assets.answering.citations.quantities import quantities
 from rag_assets.answering.extractive.candidates import Candidate
+from rag_assets.answering.extractive.publishing import continues_one, stretches_of
 from rag_assets.answering.extractive.relevance import Part
 from rag_assets.answering.extractive.words import held
+from rag_assets.domain import Context
 from rag_assets.settings import ExtractiveSettings
 
 _NEAR_DUPLICATE = 0.8
@@ -19,8 +21,9 @@ _OTHER_PAPER_SHARE = 0.9
 """One of another paper from this share on, and above `min_relevance`: a paper that can help says nearly as much."""
 _OWN_WORDS_SOME, _OWN_WORDS_MOST = 0.25, 0.6
 """Shares of the weight of the words that only one part of a question has (benchmarks/unanswered_parts.py)."""
-_MOST_OF_A_PAPER = 2
-"""Sentences that answer one question about a paper that it describes."""
+_CLAIMS_OF_A_PART = 2
+"""Claims of one paper that answer one question, sentences that follow each other being one. A third holds the answer
+seldom, and hides it (docs/adr/0051)."""
 _BESIDE_SHARE = 0.85
 """A sentence of a paragraph that is quoted anyway answers a part from this share of `min_relevance` on."""
 
@@ -32,9 +35,11 @@ class Selection:
         self,
         candidates: Sequence[Candidate],
         parts: Sequence[Part],
+        contexts: Sequence[Context],
         settings: ExtractiveSettings,
     ) -> None:
         self.chosen: list[int] = []
+        self._contexts = contexts
         self._candidates = candidates
         self._parts = parts
         self._settings = settings
@@ -47,21 +52,15 @@ class Selection:
                 self.chosen.append(best)
         if not self.chosen:
             return
+        n_papers = len({self._candidates[i].paper_id for i in self.chosen})
         while len(papers := {self._candidates[i].paper_id for i in self.chosen}) < min_papers:
             others = self._usable()
             if not self._take_best([i for i in others if self._candidates[i].paper_id not in papers]):
                 break
-        while len(self.chosen) < self._most and self._take_best(self._usable()):
+        n_claims = max(_CLAIMS_OF_A_PART, len(self._parts)) + len(papers) - n_papers
+        while len(self.chosen) < self._settings.max_claims and self._take_best(self._fitting(self._usable(), n_claims)):
             pass
         del self.chosen[self._settings.max_claims :]
-
-    @property
-    def _most(self) -> int:
-        """How many are chosen at most: where every part describes its paper, one for each, or two for a single part. A
-        third finds the answer seldom, and hides it."""
-        most = self._settings.max_claims
-        are_described = all(part.is_described for part in self._parts)
-        return min(max(_MOST_OF_A_PAPER, len(self._parts)), most) if are_described else most
 
     def unanswered_parts(self) -> list[Part]:
         """The parts of a compound question that no chosen sentence answers, judged by the words only they have.
@@ -139,6 +138,13 @@ class Selection:
             and not self._is_repetition(i)
             and (self._adds(i) if candidate.paper_id in papers else self._opens_a_paper(i))
         ]
+
+    def _fitting(self, usable: Sequence[int], n_claims: int) -> list[int]:
+        """Those that make no more claims than `n_claims`: where there are as many, what continues one of them."""
+        published = stretches_of([(self._candidates[i], 0.0) for i in self.chosen], self._contexts)
+        if len(published) < n_claims:
+            return list(usable)
+        return [i for i in usable if continues_one(self._candidates[i], published, self._contexts)]
 
     def _adds(self, i: int) -> bool:
         """Whether a sentence of a quoted paper is nearly as relevant to an answered part as the best one is."""
