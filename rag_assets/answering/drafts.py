@@ -69,6 +69,9 @@ class DraftAnswer:
     """Parts of a compound question that no claim answers."""
     missing_names: tuple[str, ...] = ()
     """Names of the question that stand nowhere in the contexts; looked for where no model writes."""
+    missing_words: tuple[str, ...] = ()
+    """Other words of the question that stand nowhere in the contexts of the papers that are quoted, nor do words like
+    them; looked for where no model writes."""
     usage: Usage = field(default_factory=Usage)
     reading: Reading = Reading.STRUCTURED
     n_hallucinated: int = 0

@@ -25,7 +25,7 @@ from rag_assets.answering.trace import (
     Retrieved,
     Retrying,
 )
-from rag_assets.answering.wording import notes, worded
+from rag_assets.answering.wording import missing_notes, notes, worded
 from rag_assets.domain import Claim, Context, Evidence, QAResult, Usage, summed
 from rag_assets.errors import QuestionBudgetExhausted, RequestRejected
 from rag_assets.hosted.replies import ReplyCache
@@ -48,6 +48,7 @@ class Said:
     """Verified, with their support; none for a refusal."""
     unanswered: tuple[str, ...]
     missing_names: tuple[str, ...]
+    missing_words: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -113,9 +114,11 @@ class AnswerPipeline:
         with _timed("verify", seconds):
             given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in read}
             verified = verify(draft, given, question.question)
+            cited = sources_of(verified.claims)
+            missing_words = evidence.lacking(draft.missing_words, cited) if cited else ()
         hits = tuple(FoundChunk.of(hit) for hit in evidence.hits)
         queries, usage = evidence.queries, evidence.query_usage
-        return Attempt(k, read, key, draft, is_cached, verified, hits, queries, usage, seconds)
+        return Attempt(k, read, key, draft, is_cached, verified, hits, queries, usage, seconds, missing_words)
 
     def _drafted(self, question: str, contexts: tuple[Context, ...]) -> tuple[str, DraftAnswer, bool]:
         """The draft, what it is cached under, and whether it was there."""
@@ -137,7 +140,8 @@ class AnswerPipeline:
         missing_names = tuple(
             name for name in final.draft.missing_names if all(name in one.draft.missing_names for one in attempts)
         )  # what one attempt found is not missing
-        said = Said(with_support(final.verified.claims, scoring), final.draft.unanswered, missing_names)
+        claims = with_support(final.verified.claims, scoring)
+        said = Said(claims, final.draft.unanswered, missing_names, final.missing_words)
         return self.result(question, said, final, [attempt.draft.usage for attempt in attempts])
 
     def result(self, question: Question, said: Said, final: Attempt, cost: Sequence[Usage]) -> QAResult:
@@ -145,7 +149,8 @@ class AnswerPipeline:
         sources = sources_of(said.claims)
         has_few_sources = bool(said.claims) and len(sources) < self.settings.min_sources
         compared = agreement(said.claims) if self.settings.agreement else ()
-        remarks = notes(said.unanswered, said.missing_names, len(sources) if has_few_sources else None, compared)
+        missing = missing_notes(said.missing_names, said.missing_words)
+        remarks = notes(said.unanswered, missing, len(sources) if has_few_sources else None, compared)
         return QAResult(
             question_id=question.id,
             question=question.question,
@@ -160,6 +165,7 @@ class AnswerPipeline:
             fingerprint=final.fingerprint,
             usage=summed(cost),
             missing_names=said.missing_names,
+            missing_words=said.missing_words,
             agreement=compared,
         )
 

@@ -58,6 +58,8 @@ class Attempt:
     """What writing the queries cost now."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """How long each step took: retrieve, draft, verify."""
+    missing_words: tuple[str, ...] = ()
+    """Those of the draft that no passage of the papers cited has; none without a claim."""
 
     @property
     def n_sources(self) -> int:

@@ -7,6 +7,7 @@ from rag_assets.domain import Agreement, Citation, Claim, ComparedQuote, QAResul
 
 UNANSWERED_NOTE = "No sentence was found for: {part}"
 MISSING_NAME_NOTE = "No passage that was found names {names}."
+MISSING_WORD_NOTE = "Nothing that was found speaks of {words}: no passage of the papers quoted has {them}."
 CONTRADICTION_NOTE = 'Papers seem to contradict each other on "{about}": {one}; against {other}.'
 SIDES: Mapping[Relation, str] = {
     Relation.AGREE: "says",
@@ -45,26 +46,41 @@ def pages_of(citation: Citation) -> str:
 def remarks(result: QAResult) -> list[str]:
     """What the answer says besides its claims: what it leaves open, too few papers, papers that disagree."""
     too_few_sources = len(result.sources_used) if result.single_source else None
-    return notes(result.unanswered, result.missing_names, too_few_sources, result.agreement)
+    missing = missing_notes(result.missing_names, result.missing_words)
+    return notes(result.unanswered, missing, too_few_sources, result.agreement)
 
 
 def reasons_for_refusal(result: QAResult) -> list[str]:
     """What a reader may be told below the fixed sentence of a refusal."""
-    return [*result.unanswered, *_missing(result.missing_names)]
+    return [*result.unanswered, *missing_notes(result.missing_names, result.missing_words)]
 
 
 def notes(
     unanswered: Sequence[str],
-    missing_names: Sequence[str],
+    missing: Sequence[str],
     too_few_sources: int | None,
     agreement: Sequence[Agreement] = (),
 ) -> list[str]:
-    """The same before there is a result. too_few_sources: how many papers support it, where they are too few."""
+    """The same before there is a result. missing: from `missing_notes`. too_few_sources: how many papers support it,
+    where they are too few."""
     found = [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in unanswered]
-    found += [*_missing(missing_names), *contradictions_in(agreement)]
+    found += [*missing, *contradictions_in(agreement)]
     if too_few_sources is None:
         return found
     return [*found, SINGLE_SOURCE_NOTE if too_few_sources == 1 else f"Only {too_few_sources} {FEW_SOURCES_NOTE}"]
+
+
+def missing_notes(names: Sequence[str], words: Sequence[str]) -> list[str]:
+    """What is said of the names and other words of a question that stand nowhere: 'No passage that was found names
+    "Chinese" or "2019".'; nothing where none is missing."""
+    found = [MISSING_NAME_NOTE.format(names=_quoted(names))] if names else []
+    them = "the word" if len(words) == 1 else "these words"
+    return [*found, MISSING_WORD_NOTE.format(words=_quoted(words), them=them)] if words else found
+
+
+def _quoted(words: Sequence[str]) -> str:
+    """'"Chinese" or "2019"'."""
+    return " or ".join(f'"{word}"' for word in words)
 
 
 def contradictions_in(agreement: Sequence[Agreement]) -> list[str]:
@@ -99,9 +115,3 @@ def sides_of(group: Agreement) -> Iterator[tuple[str, Citation]]:
 
 def _places(quotes: Sequence[ComparedQuote]) -> str:
     return ", and ".join(dict.fromkeys(place_of(quote.citation) for quote in quotes))
-
-
-def _missing(names: Sequence[str]) -> list[str]:
-    """'No passage that was found names "Chinese" or "2019".'; nothing where no name is missing."""
-    quoted = [f'"{name}"' for name in names]
-    return [MISSING_NAME_NOTE.format(names=" or ".join(quoted))] if quoted else []

@@ -144,6 +144,9 @@ class QAResult:
     usage: Usage = field(default_factory=Usage)
     missing_names: tuple[str, ...] = ()
     """Names of the question that stand nowhere in what was found; empty where a model wrote, and in older rows."""
+    missing_words: tuple[str, ...] = ()
+    """Other words of the question that no passage of the papers quoted has in any form; the passages that were found
+    have no word like them. Empty for a refusal, where a model wrote, and in older rows."""
     agreement: tuple[Agreement, ...] = ()
     """Where papers agree, contradict each other or give different figures; empty in older rows."""
 

@@ -1,6 +1,6 @@
 """What is cited (chunks), what is searched (passages), and what a search returns (hits, contexts)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -246,6 +246,15 @@ class Context:
         return replace(self, score=0.0, passages=(), units=())
 
 
+Lacking = Callable[[Sequence[str], Sequence[str]], tuple[str, ...]]
+"""words, paper ids -> those of the words that no passage of these papers has in any form."""
+
+
+def none_known(_words: Sequence[str], _paper_ids: Sequence[str]) -> tuple[str, ...]:
+    """The answer where no index of words can be asked: of no word is it known that papers lack it."""
+    return ()
+
+
 @dataclass(frozen=True)
 class Evidence:
     """What was retrieved for a question."""
@@ -260,3 +269,5 @@ class Evidence:
     """What was searched for: the question or its parts, and other wordings of them."""
     query_usage: Usage = field(default_factory=Usage)
     """What writing the queries cost now; nothing where no model wrote any, or it wrote them before."""
+    lacking: Lacking = field(default=none_known, compare=False, repr=False)
+    """Looks words up in the whole of the papers, not only in the contexts."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.answering.drafts import INSUFFICIENT
-from rag_assets.answering.wording import notes
+from rag_assets.answering.wording import missing_notes, notes
 from rag_assets.domain import Agreement, Citation, Claim, QAResult
 from rag_assets.reports.plan import PlannedQuestion, ReportPlan
 from rag_assets.reports.templates import Section, Template
@@ -180,7 +180,8 @@ def _remarks(answer: QAResult | None, section: Section) -> tuple[str, ...]:
         return ()
     n_papers = len(section.settings.papers or ())
     too_few = len(answer.sources_used) if answer.single_source and n_papers != 1 else None
-    return tuple(notes((), answer.missing_names, too_few, _agreement(answer, section)))
+    missing = missing_notes(answer.missing_names, answer.missing_words)
+    return tuple(notes((), missing, too_few, _agreement(answer, section)))
 
 
 def _agreement(answer: QAResult, section: Section) -> list[Agreement]:

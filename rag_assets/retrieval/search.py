@@ -177,7 +177,7 @@ class Searcher:
             if asks_about_statements(question.question):
                 packed = [*self._of_best_papers(ranking, self._statements_of), *packed]
         contexts, given = self.contexts(packed, budget, question.filter)
-        return Evidence(tuple(contexts), given, tuple(self._hits(best)), plan.queries, plan.usage)
+        return Evidence(tuple(contexts), given, tuple(self._hits(best)), plan.queries, plan.usage, self.lacking)
 
     def _of_best_papers(
         self, ranking: Sequence[RankedPassage], places_of: Callable[[str], Sequence[int]]
@@ -239,6 +239,18 @@ class Searcher:
         chunk_ids = list(dict.fromkeys(passage.chunk_id for passage in passages))[:k]
         chunks = self.library.chunks(chunk_ids)
         return [chunks[chunk_id] for chunk_id in chunk_ids]
+
+    def lacking(self, words: Sequence[str], paper_ids: Sequence[str]) -> tuple[str, ...]:
+        """Those of the words that no passage of these papers has in any form, a hyphenated one neither in its parts;
+        none where there is no index of words."""
+        return tuple(word for word in words if self._is_lacking(word, paper_ids))
+
+    def _is_lacking(self, word: str, paper_ids: Sequence[str]) -> bool:
+        """A word that is not indexed, as stop words are, counts as held."""
+        if self._words is None or self._words.n_holding(word, paper_ids) != 0:
+            return False
+        parts = word.split("-")
+        return len(parts) == 1 or any(self._words.n_holding(part, paper_ids) == 0 for part in parts)
 
     def contexts(
         self, ranking: Sequence[RankedPassage], budget_tokens: int, where: Filter = EVERYTHING

@@ -14,20 +14,22 @@ from rag_assets.answering.extractive.announcements import only_announces
 from rag_assets.answering.extractive.candidates import Candidate, FindCandidates, sentences
 from rag_assets.answering.extractive.comparison import compared_sides
 from rag_assets.answering.extractive.definitions import with_definitions_kept
-from rag_assets.answering.extractive.meant_papers import with_papers
+from rag_assets.answering.extractive.meant_papers import AskedPart, with_papers
 from rag_assets.answering.extractive.missing_names import MissingName, missing_names
+from rag_assets.answering.extractive.names import names_in
 from rag_assets.answering.extractive.part_scores import PartScorer
 from rag_assets.answering.extractive.publication import asks_for_authors, publication_claims
 from rag_assets.answering.extractive.publishing import claims_of
 from rag_assets.answering.extractive.rows import table_rows
 from rag_assets.answering.extractive.selection import Selection
 from rag_assets.answering.extractive.summary import summary
+from rag_assets.answering.extractive.unmentioned import unmentioned
 from rag_assets.domain import Context
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 28
+EXTRACTIVE_VERSION = 29
 
 
 class ExtractiveAnswerer:
@@ -64,16 +66,27 @@ class ExtractiveAnswerer:
         candidates, parts = PartScorer(self._reader, self._settings).scored(asked, candidates, contexts)
         selection = Selection(candidates, parts, contexts, self._settings)
         selection.choose(min_papers=self._min_sources)
+        if not selection.chosen:
+            return DraftAnswer(missing_names=said)
         open_sides = selection.open_sides(compared_sides(question))
         open_parts = {part.text for part in parts_asked if part not in told}
         open_parts |= {part.text for part in selection.unanswered_parts()}
         return DraftAnswer(
             claims=tuple(claims_of([(candidates[i], selection.relevance(i)) for i in selection.chosen], contexts)),
-            unanswered=(*(part.text for part in parts_asked if part.text in open_parts), *open_sides)
-            if selection.chosen
-            else (),
+            unanswered=(*(part.text for part in parts_asked if part.text in open_parts), *open_sides),
             missing_names=said,
+            missing_words=self._missing_words(
+                [one for one in asked if one.part.text not in open_parts],
+                [one for one in contexts if one.paper_id in {candidates[i].paper_id for i in selection.chosen}],
+            ),
         )
+
+    def _missing_words(self, answered: Sequence[AskedPart], quoted: Sequence[Context]) -> tuple[str, ...]:
+        """The words of the answered parts of which nothing that was found of the quoted papers speaks; names are looked
+        for by themselves."""
+        words = (word for one in answered for word in unmentioned(one.part.asked, quoted, self._reader))
+        names = {name.text.lower() for one in answered for name in names_in(one.part.asked)}
+        return tuple(dict.fromkeys(word for word in words if word not in names))
 
     def _special_draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer | None:
         """The answer to a question that no search among single sentences answers; None for any other question."""

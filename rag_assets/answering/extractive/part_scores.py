@@ -15,7 +15,7 @@ from rag_assets.answering.extractive.candidates import Candidate
 from rag_assets.answering.extractive.close_reading import closely_read, standings, vectors_of
 from rag_assets.answering.extractive.meant_papers import AskedPart
 from rag_assets.answering.extractive.relevance import Part, Relevances, nearness_of, relevances
-from rag_assets.answering.extractive.unmentioned import speaks_of
+from rag_assets.answering.extractive.unmentioned import unmentioned
 from rag_assets.answering.extractive.words import term_weights
 from rag_assets.domain import Context
 from rag_assets.settings import ExtractiveSettings
@@ -70,7 +70,7 @@ class PartScorer:
         best = float(part.relevance.max(initial=0.0))
         own = [one for one in contexts if one.paper_id == part.paper_id]
         is_doubtful = part.paper_id is not None and self._settings.min_relevance <= best < _SURE_FROM
-        if is_doubtful and not speaks_of(asked.part.asked, own, self._reader):
+        if is_doubtful and unmentioned(asked.part.asked, own, self._reader):
             return replace(part, relevance=np.zeros_like(part.relevance))
         return part
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_assets.answering.citations.support import Scoring
-from rag_assets.answering.citations.verification import VerifiedClaims
+from rag_assets.answering.citations.verification import VerifiedClaims, sources_of
 from rag_assets.answering.drafts import SentenceEncoder
 from rag_assets.answering.pipeline import AnswerPipeline, Said
 from rag_assets.answering.thorough.plans import Part
 from rag_assets.answering.trace import AnswerTrace, Attempt, Step
-from rag_assets.domain import Claim, Evidence, summed
+from rag_assets.domain import Claim, Evidence, QAResult, summed
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import Question
 
@@ -96,7 +96,16 @@ def _said(parts: Sequence[Part], asked: Sequence[AskedPart], claims: tuple[Claim
     open_parts = [part.question for part in parts if part not in answered] if len(parts) > 1 else []
     open_parts += [part for result in results for part in result.unanswered]
     missing_names = (name for result in results for name in result.missing_names)
-    return Said(claims, tuple(dict.fromkeys(open_parts)), tuple(dict.fromkeys(missing_names)))
+    return Said(
+        claims, tuple(dict.fromkeys(open_parts)), tuple(dict.fromkeys(missing_names)), _missing_words(results, claims)
+    )
+
+
+def _missing_words(results: Sequence[QAResult], claims: Sequence[Claim]) -> tuple[str, ...]:
+    """The missing words of parts that quote every paper of the answer: of another paper, a part does not know."""
+    quoted = set(sources_of(claims))
+    words = (word for result in results if quoted <= set(result.sources_used) for word in result.missing_words)
+    return tuple(dict.fromkeys(words))
 
 
 def _merged(attempts: Sequence[Attempt], claims: tuple[Claim, ...]) -> Attempt:

@@ -43,13 +43,14 @@ export async function copied(text, what) {
   else toast("The browser did not allow copying.");
 }
 
-/** What is to be said besides the claims: one paper only, parts without an answer. */
+/** What is to be said besides the claims: one paper only, parts without an answer, words that no paper has. */
 export function remarks(answer) {
   return [
     answer.single_source && SINGLE_SOURCE,
     ...(answer.unanswered ?? []).map((part) => `Not answered: ${part}`),
     ...(answer.agreement ?? []).filter((group) => group.contradicting.length).map(contradiction),
     answer.missing_names?.length && `Nowhere in what was found: ${answer.missing_names.join(", ")}`,
+    answer.missing_words?.length && `In no passage of the papers quoted: ${answer.missing_words.join(", ")}`,
   ].filter(Boolean);
 }
 
