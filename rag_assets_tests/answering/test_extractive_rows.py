@@ -5,6 +5,7 @@ from dataclasses import replace
 from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.rows import table_rows
+from rag_assets.domain import Chunk, Context, ContextPassage
 from rag_assets.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import WordReader, chunk, context
 
@@ -178,3 +179,33 @@ def test_a_row_that_is_stated_as_it_stands_passes_verification() -> None:
     assert kept.text.endswith("Variable: 2. Ferritin | M: 3.1 | 1. Iron: .31")
     moved = replace(draft.claims[0], text=kept.text.replace("1. Iron: .31", "3. Age: .31"))
     assert verify(replace(draft, claims=(moved,)), {MATRIX.chunk_id: MATRIX}, question).claims == ()
+
+
+def read(of: Chunk) -> Context:
+    """The chunk as a context that is one passage, so that its rows are compared in meaning too."""
+    return replace(context(of), passages=(ContextPassage("p", 0, len(of.text), of.text, 1.0),))
+
+
+def test_a_row_that_shares_little_but_its_name_with_the_question_answers_nothing() -> None:
+    """A system that a paper is about names a row of each table: any of them would answer questions about it."""
+    scores = read(
+        chunk("scores", "Table 2: All scores in the tests of models.\nModel: ConvS2S | BLEU: 25.2 | Cost: 9.6")
+    )
+    about_others = "How many of the letters and novels does ConvS2S read in the languages of all schools?"
+
+    assert table_rows([scores], about_others, WordReader()) == []
+    assert len(table_rows([scores], "How many BLEU did ConvS2S get in the tests of all models?", WordReader())) == 1
+
+
+def test_of_rows_with_the_same_name_the_one_below_the_heading_that_is_named_comes_first() -> None:
+    """The first row is read as the answer."""
+    scores = chunk(
+        "waves",
+        "Table 2: Scores of the first wave.\nFirst wave\nTown: Lund | Score: 6.5\n"
+        "Those who left\nTown: Lund | Score: 7.5",
+    )
+    question = "What was the score of Lund among those who were at school in the first wave?"
+
+    draft = ExtractiveAnswerer(WordReader(), ExtractiveSettings(), min_sources=1).draft(question, [read(scores)])
+
+    assert [claim.text[-3:] for claim in draft.claims] == ["6.5", "7.5"]

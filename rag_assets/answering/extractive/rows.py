@@ -42,6 +42,9 @@ _DIGIT = re.compile(r"\d")
 _NAMES_SEVERAL = re.compile(r"\b(?:and|or|than|versus|vs|between|both)\b", re.IGNORECASE)
 _VALUE_FROM, _OTHER_FROM = 0.52, 0.68
 """Scores from which a row answers a question that asks for a value, and any other question."""
+_HARDLY_COVERED, _HARDLY_COVERED_FROM = 0.2, 0.56
+"""A row with less than this share of the question's words has its name among them and little else: it needs a higher
+score. A system that a paper is about names a row of each of its tables."""
 _LEAST_RELEVANCE = 0.9
 """Of a row with the least score, on the scale of sentences: above most of them, as a row that matches says more."""
 
@@ -80,11 +83,17 @@ def _relevances(matcher: RowMatcher, part: str) -> dict[tuple[int, int], float]:
     """The relevance of the rows that answer a part of the question, on the scale of sentences."""
     asks_for_a_value = _ASKS_FOR_A_VALUE.search(part) is not None
     least = _VALUE_FROM if asks_for_a_value else _OTHER_FROM
-    best = [one for one in matcher.best(part, _BESIDE_BEST) if one.score >= least or one.is_named_in_words]
+    best = [one for one in matcher.best(part, _BESIDE_BEST) if _answers(one, least)]
     if asks_for_a_value:
         best = [one for one in best if any(_DIGIT.search(cell.text) for cell, _ in one.row.columns)]
     beside = [one for one in best[1:] if _is_asked_beside(one, best[0], part)]
-    return {_place(one.row): _relevance(one, least) for one in [*best[:1], *beside][:_MOST_ROWS]}
+    most = _relevance(best[0], least) if best else 0.0
+    return {_place(one.row): min(most, _relevance(one, least)) for one in [*best[:1], *beside][:_MOST_ROWS]}
+
+
+def _answers(match: RowMatch, least: float) -> bool:
+    needed = max(least, _HARDLY_COVERED_FROM) if match.covered < _HARDLY_COVERED else least
+    return match.score >= needed or match.is_named_in_words
 
 
 def _is_asked_beside(match: RowMatch, best: RowMatch, part: str) -> bool:
