@@ -24,6 +24,8 @@ _ASKED = (
     r"how (?:is|are|was|were|do|does|did) (?:the authors? |they )?(?:define )?(?P<term>.+?) (?:defined|understood)",
     r"how (?:do|does|did) (?:the authors?|they|the paper) define (?P<term>.+)",
     r"(?:define|explain) (?P<term>.+)",
+    r"what (?:is|are|was|were) (?P<term>.+?) (?:made (?:up )?of|composed of)",
+    r"what (?:do|does|did) (?P<term>.+?) consist of",
     r"what(?: is| are|'s|’s) (?P<term>.+)",
 )
 _QUESTIONS = tuple(re.compile(rf"^\W*(?:and |so )?{asked}$", re.IGNORECASE) for asked in _ASKED)
@@ -33,18 +35,23 @@ _AROUND_TERM = re.compile(
     r"|,? (?:in|according to|by) (?:the|this|that) (?:paper|study|article|context|authors?)\b.*$",
     re.IGNORECASE,
 )
+_FIELD = re.compile(r"^(?P<name>\S+ .*?\S) (?:in|within|among) .+$", re.IGNORECASE)
+"""A name with the field that it belongs to: "gold model in machine unlearning"."""
 _SHORT = re.compile(r"\((\w[\w-]{1,12})\)\W*$")
 _NAMED = (
     r"(?:(?:we|i|they|authors?|researchers|is|are|been|was|were|be|often|also|sometimes|commonly|so-)\s*"
     r"(?:\w+ly )?(?:term(?:ed)?|call(?:ed)?|define[ds]?|dub(?:bed)?|label(?:l?ed)?|coin(?:ed)?|name[ds]?)"
     r"|\bknown as|\breferred? to(?: this| it| these)?(?: \w+){0,6} as|\bthe term|\bdefinition of)"
-    r"(?: (?:this|it|these|that|here|the|an?|as))*[\s\"“'‘(]+"
+    r"(?: (?:this|these|such)(?: \w+){1,2}?)?(?: (?:this|it|these|that|here|the|an?|as))*[\s\"“'‘(]+"
 )
 _IS_DEFINED = (
     r"[\"”'’]?,?\s+(?:(?:is|are|was|were|can be|may be|has been|have been) (?:\w+ly )?"
     r"(?:defined|conceptuali[sz]ed|understood|characteri[sz]ed|described|operationali[sz]ed)"
+    r"|which (?:(?:we|i|they|the authors) (?:\w+ly )?(?:define|understand|describe)d?"
+    r"|(?:is|are|was|were) (?:\w+ly )?(?:defined|understood)|refers? to|means?)"
     r"|refers? to|denotes?|means?\b(?! for\b)|stands? for|describes?|defined as|i\.e\.|that is,)"
 )
+_CONSISTS = r"[\"”'’]?(?: \w+)? (?:consists? of|(?:is|are) (?:made (?:up )?of|composed of))\b"
 _IS_A = r"[\"”'’]?\s+(?:is|are|was|were) (?:an?|the|one|any|when|where|how|those|what|simply|essentially)\b"
 _APPOSED = r"[\"”'’]?(?:\s*[—–:]|,)\s*(?:or|an?|the|namely|which (?:is|are|means))\b"
 _SMALL = frozenset("a an and at by for in of on or the to with".split())
@@ -55,14 +62,16 @@ _OWN_SHARE = 0.1
 
 
 def defined_names(question: str) -> tuple[str, ...]:
-    """The names of the thing whose meaning is asked for, "power usage effectiveness" and "PUE"; none where none is."""
+    """The names of the thing whose meaning is asked for, "power usage effectiveness" and "PUE", "gold model in machine
+    unlearning" and "gold model"; none where none is."""
     text = question.strip().rstrip("?. ")
     found = next((match for asked in _QUESTIONS if (match := asked.match(text))), None)
     term = found["term"] if found else ""
     while (shorter := _AROUND_TERM.sub("", term).strip()) != term:
         term = shorter
     short = _SHORT.search(found["term"]) if found else None
-    names = (term, short[1]) if short else (term,)
+    in_field = _FIELD.match(term)
+    names = (term, *([short[1]] if short else []), *([in_field["name"]] if in_field else []))
     return names if 0 < len(term.split()) <= _MOST_WORDS else ()
 
 
@@ -111,6 +120,7 @@ def _wordings_for(term: str) -> tuple[tuple[re.Pattern[str], float], ...]:
         for pattern, sure in (
             (_NAMED + name, _SURE),
             (name + _IS_DEFINED, _SURE),
+            (name + _CONSISTS, _SURE),
             (begins + _IS_A, _LIKELY),
             (name + _APPOSED, _POSSIBLE),
         )
