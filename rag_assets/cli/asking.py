@@ -1,9 +1,11 @@
 """Commands that ask the published index: nothing is materialized."""
 
-from collections.abc import Mapping
-from functools import partial
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial, wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,8 +25,58 @@ from rag_assets.cli.options import (
     settings_of,
 )
 from rag_assets.cli.reported import reported
+from rag_assets.domain import Filter
 from rag_assets.errors import InvalidQuestions
 from rag_assets.settings import Settings
+
+
+@dataclass(frozen=True)
+class AskingOptions:
+    """The options of every command that asks; `taking_options` makes command line options of the fields."""
+
+    k: DepthOption = None
+    paper: PaperOption = None
+    where: WhereOption = None
+    model: ModelOption = None
+    rerank: RerankOption = None
+    hybrid_weight: HybridWeightOption = None
+    data: DataOption = None
+    set_: SetOption = None
+    json_: JsonOption = False
+
+    def settings(self, *others: str) -> Settings:
+        """others: settings as `--set` takes them. An option wins over `--set`."""
+        flags = {
+            "answering.k": self.k,
+            "answering.model": self.model,
+            "retrieval.reranker": self.rerank,
+            "retrieval.dense_weight": self.hybrid_weight,
+        }
+        given = [f"{setting}={value}" for setting, value in flags.items() if value is not None]
+        return settings_of(self.data, [*(self.set_ or []), *given, *others])
+
+    @property
+    def filter(self) -> Filter | None:
+        return filter_of(self.paper, self.where)
+
+
+def taking_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as Typer reads it: the fields of `AskingOptions` stand in the place of its parameter `options`."""
+    fields = inspect.signature(AskingOptions).parameters
+    own = inspect.signature(command).parameters
+
+    @wraps(command)
+    def spread(**given: Any) -> None:
+        command(options=AskingOptions(**{name: given.pop(name) for name in fields}), **given)
+
+    spread.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for parameter in (*fields.values(), *own.values())
+            if parameter.name != "options"
+        ]
+    )
+    return spread
 
 
 def _a_question(text: str | None) -> str | None:
@@ -39,24 +91,11 @@ def _a_question(text: str | None) -> str | None:
     return text
 
 
-def _settings(data: Path | None, values: list[str] | None, flags: Mapping[str, object | None]) -> Settings:
-    """The settings of a question. flags: value by the setting it is short for; a flag wins over `--set`."""
-    given = [f"{setting}={value}" for setting, value in flags.items() if value is not None]
-    return settings_of(data, [*(values or []), *given])
-
-
+@taking_options
 def ask(
     question: Annotated[str, typer.Argument(help="The question.", callback=_a_question)],
-    k: DepthOption = None,
-    paper: PaperOption = None,
-    where: WhereOption = None,
-    model: ModelOption = None,
-    rerank: RerankOption = None,
-    hybrid_weight: HybridWeightOption = None,
+    options: AskingOptions,
     thorough: ThoroughOption = False,
-    data: DataOption = None,
-    set_: SetOption = None,
-    json_: JsonOption = False,
 ) -> None:
     """Answer one question from the index as it is; the published answers stay.
 
@@ -73,35 +112,24 @@ def ask(
         from rag_assets.engine import open_engine
         from rag_assets.errors import GuardrailBroken
 
-        flags = {
-            "answering.k": k,
-            "answering.model": model,
-            "answering.effort": "thorough" if thorough else None,
-            "retrieval.reranker": rerank,
-            "retrieval.dense_weight": hybrid_weight,
-        }
-        settings = _settings(data, set_, flags)
+        settings = options.settings(*(["answering.effort=thorough"] if thorough else []))
         titles = titles_of(settings)  # first: a process that ends while pyarrow starts its threads may abort
         with open_engine(settings) as engine:
-            trace = engine.trace(question, filter_of(paper, where))
+            trace = engine.trace(question, options.filter)
         if trace.broken:
             raise GuardrailBroken(f"The answer breaks {', '.join(trace.broken)} and is not shown. Please report it.")
-        if json_:
+        if options.json_:
             rendering.print_json(rendering.record_of(trace.result))
         else:
             rendering.print_answer(trace.result, titles)
 
 
+@taking_options
 def retrieve(
+    options: AskingOptions,
     question: Annotated[
         str | None, typer.Argument(help="The question; or give --questions.", callback=_a_question)
     ] = None,
-    k: DepthOption = None,
-    paper: PaperOption = None,
-    where: WhereOption = None,
-    model: ModelOption = None,
-    rerank: RerankOption = None,
-    hybrid_weight: HybridWeightOption = None,
     questions: Annotated[
         Path | None, typer.Option("--questions", metavar="FILE", help="JSON Lines with id, question, paper_ids, where.")
     ] = None,
@@ -109,9 +137,6 @@ def retrieve(
     budget: Annotated[
         int | None, typer.Option("--budget", min=1, help="Pack so many tokens of context from all that is found.")
     ] = None,
-    data: DataOption = None,
-    set_: SetOption = None,
-    json_: JsonOption = False,
 ) -> None:
     """Find the chunks for one question, or for a file of them, and what an answerer would read; nothing is answered.
 
@@ -130,16 +155,10 @@ def retrieve(
         from rag_assets.questions import asked
         from rag_assets.retrieval.batch import evidence_row, retrieve_batch
 
-        flags = {
-            "answering.k": k,
-            "answering.model": model,
-            "retrieval.reranker": rerank,
-            "retrieval.dense_weight": hybrid_weight,
-        }
-        with open_engine(_settings(data, set_, flags)) as engine:
-            find = partial(engine.evidence, where=filter_of(paper, where), budget_tokens=budget)
+        with open_engine(options.settings()) as engine:
+            find = partial(engine.evidence, where=options.filter, budget_tokens=budget)
             if questions is not None and out is not None:
                 retrieve_batch(questions, out, find, rendering.counting("questions"))
             elif question is not None:
                 row = evidence_row(asked(question), find(question))
-                (rendering.print_json if json_ else rendering.print_hits)(row)
+                (rendering.print_json if options.json_ else rendering.print_hits)(row)
