@@ -21,6 +21,7 @@ from rag_assets.indexing.builder import update_index
 from rag_assets.indexing.exact_vectors import write_vectors
 from rag_assets.indexing.manifest import write_manifest
 from rag_assets.indexing.protocols import IndexManifest, IndexRow
+from rag_assets.indexing.rows import index_rows
 from rag_assets.indexing.stores import vector_index, word_index
 from rag_assets.settings import load_settings
 from rag_assets.table_files import write_table
@@ -45,7 +46,7 @@ def make_corpus(data: Path, n_passages: int) -> None:
     for chunks, passages in random_papers(n_passages):
         tables["chunks"].append(to_table([chunk_row(chunk) for chunk in chunks], CHUNKS))
         tables["passages"].append(to_table([passage_row(passage, "synthetic") for passage in passages], PASSAGES))
-        rows += [IndexRow.of(passage) for passage in passages]
+        rows += index_rows(tables["passages"][-1])
         store_random_tokens(tokens, passages)
     write_table(pa.concat_tables(tables["chunks"]), paths.chunks, {"tokenizer": "wordpiece"})
     write_table(pa.concat_tables(tables["passages"]), paths.passages, {})

@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,7 +11,6 @@ import dagster as dg
 from rag_assets.assets.checks import specs
 from rag_assets.assets.publishing import Outcome, materialized, write_audit_publish
 from rag_assets.assets.reporting import progress
-from rag_assets.domain import Passage
 from rag_assets.embedding.earlier_models import note_papers, prune_earlier_models
 from rag_assets.embedding.hosted_models import REQUEST_VERSION
 from rag_assets.embedding.local_model import BUILDER_VERSION
@@ -28,11 +27,12 @@ from rag_assets.incremental import data_version, fingerprint, read_json, staging
 from rag_assets.indexing.builder import stage_index
 from rag_assets.indexing.promises import INDEX_PROMISES, META_PROMISES, IndexCandidate
 from rag_assets.indexing.protocols import IndexManifest, IndexRow, SparseSource, Vectors
+from rag_assets.indexing.rows import COLUMNS, index_rows
 from rag_assets.indexing.stores import Index, vector_index, word_index
 from rag_assets.promises import check_all
-from rag_assets.settings import Settings
-from rag_assets.table_files import read_columns, read_provenance, required_table
-from rag_assets.tables import fingerprints_by, passages_from
+from rag_assets.settings import Paths, Settings
+from rag_assets.table_files import read_columns, read_provenance
+from rag_assets.tables import fingerprints_by
 
 
 @dg.asset(
@@ -49,11 +49,12 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     The tokens of Google's models are estimated: its API reports none for embeddings.
     """
     paths = settings.paths
-    items = passages_from(required_table(paths.passages, asset="passages"))
+    items = _rows(paths)
     cache = VectorCache(paths.embeddings, embedder_facts(settings.embedding, paths.models))
     keys = {item.passage_id: cache.key_of(item.embedded_text) for item in items}
     texts = {keys[item.passage_id]: item.embedded_text for item in items}
-    note_papers(cache.folder, _by_paper(items, lambda item: keys[item.passage_id]))
+    note_papers(cache.folder, _by_paper(items, keys))
+    passages = _by_paper(items, {item.passage_id: item.text for item in items})
     spent_before = models.budget.spent
     embedder = open_embedder(
         settings.embedding, paths.models, n_threads=settings.execution.n_workers, connections=models
@@ -61,9 +62,7 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     report_progress = progress("embeddings", "passages")
     encoder = open_token_encoder(settings.embedding, paths.models, settings.execution.n_workers)
     tokens = TokenStore(paths.token_vectors, encoder.identity)
-    with_tokens = (
-        _by_paper(items, lambda item: item.text) if stores_tokens(settings.embedding, settings.retrieval) else {}
-    )
+    with_tokens = passages if stores_tokens(settings.embedding, settings.retrieval) else {}
     n_with_tokens = store_missing_tokens(
         tokens,
         encoder,
@@ -76,14 +75,13 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     spent = models.budget.since(spent_before)
     sparse = open_sparse_vectors(settings)
     n_sparse = (
-        sparse.embed(items, batch_size=settings.execution.embedding_batch, report=report_progress) if sparse else 0
+        sparse.embed(passages, batch_size=settings.execution.embedding_batch, report=report_progress) if sparse else 0
     )
 
     def publish() -> PublishedVectors:
-        papers = {item.paper_id for item in items}
-        publish_sparse_vectors(sparse, items, settings)
+        publish_sparse_vectors(sparse, passages, settings)
         published = cache.publish(texts)
-        prune_earlier_models(cache.folder, papers, max_mb=settings.execution.kept_vectors_mb)
+        prune_earlier_models(cache.folder, passages, max_mb=settings.execution.kept_vectors_mb)
         tokens.prune(with_tokens)
         return published
 
@@ -129,10 +127,16 @@ def _sparse_source(settings: Settings) -> SparseSource | None:
     return SparseSource(sparse.identity, lambda rows: sparse.of([row.text for row in rows]))
 
 
-def _by_paper(items: Sequence[Passage], what: Callable[[Passage], str]) -> dict[str, list[str]]:
+def _rows(paths: Paths) -> list[IndexRow]:
+    """Of every published passage."""
+    return index_rows(read_columns(paths.passages, COLUMNS, asset="passages"))
+
+
+def _by_paper(rows: Sequence[IndexRow], of_passage: Mapping[str, str]) -> dict[str, list[str]]:
+    """What `of_passage` says of each passage, by paper."""
     found: defaultdict[str, list[str]] = defaultdict(list)
-    for item in items:
-        found[item.paper_id].append(what(item))
+    for row in rows:
+        found[row.paper_id].append(of_passage[row.passage_id])
     return found
 
 
@@ -172,9 +176,7 @@ def bm25_index(settings: dg.ResourceParam[Settings]) -> Outcome:
 
 def _indexed(asset: str, target: Index[Any], settings: Settings) -> Outcome:
     """Stage a version of the index beside the published one, audit it, publish it."""
-    table = required_table(settings.paths.passages, asset="passages")
-    rows = [IndexRow.of(passage) for passage in passages_from(table)]
-    staged = stage_index(target, rows, report=progress(asset, "passages"))
+    staged = stage_index(target, _rows(settings.paths), report=progress(asset, "passages"))
     wear = staged.manifest.wear
     yield from write_audit_publish(
         check_all(INDEX_PROMISES, IndexCandidate(staged, settings.indexing.min_recall)),

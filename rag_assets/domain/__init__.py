@@ -26,6 +26,7 @@ from rag_assets.domain.chunks import (
     Passage,
     SectionPart,
     UnitKind,
+    embedded_text,
 )
 from rag_assets.domain.documents import (
     BLOCK_SEPARATOR,
@@ -105,6 +106,7 @@ __all__ = [
     "Zone",
     "all_boxes",
     "band_of",
+    "embedded_text",
     "first_page",
     "known_spans",
     "last_page",

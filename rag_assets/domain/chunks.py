@@ -145,10 +145,10 @@ class Passage:
     """What its chunk is about, in words of a model, as much as the embedding model reads before the text: searched
     beside the text, never quoted. Empty where no model was asked."""
 
-    @property
-    def embedded_text(self) -> str:
-        """What its vector is made from."""
-        return f"{self.summary}\n{self.text}" if self.summary else self.text
+
+def embedded_text(text: str, summary: str) -> str:
+    """What the vector of a passage is made from."""
+    return f"{summary}\n{text}" if summary else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,14 +4,13 @@ They are kept as the dense ones are (`vector_cache`), in a folder of their own: 
 places first, then their weights, then zeros.
 """
 
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
-from rag_assets.domain import Passage, SparseVector
+from rag_assets.domain import SparseVector
 from rag_assets.embedding.base import EmbedderFacts, Vectors
 from rag_assets.embedding.earlier_models import note_papers, prune_earlier_models
 from rag_assets.embedding.missing_vectors import ignore_progress
@@ -21,6 +20,8 @@ from rag_assets.errors import InvalidSettings
 from rag_assets.settings import Settings
 
 OFF = "none"
+PaperTexts = Mapping[str, Sequence[str]]
+"""Texts of the passages by paper_id."""
 
 
 class SparseEmbedder(Protocol):
@@ -46,29 +47,22 @@ class SparseVectors:
     def of_question(self, text: str) -> SparseVector:
         return self._model.vectors([text])[0]
 
-    def embed(
-        self, passages: Sequence[Passage], *, batch_size: int, report: Callable[[int, int], None] = ignore_progress
-    ) -> int:
+    def embed(self, texts: PaperTexts, *, batch_size: int, report: Callable[[int, int], None] = ignore_progress) -> int:
         """Make what is missing, save each batch, and say how many were made."""
         cache = self._cache()
-        texts: dict[str, str] = {}
-        keys_by_paper: defaultdict[str, list[str]] = defaultdict(list)
-        for passage in passages:
-            key = cache.key_of(passage.text)
-            texts[key] = passage.text
-            keys_by_paper[passage.paper_id].append(key)
-        note_papers(cache.folder, keys_by_paper)
-        missing = cache.missing(texts)
+        by_key = {cache.key_of(text): text for of_paper in texts.values() for text in of_paper}
+        note_papers(cache.folder, {paper: map(cache.key_of, of_paper) for paper, of_paper in texts.items()})
+        missing = cache.missing(by_key)
         for start in range(0, len(missing), batch_size):
             keys = missing[start : start + batch_size]
-            cache.add(keys, _packed(self._model.vectors([texts[key] for key in keys])))
+            cache.add(keys, _packed(self._model.vectors([by_key[key] for key in keys])))
             report(start + len(keys), len(missing))
         return len(missing)
 
-    def publish(self, passages: Sequence[Passage]) -> None:
+    def publish(self, texts: PaperTexts) -> None:
         """Keep exactly the vectors of these passages. Raises MissingInput when one is missing."""
         cache = self._cache()
-        cache.publish({cache.key_of(passage.text) for passage in passages})
+        cache.publish({cache.key_of(text) for of_paper in texts.values() for text in of_paper})
 
     def of(self, texts: Sequence[str]) -> list[SparseVector]:
         """The kept vectors of texts, in the order given. Raises MissingInput when one is missing."""
@@ -96,15 +90,14 @@ def open_sparse_vectors(settings: Settings) -> SparseVectors | None:
     return SparseVectors(paths.sparse_vectors, SparseModel(name, paths.models, settings.execution.n_workers))
 
 
-def publish_sparse_vectors(sparse: SparseVectors | None, passages: Sequence[Passage], settings: Settings) -> None:
+def publish_sparse_vectors(sparse: SparseVectors | None, texts: PaperTexts, settings: Settings) -> None:
     """Keep the vectors of these passages, and those of models that were used before as for dense vectors: nothing
     remains of a deleted paper. sparse: None when the settings ask for none any more."""
     if sparse is not None:
-        sparse.publish(passages)
+        sparse.publish(texts)
     folder = settings.paths.sparse_vectors
     in_use = VectorCache(folder, _facts(sparse.identity if sparse else OFF)).folder
-    papers = {passage.paper_id for passage in passages}
-    prune_earlier_models(in_use, papers, max_mb=settings.execution.kept_vectors_mb)
+    prune_earlier_models(in_use, texts, max_mb=settings.execution.kept_vectors_mb)
 
 
 def _facts(identity: str) -> EmbedderFacts:

@@ -16,16 +16,13 @@ import shutil
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from rag_assets.embedding.base import EmbedderFacts, Vectors
-from rag_assets.embedding.vector_files import (
-    SUFFIX,
-    read_file,
-    write_file,
-)
+from rag_assets.embedding.vector_files import SUFFIX, read_file, write_file
 from rag_assets.errors import MissingInput
 from rag_assets.incremental import fingerprint
 
@@ -51,13 +48,12 @@ class PublishedVectors:
 
 
 class VectorCache:
-    """The vectors of one model below `folder`. Reads what is there when it is opened."""
+    """The vectors of one model below `folder`."""
 
     def __init__(self, folder: Path, facts: EmbedderFacts) -> None:
         self.facts = facts
         self._folder = folder / fingerprint(facts.identity)
         self._pending_folder = self._folder / _PENDING
-        self._published: dict[str, frozenset[str]] = {shard: self._keys_of_shard(shard) for shard in _SHARDS}
         self._pending: dict[str, Path] = {}
         for path in sorted(self._pending_folder.glob(f"*{SUFFIX}")):
             self._register_batch(path)
@@ -82,7 +78,7 @@ class VectorCache:
             raise ValueError(f"vectors have the shape {vectors.shape}, their keys and the model ask for {wanted}")
         if keys:
             path = self._pending_folder / f"{fingerprint(sorted(keys))}{SUFFIX}"
-            write_file(path, dict(zip(keys, vectors, strict=True)))
+            write_file(path, keys, vectors)
             self._pending.update(dict.fromkeys(keys, path))
 
     def load(self, keys: Sequence[str]) -> Vectors:
@@ -91,14 +87,20 @@ class VectorCache:
         Raises MissingInput when one is missing or its file is damaged by now.
         """
         vectors = np.empty((len(keys), self.facts.dimension), np.float32)
-        rows_of_key: dict[str, list[int]] = defaultdict(list)
+        wanted: dict[Path, list[int]] = defaultdict(list)
         for row, key in enumerate(keys):
-            rows_of_key[key].append(row)
-        for key, vector in self._found(rows_of_key):
-            vectors[rows_of_key.pop(key)] = vector
-        if rows_of_key:
+            wanted[self._pending.get(key) or self._shard_path(key[0])].append(row)
+        missing: set[str] = set()
+        for path, rows in sorted(wanted.items()):
+            file = read_file(path, self.facts.dimension)
+            places = {key: place for place, key in enumerate(file.keys)} if file else {}
+            found = [row for row in rows if keys[row] in places]
+            missing.update(keys[row] for row in rows if keys[row] not in places)
+            if file and found:
+                vectors[found] = file.rows[[places[keys[row]] for row in found]]
+        if missing:
             raise MissingInput(
-                f"{self._folder} has no vector for {len(rows_of_key)} of {len(keys)} passages. "
+                f"{self._folder} has no vector for {len(missing)} of {len(keys)} passages. "
                 "Materialize `embeddings` first: rag-assets run --select embeddings"
             )
         return vectors
@@ -125,6 +127,11 @@ class VectorCache:
             n_files_written=n_files,
         )
 
+    @cached_property
+    def _published(self) -> dict[str, frozenset[str]]:
+        """Keys of each shard, read when they are first asked for."""
+        return {shard: self._keys_of_shard(shard) for shard in _SHARDS}
+
     def _has(self, key: str) -> bool:
         return key in self._published[key[0]] or key in self._pending
 
@@ -140,26 +147,14 @@ class VectorCache:
         if rows is None:
             logger.warning("%s is damaged; `embeddings` computes its vectors again.", path)
             return frozenset()
-        return frozenset(rows)
+        return frozenset(rows.keys)
 
     def _register_batch(self, path: Path) -> None:
         rows = read_file(path, self.facts.dimension)
         if rows is None:
             logger.warning("%s is damaged; `embeddings` computes its batch again.", path)
             return
-        self._pending.update(dict.fromkeys(rows, path))
-
-    def _found(self, keys: Iterable[str]) -> Iterator[tuple[str, Vectors]]:
-        """Each of `keys` that has a vector, once; each file is read once."""
-        by_file: dict[Path, set[str]] = defaultdict(set)
-        for key in keys:
-            if key in self._published[key[0]]:
-                by_file[self._shard_path(key[0])].add(key)
-            elif key in self._pending:
-                by_file[self._pending[key]].add(key)
-        for path, wanted in sorted(by_file.items()):
-            rows = read_file(path, self.facts.dimension) or {}  # it may be damaged since the cache was opened
-            yield from ((key, vector) for key, vector in rows.items() if key in wanted)
+        self._pending.update(dict.fromkeys(rows.keys, path))
 
     def _publish_shard(self, shard: str, wanted: frozenset[str]) -> int:
         """Files written: 1 or 0. A shard left without vectors is removed by `_tidy`."""
@@ -167,7 +162,7 @@ class VectorCache:
             return 0
         if wanted:
             keys = sorted(wanted)
-            write_file(self._shard_path(shard), dict(zip(keys, self.load(keys), strict=True)))
+            write_file(self._shard_path(shard), keys, self.load(keys))
         self._published[shard] = wanted
         return int(bool(wanted))
 

@@ -104,10 +104,18 @@ class ExactVectors:
 
     def vectors(self, passage_ids: Sequence[str]) -> Vectors:
         """The vectors of passages, shape (len(passage_ids), dim). Raises ValueError when one has none."""
-        places = pc.index_in(pa.array(passage_ids, pa.string()), value_set=self._ids)
-        if places.null_count:
-            raise ValueError(f"{places.null_count} of {len(passage_ids)} passages have no vector in the index")
-        return self._stored.rows(places.to_numpy())
+        vectors = np.empty((len(passage_ids), self.dimension), np.float32)
+        if not self.read_into(vectors, passage_ids).all():
+            raise ValueError("a passage has no vector in the index")
+        return vectors
+
+    def read_into(self, vectors: Vectors, passage_ids: Sequence[str]) -> npt.NDArray[np.bool_]:
+        """Fill the row of each passage that has a vector, and say which have one; shape (len(passage_ids),)."""
+        found = pc.index_in(pa.array(passage_ids, pa.string()), value_set=self._ids)
+        places = found.fill_null(-1).to_numpy().astype(np.intp)
+        self._stored.read_into(vectors, places)
+        is_there: npt.NDArray[np.bool_] = places >= 0
+        return is_there
 
     def _places_in(self, scope: Scope) -> npt.NDArray[np.intp]:
         column, wanted = (
@@ -133,17 +141,24 @@ class _StoredVectors:
         self.close = weakref.finalize(self, os.close, file)
 
     def rows(self, places: npt.NDArray[np.intp]) -> Vectors:
-        """The vectors at those places, in that order; those that stand side by side are read at once."""
+        """The vectors at those places, in that order."""
         vectors = np.empty((len(places), self.shape[1]), np.float32)
+        self.read_into(vectors, places)
+        return vectors
+
+    def read_into(self, vectors: Vectors, places: npt.NDArray[np.intp]) -> None:
+        """Fill the row of each place with its vector; a place below 0 leaves its row alone. Those that stand side by
+        side are read at once."""
         if not len(places):
-            return vectors
+            return
         n_bytes = _FLOAT_BYTES * self.shape[1]
-        starts = np.flatnonzero(np.diff(places, prepend=places[0] - 2) != 1)
+        starts = np.flatnonzero((np.diff(places, prepend=places[:1]) != 1) | (places <= 0))
         for start, end in zip(starts, [*starts[1:], len(places)], strict=True):
+            if places[start] < 0:
+                continue
             at = self._offset + int(places[start]) * n_bytes
             if os.preadv(self._file, [vectors[start:end].data.cast("B")], at) < (end - start) * n_bytes:
                 raise OSError(f"{VECTORS_FILE} was cut short while it was open")
-        return vectors
 
 
 class _RoughVectors:
@@ -193,8 +208,9 @@ def write_vectors(folder: Path, rows: Mapping[str, IndexRow], new: Mapping[str, 
     dimension = kept.dimension if kept else len(next(iter(new.values()), [0.0]))
     vectors = np.empty((len(ids), dimension), np.float32)
     if kept is not None:
-        old = [place for place, id_ in enumerate(ids) if id_ not in new]
-        vectors[old] = kept.vectors([ids[place] for place in old])
+        is_kept = kept.read_into(vectors, ids)
+        if missing := [id_ for id_, is_there in zip(ids, is_kept, strict=True) if not is_there and id_ not in new]:
+            raise ValueError(f"{len(missing)} of {len(ids)} passages have no vector in the index")
     for place, id_ in enumerate(ids):
         if id_ in new:
             vectors[place] = new[id_]

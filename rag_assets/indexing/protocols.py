@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol, Self, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from rag_assets.domain import Passage, SparseVector
+from rag_assets.domain import SparseVector, embedded_text
 from rag_assets.incremental import data_version, fingerprint
 
 Vectors = npt.NDArray[np.float32]
@@ -42,24 +42,11 @@ class IndexRow:
     heading_text: str = ""
     """Titles of the paper and of its sections."""
     summary: str = ""
-    embedded_text: str = ""
-    """What its vector is made from."""
 
-    @classmethod
-    def of(cls, passage: Passage) -> Self:
-        return cls(
-            passage_id=passage.passage_id,
-            chunk_id=passage.chunk_id,
-            paper_id=passage.paper_id,
-            section=passage.section_title,
-            page_start=passage.page_start,
-            page_end=passage.page_end,
-            fingerprint=passage.row_hash,
-            text=passage.text,
-            heading_text=passage.heading_text,
-            summary=passage.summary,
-            embedded_text=passage.embedded_text,
-        )
+    @property
+    def embedded_text(self) -> str:
+        """What its vector is made from."""
+        return embedded_text(self.text, self.summary)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,6 +41,10 @@ _WIDER = 4
 """Times as many hits are fetched when too few of them are allowed."""
 
 
+_Held = Mapping[str, Mapping[str, str]]
+"""passage_id -> fingerprint by bucket."""
+
+
 class Analyser:
     """Text into terms: words, and the parts of hyphenated words, lower-cased, without stop words, stemmed."""
 
@@ -157,17 +161,20 @@ class TantivyFiles:
     a fresh build.
     """
 
+    def __init__(self) -> None:
+        self._last_read: tuple[bytes, _Held] = b"", {}
+
     @property
     def identity(self) -> IndexIdentity:
         return IndexIdentity("tantivy", "", fingerprint(*_ANALYSER, WORD))
 
     def fingerprints(self, folder: Path) -> dict[str, str]:
-        return {id_: mark for bucket in _held(folder).values() for id_, mark in bucket.items()}
+        return {id_: mark for bucket in self._held(folder).values() for id_, mark in bucket.items()}
 
     def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> Written:
         import tantivy
 
-        held, wanted = _held(folder), _buckets(rows)
+        held, wanted = self._held(folder), _buckets(rows)
         outdated = [
             bucket
             for bucket in sorted(held.keys() | wanted.keys())
@@ -200,6 +207,23 @@ class TantivyFiles:
         n_deleted = sum(segment["deletes"]["num_deleted_docs"] for segment in segments if segment["deletes"])
         return Examination(faulty, None, f"its statistics count {n_deleted} deleted passages" if n_deleted else "")
 
+    def _held(self, folder: Path) -> "_Held":
+        """Everything in the folder; empty for an empty folder. A copy of the folder that was read last is not read: its
+        meta file names the same segments, which tantivy never changes once they are written.
+        """
+        try:
+            segments = (folder / _META_FILE).read_bytes()
+        except FileNotFoundError:
+            return {}
+        if segments != self._last_read[0]:
+            held: defaultdict[str, dict[str, str]] = defaultdict(dict)
+            for kept in TantivyIndex.open(folder).documents():
+                held[str(kept.get_first("bucket"))][str(kept.get_first("passage_id"))] = str(
+                    kept.get_first("fingerprint")
+                )
+            self._last_read = segments, held
+        return self._last_read[1]
+
 
 def _schema() -> "tantivy.Schema":
     import tantivy
@@ -210,16 +234,6 @@ def _schema() -> "tantivy.Schema":
     for name in (TEXT, WITH_HEADINGS):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
     return builder.build()
-
-
-def _held(folder: Path) -> dict[str, dict[str, str]]:
-    """passage_id -> fingerprint by bucket, of everything in the folder; empty for an empty folder."""
-    if not (folder / _META_FILE).exists():
-        return {}
-    held: defaultdict[str, dict[str, str]] = defaultdict(dict)
-    for kept in TantivyIndex.open(folder).documents():
-        held[str(kept.get_first("bucket"))][str(kept.get_first("passage_id"))] = str(kept.get_first("fingerprint"))
-    return held
 
 
 def _buckets(rows: Mapping[str, IndexRow]) -> dict[str, list[IndexRow]]:

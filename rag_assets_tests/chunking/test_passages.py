@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from rag_assets.chunking.passages import cut_passages
-from rag_assets.domain import Block, BlockKind, Chunk, Passage, Span
+from rag_assets.domain import Block, BlockKind, Chunk, Passage, Span, embedded_text
 from rag_assets.settings import ChunkingSettings, PassageSettings
 from rag_assets_tests.chunking.papers import (
     cells_of,
@@ -219,11 +219,11 @@ def test_a_summary_is_cut_to_what_the_model_reads_before_the_passage() -> None:
     (whole,) = cut_passages([chunk], PassageSettings(), words_and_two, 256, summaries=summary)
     (none,) = cut_passages([chunk], PassageSettings(), words_and_two, short.n_tokens, summaries=summary)
 
-    assert short.embedded_text == f"{short.summary}\nFerritin fell in all groups."
+    assert embedded_text(short.text, short.summary) == f"{short.summary}\nFerritin fell in all groups."
     assert short.summary.startswith("word0 word1")
-    assert words_and_two([short.embedded_text])[0] <= 12
+    assert words_and_two([embedded_text(short.text, short.summary)])[0] <= 12
     assert whole.summary == summary[chunk.chunk_id]
-    assert (none.summary, none.embedded_text) == ("", none.text)
+    assert (none.summary, embedded_text(none.text, none.summary)) == ("", none.text)
     assert short.text == whole.text == none.text
     assert len({one.row_hash for one in (short, whole, none)}) == 3
 

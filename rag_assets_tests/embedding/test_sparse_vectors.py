@@ -7,13 +7,12 @@ from typing import Any
 
 import pytest
 
-from rag_assets.domain import Passage, SparseVector
+from rag_assets.domain import SparseVector
 from rag_assets.embedding.sparse_model import MOST_TERMS, SparseModel
 from rag_assets.embedding.sparse_vectors import SparseVectors, open_sparse_vectors, publish_sparse_vectors
 from rag_assets.errors import InvalidSettings, MissingInput, MissingModel
 from rag_assets.settings import Settings
 from rag_assets_tests.embedding.sparse_onnx import MODEL, SYNONYM, WORD, number_of, write_sparse_model
-from rag_assets_tests.retrieval.corpus import Corpus, chunk_of
 
 
 @pytest.fixture(scope="module")
@@ -110,8 +109,9 @@ class Counting:
         ]
 
 
-def passages(*texts: str) -> list[Passage]:
-    return Corpus([chunk_of(f"c{n}", text, paper_id=f"paper{n}") for n, text in enumerate(texts)]).passages
+def passages(*texts: str) -> dict[str, list[str]]:
+    """Each in a paper of its own."""
+    return {f"paper{n}": [text] for n, text in enumerate(texts)}
 
 
 def test_no_text_is_embedded_twice(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_kept_vectors_come_back_as_they_were_made(tmp_path: Path) -> None:
     vectors.embed(items, batch_size=8)
     vectors.publish(items)
 
-    texts = [item.text for item in items][::-1]
+    texts = ["Basalt takes up water.", "Ferritin fell."]
     assert SparseVectors(tmp_path, model).of(texts) == model.vectors(texts)
     with pytest.raises(MissingInput):
         vectors.of(["unknown"])
@@ -151,7 +151,7 @@ def test_a_vector_with_all_its_terms_is_kept_whole(tmp_path: Path) -> None:
     vectors = SparseVectors(tmp_path, Wide())
     vectors.embed(items, batch_size=8)
 
-    assert vectors.of([items[0].text]) == Wide().vectors(["x"])
+    assert vectors.of(["Ferritin fell."]) == Wide().vectors(["x"])
 
 
 def settings_of(data: Path, **groups: Any) -> Settings:
@@ -166,11 +166,11 @@ def test_nothing_remains_of_a_deleted_paper_when_the_model_is_turned_off(tmp_pat
     vectors.embed(items, batch_size=8)
     publish_sparse_vectors(vectors, items, settings)
 
-    publish_sparse_vectors(None, items[:1], settings)
+    publish_sparse_vectors(None, passages("Ferritin fell."), settings)
 
-    assert SparseVectors(settings.paths.sparse_vectors, Counting()).of([items[0].text])
+    assert SparseVectors(settings.paths.sparse_vectors, Counting()).of(["Ferritin fell."])
     with pytest.raises(MissingInput):
-        SparseVectors(settings.paths.sparse_vectors, Counting()).of([items[1].text])
+        SparseVectors(settings.paths.sparse_vectors, Counting()).of(["Basalt takes up water."])
 
 
 def test_a_sparse_model_without_a_store_for_it_is_refused(tmp_path: Path) -> None:

@@ -98,6 +98,6 @@ def _vectors(world: World) -> dict[str, list[str]]:
         rows = read_file(shard, DIMENSION)
         assert rows is not None, f"{shard} is damaged"
         found[str(shard.relative_to(world.paths.embeddings))] = [
-            json.dumps([key, np.round(vector.astype(float), 7).tolist()]) for key, vector in rows.items()
+            json.dumps([key, np.round(vector.astype(float), 7).tolist()]) for key, vector in zip(*rows, strict=True)
         ]
     return found

@@ -1,6 +1,6 @@
 """The nearest vectors, found by comparing approximations and reading only those that may be among them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -71,3 +71,34 @@ def test_an_open_index_does_not_see_the_one_that_replaces_it(tmp_path: Path) -> 
     assert [hit.passage_id for hit in store.search(vectors[0], 1)] == [ids[0]]
     assert np.array_equal(store.vectors(ids), vectors)
     store.close()
+
+
+@pytest.mark.parametrize(
+    ("held", "wanted"),
+    [(range(2, 6), range(6)), (range(4), range(6)), ([0, 3, 5], range(6)), (range(6), [1, 2, 5]), ([1], [1])],
+    ids=["before", "behind", "between", "fewer", "the same"],
+)
+def test_an_update_puts_each_vector_in_its_place(held: Iterable[int], wanted: Iterable[int], tmp_path: Path) -> None:
+    """The vector of another passage brings wrong hits, and nothing would show it."""
+    rows = {row.passage_id: row for row in numbered_rows(6)}
+    vectors = dict(zip(rows, unit(np.random.default_rng(11).standard_normal((6, DIMENSION))), strict=True))
+    before, after = ([list(rows)[number] for number in numbers] for numbers in (held, wanted))
+    write_vectors(tmp_path, {id_: rows[id_] for id_ in before}, {id_: vectors[id_] for id_ in before})
+
+    write_vectors(tmp_path, {id_: rows[id_] for id_ in after}, {id_: vectors[id_] for id_ in set(after) - set(before)})
+
+    store = ExactVectors.open(tmp_path)
+    assert list(store.fingerprints()) == after
+    assert np.array_equal(store.vectors(after), np.stack([vectors[id_] for id_ in after]))
+    store.close()
+
+
+def test_an_update_that_lacks_a_vector_is_refused(tmp_path: Path) -> None:
+    """A row of zeros would be found by no question."""
+    rows = {row.passage_id: row for row in numbered_rows(3)}
+    vectors = dict(zip(rows, unit(np.ones((3, DIMENSION))), strict=True))
+    held = dict(list(rows.items())[:1])
+    write_vectors(tmp_path, held, {id_: vectors[id_] for id_ in held})
+
+    with pytest.raises(ValueError, match="2 of 3 passages have no vector in the index"):
+        write_vectors(tmp_path, rows, {})

@@ -18,6 +18,7 @@ from rag_assets.indexing.chroma.files import ChromaFiles
 from rag_assets.indexing.chroma.store import ChromaStore
 from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.protocols import IndexRow, Vectors
+from rag_assets.indexing.rows import index_rows
 from rag_assets.indexing.tantivy_index import TantivyFiles, TantivyIndex
 from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.candidates import DenseSearch
@@ -166,7 +167,7 @@ class Corpus:
 
     @property
     def rows(self) -> list[IndexRow]:
-        return [IndexRow.of(passage) for passage in self.passages]
+        return index_rows(self.passage_table)
 
     @property
     def library(self) -> Library:

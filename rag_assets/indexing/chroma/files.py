@@ -73,7 +73,7 @@ class ChromaFiles:
                 some = to_build[start : start + self.batch]
                 store.upsert(some, np.stack([new[row.passage_id] for row in some]))
                 report(start + len(some), len(to_build))
-            if plan.to_drop:
+            if plan.to_drop and not to_build:
                 store.rewrite_one()
         if plan.to_drop:
             with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:
