@@ -43,3 +43,12 @@ def test_a_question_whose_subject_is_a_test_does_not_ask_for_announcements() -> 
         "This note introduces the test collection and its pools.",
         "How does pooling work when a test collection is built?",
     )
+
+
+def test_what_explains_the_marks_of_a_figure_answers_only_questions_about_it() -> None:
+    """Below every figure of a paper stands such a sentence, with the words of its subject."""
+    text = "Error bars represent 95% confidence intervals of the length of colds."
+
+    assert only_announces(text, "How long are colds with iron?")
+    assert not only_announces(text, "What do the error bars show?")
+    assert not only_announces("White blood cells are fewer in iron deficiency.", "How many cells are there?")

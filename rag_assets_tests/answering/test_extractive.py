@@ -5,6 +5,7 @@ from dataclasses import replace
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.domain import Context, ContextPassage, ContextUnit, UnitKind
 from rag_assets.settings import ExtractiveSettings
+from rag_assets.text.sentences import sentence_spans
 from rag_assets_tests.answering.builders import WordReader, chunk, context
 
 FUSION = chunk(
@@ -355,3 +356,59 @@ def test_a_second_paper_is_quoted_beside_two_claims_of_the_first() -> None:
     draft = answerer().draft(QUESTION, [context(of_first), context(chunk("other", sets[3]))])
 
     assert {claim.text for claim in draft.claims} == {sets[0], sets[1], sets[3]}
+
+
+def test_references_and_page_numbers_around_a_sentence_are_not_published() -> None:
+    """They belong to the sentence before or to the page, and read as figures of the finding."""
+    said = "The constant k of reciprocal rank fusion is 60 in the first paper."
+    marked = chunk("fusion", f"Many lists were merged by hand for years. 3, 4-6 {said} 17")
+
+    assert [claim.text for claim in answerer().draft(QUESTION, [context(marked)]).claims] == [said]
+
+
+def test_a_sentence_that_begins_with_its_own_number_keeps_it() -> None:
+    """Without the number it says something else."""
+    said = "60 Groups had the constant k of reciprocal rank fusion."
+
+    assert answerer().draft(QUESTION, [context(chunk("fusion", said))]).claims[0].text == said
+
+
+def test_the_label_of_an_abstract_is_not_published() -> None:
+    """In a text without headings it stands before the first sentence, and says nothing."""
+    said = "The constant k of reciprocal rank fusion is 60 in this paper."
+
+    draft = answerer().draft(QUESTION, [context(chunk("fusion", f"Abstract: {said}"))])
+
+    assert [claim.text for claim in draft.claims] == [said]
+
+
+def test_a_sentence_cut_within_a_bracket_is_published_whole() -> None:
+    """Half a sentence can be misread, and its other half is nowhere."""
+    text = (
+        "The constant k of reciprocal rank fusion had an effect, F(1, 29) = 108.70, and is 60 (as is k of others; see "
+        "below). Nothing is known of 7 groups, F(1, 30) = 3."
+    )
+    assert any(text[:end].endswith("F(1,") for _, end in sentence_spans(text)), "what is not cut proves nothing"
+
+    draft = answerer().draft(QUESTION, [context(chunk("fusion", text))])
+
+    said = draft.claims[0].text
+    assert text.startswith(said)
+    assert "F(1, 29) = 108.70, and is 60" in said
+
+
+def test_half_a_sentence_at_the_start_of_a_passage_is_no_answer() -> None:
+    """What it is said of stands before the passage."""
+    half = chunk("half", "2008), where the constant k of reciprocal rank fusion is 60 for all lists.")
+
+    assert answerer().draft(QUESTION, [context(half)]).claims == ()
+
+
+def test_the_title_of_a_figure_is_no_answer_wherever_its_number_stands() -> None:
+    """It says what is shown, not what was found; a title that tells how it was done is kept."""
+    title = chunk("title", "Fig. 2. Mean constant k of reciprocal rank fusion as a function of the lists.")
+    method = chunk("method", "Fig. 3. The constant k of reciprocal rank fusion was set to 60 by hand.")
+
+    draft = answerer().draft(QUESTION, [context(title), context(method)])
+
+    assert [claim.text for claim in draft.claims] == ["The constant k of reciprocal rank fusion was set to 60 by hand."]

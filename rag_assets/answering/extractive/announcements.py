@@ -1,4 +1,4 @@
-"""Recognises sentences that say what a paper does or where it says it, not what was found.
+"""Recognises sentences that say what a paper does, where it says it or how its figures are read, not what was found.
 
 They hold the words of every question about the paper's subject, and answer none but those about its aim. The wordings
 are English.
@@ -21,6 +21,15 @@ _ANNOUNCES = re.compile(
     r"(?:shows|lists|presents|summari[sz]es|highlights|illustrates|depicts|gives) (?!that\b)",
     re.IGNORECASE,
 )
+_EXPLAINS_MARKS = re.compile(
+    r"^(?:(?:the|all) )?(?:error bars?|asterisks?|whiskers|"
+    r"(?:dashed|solid|dotted|shaded|vertical|horizontal|gr[ae]y|black|white|red|blue|green) "
+    r"(?:lines?|areas?|bars?|regions?|dots?|circles?|curves?|symbols?|bands?))\b"
+    r".{0,60}\b(?:indicates?|represents?|shows?|denotes?|marks?|correspond|are|is)\b",
+    re.IGNORECASE,
+)
+"""Says how a figure is read: "Error bars represent 95% confidence intervals."."""
+_ASKS_FOR_MARKS = re.compile(r"\b(?:bars?|lines?|asterisks?|shaded|colou?rs?|figures?|plots?|graphs?)\b", re.IGNORECASE)
 _FOUND = re.compile(
     r"\d\s?%|\d\d|\b(?:found|find|show(?:s|ed|n)? that|reveal\w*|observ\w+|indicat\w+|suggest\w*|conclud\w+|"
     r"demonstrat\w+|result(?:s|ed)? (?:in|from|show)|significant\w*|because|due to|by means of|using|but|however)\b",
@@ -40,4 +49,6 @@ _ASKED = re.compile(
 def only_announces(text: str, question: str) -> bool:
     """Whether a sentence tells an aim or what stands elsewhere, and nothing that was found, and the question does not
     ask for that."""
+    if _EXPLAINS_MARKS.match(text) is not None:
+        return _ASKS_FOR_MARKS.search(question) is None
     return _ANNOUNCES.match(text) is not None and _FOUND.search(text) is None and _ASKED.search(question) is None

@@ -14,8 +14,14 @@ MIN_WORDS, MAX_WORDS = 6, 90
 _LEADS_UP_WORDS = 15
 """A sentence of so many words without a number often only leads up to what the next one says."""
 _STATEMENT = re.compile(r"^[\"“'(\[]?[A-Z0-9].*[.!][\"”')\]]*(?:\s?\[?\d*\]?)?$", re.DOTALL)
-_TITLE_WITH_NUMBER = re.compile(r"(?:fig(?:ure|\.)?|table)\s+S?\d+[a-z]?\s?[.:]\s", re.IGNORECASE)
+_NUMBERED = r"(?:fig(?:ure|\.)?|table)\s*S?[\dlI]+[a-z]?\s?[.:]"
+_TITLE_WITH_NUMBER = re.compile(rf"{_NUMBERED}\s", re.IGNORECASE)
 """Begins a title that its paper's format does not tell from a paragraph: "Figure 2: Pages by category."."""
+_NUMBER_OF_TITLE = re.compile(rf"\s*{_NUMBERED}\s*", re.IGNORECASE)
+"""Before a title that ends of sentences were found in: "Fig. 2." and "Mean number of points."."""
+_HAS_VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|can|does|did)\b")
+_ENDS_HALF = re.compile(r"^[^\s()]{1,12}\)\s?[,;.]")
+"""Begins the second half of a sentence that was cut within a bracket."""
 _LEANS_BACK = re.compile(
     r"^(?:(?:in|for|with|by|of) )?(?:this|these|those|they|their|it|its|such|he|she)\b", re.IGNORECASE
 )
@@ -110,9 +116,16 @@ def _is_title(context: Context, place: int) -> bool:
     """Whether a place belongs to the title of a table or figure: it says what is shown, not what was found."""
     if context.passages and place < context.passages[0].start:
         return True
-    if _TITLE_WITH_NUMBER.match(context.text, place):
+    if _TITLE_WITH_NUMBER.match(context.text, place) or _has_number_of_title(context.text, place):
         return True
     return any(one.start <= place < one.end for one in context.units if one.kind is UnitKind.CAPTION)
+
+
+def _has_number_of_title(text: str, place: int) -> bool:
+    """Whether "Fig. 2." stands before a place, and what follows it has no verb."""
+    before, after = text[text.rfind("\n", 0, place) + 1 : place], text[place:].split("\n", 1)[0]
+    first = after[slice(*next(iter(sentence_spans(after)), (0, 0)))]
+    return _NUMBER_OF_TITLE.fullmatch(before) is not None and _HAS_VERB.search(first) is None
 
 
 def _sentence(context: Context, alone: Candidate, before: Span | None, after: Span | None) -> Candidate:
@@ -130,13 +143,32 @@ def _sentence(context: Context, alone: Candidate, before: Span | None, after: Sp
 
 def _with_neighbours(text: str) -> Iterator[tuple[Span | None, Span, Span | None]]:
     """Every sentence with those before and after it in its paragraph."""
-    spans = [span for start, end in sentence_spans(text) for span in _pieces(text, start, end)]
+    spans = _whole([span for start, end in sentence_spans(text) for span in _pieces(text, start, end)], text)
     for before, span, after in zip([None, *spans], spans, [*spans[1:], None], strict=False):
         yield (
             before if before and "\n" not in text[before[1] : span[0]] else None,
             span,
             after if after and "\n" not in text[span[1] : after[0]] else None,
         )
+
+
+def _whole(spans: Sequence[Span], text: str) -> list[Span]:
+    """The spans; two that were cut within a bracket, as at "(e.g.", are one."""
+    whole: list[Span] = []
+    for start, end in spans:
+        if (
+            whole
+            and _is_cut_in_bracket(text[slice(*whole[-1])], text[start:end])
+            and "\n" not in text[whole[-1][1] : start]
+        ):
+            start = whole.pop()[0]
+        whole.append((start, end))
+    return whole
+
+
+def _is_cut_in_bracket(before: str, after: str) -> bool:
+    opened = before.rfind("(") > before.rfind(")")
+    return opened and 0 <= after.find(")") < (after.find("(") if "(" in after else len(after))
 
 
 def _pieces(text: str, start: int, end: int) -> list[Span]:
@@ -155,8 +187,13 @@ def _passage_at(context: Context, place: int) -> ContextPassage:
 
 
 def _says_something(text: str) -> bool:
-    """Whether a text is one statement in prose: no row, heading or question."""
-    return len(words_of(text)) >= MIN_WORDS and _is_prose(text) and _STATEMENT.match(text) is not None
+    """Whether a text is one whole statement in prose: no row, heading or question."""
+    return (
+        len(words_of(text)) >= MIN_WORDS
+        and _is_prose(text)
+        and _STATEMENT.match(text) is not None
+        and not _ENDS_HALF.match(text)
+    )
 
 
 def _leads_up(text: str) -> bool:

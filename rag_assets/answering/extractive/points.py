@@ -21,6 +21,7 @@ from rag_assets.answering.extractive.point_wordings import (
     OF_OTHERS,
     WORDINGS,
 )
+from rag_assets.answering.extractive.trimming import trimmed
 from rag_assets.answering.extractive.words import words_of
 from rag_assets.domain import Context, Point, SectionKind
 
@@ -113,7 +114,7 @@ def _claim(telling: Telling, contexts: Sequence[Context]) -> DraftClaim:
     """The sentence, without the labels before it, and with the sentence before it where it leans back on that one."""
     one = telling.sentence
     start, end = one.shown if LEANS_BACK.match(one.text) else (one.start, one.end)
-    text = LABELS.sub("", contexts[one.context].text[start:end], count=1)
+    text = trimmed(LABELS.sub("", contexts[one.context].text[start:end], count=1))
     return DraftClaim(text, (DraftCitation(one.chunk_id, text),), relevance=round(min(1.0, telling.score / _BEST), 4))
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rag_assets.answering.drafts import DraftCitation, DraftClaim
 from rag_assets.answering.extractive.candidates import MAX_WORDS, Candidate, CandidateKind, Span
+from rag_assets.answering.extractive.trimming import trimmed
 from rag_assets.answering.extractive.words import words_of
 from rag_assets.domain import Context
 
@@ -81,6 +82,6 @@ def _is_sentence(one: Candidate) -> bool:
 
 def _claim(stretch: Stretch, text: str) -> DraftClaim:
     own = stretch.of
-    said = text[stretch.start : stretch.end] if _is_sentence(own) else own.text
+    said = trimmed(text[stretch.start : stretch.end]) if _is_sentence(own) else own.text
     quote = own.quote or said
     return DraftClaim(said, (DraftCitation(own.chunk_id, quote),), relevance=round(stretch.relevance, _N_DECIMALS))
