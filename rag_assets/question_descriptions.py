@@ -9,12 +9,14 @@ from typing import NamedTuple
 
 _STUDY = (
     r"(?:stud(?:y|ies)|papers?|articles?|essays?|experiments?|surveys?|trials?|diar(?:y|ies)|reviews?|research|projects?|"
-    r"games?|reports?|meta-analys[ie]s|cohort|interviews?|investigation|preprint|dissertation|thesis|simulations?)"
+    r"games?|reports?|meta-analys[ie]s|cohort|interviews?|investigation|preprint|dissertation|thesis|simulations?|"
+    r"manuals?|handbooks?|guidelines?)"
 )
 _PREPOSITION = r"(?:in|of|from|by|for|during|on|at|with|to|into|within)"
 _ARTICLE = r"(?:the|this|that|those|these|\w+['’]s)"
 """A description of a paper is definite: "in a randomised trial" asks of any."""
-_MODIFIERS = r"(?:[\w'’-]+ )"
+_MODIFIERS = r"(?:(?!(?:of|the|an?|in|on|at|from|by|with|for|during|among)\b)[\w'’-]+ )"
+"""Words of one noun phrase: in "in the final samples of the cash-out experiments" only the experiments are a study."""
 _ABOUT = (
     r"(?:of|on|about|with|into|that|which|where|among|against|between|for|from|in|by|using|who|comparing|at|to|after|"
     r"before|during)"
@@ -23,7 +25,7 @@ _REST = r"[^,;:]+(?:(?:, [\w'’-]+)+,? and [\w'’ -]+)?"
 _DOES = (
     r"(?:start|find|found|show|use|have|report|conclude|include|follow|begin|end|assume|test|ask|recommend|suggest|"
     r"involve|highlight|rely|make|recruit|enrol|enroll|track|define|measure|compare|give|reach|run|last|cover|consider|"
-    r"propose|warn|list|describe|need|take|collect|pay|offer|draw|come)"
+    r"propose|warn|list|describe|need|take|collect|pay|offer|draw|come|say|tell|state)"
 )
 _DESCRIPTIONS = tuple(
     re.compile(pattern, re.IGNORECASE)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 _ASKING = r"(?:how|what|which|why|who|whom|whose|when|where|whether)"
 _PREPOSITION = r"(?:in|of|for|on|with|by|at|from|to|among|during|under|against|between|over|after)"
+_NAME = r"(?-i:[\w-]*[A-Z][\w-]*)"
 _NEW_QUESTION = re.compile(
     rf"[,;]?\s+and\s+(?=(?:{_PREPOSITION}\s+)?{_ASKING}\b)"
     r"|[,;]\s+and\s+(?=(?:did|does|do|is|are|was|were|has|have|can|could|should|will|would)\b)",
@@ -31,6 +32,9 @@ _TWO_THINGS = tuple(
             r"(?P<other>.+?)(?P<tail> (?:come|differ|compare|have|show|report))?$"
             for begins in (r"(?:the|an?|those|\w+'s)", r"\w+")
         ),
+        rf"^(?P<head>.+? (?P<same>{_PREPOSITION}) )(?P<one>{_NAME}),? and (?P=same) (?P<other>{_NAME}(?: .+)?)$",
+        r"^(?P<head>what (?:do|does|did) )(?P<one>the .{3,60}?) and (?P<other>the .{3,60}?)"
+        r"(?P<tail> (?:say|tell|show|find|report|conclude|state|suggest)\b.*)$",
         r"^(?P<head>.+? according to )(?P<one>(?:the|an?) .+?),? and (?P<other>(?:the|an?) .+)$",
         r"^(?P<head>(?:which|what|who) .+?,) (?P<one>[^,]{2,60}?),? or (?P<other>[^,]{2,60})$",
         r"^(?P<head>how (?:do|does|did) )(?P<one>.{3,60}?) and (?P<other>.{3,60}?)(?P<tail> each .+)$",

@@ -28,6 +28,15 @@ from rag_assets.questions import question_parts
             "Which raises ferritin more, grass or hay?",
             ["Which raises ferritin more, grass?", "Which raises ferritin more, hay?"],
         ),
+        (
+            "How do shepherds score on GrazeQA and on HayBench?",
+            ["How do shepherds score on GrazeQA?", "How do shepherds score on HayBench?"],
+        ),
+        (
+            "What do the winter flock study and the hay review say about lambs?",
+            ["What do the winter flock study say about lambs?", "What do the hay review say about lambs?"],
+        ),
+        ("What do ewes lose in winter and in spring?", ["What do ewes lose in winter and in spring?"]),
         ("How does iron move between the gut and the blood?", ["How does iron move between the gut and the blood?"]),
         ("Summarise the paper on sheep and how they graze.", ["Summarise the paper on sheep and how they graze."]),
     ],
@@ -51,6 +60,18 @@ def test_a_question_about_two_things_is_two_questions(question: str, parts: list
         (
             "How many sheep did the study of winter grazing start with?",
             Described("How many sheep did start with?", "the study of winter grazing"),
+        ),
+        (
+            "How many sheep were in the final samples of the grazing experiments?",
+            Described("How many sheep were in the final samples?", "the grazing experiments"),
+        ),
+        (
+            "What does the hay review say about lambs?",
+            Described("What does say about lambs?", "the hay review"),
+        ),
+        (
+            "Which breeds were compared in the sheep weighing manual?",
+            Described("Which breeds were compared?", "the sheep weighing manual"),
         ),
         ("Does iron help in a randomised trial?", Described("Does iron help in a randomised trial?", "")),
         ("In the study of sheep?", Described("In the study of sheep?", "")),

@@ -23,8 +23,9 @@ from rag_assets.settings import ExtractiveSettings
 _DESCRIBED_STANDING = 1.4
 """Of every passage of a paper that the question describes; 1 is that of the first passage found. Where paper and
 question fit, less is asked of the sentence."""
-_SURE_FROM = 0.66
-"""Of a sentence that is so relevant no word of the question is looked for in the rest of the paper."""
+_SURE_FROM = 0.63
+"""A sentence that is so relevant is published even where its paper does not speak of a word of the question: the answer
+says so (`missing_words`)."""
 
 
 class PartScorer:
