@@ -55,6 +55,10 @@ def test_a_dotenv_file_with_foreign_keys_is_read(tmp_path: Path, monkeypatch: py
             {"chunking": {"target_tokens": 500, "max_tokens": 400}},
             "chunking: Value error, target_tokens (500) must not exceed max_tokens (400)",
         ),
+        (
+            {"answering.extractive.min_relevance": 0.5},
+            'answering.extractive.min_relevance: write it as {"answering": {"extractive": {"min_relevance": ...}}}',
+        ),
         ({"limits": {"max_pages": 5}}, "limits: is called parsing.limits now"),
         (
             {"automation": {"sweep_interval_s": 60}},

@@ -8,6 +8,7 @@ anything but the settings themselves.
 import os
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import reduce
 from pathlib import Path
 from tomllib import TOMLDecodeError
 from typing import Any
@@ -165,7 +166,11 @@ def _problem(setting: str, kind: str, message: str) -> str:
         return f"{setting}: {message}"
     if setting in RENAMED:
         return f"{setting}: is called {RENAMED[setting]} now"
-    alike = get_close_matches(setting, _names(Settings), n=1)
+    known = _names(Settings)
+    if setting in known:
+        nested = reduce(lambda inner, name: f'{{"{name}": {inner}}}', reversed(setting.split(".")), "...")
+        return f"{setting}: write it as {nested}"
+    alike = get_close_matches(setting, known, n=1)
     return f"{setting}: there is no such setting" + (f"; is {alike[0]} meant?" if alike else "")
 
 
