@@ -1,6 +1,8 @@
 """Whole runs with templates of reports: what is written, what is written again, and what is never asked again."""
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,6 +51,40 @@ def run_with_model(world: World) -> Outcome:
     return world.run(answering={"model": MODELS["openai"]}, model_access=HURRIED)
 
 
+@pytest.fixture(scope="module")
+def model_server() -> Iterator[WireServer]:
+    """Answers with quotes of what stands in its prompts."""
+    with WireServer("openai") as server:
+        yield server
+
+
+@pytest.fixture
+def model(model_server: WireServer, monkeypatch: pytest.MonkeyPatch) -> WireServer:
+    """The model that answers in this test. Its requests are those of all tests so far."""
+    use_wire_environment(monkeypatch, model_server)
+    model_server.answer_by(quoting_model)
+    return model_server
+
+
+@pytest.fixture(scope="module")
+def reported_once(built: World, model_server: WireServer, tmp_path_factory: pytest.TempPathFactory) -> World:
+    """The built world with a report that the model wrote. Not to be changed."""
+    world = built.copy_to(tmp_path_factory.mktemp("reported"))
+    write_template(world)
+    with pytest.MonkeyPatch.context() as environment:
+        use_wire_environment(environment, model_server)
+        model_server.answer_by(quoting_model)
+        outcome = run_with_model(world)
+    assert outcome.is_success, outcome.failures or outcome.broken
+    return world
+
+
+@pytest.fixture
+def reported(reported_once: World, model: WireServer, tmp_path: Path) -> World:
+    """A copy of it, to be changed."""
+    return reported_once.copy_to(tmp_path)
+
+
 def test_a_template_becomes_a_report_of_verified_sentences_and_named_gaps(world: World) -> None:
     """A sentence without its page, or a question that is passed over in silence, and the report is worth nothing."""
     write_template(world)
@@ -65,110 +101,76 @@ def test_a_template_becomes_a_report_of_verified_sentences_and_named_gaps(world:
     assert outcome.counts["reports"] == (3, 0, 0, 0)
 
 
-def test_an_unchanged_run_writes_no_byte_and_asks_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unchanged_run_writes_no_byte_and_asks_nothing(reported: World, model: WireServer) -> None:
     """Each night would cost what the report cost."""
-    write_template(world)
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(quoting_model)
-        run_with_model(world)
-        n_before, before = len(server.requests), world.bytes_of(world.paths.reports)
+    n_before, before = len(model.requests), reported.bytes_of(reported.paths.reports)
 
-        outcome = run_with_model(world)
+    outcome = run_with_model(reported)
 
-        assert len(server.requests) == n_before > 0
-    assert world.bytes_of(world.paths.reports) == before
+    assert len(model.requests) == n_before > 0
+    assert reported.bytes_of(reported.paths.reports) == before
     assert outcome.counts["reports"] == (0, 0, 0, 3)
 
 
-def test_an_edited_paper_costs_calls_for_the_sections_that_read_it_only(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_edited_paper_costs_calls_for_the_sections_that_read_it_only(reported: World, model: WireServer) -> None:
     """A report of many sections would be paid for again whenever one paper changes."""
-    write_template(world)
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(quoting_model)
-        run_with_model(world)
-        asked_before = len(server.requests)
-        world.write_paper("basalt", "Basalt and water", "Where rocks of basalt take up water, they keep it.")
+    asked_before = len(model.requests)
+    reported.write_paper("basalt", "Basalt and water", "Where rocks of basalt take up water, they keep it.")
 
-        outcome = run_with_model(world)
+    outcome = run_with_model(reported)
 
-        asked = [Prompt.of(request) for request in server.requests[asked_before:]]
+    asked = [Prompt.of(request) for request in model.requests[asked_before:]]
     assert outcome.is_success, outcome.failures or outcome.broken
     in_report = [prompt for prompt in asked if "basalt" in prompt.papers.values()]
     assert asked == in_report, "only prompts that show the edited paper are sent again"
-    assert "they keep it" in written(world)
+    assert "they keep it" in written(reported)
     assert "rocks" in outcome.facts["reports"]["sections_written"]
 
 
-def test_guidance_of_one_section_leaves_the_others_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_guidance_of_one_section_leaves_the_others_alone(reported: World, model: WireServer) -> None:
     """A word changed in one section would be paid for in all of them."""
-    write_template(world)
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(quoting_model)
-        run_with_model(world)
-        n_before = len(server.requests)
-        write_template(
-            world, TEMPLATE.replace("Where does basalt take up water?", "Along what does basalt take up water?")
-        )
+    n_before = len(model.requests)
+    write_template(
+        reported, TEMPLATE.replace("Where does basalt take up water?", "Along what does basalt take up water?")
+    )
 
-        outcome = run_with_model(world)
+    outcome = run_with_model(reported)
 
-        asked = {Prompt.of(request).question for request in server.requests[n_before:]}
+    asked = {Prompt.of(request).question for request in model.requests[n_before:]}
     assert asked == {"Along what does basalt take up water?"}
     assert outcome.counts["reports"] == (0, 1, 0, 2)
 
 
-def test_a_heading_of_another_section_asks_for_no_other_section(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_heading_of_another_section_asks_for_no_other_section(reported: World, model: WireServer) -> None:
     """A renamed, added or deleted heading would have the whole report paid for again."""
-    write_template(world)
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(quoting_model)
-        run_with_model(world)
-        n_before = len(server.requests)
-        write_template(world, TEMPLATE.replace("## Side by side", "## Studies next to each other"))
+    n_before = len(model.requests)
+    write_template(reported, TEMPLATE.replace("## Side by side", "## Studies next to each other"))
 
-        outcome = run_with_model(world)
+    outcome = run_with_model(reported)
 
-        parts = {
-            line for request in server.requests[n_before:] for line in request.prompt.splitlines() if "part:" in line
-        }
+    parts = {line for request in model.requests[n_before:] for line in request.prompt.splitlines() if "part:" in line}
     assert parts == {"This part: Studies next to each other"}
     assert outcome.facts["reports"]["sections_written"] == "review/studies-next-to-each-other"
 
 
-def test_a_model_is_shown_the_outline(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_is_shown_the_outline(reported: World, model: WireServer) -> None:
     """Sections that know nothing of each other repeat each other."""
-    write_template(world)
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(quoting_model)
-        run_with_model(world)
-        prompts = [request.prompt for request in server.requests if "This part: Rocks" in request.prompt]
+    prompts = [request.prompt for request in model.requests if "This part: Rocks" in request.prompt]
 
     assert prompts
     assert all("Runners and rocks" in prompt and "- Side by side" in prompt for prompt in prompts)
 
 
-def test_a_provider_that_is_down_leaves_the_published_sections(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_that_is_down_leaves_the_published_sections(reported: World, model: WireServer) -> None:
     """A failing night would empty the report."""
-    write_template(world)
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(quoting_model)
-        run_with_model(world)
-        before = written(world)
-        server.answer_by(lambda _request: Status(503))
-        write_template(world, TEMPLATE.replace("Where does basalt", "In which places does basalt"))
+    before = written(reported)
+    model.answer_by(lambda _request: Status(503))
+    write_template(reported, TEMPLATE.replace("Where does basalt", "In which places does basalt"))
 
-        outcome = run_with_model(world)
+    outcome = run_with_model(reported)
 
     assert "reports.all_answered" in outcome.warned
-    assert before.partition("## Rocks")[0] == written(world).partition("## Rocks")[0]
+    assert before.partition("## Rocks")[0] == written(reported).partition("## Rocks")[0]
 
 
 def test_a_template_that_cannot_be_used_stops_no_other(world: World) -> None:
