@@ -20,13 +20,13 @@ from rag_assets.answering.drafts import (
 )
 from rag_assets.answering.model_replies.parsing import ModelReply, read_tolerantly
 from rag_assets.answering.model_replies.texts import MAX_CLAIM_CHARS, claim_text, insufficient_notes, is_insufficient
-from rag_assets.answering.prompt_files import INSTRUCTIONS, QUESTION, QUESTION_WITHIN
 from rag_assets.answering.prompt_injection.source_fences import SourcesBlock, sources_block
 from rag_assets.domain import Context
 from rag_assets.errors import ContextTooLong
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.lazy_model import LazyModel
+from rag_assets.hosted.prompts import load_prompt
 from rag_assets.incremental import fingerprint
 from rag_assets.settings import AnsweringSettings
 
@@ -38,6 +38,10 @@ HOSTED_VERSION = 2
 MAX_CLAIMS, MAX_CITATIONS, MAX_QUOTE_CHARS = 50, 20, 2_000
 """No answer has more; a reply that has would only cost time to verify."""
 _MOST_HALVINGS = 2
+_PACKAGE = "rag_assets.answering"
+_INSTRUCTIONS = load_prompt(_PACKAGE, "answer", frozenset({"min_sources", "refusal", "insufficient"}))
+_QUESTION = load_prompt(_PACKAGE, "question", frozenset({"sources", "question"}))
+_QUESTION_WITHIN = load_prompt(_PACKAGE, "question_within", frozenset({"sources", "question", "background"}))
 
 
 class HostedAnswerer:
@@ -49,7 +53,7 @@ class HostedAnswerer:
             name,
             connections,
             ModelReply,
-            instructions=INSTRUCTIONS.filled(
+            instructions=_INSTRUCTIONS.filled(
                 min_sources=settings.min_sources, refusal=REFUSAL, insufficient=INSUFFICIENT
             ),
             max_output_tokens=settings.max_output_tokens,
@@ -59,8 +63,8 @@ class HostedAnswerer:
     @property
     def identity(self) -> str:
         """The model, readably, and a hash of the prompts, the reply's schema and the code between them."""
-        within = (QUESTION_WITHIN.text, self._background.part) if self._background else ()
-        asked = fingerprint(INSTRUCTIONS.text, QUESTION.text, ModelReply.model_json_schema(), HOSTED_VERSION, *within)
+        within = (_QUESTION_WITHIN.text, self._background.part) if self._background else ()
+        asked = fingerprint(_INSTRUCTIONS.text, _QUESTION.text, ModelReply.model_json_schema(), HOSTED_VERSION, *within)
         return f"{self._model.model_id} prompt-{asked[:8]}"
 
     def read(self, context: Context) -> Context:
@@ -112,9 +116,9 @@ class HostedAnswerer:
 
     def _prompt(self, question: str, given: SourcesBlock) -> str:
         if self._background is None:
-            return QUESTION.filled(sources=given.text, question=question)
+            return _QUESTION.filled(sources=given.text, question=question)
         background = f"{self._background.outline}\n\n{self._background.part}"
-        return QUESTION_WITHIN.filled(sources=given.text, question=question, background=background)
+        return _QUESTION_WITHIN.filled(sources=given.text, question=question, background=background)
 
 
 def _read(reply: "StructuredReply[ModelReply]") -> tuple[ModelReply, Reading]:

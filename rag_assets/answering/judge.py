@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, Field
 
 from rag_assets.answering.citations.support import Scoring, SupportScorer
-from rag_assets.answering.prompt_files import JUDGE_INSTRUCTIONS, JUDGED_CLAIM
 from rag_assets.domain import Claim
 from rag_assets.errors import BudgetExhausted, ModelFault
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.lazy_model import LazyModel
 from rag_assets.hosted.pauses import FaultPause
+from rag_assets.hosted.prompts import load_prompt
 from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
 
@@ -30,6 +30,8 @@ logger = logging.getLogger(__name__)
 JUDGE_VERSION = 1
 """Raise it when the code asks a judge something else, or reads its verdicts in another way."""
 _MAX_OUTPUT_TOKENS = 4096
+_INSTRUCTIONS = load_prompt("rag_assets.answering", "judge", frozenset())
+_JUDGED_CLAIM = load_prompt("rag_assets.answering", "judged_claim", frozenset({"number", "claim", "quotes"}))
 
 
 class Verdict(BaseModel):
@@ -65,7 +67,7 @@ class JudgedSupport:
             name,
             connections,
             Verdicts,
-            instructions=JUDGE_INSTRUCTIONS.filled(),
+            instructions=_INSTRUCTIONS.filled(),
             max_output_tokens=_MAX_OUTPUT_TOKENS,
         )
         self._scorer = scorer
@@ -76,7 +78,7 @@ class JudgedSupport:
     @property
     def identity(self) -> str:
         """The model, readably, and a hash of the prompts."""
-        prompts = fingerprint(JUDGE_INSTRUCTIONS.text, JUDGED_CLAIM.text, JUDGE_VERSION)
+        prompts = fingerprint(_INSTRUCTIONS.text, _JUDGED_CLAIM.text, JUDGE_VERSION)
         return f"{self._model.model_id} judge-{prompts[:8]}"
 
     def scores(self, claims: Sequence[Claim], question: str) -> Scoring:
@@ -96,7 +98,7 @@ class JudgedSupport:
     def _judged(self, scoring: Scoring, claims: Sequence[Claim]) -> Scoring:
         """The scoring with a verdict on each claim the model did not pass over."""
         prompt = "\n".join(
-            JUDGED_CLAIM.filled(
+            _JUDGED_CLAIM.filled(
                 number=number,
                 claim=_on_one_line(claim.text),
                 quotes="\n".join(f"- {_on_one_line(citation.quote)}" for citation in claim.citations),

@@ -1,6 +1,7 @@
 """A follow-up question becomes one that can be understood alone: by a model where one answers, else by rules.
 
-What is rewritten is only asked of the corpus; its answer is verified as any other. The rules are in `rules`.
+What is rewritten is only asked of the corpus; its answer is verified as any other. Each rule is a module of its own
+(`paper_references`, `fragments`, `pronouns`), knows one kind of follow-up and says None where it does not apply.
 """
 
 import json
@@ -11,7 +12,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from rag_assets.conversations.rules import by_rules
+from rag_assets.conversations.fragments import completed
+from rag_assets.conversations.paper_references import about_papers
+from rag_assets.conversations.pronouns import spelled_out
 from rag_assets.conversations.turns import Rewritten, Turn
 from rag_assets.errors import BudgetExhausted, ModelFault
 from rag_assets.hosted.access import ModelName
@@ -89,7 +92,17 @@ def standalone(question: str, turns: Sequence[Turn], model: RewritingModel | Non
     last = list(turns)[-N_READ:]
     if not last or not question.strip():
         return Rewritten.as_it_stands(question)
-    return (model.standalone(question, last) if model else None) or by_rules(question, last)
+    return (model.standalone(question, last) if model else None) or _by_rules(question, last)
+
+
+def _by_rules(question: str, turns: Sequence[Turn]) -> Rewritten:
+    """As it stands where two readings are possible: a wrong one answers a question that nobody asked."""
+    return (
+        about_papers(question, turns)
+        or completed(question, turns[-1])
+        or spelled_out(question, turns[-1])
+        or Rewritten.as_it_stands(question)
+    )
 
 
 def _prompt(question: str, turns: Sequence[Turn]) -> str:

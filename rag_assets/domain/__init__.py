@@ -15,19 +15,7 @@ from rag_assets.domain.answers import (
     Verification,
     summed,
 )
-from rag_assets.domain.chunks import (
-    Chunk,
-    ChunkUnit,
-    Context,
-    ContextPassage,
-    ContextUnit,
-    Evidence,
-    Hit,
-    Passage,
-    SectionPart,
-    UnitKind,
-    embedded_text,
-)
+from rag_assets.domain.chunks import Chunk, ChunkUnit, Passage, SectionPart, UnitKind, embedded_text
 from rag_assets.domain.documents import (
     BLOCK_SEPARATOR,
     STATEMENTS_HEADING,
@@ -42,10 +30,19 @@ from rag_assets.domain.documents import (
     Zone,
     n_text_chars,
 )
+from rag_assets.domain.evidence import (
+    Band,
+    Context,
+    ContextPassage,
+    ContextUnit,
+    Evidence,
+    Hit,
+    Query,
+    QueryOrigin,
+    band_of,
+)
 from rag_assets.domain.filters import EVERYTHING, Condition, Filter, FilterField, PageRange
 from rag_assets.domain.paper_points import PaperPoint, Point
-from rag_assets.domain.queries import Query, QueryOrigin
-from rag_assets.domain.relevance import Band, band_of
 from rag_assets.domain.spans import (
     Box,
     Span,

@@ -18,9 +18,14 @@ from rag_assets.settings.corpus import (
     SummarySettings,
 )
 from rag_assets.settings.index import EmbeddingSettings, IndexingSettings, QdrantSettings
-from rag_assets.settings.operation import AutomationSettings, ExecutionSettings, ModelAccessSettings, ProviderLimits
+from rag_assets.settings.operation import (
+    AutomationSettings,
+    ExecutionSettings,
+    ModelAccessSettings,
+    ProviderLimits,
+    ReadingSettings,
+)
 from rag_assets.settings.paths import Paths
-from rag_assets.settings.reading import ReadingSettings
 from rag_assets.settings.retrieval import QuerySettings, RetrievalSettings
 from rag_assets.settings.server import ServerSettings
 from rag_assets.settings.sources import DATA_DIR_VARIABLE, SERVER_TOKEN_VARIABLE, environment

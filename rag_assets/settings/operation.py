@@ -1,4 +1,4 @@
-"""When and how the work is done: automation, models behind an API, execution. None of it changes a result."""
+"""When and how the work is done: automation, models behind an API, execution, images of pages. It changes no result."""
 
 import os
 
@@ -90,3 +90,19 @@ class ExecutionSettings(StageSettings):
     @property
     def n_workers(self) -> int:
         return self.workers or os.cpu_count() or 1
+
+
+class ReadingSettings(StageSettings):
+    """What one page may cost, and how many images of pages are kept."""
+
+    timeout_s: float = Field(
+        20.0, gt=0, description="Seconds one page may take to be drawn or searched; then its worker is killed."
+    )
+    max_memory_mb: int = Field(1024, gt=0, description="Address space a worker may add for one page, in MB.")
+    max_workers: int = Field(2, gt=0, description="Pages drawn or searched at once, each in a process of its own.")
+    kept_images_mb: float = Field(
+        500.0,
+        ge=0,
+        description="Images of pages are kept up to this many MB (10^6 bytes), those not looked at for longest go "
+        "first. 0 keeps none.",
+    )

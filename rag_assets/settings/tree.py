@@ -32,9 +32,8 @@ from rag_assets.settings.corpus import (
     SummarySettings,
 )
 from rag_assets.settings.index import EmbeddingSettings, IndexingSettings
-from rag_assets.settings.operation import AutomationSettings, ExecutionSettings, ModelAccessSettings
+from rag_assets.settings.operation import AutomationSettings, ExecutionSettings, ModelAccessSettings, ReadingSettings
 from rag_assets.settings.paths import Paths
-from rag_assets.settings.reading import ReadingSettings
 from rag_assets.settings.retrieval import RetrievalSettings
 from rag_assets.settings.server import ServerSettings
 from rag_assets.settings.sources import (

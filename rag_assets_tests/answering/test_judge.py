@@ -91,7 +91,7 @@ def test_the_verdict_of_one_judge_is_not_taken_for_another_s(tmp_path: Path, mon
     assert found == [[0.8, 0.1], [0.3, 0.2]]
 
 
-@pytest.mark.parametrize("prompt", ["JUDGE_INSTRUCTIONS", "JUDGED_CLAIM"])
+@pytest.mark.parametrize("prompt", ["_INSTRUCTIONS", "_JUDGED_CLAIM"])
 def test_a_judge_that_is_asked_otherwise_is_another_judge(
     prompt: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
