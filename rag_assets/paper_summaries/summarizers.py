@@ -16,7 +16,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.paper_summaries.contexts import contexts_for, paper_contexts
 from rag_assets.settings import PaperSummarySettings, Settings
 
-PAPER_SUMMARIES_VERSION = 4
+PAPER_SUMMARIES_VERSION = 5
 """Raise it when the code chooses other sentences of the same paper, or asks a model something else."""
 QUESTIONS = {
     Point.ASKED: "What did this paper set out to find out, to show or to build?",

@@ -82,3 +82,28 @@ def test_a_sentence_tells_one_point_only() -> None:
 def test_usual_wordings_of_limits_are_known(sentence: str) -> None:
     """A limit that the authors name and the summary does not makes a study look better than it is."""
     assert told({**PAPER, "Discussion": f"Iron matters to all runners. {sentence}"})[Point.LIMITS] == [sentence]
+
+
+def test_a_finding_with_its_figure_stands_beside_findings_without_one() -> None:
+    """Readers ask how much; the abstract says only that there was more."""
+    abstract = (
+        "We examined whether iron is lost faster in winter. A total of 120 runners were recruited from two clubs. "
+        "We found that runners who train in winter lose more iron. We conclude that winter costs runners iron."
+    )
+    detail = "Overall, our follow-up analysis showed that summer took 31% more iron of runners."
+    results = f"{detail} Overall, our results showed that winter took 12% more iron."
+
+    found = told({"Abstract": abstract, "Discussion": results})[Point.FOUND]
+
+    assert found[-1] == "Overall, our results showed that winter took 12% more iron."
+    assert "We found that runners who train in winter lose more iron." in found
+    assert detail not in found
+    assert len(told(PAPER)[Point.FOUND]) == 1, "a finding that has its figure needs no other"
+
+
+@pytest.mark.parametrize("null", ["Iron did not differ in winter.", "The loss was not different in winter."])
+def test_that_nothing_was_found_is_a_finding(null: str) -> None:
+    """A summary without it lets the reader think that the effect was not looked for."""
+    abstract = f"Iron is lost in sweat. We examined whether iron is lost faster in winter. Runners were weighed. {null}"
+
+    assert told({"Abstract": abstract})[Point.FOUND] == [null]

@@ -131,6 +131,9 @@ WORDINGS = {
             r"|faster|predict(?:s|ed))\b",
             r"\b(?:outperform\w*|improve[sd]?|associated with|correlated|significant(?:ly)?|effects?|achieves?)\b",
             r"\b(?:resulted in|led to|lowered|differences?|even when|regardless)\b",
+            r"\bno (?:\w+ )?(?:evidence|associations?|relations?(?:hips?)?)\b",
+            r"\bdid not (?:differ|change|affect|predict|improve|reduce|increase|vary)\b|\bunaffected\b",
+            r"\bnot (?:related|associated|different|affected)\b",
         ),
         label=_label(Point.FOUND),
         heading=_any(r"\bkey points\b|\b(?:summary of|main|key) (?:results|findings)\b"),
@@ -170,6 +173,16 @@ HAS_FIGURE = re.compile(
     r"\d[\d.,]* ?(?:%|percent\b|per cent\b|-fold\b|times\b)|\b\d+\.\d|(?<![\d-])(?!(?:19|20)\d\d\b)\d{2,}\b"
 )
 """Holds a percentage, a decimal or a number that is no year."""
+HAS_RESULT = re.compile(
+    r"\d ?(?:%|percent\b|per cent\b|-fold\b|times\b)|\b\d+[.·]\d"
+    r"|\b(?:[bdrRFtpβηd]|OR|HR|RR) ?(?:2 ?)?[=<>] ?[-−–]?[.\d]|\d (?:of|out of|per) (?:the )?\d"
+)
+"""Holds a figure of a result: a percentage, a decimal, a statistic, a share; no size of a sample."""
+OF_DETAIL = _any(
+    r"\bfollow-?up (?:analys|test|compar)|\b(?:additional(?:ly)?|supplementary|manipulation checks?|pretests?|above)\b",
+    r"\b(?:main effect|interaction|ANOVAs?|pilot|validity|control variables?)\b",
+)
+"""A step of an analysis, whose figures say nothing without the others."""
 OF_OTHERS = _any(
     r"\bet al\b|\band colleagues\b|\([^()]{0,80}\b(?:19|20)\d\d[a-z]?\)|\[\d+(?:[,–-] ?\d+)*\]",
     r"\b(?:previous|prior|earlier|past|some|many|several|other|recent|numerous|most|much|extensive|growing) "

@@ -5,6 +5,7 @@ by reading what they choose in 48 papers, and tried on 24 others (docs/adr/0044)
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from rag_assets.answering.drafts import DraftCitation, DraftClaim
@@ -14,8 +15,10 @@ from rag_assets.answering.extractive.point_wordings import (
     ANNOUNCES_LIMITS,
     DETAIL,
     HAS_FIGURE,
+    HAS_RESULT,
     LABELS,
     LEANS_BACK,
+    OF_DETAIL,
     OF_DISPLAY,
     OF_ONE_PART,
     OF_OTHERS,
@@ -69,6 +72,8 @@ _BEST = 6.0
 """A score from which on nothing is missing."""
 _SECOND_WITHIN = 0.5
 """A second sentence tells the point nearly as well as the best."""
+_RESULT_WITHIN = 1.0
+"""The same of a finding with a figure, where the best ones have none: readers ask how much."""
 _MOST = {Point.ASKED: 1, Point.DONE: 2, Point.FOUND: 2, Point.LIMITS: 2}
 _QUESTION = "Summarise this paper."
 
@@ -103,11 +108,25 @@ def told_points(contexts: Sequence[Context], *, in_order: bool) -> dict[Point, l
     used: set[str] = set()
     told: dict[Point, list[DraftClaim]] = {}
     for point, tellings in scored_points(contexts, in_order=in_order).items():
-        left = [one for one in tellings if one.sentence.text not in used][: _MOST[point]]
-        chosen = [one for one in left if one.score >= left[0].score - _SECOND_WITHIN]
+        left = [one for one in tellings if one.sentence.text not in used]
+        chosen = _with_figure(left) if point is Point.FOUND else _nearly_best(left)[: _MOST[point]]
         used.update(one.sentence.text for one in chosen)
         told[point] = [_claim(one, contexts) for one in chosen]
     return told
+
+
+def _nearly_best(tellings: Sequence[Telling]) -> list[Telling]:
+    return [one for one in tellings if one.score >= tellings[0].score - _SECOND_WITHIN]
+
+
+def _with_figure(tellings: Sequence[Telling]) -> list[Telling]:
+    """The best two findings, and where they have no figure the best one that has."""
+    best = _nearly_best(tellings)[: _MOST[Point.FOUND]]
+    if not best or any(HAS_RESULT.search(one.sentence.text) for one in best):
+        return best
+    near = (one for one in tellings if one.score >= best[0].score - _RESULT_WITHIN)
+    with_result = (one for one in near if HAS_RESULT.search(one.sentence.text))
+    return [*best, *islice((one for one in with_result if not OF_DETAIL.search(one.sentence.text)), 1)]
 
 
 def _claim(telling: Telling, contexts: Sequence[Context]) -> DraftClaim:
