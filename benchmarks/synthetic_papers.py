@@ -6,10 +6,12 @@ about as many tokens as one of a real paper.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from tokenizers import Tokenizer
 
 from rag_assets.domain import Box, Chunk, ChunkUnit, Passage, Span, UnitKind
@@ -23,9 +25,10 @@ from rag_assets.indexing.manifest import write_manifest
 from rag_assets.indexing.protocols import IndexManifest, IndexRow
 from rag_assets.indexing.rows import index_rows
 from rag_assets.indexing.stores import vector_index, word_index
+from rag_assets.profiles.profile import profile_of
 from rag_assets.settings import load_settings
 from rag_assets.table_files import write_table
-from rag_assets.tables import CHUNKS, PASSAGES, chunk_row, passage_row, to_table
+from rag_assets.tables import CHUNKS, PASSAGES, PROFILES, chunk_row, passage_row, to_table
 from rag_assets.text.tokens import packaged_model_folder
 
 WORDS_PER_SENTENCE, SENTENCES_PER_PASSAGE, PASSAGES_PER_CHUNK, CHUNKS_PER_PAPER = 18, 8, 5, 16
@@ -50,6 +53,9 @@ def make_corpus(data: Path, n_passages: int) -> None:
         store_random_tokens(tokens, passages)
     write_table(pa.concat_tables(tables["chunks"]), paths.chunks, {"tokenizer": "wordpiece"})
     write_table(pa.concat_tables(tables["passages"]), paths.passages, {})
+    papers = pc.unique(pa.concat_tables(tables["chunks"])["paper_id"]).to_pylist()
+    named = [asdict(profile_of(paper_id, "", [])) | {"fingerprint": paper_id} for paper_id in papers]
+    write_table(to_table(named, PROFILES), paths.profiles, {})
     facts = embedder_facts(settings.embedding, paths.models)
 
     vectors = np.random.default_rng(7).standard_normal((len(rows), facts.dimension), np.float32)
