@@ -7,7 +7,7 @@ import dagster as dg
 import pyarrow as pa
 
 from rag_assets.assets.checks import specs
-from rag_assets.assets.publishing import Outcome, TableUpdate, write_audit_publish
+from rag_assets.assets.publishing import Outcome, TableUpdate
 from rag_assets.assets.reporting import histogram, markdown_table
 from rag_assets.chunking.chunker import CHUNKER_VERSION
 from rag_assets.chunking.promises import CHUNK_PROMISES, ChunksCandidate
@@ -15,7 +15,6 @@ from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.chunking.stats import chunk_stats, paper_stats
 from rag_assets.chunking.text_accounts import text_accounts
 from rag_assets.chunking.updates import update_chunks
-from rag_assets.incremental import staging
 from rag_assets.parsing.promises import text_lost
 from rag_assets.promises import check_all
 from rag_assets.settings import Settings
@@ -67,18 +66,13 @@ def chunks(settings: dg.ResourceParam[Settings]) -> Outcome:
     accounts = text_accounts(updated, blocks, used)
     stats = chunk_stats(updated, index, tokenizer)
     candidate = ChunksCandidate(updated, blocks, settings.chunking, quarantined, accounts, text_lost(blocks, used))
-    with staging() as staged:
-        update.stage(staged)
-        staged.put(paths.chunk_stats, json.dumps(stats, indent=2, ensure_ascii=False).encode() + b"\n")
-        yield from write_audit_publish(
-            check_all(CHUNK_PROMISES, candidate),
-            publish=staged.publish,
-            report=lambda _: update.materialized(
-                {"chunking": settings.chunking},
-                facts=_facts(stats, tokenizer) | {"n_quarantined": len(quarantined)},
-                previews=_previews(updated) | {"text": markdown_table(accounts, n_shown=N_PAPERS_SHOWN)},
-            ),
-        )
+    yield from update.audited(
+        check_all(CHUNK_PROMISES, candidate),
+        {"chunking": settings.chunking},
+        facts=_facts(stats, tokenizer) | {"n_quarantined": len(quarantined)},
+        previews=_previews(updated) | {"text": markdown_table(accounts, n_shown=N_PAPERS_SHOWN)},
+        beside={paths.chunk_stats: json.dumps(stats, indent=2, ensure_ascii=False).encode() + b"\n"},
+    )
 
 
 def _facts(stats: dict[str, Any], tokenizer: ResolvedTokenizer) -> dict[str, Any]:

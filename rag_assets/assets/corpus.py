@@ -8,15 +8,14 @@ import dagster as dg
 import pyarrow as pa
 
 from rag_assets.assets.checks import specs
-from rag_assets.assets.publishing import Outcome, TableUpdate, write_audit_publish
+from rag_assets.assets.publishing import Outcome, TableUpdate
 from rag_assets.assets.reporting import markdown_table, progress
-from rag_assets.incremental import staging
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
 from rag_assets.parsing.promises import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.promises import check_all
+from rag_assets.promises import check_all, nothing_withholds
 from rag_assets.settings import Settings
 from rag_assets.table_files import published_or_empty, required_table
 from rag_assets.tables import BLOCKS, PARSED_INDEX
@@ -47,20 +46,12 @@ def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     job = ParseJob(parsing, store, settings.execution.n_workers)
     updated, plan = corpus.update_parsed_index(papers, published.table, job, progress("parsed_index", "papers"))
     update = TableUpdate(paths.parsed_index, updated, plan, published, {"parser": corpus.PARSER_VERSION})
-    with staging() as staged:
-        update.stage(staged)
-
-        def publish() -> None:
-            staged.publish()
-            store.prune(updated["fingerprint"].to_pylist())
-
-        yield from write_audit_publish(
-            check_all(PARSED_INDEX_PROMISES, updated),
-            publish=publish,
-            report=lambda _: update.materialized(
-                {"parsing": parsing}, facts=_index_facts(updated), previews={"papers": _papers(updated)}
-            ),
-        )
+    checked = check_all(PARSED_INDEX_PROMISES, updated)
+    yield from update.audited(
+        checked, {"parsing": parsing}, facts=_index_facts(updated), previews={"papers": _papers(updated)}
+    )
+    if nothing_withholds(checked):
+        store.prune(updated["fingerprint"].to_pylist())
 
 
 @dg.asset(
@@ -80,15 +71,11 @@ def blocks(settings: dg.ResourceParam[Settings]) -> Outcome:
     updated, plan = corpus.block_table(index, published.table, DocumentStore(paths.documents))
     update = TableUpdate(paths.blocks, updated, plan, published, {"parser": corpus.PARSER_VERSION})
     kinds = Counter(updated["kind"].to_pylist())
-    with staging() as staged:
-        update.stage(staged)
-        yield from write_audit_publish(
-            check_all(BLOCK_PROMISES, BlocksCandidate(updated, index)),
-            publish=staged.publish,
-            report=lambda _: update.materialized(
-                {"parsing": settings.parsing}, facts={f"n_{kind}": count for kind, count in sorted(kinds.items())}
-            ),
-        )
+    yield from update.audited(
+        check_all(BLOCK_PROMISES, BlocksCandidate(updated, index)),
+        {"parsing": settings.parsing},
+        facts={f"n_{kind}": count for kind, count in sorted(kinds.items())},
+    )
 
 
 def _index_facts(index: pa.Table) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import dagster as dg
 
 from rag_assets.assets.checks import specs
 from rag_assets.assets.publishing import Outcome, materialized, write_audit_publish
-from rag_assets.assets.reporting import progress
+from rag_assets.assets.reporting import progress, usage_facts
 from rag_assets.embedding.earlier_models import note_papers, prune_earlier_models
 from rag_assets.embedding.hosted_models import REQUEST_VERSION
 from rag_assets.embedding.local_model import BUILDER_VERSION
@@ -104,10 +104,8 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
                 "n_sparse_vectors_made": n_sparse,
                 "vectors_per_s": run.vectors_per_s,
                 "seconds": run.seconds,
-                "n_model_requests": spent.n_requests,
-                "n_tokens": spent.n_input_tokens,
-                "cost_usd": spent.cost_usd,
-            },
+            }
+            | usage_facts(spent),
         )
 
     yield from write_audit_publish(

@@ -8,12 +8,11 @@ import pyarrow as pa
 
 from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer
 from rag_assets.assets.checks import specs
-from rag_assets.assets.publishing import Outcome, TableUpdate, write_audit_publish
-from rag_assets.assets.reporting import markdown_table, progress
+from rag_assets.assets.publishing import Outcome, TableUpdate
+from rag_assets.assets.reporting import markdown_table, progress, usage_facts
 from rag_assets.domain import Chunk
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.replies import ReplyCache
-from rag_assets.incremental import staging
 from rag_assets.paper_summaries.promises import PAPER_SUMMARY_PROMISES, PaperSummariesCandidate
 from rag_assets.paper_summaries.summarizers import PAPER_SUMMARIES_VERSION, model_name, open_summarizer
 from rag_assets.paper_summaries.update import PaperSummaryUpdate, update_paper_summaries
@@ -48,24 +47,17 @@ def paper_summaries(settings: dg.ResourceParam[Settings], models: dg.ResourcePar
         paths.paper_summaries, made.table, made.plan, published, {"settings": settings.paper_summaries.fingerprint()}
     )
     candidate = PaperSummariesCandidate(made.table, made.made, made_of, _cited_chunks(made, chunks), made.left)
-    with staging() as staged:
-        update.stage(staged)
-        yield from write_audit_publish(
-            check_all(PAPER_SUMMARY_PROMISES, candidate),
-            publish=staged.publish,
-            report=lambda _: update.materialized(
-                {"paper_summaries": settings.paper_summaries},
-                facts={
-                    "model": settings.paper_summaries.model,
-                    "n_points_told": sum(bool(claims) for claims in made.table["claims"].to_pylist()),
-                    "n_left": len(made.left),
-                    "n_model_requests": spent.n_requests,
-                    "n_tokens": spent.n_input_tokens + spent.n_output_tokens,
-                    "cost_usd": spent.cost_usd,
-                },
-                previews={"preview": _preview(made.table)},
-            ),
-        )
+    facts = {
+        "model": settings.paper_summaries.model,
+        "n_points_told": sum(bool(claims) for claims in made.table["claims"].to_pylist()),
+        "n_left": len(made.left),
+    }
+    yield from update.audited(
+        check_all(PAPER_SUMMARY_PROMISES, candidate),
+        {"paper_summaries": settings.paper_summaries},
+        facts=facts | usage_facts(spent),
+        previews={"preview": _preview(made.table)},
+    )
 
 
 def _updated(

@@ -3,14 +3,13 @@
 import dagster as dg
 
 from rag_assets.assets.checks import specs
-from rag_assets.assets.publishing import Outcome, TableUpdate, write_audit_publish
+from rag_assets.assets.publishing import Outcome, TableUpdate
 from rag_assets.assets.reporting import histogram
 from rag_assets.chunking.passages import PASSAGER_VERSION
 from rag_assets.chunking.promises import PASSAGE_PROMISES, PassagesCandidate
 from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
 from rag_assets.chunking.updates import Beside, ReadingWindow, update_passages
 from rag_assets.embedding.providers import open_embedder
-from rag_assets.incremental import staging
 from rag_assets.promises import check_all
 from rag_assets.settings import Paths, Settings
 from rag_assets.table_files import published_or_empty, read_columns, required_table
@@ -49,17 +48,12 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
         QUARANTINED_KEY: [paper.as_row() for paper in quarantined],
     }
     update = TableUpdate(paths.passages, updated, plan, published, provenance)
-    with staging() as staged:
-        update.stage(staged)
-        yield from write_audit_publish(
-            check_all(PASSAGE_PROMISES, PassagesCandidate(updated, facts.max_tokens, quarantined)),
-            publish=staged.publish,
-            report=lambda _: update.materialized(
-                {"passages": settings.passages, "embedding": settings.embedding},
-                facts={"n_quarantined": len(quarantined)},
-                previews={"token_histogram": histogram(updated["n_tokens"].to_pylist(), unit="tokens")},
-            ),
-        )
+    yield from update.audited(
+        check_all(PASSAGE_PROMISES, PassagesCandidate(updated, facts.max_tokens, quarantined)),
+        {"passages": settings.passages, "embedding": settings.embedding},
+        facts={"n_quarantined": len(quarantined)},
+        previews={"token_histogram": histogram(updated["n_tokens"].to_pylist(), unit="tokens")},
+    )
 
 
 def _summaries(paths: Paths) -> dict[str, str]:

@@ -3,9 +3,8 @@
 import dagster as dg
 
 from rag_assets.assets.checks import specs
-from rag_assets.assets.publishing import Outcome, TableUpdate, write_audit_publish
+from rag_assets.assets.publishing import Outcome, TableUpdate
 from rag_assets.assets.reporting import markdown_table
-from rag_assets.incremental import staging
 from rag_assets.profiles.profile import PROFILER_VERSION
 from rag_assets.profiles.promises import PROFILE_PROMISES, ProfilesCandidate
 from rag_assets.profiles.updates import update_profiles
@@ -38,10 +37,8 @@ def profiles(settings: dg.ResourceParam[Settings]) -> Outcome:
     )
     update = TableUpdate(paths.profiles, updated, plan, published, {"profiler": PROFILER_VERSION})
     first = updated.select(["paper_id", "title", "file_words", "periods"]).slice(0, _N_SHOWN).to_pylist()
-    with staging() as staged:
-        update.stage(staged)
-        yield from write_audit_publish(
-            check_all(PROFILE_PROMISES, ProfilesCandidate(updated, made_of)),
-            publish=staged.publish,
-            report=lambda _: update.materialized({}, previews={"papers": markdown_table(first, n_shown=_N_SHOWN)}),
-        )
+    yield from update.audited(
+        check_all(PROFILE_PROMISES, ProfilesCandidate(updated, made_of)),
+        {},
+        previews={"papers": markdown_table(first, n_shown=_N_SHOWN)},
+    )

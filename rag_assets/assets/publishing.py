@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from rag_assets.assets.checks import results, withheld_results
 from rag_assets.assets.reporting import MAX_MARKDOWN_CHARS, plain
-from rag_assets.incremental import StagedFiles, UpdatePlan, data_version
+from rag_assets.incremental import UpdatePlan, data_version, staging
 from rag_assets.promises import CheckedPromise, nothing_withholds
 from rag_assets.settings import StageSettings
 from rag_assets.table_files import Published, write_table
@@ -52,28 +52,37 @@ class TableUpdate:
     provenance: Mapping[str, Any]
     """What the table was made with."""
 
-    def stage(self, staged: StagedFiles) -> None:
-        """Write the table, unless the published one is the same."""
-        if not self.plan.is_noop or self.published.provenance != self.provenance:
-            write_table(self.table, staged.path(self.path), self.provenance)
-
-    def materialized(
+    def audited(
         self,
+        checked: Sequence[CheckedPromise],
         settings: Mapping[str, StageSettings],
         *,
         facts: Mapping[str, Any] | None = None,
         previews: Mapping[str, str] | None = None,
-    ) -> dg.MaterializeResult[Any]:
-        """See the function of this name."""
-        return materialized(
-            version=data_version(fingerprints_by(self.table, "paper_id")),
-            counts=self.plan.counts(),
-            n_rows=len(self.table),
-            path=self.path,
-            settings=settings,
-            facts={"dagster/column_schema": _column_schema(self.table.schema), **(facts or {})},
-            previews=previews,
-        )
+        beside: Mapping[Path, bytes] | None = None,
+    ) -> Outcome:
+        """`write_audit_publish` of the table, which is not written where the published one is the same.
+
+        settings, facts, previews: as of `materialized`. beside: content of small files that are published with it.
+        """
+        with staging() as staged:
+            if not self.plan.is_noop or self.published.provenance != self.provenance:
+                write_table(self.table, staged.path(self.path), self.provenance)
+            for path, content in (beside or {}).items():
+                staged.put(path, content)
+            yield from write_audit_publish(
+                checked,
+                publish=staged.publish,
+                report=lambda _: materialized(
+                    version=data_version(fingerprints_by(self.table, "paper_id")),
+                    counts=self.plan.counts(),
+                    n_rows=len(self.table),
+                    path=self.path,
+                    settings=settings,
+                    facts={"dagster/column_schema": _column_schema(self.table.schema), **(facts or {})},
+                    previews=previews,
+                ),
+            )
 
 
 def materialized(

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from rag_assets.domain import Usage
+
 logger = logging.getLogger(__name__)
 _SECONDS_BETWEEN_REPORTS = 5.0
 _N_DECIMALS = 4
@@ -81,3 +83,12 @@ def _cell(value: Any) -> str:
     text = "" if value is None else " ".join(str(value).split())
     text = text if len(text) <= MAX_CELL_CHARS else text[: MAX_CELL_CHARS - 1] + "…"
     return text.translate(_ESCAPED)
+
+
+def usage_facts(spent: Usage) -> dict[str, Any]:
+    """What a step asked of models."""
+    return {
+        "n_model_requests": spent.n_requests,
+        "n_tokens": spent.n_input_tokens + spent.n_output_tokens,
+        "cost_usd": spent.cost_usd,
+    }

@@ -3,10 +3,9 @@
 import dagster as dg
 
 from rag_assets.assets.checks import specs
-from rag_assets.assets.publishing import Outcome, TableUpdate, write_audit_publish
-from rag_assets.assets.reporting import markdown_table, progress
+from rag_assets.assets.publishing import Outcome, TableUpdate
+from rag_assets.assets.reporting import markdown_table, progress, usage_facts
 from rag_assets.hosted.connections import Connections
-from rag_assets.incremental import staging
 from rag_assets.promises import check_all
 from rag_assets.settings import Settings
 from rag_assets.summaries.summarizer import NO_MODEL, SUMMARIZER_VERSION, Summarizer, model_name
@@ -41,23 +40,12 @@ def summaries(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Con
     spent = models.budget.since(spent_before)
     provenance = {"settings": settings.summaries.fingerprint()}
     update = TableUpdate(settings.paths.summaries, made.table, made.plan, published, provenance)
-    with staging() as staged:
-        update.stage(staged)
-        yield from write_audit_publish(
-            check_all(SUMMARY_PROMISES, made),
-            publish=staged.publish,
-            report=lambda _: update.materialized(
-                {"summaries": settings.summaries},
-                facts={
-                    "model": settings.summaries.model,
-                    "n_asked": made.n_asked,
-                    "n_model_requests": spent.n_requests,
-                    "n_tokens": spent.n_input_tokens + spent.n_output_tokens,
-                    "cost_usd": spent.cost_usd,
-                },
-                previews={"preview": markdown_table(made.table.slice(0, 5).to_pylist(), n_shown=5)},
-            ),
-        )
+    yield from update.audited(
+        check_all(SUMMARY_PROMISES, made),
+        {"summaries": settings.summaries},
+        facts={"model": settings.summaries.model, "n_asked": made.n_asked} | usage_facts(spent),
+        previews={"preview": markdown_table(made.table.slice(0, 5).to_pylist(), n_shown=5)},
+    )
 
 
 def _updated(settings: Settings, models: Connections, published: Published) -> SummaryUpdate:
