@@ -11,7 +11,9 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+from typer.testing import CliRunner
 
+from rag_assets.cli import app
 from rag_assets_tests.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
 
 
@@ -80,11 +82,9 @@ def test_a_run_of_the_ui_writes_the_folder_and_the_history_it_was_started_for(da
 
 def test_a_taken_port_is_told_in_one_sentence(data: Path, taken_port: int) -> None:
     """The web server answers with a traceback, and its daemon goes on without it."""
-    command = [*COMMAND, "ui", "--port", str(taken_port)]
+    done = CliRunner().invoke(app, ["ui", "--port", str(taken_port)], env=environment(data))
 
-    done = subprocess.run(command, env=environment(data), capture_output=True, text=True, check=False)
-
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.startswith(f"Error: Port {taken_port} is taken")
     assert done.stderr.count("\n") == 1
     assert not (data / ".dagster").exists(), "nothing was begun"

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
+from typer.testing import CliRunner
 
+from rag_assets.cli import app
 from rag_assets_tests.cli.processes import COMMAND, environment
 from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.mcp_server.assistant import READ_TIMEOUT_S, Assistant, connected, over_http, over_stdio, words_of
@@ -105,13 +107,10 @@ def test_a_token_that_is_set_must_be_shown(asked: World) -> None:
 
 def test_an_address_that_others_reach_needs_a_token(asked: World) -> None:
     """Without it, everyone in the same network could ask."""
-    done = subprocess.run(
-        [*COMMAND, "mcp", "--http", "--host", "0.0.0.0", "--port", "0"],
-        capture_output=True,
-        text=True,
-        env=environment(asked.paths.data),
-    )
+    command = ["mcp", "--http", "--host", "0.0.0.0", "--port", "0"]
 
-    assert done.returncode == 1
+    done = CliRunner().invoke(app, command, env=environment(asked.paths.data))
+
+    assert done.exit_code == 1
     assert "RAG_ASSETS_SERVER_TOKEN" in done.stderr
     assert done.stdout == ""
