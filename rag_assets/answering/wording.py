@@ -7,7 +7,7 @@ from rag_assets.domain import Agreement, Citation, Claim, ComparedQuote, QAResul
 
 UNANSWERED_NOTE = "No sentence was found for: {part}"
 MISSING_NAME_NOTE = "No passage that was found names {names}."
-MISSING_WORD_NOTE = "Nothing that was found speaks of {words}: no passage of the papers quoted has {them}."
+MISSING_WORD_NOTE = "No passage of the papers quoted has the word {words}."
 CONTRADICTION_NOTE = 'Papers seem to contradict each other on "{about}": {one}; against {other}.'
 SIDES: Mapping[Relation, str] = {
     Relation.AGREE: "says",
@@ -72,10 +72,10 @@ def notes(
 
 def missing_notes(names: Sequence[str], words: Sequence[str]) -> list[str]:
     """What is said of the names and other words of a question that stand nowhere: 'No passage that was found names
-    "Chinese" or "2019".'; nothing where none is missing."""
+    "Chinese" or "2019".'; nothing where none is missing. Of a word only its absence is said, which was looked up: the
+    paper may say the same in another one."""
     found = [MISSING_NAME_NOTE.format(names=_quoted(names))] if names else []
-    them = "the word" if len(words) == 1 else "these words"
-    return [*found, MISSING_WORD_NOTE.format(words=_quoted(words), them=them)] if words else found
+    return [*found, MISSING_WORD_NOTE.format(words=_quoted(words))] if words else found
 
 
 def _quoted(words: Sequence[str]) -> str:
