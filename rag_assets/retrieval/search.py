@@ -2,8 +2,7 @@
 
 What is searched for is planned in `queries`; `candidates` are found in both indexes and fused, those of papers and
 sections that the question names (`question_names`) are raised, the best are `reranked`, and a chunk scores as its best
-passage. Opening what
-is searched lives in `opening`, what an answerer gets to read in `packing`.
+passage. Opening what is searched lives in `opening`, what an answerer gets to read in `packing`.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +25,7 @@ from rag_assets.questions import (
 )
 from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.candidates import CandidateSearch, DenseSearch, Within
-from rag_assets.retrieval.filtering import PassageFilters
+from rag_assets.retrieval.filtering import PassageFilters, not_asked_for
 from rag_assets.retrieval.fusion import weighted_down
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.likely_papers import PASSAGES_A_PAPER, likely_papers
@@ -118,7 +117,7 @@ class Searcher:
         best: dict[int, RankedPassage] = {}
         n_before = 0
         for queries in plan.parts:
-            left_out = self._filters.of_kinds(_not_asked_for(queries[0].text, where))
+            left_out = self._filters.of_kinds(not_asked_for(queries[0].text, where))
             named = self._names.named_by(queries[0].text, plan.question, self._filters.passing(where))
             within = Within(scope, left_out, named)
             for one in self._rank_part(queries, within, n_before):
@@ -205,7 +204,7 @@ class Searcher:
         papers = likely_papers(self.library.paper_ids([one.place for one in ranking]), [one.score for one in ranking])
         scope, found = self._filters.scope(question.filter), list[RankedPassage]()
         for asked in described:
-            left_out = self._filters.of_kinds(_not_asked_for(asked, question.filter))
+            left_out = self._filters.of_kinds(not_asked_for(asked, question.filter))
             for inside in filter(None, (Scope.within(scope, [paper]) for paper in papers)):
                 candidates = self._candidates.found([Query(asked, QueryOrigin.PART)], Within(inside, left_out))
                 best = candidates.best(PASSAGES_A_PAPER)
@@ -296,13 +295,3 @@ def _known(score: float) -> float | None:
 
 def _asks_for_the_beginning(question: str) -> bool:
     return asks_about_publication(question) or asks_for_summary(question) or asks_for_a_definition(question)
-
-
-def _not_asked_for(question: str, where: Filter) -> frozenset[SectionKind]:
-    """The kinds of sections that are searched only where something asks for them, and nothing does: title pages hold
-    the words of every paper on a subject, statements those of many questions about money or data."""
-    asked = {
-        SectionKind.TITLE_PAGE: asks_about_publication(question),
-        SectionKind.STATEMENTS: asks_about_statements(question),
-    }
-    return frozenset(kind for kind, is_asked in asked.items() if not is_asked and not where.names(kind))
