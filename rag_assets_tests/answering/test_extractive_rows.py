@@ -209,3 +209,25 @@ def test_of_rows_with_the_same_name_the_one_below_the_heading_that_is_named_come
     draft = ExtractiveAnswerer(WordReader(), ExtractiveSettings(), min_sources=1).draft(question, [read(scores)])
 
     assert [claim.text[-3:] for claim in draft.claims] == ["6.5", "7.5"]
+
+
+def test_a_row_of_which_no_column_is_asked_for_answers_nothing() -> None:
+    """A row holds the name of what is asked about, and values of something else."""
+    text = "Table 2: The value of each method is given in this table.\nMethod: Rank fusion | {}: 0.83"
+    question = "Which value is customary in this rank fusion method?"
+
+    assert table_rows([read(chunk("other", text.format("Answered")))], question, WordReader()) == []
+    assert len(table_rows([read(chunk("asked", text.format("Value")))], question, WordReader())) == 1
+
+
+def test_a_part_that_a_row_answers_is_not_named_as_unanswered() -> None:
+    """A row holds few words of a question: the reader would be told that nothing says what stands above."""
+    question = "When does basalt form, and what score does ConvS2S reach in the translation of weather reports?"
+    basalt = chunk("geology", "Basalt forms when lava cools quickly at the surface of the earth.")
+
+    draft = ExtractiveAnswerer(WordReader(), ExtractiveSettings(), min_sources=1).draft(
+        question, [context(basalt), read(MODELS)]
+    )
+
+    assert any("25.2" in claim.text for claim in draft.claims)
+    assert draft.unanswered == ()

@@ -45,6 +45,8 @@ _VALUE_FROM, _OTHER_FROM = 0.52, 0.68
 _HARDLY_COVERED, _HARDLY_COVERED_FROM = 0.2, 0.56
 """A row with less than this share of the question's words has its name among them and little else: it needs a higher
 score. A system that a paper is about names a row of each of its tables."""
+_COLUMN_FROM = 0.18
+"""How far the question must name one of the columns, in meaning at least, where they have names."""
 _LEAST_RELEVANCE = 0.9
 """Of a row with the least score, on the scale of sentences: above most of them, as a row that matches says more."""
 
@@ -93,7 +95,8 @@ def _relevances(matcher: RowMatcher, part: str) -> dict[tuple[int, int], float]:
 
 def _answers(match: RowMatch, least: float) -> bool:
     needed = max(least, _HARDLY_COVERED_FROM) if match.covered < _HARDLY_COVERED else least
-    return match.score >= needed or match.is_named_in_words
+    has_column = match.column >= _COLUMN_FROM or not any(cell.column for cell, _ in match.row.columns)
+    return (has_column and match.score >= needed) or match.is_named_in_words
 
 
 def _is_asked_beside(match: RowMatch, best: RowMatch, part: str) -> bool:

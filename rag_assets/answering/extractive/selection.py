@@ -6,7 +6,7 @@ from decimal import Decimal
 import numpy as np
 
 from rag_assets.answering.citations.quantities import quantities
-from rag_assets.answering.extractive.candidates import Candidate
+from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
 from rag_assets.answering.extractive.publishing import continues_one, stretches_of
 from rag_assets.answering.extractive.relevance import Part
 from rag_assets.answering.extractive.words import held
@@ -21,9 +21,9 @@ _OTHER_PAPER_SHARE = 0.9
 """One of another paper from this share on, and above `min_relevance`: a paper that can help says nearly as much."""
 _OWN_WORDS_SOME, _OWN_WORDS_MOST = 0.25, 0.6
 """Shares of the weight of the words that only one part of a question has (benchmarks/unanswered_parts.py)."""
-_CLAIMS_OF_A_PART = 2
-"""Claims of one paper that answer one question, sentences that follow each other being one. A third holds the answer
-seldom, and hides it (docs/adr/0051)."""
+_FURTHER_CLAIMS = 1
+"""Claims of the same papers beside one for each part of the question, sentences that follow each other being one. A
+second further one holds the answer seldom, and hides it (docs/adr/0051)."""
 _BESIDE_SHARE = 0.85
 """A sentence of a paragraph that is quoted anyway answers a part from this share of `min_relevance` on."""
 
@@ -57,7 +57,7 @@ class Selection:
             others = self._usable()
             if not self._take_best([i for i in others if self._candidates[i].paper_id not in papers]):
                 break
-        n_claims = max(_CLAIMS_OF_A_PART, len(self._parts)) + len(papers) - n_papers
+        n_claims = len(self._parts) + _FURTHER_CLAIMS + len(papers) - n_papers
         while len(self.chosen) < self._settings.max_claims and self._take_best(self._fitting(self._usable(), n_claims)):
             pass
         del self.chosen[self._settings.max_claims :]
@@ -102,11 +102,13 @@ class Selection:
         """Whether a chosen sentence is relevant to a part and holds some of its own words, or a paragraph holds most.
 
         A part with one word of its own ("and how was it chosen?") is judged by relevance alone, and so is one that is
-        asked of a paper: several parts may ask the same of different papers.
+        asked of a paper: several parts may ask the same of different papers. So is a row, which has a relevance only to
+        the parts that it answers.
         """
         is_judged_by_words = len(own) > 1 and not part.is_described
         floor, some = self._settings.min_relevance, _OWN_WORDS_SOME if is_judged_by_words else 0.0
-        if any(part.relevance[i] >= floor and held(self._candidates[i].terms, own) >= some for i in self.chosen):
+        relevant = [self._candidates[i] for i in self.chosen if part.relevance[i] >= floor]
+        if any(one.kind is CandidateKind.ROW or held(one.terms, own) >= some for one in relevant):
             return True
         paragraphs: dict[tuple[str, int, int], frozenset[str]] = {}
         for one in (self._candidates[i] for i in self.chosen):
