@@ -52,3 +52,14 @@ def test_what_explains_the_marks_of_a_figure_answers_only_questions_about_it() -
     assert only_announces(text, "How long are colds with iron?")
     assert not only_announces(text, "What do the error bars show?")
     assert not only_announces("White blood cells are fewer in iron deficiency.", "How many cells are there?")
+
+
+def test_a_list_of_short_forms_answers_only_what_asks_for_their_meaning() -> None:
+    """Below a table it holds the words of every question about the table, and none of its figures."""
+    text = (
+        "SCV: Sensory conduction velocity; SD: Standard deviation; NCS: Nerve conduction study; IENFD: Fiber density."
+    )
+
+    assert only_announces(text, "What was the sensory conduction velocity of the patients?")
+    assert not only_announces(text, "What does SCV stand for?")
+    assert not only_announces("Three were tested: mice; rats at night; and cats.", "Which animals were tested?")

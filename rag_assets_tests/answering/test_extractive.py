@@ -404,6 +404,16 @@ def test_half_a_sentence_at_the_start_of_a_passage_is_no_answer() -> None:
     assert answerer().draft(QUESTION, [context(half)]).claims == ()
 
 
+def test_the_title_of_a_part_of_a_figure_is_no_answer() -> None:
+    """ "(A)" names a picture that readers of an answer do not see; a whole sentence behind it may say something."""
+    title = chunk("title", "(A) Heatmaps of the constant k of reciprocal rank fusion at all ranks.")
+    finding = chunk("finding", "(B) The constant k of reciprocal rank fusion was best at 60 in all lists.")
+
+    draft = answerer().draft(QUESTION, [context(title), context(finding)])
+
+    assert [claim.text[:3] for claim in draft.claims] == ["(B)"]
+
+
 def test_the_title_of_a_figure_is_no_answer_wherever_its_number_stands() -> None:
     """It says what is shown, not what was found; a title that tells how it was done is kept."""
     title = chunk("title", "Fig. 2. Mean constant k of reciprocal rank fusion as a function of the lists.")

@@ -1,10 +1,13 @@
-"""Recognises sentences that say what a paper does, where it says it or how its figures are read, not what was found.
+"""Recognises sentences that say what a paper does, where it says it, how its figures are read or what its short forms
+stand for, not what was found.
 
 They hold the words of every question about the paper's subject, and answer none but those about its aim. The wordings
 are English.
 """
 
 import re
+
+from rag_assets.questions import asks_for_a_definition
 
 _PURSUES = (
     r"(?:aim(?:s|ed)?|sought|set out|examine[ds]?|investigate[ds]?|explore[ds]?|assess(?:es|ed)?|evaluate[ds]?|tested|"
@@ -30,6 +33,8 @@ _EXPLAINS_MARKS = re.compile(
 )
 """Says how a figure is read: "Error bars represent 95% confidence intervals."."""
 _ASKS_FOR_MARKS = re.compile(r"\b(?:bars?|lines?|asterisks?|shaded|colou?rs?|figures?|plots?|graphs?)\b", re.IGNORECASE)
+_LISTS_SHORT_FORMS = re.compile(r"(?:(?:^|; ?)[\w./-]{1,12}(?:: | ?= ?)[^;]{3,80}){3}")
+"""Says what short forms stand for: "SCV: sensory conduction velocity; SD: standard deviation; ..."."""
 _FOUND = re.compile(
     r"\d\s?%|\d\d|\b(?:found|find|show(?:s|ed|n)? that|reveal\w*|observ\w+|indicat\w+|suggest\w*|conclud\w+|"
     r"demonstrat\w+|result(?:s|ed)? (?:in|from|show)|significant\w*|because|due to|by means of|using|but|however)\b",
@@ -51,4 +56,6 @@ def only_announces(text: str, question: str) -> bool:
     ask for that."""
     if _EXPLAINS_MARKS.match(text) is not None:
         return _ASKS_FOR_MARKS.search(question) is None
+    if _LISTS_SHORT_FORMS.search(text) is not None:
+        return not asks_for_a_definition(question)
     return _ANNOUNCES.match(text) is not None and _FOUND.search(text) is None and _ASKED.search(question) is None

@@ -19,6 +19,8 @@ _TITLE_WITH_NUMBER = re.compile(rf"{_NUMBERED}\s", re.IGNORECASE)
 """Begins a title that its paper's format does not tell from a paragraph: "Figure 2: Pages by category."."""
 _NUMBER_OF_TITLE = re.compile(rf"\s*{_NUMBERED}\s*", re.IGNORECASE)
 """Before a title that ends of sentences were found in: "Fig. 2." and "Mean number of points."."""
+_PANEL = re.compile(r"\([A-Za-z](?:[,–-] ?[A-Za-z])*\)\s")
+"""Begins the title of a part of a figure: "(A) Binding of the proteins."."""
 _HAS_VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|can|does|did)\b")
 _ENDS_HALF = re.compile(r"^[^\s()]{1,12}\)\s?[,;.]")
 """Begins the second half of a sentence that was cut within a bracket."""
@@ -122,10 +124,11 @@ def _is_title(context: Context, place: int) -> bool:
 
 
 def _has_number_of_title(text: str, place: int) -> bool:
-    """Whether "Fig. 2." stands before a place, and what follows it has no verb."""
+    """Whether "Fig. 2." stands before a place, or "(A)" at it, and what follows has no verb."""
     before, after = text[text.rfind("\n", 0, place) + 1 : place], text[place:].split("\n", 1)[0]
+    is_numbered = _NUMBER_OF_TITLE.fullmatch(before) is not None or _PANEL.match(after) is not None
     first = after[slice(*next(iter(sentence_spans(after)), (0, 0)))]
-    return _NUMBER_OF_TITLE.fullmatch(before) is not None and _HAS_VERB.search(first) is None
+    return is_numbered and _HAS_VERB.search(first) is None
 
 
 def _sentence(context: Context, alone: Candidate, before: Span | None, after: Span | None) -> Candidate:
