@@ -34,8 +34,8 @@ app = typer.Typer(
 
 
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
-"""More than Python's 700: imports and tables make hundreds of thousands of objects that stay, and looking through them
-for garbage again and again took a fifth of the processor time of a run without changes."""
+"""More than Python's 700. Imports and tables make hundreds of thousands of objects that stay; to look through them for
+garbage again and again costs every run processor time."""
 
 
 def _print_version(is_asked: bool) -> None:

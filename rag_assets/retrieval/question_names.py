@@ -68,7 +68,7 @@ class QuestionNames:
         return named if named.scores else self._papers.named_by(question)
 
     def _of_papers(self, paper_ids: tuple[str, ...]) -> Mask:
-        places = [place for paper_id in paper_ids for place in self._library.places_of(paper_id)]
         mask = np.zeros(self._library.n_passages, np.bool_)
-        mask[places] = True
+        for paper_id in paper_ids:
+            mask[self._library.places_of(paper_id)] = True
         return mask

@@ -43,8 +43,8 @@ _NAMES_SEVERAL = re.compile(r"\b(?:and|or|than|versus|vs|between|both)\b", re.IG
 _VALUE_FROM, _OTHER_FROM = 0.52, 0.68
 """Scores from which a row answers a question that asks for a value, and any other question."""
 _HARDLY_COVERED, _HARDLY_COVERED_FROM = 0.2, 0.56
-"""A row with less than this share of the question's words has its name among them and little else: it needs a higher
-score. A system that a paper is about names a row of each of its tables."""
+"""A row that covers less than this share of the question's words needs a higher score: often it shares only its name
+with the question, as a row for the system that the whole paper is about."""
 _COLUMN_FROM = 0.18
 """How far the question must name one of the columns, in meaning at least, where they have names."""
 _LEAST_RELEVANCE = 0.9
