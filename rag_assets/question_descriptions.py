@@ -7,12 +7,12 @@ are English.
 import re
 from typing import NamedTuple
 
-_STUDY = (
+STUDY = (
     r"(?:stud(?:y|ies)|papers?|articles?|essays?|experiments?|surveys?|trials?|diar(?:y|ies)|reviews?|research|projects?|"
     r"games?|reports?|meta-analys[ie]s|cohort|interviews?|investigation|preprint|dissertation|thesis|simulations?|"
     r"manuals?|handbooks?|guidelines?)"
 )
-_PREPOSITION = r"(?:in|of|from|by|for|during|on|at|with|to|into|within)"
+_BEFORE = r"(?:in|of|from|by|for|during|on|at|with|to|into|within)"
 _ARTICLE = r"(?:the|this|that|those|these|\w+['’]s)"
 """A description of a paper is definite: "in a randomised trial" asks of any."""
 _MODIFIERS = r"(?:(?!(?:of|the|an?|in|on|at|from|by|with|for|during|among)\b)[\w'’-]+ )"
@@ -21,23 +21,32 @@ _ABOUT = (
     r"(?:of|on|about|with|into|that|which|where|among|against|between|for|from|in|by|using|who|comparing|at|to|after|"
     r"before|during)"
 )
+STUDY_PHRASE = rf"(?:{_ARTICLE} {_MODIFIERS}{{0,6}}?(?:{STUDY}|one)(?: {_ABOUT} [^,;:]+?)?)"
+""" "The Danish trial", "the review of cloud security", "the one on bets"."""
 _REST = r"[^,;:]+(?:(?:, [\w'’-]+)+,? and [\w'’ -]+)?"
-_DOES = (
+PREPOSITION = r"(?:in|of|for|on|with|by|at|from|to|among|during|under|against|between|over|after)"
+VERB = (
     r"(?:start|find|found|show|use|have|report|conclude|include|follow|begin|end|assume|test|ask|recommend|suggest|"
     r"involve|highlight|rely|make|recruit|enrol|enroll|track|define|measure|compare|give|reach|run|last|cover|consider|"
-    r"propose|warn|list|describe|need|take|collect|pay|offer|draw|come|say|tell|state)"
+    r"propose|warn|list|describe|need|take|collect|pay|offer|draw|come|say|tell|state|refer|want|plan|mention|name|"
+    r"discuss|explain|apply|evaluate|choose|publish|provide|train|achieve|obtain|observe|look|examine|investigate|"
+    r"analy[sz]e|focus|aim|argue|claim|exclude|assign|cite|prescribe|think|believe|see|agree|differ|call|know|deal)"
 )
+"""What papers and their authors do, as it follows "did"."""
 _DESCRIPTIONS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"(?P<cut>,?\s*\baccording to (?P<about>{_REST}))",
-        rf"(?P<cut>,?\s*\b{_PREPOSITION} (?P<about>{_ARTICLE} {_MODIFIERS}{{0,6}}?{_STUDY} {_ABOUT} {_REST}))",
-        rf"(?P<cut>,?\s*\b{_PREPOSITION} (?P<about>{_ARTICLE} {_MODIFIERS}{{1,6}}?{_STUDY}))(?![\w-])",
-        rf"\b(?:did|does|do|has|have)(?P<cut> (?P<about>the {_MODIFIERS}{{0,6}}?{_STUDY}(?: {_ABOUT} .+?)?))"
-        rf"(?= {_DOES}\b)",
+        rf"(?P<cut>,?\s*\b{_BEFORE} (?P<about>{_ARTICLE} {_MODIFIERS}{{0,6}}?{STUDY} {_ABOUT} {_REST}))",
+        rf"(?P<cut>,?\s*\b{_BEFORE} (?P<about>{_ARTICLE} {_MODIFIERS}{{1,6}}?{STUDY}))(?![\w-])",
+        rf"\b(?:did|does|do|has|have)(?P<cut> (?P<about>the {_MODIFIERS}{{0,6}}?{STUDY}(?: {_ABOUT} .+?)?))"
+        rf"(?= {VERB}\b)",
     )
 )
 _LEAST_ASKED_WORDS = 3
+
+
+_STUDY_PHRASE = re.compile(STUDY_PHRASE, re.IGNORECASE)
 
 
 class Described(NamedTuple):
@@ -61,3 +70,16 @@ def described(question: str) -> Described:
     if not found or len(asked.split()) < _LEAST_ASKED_WORDS:
         return Described(question, "")
     return Described(f"{asked}?", " ".join(found))
+
+
+def is_study_phrase(thing: str) -> bool:
+    """Whether the words of a thing call it a study: the words of the other thing then describe a paper too."""
+    return _STUDY_PHRASE.fullmatch(thing) is not None
+
+
+def described_by(question: str, thing: str) -> Described:
+    """What a question asks and the words in it that stand for a paper, which need not call it one."""
+    asked = re.sub(rf",?\s*(?:\b{PREPOSITION} )?{re.escape(thing)}", "", question, count=1).rstrip("?. ")
+    if len(asked.split()) < _LEAST_ASKED_WORDS:
+        return Described(question, thing)
+    return Described(f"{asked}?", thing)

@@ -8,83 +8,73 @@ wordings are English.
 import re
 from collections.abc import Sequence
 
+from rag_assets.question_descriptions import PREPOSITION, VERB
+from rag_assets.question_sides import Side, sides_of
+
 _ASKING = r"(?:how|what|which|why|who|whom|whose|when|where|whether)"
-_PREPOSITION = r"(?:in|of|for|on|with|by|at|from|to|among|during|under|against|between|over|after)"
-_NAME = r"(?-i:[\w-]*[A-Z][\w-]*)"
+_AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|can|could|should|will|would)"
 _NEW_QUESTION = re.compile(
-    rf"[,;]?\s+and\s+(?=(?:{_PREPOSITION}\s+)?{_ASKING}\b)"
-    r"|[,;]\s+and\s+(?=(?:did|does|do|is|are|was|were|has|have|can|could|should|will|would)\b)",
+    rf"[,;]?\s+and\s+(?=(?:{PREPOSITION}\s+)?{_ASKING}\b)"
+    rf"|[,;]\s+and\s+(?={_AUXILIARY}\b)",
     re.IGNORECASE,
 )
 _LIST_ITEM = re.compile(r"[,;]\s+and\s+|;\s+", re.IGNORECASE)
 _ASKS_AGAIN = re.compile(
-    rf"^(?P<asked>(?:{_PREPOSITION}\s+)?{_ASKING}(?:\s+(?:much|many|long|often|far|large|big|old))?)\s+"
-    rf"(?P<preposition>{_PREPOSITION})\s",
+    rf"^(?P<asked>(?:{PREPOSITION}\s+)?{_ASKING}(?:\s+(?:much|many|long|often|far|large|big|old))?)\s+"
+    rf"(?P<preposition>{PREPOSITION})\s",
     re.IGNORECASE,
 )
 """The second half of "By how much is X shortened with A, and by how much with B?" leaves out what is asked."""
-_TWO_THINGS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r"^(?P<head>.+?),? on (?:the )?one hand (?P<one>.+?),? (?:and |but )?on the other(?: hand)?,? (?P<other>.+)$",
-        *(
-            rf"^(?P<head>.+? (?P<same>{_PREPOSITION}) )(?P<one>{begins} .+?),? and (?P=same) "
-            r"(?P<other>.+?)(?P<tail> (?:come|differ|compare|have|show|report))?$"
-            for begins in (r"(?:the|an?|those|\w+'s)", r"\w+")
-        ),
-        rf"^(?P<head>.+? (?P<same>{_PREPOSITION}) )(?P<one>{_NAME}),? and (?P=same) (?P<other>{_NAME}(?: .+)?)$",
-        r"^(?P<head>what (?:do|does|did) )(?P<one>the .{3,60}?) and (?P<other>the .{3,60}?)"
-        r"(?P<tail> (?:say|tell|show|find|report|conclude|state|suggest)\b.*)$",
-        r"^(?P<head>.+? according to )(?P<one>(?:the|an?) .+?),? and (?P<other>(?:the|an?) .+)$",
-        r"^(?P<head>(?:which|what|who) .+?,) (?P<one>[^,]{2,60}?),? or (?P<other>[^,]{2,60})$",
-        r"^(?P<head>how (?:do|does|did) )(?P<one>.{3,60}?) and (?P<other>.{3,60}?)(?P<tail> each .+)$",
-    )
-)
-_COMPARED_WITH = re.compile(
-    r"^(?P<head>(?:what|which) (?P<noun>.+?) (?:did|do|does|is|are|was|were|has|have)\b.+?),? "
-    r"(?:compared (?:with|to)|as opposed to|in contrast to|unlike) (?:that|those|the one|the ones) "
-    r"(?P<other>.+)$",
+_ASKS_OF_ANOTHER = re.compile(
+    rf"^(?P<asked>{_ASKING}(?:\s+(?:much|many|long|often|far|large|big|old))?)\s+"
+    rf"(?P<thing>(?P<article>the|an?|one|each|those)\s(?!.*\b{_AUXILIARY}\b).+)$",
     re.IGNORECASE,
 )
+"""The second half of "How long did one bleeding last, and how long one weighing?" leaves out its verb."""
+_LAST_VERB = re.compile(rf" {VERB}$", re.IGNORECASE)
 
 
-def split(question: str) -> list[list[str]]:
+def split(question: str) -> list[list[Side]]:
     """What is asked, as it was asked, one list for each thing; where the same is asked of two things, one question for
     each of these."""
     head, colon, items = question.partition(": ")
     if colon and _LIST_ITEM.search(items):
-        parts = [f"{head}: {item}" for item in _LIST_ITEM.split(items)]
+        parts = _with_heads(head, _LIST_ITEM.split(items))
     else:
         parts = _NEW_QUESTION.split(question)
     asked = [part.strip(" ?") + "?" for part in parts]
-    return [_of_two_things(part) or [part] for part in _with_what_is_asked(asked)]
+    return [sides_of(part) or [Side(part, "")] for part in _with_what_is_asked(asked)]
+
+
+def _with_heads(head: str, items: Sequence[str]) -> list[str]:
+    """The items of a list, each asked of all that its head names; of one side each where there are as many sides."""
+    heads = [side.text.rstrip("?") for side in sides_of(head)]
+    heads = heads if len(heads) == len(items) else [head] * len(items)
+    return [f"{asked}: {item}" for asked, item in zip(heads, items, strict=True)]
 
 
 def _with_what_is_asked(parts: Sequence[str]) -> list[str]:
-    """Parts that leave out what is asked get it from the one before: its words up to the same preposition."""
+    """Parts that leave out what is asked get it from the one before."""
     whole = [parts[0]]
     for part in parts[1:]:
-        again, before = _ASKS_AGAIN.match(part), whole[-1]
-        same = f" {again['preposition']} " if again else ""
-        begins_alike = again is not None and before.casefold().startswith(again["asked"].casefold())
-        if again is not None and begins_alike and same in before[again.end("asked") :]:
-            at = before.index(same, again.end("asked"))
-            whole.append(before[:at] + " " + part[again.start("preposition") :])
-        else:
-            whole.append(part)
+        whole.append(_up_to_preposition(part, whole[-1]) or _with_verb(part, whole[-1]) or part)
     return whole
 
 
-def _of_two_things(question: str) -> list[str]:
-    """A question about two things as two questions; empty for any other."""
-    asked = " ".join(question.split()).rstrip("?. ")
-    compared = _COMPARED_WITH.match(asked)
-    if compared is not None:
-        return [f"{compared['head']}?", f"What {compared['noun']} {compared['other']}?"]
-    for pattern in _TWO_THINGS:
-        found = pattern.match(asked)
-        if found is not None:
-            tail = found.groupdict().get("tail") or ""
-            head = found["head"].rstrip() + " "
-            return [f"{head}{found[side]}{tail}?" for side in ("one", "other")]
-    return []
+def _up_to_preposition(part: str, before: str) -> str | None:
+    """A part that goes on with a preposition, with the words of the one before up to the same preposition."""
+    again = _ASKS_AGAIN.match(part)
+    if again is None or not before.casefold().startswith(again["asked"].casefold()):
+        return None
+    at = before.find(f" {again['preposition']} ", again.end("asked"))
+    return f"{before[:at]} {part[again.start('preposition') :]}" if at >= 0 else None
+
+
+def _with_verb(part: str, before: str) -> str | None:
+    """A part that goes on with its subject, with the words of the one before up to its own subject."""
+    again = _ASKS_OF_ANOTHER.match(part)
+    if again is None or not before.casefold().startswith(again["asked"].casefold() + " "):
+        return None
+    own = re.compile(rf"\s{again['article']}\s", re.IGNORECASE).search(before, again.end("asked"))
+    verb = _LAST_VERB.search(before.rstrip("?"))
+    return f"{before[: own.start()]} {again['thing'].rstrip('?')}{verb[0] if verb else ''}?" if own else None

@@ -4,6 +4,7 @@ One format serves the qa asset, the smoke evaluation and batch retrieval.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -23,7 +24,8 @@ from pydantic_core import PydanticCustomError
 
 from rag_assets.domain import EVERYTHING, Filter
 from rag_assets.errors import InvalidFilter, InvalidQuestions, MissingInput
-from rag_assets.question_descriptions import described
+from rag_assets.question_descriptions import Described, described, described_by, is_study_phrase
+from rag_assets.question_sides import Side
 from rag_assets.question_splitting import split
 
 MAX_QUESTION_CHARS = 4000
@@ -34,7 +36,8 @@ _ABOUT_PUBLICATION = re.compile(
     r"\b(?:study|research|experiment|trial|survey|review|analysis|meta-analysis|investigation|work|project|paper)\b"
     r"|\bwho (?:is|are|was|were) (?:the (?:\w+ )?(?:people|persons?|researchers?|scientists?|team) )?behind\b"
     r"|\bwritten by\b"
-    r"|\bauthors? (?:of|behind)\b|\b(?:who|which|what|list|name|names of) (?:(?:is|are|were) )?(?:the )?authors?\b"
+    r"|(?<!\bdo the )(?<!\bdoes the )(?<!\bdid the )\bauthors? (?:of|behind)\b"
+    r"|\b(?:who|which|what|list|name|names of) (?:(?:is|are|were) )?(?:the )?authors?\b"
     r"|\b(?:which|what|whose) (?:journals?|institutions?|universit(?:y|ies)|affiliations?)\b|\baffiliated\b"
     r"|\bwhere do(?:es)? the (?:\w+ )?(?:authors?|researchers?)\b.{0,80}\bwork\b"
     r"|\bwhen (?:was|were|did) .{1,120}\b(?:published|publish|appear)\b|\bpublication (?:date|year)\b|\bdoi\b",
@@ -186,7 +189,7 @@ def question_parts(question: str) -> list[QuestionPart]:
     alone = [QuestionPart(question, question, whole.asked, whole.about)]
     if asks_for_summary(question):
         return alone
-    things = [(text, described(text)) for texts in split(question) for text in texts]
+    things = [thing for sides in split(question) for thing in _taken_apart(sides)]
     abouts = dict.fromkeys(one.about for _, one in things if one.about)
     found: list[QuestionPart] = []
     for text, (left, about) in things:
@@ -198,6 +201,16 @@ def question_parts(question: str) -> list[QuestionPart]:
             found.append(QuestionPart(text, question, left))
     is_compound = len(found) > 1 and all(len(part.searched.split()) >= MIN_PART_WORDS for part in found)
     return found if is_compound else alone
+
+
+def _taken_apart(sides: Sequence[Side]) -> list[tuple[str, Described]]:
+    """What each side of a question asks, and of which paper: where one is called a study, the other names a paper."""
+    are_papers = any(is_study_phrase(side.thing) or described(side.text).about for side in sides if side.thing)
+    found = [(side, described(side.text)) for side in sides]
+    return [
+        (side.text, described_by(side.text, side.thing) if are_papers and not one.about and side.thing else one)
+        for side, one in found
+    ]
 
 
 def _means_something(part: str, least_words: int) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 
 from rag_assets.question_descriptions import Described, described
-from rag_assets.questions import question_parts
+from rag_assets.questions import asks_about_publication, question_parts
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,69 @@ from rag_assets.questions import question_parts
             "What do the winter flock study and the hay review say about lambs?",
             ["What do the winter flock study say about lambs?", "What do the hay review say about lambs?"],
         ),
+        (
+            "Which tools do the hill trial and the survey of lambs use for weighing?",
+            ["Which tools do the hill trial use for weighing?", "Which tools do the survey of lambs use for weighing?"],
+        ),
+        (
+            "Did both the hill farm audit and the trial of hay have a control group?",
+            ["Did the hill farm audit have a control group?", "Did the trial of hay have a control group?"],
+        ),
+        (
+            "What do the study of lamb health and the one on test weighing say about hay?",
+            [
+                "What do the study of lamb health say about hay?",
+                "What do the one on test weighing say about hay?",
+            ],
+        ),
+        (
+            "How old were the ewes in the hill study and the rams in the feeding experiments?",
+            ["How old were the ewes in the hill study?", "How old were the rams in the feeding experiments?"],
+        ),
+        (
+            "How do the sample sizes of the study on ewes and the one on rams differ?",
+            ["What are the sample sizes in the study on ewes?", "What are the sample sizes in the one on rams?"],
+        ),
+        (
+            "What is the difference in sample size between the hill trial and the valley trial?",
+            ["What is the sample size in the hill trial?", "What is the sample size in the valley trial?"],
+        ),
+        (
+            "Compare the age of the ewes of the hill trial with that of the valley survey.",
+            ["What is the age of the ewes in the hill trial?", "What is the age of the ewes in the valley survey?"],
+        ),
+        (
+            "Which of the two studies recruited more ewes, the one on hay or the one on grass?",
+            ["Which recruited more ewes, the one on hay?", "Which recruited more ewes, the one on grass?"],
+        ),
+        (
+            "Which of the two studies, the hay study or the grass study, recruited more ewes?",
+            ["Which recruited more ewes, the hay study?", "Which recruited more ewes, the grass study?"],
+        ),
+        (
+            "To which breeds do the authors of the hill study and of the valley tests want to go on?",
+            [
+                "To which breeds do the authors of the hill study want to go on?",
+                "To which breeds do the authors of the valley tests want to go on?",
+            ],
+        ),
+        (
+            "Which pauses do the milking manual and the shearing manual prescribe: before feeding, and after washing?",
+            [
+                "Which pauses do the milking manual prescribe: before feeding?",
+                "Which pauses do the shearing manual prescribe: after washing?",
+            ],
+        ),
+        (
+            "How long did one bleeding of the ewes last, and how long one weighing of the rams?",
+            ["How long did one bleeding of the ewes last?", "How long did one weighing of the rams last?"],
+        ),
+        (
+            "Did the treated flock and the control flock of the hay trial differ?",
+            ["Did the treated flock and the control flock of the hay trial differ?"],
+        ),
+        ("What did the study of ewes and lambs find?", ["What did the study of ewes and lambs find?"]),
+        ("How do ewes and lambs differ in the hay trial?", ["How do ewes and lambs differ in the hay trial?"]),
         ("What do ewes lose in winter and in spring?", ["What do ewes lose in winter and in spring?"]),
         ("How does iron move between the gut and the blood?", ["How does iron move between the gut and the blood?"]),
         ("Summarise the paper on sheep and how they graze.", ["Summarise the paper on sheep and how they graze."]),
@@ -103,3 +166,31 @@ def test_a_part_with_a_name_of_its_own_is_not_asked_of_another_paper() -> None:
     first, second = question_parts(question)
 
     assert (first.about, second.about) == ("", "the hill study")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How were sheep found for the hill experiments and for the winter feeding?",
+        "How were sheep found for the winter feeding and for the hill experiments?",
+    ],
+)
+def test_beside_a_study_the_other_thing_stands_for_a_paper_too(question: str) -> None:
+    """It was looked for in the paper of the first side, or its words outweighed what is asked of it."""
+    parts = question_parts(question)
+
+    assert {part.about for part in parts} == {"the hill experiments", "the winter feeding"}
+    assert [part.asked for part in parts] == ["How were sheep found?"] * 2
+
+
+def test_what_authors_do_is_not_asked_of_their_title_pages() -> None:
+    """A line of names was the answer to what two teams want to do next."""
+    assert not asks_about_publication("Which breeds do the authors of the hill study want to bleed next?")
+    assert asks_about_publication("Who are the authors of the hill study?")
+
+
+def test_a_question_of_any_length_is_taken_apart_at_once() -> None:
+    """The words of a stranger must not stop a server: a long one is asked as it is."""
+    long = "how does the a and the study on b in " * 100
+
+    assert [part.text for part in question_parts(long)] == [long]
