@@ -5,7 +5,7 @@ join two words of one thing ("the mean and the range"), one of the two must be c
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from rag_assets.question_descriptions import PREPOSITION, STUDY, STUDY_PHRASE, VERB
@@ -21,7 +21,13 @@ _MOST_WORDS = 80
 """Of a question that is taken apart: the time of the patterns grows faster than its length."""
 _WHICH = "{head} {rest}, {thing}?"
 _SAME_ASKED = "{head}{thing}{tail}?"
-_COMPARED = "What {be} the {what} in {thing}?"
+_COMPARED = "What {verb} the {what} in {thing}?"
+_MORE = re.compile(
+    r"[\w'’-]+ (?:the )?(?:more|most|fewer|fewest) (?P<counted>[\w'’-]+s|people|men|women|children)", re.IGNORECASE
+)
+_NUMBER = re.compile(
+    r"numbers? of (?P<counted>.+)|samples?(?: sizes?)?|sizes? of (?:the|their) samples?", re.IGNORECASE
+)
 
 
 class Side(NamedTuple):
@@ -37,7 +43,7 @@ class _Wording(NamedTuple):
     pattern: re.Pattern[str]
     """Has the groups `one` and `other`, and those that `text` holds."""
     text: str
-    """Of the question about one of them. `thing` is that one, `of` is said of it alone, `be` fits `what`."""
+    """Of the question about one of them. `thing` is that one, `of` is said of it alone, `verb` fits `what`."""
 
 
 def _wording(pattern: str, text: str = _SAME_ASKED) -> _Wording:
@@ -135,12 +141,19 @@ def sides_of(question: str) -> list[Side]:
 
 
 def _side(wording: _Wording, match: re.Match[str], name: str) -> Side:
-    said = match.groupdict(default="")
-    what = said.get("what", "")
-    said |= {
-        "tail": said.get("tail", ""),
-        "of": said.get(f"of_{name}", ""),
-        "thing": said[name],
-        "be": "are" if what.partition(" of ")[0].endswith("s") else "is",
-    }
-    return Side(wording.text.format_map(said), said[name])
+    said = {"tail": "", "what": ""} | match.groupdict(default="")
+    thing, counted = said[name], _counted(said)
+    if counted:
+        return Side(f"How many {counted} were there in {thing}?", thing)
+    verb = "were" if said["what"].partition(" of ")[0].endswith("s") else "was"
+    return Side(wording.text.format_map(said | {"thing": thing, "of": said.get(f"of_{name}", ""), "verb": verb}), thing)
+
+
+def _counted(said: Mapping[str, str]) -> str:
+    """What there is more of in one of two studies: their numbers answer it. Empty where nothing is counted."""
+    is_yes_or_no = re.fullmatch(_DO, said.get("head", "").strip(), re.IGNORECASE)
+    more = _MORE.fullmatch(said.get("rest") or (said["tail"].strip() if is_yes_or_no else ""))
+    number = _NUMBER.fullmatch(said["what"])
+    if number:
+        return number["counted"] or "participants"
+    return more["counted"] if more else ""

@@ -4,7 +4,7 @@ One format serves the qa asset, the smoke evaluation and batch retrieval.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -137,7 +137,7 @@ class QuestionPart:
     """One of the questions inside a compound question."""
 
     text: str
-    """As it was asked: "how was it chosen?"."""
+    """As it was asked: "how was it chosen?"; with the paper where it is asked of several, so that no two are alike."""
     searched: str
     """What is looked for; the whole question where the part points back and means nothing alone."""
     asked: str
@@ -196,7 +196,7 @@ def question_parts(question: str) -> list[QuestionPart]:
         if about or _means_something(text, _LEAST_WITHOUT_PAPER if abouts else _LEAST_ALONE):
             found.append(QuestionPart(text, text, left, about))
         elif abouts:
-            found += [QuestionPart(text, f"{text} {other}", left, other) for other in abouts]
+            found += [QuestionPart(_said_of(text, other, abouts), f"{text} {other}", left, other) for other in abouts]
         else:
             found.append(QuestionPart(text, question, left))
     is_compound = len(found) > 1 and all(len(part.searched.split()) >= MIN_PART_WORDS for part in found)
@@ -211,6 +211,11 @@ def _taken_apart(sides: Sequence[Side]) -> list[tuple[str, Described]]:
         (side.text, described_by(side.text, side.thing) if are_papers and not one.about and side.thing else one)
         for side, one in found
     ]
+
+
+def _said_of(text: str, paper: str, papers: Collection[str]) -> str:
+    """A part as it was asked; with the paper that it is asked of where there are several."""
+    return text if len(papers) == 1 else f"{text.rstrip('?')} ({paper})?"
 
 
 def _means_something(part: str, least_words: int) -> bool:

@@ -57,23 +57,30 @@ from rag_assets.questions import asks_about_publication, question_parts
         ),
         (
             "How do the sample sizes of the study on ewes and the one on rams differ?",
-            ["What are the sample sizes in the study on ewes?", "What are the sample sizes in the one on rams?"],
+            [
+                "How many participants were there in the study on ewes?",
+                "How many participants were there in the one on rams?",
+            ],
         ),
         (
-            "What is the difference in sample size between the hill trial and the valley trial?",
-            ["What is the sample size in the hill trial?", "What is the sample size in the valley trial?"],
+            "What is the difference in birth weight between the hill trial and the valley trial?",
+            ["What was the birth weight in the hill trial?", "What was the birth weight in the valley trial?"],
         ),
         (
             "Compare the age of the ewes of the hill trial with that of the valley survey.",
-            ["What is the age of the ewes in the hill trial?", "What is the age of the ewes in the valley survey?"],
+            ["What was the age of the ewes in the hill trial?", "What was the age of the ewes in the valley survey?"],
         ),
         (
             "Which of the two studies recruited more ewes, the one on hay or the one on grass?",
-            ["Which recruited more ewes, the one on hay?", "Which recruited more ewes, the one on grass?"],
+            ["How many ewes were there in the one on hay?", "How many ewes were there in the one on grass?"],
         ),
         (
-            "Which of the two studies, the hay study or the grass study, recruited more ewes?",
-            ["Which recruited more ewes, the hay study?", "Which recruited more ewes, the grass study?"],
+            "Which of the two studies, the hay study or the grass study, was paid for by farmers?",
+            ["Which was paid for by farmers, the hay study?", "Which was paid for by farmers, the grass study?"],
+        ),
+        (
+            "Did the hay study or the grass study have more ewes?",
+            ["How many ewes were there in the hay study?", "How many ewes were there in the grass study?"],
         ),
         (
             "To which breeds do the authors of the hill study and of the valley tests want to go on?",

@@ -68,3 +68,47 @@ def test_a_paper_that_is_neither_described_nor_clearly_nearer_is_not_chosen() ->
     (asked,) = with_papers(question, question_parts(question), CONTEXTS, WordReader())
 
     assert (asked.paper_id, asked.compared) == (None, question)
+
+
+def test_each_description_finds_its_own_paper_beside_a_longer_one() -> None:
+    """The question says more about the first paper, and both halves were asked of it."""
+    question = (
+        "How old were the animals in the study of iron among mountain sheep in winter with sheep of the mountain and "
+        "in the trial of hay?"
+    )
+
+    asked = with_papers(question, question_parts(question), CONTEXTS, WordReader())
+
+    assert [one.paper_id for one in asked] == ["hill", "valley"]
+
+
+def test_a_paper_does_not_answer_for_another_one_that_was_not_found() -> None:
+    """The age of the sheep would be given as that of the zebras."""
+    question = "How old were the animals on average in the study of iron among mountain sheep and in the zebra survey?"
+    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(min_relevance=0.4), min_sources=2)
+
+    answer = answerer.draft(question, [context(HILL)])
+
+    assert [claim.text for claim in answer.claims] == ["The animals were four years old on average."]
+    assert answer.unanswered == ("How old were the animals on average in the zebra survey?",)
+
+
+def test_an_open_question_says_of_which_paper_it_was_asked() -> None:
+    """ "How old were they?" is answered for one paper and open for the other."""
+    question = "How many animals were there in the study of iron and in the zebra survey, and how old were they?"
+
+    texts = [part.text for part in question_parts(question)]
+
+    assert texts[2:] == ["how old were they (the study of iron)?", "how old were they (the zebra survey)?"]
+
+
+def test_a_definition_in_another_paper_is_no_answer_for_the_described_one() -> None:
+    """What another paper means by a name was published as what the described one says of it."""
+    other = chunk("other", "A lamb index is defined as the number of lambs of a farm in a year.")
+    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(min_relevance=0.4), min_sources=2)
+    contexts = [context(other), *CONTEXTS]
+
+    described = answerer.draft("What is the lamb index in the study of iron among mountain sheep?", contexts)
+
+    assert answerer.draft("What is the lamb index?", contexts).claims
+    assert not any(claim.citations[0].chunk_id == other.chunk_id for claim in described.claims)

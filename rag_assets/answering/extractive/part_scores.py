@@ -61,9 +61,9 @@ class PartScorer:
         candidates, nearness = read
         text = asked.part.text
         relevance = relevances(text, candidates, weights, nearness, _standing(asked, standing))
-        if asked.part.about:
-            relevance *= np.array([one.paper_id == asked.paper_id for one in candidates], np.float32)
         raised = raised_by_type(text, candidates, relevance, self._settings)
+        if asked.part.about:
+            raised = raised * np.array([one.paper_id == asked.paper_id for one in candidates], np.float32)
         return Part(text, weights, raised, asked.paper_id, bool(asked.part.about))
 
     def _if_mentioned(self, asked: AskedPart, part: Part, contexts: Sequence[Context]) -> Part:

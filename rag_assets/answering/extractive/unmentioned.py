@@ -50,6 +50,11 @@ def unmentioned(asked: str, contexts: Sequence[Context], reader: TokenReader) ->
     return tuple(dict.fromkeys(_whole_word(asked, span) for span in missing))
 
 
+def telling_words(text: str) -> set[str]:
+    """The content words of a text, hyphenated ones in parts, in small letters."""
+    return {word for word, _ in _parts(text) if _is_telling(word)}
+
+
 def _whole_word(text: str, part: Span) -> str:
     """The word that a part at that place belongs to: "drug-resistant"."""
     return next(match[0].lower() for match in WORD.finditer(text) if match.start() <= part[0] < match.end())
