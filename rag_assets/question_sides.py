@@ -14,6 +14,7 @@ _NAME = r"(?-i:[\w-]*[A-Z][\w-]*)"
 _DEFINITE = rf"(?:(?:the|those|\w+['’]s) [^,;:]+?|{_NAME}(?: [^,;:]+?)?)"
 _DO = r"(?:do|does|did|have|has)"
 _AUXILIARY = rf"(?:{_DO}|are|is|were|was|had|can|could|should|will|would)"
+_MADE = r"(?:wrote|authored|conducted|did|led|ran|performed|published|funded|financed|carried out|paid for)"
 _NO_NOUN = "".join(rf"(?<!\b{word})" for word in "on of in for with about by from to at and or the a an".split())
 _MAIN_VERB = rf"{_NO_NOUN} {VERB}\b(?! {VERB}\b)"
 """In "the one on test anxiety" and "the Amazon report say" the test and the report are no verbs."""
@@ -82,7 +83,10 @@ def _of_studies() -> Iterator[_Wording]:
         rf"^(?P<head>(?:.*?\b)?{_AUXILIARY} )(?:both )?(?P<one>{STUDY_PHRASE}),? and (?P<other>{any_study})"
         rf"(?: each| both)?(?P<tail> (?!{PREPOSITION}\b|and\b).+)$"
     )
-    yield _wording(rf"^(?P<head>.+? {PREPOSITION} )(?:both )?(?P<one>{STUDY_PHRASE}),? and (?P<other>{STUDY_PHRASE})$")
+    yield _wording(
+        rf"^(?P<head>(?:.+? {PREPOSITION}|who {_MADE}) )(?:both )?(?P<one>{STUDY_PHRASE}),? and "
+        rf"(?P<other>{STUDY_PHRASE})$"
+    )
     yield _wording(
         rf"^(?P<head>.+? {_AUXILIARY} )(?P<of_one>(?:the|those) [^,;:]+? {PREPOSITION} )(?P<one>{STUDY_PHRASE}),? and "
         rf"(?P<of_other>(?:the|those) [^,;:]+? {PREPOSITION} )(?P<other>{_DEFINITE})$",

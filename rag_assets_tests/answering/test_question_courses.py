@@ -54,6 +54,18 @@ def test_the_title_page_of_the_paper_that_is_named_says_who_wrote_it(question: s
     assert answer.claims[0].citations[0].quote == line
 
 
+def test_who_wrote_two_papers_is_answered_from_both_title_pages() -> None:
+    """The authors of the first paper looked like those of both."""
+    found = [context(SHEEP), page(GOAT_PAGE), page(SHEEP_PAGE)]
+
+    both = draft("Who wrote the study of copper in valley goats and the paper on ferritin in sheep?", *found)
+    one = draft("Who wrote the study of iodine in lowland cows and the paper on ferritin in sheep?", *found)
+
+    assert [claim.text for claim in both.claims] == ["Authors: Berit Moe; Carl Ness", "Authors: Ada Lund; Berit Moe"]
+    assert [claim.text for claim in one.claims] == ["Authors: Ada Lund; Berit Moe"]
+    assert one.unanswered == ("Who wrote the study of iodine in lowland cows?",)
+
+
 def test_a_line_of_names_above_the_abstract_says_who_wrote_a_paper() -> None:
     """Only TEI keeps the authors apart; in other formats they are a line of the first page."""
     front = replace(chunk("ferritin_in_sheep", "Ada B. Lund, MD, Berit Moe and Carl Ness\n\nFerritin fell in sheep."))

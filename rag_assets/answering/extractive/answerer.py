@@ -29,7 +29,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 38
+EXTRACTIVE_VERSION = 39
 
 
 class ExtractiveAnswerer:
@@ -91,9 +91,20 @@ class ExtractiveAnswerer:
     def _special_draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer | None:
         """The answer to a question that no search among single sentences answers; None for any other question."""
         if asks_about_publication(question):
-            claims = publication_claims(question, contexts, self._reader)[: self._settings.max_claims]
-            return DraftAnswer(tuple(claims)) if claims or asks_for_authors(question) else None
+            return self._publication_draft(question, contexts)
         return summary(question, contexts) if asks_for_summary(question) else None
+
+    def _publication_draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer | None:
+        """Lines of title pages, for each part of the question where all parts ask for such; None where there are none
+        and sentences may answer."""
+        parts = {part.text: part.searched for part in question_parts(question)}
+        if not all(asks_about_publication(text) for text in parts):
+            parts = {question: question}
+        found = {text: publication_claims(searched, contexts, self._reader) for text, searched in parts.items()}
+        claims = tuple(dict.fromkeys(claim for its in found.values() for claim in its))[: self._settings.max_claims]
+        if not claims:
+            return DraftAnswer() if asks_for_authors(question) else None
+        return DraftAnswer(claims, unanswered=tuple(text for text, its in found.items() if not its))
 
     def _candidates(self, question: str, contexts: Sequence[Context]) -> list[Candidate]:
         """All that may be published for a question: what only announces is left out here, since summaries want it."""
