@@ -96,7 +96,8 @@ def _of_studies() -> Iterator[_Wording]:
 
 _OF_ANYTHING = (
     _wording(
-        r"^(?P<head>.+?,? )on (?:the )?one hand (?P<one>.+?),? (?:and |but )?on the other(?: hand)?,? (?P<other>.+)$"
+        r"^(?P<head>.+?),? on (?:the )?one hand (?P<one>.+?),? (?:and |but )?on the other(?: hand)?,? (?P<other>.+)$",
+        "{head} {thing}?",
     ),
     _wording(
         rf"^(?P<head>.*?\b{_DO} the (?:[\w'’-]+ ){{1,3}}?(?P<same>{PREPOSITION}) )(?P<one>{_DEFINITE}),? and (?P=same) "

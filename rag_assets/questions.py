@@ -49,7 +49,7 @@ _ABOUT_STATEMENTS = re.compile(
     r"found|obtained?|download(?:ed)?)\b|\bopen (?:data|code|materials?|practices?|science)\b|\bpublicly available\b"
     r"|\bfund(?:ed|er|ers|ing|s)?\b|\bfinanc(?:ed|ing|ial support)\b|\bsponsor|\bgrants?\b|\bpaid for\b"
     r"|\b(?:conflicts?|competing|conflicting|declared?)\b.{0,20}\binterests?\b|\bdisclos"
-    r"|\bwhere (?:can|could|may) (?:one|i|you|we|readers|people) (?:get|find|obtain|access|download)\b"
+    r"|\bwhere (?:can|could|may) (?:one|i|we|readers|people) (?:get|obtain|access|download)\b"
     r"|\backnowledg|\bthank|\bcontribut(?:ed|ions?)\b|\b(?:ethics|review board|ethical)\b|\bapprov(?:ed|al)\b"
     r"|\baction editor\b|\bedited\b|\borcid\b|\bsupplement(?:ary|al) (?:material|information)",
     re.IGNORECASE,

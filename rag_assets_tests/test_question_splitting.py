@@ -37,6 +37,10 @@ from rag_assets.questions import asks_about_publication, question_parts
             ["What do the winter flock study say about lambs?", "What do the hay review say about lambs?"],
         ),
         (
+            "What did grass change, on the one hand for ewes, on the other hand for lambs?",
+            ["What did grass change for ewes?", "What did grass change for lambs?"],
+        ),
+        (
             "Which tools do the hill trial and the survey of lambs use for weighing?",
             ["Which tools do the hill trial use for weighing?", "Which tools do the survey of lambs use for weighing?"],
         ),

@@ -183,7 +183,7 @@ def test_questions_about_the_publication_are_told_from_those_about_its_content(
         ("Were the analyses registered in advance?", True),
         ("Where can the data of the ferry study be obtained?", True),
         ("Where can one get the sequences of the ferry study?", True),
-        ("Where can sheep find iron in winter?", False),
+        ("Where can you find the instructions for weighing?", False),
         ("Do the authors have competing interests?", True),
         ("Which ethics committee approved the study?", True),
         ("How much did ferritin fall in winter?", False),
