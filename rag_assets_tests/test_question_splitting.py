@@ -71,6 +71,26 @@ from rag_assets.questions import asks_about_publication, question_parts
             ["What was the birth weight in the hill trial?", "What was the birth weight in the valley trial?"],
         ),
         (
+            "How does attrition differ between the hay trial and the trial of grass?",
+            ["What was the attrition in the hay trial?", "What was the attrition in the trial of grass?"],
+        ),
+        (
+            "How does the age of the ewes in the hay trial compare with that in the trial of grass?",
+            ["What was the age of the ewes in the hay trial?", "What was the age of the ewes in the trial of grass?"],
+        ),
+        (
+            "How do the hay trial and the trial of grass differ in design?",
+            ["What was the design in the hay trial?", "What was the design in the trial of grass?"],
+        ),
+        (
+            "Were both the hay trial and the grass survey funded by farmers?",
+            ["Were the hay trial funded by farmers?", "Were the grass survey funded by farmers?"],
+        ),
+        (
+            "How many ewes took part in the hay trial and the grass survey?",
+            ["How many ewes took part in the hay trial?", "How many ewes took part in the grass survey?"],
+        ),
+        (
             "Compare the age of the ewes of the hill trial with that of the valley survey.",
             ["What was the age of the ewes in the hill trial?", "What was the age of the ewes in the valley survey?"],
         ),
