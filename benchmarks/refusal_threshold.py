@@ -19,10 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
+from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.embedding.token_vectors import PassageTokens, open_token_encoder
 from rag_assets.engine import open_engine
 from rag_assets.questions import Question
+from rag_assets.reranking import open_sentence_reader
 from rag_assets.settings import Settings, load_settings
 
 FLOORS = (0.5, 0.55, 0.6, 0.62, 0.64, 0.66, 0.68, 0.7, 0.75)
@@ -61,7 +63,7 @@ def main(data: Path, corpora: Path) -> None:
     settings = load_settings({"data_dir": str(data)})
     encoder = open_token_encoder(settings.embedding, settings.paths.models, settings.execution.n_workers)
     answerer = ExtractiveAnswerer(
-        PassageTokens(encoder, max_mb=2000.0),
+        Readers(PassageTokens(encoder, max_mb=2000.0), open_sentence_reader(settings)),
         settings.answering.extractive.model_copy(update={"min_relevance": 0.0, "answer_type_bonus": 0.0}),
         min_sources=1,
     )

@@ -15,10 +15,12 @@ import re
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.domain import Context
 from rag_assets.embedding.token_vectors import PassageTokens, open_token_encoder
 from rag_assets.questions import question_parts
+from rag_assets.reranking import TrainedReader
 from rag_assets.settings import Settings
 
 SEED = 18
@@ -51,7 +53,10 @@ def main() -> None:
         return
     settings = Settings()
     answerer = ExtractiveAnswerer(
-        PassageTokens(open_token_encoder(settings.embedding, given.models)),
+        Readers(
+            PassageTokens(open_token_encoder(settings.embedding, given.models)),
+            TrainedReader(given.models, n_threads=1),
+        ),
         settings.answering.extractive,
         min_sources=2,
     )

@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
+from rag_assets.answering.drafts import PrecededText
 from rag_assets.embedding import open_embedder
+from rag_assets.reranking import TrainedReader
 from rag_assets.settings import EmbeddingSettings
 
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
@@ -74,8 +76,9 @@ def for_all_processes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def built_model(for_all_processes: Path) -> Path:
-    """The models folder of a data folder, with the default model in it. Not to be changed."""
+    """The models folder of a data folder, with the default models in it. Not to be changed."""
     folder = for_all_processes / "built model"
     with FileLock(for_all_processes / "built model.lock"):
         open_embedder(EmbeddingSettings(), folder, n_threads=1).embed_query("ferritin")
+        TrainedReader(folder, n_threads=1).scores("ferritin?", [PrecededText("ferritin")])
     return folder

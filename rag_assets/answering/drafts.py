@@ -136,6 +136,34 @@ class TokenReader(Protocol):
     def of_texts(self, texts: Sequence[str]) -> Sequence[TextTokens]: ...
 
 
+class PrecededText(NamedTuple):
+    """A sentence or a row of a table."""
+
+    text: str
+    before: str = ""
+    """What stands before it in its paragraph; the end of that is enough."""
+
+
+class SentenceReader(Protocol):
+    """Reads question and sentence together. The adapter lives in `rag_assets.reranking`."""
+
+    @property
+    def identity(self) -> str: ...
+
+    def scores(self, question: str, sentences: Sequence[PrecededText]) -> NDArray[np.float32]:
+        """For each sentence the logarithm of the odds that it answers the question, shape (len(sentences),)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """What tells an answerer which texts are near to a question, and which answer it."""
+
+    tokens: TokenReader
+    sentences: SentenceReader | None = None
+    """None: sentences are judged by their tokens alone."""
+
+
 @dataclass(frozen=True, slots=True)
 class Background:
     """The larger text that an answer will stand in. A model that writes reads it; nothing is searched for it."""

@@ -5,10 +5,11 @@ first question, its `identity` is known before.
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer
 from rag_assets.answering.compression import CompressedAnswerer
-from rag_assets.answering.drafts import EXTRACTIVE, Answerer, SentenceEncoder, TokenReader
+from rag_assets.answering.drafts import EXTRACTIVE, Answerer, Readers, SentenceEncoder
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.hosted_answerer import HostedAnswerer
 from rag_assets.answering.judge import JudgedSupport
@@ -19,30 +20,32 @@ from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.settings import Settings
 
 NO_JUDGE = EmbeddedSupport.identity
-OpenAnswerer = Callable[[Settings, TokenReader, Connections], Answerer]
+OpenAnswerer = Callable[[Settings, Readers, Connections], Answerer]
 
 
-def _extractive(settings: Settings, reader: TokenReader, _connections: Connections) -> Answerer:
-    return ExtractiveAnswerer(reader, settings.answering.extractive, min_sources=settings.answering.min_sources)
+def _extractive(settings: Settings, readers: Readers, _connections: Connections) -> Answerer:
+    own = settings.answering.extractive
+    used = readers if own.sentence_reader else replace(readers, sentences=None)
+    return ExtractiveAnswerer(used, own, min_sources=settings.answering.min_sources)
 
 
-def _hosted(settings: Settings, reader: TokenReader, connections: Connections) -> Answerer:
+def _hosted(settings: Settings, readers: Readers, connections: Connections) -> Answerer:
     model = HostedAnswerer(_writer(settings), connections, settings.answering)
     share = settings.answering.compress_to
-    return CompressedAnswerer(model, reader, share) if share < 1 else model
+    return CompressedAnswerer(model, readers.tokens, share) if share < 1 else model
 
 
 ANSWERERS: Mapping[str, OpenAnswerer] = {EXTRACTIVE: _extractive, **dict.fromkeys(PROVIDERS, _hosted)}
 """By the provider in `answering.model`."""
 
 
-def open_answerer(settings: Settings, reader: TokenReader, connections: Connections) -> Answerer:
-    """The model that `answering.model` names. reader: of the tokens of passages. connections: to models behind an API.
+def open_answerer(settings: Settings, readers: Readers, connections: Connections) -> Answerer:
+    """The model that `answering.model` names. connections: to models behind an API.
 
     Raises InvalidSettings for a model that does not exist, MissingKey.
     """
     provider = EXTRACTIVE if settings.answering.model == EXTRACTIVE else _writer(settings).provider
-    return ANSWERERS[provider](settings, reader, connections)
+    return ANSWERERS[provider](settings, readers, connections)
 
 
 def open_scorer(settings: Settings, encoder: SentenceEncoder, connections: Connections) -> SupportScorer:

@@ -1,21 +1,16 @@
 """all-MiniLM-L6-v2 as a folder that fastembed loads, built once from the packaged weights.
 
-The folder appears under its final name only when it is complete, and is checked each time it is used: a kill, a full
-disk or a damaged file leads to another build (a few seconds), never to other vectors. `local_weights` reads and
-checks the input, `onnx_graph` writes the model.
+`local_weights` reads and checks the input, `onnx_graph` writes the model, `built_folder` keeps it.
 """
 
 import json
-import logging
-import os
 import shutil
-import time
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
-from uuid import uuid4
 
 from rag_assets.embedding.base import EmbedderFacts
+from rag_assets.embedding.built_folder import ready_folder
 from rag_assets.embedding.fastembed_model import FastembedModel
 from rag_assets.embedding.local_weights import (
     MINILM,
@@ -25,16 +20,10 @@ from rag_assets.embedding.local_weights import (
     packaged_tokenizer,
     read_weights,
 )
-from rag_assets.errors import MissingModel
-from rag_assets.incremental import STAGED_SUFFIX, file_sha256
 from rag_assets.text.tokens import packaged_model_folder
-
-logger = logging.getLogger(__name__)
 
 BUILDER_VERSION = 1
 """Raise it with every change of `onnx_graph` or of this module that changes a vector."""
-_MANIFEST = "manifest.json"
-_ABANDONED_AFTER_S = 600.0
 
 
 class Precision(StrEnum):
@@ -70,29 +59,11 @@ class LocalModel(FastembedModel):
         return packaged_tokenizer()
 
     def ready_folder(self) -> Path:
-        folder = self.models_folder / self.facts.identity
-        if not folder.exists():
-            self._build(folder)
-        elif damage := _damage(folder):
-            logger.warning("%s: building the embedding model again.", damage)
-            shutil.rmtree(folder)
-            self._build(folder)
-        return folder
+        return ready_folder(self.models_folder / self.facts.identity, self._write)
 
-    def _build(self, folder: Path) -> None:
-        logger.info("Building the embedding model %s (once).", self.facts.identity)
-        started = time.monotonic()
-        _remove_abandoned_builds(folder)
-        staged = folder.with_name(f"{folder.name}.{uuid4().hex}{STAGED_SUFFIX}")
-        staged.mkdir(parents=True)
-        try:
-            _write_model(staged, self._precision)
-            _write_tokenizer(staged)
-            _write_manifest(staged)
-            _publish(staged, folder)
-        finally:
-            shutil.rmtree(staged, ignore_errors=True)
-        logger.info("Built %s in %.1f s.", folder, time.monotonic() - started)
+    def _write(self, folder: Path) -> None:
+        _write_model(folder, self._precision)
+        _write_tokenizer(folder)
 
 
 def _write_model(folder: Path, precision: Precision) -> None:
@@ -118,39 +89,3 @@ def _write_tokenizer(folder: Path) -> None:
         (folder / name).write_text(json.dumps(content, ensure_ascii=False), "utf-8")
     for name in ("config.json", "special_tokens_map.json"):
         shutil.copyfile(source / name, folder / name)
-
-
-def _write_manifest(folder: Path) -> None:
-    files = {path.name: file_sha256(path) for path in sorted(folder.iterdir())}
-    (folder / _MANIFEST).write_text(json.dumps(files, indent=2) + "\n", "utf-8")
-
-
-def _damage(folder: Path) -> str:
-    """What is wrong with a built folder; empty when it is as it was built."""
-    try:
-        files: dict[str, str] = json.loads((folder / _MANIFEST).read_text("utf-8"))
-        for name, sha256 in files.items():
-            if file_sha256(folder / name) != sha256:
-                return f"{folder / name} is not as it was built"
-    except (OSError, ValueError, AttributeError) as error:
-        return f"{folder} is incomplete ({error})"
-    return ""
-
-
-def _publish(staged: Path, folder: Path) -> None:
-    """Give the staged folder its final name; if another process was faster, its folder stays."""
-    for path in staged.iterdir():
-        with path.open("rb") as file:
-            os.fsync(file.fileno())
-    try:
-        staged.rename(folder)
-    except OSError as error:
-        if not folder.is_dir():
-            raise MissingModel(f"The embedding model cannot be put into {folder} ({error}).") from error
-
-
-def _remove_abandoned_builds(folder: Path) -> None:
-    """A killed build leaves its staged folder; a young one may belong to a process that is still building."""
-    for staged in folder.parent.glob(f"{folder.name}.*{STAGED_SUFFIX}"):
-        if time.time() - staged.stat().st_mtime > _ABANDONED_AFTER_S:
-            shutil.rmtree(staged, ignore_errors=True)

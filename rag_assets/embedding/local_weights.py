@@ -18,6 +18,10 @@ WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
 """Of tokenizer.json; another vocabulary would make other vectors of the same weights."""
 PACKAGED_TOKENIZER_ID = f"wordpiece-{TOKENIZER_SHA256[:8]}"
+SEGMENT_IDS = "token_type_ids"
+"""Input of a graph whose inputs have segments: the number of each token's segment, 0-based."""
+SEGMENTS = "embeddings.segments.weight"
+"""Name of the vectors that are added to the tokens of each segment, shape (n_segments, n_hidden)."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,12 @@ class BertShape:
     layer_norm_epsilon: float = 1e-12
     max_tokens: int = 256
     """Longest input the model was trained for, special tokens included (sentence_bert_config.json)."""
+    n_segments: int = 0
+    """Parts of an input that are told apart, each by a vector of its own; 0: none are."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return ("input_ids", "attention_mask", *([SEGMENT_IDS] if self.n_segments else []))
 
 
 MINILM = BertShape()
@@ -47,13 +57,10 @@ def packaged_tokenizer() -> Path:
     return checked_file(packaged_model_folder() / "tokenizer.json", TOKENIZER_SHA256)
 
 
-def checked_file(path: Path, sha256: str) -> Path:
-    """The path given, if the file there has that SHA-256; raises MissingModel otherwise."""
+def checked_file(path: Path, sha256: str, model: str = "the official all-MiniLM-L6-v2") -> Path:
+    """The path given, if the file there has that SHA-256; raises MissingModel otherwise. model: whose file it is."""
     if not path.is_file():
-        raise MissingModel(f"{path}, a file of the packaged embedding model, does not exist. {REINSTALL}")
+        raise MissingModel(f"{path}, a file of {model}, does not exist. {REINSTALL}")
     if (found := file_sha256(path)) != sha256:
-        raise MissingModel(
-            f"{path} is not the file of the official all-MiniLM-L6-v2: its SHA-256 is {found}, not {sha256}. "
-            f"{REINSTALL}"
-        )
+        raise MissingModel(f"{path} is not the file of {model}: its SHA-256 is {found}, not {sha256}. {REINSTALL}")
     return path

@@ -16,7 +16,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from rag_assets.embedding.local_weights import BertShape
+from rag_assets.embedding.local_weights import SEGMENT_IDS, SEGMENTS, BertShape
 
 Weights = Mapping[str, NDArray[np.float32]]
 
@@ -38,17 +38,20 @@ class _BertGraph:
         self.constants: dict[str, onnx.TensorProto] = {}
 
     def embeddings(self) -> str:
-        """Normalised sum of word, position and type embeddings; beside it the length of each text (`n_tokens`).
+        """Normalised sum of word, position and segment embeddings; beside it the length of each text (`n_tokens`).
 
         All text has token type 0, so that row is added to the positions once, here.
         """
-        for name in ("input_ids", "attention_mask"):
+        for name in self._shape.inputs:
             self._node("Cast", [name], [f"{name}.int32"], domain=_PLAIN, attributes={"to": TensorProto.INT32})
         types = self._weights["embeddings.token_type_embeddings.weight"]
         positions = self._weights["embeddings.position_embeddings.weight"] + types[0]
         words = self._constant("embeddings.word_embeddings.weight")
         typed_positions = self._made_constant("embeddings.typed_positions", positions)
-        inputs = ["input_ids.int32", "", words, typed_positions, "", *self._layer_norm("embeddings")]
+        segments, table = "", ""
+        if self._shape.n_segments:
+            segments, table = f"{SEGMENT_IDS}.int32", self._constant(SEGMENTS)
+        inputs = ["input_ids.int32", segments, words, typed_positions, table, *self._layer_norm("embeddings")]
         self._node(
             "EmbedLayerNormalization",
             [*inputs, "attention_mask.int32"],
@@ -115,9 +118,9 @@ class _BertGraph:
 def write_bert(weights: Weights, shape: BertShape, path: Path) -> None:
     """Write the fp32 encoder to `path`.
 
-    weights: the tensors by their names in a Hugging Face `BertModel`. Inputs of the graph: `input_ids` and
-    `attention_mask`, int64 (n_texts, n_tokens), padded at the right. Output: `last_hidden_state`, float32
-    (n_texts, n_tokens, n_hidden).
+    weights: the tensors by their names in a Hugging Face `BertModel`; of a shape with segments, their vectors too,
+    (n_segments, n_hidden). Inputs of the graph: `shape.inputs`, int64 (n_texts, n_tokens), padded at the right. Output:
+    `last_hidden_state`, float32 (n_texts, n_tokens, n_hidden).
     """
     graph = _BertGraph(weights, shape)
     hidden = graph.embeddings()
@@ -129,10 +132,7 @@ def write_bert(weights: Weights, shape: BertShape, path: Path) -> None:
         helper.make_graph(
             graph.nodes,
             "bert",
-            [
-                helper.make_tensor_value_info(name, TensorProto.INT64, tokens)
-                for name in ("input_ids", "attention_mask")
-            ],
+            [helper.make_tensor_value_info(name, TensorProto.INT64, tokens) for name in shape.inputs],
             [helper.make_tensor_value_info(_OUTPUT, TensorProto.FLOAT, [*tokens, shape.n_hidden])],
             list(graph.constants.values()),
         ),

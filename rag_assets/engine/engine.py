@@ -12,7 +12,7 @@ from functools import partial
 from threading import BoundedSemaphore, RLock
 from typing import Any, Self
 
-from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.drafts import DraftAnswer, Readers
 from rag_assets.answering.manner import AS_SET, Manner
 from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
 from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
@@ -34,7 +34,7 @@ from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
 from rag_assets.promises import check_all
 from rag_assets.questions import Question, asked
-from rag_assets.reranking import Means, SkippingReranker, open_reranker
+from rag_assets.reranking import Means, SkippingReranker, open_reranker, open_sentence_reader
 from rag_assets.retrieval.opening import corpus_version, fit_together, open_searcher, published_files
 from rag_assets.retrieval.queries import QueryPlanner, open_query_planner
 from rag_assets.retrieval.search import SEARCH_VERSION, Searcher
@@ -232,7 +232,7 @@ class Engine:
             if self._kept_pipeline is None:
                 settings, encoder = self._settings, self._encoder()
                 self._kept_pipeline = AnswerPipeline(
-                    open_answerer(settings, self._tokens, self._connections),
+                    open_answerer(settings, Readers(self._tokens, open_sentence_reader(settings)), self._connections),
                     open_scorer(settings, encoder, self._connections),
                     ReplyCache(settings.paths.answers, DraftAnswer),
                     settings.answering,

@@ -3,6 +3,7 @@
 from rag_assets.reranking.base import Candidate, Judgement, Reranker, Scores, stretched
 from rag_assets.reranking.rerankers import NO_RERANKER, RERANKERS, Means, open_reranker
 from rag_assets.reranking.skipping import SkippingReranker
+from rag_assets.reranking.trained_reader import TrainedReader, open_sentence_reader
 
 __all__ = [
     "NO_RERANKER",
@@ -13,6 +14,8 @@ __all__ = [
     "Reranker",
     "Scores",
     "SkippingReranker",
+    "TrainedReader",
     "open_reranker",
+    "open_sentence_reader",
     "stretched",
 ]

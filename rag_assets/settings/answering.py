@@ -21,6 +21,11 @@ class ExtractiveSettings(StageSettings):
         "does: at 0.6, all of 100 COVID-QA questions are answered, 50 with the paper that answers them left out, none "
         "of another field, and 80 % of OHR-Bench; at 0.62, 98, 41, 0 and 76 % (benchmarks/refusal_threshold.py).",
     )
+    sentence_reader: bool = Field(
+        True,
+        description="The best sentences are read once more, each together with the question, by a small model that was "
+        "trained for it; it tells which of those that speak of the matter answers.",
+    )
     table_rows: bool = Field(
         True, description="Rows of tables that the question names answer too, with the names of their columns."
     )

@@ -2,6 +2,7 @@
 
 import pytest
 
+from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.definitions import defined_names
 from rag_assets.settings import ExtractiveSettings
@@ -9,7 +10,7 @@ from rag_assets_tests.answering.builders import WordReader, chunk, context
 
 
 def said(question: str, text: str) -> list[str]:
-    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(), min_sources=1)
+    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(), min_sources=1)
     return [claim.text for claim in answerer.draft(question, [context(chunk("paper", text))]).claims]
 
 

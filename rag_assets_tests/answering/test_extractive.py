@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.domain import Context, ContextPassage, ContextUnit, UnitKind
 from rag_assets.settings import ExtractiveSettings
@@ -23,7 +24,7 @@ QUESTION = "What is the constant k of reciprocal rank fusion?"
 
 
 def answerer(**changes: object) -> ExtractiveAnswerer:
-    return ExtractiveAnswerer(WordReader(), ExtractiveSettings(**changes), min_sources=2)  # type: ignore[arg-type]
+    return ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(**changes), min_sources=2)  # type: ignore[arg-type]
 
 
 def test_the_best_sentence_of_each_of_two_papers_is_quoted() -> None:
@@ -48,7 +49,7 @@ def test_passages_are_read_as_they_are_stored() -> None:
     """Passages that are encoded anew take a tenth of a second of every answer."""
     reader = WordReader()
 
-    draft = ExtractiveAnswerer(reader, ExtractiveSettings(), min_sources=2).draft(QUESTION, [context(FUSION)])
+    draft = ExtractiveAnswerer(Readers(reader), ExtractiveSettings(), min_sources=2).draft(QUESTION, [context(FUSION)])
 
     assert draft.claims
     assert FUSION.text not in reader.exactly_read
@@ -284,7 +285,7 @@ def test_a_sentence_behind_what_the_model_reads_is_scored_too() -> None:
     reader = WordReader(longest=20)
     text = f"{'Many lists have been merged by many authors in many ways. ' * 3}{FUSION.text}"
 
-    draft = ExtractiveAnswerer(reader, ExtractiveSettings(), min_sources=1).draft(
+    draft = ExtractiveAnswerer(Readers(reader), ExtractiveSettings(), min_sources=1).draft(
         QUESTION, [context(chunk("long", text))]
     )
 

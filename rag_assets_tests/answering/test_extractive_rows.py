@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from rag_assets.answering.citations.verification import verify
+from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.rows import table_rows
 from rag_assets.domain import Chunk, Context, ContextPassage
@@ -65,7 +66,7 @@ def test_of_a_wide_row_only_what_was_asked_is_published_and_all_of_it_quoted() -
 
 def test_a_row_that_is_published_passes_verification() -> None:
     """What verification drops leaves the question without an answer."""
-    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(), min_sources=1)
+    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(), min_sources=1)
     for question, source in (
         ("What BLEU does the ConvS2S model reach?", MODELS),
         ("Which dose did Turner 2000 use?", WIDE),
@@ -85,7 +86,7 @@ def test_a_row_needs_a_cell_that_says_something() -> None:
 
 def test_rows_can_be_switched_off() -> None:
     """A corpus whose tables were read badly is better off without."""
-    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(table_rows=False), min_sources=1)
+    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(table_rows=False), min_sources=1)
 
     assert answerer.draft("What BLEU does the ConvS2S model reach?", [context(MODELS)]).claims == ()
 
@@ -138,7 +139,7 @@ def test_a_row_answers_before_sentences_about_the_same() -> None:
         "prose",
         "The ConvS2S model and the BLEU that it reaches are described in the second table of this paper at length.",
     )
-    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(), min_sources=1)
+    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(), min_sources=1)
     contexts = [context(prose), context(MODELS)]
 
     first = answerer.draft("What BLEU does the ConvS2S model reach?", contexts).claims[0]
@@ -170,7 +171,7 @@ def test_a_row_is_published_below_its_caption_and_its_heading() -> None:
 
 def test_a_row_that_is_stated_as_it_stands_passes_verification() -> None:
     """A matrix names each row in every other one: the names of its columns are no other rows."""
-    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(), min_sources=1)
+    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(), min_sources=1)
     question = "What is the correlation of ferritin with iron?"
 
     draft = answerer.draft(question, [context(MATRIX)])
@@ -206,7 +207,9 @@ def test_of_rows_with_the_same_name_the_one_below_the_heading_that_is_named_come
     )
     question = "What was the score of Lund among those who were at school in the first wave?"
 
-    draft = ExtractiveAnswerer(WordReader(), ExtractiveSettings(), min_sources=1).draft(question, [read(scores)])
+    draft = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(), min_sources=1).draft(
+        question, [read(scores)]
+    )
 
     assert [claim.text[-3:] for claim in draft.claims] == ["6.5", "7.5"]
 
@@ -225,7 +228,7 @@ def test_a_part_that_a_row_answers_is_not_named_as_unanswered() -> None:
     question = "When does basalt form, and what score does ConvS2S reach in the translation of weather reports?"
     basalt = chunk("geology", "Basalt forms when lava cools quickly at the surface of the earth.")
 
-    draft = ExtractiveAnswerer(WordReader(), ExtractiveSettings(), min_sources=1).draft(
+    draft = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(), min_sources=1).draft(
         question, [context(basalt), read(MODELS)]
     )
 

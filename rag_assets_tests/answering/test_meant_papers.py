@@ -1,5 +1,6 @@
 """Questions about one paper among several, asked of the embedded answerer."""
 
+from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.meant_papers import with_papers
 from rag_assets.questions import question_parts
@@ -20,7 +21,7 @@ CONTEXTS = [context(VALLEY), context(HILL)]
 
 
 def said(question: str) -> list[str]:
-    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(min_relevance=0.4), min_sources=2)
+    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(min_relevance=0.4), min_sources=2)
     return [claim.text for claim in answerer.draft(question, CONTEXTS).claims]
 
 
@@ -85,7 +86,7 @@ def test_each_description_finds_its_own_paper_beside_a_longer_one() -> None:
 def test_a_paper_does_not_answer_for_another_one_that_was_not_found() -> None:
     """The age of the sheep would be given as that of the zebras."""
     question = "How old were the animals on average in the study of iron among mountain sheep and in the zebra survey?"
-    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(min_relevance=0.4), min_sources=2)
+    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(min_relevance=0.4), min_sources=2)
 
     answer = answerer.draft(question, [context(HILL)])
 
@@ -105,7 +106,7 @@ def test_an_open_question_says_of_which_paper_it_was_asked() -> None:
 def test_a_definition_in_another_paper_is_no_answer_for_the_described_one() -> None:
     """What another paper means by a name was published as what the described one says of it."""
     other = chunk("other", "A lamb index is defined as the number of lambs of a farm in a year.")
-    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(min_relevance=0.4), min_sources=2)
+    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(min_relevance=0.4), min_sources=2)
     contexts = [context(other), *CONTEXTS]
 
     described = answerer.draft("What is the lamb index in the study of iron among mountain sheep?", contexts)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.citations.verification import verify
-from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.drafts import DraftAnswer, Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.comparison import compared_sides
 from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Context
@@ -31,7 +31,7 @@ def page(of: Chunk) -> Context:
 
 
 def draft(question: str, *contexts: Context) -> DraftAnswer:
-    return ExtractiveAnswerer(WordReader(), ExtractiveSettings(min_relevance=0.3), min_sources=1).draft(
+    return ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(min_relevance=0.3), min_sources=1).draft(
         question, contexts
     )
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.citations.support import EmbeddedSupport
-from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
+from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim, Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.unmentioned import unmentioned
 from rag_assets.answering.pipeline import AnswerPipeline
@@ -59,7 +59,7 @@ def test_words_that_every_paper_replaces_by_others_are_never_missing(question: s
 
 def test_only_the_papers_that_are_quoted_count() -> None:
     """That another paper has the word says nothing about the one that is quoted."""
-    answerer = ExtractiveAnswerer(WordReader(), ExtractiveSettings(min_relevance=0.4), min_sources=1)
+    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(min_relevance=0.4), min_sources=1)
 
     draft = answerer.draft("What share of the tuberculosis cases were resistant?", [context(SURVEY), context(FARM)])
 

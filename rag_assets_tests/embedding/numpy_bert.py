@@ -1,9 +1,10 @@
-"""all-MiniLM-L6-v2 once more, in plain numpy and 64 bits, straight from Devlin et al. 2019 and the packaged files.
+"""all-MiniLM-L6-v2 and the sentence reader once more, in plain numpy and 64 bits, from Devlin et al. 2019.
 
 Shares no code with the product: what both get right, a mistake in one of them would break.
 """
 
 import math
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,16 +39,20 @@ class NumpyBert:
 
     def hidden(self, text: str) -> Array:
         """The last layer: a row for each token, special ones included."""
-        hidden = self._embeddings(self._tokenizer.encode(text).ids)
+        return self._hidden_of(self._tokenizer.encode(text).ids, 0.0)
+
+    def _hidden_of(self, ids: list[int], added: Array | float) -> Array:
+        """added: to the embeddings of the tokens."""
+        hidden = self._embeddings(ids, added)
         for index in range(N_LAYERS):
             hidden = self._layer(f"encoder.layer.{index}", hidden)
         return hidden
 
-    def _embeddings(self, ids: list[int]) -> Array:
+    def _embeddings(self, ids: list[int], added: Array | float) -> Array:
         words, positions, types = (
             self._weights[f"embeddings.{kind}_embeddings.weight"] for kind in ("word", "position", "token_type")
         )
-        return self._norm("embeddings.LayerNorm", words[ids] + positions[: len(ids)] + types[0])
+        return self._norm("embeddings.LayerNorm", words[ids] + positions[: len(ids)] + types[0] + added)
 
     def _layer(self, at: str, hidden: Array) -> Array:
         attended = self._dense(f"{at}.attention.output.dense", self._attention(f"{at}.attention.self", hidden))
@@ -73,3 +78,31 @@ class NumpyBert:
         centred = values - values.mean(axis=-1, keepdims=True)
         scaled = centred / np.sqrt(values.var(axis=-1, keepdims=True) + 1e-12)
         return scaled * self._weights[f"{at}.weight"] + self._weights[f"{at}.bias"]
+
+
+class NumpyReader(NumpyBert):
+    """The sentence reader: the same encoder with what was trained added (Hu et al. 2021, LoRA), and its head."""
+
+    def __init__(self, trained: Path) -> None:
+        super().__init__()
+        self._trained = {name: values.astype(np.float64) for name, values in load_file(trained).items()}
+        for name in self._trained:
+            if name.endswith(".up"):
+                matrix = name.removesuffix(".up")
+                added = self._trained[name] @ self._trained[f"{matrix}.down"]
+                self._weights[f"{matrix}.weight"] = self._weights[f"{matrix}.weight"] + added
+
+    def score(self, question: str, before: str, sentence: str) -> float:
+        asked, preceding, read = (
+            self._tokenizer.encode(text, add_special_tokens=False).ids for text in (question, before, sentence)
+        )
+        parts = [[101, *asked[:32], 102], preceding[-20:], [*read[:64], 102]]
+        segments = np.repeat([0, 1, 2], [len(part) for part in parts])
+        tokens = [token for part in parts for token in part]
+        hidden = self._hidden_of(tokens, self._trained["embeddings.segments.weight"][segments])
+        unit = hidden / np.linalg.norm(hidden, axis=1, keepdims=True)
+        own = np.flatnonzero(segments == 2)
+        nearness = np.mean([max(unit[i] @ unit[j] for j in own) for i in range(1, len(parts[0]))])
+        seen = np.concatenate([hidden[0], hidden[own].mean(axis=0)])
+        total = seen @ self._trained["head.weight"] + nearness * self._trained["head.nearness"][0]
+        return float(total + self._trained["head.constant"][0])

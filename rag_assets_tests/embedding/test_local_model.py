@@ -178,7 +178,7 @@ def test_a_damaged_model_is_built_again(
 
     assert np.array_equal(vector, expected)
     assert file_sha256(model) == good
-    assert caplog.messages == [f"{model} is not as it was built: building the embedding model again."]
+    assert caplog.messages == [f"{model} is not as it was built: building the model again."]
 
 
 def test_weights_that_are_not_the_official_ones_are_refused(tmp_path: Path) -> None:

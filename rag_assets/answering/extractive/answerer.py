@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Self
 
-from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, TokenReader
+from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, Readers
 from rag_assets.answering.extractive.announcements import only_announces
 from rag_assets.answering.extractive.candidates import Candidate, FindCandidates, sentences
 from rag_assets.answering.extractive.comparison import compared_sides
@@ -29,20 +29,22 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 41
+EXTRACTIVE_VERSION = 42
 
 
 class ExtractiveAnswerer:
     """Answers with verbatim sentences from two papers where two have something to say."""
 
-    def __init__(self, reader: TokenReader, settings: ExtractiveSettings, *, min_sources: int) -> None:
-        self._reader = reader
+    def __init__(self, readers: Readers, settings: ExtractiveSettings, *, min_sources: int) -> None:
+        self._readers = readers
+        self._reader = readers.tokens
         self._settings = settings
         self._min_sources = min_sources
 
     @property
     def identity(self) -> str:
-        made_with = fingerprint(self._reader.identity, self._settings.fingerprint())
+        read_with = [one.identity for one in (self._readers.tokens, self._readers.sentences) if one is not None]
+        made_with = fingerprint(*read_with, self._settings.fingerprint())
         return f"{EXTRACTIVE}-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
 
     def read(self, context: Context) -> Context:
@@ -63,7 +65,7 @@ class ExtractiveAnswerer:
         if not candidates or not told:
             return DraftAnswer(missing_names=said)
         asked = with_papers(question, told, contexts, self._reader)
-        candidates, parts = PartScorer(self._reader, self._settings).scored(asked, candidates, contexts)
+        candidates, parts = PartScorer(self._readers, self._settings).scored(asked, candidates, contexts)
         selection = Selection(candidates, parts, contexts, self._settings)
         selection.choose(min_papers=self._min_sources)
         if not selection.chosen:

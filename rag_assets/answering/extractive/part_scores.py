@@ -9,12 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from rag_assets.answering.drafts import TokenReader
+from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive.answer_types import raised_by_type
 from rag_assets.answering.extractive.candidates import Candidate
 from rag_assets.answering.extractive.close_reading import closely_read, standings, vectors_of
 from rag_assets.answering.extractive.meant_papers import AskedPart
 from rag_assets.answering.extractive.relevance import Part, Relevances, nearness_of, relevances
+from rag_assets.answering.extractive.second_reading import read_again
 from rag_assets.answering.extractive.unmentioned import unmentioned
 from rag_assets.answering.extractive.words import term_weights
 from rag_assets.domain import Context
@@ -31,8 +32,9 @@ says so (`missing_words`)."""
 class PartScorer:
     """Scores the candidates for the parts of one question."""
 
-    def __init__(self, reader: TokenReader, settings: ExtractiveSettings) -> None:
-        self._reader = reader
+    def __init__(self, readers: Readers, settings: ExtractiveSettings) -> None:
+        self._reader = readers.tokens
+        self._sentences = readers.sentences
         self._settings = settings
 
     def scored(
@@ -61,10 +63,13 @@ class PartScorer:
         candidates, nearness = read
         text = asked.part.text
         relevance = relevances(text, candidates, weights, nearness, _standing(asked, standing))
-        raised = raised_by_type(text, candidates, relevance, self._settings)
+        relevance = raised_by_type(text, candidates, relevance, self._settings)
         if asked.part.about:
-            raised = raised * np.array([one.paper_id == asked.paper_id for one in candidates], np.float32)
-        return Part(text, weights, raised, asked.paper_id, bool(asked.part.about))
+            relevance = relevance * np.array([one.paper_id == asked.paper_id for one in candidates], np.float32)
+        if self._sentences is not None:
+            relevance = read_again(asked.part.searched, candidates, relevance, self._sentences)
+        is_read = self._sentences is not None
+        return Part(text, weights, relevance, asked.paper_id, is_described=bool(asked.part.about), is_read=is_read)
 
     def _if_mentioned(self, asked: AskedPart, part: Part, contexts: Sequence[Context]) -> Part:
         """The part; without relevant candidates where its paper does not speak of what it asks."""

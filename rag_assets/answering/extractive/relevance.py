@@ -34,6 +34,8 @@ class Part:
     """The paper it is asked of; None for any."""
     is_described: bool = False
     """Whether the question describes that paper."""
+    is_read: bool = False
+    """Whether the best candidates were read together with the question; what is relevant then answers."""
 
     def own_weights(self, others: Iterable["Part"]) -> dict[str, float]:
         """The weights of the words that no other part has, summing to 1; of all its words when it has no others."""

@@ -101,11 +101,11 @@ class Selection:
     def _is_answered(self, part: Part, own: Mapping[str, float]) -> bool:
         """Whether a chosen sentence is relevant to a part and holds some of its own words, or a paragraph holds most.
 
-        A part with one word of its own ("and how was it chosen?") is judged by relevance alone, and so is one that is
-        asked of a paper: several parts may ask the same of different papers. So is a row, which has a relevance only to
-        the parts that it answers.
+        A part whose candidates were read with it is judged by relevance alone, and so is one with one word of its own
+        ("and how was it chosen?") and one that is asked of a paper: several parts may ask the same of different papers.
+        So is a row, which has a relevance only to the parts that it answers.
         """
-        is_judged_by_words = len(own) > 1 and not part.is_described
+        is_judged_by_words = len(own) > 1 and not part.is_described and not part.is_read
         floor, some = self._settings.min_relevance, _OWN_WORDS_SOME if is_judged_by_words else 0.0
         relevant = [self._candidates[i] for i in self.chosen if part.relevance[i] >= floor]
         if any(one.kind is CandidateKind.ROW or held(one.terms, own) >= some for one in relevant):

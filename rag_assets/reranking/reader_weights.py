@@ -1,0 +1,54 @@
+"""The trained weights of the sentence reader: what is added to the packaged all-MiniLM-L6-v2, and the head that scores.
+
+What is added to a matrix is a product of two thin ones (LoRA, Hu et al. 2021, "LoRA: Low-Rank Adaptation of Large
+Language Models"), so that the file is a fiftieth of the model. How they were trained: docs/adr/0052.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_assets.embedding.local_weights import SEGMENTS, checked_file, read_weights
+
+Matrix = NDArray[np.float32]
+
+FILE = Path(__file__).with_name("sentence_reader.safetensors")
+SHA256 = "c3a5e063bc59062a7b3b14e6d50598bf3f2b9f66de6a9a0deb47a9ae69237c54"
+_DOWN, _UP = ".down", ".up"
+
+
+@dataclass(frozen=True)
+class Head:
+    """Turns what the encoder makes of question and sentence into one number."""
+
+    start: Matrix
+    """Weights of the first token, shape (n_hidden,)."""
+    mean: Matrix
+    """Weights of the mean of the sentence's tokens, shape (n_hidden,)."""
+    nearness: float
+    """Weight of the mean over the question's tokens of the best cosine among the sentence's."""
+    constant: float
+
+
+def trained(file: Path = FILE, sha256: str = SHA256) -> Mapping[str, Matrix]:
+    """The file's tensors by name. Raises MissingModel when it is not there or not the one that was trained."""
+    from safetensors.numpy import load_file
+
+    checked = checked_file(file, sha256, "the sentence reader")
+    return {name: values.astype(np.float32) for name, values in load_file(checked).items()}
+
+
+def head_of(tensors: Mapping[str, Matrix]) -> Head:
+    start, mean = np.split(tensors["head.weight"], 2)
+    return Head(start, mean, float(tensors["head.nearness"][0]), float(tensors["head.constant"][0]))
+
+
+def merged(tensors: Mapping[str, Matrix]) -> dict[str, Matrix]:
+    """The packaged weights with what was trained added to them, and the vectors of the segments."""
+    weights = dict(read_weights())
+    for name in [name.removesuffix(_DOWN) for name in tensors if name.endswith(_DOWN)]:
+        weights[f"{name}.weight"] = weights[f"{name}.weight"] + tensors[name + _UP] @ tensors[name + _DOWN]
+    return weights | {SEGMENTS: tensors[SEGMENTS]}

@@ -1,0 +1,108 @@
+"""The candidates that come nearest to a question are read once more with it, and what that tells decides."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_assets.answering.drafts import PrecededText, Readers
+from rag_assets.answering.extractive import ExtractiveAnswerer
+from rag_assets.answering.extractive.candidates import CandidateKind, candidate
+from rag_assets.answering.extractive.second_reading import N_READ, read_again
+from rag_assets.settings import ExtractiveSettings
+from rag_assets_tests.answering.builders import WordReader, chunk, context
+
+QUESTION = "Why was the bridge over the river closed?"
+NEAR = "The bridge over the river was closed for a whole summer."
+ANSWER = "Cracks in two girders had been found to widen with every lorry."
+SURE, UNSURE = 4.0, -6.0
+
+
+class Says:
+    """A SentenceReader with a score for each text; 0 for others."""
+
+    identity = "says"
+
+    def __init__(self, scores: Mapping[str, float]) -> None:
+        self._scores = scores
+        self.read: list[PrecededText] = []
+
+    def scores(self, question: str, sentences: Sequence[PrecededText]) -> NDArray[np.float32]:
+        self.read += sentences
+        return np.array([self._scores.get(one.text, 0.0) for one in sentences], np.float32)
+
+
+def drafted(reader: Says | None, **changes: float) -> list[str]:
+    answerer = ExtractiveAnswerer(Readers(WordReader(), reader), ExtractiveSettings(**changes), min_sources=1)  # type: ignore[arg-type]
+    return [claim.text for claim in answerer.draft(QUESTION, [context(chunk("bridge", f"{NEAR} {ANSWER}"))]).claims]
+
+
+def test_the_sentence_that_answers_is_published_before_the_one_that_repeats_the_question() -> None:
+    """Nearness alone answers "why was it closed" with "it was closed"."""
+    assert drafted(None)[0].startswith(NEAR)
+    assert drafted(Says({NEAR: UNSURE, ANSWER: SURE})) == [ANSWER]
+
+
+def test_nothing_is_published_when_no_sentence_answers() -> None:
+    """A paper about the matter that does not say what is asked is no answer."""
+    assert drafted(Says({NEAR: UNSURE, ANSWER: UNSURE})) == []
+
+
+def test_only_the_nearest_are_read_and_no_other_passes_them() -> None:
+    """Each reading is a pass of the model: reading hundreds would take seconds. One that nobody read must not win for
+    that."""
+    sentences = [f"Bridge number {n} was closed for some days then." for n in range(N_READ + 6)]
+    within = context(chunk("bridges", " ".join(sentences)))
+    candidates = [candidate(within, 0, within.text.index(one), within.text.index(one) + len(one)) for one in sentences]
+    nearness = np.linspace(0.9, 0.5, len(sentences), dtype=np.float32)
+    reader = Says(dict.fromkeys(sentences, UNSURE) | {sentences[3]: SURE})
+
+    relevance = read_again(QUESTION, candidates, nearness, reader)
+
+    assert [one.text for one in reader.read] == sentences[:N_READ]
+    assert relevance.argmax() == 3
+    assert relevance[N_READ:].max() <= relevance[:N_READ].min()
+    assert relevance.min() >= 0
+    assert relevance.max() <= 1
+
+
+def test_candidates_of_another_paper_than_the_one_meant_stay_out() -> None:
+    """Their relevance is 0 before they are read, and reading must not bring them back."""
+    within = context(chunk("bridge", f"{NEAR} {ANSWER}"))
+    candidates = [candidate(within, 0, 0, len(NEAR)), candidate(within, 0, len(NEAR) + 1, len(within.text))]
+
+    relevance = read_again(QUESTION, candidates, np.array([0.7, 0.0], np.float32), Says({ANSWER: SURE}))
+
+    assert relevance[1] == 0
+
+
+def test_a_row_that_was_found_by_name_keeps_less_of_a_lead_than_it_had() -> None:
+    """A row that is named but does not hold what is asked gives way to a sentence that says it."""
+    within = context(chunk("bridge", f"{NEAR} {ANSWER}"))
+    row = candidate(within, 0, 0, len(NEAR), CandidateKind.ROW)
+    said = candidate(within, 0, len(NEAR) + 1, len(within.text))
+    nearness = np.array([0.95, 0.6], np.float32)
+
+    relevance = read_again(QUESTION, [row, said], nearness, Says({NEAR: 0.0, ANSWER: SURE}))
+
+    assert relevance[1] > relevance[0]
+
+
+def test_what_stands_before_a_sentence_in_its_paragraph_is_read_with_it() -> None:
+    """ "They widened with every lorry." is understood behind the sentence before it only."""
+    reader = Says({})
+    drafted(reader)
+
+    before = {one.text: one.before for one in reader.read}
+    assert before[ANSWER].strip() == NEAR
+    assert before[NEAR] == ""
+
+
+def test_the_answerer_is_another_one_with_the_reader() -> None:
+    """Cached answers of one must not be served for the other."""
+    with_reader, without = (
+        ExtractiveAnswerer(Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1).identity
+        for reader in (Says({}), None)
+    )
+
+    assert with_reader != without
