@@ -17,7 +17,9 @@ Matrix = NDArray[np.float32]
 
 FILE = Path(__file__).with_name("sentence_reader.safetensors")
 SHA256 = "c3a5e063bc59062a7b3b14e6d50598bf3f2b9f66de6a9a0deb47a9ae69237c54"
-_DOWN, _UP = ".down", ".up"
+DOWN, UP = ".down", ".up"
+"""End the names of the two thin matrices whose product UP @ DOWN is added to one of the model's."""
+HEAD_WEIGHT, HEAD_NEARNESS, HEAD_CONSTANT = "head.weight", "head.nearness", "head.constant"
 
 
 @dataclass(frozen=True)
@@ -42,13 +44,13 @@ def trained(file: Path = FILE, sha256: str = SHA256) -> Mapping[str, Matrix]:
 
 
 def head_of(tensors: Mapping[str, Matrix]) -> Head:
-    start, mean = np.split(tensors["head.weight"], 2)
-    return Head(start, mean, float(tensors["head.nearness"][0]), float(tensors["head.constant"][0]))
+    start, mean = np.split(tensors[HEAD_WEIGHT], 2)
+    return Head(start, mean, float(tensors[HEAD_NEARNESS][0]), float(tensors[HEAD_CONSTANT][0]))
 
 
 def merged(tensors: Mapping[str, Matrix]) -> dict[str, Matrix]:
     """The packaged weights with what was trained added to them, and the vectors of the segments."""
     weights = dict(read_weights())
-    for name in [name.removesuffix(_DOWN) for name in tensors if name.endswith(_DOWN)]:
-        weights[f"{name}.weight"] = weights[f"{name}.weight"] + tensors[name + _UP] @ tensors[name + _DOWN]
+    for name in [name.removesuffix(DOWN) for name in tensors if name.endswith(DOWN)]:
+        weights[f"{name}.weight"] = weights[f"{name}.weight"] + tensors[name + UP] @ tensors[name + DOWN]
     return weights | {SEGMENTS: tensors[SEGMENTS]}

@@ -5,7 +5,7 @@ told only by reading each with the question (a cross-encoder, Nogueira and Cho 2
 The model is the packaged one with weights of its own added, trained on questions of readers (`reader_weights`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -56,11 +56,7 @@ class Sentence(Protocol):
 class _Loaded:
     session: "InferenceSession"
     head: Head
-    tokenizer: ModelTokenizer
-
-    def ids(self, text: str) -> list[int]:
-        """Without special tokens."""
-        return list(self.tokenizer.encoded(text).ids[1:-1])
+    ids: Callable[[str], list[int]]
 
 
 class TrainedReader:
@@ -101,13 +97,19 @@ class TrainedReader:
         with self._loading:
             if self._model is None:
                 folder = ready_folder(self._models_folder / self.identity, _write)
-                self._model = _Loaded(_load(folder / _MODEL), head_of(trained()), ModelTokenizer(packaged_tokenizer()))
+                self._model = _Loaded(_load(folder / _MODEL), head_of(trained()), open_tokenizer())
             return self._model
 
 
 def open_sentence_reader(settings: Settings) -> TrainedReader:
     """Opening it is free; see `TrainedReader`."""
     return TrainedReader(settings.paths.models, settings.execution.n_workers)
+
+
+def open_tokenizer() -> Callable[[str], list[int]]:
+    """Makes the token ids that the model reads of a text, without special tokens."""
+    tokenizer = ModelTokenizer(packaged_tokenizer())
+    return lambda text: list(tokenizer.encoded(text).ids[1:-1])
 
 
 def joined(question: Sequence[int], before: Sequence[int], sentence: Sequence[int]) -> tuple[_Ids, _Ids]:

@@ -54,7 +54,7 @@ _LEAST_RELEVANCE = 0.9
 def table_rows(contexts: Sequence[Context], question: str, reader: TokenReader) -> list[Candidate]:
     """The rows that a part of the question names, each once, in the order of the contexts."""
     own = [(nth, context) for nth, context in enumerate(contexts) if not context.is_generated]
-    rows = [row for nth, context in own for row in _rows_of(nth, context)]
+    rows = [row for nth, context in own for row in rows_of(nth, context)]
     if not rows:
         return []
     matcher = RowMatcher([context for _, context in own], rows, reader)
@@ -71,7 +71,8 @@ def table_rows(contexts: Sequence[Context], question: str, reader: TokenReader) 
     return list(found.values())
 
 
-def _rows_of(nth: int, context: Context) -> Iterator[FoundRow]:
+def rows_of(nth: int, context: Context) -> Iterator[FoundRow]:
+    """Every row of a context's tables, in order. nth: number of the context."""
     for table in tables_in(context.text):
         for row in table.rows:
             yield FoundRow(nth, context, table, row)
@@ -114,10 +115,10 @@ def _published(row: FoundRow, asked: Set[str], matcher: RowMatcher) -> str:
     """The row below its caption and heading, as far as they fit; of a long one, its name and the columns that the
     question names best."""
     text = row.quote if len(row.quote) <= _MAX_ROW_CHARS else _narrowed(row, asked, matcher) or row.quote
-    return SEPARATOR.join([*_titles(row), text])
+    return SEPARATOR.join([*titles_of(row), text])
 
 
-def _titles(row: FoundRow) -> Iterator[str]:
+def titles_of(row: FoundRow) -> Iterator[str]:
     """What stands above a row, word for word: the table's number or its whole title, and the heading in the table."""
     title = row.table.caption.split("\n")[0]
     sentence = next((title[start:end] for start, end in sentence_spans(title) if end > _LEAST_TITLE_CHARS), title)

@@ -38,7 +38,7 @@ def read_again(
     if not len(read):
         return relevance
     ahead = np.array([_ROW_AHEAD if candidates[i].kind is CandidateKind.ROW else 0.0 for i in read], np.float32)
-    scores = reader.scores(question, [_preceded(candidates[i]) for i in read])
+    scores = reader.scores(question, [preceded(candidates[i]) for i in read])
     found = _share(scores + _NEARNESS_WEIGHT * (relevance[read] - ahead))
     moved: Relevances = np.minimum(relevance, found.min())
     moved[read] = found
@@ -51,7 +51,7 @@ def _share(sums: Relevances) -> Relevances:
     return np.asarray(1 / (1 + np.exp(-(sums + shift))), np.float32)
 
 
-def _preceded(candidate: Candidate) -> PrecededText:
+def preceded(candidate: Candidate) -> PrecededText:
     """The candidate behind the end of its paragraph up to it, as far as its passage has it."""
     passage = candidate.passage
     start = candidate.start + passage.own_start - passage.start
