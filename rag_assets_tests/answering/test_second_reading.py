@@ -83,7 +83,7 @@ def test_a_row_that_was_found_by_name_keeps_less_of_a_lead_than_it_had() -> None
     said = candidate(within, 0, len(NEAR) + 1, len(within.text))
     nearness = np.array([0.95, 0.6], np.float32)
 
-    relevance = read_again(QUESTION, [row, said], nearness, Says({NEAR: 0.0, ANSWER: SURE}))
+    relevance = read_again(QUESTION, [row, said], nearness, Says({NEAR: 1.0, ANSWER: 2.0}))
 
     assert relevance[1] > relevance[0]
 

@@ -18,6 +18,10 @@ SAME_MATTER = "Washing of hands was counted by sensors that hung above every sin
 SAME_WORDS = "The nurses of the night and those of the day washed their hands in the same room."
 OTHER_MATTER = "The bridge was closed to lorries after cracks had been found in two of its girders."
 
+LONG_BEFORE = (
+    f"{OTHER_MATTER} {OTHER_MATTER} The night was so busy that no nurse had time to wash her hands at the sink."
+)
+
 
 @pytest.fixture(scope="module")
 def reader(built_model: Path) -> TrainedReader:
@@ -39,7 +43,8 @@ def test_scores_are_those_of_an_independent_implementation(reader: TrainedReader
     sentences = [
         PrecededText(SAME_MATTER),
         PrecededText(ANSWER, "We looked for reasons in the rota."),
-        PrecededText("word " * 2 * MAX_SENTENCE, "before " * 100),
+        PrecededText("word " * 2 * MAX_SENTENCE),
+        PrecededText("It was the reason that the most of them gave.", LONG_BEFORE),
         PrecededText(""),
     ]
 
