@@ -12,15 +12,16 @@ from rag_assets.answering.drafts import PrecededText, SentenceReader
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
 from rag_assets.answering.extractive.relevance import Relevances
 
-N_READ = 24
-"""Candidates of each part of a question; more find hardly more answers (docs/adr/0052)."""
-_NEARNESS_WEIGHT = 5.0
-"""Of the relevance so far, beside the score: both together choose better than either (docs/adr/0052)."""
+N_READ = 16
+"""Candidates of each part of a question; more of them cost time and find no more answers (docs/adr/0052)."""
+_NEARNESS_WEIGHT = 10.0
+"""Of the relevance so far, beside the score. Less of it answers questions from fields of which no paper is: there the
+score, which was trained on questions about the papers, is too high."""
 _ROW_AHEAD = 0.3
 """Rows are that much more relevant than sentences before they are read: they had to match the question by name."""
 _ANSWERS_FROM = 0.6
 """The relevance that a candidate gets whose score and relevance so far are just enough together."""
-_ENOUGH = 3.0
+_ENOUGH = 6.2
 """That sum."""
 _BEFORE_CHARS = 200
 
