@@ -55,7 +55,7 @@ _ABOUT_STATEMENTS = re.compile(
     re.IGNORECASE,
 )
 _SUMMARY = re.compile(
-    r"^\W*(?:(?:please|can you|could you) )*summari[sz]e\b"
+    r"^\W*(?:(?:please|can you|could you) )*(?:summari[sz]e|sum up)\b"
     r"|\b(?:give|write|provide)\b.{0,20}\b(?:summary|overview)\b"
     r"|\b(?:summary|overview|gist) of (?:the|this) (?:paper|study|article)\b"
     r"|\bwhat (?:is|are|was|were) (?:the|this) (?:paper|study|article)\b.{0,120}\babout\b"

@@ -80,7 +80,7 @@ _FUNDING = _kind(
         r"\breceived (?:no )?(?:\w{1,20} )?funding\b",
         r"\bfinancial support for this\b|\bthe funders?\b.{0,40}\bno role|^\W*funding\W*[:.]",
     ),
-    r"fund|financ|sponsor|\bgrants?\b|\bpaid\b|\bpays?\b|"
+    r"fund|financ|sponsor|\bmoney\b|\bgrants?\b|\bpaid\b|\bpays?\b|"
     r"\bsupport(?:ed|s)? (?:the|this) (?:study|work|research|trial|project)",
 )
 _THANKS_AND_CONTRIBUTIONS = _kind(

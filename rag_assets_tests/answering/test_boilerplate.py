@@ -22,6 +22,7 @@ FORMALITIES = {
     "Competing Interests: AL was an author of one of the papers on iron in sheep.": "Is there a conflict of interest?",
     "This study of iron in sheep was supported by grants from the Wool Fund.": "Who funded the study?",
     "The authors received no specific funding for this work on iron in sheep.": "Was there any funding?",
+    "Wool Fund, U.S. Department of Pastures (Grant no. W81-44211).": "Who gave the money for the study of sheep?",
     "All authors read and approved the final version of the manuscript.": "What did the authors contribute?",
     "We thank B. Moe for ferritin measurements in sheep.": "Whom do the authors thank?",
 }

@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.domain import Context, ContextPassage, ContextUnit, UnitKind
@@ -405,12 +407,73 @@ def test_half_a_sentence_at_the_start_of_a_passage_is_no_answer() -> None:
     assert answerer().draft(QUESTION, [context(half)]).claims == ()
 
 
+@pytest.mark.parametrize("mark", ["- ", "2. ", "3) ", "(b) ", "• "])
+def test_an_item_of_a_list_is_published_without_its_mark(mark: str) -> None:
+    """Manuals, slides and posters say most of what they say in lists."""
+    said = "Set the constant k of reciprocal rank fusion to 60 before the lists are merged."
+    text = f"- Open the settings of the lists first.\n{mark}{said}\n4. Close the settings of the lists at the end."
+
+    draft = answerer().draft(QUESTION, [context(chunk("manual", text))])
+
+    assert draft.claims[0].text == said
+
+
+def test_an_item_of_a_list_needs_no_full_stop() -> None:
+    """Items are often written without one; a line that is no item is a heading then."""
+    said = "the constant k of reciprocal rank fusion is 60 for all lists"
+    text = f"- {said.capitalize()}\n- Nothing is known of others"
+    units = tuple(ContextUnit(*span, UnitKind.ITEM, 0) for span in ((0, len(said) + 2), (len(said) + 3, len(text))))
+    plain = context(chunk("list", text))
+
+    assert [it.text for it in answerer().draft(QUESTION, [replace(plain, units=units)]).claims] == [said.capitalize()]
+    assert answerer().draft(QUESTION, [plain]).claims == ()
+
+
+def test_the_marks_on_the_axis_of_a_figure_are_no_answer() -> None:
+    """They are read from the PDF as one "sentence" with the words below the axis."""
+    axis = "0% 10% 20% 30% 40% 50% 60% 70% 80% The constant k of reciprocal rank fusion in all lists Fig. 3."
+
+    assert answerer().draft(QUESTION, [context(chunk("axis", axis))]).claims == ()
+
+
+def test_the_title_of_a_cited_work_is_no_answer() -> None:
+    """A footnote that names a work says nothing of what the work found."""
+    note = "39 Lee, 'The constant k of reciprocal rank fusion', Journal of Lists, 104, 3 (2008), pp. 318-29."
+    told = "Lee (2008, pp. 318-29) found that the constant k of reciprocal rank fusion is best at 60."
+
+    assert answerer().draft(QUESTION, [context(chunk("note", note))]).claims == ()
+    assert [it.text for it in answerer().draft(QUESTION, [context(chunk("told", told))]).claims] == [told]
+
+
+def test_reasons_that_are_only_counted_are_published_with_the_first() -> None:
+    """ "For two reasons" alone answers nothing."""
+    counted = (
+        "For two reasons it is believed that the constant k of reciprocal rank fusion should not be small in any list."
+    )
+    first = "One is that the first ranks would count for too much."
+
+    (claim, *_) = answerer().draft(QUESTION, [context(chunk("fusion", f"{counted} {first}"))]).claims
+
+    assert claim.text == f"{counted} {first}"
+
+
+def test_a_greek_letter_is_found_by_its_name() -> None:
+    """Readers cannot type it."""
+    said = "The plasma δ, which was not used before, is the ratio of the gravity of a filament to magnetic pressure."
+
+    draft = answerer().draft("What is the plasma delta of a filament?", [context(chunk("sun", said))])
+
+    assert [it.text for it in draft.claims] == [said]
+    assert draft.missing_words == ()
+
+
 def test_the_title_of_a_part_of_a_figure_is_no_answer() -> None:
     """ "(A)" names a picture that readers of an answer do not see; a whole sentence behind it may say something."""
     title = chunk("title", "(A) Heatmaps of the constant k of reciprocal rank fusion at all ranks.")
+    small = chunk("small", "Lists. (c) Heatmaps showing how the constant k of reciprocal rank fusion rose with depth.")
     finding = chunk("finding", "(B) The constant k of reciprocal rank fusion was best at 60 in all lists.")
 
-    draft = answerer().draft(QUESTION, [context(title), context(finding)])
+    draft = answerer().draft(QUESTION, [context(title), context(small), context(finding)])
 
     assert [claim.text[:3] for claim in draft.claims] == ["(B)"]
 

@@ -209,12 +209,19 @@ def test_a_summary_names_what_no_sentence_says() -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["What is the paper on sheep about?", "Give a summary of the study", "Summarize it"]
+    "question",
+    [
+        "What is the paper on sheep about?",
+        "Give a summary of the study",
+        "Summarize it",
+        "Can you sum up the work on sheep?",
+    ],
 )
 def test_requests_for_a_summary_are_recognised(question: str) -> None:
     """They are asked in several ways."""
     assert asks_for_summary(question)
     assert not asks_for_summary("What is ferritin about to do?")
+    assert not asks_for_summary("How do the pastures sum up to three?")
     assert not asks_for_summary("Why is the mean no good summary of the scores?")
     assert not asks_for_summary("How did the authors summarise the data?")
 

@@ -13,6 +13,13 @@ from rag_assets.text.sentences import sentence_spans
 MIN_WORDS, MAX_WORDS = 6, 90
 _LEADS_UP_WORDS = 15
 """A sentence of so many words without a number often only leads up to what the next one says."""
+_COUNTS_WHAT_FOLLOWS = re.compile(
+    r"\b(?:two|three|four|five|several|the following) (?:\w+ )?(?:reasons?|ways|steps|kinds|types|factors|advantages|"
+    r"drawbacks|problems|differences|questions|conditions|components|parts|limitations)\b",
+    re.IGNORECASE,
+)
+"""A longer sentence does so too: "For two reasons it is believed that ...". The next one begins what it counts."""
+_MOST_LEADING_WORDS = 30
 _STATEMENT = re.compile(r"^[\"“'(\[]?[A-Z0-9].*[.!][\"”')\]]*(?:\s?\[?\d*\]?)?$", re.DOTALL)
 _NUMBERED = r"(?:fig(?:ure|\.)?|table)\s*S?[\dlI]+[a-z]?\s?[.:]"
 _TITLE_WITH_NUMBER = re.compile(rf"{_NUMBERED}\s", re.IGNORECASE)
@@ -20,6 +27,7 @@ _TITLE_WITH_NUMBER = re.compile(rf"{_NUMBERED}\s", re.IGNORECASE)
 _NUMBER_OF_TITLE = re.compile(rf"\s*{_NUMBERED}\s*", re.IGNORECASE)
 """Before a title that ends of sentences were found in: "Fig. 2." and "Mean number of points."."""
 _PANEL = re.compile(r"\([A-Za-z](?:[,–-] ?[A-Za-z])*\)\s")
+_AFTER_PANEL = re.compile(rf"{_PANEL.pattern}$")
 """Begins the title of a part of a figure: "(A) Binding of the proteins."."""
 _HAS_VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|can|does|did)\b")
 _ENDS_HALF = re.compile(r"^[^\s()]{1,12}\)\s?[,;.]")
@@ -28,6 +36,14 @@ _LEANS_BACK = re.compile(
     r"^(?:(?:in|for|with|by|of) )?(?:this|these|those|they|their|it|its|such|he|she)\b", re.IGNORECASE
 )
 _MAY_END = re.compile(r"[.!?]\s+(?=[A-Z])")
+_ENDS = frozenset(".!?:;,-–")
+_LINE = re.compile(r"[^\n]+")
+_LIST_MARK = re.compile(r"[ \t]*(?:[-*+•▪◦‣–]|\(?\d{1,3}[.)]|\(?(?:[a-z]|[ivx]{2,4})\)|[a-z]\.)[ \t]+(?=\S)")
+"""Begins an item of a list: "- ", "2. ", "(b) "."""
+_AXIS = re.compile(r"(?:\d[\d.,%+−-]*\s+){8}")
+"""So many numbers in a row are the marks on the axis of a figure, read from a PDF."""
+_REFERENCE = re.compile(r"\(\d{4}[a-z]?\).{0,80}\bpp?\. ?\d|\bpp?\. ?\d.{0,200}\(\d{4}[a-z]?\)")
+"""Names a work with its year and its pages, as lists of references and footnotes do."""
 Span = tuple[int, int]
 
 
@@ -107,7 +123,7 @@ def sentences(contexts: Sequence[Context], question: str) -> list[Candidate]:
             if (
                 not _is_title(context, span[0])
                 and (context.paper_id, text) not in found
-                and _says_something(text)
+                and _says_something(f"{text}." if _ends_item(context, span[1]) else text)
                 and not states_only_formalities(text, question)
             ):
                 found[context.paper_id, text] = _sentence(context, candidate(context, nth, *span), before, after)
@@ -123,10 +139,17 @@ def _is_title(context: Context, place: int) -> bool:
     return any(one.start <= place < one.end for one in context.units if one.kind is UnitKind.CAPTION)
 
 
+def _ends_item(context: Context, end: int) -> bool:
+    """Whether an item of a list ends at a place without a mark: items need none to be whole."""
+    is_end = context.text[end : end + 1] in ("", "\n") and context.text[end - 1 : end] not in _ENDS
+    return is_end and any(one.start < end <= one.end for one in context.units if one.kind is UnitKind.ITEM)
+
+
 def _has_number_of_title(text: str, place: int) -> bool:
     """Whether "Fig. 2." stands before a place, or "(A)" at it, and what follows has no verb."""
     before, after = text[text.rfind("\n", 0, place) + 1 : place], text[place:].split("\n", 1)[0]
-    is_numbered = _NUMBER_OF_TITLE.fullmatch(before) is not None or _PANEL.match(after) is not None
+    is_panel = _AFTER_PANEL.search(before) is not None or _PANEL.match(after) is not None
+    is_numbered = is_panel or _NUMBER_OF_TITLE.fullmatch(before) is not None
     first = after[slice(*next(iter(sentence_spans(after)), (0, 0)))]
     return is_numbered and _HAS_VERB.search(first) is None
 
@@ -145,25 +168,29 @@ def _sentence(context: Context, alone: Candidate, before: Span | None, after: Sp
 
 
 def _with_neighbours(text: str) -> Iterator[tuple[Span | None, Span, Span | None]]:
-    """Every sentence with those before and after it in its paragraph."""
-    spans = _whole([span for start, end in sentence_spans(text) for span in _pieces(text, start, end)], text)
-    for before, span, after in zip([None, *spans], spans, [*spans[1:], None], strict=False):
-        yield (
-            before if before and "\n" not in text[before[1] : span[0]] else None,
-            span,
-            after if after and "\n" not in text[span[1] : after[0]] else None,
-        )
+    """Every sentence with those before and after it in its paragraph or list item, which is one line."""
+    for line in _LINE.finditer(text):
+        spans = _sentences_of(text, *_without_mark(text, *line.span()))
+        yield from zip([None, *spans], spans, [*spans[1:], None], strict=False)
+
+
+def _without_mark(text: str, start: int, end: int) -> Span:
+    """A line or sentence without the mark before it where it is an item of a list."""
+    mark = _LIST_MARK.match(text, start, end)
+    return (mark.end() if mark else start), end
+
+
+def _sentences_of(text: str, start: int, end: int) -> list[Span]:
+    found = [(start + a, start + b) for a, b in sentence_spans(text[start:end])]
+    whole = _whole([piece for span in found for piece in _pieces(text, *span)], text)
+    return [_without_mark(text, *span) if text[span[0]] == "(" else span for span in whole]
 
 
 def _whole(spans: Sequence[Span], text: str) -> list[Span]:
     """The spans; two that were cut within a bracket, as at "(e.g.", are one."""
     whole: list[Span] = []
     for start, end in spans:
-        if (
-            whole
-            and _is_cut_in_bracket(text[slice(*whole[-1])], text[start:end])
-            and "\n" not in text[whole[-1][1] : start]
-        ):
+        if whole and _is_cut_in_bracket(text[slice(*whole[-1])], text[start:end]):
             start = whole.pop()[0]
         whole.append((start, end))
     return whole
@@ -196,12 +223,15 @@ def _says_something(text: str) -> bool:
         and _is_prose(text)
         and _STATEMENT.match(text) is not None
         and not _ENDS_HALF.match(text)
+        and not _AXIS.search(text)
+        and (_REFERENCE.search(text) is None or _HAS_VERB.search(text) is not None)
     )
 
 
 def _leads_up(text: str) -> bool:
     """ "The vector has several advantages.": what they are, the next sentence says."""
-    return len(words_of(text)) <= _LEADS_UP_WORDS and not any(character.isdigit() for character in text)
+    most = _MOST_LEADING_WORDS if _COUNTS_WHAT_FOLLOWS.search(text) else _LEADS_UP_WORDS
+    return len(words_of(text)) <= most and not any(character.isdigit() for character in text)
 
 
 def _is_prose(text: str) -> bool:

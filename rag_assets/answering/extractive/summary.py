@@ -12,7 +12,7 @@ from rag_assets.answering.extractive.words import terms_of
 from rag_assets.domain import Context
 
 _ABOUT_SUMMARIES = terms_of(
-    "summarise summarize summary overview gist paper study article about find findings main points"
+    "summarise summarize sum up work summary overview gist paper study article about find findings main points"
 )
 
 

@@ -16,7 +16,7 @@ from rag_assets.answering.drafts import TextTokens, TokenReader
 from rag_assets.answering.extractive.candidates import Span
 from rag_assets.answering.extractive.close_reading import Vectors, texts_of
 from rag_assets.answering.extractive.common_words import COMMON_WORDS
-from rag_assets.answering.extractive.words import QUESTION_WORDS, WORD, stem_of
+from rag_assets.answering.extractive.words import QUESTION_WORDS, WORD, in_small_latin_letters, stem_of
 from rag_assets.domain import Context
 
 _LIKELY_WORDS = 12
@@ -69,7 +69,7 @@ def _parts(text: str) -> Iterator[tuple[str, Span]]:
     for match in WORD.finditer(text):
         start = match.start()
         for part in match[0].split("-"):
-            yield part.lower(), (start, start + len(part))
+            yield in_small_latin_letters(part), (start, start + len(part))
             start += len(part) + 1
 
 

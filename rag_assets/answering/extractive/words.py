@@ -10,6 +10,15 @@ from py_rust_stemmers import SnowballStemmer
 
 WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 _STEMMER = SnowballStemmer("english")
+_GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξοπρστυφχψω",
+        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma tau upsilon phi "
+        "chi psi omega".split(),
+        strict=True,
+    )
+)
+_IN_LETTERS = str.maketrans(_GREEK)
 QUESTION_WORDS = frozenset(
     "a about according an and any are as at be been between but by can could did do does during each either for from "
     "get give given had has have how if in into is it its kind list many may me mean means might most much must name "
@@ -22,6 +31,11 @@ QUESTION_WORDS = frozenset(
 def words_of(text: str) -> list[str]:
     """The words of a text as written; a hyphenated word is one."""
     return WORD.findall(text)
+
+
+def in_small_latin_letters(text: str) -> str:
+    """A text in small letters, with the names of its Greek ones: "TNF-alpha" for "TNF-α"."""
+    return text.lower().translate(_IN_LETTERS)
 
 
 @lru_cache(maxsize=2**15)
@@ -37,7 +51,7 @@ def terms_of(text: str) -> frozenset[str]:
     Kept for some thousand texts, about 6 MB: an answer compares each sentence with the next, and reads it again where
     it asks for more chunks.
     """
-    words = [word.lower() for word in words_of(text)]
+    words = [in_small_latin_letters(word) for word in words_of(text)]
     parts = [part for word in words if "-" in word for part in word.split("-")]
     return frozenset(stem_of(word) for word in (*words, *parts) if word not in QUESTION_WORDS)
 
