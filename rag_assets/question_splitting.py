@@ -26,11 +26,16 @@ _ASKS_AGAIN = re.compile(
 )
 """The second half of "By how much is X shortened with A, and by how much with B?" leaves out what is asked."""
 _ASKS_OF_ANOTHER = re.compile(
-    rf"^(?P<asked>{_ASKING}(?:\s+(?:much|many|long|often|far|large|big|old))?)\s+"
+    rf"^(?P<asked>(?:{PREPOSITION}\s+)?{_ASKING}(?:\s+(?:much|many|long|often|far|large|big|old))?)\s+"
     rf"(?P<thing>(?P<article>the|an?|one|each|those)\s(?!.*\b{_AUXILIARY}\b).+)$",
     re.IGNORECASE,
 )
 """The second half of "How long did one bleeding last, and how long one weighing?" leaves out its verb."""
+_ASKS_WHICH_AGAIN = re.compile(rf"^(?P<asked>(?:{PREPOSITION}\s+)?(?:which|what))\s+(?={_AUXILIARY}\b)", re.IGNORECASE)
+"""The second half of "With which program was A fitted, and with which were the scores of B made?" leaves out the thing."""
+_THING = re.compile(
+    rf"\s+(?!{_AUXILIARY}\b)(\w[\w-]*(?:\s+(?!{_AUXILIARY}\b)\w[\w-]*){{0,3}})\s+{_AUXILIARY}\b", re.IGNORECASE
+)
 _LAST_VERB = re.compile(rf" {VERB}$", re.IGNORECASE)
 
 
@@ -57,7 +62,8 @@ def _with_what_is_asked(parts: Sequence[str]) -> list[str]:
     """Parts that leave out what is asked get it from the one before."""
     whole = [parts[0]]
     for part in parts[1:]:
-        whole.append(_up_to_preposition(part, whole[-1]) or _with_verb(part, whole[-1]) or part)
+        before = whole[-1]
+        whole.append(_up_to_preposition(part, before) or _with_verb(part, before) or _with_thing(part, before) or part)
     return whole
 
 
@@ -78,3 +84,12 @@ def _with_verb(part: str, before: str) -> str | None:
     own = re.compile(rf"\s{again['article']}\s", re.IGNORECASE).search(before, again.end("asked"))
     verb = _LAST_VERB.search(before.rstrip("?"))
     return f"{before[: own.start()]} {again['thing'].rstrip('?')}{verb[0] if verb else ''}?" if own else None
+
+
+def _with_thing(part: str, before: str) -> str | None:
+    """A part that asks "with which was ...", with the thing that the one before names there."""
+    again = _ASKS_WHICH_AGAIN.match(part)
+    if again is None or not before.casefold().startswith(again["asked"].casefold() + " "):
+        return None
+    thing = _THING.match(before, again.end("asked"))
+    return f"{again['asked']} {thing[1]} {part[again.end() :]}" if thing else None

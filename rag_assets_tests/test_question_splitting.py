@@ -125,6 +125,21 @@ from rag_assets.questions import asks_about_publication, question_parts
             ["How long did one bleeding of the ewes last?", "How long did one weighing of the rams last?"],
         ),
         (
+            "In which pasture were the ewes, and in which the rams?",
+            ["In which pasture were the ewes?", "In which pasture were the rams?"],
+        ),
+        (
+            "With which program was the hay model fitted, and with which were the scores of the rams worked out?",
+            [
+                "With which program was the hay model fitted?",
+                "with which program were the scores of the rams worked out?",
+            ],
+        ),
+        (
+            "What was measured in the ewes, and what was measured in the rams?",
+            ["What was measured in the ewes?", "what was measured in the rams?"],
+        ),
+        (
             "Did the treated flock and the control flock of the hay trial differ?",
             ["Did the treated flock and the control flock of the hay trial differ?"],
         ),
