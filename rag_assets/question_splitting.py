@@ -32,7 +32,7 @@ _ASKS_OF_ANOTHER = re.compile(
 )
 """The second half of "How long did one bleeding last, and how long one weighing?" leaves out its verb."""
 _ASKS_WHICH_AGAIN = re.compile(rf"^(?P<asked>(?:{PREPOSITION}\s+)?(?:which|what))\s+(?={_AUXILIARY}\b)", re.IGNORECASE)
-"""The second half of "With which program was A fitted, and with which were the scores of B made?" leaves out the thing."""
+"""The second half of "With which program was A fitted, and with which were the scores made?" leaves out the thing."""
 _THING = re.compile(
     rf"\s+(?!{_AUXILIARY}\b)(\w[\w-]*(?:\s+(?!{_AUXILIARY}\b)\w[\w-]*){{0,3}})\s+{_AUXILIARY}\b", re.IGNORECASE
 )

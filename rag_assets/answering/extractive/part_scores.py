@@ -72,7 +72,12 @@ class PartScorer:
         return Part(text, weights, relevance, asked.paper_id, is_described=bool(asked.part.about), is_read=is_read)
 
     def _if_mentioned(self, asked: AskedPart, part: Part, contexts: Sequence[Context]) -> Part:
-        """The part; without relevant candidates where its paper does not speak of what it asks."""
+        """The part; without relevant candidates where its paper does not speak of what it asks.
+
+        A part whose candidates were read with it needs no such guess.
+        """
+        if part.is_read:
+            return part
         best = float(part.relevance.max(initial=0.0))
         own = [one for one in contexts if one.paper_id == part.paper_id]
         is_doubtful = part.paper_id is not None and self._settings.min_relevance <= best < _SURE_FROM
