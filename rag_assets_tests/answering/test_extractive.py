@@ -407,7 +407,7 @@ def test_half_a_sentence_at_the_start_of_a_passage_is_no_answer() -> None:
     assert answerer().draft(QUESTION, [context(half)]).claims == ()
 
 
-@pytest.mark.parametrize("mark", ["- ", "2. ", "3) ", "(b) ", "• "])
+@pytest.mark.parametrize("mark", ["- ", "2. ", "3) ", "(i) ", "Many lists need care. (b) ", "• "])
 def test_an_item_of_a_list_is_published_without_its_mark(mark: str) -> None:
     """Manuals, slides and posters say most of what they say in lists."""
     said = "Set the constant k of reciprocal rank fusion to 60 before the lists are merged."
@@ -470,7 +470,9 @@ def test_a_greek_letter_is_found_by_its_name() -> None:
 def test_the_title_of_a_part_of_a_figure_is_no_answer() -> None:
     """ "(A)" names a picture that readers of an answer do not see; a whole sentence behind it may say something."""
     title = chunk("title", "(A) Heatmaps of the constant k of reciprocal rank fusion at all ranks.")
-    small = chunk("small", "Lists. (c) Heatmaps showing how the constant k of reciprocal rank fusion rose with depth.")
+    small = chunk(
+        "small", "(a) Lists. (c) Heatmaps showing how the constant k of reciprocal rank fusion rose with depth."
+    )
     finding = chunk("finding", "(B) The constant k of reciprocal rank fusion was best at 60 in all lists.")
 
     draft = answerer().draft(QUESTION, [context(title), context(small), context(finding)])

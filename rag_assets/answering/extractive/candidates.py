@@ -26,9 +26,11 @@ _TITLE_WITH_NUMBER = re.compile(rf"{_NUMBERED}\s", re.IGNORECASE)
 """Begins a title that its paper's format does not tell from a paragraph: "Figure 2: Pages by category."."""
 _NUMBER_OF_TITLE = re.compile(rf"\s*{_NUMBERED}\s*", re.IGNORECASE)
 """Before a title that ends of sentences were found in: "Fig. 2." and "Mean number of points."."""
-_PANEL = re.compile(r"\([A-Za-z](?:[,–-] ?[A-Za-z])*\)\s")
-_AFTER_PANEL = re.compile(rf"{_PANEL.pattern}$")
+_LETTERS_OF_PANEL = r"\([A-HJ-Za-hj-z](?:[,–-] ?[A-HJ-Za-hj-z])*\)\s"
+_PANEL = re.compile(_LETTERS_OF_PANEL)
 """Begins the title of a part of a figure: "(A) Binding of the proteins."."""
+_PANEL_OF_TITLE = re.compile(rf"\s*(?:(?:{_NUMBERED}|{_LETTERS_OF_PANEL}).*)?{_LETTERS_OF_PANEL}", re.IGNORECASE)
+"""Before the title of a part of a figure, in a paragraph that begins as titles of figures do."""
 _HAS_VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|can|does|did)\b")
 _ENDS_HALF = re.compile(r"^[^\s()]{1,12}\)\s?[,;.]")
 """Begins the second half of a sentence that was cut within a bracket."""
@@ -148,7 +150,7 @@ def _ends_item(context: Context, end: int) -> bool:
 def _has_number_of_title(text: str, place: int) -> bool:
     """Whether "Fig. 2." stands before a place, or "(A)" at it, and what follows has no verb."""
     before, after = text[text.rfind("\n", 0, place) + 1 : place], text[place:].split("\n", 1)[0]
-    is_panel = _AFTER_PANEL.search(before) is not None or _PANEL.match(after) is not None
+    is_panel = _PANEL_OF_TITLE.fullmatch(before) is not None or _PANEL.match(after) is not None
     is_numbered = is_panel or _NUMBER_OF_TITLE.fullmatch(before) is not None
     first = after[slice(*next(iter(sentence_spans(after)), (0, 0)))]
     return is_numbered and _HAS_VERB.search(first) is None
