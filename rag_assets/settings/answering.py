@@ -26,9 +26,7 @@ class ExtractiveSettings(StageSettings):
         description="The best sentences are read once more, each together with the question, by a small model that was "
         "trained for it; it tells which of those that speak of the matter answers.",
     )
-    table_rows: bool = Field(
-        True, description="Rows of tables that the question names answer too, with the names of their columns."
-    )
+    table_rows: bool = Field(True, description="Rows of tables answer too, with the names of their columns.")
     answer_type_bonus: Share = Field(
         0.2,
         description="How much more relevant a sentence counts that holds what the question asks for: a count, a time, "

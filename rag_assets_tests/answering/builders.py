@@ -2,13 +2,13 @@
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.drafts import PaperText
+from rag_assets.answering.drafts import PaperText, PrecededText
 from rag_assets.domain import Box, Chunk, Context, Evidence, Span
 
 
@@ -97,3 +97,18 @@ class WordReader:
             np.array(vectors, np.float32).reshape(len(words), 256),
             np.array([word.span() for word in words], np.int32).reshape(len(words), 2),
         )
+
+
+class Says:
+    """A SentenceReader with a score for some texts and `others` for the rest."""
+
+    identity = "says"
+
+    def __init__(self, scores: Mapping[str, float], others: float = 0.0) -> None:
+        self._scores = scores
+        self._others = others
+        self.read: list[PrecededText] = []
+
+    def scores(self, question: str, sentences: Sequence[PrecededText]) -> NDArray[np.float32]:
+        self.read += sentences
+        return np.array([self._scores.get(one.text, self._others) for one in sentences], np.float32)

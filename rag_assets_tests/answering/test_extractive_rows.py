@@ -1,14 +1,15 @@
 """Which rows of tables answer a question, and how they are published."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.extractive.rows import table_rows
+from rag_assets.answering.extractive.rows import likely_rows, table_rows
 from rag_assets.domain import Chunk, Context, ContextPassage
 from rag_assets.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import WordReader, chunk, context
+from rag_assets_tests.answering.builders import Says, WordReader, chunk, context
 
 MODELS = chunk(
     "models",
@@ -234,3 +235,55 @@ def test_a_part_that_a_row_answers_is_not_named_as_unanswered() -> None:
 
     assert any("25.2" in claim.text for claim in draft.claims)
     assert draft.unanswered == ()
+
+
+ROW = "Table 2: BLEU of translation models. | Model: ByteNet | BLEU: 23.8 | Training cost: 7.7"
+IN_OTHER_WORDS = "What is the BLEU of the translation models that read bytes?"
+
+
+def said(question: str, scores: Mapping[str, float]) -> list[str]:
+    """The claims where every candidate is read with the question. scores: of some; others do not answer."""
+    answerer = ExtractiveAnswerer(Readers(WordReader(), Says(scores, others=-6.0)), ExtractiveSettings(), min_sources=1)
+    return [claim.text for claim in answerer.draft(question, [read(MODELS)]).claims]
+
+
+def test_a_row_that_is_asked_for_in_other_words_answers_where_it_is_read_with_the_question() -> None:
+    """Readers ask for "skipping school" where the row is called "Truancy"."""
+    assert table_rows([read(MODELS)], IN_OTHER_WORDS, WordReader()) == []
+
+    assert said(IN_OTHER_WORDS, {ROW: 4.0}) == [ROW]
+    assert said(IN_OTHER_WORDS, {}) == []
+
+
+def test_a_row_that_is_named_but_does_not_answer_is_not_published_where_it_is_read() -> None:
+    """Its name alone put it before every sentence."""
+    question = "What BLEU does the ByteNet model reach?"
+
+    assert said(question, {ROW: 4.0}) == [ROW]
+    assert said(question, {}) == []
+
+
+def test_only_the_rows_that_match_best_are_read() -> None:
+    """Each row takes the place of a sentence among those that are read."""
+    lines = [f"Model: Net {n} | BLEU: {n}.5" for n in range(30)]
+    scores = read(chunk("scores", "\n".join(["Table 2: BLEU of models.", *lines])))
+
+    rows = likely_rows([scores], "What BLEU does the model with the name Net 17 reach?", WordReader())
+
+    assert len(rows) == 8
+    assert "Model: Net 17 | BLEU: 17.5" in [one.quote for one in rows]
+    assert likely_rows([scores], "Which critics wrote about the court in Hamburg?", WordReader()) == []
+
+
+def test_a_row_has_a_greater_lead_where_a_value_is_asked_for() -> None:
+    """Whether something holds is said in sentences, how much it is in tables."""
+    how_much, whether = (f"Is {word} BLEU in the row of ByteNet of these models?" for word in ("what", "that"))
+
+    ((of_value,), (of_statement,)) = (
+        [one.relevance for one in likely_rows([read(MODELS)], question, WordReader()) if "ConvS2S" in one.text]
+        for question in (how_much, whether)
+    )
+
+    assert of_value is not None
+    assert of_statement is not None
+    assert of_value[how_much] > of_statement[whether] + 0.05

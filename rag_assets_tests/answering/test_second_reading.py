@@ -1,35 +1,18 @@
 """The candidates that come nearest to a question are read once more with it, and what that tells decides."""
 
-from collections.abc import Mapping, Sequence
-
 import numpy as np
-from numpy.typing import NDArray
 
-from rag_assets.answering.drafts import PrecededText, Readers
+from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.candidates import CandidateKind, candidate
 from rag_assets.answering.extractive.second_reading import N_READ, read_again
 from rag_assets.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import WordReader, chunk, context
+from rag_assets_tests.answering.builders import Says, WordReader, chunk, context
 
 QUESTION = "Why was the bridge over the river closed?"
 NEAR = "The bridge over the river was closed for a whole summer."
 ANSWER = "Cracks in two girders had been found to widen with every lorry."
 SURE, UNSURE = 4.0, -6.0
-
-
-class Says:
-    """A SentenceReader with a score for each text; 0 for others."""
-
-    identity = "says"
-
-    def __init__(self, scores: Mapping[str, float]) -> None:
-        self._scores = scores
-        self.read: list[PrecededText] = []
-
-    def scores(self, question: str, sentences: Sequence[PrecededText]) -> NDArray[np.float32]:
-        self.read += sentences
-        return np.array([self._scores.get(one.text, 0.0) for one in sentences], np.float32)
 
 
 def drafted(reader: Says | None, **changes: float) -> list[str]:

@@ -20,7 +20,7 @@ from rag_assets.answering.extractive.names import names_in
 from rag_assets.answering.extractive.part_scores import PartScorer
 from rag_assets.answering.extractive.publication import asks_for_authors, publication_claims
 from rag_assets.answering.extractive.publishing import claims_of
-from rag_assets.answering.extractive.rows import table_rows
+from rag_assets.answering.extractive.rows import likely_rows, table_rows
 from rag_assets.answering.extractive.selection import Selection
 from rag_assets.answering.extractive.summary import summary
 from rag_assets.answering.extractive.unmentioned import unmentioned
@@ -29,7 +29,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 45
+EXTRACTIVE_VERSION = 46
 
 
 class ExtractiveAnswerer:
@@ -118,7 +118,8 @@ class ExtractiveAnswerer:
         return (sentences, self._table_rows) if self._settings.table_rows else (sentences,)
 
     def _table_rows(self, contexts: Sequence[Context], question: str) -> Sequence[Candidate]:
-        return table_rows(contexts, question, self._reader)
+        find = table_rows if self._readers.sentences is None else likely_rows
+        return find(contexts, question, self._reader)
 
     def _missing_names(self, question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
         return () if self._settings.missing_names == "ignore" else missing_names(question, contexts)

@@ -9,7 +9,7 @@ that the question names in other words: "Currently smoke" for "still smoked".
 import math
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -172,22 +172,22 @@ class RowMatcher:
             known = self._terms_of_papers.get(one.paper_id, frozenset())
             self._terms_of_papers[one.paper_id] = known | terms_of(f"{one.text} {one.section_title}")
 
-    def best(self, question: str, within: float) -> list[RowMatch]:
+    def best(self, question: str, within: float) -> Iterator[RowMatch]:
         """The rows that match best, best first: those whose rank is at least `within` of the first one's, with figures
-        that count how near the names of rows and columns come to the question in meaning."""
+        that count how near the names of rows and columns come to the question in meaning; found as they are taken."""
         asked = terms_of(question)
         told = [row for row in self._rows if row.columns and not self._lacks(row, question)]
         in_words = [self._in_words(row, asked) for row in told]
         likely = sorted(in_words, key=lambda one: -one.rank)[:_READ_CLOSELY]
         if not likely:
-            return []
+            return
         (tokens,) = self._reader.of_texts([question])
         vectors = np.asarray(tokens.vectors, np.float32)
         near = self._nearness(vectors, [one.row for one in likely])
         read = sorted(
             (replace(one, near=value) for one, value in zip(likely, near, strict=True)), key=lambda one: -one.rank
         )
-        return [self._in_meaning(one, vectors) for one in read if one.rank >= within * read[0].rank]
+        yield from (self._in_meaning(one, vectors) for one in read if one.rank >= within * read[0].rank)
 
     def share(self, whole: Set[str], held: Set[str]) -> float:
         return self._weights.share(whole, held)

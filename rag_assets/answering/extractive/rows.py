@@ -3,11 +3,15 @@
 A row is published as it stands in its paper, below its caption: "Table 2: Translation | Model: X | BLEU: 28.4"; of a
 wide one, its name and the columns that were asked for. Captions alone are no answer. Which row matches is found in
 `row_matching`; tables are read by `citations.table_quotes.rows`, as they are in verification.
+
+Where the best candidates are read together with the question (`second_reading`), that tells which rows answer: then the
+rows that match best are candidates even if the question names none of them.
 """
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
+from itertools import islice
 
 from rag_assets.answering.citations.table_quotes.rows import SEPARATOR, tables_in
 from rag_assets.answering.drafts import TokenReader
@@ -50,16 +54,37 @@ _COLUMN_FROM = 0.18
 _LEAST_RELEVANCE = 0.9
 """Of a row with the least score, on the scale of sentences: above most of them, as a row that matches says more."""
 
+_MOST_LIKELY, _LIKELY_FROM = 8, 0.3
+"""Rows that a reader gets for each part of a question, and the least score of one."""
+_AHEAD_WITH_VALUE, _AHEAD = 0.4, 0.3
+"""Added to the score of a likely row where a value is asked for, and elsewhere: `second_reading` takes 0.3 off."""
+Place = tuple[int, int]
+"""Of a row: the number of its context and its offset there."""
+RelevancesOf = Callable[[RowMatcher, str], Mapping[Place, float]]
+"""matcher, part of the question -> the relevance of the rows that may answer it."""
+
 
 def table_rows(contexts: Sequence[Context], question: str, reader: TokenReader) -> list[Candidate]:
     """The rows that a part of the question names, each once, in the order of the contexts."""
+    return _candidates(contexts, question, reader, _of_named)
+
+
+def likely_rows(contexts: Sequence[Context], question: str, reader: TokenReader) -> list[Candidate]:
+    """The rows that match a part of the question best, named or not, for a reader that tells which of them answer; each
+    once, in the order of the contexts."""
+    return _candidates(contexts, question, reader, _of_likely)
+
+
+def _candidates(
+    contexts: Sequence[Context], question: str, reader: TokenReader, relevances_of: RelevancesOf
+) -> list[Candidate]:
     own = [(nth, context) for nth, context in enumerate(contexts) if not context.is_generated]
     rows = [row for nth, context in own for row in rows_of(nth, context)]
     if not rows:
         return []
     matcher = RowMatcher([context for _, context in own], rows, reader)
     parts = question_parts(question)
-    relevances = {part.text: _relevances(matcher, part.searched) for part in parts}
+    relevances = {part.text: relevances_of(matcher, part.searched) for part in parts}
     asked = frozenset[str]().union(*(terms_of(part.searched) for part in parts))
     found: dict[tuple[str, str], Candidate] = {}
     for row in rows:
@@ -78,15 +103,22 @@ def rows_of(nth: int, context: Context) -> Iterator[FoundRow]:
             yield FoundRow(nth, context, table, row)
 
 
-def _place(row: FoundRow) -> tuple[int, int]:
+def _place(row: FoundRow) -> Place:
     return row.nth, row.row.start
 
 
-def _relevances(matcher: RowMatcher, part: str) -> dict[tuple[int, int], float]:
+def _of_likely(matcher: RowMatcher, part: str) -> Mapping[Place, float]:
+    """The relevance of the rows that match a part of the question best: how sure it is that they answer it."""
+    ahead = _AHEAD_WITH_VALUE if _ASKS_FOR_A_VALUE.search(part) else _AHEAD
+    best = islice(matcher.best(part, within=0.0), _MOST_LIKELY)
+    return {_place(one.row): min(1.0, ahead + one.score) for one in best if one.score >= _LIKELY_FROM}
+
+
+def _of_named(matcher: RowMatcher, part: str) -> Mapping[Place, float]:
     """The relevance of the rows that answer a part of the question, on the scale of sentences."""
     asks_for_a_value = _ASKS_FOR_A_VALUE.search(part) is not None
     least = _VALUE_FROM if asks_for_a_value else _OTHER_FROM
-    best = [one for one in matcher.best(part, _BESIDE_BEST) if _answers(one, least)]
+    best = [one for one in matcher.best(part, within=_BESIDE_BEST) if _answers(one, least)]
     if asks_for_a_value:
         best = [one for one in best if any(_DIGIT.search(cell.text) for cell, _ in one.row.columns)]
     beside = [one for one in best[1:] if _is_asked_beside(one, best[0], part)]
