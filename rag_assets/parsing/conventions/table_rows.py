@@ -16,6 +16,8 @@ _SAMPLE_SIZE = re.compile(r"\bn\s*=\s*[\d,]+", re.IGNORECASE)
 _SPACE_AND_BRACKETS = re.compile(r"[\s()]+")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _MAX_LETTER_SHARE_OF_DATA = 0.34
+_MEASUREMENT = re.compile(r"[<>≤≥~≈±]?\s?[−-]?\d+[.,]\d+ ?[^\W\d]\S*(?: \S+)?")
+"""A number with its unit, and at times what it is of: "0.426 ppm ZnSO4"."""
 
 
 def table_block(
@@ -83,7 +85,7 @@ def with_inferred_header(cells: Sequence[Cell]) -> list[Cell]:
 
     The first row is a header unless it holds data (numbers) beside its first cell. A further row belongs to the
     header when it holds no data either and its first cell is empty or covered from above, or it stands below merged
-    headings.
+    headings and is not the first of several rows of measurements.
     """
     rows = _rows(cells)
     if len(rows) < 2 or any(cell.is_header for cell in cells):
@@ -103,7 +105,14 @@ def _continues_header(rows: Sequence[Sequence[Cell]], index: int) -> bool:
     if any(len(cell.text) > _MAX_HEADER_CELL_CHARS for cell in row):
         return False
     starts_empty = not row[0].text or row[0].col > 0
-    return starts_empty or any(cell.col_span > 1 for cell in rows[index - 1])
+    is_below_merged = any(cell.col_span > 1 for cell in rows[index - 1])
+    return starts_empty or (is_below_merged and not all(map(_holds_measurements, rows[index : index + 2])))
+
+
+def _holds_measurements(row: Sequence[Cell]) -> bool:
+    """Whether a row has a name and then measurements only."""
+    values = [cell.text for cell in row if cell.col > 0 and cell.text]
+    return bool(values) and all(map(_MEASUREMENT.fullmatch, values))
 
 
 def is_data(text: str) -> bool:

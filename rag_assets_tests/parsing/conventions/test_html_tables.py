@@ -105,6 +105,21 @@ def test_the_header_is_found_without_header_tags() -> None:
     assert header_rows(only_table(html).cells) == {0, 1}
 
 
+def test_rows_of_measurements_with_their_units_are_no_header() -> None:
+    """The first measurement would be read as part of the name of every other one."""
+    named = '<tr><td>Growth</td><td>Treated</td><td colspan="2">Control</td></tr>'
+    head = f'<tr><td></td><td colspan="2">EC50</td></tr>{named}'
+    rows = (
+        "<tr><td>Lag phase</td><td>1.445 ppm ZnSO4</td><td>1.580 ppm ZnSO4</td></tr>"
+        "<tr><td>Stationary phase</td><td>0.426 ppm ZnSO4</td><td>0.457 ZnSO4</td></tr>"
+    )
+    doses = '<tr><td></td><td colspan="2">Dose</td></tr><tr><td>Group</td><td>0.5 mg</td><td>1.5 mg</td></tr>'
+
+    assert header_rows(only_table(f"<table>{head}{rows}</table>").cells) == {0, 1}
+    cured = "<tr><td>Children</td><td>12 of 20</td><td>15 of 21</td></tr>"
+    assert header_rows(only_table(f"<table>{doses}{cured}</table>").cells) == {0, 1}
+
+
 def test_years_and_sample_sizes_head_columns() -> None:
     """A first row of years is a header although it is all digits."""
     head = "<tr><td>Site</td><td>2019</td><td>2020 (n = 31)</td></tr>"
