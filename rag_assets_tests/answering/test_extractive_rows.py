@@ -287,3 +287,26 @@ def test_a_row_has_a_greater_lead_where_a_value_is_asked_for() -> None:
     assert of_value is not None
     assert of_statement is not None
     assert of_value[how_much] > of_statement[whether] + 0.05
+
+
+def test_where_a_value_is_asked_for_a_row_of_words_only_is_not_read() -> None:
+    """Lines of a header that were read as rows repeat the words of the question best."""
+    table = read(chunk("t", "Table 2: Stores.\nName: Quarter | Stores: opened\nName: Third | Stores: 18"))
+    how_many, which = "How many stores were opened in the third quarter?", "Were stores opened in the third quarter?"
+
+    assert [one.quote for one in likely_rows([table], how_many, WordReader())] == ["Name: Third | Stores: 18"]
+    assert len(likely_rows([table], which, WordReader())) == 2
+
+
+def test_a_row_that_answers_is_published_beside_the_best_sentence_before_a_second_sentence() -> None:
+    """Two sentences about the models' scores, and not the score."""
+    one = "The BLEU of the ByteNet model is lower than that of all newer models."
+    other = "Newer models reach more BLEU than the ByteNet model does after longer training."
+    prose = read(chunk("prose", f"{one}\n\n{other}"))
+    reader = Says({one: 6.0, other: 3.0, ROW: 2.0}, others=-6.0)
+    answerer = ExtractiveAnswerer(Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1)
+    table = replace(read(MODELS), paper_id="prose")
+
+    draft = answerer.draft("What BLEU does the ByteNet model reach?", [prose, table])
+
+    assert [claim.text for claim in draft.claims] == [one, ROW]

@@ -109,8 +109,10 @@ def _place(row: FoundRow) -> Place:
 
 def _of_likely(matcher: RowMatcher, part: str) -> Mapping[Place, float]:
     """The relevance of the rows that match a part of the question best: how sure it is that they answer it."""
-    ahead = _AHEAD_WITH_VALUE if _ASKS_FOR_A_VALUE.search(part) else _AHEAD
-    best = islice(matcher.best(part, within=0.0), _MOST_LIKELY)
+    asks_for_a_value = _ASKS_FOR_A_VALUE.search(part) is not None
+    ahead = _AHEAD_WITH_VALUE if asks_for_a_value else _AHEAD
+    fitting = (one for one in matcher.best(part, within=0.0) if not asks_for_a_value or _has_value(one))
+    best = islice(fitting, _MOST_LIKELY)
     return {_place(one.row): min(1.0, ahead + one.score) for one in best if one.score >= _LIKELY_FROM}
 
 
@@ -120,10 +122,14 @@ def _of_named(matcher: RowMatcher, part: str) -> Mapping[Place, float]:
     least = _VALUE_FROM if asks_for_a_value else _OTHER_FROM
     best = [one for one in matcher.best(part, within=_BESIDE_BEST) if _answers(one, least)]
     if asks_for_a_value:
-        best = [one for one in best if any(_DIGIT.search(cell.text) for cell, _ in one.row.columns)]
+        best = [one for one in best if _has_value(one)]
     beside = [one for one in best[1:] if _is_asked_beside(one, best[0], part)]
     most = _relevance(best[0], least) if best else 0.0
     return {_place(one.row): min(most, _relevance(one, least)) for one in [*best[:1], *beside][:_MOST_ROWS]}
+
+
+def _has_value(match: RowMatch) -> bool:
+    return any(_DIGIT.search(cell.text) for cell, _ in match.row.columns)
 
 
 def _answers(match: RowMatch, least: float) -> bool:

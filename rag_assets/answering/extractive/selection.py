@@ -185,10 +185,17 @@ class Selection:
         return max(_likeness(self._candidates[i], self._candidates[j]) for j in self.chosen)
 
     def _take_best(self, usable: Sequence[int]) -> bool:
-        """Choose the sentence that adds most; whether there was one."""
-        if usable:
+        """Choose the candidate that adds most, the most relevant row where none is chosen yet: beside sentences about a
+        thing it holds the value. Whether there was one."""
+        has_row = any(self._is_row(i) for i in self.chosen)
+        if rows := [] if has_row else [i for i in usable if self._is_row(i)]:
+            self.chosen.append(max(rows, key=self.relevance))
+        elif usable:
             self.chosen.append(max(usable, key=self._gain))
         return bool(usable)
+
+    def _is_row(self, i: int) -> bool:
+        return self._candidates[i].kind is CandidateKind.ROW
 
     def _gain(self, i: int) -> float:
         """Its relevance, plus the weight of question words that no chosen sentence holds, minus its likeness to the
