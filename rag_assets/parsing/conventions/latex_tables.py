@@ -1,147 +1,187 @@
-"""Tables written as LaTeX `tabular`, as programs that read pages into text write them.
+r"""Tables written in LaTeX, as programs that read pages into text write them, cut out of the lines around them.
 
-Real ones are left open, hold a `tabular` in a cell, and give the sign of a currency a column of its own. No command is
-run: markup is taken off, and an unknown command leaves its argument.
+`\begin{tabular}` and its kin are tables; what surrounds one in `\begin{table}` is its caption, layout and text. What
+cannot be read as a table stays the text it was. Time is linear in the length of the text.
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from itertools import accumulate
 
-from rag_assets.domain import Cell
-from rag_assets.parsing.conventions.table_rows import with_inferred_header, without_empty_rows
+from rag_assets.parsing.conventions.latex_cells import LatexTable, latex_table
+from rag_assets.parsing.conventions.latex_text import plain_latex
 
-_BEGIN, _END = "\\begin{tabular", "\\end{tabular"
-_EDGE = re.compile(
-    r"\\(?:begin|end)\{tabular[x*]?\}(?:\[[^\]]{0,9}\])?(?:\{[^{}]{0,400}(?:\{[^{}]{0,40}\}[^{}]{0,400}){0,40}\})?"
-)
-_RULE = re.compile(r"\\(?:hline|(?:top|mid|bottom)rule|c(?:line|midrule)(?:\([^)]{0,9}\))?\{[^{}]{0,9}\})")
-_ROW_END = re.compile(r"\\\\(?:\[[^\]]{0,9}\])?")
-_CELL_END = re.compile(r"(?<!\\)&")
-_SPANNING = re.compile(
-    r"\\multi(?P<way>column|row)(?:\[[^\]]{0,9}\])?\{(?P<span>\d{1,3})\}\{[^{}]{0,40}(?:\{[^{}]{0,20}\}[^{}]{0,20}){0,3}\}"
-    r"\{(?P<text>.*)\}",
-    re.DOTALL,
-)
-_ARGUMENT = re.compile(r"\\[a-zA-Z]{1,20}\s?\{([^{}]{0,400})\}")
-_COMMAND = re.compile(r"\\[a-zA-Z]{1,20}\s?|[{}]")
-_RAISED_MARK = re.compile(r"(?:\{\s?\}\s?)?\^\s?(?=\{?\s?\()")
-"""Before the mark of a footnote: "${ }^{(a)}$"."""
-_ESCAPED = {r"\$": "\ue000", r"\%": "%", r"\&": "&", r"\#": "#", r"\_": "_", "~": " ", r"\,": " ", r"\ ": " "}
-_SYMBOLS = {r"\times": "×", r"\pm": "±", r"\leq": "≤", r"\geq": "≥", r"\mu": "μ", r"\alpha": "α", r"\beta": "β"}
-_CURRENCY = frozenset("$€£¥")
-_MAX_SPAN, _MAX_COLUMNS, _MAX_NESTED = 100, 500, 8
+_GRID = r"tabular[xy*]?|longtable|supertabular"
+_GRID_EDGE = re.compile(rf"\\(begin|end)\{{({_GRID})\}}")
+_EDGE = re.compile(rf"\\(begin|end)\{{({_GRID}|(?:sideways)?table\*?)\}}")
+_CAPTION = re.compile(r"\\caption\*?\s?(?:\[[^\]]{0,400}\])?(?=\{)")
+_OPTION = re.compile(r"\s?\[[^\]]{0,20}\]")
+_WITH_WIDTH = frozenset({"tabularx", "tabulary", "tabular*"})
+"""Their first argument is a width, the second the columns."""
+_BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
+_MOST_CHARS_OF_ARGUMENT = 3000
+_ROW = re.compile(r"(?<!\\)&|\\\\\s*$|\s*\\(?:hline|(?:top|mid|bottom)rule)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """A cell as it was written."""
+@dataclass(frozen=True)
+class LatexLines:
+    """Lines that hold a table."""
 
-    text: str
-    row_span: int = 1
-    col_span: int = 1
+    end: int
+    """Index of the first line after them."""
+    pieces: tuple[str | LatexTable, ...]
+    """In order: tables, and the text between and behind them that is not blank. At least one table."""
 
 
-def n_table_lines(lines: Sequence[str], start: int) -> int:
-    """How many lines belong to the table that begins at line `start`; 0 where none begins.
+def latex_tables(lines: Sequence[str]) -> dict[int, LatexLines]:
+    """The tables that begin at the start of a line, by the index of this line.
 
-    A table that is never closed ends before the first line that is no row of it.
+    One that is never closed ends before the first line that is no row of it.
     """
-    if not lines[start].lstrip().startswith(_BEGIN):
-        return 0
+    found = {}
+    for start, end in _with_captions(lines, _ranges(lines)):
+        pieces = tuple(_pieces("\n".join(lines[start:end])))
+        if any(isinstance(piece, LatexTable) for piece in pieces):
+            found[start] = LatexLines(end, pieces)
+    return found
+
+
+@dataclass(frozen=True)
+class _Environment:
+    r"""From `\begin` to `\end` of a table."""
+
+    begin: re.Match[str]
+    end: re.Match[str] | None
+    """None where it is never closed."""
+
+    @property
+    def is_grid(self) -> bool:
+        return re.fullmatch(_GRID, self.begin[2]) is not None
+
+
+def _environments(text: str, edges: re.Pattern[str]) -> list[_Environment]:
+    """Those that are closed and stand in no other closed one, and those never closed, in order."""
+    opened: list[re.Match[str]] = []
+    n_open: Counter[str] = Counter()
+    closed: list[_Environment] = []
+    for edge in edges.finditer(text):
+        if edge[1] == "begin":
+            opened.append(edge)
+            n_open[edge[2]] += 1
+        elif n_open[edge[2]]:
+            begin = _last_opened(opened, n_open, edge[2])
+            while closed and closed[-1].begin.start() > begin.start():
+                closed.pop()
+            closed.append(_Environment(begin, edge))
+    found = closed + [_Environment(begin, None) for begin in opened]
+    return sorted(found, key=lambda environment: environment.begin.start())
+
+
+def _last_opened(opened: list[re.Match[str]], n_open: Counter[str], name: str) -> re.Match[str]:
+    """Takes the last one of that name, and what was opened in it and never closed, from `opened`."""
+    while True:
+        begin = opened.pop()
+        n_open[begin[2]] -= 1
+        if begin[2] == name:
+            return begin
+
+
+def _ranges(lines: Sequence[str]) -> list[tuple[int, int]]:
+    """First line, and the line after the last, of each table that begins at the start of a line."""
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    ranges: list[tuple[int, int]] = []
+    for environment in _environments("\n".join(lines), _EDGE):
+        first = bisect_right(starts, environment.begin.start()) - 1
+        last = first if environment.end is None else bisect_right(starts, environment.end.start()) - 1
+        if ranges and first < ranges[-1][1]:  # begins on the last line of the one before
+            ranges[-1] = (ranges[-1][0], max(ranges[-1][1], last + 1))
+        elif not lines[first][: environment.begin.start() - starts[first]].strip():
+            is_open_grid = environment.end is None and environment.is_grid
+            ranges.append((first, _end_of_rows(lines, first) if is_open_grid else last + 1))
+    return ranges
+
+
+def _with_captions(lines: Sequence[str], ranges: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The ranges with a caption that stands alone on the line above."""
+    end_before = 0
+    for start, end in ranges:
+        is_below_caption = start > end_before and _CAPTION.match(lines[start - 1].lstrip()) is not None
+        yield start - is_below_caption, end
+        end_before = end
+
+
+def _end_of_rows(lines: Sequence[str], start: int) -> int:
+    end = start + 1
+    while end < len(lines):
+        edge = _EDGE.match(lines[end].lstrip())
+        if edge is not None:
+            return end + (edge[1] == "end")
+        if not _ROW.search(lines[end]):
+            break
+        end += 1
+    return end
+
+
+def _pieces(source: str) -> Iterator[str | LatexTable]:
+    """The tables in `source`, each with its caption, and the text around them without markup."""
+    captions, source = _split_captions(source)
+    grids = _environments(source, _GRID_EDGE)
+    is_one_each = len(captions) == len(grids)
+    at = 0
+    for nth, grid in enumerate(grids):
+        yield from _text(plain_latex(source[at : grid.begin.start()]))
+        follower = grids[nth + 1].begin.start() if nth + 1 < len(grids) else len(source)
+        body_end, at = (follower, follower) if grid.end is None else grid.end.span()
+        caption = captions[nth] if is_one_each else " ".join(captions[:1])
+        body = source[_body_start(source, grid.begin) : body_end]
+        table = latex_table(body, caption)
+        yield from [table] if table else _text(plain_latex(body))
+    if not is_one_each:
+        yield from captions[1:]
+    yield from _text(_without_edges(source[at:]))
+
+
+def _text(text: str) -> list[str]:
+    return [text] if any(character.isalnum() for character in text) else []
+
+
+def _without_edges(text: str) -> str:
+    """What follows the last table: prose, unless it closes the environment around it."""
+    return plain_latex(text) if _EDGE.search(text) else text
+
+
+def _split_captions(source: str) -> tuple[list[str], str]:
+    captions, kept, at = [], [], 0
+    for command in _CAPTION.finditer(source):
+        end = _argument_end(source, command.end())
+        if end == command.end():  # never closed: no caption, and nothing behind it is one
+            break
+        if command.start() >= at:
+            captions.append(plain_latex(source[command.end() + 1 : end - 1]))
+            kept.append(source[at : command.start()])
+            at = end
+    return [caption for caption in captions if caption], "".join([*kept, source[at:]])
+
+
+def _body_start(source: str, begin: re.Match[str]) -> int:
+    r"""Where the cells begin, behind the arguments of `\begin`."""
+    option = _OPTION.match(source, begin.end())
+    at = option.end() if option else begin.end()
+    for _ in range(2 if begin[2] in _WITH_WIDTH else 1):
+        at = _argument_end(source, at)
+    return at
+
+
+def _argument_end(source: str, at: int) -> int:
+    """Behind the `}` that closes the argument at `at`; `at` where none begins or it is not closed."""
+    if source[at : at + 1] != "{":
+        return at
     depth = 0
-    for nth in range(start, len(lines)):
-        if nth > start and lines[nth].startswith(_BEGIN):
-            break
-        depth += lines[nth].count(_BEGIN) - lines[nth].count(_END)
-        if depth <= 0:
-            return nth + 1 - start
-    n_lines = 1
-    while start + n_lines < len(lines) and _looks_like_row(lines[start + n_lines]):
-        n_lines += 1
-    return n_lines
-
-
-def latex_cells(source: str) -> list[Cell]:
-    """The cells of one table, header rows marked, rows without text left out; none where no row has two cells."""
-    cells: list[Cell] = []
-    covered: dict[int, int] = {}
-    for row, written in enumerate(_rows(source)):
-        col = 0
-        for cell in _with_currency(written):
-            is_below_merged = not cell.text and covered.get(col, 0) > row
-            if cell.text or not is_below_merged:
-                cells.append(Cell(row, col, cell.text, cell.row_span, cell.col_span))
-                covered[col] = row + cell.row_span
-            col += cell.col_span
-            if col >= _MAX_COLUMNS:
-                break
-    rows_with_values = {cell.row for cell in cells if cell.text and cell.col > 0}
-    return _with_header(without_empty_rows(cells)) if rows_with_values else []
-
-
-def _with_header(cells: Sequence[Cell]) -> list[Cell]:
-    """`cells` with the header rows marked; a heading over the whole width ends them: it names the rows below it."""
-    marked = with_inferred_header(cells)
-    n_cells = Counter(cell.row for cell in marked)
-    headings = [cell.row for cell in marked if cell.row > 0 and n_cells[cell.row] == 1]
-    first_heading = min(headings, default=len(marked))
-    return [replace(cell, is_header=cell.is_header and cell.row < first_heading) for cell in marked]
-
-
-def _looks_like_row(line: str) -> bool:
-    return _CELL_END.search(line) is not None or line.endswith("\\\\") or _RULE.match(line) is not None
-
-
-def _rows(source: str) -> Iterator[list[_Written]]:
-    for line in _ROW_END.split(_RULE.sub(" ", _EDGE.sub(" ", _without_nested(source)))):
-        if line.strip():
-            yield [_written(cell) for cell in _CELL_END.split(line)]
-
-
-def _without_nested(source: str) -> str:
-    """A table inside a cell becomes its cells, side by side."""
-    for _ in range(_MAX_NESTED):
-        start = source.rfind(_BEGIN)
-        if start <= source.find(_BEGIN):
-            break
-        end = source.find(_END, start)
-        end = len(source) if end < 0 else end
-        inner = _ROW_END.sub(" ", _CELL_END.sub(" ", _EDGE.sub(" ", source[start:end])))
-        source = source[:start] + inner + _EDGE.sub(" ", source[end:], count=1)
-    return source
-
-
-def _written(cell: str) -> _Written:
-    row_span = col_span = 1
-    while (spanning := _SPANNING.fullmatch(cell.strip())) is not None:
-        span = max(1, min(int(spanning["span"]), _MAX_SPAN))
-        row_span, col_span = (row_span, span) if spanning["way"] == "column" else (span, col_span)
-        cell = spanning["text"]
-    return _Written(_plain(cell), row_span, col_span)
-
-
-def _plain(text: str) -> str:
-    """The text of a cell without markup; the mark of a footnote stays, behind a space."""
-    for escaped, character in (_ESCAPED | _SYMBOLS).items():
-        text = text.replace(escaped, character)
-    text = _RAISED_MARK.sub(" ", text.replace("$", ""))
-    for _ in range(_MAX_NESTED):
-        text, n_found = _ARGUMENT.subn(r" \1 ", text)
-        if not n_found:
-            break
-    text = _COMMAND.sub("", text).replace(_ESCAPED[r"\$"], "$")
-    return " ".join(text.split()).replace("( ", "(").replace(" )", ")").replace(" %", "%")
-
-
-def _with_currency(cells: Sequence[_Written]) -> Iterator[_Written]:
-    """The sign of a currency stands before the number in the next cell, not in a cell of its own."""
-    sign = ""
-    for nth, cell in enumerate(cells):
-        if cell.text in _CURRENCY and nth + 1 < len(cells) and cells[nth + 1].text:
-            sign = f"{cell.text} "
-            yield _Written("", cell.row_span, cell.col_span)
-        else:
-            yield _Written(sign + cell.text, cell.row_span, cell.col_span)
-            sign = ""
+    for brace in _BRACE.finditer(source, at, at + _MOST_CHARS_OF_ARGUMENT):
+        depth += (brace[0] == "{") - (brace[0] == "}")
+        if depth == 0:
+            return brace.end()
+    return at

@@ -4,6 +4,7 @@ One line per row, cells joined with " | ", every line with its own boxes.
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -75,8 +76,8 @@ def without_empty_rows(cells: Sequence[Cell]) -> list[Cell]:
     kept = []
     for cell in sorted(cells, key=lambda cell: (cell.row, cell.col)):
         if cell.row in new_row:
-            covered = sum(1 for row in kept_rows if cell.row <= row < cell.row + cell.row_span)
-            kept.append(replace(cell, row=new_row[cell.row], row_span=covered))
+            end = bisect_left(kept_rows, cell.row + cell.row_span)
+            kept.append(replace(cell, row=new_row[cell.row], row_span=end - new_row[cell.row]))
     return kept
 
 

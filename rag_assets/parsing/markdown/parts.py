@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Literal
 
 from rag_assets.domain import BlockKind, Cell
 from rag_assets.parsing.conventions.html_tables import HtmlTable, split_tables
+from rag_assets.parsing.conventions.latex_cells import LatexTable
+from rag_assets.parsing.conventions.latex_tables import latex_tables
 from rag_assets.parsing.conventions.superscripts import lowered, raised_after
 from rag_assets.parsing.conventions.table_rows import table_lines, with_inferred_header, without_empty_rows
 
@@ -26,6 +28,7 @@ _MAX_NESTING = 60
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*(.*)")
 _FOOTNOTE_MARK = re.compile(r"\[\^([^\]\s]+)\]")
 _DROPPED_ELEMENTS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_LATEX = "latex_table"
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<[!?][^<>]*>")
 
 
@@ -66,6 +69,7 @@ def _parser(dialect: Dialect) -> "MarkdownIt":
     if dialect == "ade":
         return parser.disable(["code", "lheading", "html_block", "reference", "blockquote", "autolink"])
     parser.block.ruler.before("reference", "footnote", _footnote_rule, {"alt": ["paragraph"]})
+    parser.block.ruler.before("footnote", "latex_table", _latex_rule, {"alt": ["paragraph"]})
     return parser.enable("strikethrough")
 
 
@@ -85,6 +89,21 @@ def _footnote_rule(state: "StateBlock", start: int, _end: int, silent: bool) -> 
     token = state.push("footnote_definition", "", 0)
     token.content = " ".join(lines)
     token.map = [start, line]
+    return True
+
+
+def _latex_rule(state: "StateBlock", start: int, end: int, silent: bool) -> bool:
+    """Lines with a table in LaTeX, read before CommonMark takes a backslash off every row end."""
+    if _LATEX not in state.env:
+        state.env[_LATEX] = latex_tables(state.src.split("\n"))
+    found = state.env[_LATEX].get(start)
+    if found is None or found.end > end:
+        return False
+    if not silent:
+        state.line = found.end
+        token = state.push(_LATEX, "", 0)
+        token.meta = {"pieces": found.pieces}
+        token.map = [start, found.end]
     return True
 
 
@@ -109,6 +128,8 @@ def _block(node: "SyntaxTreeNode") -> Iterator[MarkdownPart]:
             yield MarkdownPart(BlockKind.TABLE, "\n".join(table_lines(cells)), cells=cells)
         case "html_block":
             yield from _html_parts(node.content)
+        case "latex_table":
+            yield from _latex_parts(node.meta["pieces"])
         case "footnote_definition":
             yield MarkdownPart(BlockKind.FOOTNOTE, plain_line(node.content))
         case _:
@@ -186,3 +207,12 @@ def _html_parts(source: str) -> Iterator[MarkdownPart]:
             yield MarkdownPart(BlockKind.TABLE, "\n".join(table_lines(cells)), title=piece.caption, cells=cells)
         elif text := " ".join(html.unescape(_TAG.sub(" ", piece)).split()):
             yield MarkdownPart(BlockKind.PARAGRAPH, text)
+
+
+def _latex_parts(pieces: Iterable[str | LatexTable]) -> Iterator[MarkdownPart]:
+    for piece in pieces:
+        if isinstance(piece, LatexTable):
+            text = "\n".join(table_lines(piece.cells))
+            yield MarkdownPart(BlockKind.TABLE, text, title=piece.caption, cells=piece.cells)
+        else:
+            yield MarkdownPart(BlockKind.PARAGRAPH, plain_line(piece))

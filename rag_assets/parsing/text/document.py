@@ -195,4 +195,12 @@ def _block(placed: _Placed) -> Block:
     paragraph = placed.paragraph
     ends = [offset for offset, _ in paragraph.pages[1:]] + [len(paragraph.text)]
     spans = tuple(Span(start, end, page, page) for (start, page), end in zip(paragraph.pages, ends, strict=True))
-    return Block(placed.kind, paragraph.text, placed.section_path, placed.zone, spans, cells=paragraph.cells)
+    return Block(
+        placed.kind,
+        paragraph.text,
+        placed.section_path,
+        placed.zone,
+        spans,
+        title=paragraph.title,
+        cells=paragraph.cells,
+    )

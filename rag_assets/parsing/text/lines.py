@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from rag_assets.domain import Cell
 from rag_assets.parsing.conventions.hyphenation import Vocabulary, ends_in_broken_word, glued
-from rag_assets.parsing.conventions.latex_tables import latex_cells, n_table_lines
+from rag_assets.parsing.conventions.latex_cells import LatexTable
+from rag_assets.parsing.conventions.latex_tables import latex_tables
 from rag_assets.parsing.conventions.table_rows import table_lines
 from rag_assets.text.section_names import is_section_name
 
@@ -31,6 +32,8 @@ class Line:
     """1-based; None in a text without form feeds."""
     cells: tuple[Cell, ...] = ()
     """Of a table, whose rows are the lines of `text`; empty for anything else."""
+    title: str = ""
+    """Caption of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,7 @@ class Paragraph:
     """Characters of its lines before they were joined, a line end counted as one."""
     cells: tuple[Cell, ...] = ()
     """As of a line: a table is a paragraph of its own."""
+    title: str = ""
 
 
 def lines_of(text: str) -> list[list[Line]]:
@@ -61,19 +65,29 @@ def lines_of(text: str) -> list[list[Line]]:
 
 def with_tables(page: Sequence[Line]) -> list[Line]:
     """The lines of a page; those of a table in LaTeX become one line with cells, between empty lines."""
-    texts = [line.text for line in page]
+    tables = latex_tables([line.text for line in page])
     found: list[Line] = []
     at = 0
     while at < len(page):
-        n_lines = n_table_lines(texts, at)
-        cells = tuple(latex_cells("\n".join(texts[at : at + n_lines]))) if n_lines else ()
-        if cells:
-            empty = Line("", page[at].page)
-            found += [empty, Line("\n".join(table_lines(cells)), page[at].page, cells), empty]
+        if at in tables:
+            found += _lines_of_table(tables[at].pieces, page[at].page)
+            at = tables[at].end
         else:
-            found += page[at : at + max(1, n_lines)]
-        at += max(1, n_lines)
+            found.append(page[at])
+            at += 1
     return found
+
+
+def _lines_of_table(pieces: Sequence[str | LatexTable], page: int | None) -> list[Line]:
+    """Each piece between empty lines."""
+    lines = [Line("", page)]
+    for piece in pieces:
+        if isinstance(piece, LatexTable):
+            lines.append(Line("\n".join(table_lines(piece.cells)), page, piece.cells, piece.caption))
+        else:
+            lines.append(Line(" ".join(piece.split()), page))
+        lines.append(Line("", page))
+    return lines
 
 
 def paragraphs_of(pages: Sequence[Sequence[Line]]) -> list[Paragraph]:
@@ -146,4 +160,6 @@ def _joined(run: Sequence[Line], vocabulary: Vocabulary) -> Paragraph:
         text = glued(text, line.text, vocabulary)
         if line.page != pages[-1][1]:
             pages.append((len(text) - len(line.text), line.page))
-    return Paragraph(text, tuple(pages), len(run), sum(len(line.text) + 1 for line in run) - 1, run[0].cells)
+    return Paragraph(
+        text, tuple(pages), len(run), sum(len(line.text) + 1 for line in run) - 1, run[0].cells, run[0].title
+    )

@@ -107,6 +107,50 @@ def test_an_html_table_has_cells(tmp_path: Path) -> None:
     assert (table.kind, table.cells[0].col_span) == (BlockKind.TABLE, 2)
 
 
+LATEX_TABLE = r"""\begin{table}[h]
+\caption{Table 1. Ferritin}
+\begin{tabular}{lr}
+
+Arm & Ferritin \\
+
+1. Iron & \$ 12 \\
+2. Placebo & $9 \%$ \\
+
+Results
+
+& 3 \\
+\end{tabular}
+\end{table}"""
+
+
+def test_a_table_in_latex_has_cells(tmp_path: Path) -> None:
+    """As prose its rows are one long sentence, in which no row can answer; CommonMark would also take a backslash
+    off every row end."""
+    document = parsed(tmp_path, f"Ferritin *fell*:\n{LATEX_TABLE}\n# Discussion\n\nIt rose again.\n")
+
+    before, table, heading, after = document.blocks
+    assert (before.text, heading.text, after.text) == ("Ferritin fell:", "Discussion", "It rose again.")
+    assert table.kind is BlockKind.TABLE
+    assert table.text == "Arm | Ferritin\n1. Iron | $ 12\n2. Placebo | 9%\nResults | 3"
+    assert table.title == "Table 1. Ferritin"
+    assert [cell.text for cell in table.cells if cell.is_header] == ["Arm", "Ferritin"]
+
+
+def test_latex_shown_as_code_stays_code(tmp_path: Path) -> None:
+    """A paper on LaTeX shows how a table is written."""
+    document = parsed(tmp_path, f"Write:\n\n```latex\n{LATEX_TABLE}\n```\n\n- as\n\n  {LATEX_TABLE.splitlines()[0]}\n")
+
+    assert [block.kind for block in document.blocks] == [BlockKind.PARAGRAPH, BlockKind.CODE, BlockKind.LIST]
+    assert document.blocks[1].text == LATEX_TABLE
+
+
+def test_what_is_no_table_stays_the_text_it_was(tmp_path: Path) -> None:
+    """Text must not get lost because it was expected to be a table."""
+    document = parsed(tmp_path, "One.\n\\begin{tabular}{l}\nNews and prose.\n\\end{tabular}\nTwo.\n")
+
+    assert [block.text for block in document.blocks] == ["One. \\begin{tabular}{l} News and prose. \\end{tabular} Two."]
+
+
 def test_an_image_is_a_figure_with_its_alternative_text(tmp_path: Path) -> None:
     """It is all that a text has of the image."""
     block = parsed(tmp_path, "![Ferritin by arm](f.png)\n").blocks[0]

@@ -198,13 +198,13 @@ def without_breaks(text: str) -> str:
 
 def test_a_table_in_latex_becomes_a_table_on_its_page(tmp_path: Path) -> None:
     """As prose its rows are sentences full of backslashes, which no question finds and nobody can read."""
-    table = "\\begin{tabular}{lr}\nGroup & Ferritin \\\\\n\nA & 12 \\\\\nB & 9 \\\\\n\\end{tabular}"
+    table = "\\caption{Table 1}\n\\begin{tabular}{lr}\nGroup & Ferritin \\\\\n\nA & 12 \\\\\nB & 9 \\\\\n\\end{tabular}"
     content = f"Ferritin in Mountain Sheep\n\nFerritin fell in all groups of sheep.\f{table}\nIt rose again."
 
     document = parsed(tmp_path, content)
 
     (found,) = [block for block in document.blocks if block.kind is BlockKind.TABLE]
-    assert found.text == "Group | Ferritin\nA | 12\nB | 9"
+    assert (found.title, found.text) == ("Table 1", "Group | Ferritin\nA | 12\nB | 9")
     assert [cell.text for cell in found.cells if cell.is_header] == ["Group", "Ferritin"]
     assert (found.page_start, found.page_end) == (2, 2)
     assert document.blocks[-1].text == "It rose again."
