@@ -6,6 +6,7 @@ columns where anything about them is in doubt, because a value below the wrong n
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from rag_assets.domain import Cell
 from rag_assets.parsing.conventions.table_rows import is_data
 from rag_assets.parsing.pdf.layout import Line
 
-_MOST_HEADER_ROWS = 4
+_MOST_HEADER_ROWS = 6
 _LEAST_NAMED = 0.6
 """Share of the columns behind the first that must have a name."""
 _LEAST_VALUES = 0.3
@@ -61,7 +62,8 @@ def table_cells(lines: Sequence[Line]) -> tuple[Cell, ...]:
         if own is None:
             return ()
         cells += own
-    return tuple(cells) if _names_columns(cells, len(columns)) and _holds_values(cells) else ()
+    is_one_table = _names_columns(cells, len(columns)) and not _names_rows_anew(cells)
+    return tuple(cells) if is_one_table and _holds_values(cells) else ()
 
 
 def _columns(rows: Sequence[Row]) -> list[Interval]:
@@ -140,7 +142,8 @@ def _n_header(rows: Sequence[Sequence[_PlacedCell]], n_columns: int) -> int:
 def _cells(nth: int, row: Sequence[_PlacedCell], *, is_header: bool) -> list[Cell] | None:
     """The cells of a row; None where one has no column, or two have the same one.
 
-    Words over several columns of a row of values name the row, like its first cell.
+    Words over several columns of a row of values name the row, like its first cell; a long name may reach over columns
+    that are empty in its row.
     """
     if len(row) == 1 and not is_header:
         return [Cell(nth, 0, row[0].text)]
@@ -149,7 +152,9 @@ def _cells(nth: int, row: Sequence[_PlacedCell], *, is_header: bool) -> list[Cel
         if cell.first == cell.end:
             return None
         is_name = not is_header and cell.end - cell.first > 1 and not is_data(cell.text)
-        if is_name and len(cells) == 1 and cells[0].col == 0:
+        if is_name and not cells and cell.first == 0:
+            cells.append(Cell(nth, 0, cell.text))
+        elif is_name and len(cells) == 1 and cells[0].col == 0:
             cells[0] = replace(cells[0], text=f"{cells[0].text} {cell.text}")
         elif is_name or (cells and cells[-1].col + cells[-1].col_span > cell.first):
             return None
@@ -165,6 +170,15 @@ def _names_columns(cells: Sequence[Cell], n_columns: int) -> bool:
         for nth in range(max(cell.col, 1), cell.col + cell.col_span):
             names[nth] = f"{names.get(nth, '')} {cell.text}"
     return len(names) >= _LEAST_NAMED * (n_columns - 1) and len(set(names.values())) == len(names)
+
+
+def _names_rows_anew(cells: Sequence[Cell]) -> bool:
+    """Whether a row below the header repeats it behind its first cell: below it stands another table, of other things
+    with the same figures."""
+    header = {(cell.col, cell.text) for cell in cells if cell.is_header}
+    body = groupby((cell for cell in cells if not cell.is_header), key=lambda cell: cell.row)
+    rows = ([(cell.col, cell.text) for cell in row] for _, row in body)
+    return any(len(row) > 1 and row[0][0] == 0 and row[0] not in header and header.issuperset(row[1:]) for row in rows)
 
 
 def _holds_values(cells: Sequence[Cell]) -> bool:

@@ -68,10 +68,52 @@ def test_a_header_over_two_columns_names_both(tmp_path: Path) -> None:
     assert (spanning.col, spanning.col_span, spanning.is_header) == (1, 2, True)
 
 
+def test_a_long_name_of_a_row_may_reach_over_a_column_that_is_empty_in_it(tmp_path: Path) -> None:
+    """One such line of a financial statement left all its rows without the names of their columns."""
+    long = "Growth of the load since the ropes were new"
+    table = printed(
+        tmp_path,
+        [
+            [(60, "Rope"), (200, "Length"), (300, "Load"), (400, "Price")],
+            [(60, "hemp"), (200, "20"), (300, "150"), (400, "7")],
+            [(60, long), (300, "480"), (400, "9")],
+        ],
+    )
+
+    assert (named(table)[2, 0], named(table)[2, 2], named(table)[2, 3]) == (long, "480", "9")
+    assert (2, 1) not in named(table)
+
+
+def test_a_header_may_have_as_many_lines_as_those_of_financial_statements(tmp_path: Path) -> None:
+    """With "Net income per share in US cents" set one word a line, no row had the names of its columns."""
+    words = ["Income", "per", "share", "(US", "cents)"]
+    table = printed(
+        tmp_path,
+        [
+            *([(300, word)] for word in words[:-1]),
+            [(60, "In million"), (200, "Sales"), (300, words[-1])],
+            [(60, "hemp"), (200, "20"), (300, "150")],
+            [(60, "nylon"), (200, "31"), (300, "480")],
+        ],
+    )
+
+    assert [cell.text for cell in table.cells if cell.is_header and cell.col == 2] == words
+    assert named(table)[5, 2] == "150"
+
+
 @pytest.mark.parametrize(
     ("rows", "doubt"),
     [
         ([[(60, "hemp"), (200, "20")], [(60, "nylon"), (200, "30")], [(60, "sisal"), (200, "25")]], "no header"),
+        (
+            [
+                [(60, "Rope"), (200, "Load")],
+                [(60, "hemp"), (200, "20")],
+                [(60, "Wire"), (200, "Load")],
+                [(60, "steel"), (200, "90")],
+            ],
+            "two tables",
+        ),
         (
             [
                 [(60, "Rope"), (200, "Load"), (300, "Load")],
