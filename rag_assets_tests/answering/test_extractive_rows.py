@@ -3,10 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
+import pytest
+
 from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.extractive.rows import likely_rows, table_rows
+from rag_assets.answering.extractive.row_matching import RowMatcher
+from rag_assets.answering.extractive.rows import likely_rows, rows_of, table_rows
 from rag_assets.domain import Chunk, Context, ContextPassage
 from rag_assets.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import Says, WordReader, chunk, context
@@ -287,6 +290,23 @@ def test_a_row_has_a_greater_lead_where_a_value_is_asked_for() -> None:
     assert of_value is not None
     assert of_statement is not None
     assert of_value[how_much] > of_statement[whether] + 0.05
+
+
+def test_a_row_of_values_without_names_has_no_greater_lead() -> None:
+    """Ten numbers of which none is named hide the sentence that says the one that was asked for."""
+    question = "How large is the effect of attention, of looking closely, on what readers feel?"
+    named = "Measure: Attention | Before: 0.21 | After: 0.12"
+    bare = "Before and after\nAttention | 0.21 | 0.12"
+    one_value = "Before and after\nAttention | 0.21"
+
+    def lead(text: str) -> float:
+        chunk_ = read(chunk("t", f"Table 2: Effects on the mood of readers.\n{text}"))
+        (row,) = likely_rows([chunk_], question, WordReader())
+        (found,) = RowMatcher([chunk_], list(rows_of(0, chunk_)), WordReader()).best(question, within=0.0)
+        return (row.relevance or {})[question] - found.score
+
+    assert lead(bare) == pytest.approx(0.3)
+    assert lead(named) == lead(one_value) == pytest.approx(0.4)
 
 
 def test_where_a_value_is_asked_for_a_row_of_words_only_is_not_read() -> None:

@@ -57,7 +57,8 @@ _LEAST_RELEVANCE = 0.9
 _MOST_LIKELY, _LIKELY_FROM = 8, 0.3
 """Rows that a reader gets for each part of a question, and the least score of one."""
 _AHEAD_WITH_VALUE, _AHEAD = 0.4, 0.3
-"""Added to the score of a likely row where a value is asked for, and elsewhere: `second_reading` takes 0.3 off."""
+"""Added to the score of a likely row where a value is asked for and the row names its values, and elsewhere;
+`second_reading` takes 0.3 off."""
 Place = tuple[int, int]
 """Of a row: the number of its context and its offset there."""
 RelevancesOf = Callable[[RowMatcher, str], Mapping[Place, float]]
@@ -110,10 +111,10 @@ def _place(row: FoundRow) -> Place:
 def _of_likely(matcher: RowMatcher, part: str) -> Mapping[Place, float]:
     """The relevance of the rows that match a part of the question best: how sure it is that they answer it."""
     asks_for_a_value = _ASKS_FOR_A_VALUE.search(part) is not None
-    ahead = _AHEAD_WITH_VALUE if asks_for_a_value else _AHEAD
     fitting = (one for one in matcher.best(part, within=0.0) if not asks_for_a_value or _has_value(one))
-    best = islice(fitting, _MOST_LIKELY)
-    return {_place(one.row): min(1.0, ahead + one.score) for one in best if one.score >= _LIKELY_FROM}
+    best = [one for one in islice(fitting, _MOST_LIKELY) if one.score >= _LIKELY_FROM]
+    leads = [_AHEAD_WITH_VALUE if asks_for_a_value and _names_values(one) else _AHEAD for one in best]
+    return {_place(one.row): min(1.0, one.score + lead) for one, lead in zip(best, leads, strict=True)}
 
 
 def _of_named(matcher: RowMatcher, part: str) -> Mapping[Place, float]:
@@ -130,6 +131,11 @@ def _of_named(matcher: RowMatcher, part: str) -> Mapping[Place, float]:
 
 def _has_value(match: RowMatch) -> bool:
     return any(_DIGIT.search(cell.text) for cell, _ in match.row.columns)
+
+
+def _names_values(match: RowMatch) -> bool:
+    """Whether a reader can tell what each value of a row is."""
+    return len(match.row.columns) == 1 or any(cell.column for cell, _ in match.row.columns)
 
 
 def _answers(match: RowMatch, least: float) -> bool:
