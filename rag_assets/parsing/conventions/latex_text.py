@@ -31,7 +31,9 @@ _EDGE = re.compile(r"\\(?:begin|end)\s?\{[a-zA-Z*]{1,20}\}(?:\[[^\]]{0,9}\])?(?:
 _WITHOUT_TEXT = re.compile(r"\\(?:(?:row|cell|column)?color|label|[vh]space\*?)(?:\[[^\]]{0,20}\])?\{[^{}]{0,60}\}")
 _FRACTION = re.compile(r"\\[dt]?frac\s?\{([^{}]{0,80})\}\s?\{([^{}]{0,80})\}")
 _ARGUMENT = re.compile(r"\\[a-zA-Z]{1,20}\*?\s?\{([^{}]{0,400})\}")
-_COMMAND = re.compile(r"\\[a-zA-Z]{1,20}\*?\s?|[{}]")
+_COMMAND = re.compile(r"\\[a-zA-Z]{1,20}\*?\s?|\\[()]|[{}$]")
+_BOLD = re.compile(r"(?<![^\s(])\*\*(?=[^\s*])([^*]{1,400})\*\*(?![*\w])")
+"""Programs that write Markdown mark a bold cell as Markdown does; "0.31**" is a significant number."""
 _RAISED = re.compile(r"(\{\s?\}\s?)?\s?\^\s?(?:\{([^{}]{0,60})\}|(\S))")
 _LOWERED = re.compile(r"\s?_\s?(?:\{([^{}]{0,60})\}|(\S))")
 _EXPONENT = re.compile(r"[-+−=\d]+")
@@ -49,7 +51,7 @@ def plain_latex(text: str) -> str:
         if not n_fractions + n_arguments:
             break
     text = _LOWERED.sub(_lowered, _RAISED.sub(_raised, text))
-    text = _COMMAND.sub("", text).replace("$", "").replace(_CURRENCY, "$").replace(_UNDERSCORE, "_")
+    text = _BOLD.sub(r"\1", _COMMAND.sub("", text)).replace(_CURRENCY, "$").replace(_UNDERSCORE, "_")
     return " ".join(text.split()).replace("( ", "(").replace(" )", ")").replace(" %", "%").replace(" °", "°")
 
 

@@ -109,6 +109,13 @@ def test_symbols_and_raised_numbers_keep_their_meaning() -> None:
     assert lines(source) == ["Cells | 5 × 10³", "Dose | 5 μg of CO₂ at 4°C"]
 
 
+def test_formulas_and_bold_cells_lose_their_marks() -> None:
+    """The best value of a column is printed in bold: with asterisks around it, it is found in no PDF."""
+    source = r"\begin{tabular}{ll} Model & **BLEU** \\ \hline Big & \(\mathbf{28.4}\) \\ Small & 0.31** \end{tabular}"
+
+    assert lines(source) == ["Model | BLEU", "Big | 28.4", "Small | 0.31**"]
+
+
 def test_a_caption_and_the_text_around_the_tables_are_told_apart() -> None:
     """A caption names its table; as a paragraph it names none. A note is text, layout is nothing."""
     source = "\n".join([
