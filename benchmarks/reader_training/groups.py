@@ -13,8 +13,9 @@ _NEAREST = 10
 """Most of the wrong lines are drawn among so many."""
 _NEAR_OF_UNANSWERED = 4
 """The nearest lines of a question without an answer, which are in every group of it."""
-_ANSWER_LEFT_OUT, _BEST_ANSWER = 0.12, 0.8
-"""Chance that a group holds lines of other papers only, and that the best one of several answers is drawn."""
+_OF_OTHER_FIELDS, _ANSWER_LEFT_OUT, _BEST_ANSWER = 0.12, 0.08, 0.8
+"""Chances that a group holds lines of other fields only, that it holds lines of other papers only, and that of several
+answers the best one is drawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +37,13 @@ def passes(compared: Sequence[Compared], chance: random.Random) -> Iterator[Comp
 def drawn(one: Compared, chance: random.Random) -> Group:
     """A group of a question; another one at each draw."""
     asked, near, far = one.question, one.near, one.far
+    kind = chance.random()
+    if one.strange and kind < _OF_OTHER_FIELDS:
+        return Group(asked.text, tuple(_some(one.strange, GROUP_SIZE, chance)), False)
     if not asked.answers:
         lines = [*near[:_NEAR_OF_UNANSWERED], *_some(near[_NEAR_OF_UNANSWERED:], 1, chance)]
         return Group(asked.text, (*lines, *far[: GROUP_SIZE - len(lines)]), False)
-    if far and chance.random() < _ANSWER_LEFT_OUT:
+    if far and _OF_OTHER_FIELDS <= kind < _OF_OTHER_FIELDS + _ANSWER_LEFT_OUT:
         return Group(asked.text, tuple(_some(far, GROUP_SIZE, chance)), False)
     answer = asked.answers[0] if chance.random() < _BEST_ANSWER else chance.choice(asked.answers)
     n_nearest = chance.choice((GROUP_SIZE - 3, GROUP_SIZE - 2))

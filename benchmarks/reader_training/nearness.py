@@ -1,8 +1,10 @@
 """Which lines are near a question, in meaning and in words, without answering it: hard negatives.
 
 A reader that has seen only far lines beside the right one learns to tell the subject, which the vectors know already.
+One that has seen only near ones takes the nearest line of a field that no paper is about for an answer.
 """
 
+import random
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +17,12 @@ from benchmarks.reader_training.questions import Question
 from rag_assets.answering.extractive.words import terms_of, words_of
 from rag_assets.embedding import Embedder
 
-N_NEAR, N_FAR = 40, 16
-"""Lines that are kept for a question, of its own paper and of all others."""
+N_NEAR, N_FAR, N_STRANGE = 40, 16, 16
+"""Lines that are kept for a question, of its own paper, of all others and of papers of other fields."""
+_OTHER_FIELDS = 0.55
+"""Share of the papers that count as of other fields than a paper: those whose mean vectors are farthest off."""
+_STRANGE_PAPERS = 12
+"""Papers of other fields whose nearest lines are kept."""
 _WORDS = 0.5
 """Weight of the share of the question's words that a line holds; the cosine has 1."""
 
@@ -30,6 +36,8 @@ class Compared:
     """Of its own paper, at most N_NEAR; none says what an answer says."""
     far: tuple[Line, ...]
     """Of other papers, at most N_FAR."""
+    strange: tuple[Line, ...]
+    """Of papers of other fields, at most N_STRANGE."""
 
 
 class NearLines:
@@ -44,6 +52,7 @@ class NearLines:
         for place, line in enumerate(lines):
             places[line.paper].append(place)
         self._places = {paper: np.array(own) for paper, own in places.items()}
+        self._subjects = {paper: self._vectors[own].mean(axis=0) for paper, own in self._places.items()}
 
     def compared(self, question: Question) -> Compared:
         """The question beside what does not answer it."""
@@ -51,11 +60,23 @@ class NearLines:
         answers = [_bare(line) for line in question.answers]
         near = [self._lines[place] for place in self._nearest(question, cosines)]
         own = self._places[question.paper]
+        strange = self._strange(question, cosines)
         cosines[own] = -np.inf
         n_far = min(N_FAR + len(answers), len(self._lines) - len(own))
         places = np.argpartition(-cosines, n_far - 1)[:n_far] if n_far else np.array([], int)
         far = [self._lines[place] for place in sorted(places.tolist(), key=lambda place: -cosines[place])]
-        return Compared(question, _others(near, answers)[:N_NEAR], _others(far, answers)[:N_FAR])
+        return Compared(question, _others(near, answers)[:N_NEAR], _others(far, answers)[:N_FAR], strange)
+
+    def _strange(self, question: Question, cosines: NDArray[np.float32]) -> tuple[Line, ...]:
+        """The nearest lines of some papers whose subjects are far from that of the question's paper."""
+        subject = self._subjects[question.paper]
+        subjects = {paper: float(other @ subject) for paper, other in self._subjects.items() if paper != question.paper}
+        farthest = sorted(subjects, key=subjects.__getitem__)[: int(_OTHER_FIELDS * len(subjects))]
+        some = random.Random(question.text).sample(farthest, min(_STRANGE_PAPERS, len(farthest)))
+        places = sorted(
+            (place for paper in some for place in self._places[paper].tolist()), key=lambda at: -cosines[at]
+        )
+        return tuple(self._lines[place] for place in places[:N_STRANGE])
 
     def nearest(self, question: Question, n: int) -> list[Line]:
         """The n lines of its paper that come nearest to a question, answers among them."""

@@ -202,6 +202,18 @@ def test_a_line_that_has_the_words_of_a_question_in_another_form_is_near_it() ->
     assert NearLines(lines, WordEncoder()).nearest(Question("Who jumped?", "iron", ()), 1) == lines[1:]
 
 
+def test_lines_of_other_fields_are_the_nearest_of_papers_on_other_subjects() -> None:
+    """A reader that never saw them answers what no paper is about."""
+    own = [line(0, "Ferritin fell in runners."), line(1, "Runners ate iron.")]
+    alike = [line(0, "Iron and ferritin of runners rose.", "ferritin")]
+    other = [line(0, "Sonnets fell out of use.", "sonnets"), line(1, "Poets wrote odes.", "sonnets")]
+    near = NearLines([*own, *alike, *other], WordEncoder())
+
+    compared = near.compared(Question("How far fell ferritin?", "iron", (own[0],)))
+
+    assert compared.strange == tuple(other)
+
+
 def test_a_single_paper_can_be_trained_on() -> None:
     """There are no lines of others to draw from."""
     near = NearLines(LINES[:5], WordEncoder())
@@ -209,7 +221,7 @@ def test_a_single_paper_can_be_trained_on() -> None:
     compared = near.compared(Question("Who paid for the tablets?", "iron", ()))
 
     assert len(compared.near) == 5
-    assert compared.far == ()
+    assert compared.far == compared.strange == ()
     assert {one.text for one in drawn(compared, random.Random(0)).lines} <= {one.text for one in LINES}
 
 
@@ -217,7 +229,8 @@ def compared_with(n_answers: int) -> Compared:
     answers = tuple(line(number, f"answer {number}") for number in range(n_answers))
     near = tuple(line(100 + number, f"near {number}") for number in range(40))
     far = tuple(line(number, f"far {number}", "basalt") for number in range(16))
-    return Compared(Question("How many?", "iron", answers), near, far)
+    strange = tuple(line(number, f"strange {number}", "sonnets") for number in range(16))
+    return Compared(Question("How many?", "iron", answers), near, far, strange)
 
 
 def test_a_group_holds_one_answer_at_most_among_near_and_far_lines() -> None:
@@ -232,8 +245,10 @@ def test_a_group_holds_one_answer_at_most_among_near_and_far_lines() -> None:
     first = [group.lines[0].number for group in groups if group.has_answer]
     assert first.count(0) > first.count(1) > 0 < first.count(2), "the best answer is drawn most"
     without = [group for group in groups if not group.has_answer]
-    assert 20 < len(without) < 80
-    assert all(one.paper == "basalt" for group in without for one in group.lines)
+    assert 50 < len(without) < 110
+    papers = [{one.paper for one in group.lines} for group in without]
+    assert papers.count({"basalt"}) + papers.count({"sonnets"}) == len(without), "lines of the own paper may answer"
+    assert papers.count({"basalt"}) > 10 < papers.count({"sonnets"})
 
 
 def test_a_question_without_an_answer_is_trained_on_the_lines_that_look_most_like_one() -> None:
