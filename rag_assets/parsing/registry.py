@@ -103,7 +103,7 @@ FORMATS = (
         reads_settings=_PAGED,
         version=3,
     ),
-    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document:parse_markdown", None, version=5),
+    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document:parse_markdown", None, version=6),
     Format(Source.TEXT, (".txt", ".text"), "text.document:parse_text", None, reads_settings=_PAGED, version=6),
 )
 _SUFFIXES = sorted(

@@ -205,8 +205,22 @@ def _html_parts(source: str) -> Iterator[MarkdownPart]:
         if isinstance(piece, HtmlTable):
             cells = tuple(with_inferred_header(piece.cells))
             yield MarkdownPart(BlockKind.TABLE, "\n".join(table_lines(cells)), title=piece.caption, cells=cells)
-        elif text := " ".join(html.unescape(_TAG.sub(" ", piece)).split()):
-            yield MarkdownPart(BlockKind.PARAGRAPH, text)
+        else:
+            yield from (part for part in _text_parts(_TAG.sub(" ", piece)) if part.text)
+
+
+def _text_parts(text: str) -> Iterator[MarkdownPart]:
+    """Text within HTML, which Markdown leaves as it is: tables in LaTeX, and paragraphs between them."""
+    lines, at = text.split("\n"), 0
+    for start, found in latex_tables(lines).items():
+        yield _paragraph("\n".join(lines[at:start]))
+        yield from _latex_parts(found.pieces)
+        at = found.end
+    yield _paragraph("\n".join(lines[at:]))
+
+
+def _paragraph(text: str) -> MarkdownPart:
+    return MarkdownPart(BlockKind.PARAGRAPH, " ".join(html.unescape(text).split()))
 
 
 def _latex_parts(pieces: Iterable[str | LatexTable]) -> Iterator[MarkdownPart]:

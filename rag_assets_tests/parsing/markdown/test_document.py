@@ -136,6 +136,15 @@ def test_a_table_in_latex_has_cells(tmp_path: Path) -> None:
     assert [cell.text for cell in table.cells if cell.is_header] == ["Arm", "Ferritin"]
 
 
+def test_a_table_in_latex_within_html_has_cells(tmp_path: Path) -> None:
+    """Programs that read pages put the values of a chart between tags of their own."""
+    table = r"\begin{tabular}{lr} \hline Fuel & Share \\ \hline Wind & 58\% \\ \hline \end{tabular}"
+
+    blocks = parsed(tmp_path, f"Sources:\n\n<chart>\n{table}\n</chart>\n\nSun &amp; wind.\n").blocks
+
+    assert [block.text for block in blocks] == ["Sources:", "Fuel | Share\nWind | 58%", "Sun & wind."]
+
+
 def test_latex_shown_as_code_stays_code(tmp_path: Path) -> None:
     """A paper on LaTeX shows how a table is written."""
     document = parsed(tmp_path, f"Write:\n\n```latex\n{LATEX_TABLE}\n```\n\n- as\n\n  {LATEX_TABLE.splitlines()[0]}\n")
