@@ -103,8 +103,8 @@ FORMATS = (
         reads_settings=_PAGED,
         version=3,
     ),
-    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document:parse_markdown", None, version=6),
-    Format(Source.TEXT, (".txt", ".text"), "text.document:parse_text", None, reads_settings=_PAGED, version=6),
+    Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document:parse_markdown", None, version=7),
+    Format(Source.TEXT, (".txt", ".text"), "text.document:parse_text", None, reads_settings=_PAGED, version=7),
 )
 _SUFFIXES = sorted(
     {suffix for known in FORMATS for suffix in known.suffixes}, key=lambda suffix: (-len(suffix), suffix)

@@ -23,6 +23,7 @@ _WITH_WIDTH = frozenset({"tabularx", "tabulary", "tabular*"})
 """Their first argument is a width, the second the columns."""
 _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)
 _MOST_CHARS_OF_ARGUMENT = 3000
+_MOST_BLANKS = 100
 _ROW = re.compile(r"(?<!\\)&|\\\\\s*$|\s*\\(?:hline|(?:top|mid|bottom)rule)")
 
 
@@ -59,7 +60,7 @@ class _Environment:
 
     @property
     def is_grid(self) -> bool:
-        return re.fullmatch(_GRID, self.begin[2]) is not None
+        return _is_grid(self.begin)
 
 
 def _environments(text: str, edges: re.Pattern[str]) -> list[_Environment]:
@@ -67,8 +68,12 @@ def _environments(text: str, edges: re.Pattern[str]) -> list[_Environment]:
     opened: list[re.Match[str]] = []
     n_open: Counter[str] = Counter()
     closed: list[_Environment] = []
+    left_open: list[re.Match[str]] = []
     for edge in edges.finditer(text):
         if edge[1] == "begin":
+            while opened and _begins_anew(text, edge) and _is_grid(opened[-1]):
+                n_open[opened[-1][2]] -= 1
+                left_open.append(opened.pop())
             opened.append(edge)
             n_open[edge[2]] += 1
         elif n_open[edge[2]]:
@@ -76,8 +81,19 @@ def _environments(text: str, edges: re.Pattern[str]) -> list[_Environment]:
             while closed and closed[-1].begin.start() > begin.start():
                 closed.pop()
             closed.append(_Environment(begin, edge))
-    found = closed + [_Environment(begin, None) for begin in opened]
+    found = closed + [_Environment(begin, None) for begin in [*left_open, *opened]]
     return sorted(found, key=lambda environment: environment.begin.start())
+
+
+def _begins_anew(text: str, begin: re.Match[str]) -> bool:
+    """Whether a table begins at the start of a line and in no cell: one still open above it was never closed."""
+    before = text[max(0, begin.start() - _MOST_BLANKS) : begin.start()]
+    is_at_start = not before.rsplit("\n", 1)[-1].strip()
+    return _is_grid(begin) and is_at_start and not before.rstrip().endswith(("&", "{"))
+
+
+def _is_grid(begin: re.Match[str]) -> bool:
+    return re.fullmatch(_GRID, begin[2]) is not None
 
 
 def _last_opened(opened: list[re.Match[str]], n_open: Counter[str], name: str) -> re.Match[str]:

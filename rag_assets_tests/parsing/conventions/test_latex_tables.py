@@ -185,6 +185,20 @@ def test_a_table_ends_where_it_is_closed_or_its_rows_end() -> None:
     assert found[n_first + 6].pieces[1] == " It ends here."
 
 
+def test_a_table_left_open_takes_in_no_later_one() -> None:
+    """An end too many, pages below, would make one table of all between."""
+    text = [
+        "\\begin{tabular}{ll}",
+        "A & 1 \\\\",
+        "Prose.",
+        "\\begin{tabular}{ll} B & 2 \\end{tabular}",
+        "More.",
+        "\\end{tabular}",
+    ]
+
+    assert {start: lines.end for start, lines in latex_tables(text).items()} == {0: 2, 3: 4}
+
+
 def test_what_has_no_cells_is_no_table() -> None:
     """A page laid out with tabular is text, and so is what talks about it."""
     assert pieces(r"\begin{tabular}{l} Only one column. \\ And prose. \end{tabular}") == []
