@@ -37,12 +37,18 @@ def test_the_sentence_that_answers_comes_before_those_about_the_same(reader: Tra
 
 
 def test_scores_are_those_of_an_independent_implementation(reader: TrainedReader) -> None:
-    """A slip in the graph, the merging or the head would quietly choose other sentences. int8 rounds, the order of
-    size of a tenth."""
+    """A slip in the graph, the merging or the head would quietly choose other sentences. int8 moves a score by
+    0.2 on the mean of 120 real sentences, by 0.8 at most; their standard deviation is above 2."""
     independent = NumpyReader(FILE)
     sentences = [
         PrecededText(SAME_MATTER),
+        PrecededText(ANSWER),
         PrecededText(ANSWER, "We looked for reasons in the rota."),
+        PrecededText(OTHER_MATTER),
+        PrecededText(OTHER_MATTER, LONG_BEFORE),
+        PrecededText("Many nurses worked in the night.", "The wards were large."),
+        PrecededText("Table 2: Falls by shift | Night: 41 | Day: 12"),
+        PrecededText("The reasons were asked for in a letter.", ANSWER),
         PrecededText("word " * 2 * MAX_SENTENCE),
         PrecededText("It was the reason that the most of them gave.", LONG_BEFORE),
         PrecededText(""),
@@ -50,9 +56,12 @@ def test_scores_are_those_of_an_independent_implementation(reader: TrainedReader
 
     scores = reader.scores(QUESTION, sentences)
 
-    expected = [independent.score(QUESTION, one.before, one.text) for one in sentences]
-    assert scores == pytest.approx(expected, abs=0.4)
-    assert np.ptp(expected) > 2
+    expected = np.array([independent.score(QUESTION, one.before, one.text) for one in sentences])
+    differences = np.abs(scores - expected)
+    assert differences.mean() < 0.4
+    assert differences.max() < 1.2
+    assert np.corrcoef(scores, expected)[0, 1] > 0.98
+    assert np.std(expected) > 1.5
 
 
 def test_a_score_depends_on_nothing_but_question_and_sentence(reader: TrainedReader, built_model: Path) -> None:

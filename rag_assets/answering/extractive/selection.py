@@ -15,8 +15,9 @@ from rag_assets.settings import ExtractiveSettings
 
 _NEAR_DUPLICATE = 0.8
 """Share of the content words of two sentences that they have in common."""
-_FURTHER_SHARE = 0.8
-"""Another sentence of a quoted paper is used from this share of the best one's relevance on."""
+_FURTHER_SHARE, _FURTHER_SHARE_OF_READ = 0.8, 0.7
+"""Another sentence of a quoted paper is used from this share of the best one's relevance on; from the smaller one where
+the candidates were read, since their relevances lie further apart."""
 _OTHER_PAPER_SHARE = 0.9
 """One of another paper from this share on, and above `min_relevance`: a paper that can help says nearly as much."""
 _OWN_WORDS_SOME, _OWN_WORDS_MOST = 0.25, 0.6
@@ -150,9 +151,11 @@ class Selection:
 
     def _adds(self, i: int) -> bool:
         """Whether a sentence of a quoted paper is nearly as relevant to an answered part as the best one is."""
-        best = [(part, float(part.relevance.max())) for part in self._parts]
-        floor = self._settings.min_relevance
-        return any(part.relevance[i] >= _FURTHER_SHARE * most for part, most in best if most >= floor)
+        for part in self._parts:
+            most, share = float(part.relevance.max()), _FURTHER_SHARE_OF_READ if part.is_read else _FURTHER_SHARE
+            if most >= self._settings.min_relevance and part.relevance[i] >= share * most:
+                return True
+        return False
 
     def _opens_a_paper(self, i: int) -> bool:
         """Whether a sentence of another paper would answer a part by itself, and nearly as well as the best one."""
