@@ -18,8 +18,8 @@ class ExtractiveSettings(StageSettings):
         0.6,
         description="What a sentence must reach to answer a part of the question, or to bring in another paper; where "
         "none does, the answer is a refusal. Too low answers what the corpus does not say, too high refuses what it "
-        "does: at 0.6, all of 100 COVID-QA questions are answered, 50 with the paper that answers them left out, none "
-        "of another field, and 80 % of OHR-Bench; at 0.62, 98, 41, 0 and 76 % (benchmarks/refusal_threshold.py).",
+        "does: at 0.6, 95 of 100 COVID-QA questions are answered, 48 to 57 with the paper that answers them left out, "
+        "7 of another field; at 0.7, 92 or 93, 46 to 51 and 2 to 4 (benchmarks/refusal_threshold.py).",
     )
     sentence_reader: bool = Field(
         True,
