@@ -5,7 +5,7 @@ import numpy as np
 from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.candidates import CandidateKind, candidate
-from rag_assets.answering.extractive.second_reading import N_READ, read_again
+from rag_assets.answering.extractive.second_reading import N_READ, N_READ_OF_SEVERAL, read_again
 from rag_assets.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import Says, WordReader, chunk, context
 
@@ -47,6 +47,21 @@ def test_only_the_nearest_are_read_and_no_other_passes_them() -> None:
     assert relevance[N_READ:].max() <= relevance[:N_READ].min()
     assert relevance.min() >= 0
     assert relevance.max() <= 1
+
+
+def test_fewer_are_read_for_each_part_of_a_question_with_several() -> None:
+    """Each part is read for itself: three of them would take three times as long."""
+    told = [f"The bridge over river {n} was closed and its tower was painted in year {n} again." for n in range(30)]
+    reader = Says({}, others=UNSURE)
+    answerer = ExtractiveAnswerer(Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1)  # type: ignore[arg-type]
+    contexts = [context(chunk("bridge", " ".join(told)))]
+
+    answerer.draft("Why was the bridge over the river closed?", contexts)
+    of_one = len(reader.read)
+    answerer.draft("Why was the bridge over the river closed, and when was its tower painted?", contexts)
+
+    assert of_one == N_READ
+    assert len(reader.read) - of_one == 2 * N_READ_OF_SEVERAL < 2 * N_READ
 
 
 def test_candidates_of_another_paper_than_the_one_meant_stay_out() -> None:

@@ -12,8 +12,9 @@ from rag_assets.answering.drafts import PrecededText, SentenceReader
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
 from rag_assets.answering.extractive.relevance import Relevances
 
-N_READ = 16
-"""Candidates of each part of a question; more of them cost time and find no more answers (docs/adr/0052)."""
+N_READ, N_READ_OF_SEVERAL = 16, 10
+"""Candidates of a question, and of each part of one with several; more of them cost time and find no more answers
+(docs/adr/0052)."""
 _NEARNESS_WEIGHT = 10.0
 """Of the relevance so far, beside the score. Less of it answers questions from fields of which no paper is: there the
 score, which was trained on questions about the papers, is too high."""
@@ -27,15 +28,15 @@ _BEFORE_CHARS = 200
 
 
 def read_again(
-    question: str, candidates: Sequence[Candidate], relevance: Relevances, reader: SentenceReader
+    question: str, candidates: Sequence[Candidate], relevance: Relevances, reader: SentenceReader, n_read: int = N_READ
 ) -> Relevances:
     """The relevance of every candidate after the best were read with the question, shape (n,), 0 to 1.
 
-    relevance: by nearness, 0 for what cannot answer. What is not read is no more relevant afterwards than the least of
-    what is.
+    relevance: by nearness, 0 for what cannot answer. n_read: so many are read at most; what is not read is no more
+    relevant afterwards than the least of what is.
     """
     order = np.argsort(-relevance, kind="stable")
-    read = order[relevance[order] > 0][:N_READ]
+    read = order[relevance[order] > 0][:n_read]
     if not len(read):
         return relevance
     ahead = np.array([_ROW_AHEAD if candidates[i].kind is CandidateKind.ROW else 0.0 for i in read], np.float32)
