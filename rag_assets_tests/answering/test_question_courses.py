@@ -84,6 +84,19 @@ def test_a_paper_that_a_question_describes_in_its_own_words_is_meant() -> None:
     assert [claim.text for claim in answer.claims] == ["Authors: Ada Lund; Berit Moe"]
 
 
+def test_the_passages_that_tell_which_paper_is_meant_are_read_as_they_are_stored() -> None:
+    """Encoding them anew took most of the time of such an answer."""
+    reader = WordReader()
+    answerer = ExtractiveAnswerer(Readers(reader), ExtractiveSettings(min_relevance=0.3), min_sources=1)
+
+    found = answerer.draft(
+        "Who wrote the study of groups bled twice at three pastures?", [page(SHEEP_PAGE), context(SHEEP)]
+    )
+
+    assert [claim.text for claim in found.claims] == ["Authors: Ada Lund; Berit Moe"]
+    assert SHEEP.text not in reader.exactly_read
+
+
 @pytest.mark.parametrize(
     "front",
     [

@@ -10,12 +10,13 @@ was found of it must hold something like each word that describes the paper, cle
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import takewhile
 
 from rag_assets.answering.citations.quote_search import MIN_QUOTE_CHARS
 from rag_assets.answering.drafts import DraftCitation, DraftClaim, TokenReader
+from rag_assets.answering.extractive.close_reading import texts_of
 from rag_assets.answering.extractive.relevance import nearness_of
 from rag_assets.answering.extractive.words import terms_of, words_of
 from rag_assets.domain import TITLE_PAGE_HEADING, Context
@@ -138,16 +139,15 @@ def _share(wanted: Set[str], named: Set[str]) -> float:
 def _meant_paper(question: str, contexts: Sequence[Context], reader: TokenReader) -> tuple[str | None, float]:
     """The paper that comes nearest to what the question says of it, and how near; None where that is not clear."""
     described = " ".join(word for word in words_of(question) if terms_of(word) - _ABOUT_PUBLISHING)
-    texts: dict[str, list[str]] = {}
-    for context in contexts:
-        texts.setdefault(context.paper_id, []).extend([one.text for one in context.passages] or [context.text])
-    if not described:
+    passages = list(dict.fromkeys(passage for context in contexts for passage in texts_of(context)))
+    if not described or not passages:
         return None, 0.0
     (asked,) = reader.of_texts([described])
-    near: Mapping[str, float] = {
-        paper: max(nearness_of(asked.vectors, [one.vectors for one in reader.of_texts(own)]).tolist(), default=0.0)
-        for paper, own in texts.items()
-    }
+    near: dict[str, float] = {}
+    for passage, nearness in zip(
+        passages, nearness_of(asked.vectors, [one.vectors for one in reader.of(passages)]).tolist(), strict=True
+    ):
+        near[passage.paper_id] = max(nearness, near.get(passage.paper_id, 0.0))
     first, *others = sorted(near, key=lambda paper: -near[paper])
     is_clear = near[first] >= _MEANT_FROM and all(near[first] - near[other] >= _MEANT_BEFORE for other in others[:1])
     return (first, near[first]) if is_clear else (None, 0.0)
