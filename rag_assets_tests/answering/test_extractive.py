@@ -445,10 +445,13 @@ def test_the_title_of_a_cited_work_is_no_answer() -> None:
     assert [it.text for it in answerer().draft(QUESTION, [context(chunk("told", told))]).claims] == [told]
 
 
-def test_reasons_that_are_only_counted_are_published_with_the_first() -> None:
+@pytest.mark.parametrize(
+    "counting", ["For two reasons", "By several important criteria", "Through multiple mechanisms"]
+)
+def test_what_is_only_counted_is_published_with_the_first(counting: str) -> None:
     """ "For two reasons" alone answers nothing."""
     counted = (
-        "For two reasons it is believed that the constant k of reciprocal rank fusion should not be small in any list."
+        f"{counting} it is believed that the constant k of reciprocal rank fusion should not be small in any list."
     )
     first = "One is that the first ranks would count for too much."
 

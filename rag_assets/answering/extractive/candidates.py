@@ -14,8 +14,10 @@ MIN_WORDS, MAX_WORDS = 6, 90
 _LEADS_UP_WORDS = 15
 """A sentence of so many words without a number often only leads up to what the next one says."""
 _COUNTS_WHAT_FOLLOWS = re.compile(
-    r"\b(?:two|three|four|five|several|the following) (?:\w+ )?(?:reasons?|ways|steps|kinds|types|factors|advantages|"
-    r"drawbacks|problems|differences|questions|conditions|components|parts|limitations)\b",
+    r"\b(?:two|three|four|five|six|several|multiple|various|a number of|the following) (?:\w+ ){0,2}"
+    r"(?:reasons?|ways|steps|kinds|types|factors|advantages|benefits|drawbacks|disadvantages|problems|challenges|"
+    r"differences|questions|conditions|components|parts|limitations|criteria|requirements|mechanisms|characteristics|"
+    r"properties|features|aspects|principles|stages|phases|categories|groups|goals|aims|hypotheses|purposes)\b",
     re.IGNORECASE,
 )
 """A longer sentence does so too: "For two reasons it is believed that ...". The next one begins what it counts."""
