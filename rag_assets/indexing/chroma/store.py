@@ -46,8 +46,11 @@ class ChromaStore:
         limit = min(limit, self._collection.count())
         if limit == 0 or (scope is not None and scope.is_empty):
             return []
-        (hits,) = self.nearest(question[np.newaxis], limit, scope)
-        return hits
+        (nearest,) = self.nearest(question[np.newaxis], limit, scope)
+        # Chroma adds in another order, so that its last digit is another one on some processors: a passage would have
+        # one score here and one in `cosines`, and those that are equally near no order.
+        scores = self.cosines(question, [hit.passage_id for hit in nearest])
+        return sorted((Scored(*one) for one in scores.items()), key=lambda hit: (-hit.score, hit.passage_id))
 
     def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
         return {id_: float(vector @ question) for id_, vector in self.vectors(passage_ids).items()}
