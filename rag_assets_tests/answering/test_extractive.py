@@ -429,6 +429,17 @@ def test_an_item_of_a_list_needs_no_full_stop() -> None:
     assert answerer().draft(QUESTION, [plain]).claims == ()
 
 
+def test_an_item_of_a_list_that_was_cut_is_no_answer() -> None:
+    """A page ends within it, and what it says of the matter stands on the next one."""
+    cut = "The constant k of reciprocal rank fusion was set to its value in a study of lists on"
+    units = (ContextUnit(0, len(cut) + 2, UnitKind.ITEM, 0),)
+
+    assert answerer().draft(QUESTION, [replace(context(chunk("cut", f"- {cut}")), units=units)]).claims == ()
+    whole = cut.removesuffix(" on")
+    (claim,) = answerer().draft(QUESTION, [replace(context(chunk("cut", f"- {whole}")), units=units)]).claims
+    assert claim.text == whole
+
+
 def test_the_marks_on_the_axis_of_a_figure_are_no_answer() -> None:
     """They are read from the PDF as one "sentence" with the words below the axis."""
     axis = "0% 10% 20% 30% 40% 50% 60% 70% 80% The constant k of reciprocal rank fusion in all lists Fig. 3."

@@ -41,6 +41,10 @@ _LEANS_BACK = re.compile(
 )
 _MAY_END = re.compile(r"[.!?]\s+(?=[A-Z])")
 _ENDS = frozenset(".!?:;,-–")
+_ENDS_WITHIN = re.compile(
+    r"\b(?:a|an|the|and|or|of|on|in|at|to|by|for|from|with|as|than|that|which|is|are|was|were)$", re.IGNORECASE
+)
+"""Ends a line that was cut within a sentence."""
 _LINE = re.compile(r"[^\n]+")
 _LIST_MARK = re.compile(r"[ \t]*(?:[-*+•▪◦‣–]|\(?\d{1,3}[.)]|\(?(?:[a-z]|[ivx]{2,4})\)|[a-z]\.)[ \t]+(?=\S)")
 """Begins an item of a list: "- ", "2. ", "(b) "."""
@@ -144,8 +148,9 @@ def _is_title(context: Context, place: int) -> bool:
 
 
 def _ends_item(context: Context, end: int) -> bool:
-    """Whether an item of a list ends at a place without a mark: items need none to be whole."""
+    """Whether an item of a list ends at a place without a mark: items need none to be whole, unless they were cut."""
     is_end = context.text[end : end + 1] in ("", "\n") and context.text[end - 1 : end] not in _ENDS
+    is_end = is_end and _ENDS_WITHIN.search(context.text, max(0, end - 8), end) is None
     return is_end and any(one.start < end <= one.end for one in context.units if one.kind is UnitKind.ITEM)
 
 
