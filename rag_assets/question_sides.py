@@ -24,8 +24,13 @@ _WHICH = "{head} {rest}, {thing}?"
 _SAME_ASKED = "{head}{thing}{tail}?"
 _COMPARED = "What {verb} the {what} in {thing}?"
 _MORE = re.compile(
-    r"[\w'’-]+ (?:the )?(?:more|most|fewer|fewest) (?P<counted>[\w'’-]+s|people|men|women|children)", re.IGNORECASE
+    rf"(?:{STUDY} )?[\w'’-]+ (?:(?:up|out|in) )?(?:(?:the|an?) )?(?:"
+    r"(?:more|most|fewer|fewest|(?:larg|bigg|high|small|low)(?:er|est) number of) "
+    r"(?P<counted>[\w'’-]+s|people|men|women|children)|(?:larg|bigg|small)(?:er|est) samples?(?: size)?)",
+    re.IGNORECASE,
 )
+_SAMPLE = "participants"
+"""What a sample consists of where the question does not say it."""
 _NUMBER = re.compile(
     r"numbers? of (?P<counted>.+)|samples?(?: sizes?)?|sizes? of (?:the|their) samples?", re.IGNORECASE
 )
@@ -72,7 +77,7 @@ def _of_papers(one: str, other: str) -> Iterator[_Wording]:
         rf"^compare (?:the )?(?P<what>.+?) {PREPOSITION} {first},? (?:and|with|to|versus|vs\.?) {than}$", _COMPARED
     )
     yield _wording(rf"^(?P<head>(?:.*?\b)?{_DO} ){subjects}(?: each| both)?(?P<tail>{_MAIN_VERB}.*)$")
-    yield _wording(rf"{which} )?(?P<rest>.+?),? {first},? or {second}$", _WHICH)
+    yield _wording(rf"{which} )?(?P<rest>.+?)[,:]? {first},? or {second}$", _WHICH)
     yield _wording(rf"{which})?,? {first},? or {second}, (?P<rest>.+)$", _WHICH)
 
 
@@ -160,5 +165,5 @@ def _counted(said: Mapping[str, str]) -> str:
     more = _MORE.fullmatch(said.get("rest") or (said["tail"].strip() if is_yes_or_no else ""))
     number = _NUMBER.fullmatch(said["what"])
     if number:
-        return number["counted"] or "participants"
-    return more["counted"] if more else ""
+        return number["counted"] or _SAMPLE
+    return more["counted"] or _SAMPLE if more else ""

@@ -99,6 +99,17 @@ from rag_assets.questions import asks_about_publication, question_parts
             ["How many ewes were there in the one on hay?", "How many ewes were there in the one on grass?"],
         ),
         (
+            "Which study had more ewes: the one on hay or the one on grass?",
+            ["How many ewes were there in the one on hay?", "How many ewes were there in the one on grass?"],
+        ),
+        (
+            "Who drew the larger sample, the hay trial or the grass survey?",
+            [
+                "How many participants were there in the hay trial?",
+                "How many participants were there in the grass survey?",
+            ],
+        ),
+        (
             "Which of the two studies, the hay study or the grass study, was paid for by farmers?",
             ["Which was paid for by farmers, the hay study?", "Which was paid for by farmers, the grass study?"],
         ),
