@@ -30,6 +30,7 @@ VERB = (
     r"involve|highlight|rely|make|recruit|enrol|enroll|track|define|measure|compare|give|reach|run|last|cover|consider|"
     r"propose|warn|list|describe|need|take|collect|pay|offer|draw|come|say|tell|state|refer|want|plan|mention|name|"
     r"discuss|explain|apply|evaluate|choose|publish|provide|train|achieve|obtain|observe|look|examine|investigate|"
+    r"weigh|expect|predict|introduce|develop|select|compute|calculate|imply|assess|identify|admit|detect|determine|"
     r"analy[sz]e|focus|aim|argue|claim|exclude|assign|cite|prescribe|think|believe|see|agree|differ|call|know|deal)"
 )
 """What papers and their authors do, as it follows "did"."""
@@ -66,7 +67,7 @@ def described(question: str) -> Described:
         if match is not None:
             found.append(match["about"])
             start, end = match.span("cut")
-            asked = f"{asked[:start]} {asked[end:].lstrip()}".strip()
+            asked = f"{asked[:start]} {asked[end:].lstrip(', ')}".strip()
     if not found or len(asked.split()) < _LEAST_ASKED_WORDS:
         return Described(question, "")
     return Described(f"{asked}?", " ".join(found))

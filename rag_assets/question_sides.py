@@ -15,6 +15,7 @@ _DEFINITE = rf"(?:(?:the|those|\w+['’]s) [^,;:]+?|{_NAME}(?: [^,;:]+?)?)"
 _DO = r"(?:do|does|did|have|has)"
 _AUXILIARY = rf"(?:{_DO}|are|is|were|was|had|can|could|should|will|would)"
 _MADE = r"(?:wrote|authored|conducted|did|led|ran|performed|published|funded|financed|carried out|paid for)"
+_PARTICIPLE = r"(?:(?!need|seed|breed|feed)[\w-]+ed|held|made|done|run|drawn|written|paid for)(?: out| up| on| for)?"
 _NO_NOUN = "".join(rf"(?<!\b{word})" for word in "on of in for with about by from to at and or the a an".split())
 _MAIN_VERB = rf"{_NO_NOUN} {VERB}\b(?! {VERB}\b)"
 """In "the one on test anxiety" and "the Amazon report say" the test and the report are no verbs."""
@@ -87,6 +88,10 @@ def _of_studies() -> Iterator[_Wording]:
     yield _wording(
         rf"^(?P<head>(?:.*?\b)?{_AUXILIARY} )(?:both )?(?P<one>{STUDY_PHRASE}),? and (?P<other>{any_study})"
         rf"(?: each| both)?(?P<tail> (?!{PREPOSITION}\b|and\b).+)$"
+    )
+    yield _wording(
+        rf"^(?P<head>(?:.*?\b)?(?:are|is|were|was) )(?:both )?(?P<one>{STUDY_PHRASE}),? and (?P<other>{STUDY_PHRASE})"
+        rf"(?: each| both)?(?P<tail> {_PARTICIPLE})$"
     )
     yield _wording(
         rf"^(?P<head>(?:.+? {PREPOSITION}|who {_MADE}) )(?:both )?(?P<one>{STUDY_PHRASE}),? and "

@@ -13,9 +13,16 @@ from rag_assets.question_sides import Side, sides_of
 
 _ASKING = r"(?:how|what|which|why|who|whom|whose|when|where|whether)"
 _AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|can|could|should|will|would)"
+_ADVERB = r"(?:roughly|about|approximately|exactly|also|then|likewise|similarly)"
+_ASKS = rf"(?:{_ADVERB}\s+)?(?:{PREPOSITION}\s+)?(?:{_ADVERB}\s+)?{_ASKING}\b"
+_PLACE = rf"(?:{PREPOSITION}|according\s+to)\s[^,;:?]{{2,80}},\s+"
+"""What stands before some questions: "in the hay trial, how many ewes were there?"."""
 _NEW_QUESTION = re.compile(
-    rf"[,;]?\s+and\s+(?=(?:{PREPOSITION}\s+)?{_ASKING}\b)"
-    rf"|[,;]\s+and\s+(?={_AUXILIARY}\b)",
+    rf"[,;]?\s+and\s+(?={_ASKS})"
+    rf"|[,;]?\s+and,?\s+(?={_PLACE}{_ASKS})"
+    rf"|[,;]\s+(?:but|while|whereas)\s+(?={_ASKS})"
+    rf"|[,;]\s+and\s+(?={_AUXILIARY}\b)"
+    rf"|\?\s+(?=(?:{_PLACE})?{_ASKS}|{_AUXILIARY}\b)",
     re.IGNORECASE,
 )
 _LIST_ITEM = re.compile(r"[,;]\s+and\s+|;\s+", re.IGNORECASE)

@@ -147,6 +147,29 @@ from rag_assets.questions import asks_about_publication, question_parts
             ],
         ),
         (
+            "How many breeds does the hay trial use, and roughly how many rams were sold to test the scale?",
+            ["How many breeds does the hay trial use?", "roughly how many rams were sold to test the scale?"],
+        ),
+        (
+            "What must shepherds pay to get hay, and in the wool review, what share of ewes see a vet?",
+            ["What must shepherds pay to get hay?", "in the wool review, what share of ewes see a vet?"],
+        ),
+        (
+            "How long did the hay trial last? How many rams were weighed in the valley survey?",
+            ["How long did the hay trial last?", "How many rams were weighed in the valley survey?"],
+        ),
+        (
+            "How many ewes did the hay trial weigh, but how many did the wool survey shear?",
+            ["How many ewes did the hay trial weigh?", "how many did the wool survey shear?"],
+        ),
+        (
+            "Under what licence were the hay trial and the survey of valley farms carried out?",
+            [
+                "Under what licence were the hay trial carried out?",
+                "Under what licence were the survey of valley farms carried out?",
+            ],
+        ),
+        (
             "What was measured in the ewes, and what was measured in the rams?",
             ["What was measured in the ewes?", "what was measured in the rams?"],
         ),
@@ -176,6 +199,10 @@ def test_a_question_about_two_things_is_two_questions(question: str, parts: list
         (
             "Does grass raise ferritin, according to the hill farm survey?",
             Described("Does grass raise ferritin?", "the hill farm survey"),
+        ),
+        (
+            "in the wool review, what share of ewes see a vet?",
+            Described("what share of ewes see a vet?", "the wool review"),
         ),
         (
             "How many sheep did the study of winter grazing start with?",
