@@ -16,7 +16,7 @@ from rag_assets.embedding.local_weights import SEGMENTS, checked_file, read_weig
 Matrix = NDArray[np.float32]
 
 FILE = Path(__file__).with_name("sentence_reader.safetensors")
-SHA256 = "87955f46304b5dd04f2a8a0a44c1912df0351dc7fae1cfc5a613e598b61c44c4"
+SHA256 = "6d349d975a6aa5f1116974ea72f5680c39d1082aa6780cd3c1a034c639a70772"
 DOWN, UP = ".down", ".up"
 """End the names of the two thin matrices whose product UP @ DOWN is added to one of the model's."""
 HEAD_WEIGHT, HEAD_NEARNESS, HEAD_CONSTANT = "head.weight", "head.nearness", "head.constant"

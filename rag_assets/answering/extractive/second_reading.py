@@ -22,7 +22,7 @@ _ROW_AHEAD = 0.3
 """Rows are that much more relevant than sentences before they are read: they had to match the question by name."""
 _ANSWERS_FROM = 0.6
 """The relevance that a candidate gets whose score and relevance so far are just enough together."""
-_ENOUGH = 6.0
+_ENOUGH = 6.5
 """That sum."""
 _BEFORE_CHARS = 200
 
