@@ -15,7 +15,7 @@ _DEFINITE = rf"(?:(?:the|those|\w+['’]s) [^,;:]+?|{_NAME}(?: [^,;:]+?)?)"
 _DO = r"(?:do|does|did|have|has)"
 _AUXILIARY = rf"(?:{_DO}|are|is|were|was|had|can|could|should|will|would)"
 _MADE = r"(?:wrote|authored|conducted|did|led|ran|performed|published|funded|financed|carried out|paid for)"
-_PARTICIPLE = r"(?:(?!need|seed|breed|feed)[\w-]+ed|held|made|done|run|drawn|written|paid for)(?: out| up| on| for)?"
+_PARTICIPLE = r"(?:[\w-]+ed|held|made|done|run|drawn|written|paid)(?: out| up| on| for)?"
 _NO_NOUN = "".join(rf"(?<!\b{word})" for word in "on of in for with about by from to at and or the a an".split())
 _MAIN_VERB = rf"{_NO_NOUN} {VERB}\b(?! {VERB}\b)"
 """In "the one on test anxiety" and "the Amazon report say" the test and the report are no verbs."""
@@ -171,4 +171,4 @@ def _counted(said: Mapping[str, str]) -> str:
     number = _NUMBER.fullmatch(said["what"])
     if number:
         return number["counted"] or _SAMPLE
-    return more["counted"] or _SAMPLE if more else ""
+    return (more["counted"] or _SAMPLE) if more else ""

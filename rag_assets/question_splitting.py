@@ -14,7 +14,7 @@ from rag_assets.question_sides import Side, sides_of
 _ASKING = r"(?:how|what|which|why|who|whom|whose|when|where|whether)"
 _AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|can|could|should|will|would)"
 _ADVERB = r"(?:roughly|about|approximately|exactly|also|then|likewise|similarly)"
-_ASKS = rf"(?:{_ADVERB}\s+)?(?:{PREPOSITION}\s+)?(?:{_ADVERB}\s+)?{_ASKING}\b"
+_ASKS = rf"(?:(?:{_ADVERB}|{PREPOSITION})\s+){{0,2}}{_ASKING}\b"
 _PLACE = rf"(?:{PREPOSITION}|according\s+to)\s[^,;:?]{{2,80}},\s+"
 """What stands before some questions: "in the hay trial, how many ewes were there?"."""
 _NEW_QUESTION = re.compile(

@@ -103,6 +103,10 @@ from rag_assets.questions import asks_about_publication, question_parts
             ["How many ewes were there in the one on hay?", "How many ewes were there in the one on grass?"],
         ),
         (
+            "Who signed up the larger number of ewes, the hay trial or the grass survey?",
+            ["How many ewes were there in the hay trial?", "How many ewes were there in the grass survey?"],
+        ),
+        (
             "Who drew the larger sample, the hay trial or the grass survey?",
             [
                 "How many participants were there in the hay trial?",
@@ -159,6 +163,22 @@ from rag_assets.questions import asks_about_publication, question_parts
             ["How long did the hay trial last?", "How many rams were weighed in the valley survey?"],
         ),
         (
+            "At what age are ewes shorn on the hills, and at roughly what age are rams sold?",
+            ["At what age are ewes shorn on the hills?", "at roughly what age are rams sold?"],
+        ),
+        (
+            "What share of ewes fell ill in the hay trial and, in the valley survey, how many rams died?",
+            ["What share of ewes fell ill in the hay trial?", "in the valley survey, how many rams died?"],
+        ),
+        (
+            "How many ewes does the hay trial report, and according to the valley survey, how many died?",
+            ["How many ewes does the hay trial report?", "according to the valley survey, how many died?"],
+        ),
+        (
+            "How many ewes took part in the hay trial, while how many rams were in the valley survey?",
+            ["How many ewes took part in the hay trial?", "how many rams were in the valley survey?"],
+        ),
+        (
             "How many ewes did the hay trial weigh, but how many did the wool survey shear?",
             ["How many ewes did the hay trial weigh?", "how many did the wool survey shear?"],
         ),
@@ -199,6 +219,10 @@ def test_a_question_about_two_things_is_two_questions(question: str, parts: list
         (
             "Does grass raise ferritin, according to the hill farm survey?",
             Described("Does grass raise ferritin?", "the hill farm survey"),
+        ),
+        (
+            "How many ewes did the wool survey weigh?",
+            Described("How many ewes did weigh?", "the wool survey"),
         ),
         (
             "in the wool review, what share of ewes see a vet?",

@@ -47,8 +47,8 @@ class ChromaStore:
         if limit == 0 or (scope is not None and scope.is_empty):
             return []
         (nearest,) = self.nearest(question[np.newaxis], limit, scope)
-        # Chroma adds in another order, so that its last digit is another one on some processors: a passage would have
-        # one score here and one in `cosines`, and those that are equally near no order.
+        # On some processors the last digit of Chroma's own scores differs from `cosines`, because it adds in another
+        # order. Equally near passages would then have no fixed order.
         scores = self.cosines(question, [hit.passage_id for hit in nearest])
         return sorted((Scored(*one) for one in scores.items()), key=lambda hit: (-hit.score, hit.passage_id))
 
