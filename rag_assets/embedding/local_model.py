@@ -22,7 +22,7 @@ from rag_assets.embedding.local_weights import (
 )
 from rag_assets.text.tokens import packaged_model_folder
 
-BUILDER_VERSION = 1
+BUILDER_VERSION = 2
 """Raise it with every change of `onnx_graph` or of this module that changes a vector."""
 
 

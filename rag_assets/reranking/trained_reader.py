@@ -26,7 +26,7 @@ from rag_assets.text.tokens import ModelTokenizer
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-READER_VERSION = 1
+READER_VERSION = 2
 """Raise it with every change here or in `onnx_graph` that changes a score."""
 MAX_QUESTION, MAX_BEFORE, MAX_SENTENCE = 32, 20, 64
 """Tokens that are read of each; of what stands before the sentence the last ones."""

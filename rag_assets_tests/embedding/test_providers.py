@@ -43,9 +43,9 @@ def test_the_two_precisions_have_different_identities(tmp_path: Path) -> None:
     exact, quantised = embedder_facts(FLOAT32, tmp_path), embedder_facts(INT8, tmp_path)
 
     assert quantised == EmbedderFacts(
-        "local-all-MiniLM-L6-v2-int8-53aa51172d14-be50c362-b1", 384, 256, "wordpiece-be50c362"
+        "local-all-MiniLM-L6-v2-int8-53aa51172d14-be50c362-b2", 384, 256, "wordpiece-be50c362"
     )
-    assert exact == EmbedderFacts("local-all-MiniLM-L6-v2-53aa51172d14-be50c362-b1", 384, 256, "wordpiece-be50c362")
+    assert exact == EmbedderFacts("local-all-MiniLM-L6-v2-53aa51172d14-be50c362-b2", 384, 256, "wordpiece-be50c362")
 
 
 def test_facts_and_opening_load_no_engine(tmp_path: Path) -> None:
