@@ -156,11 +156,14 @@ def _ends_item(context: Context, end: int) -> bool:
 
 def _has_number_of_title(text: str, place: int) -> bool:
     """Whether "Fig. 2." stands before a place, or "(A)" at it, and what follows has no verb."""
-    before, after = text[text.rfind("\n", 0, place) + 1 : place], text[place:].split("\n", 1)[0]
-    is_panel = _PANEL_OF_TITLE.fullmatch(before) is not None or _PANEL.match(after) is not None
-    is_numbered = is_panel or _NUMBER_OF_TITLE.fullmatch(before) is not None
+    before = text[text.rfind("\n", 0, place) + 1 : place]
+    is_panel = _PANEL_OF_TITLE.fullmatch(before) is not None or _PANEL.match(text, place) is not None
+    if not is_panel and _NUMBER_OF_TITLE.fullmatch(before) is None:
+        return False
+    line_end = text.find("\n", place)
+    after = text[place : line_end if line_end >= 0 else len(text)]
     first = after[slice(*next(iter(sentence_spans(after)), (0, 0)))]
-    return is_numbered and _HAS_VERB.search(first) is None
+    return _HAS_VERB.search(first) is None
 
 
 def _sentence(context: Context, alone: Candidate, before: Span | None, after: Span | None) -> Candidate:

@@ -8,6 +8,7 @@ take long, so only those are read that their sentences make likely.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ def unmentioned(asked: str, contexts: Sequence[Context], reader: TokenReader) ->
     """The content words of a question that stand in none of the contexts, nor does a form of them or a word like them;
     hyphenated words whole, in small letters."""
     passages = [text for one in contexts for text in texts_of(one)]
-    said = {stem_of(part) for text in (*(one.text for one in passages), *_titles(contexts)) for part, _ in _parts(text)}
+    said = frozenset[str]().union(*(_stems_in(text) for text in (*(one.text for one in passages), *_titles(contexts))))
     places: dict[str, Span] = {}
     for word, span in _parts(asked):
         if _is_telling(word) and stem_of(word) not in said:
@@ -58,6 +59,12 @@ def telling_words(text: str) -> set[str]:
 def _whole_word(text: str, part: Span) -> str:
     """The word that a part at that place belongs to: "drug-resistant"."""
     return next(match[0].lower() for match in WORD.finditer(text) if match.start() <= part[0] < match.end())
+
+
+@lru_cache(maxsize=2**12)
+def _stems_in(text: str) -> frozenset[str]:
+    """Stems of all words; kept, since each part of a question asks for those of the same passages."""
+    return frozenset(stem_of(part) for part, _ in _parts(text))
 
 
 def _titles(contexts: Sequence[Context]) -> list[str]:
@@ -89,20 +96,29 @@ def _likely_words(asked: Vectors, passages: Mapping[str, TextTokens]) -> list[li
     for text, tokens in passages.items():
         if not len(tokens.spans):
             continue
-        cosines = asked @ tokens.vectors.T
-        starts = tokens.spans[:, 0]
-        for match in WORD.finditer(text):
-            word = match[0].lower()
-            first, last = np.searchsorted(starts, match.span())
-            if first == last or word in QUESTION_WORDS:
-                continue
-            nearest = cosines[:, first:last].max(axis=1)
-            best[word] = np.maximum(best[word], nearest) if word in best else nearest
+        matches = list(WORD.finditer(text))
+        edges = np.searchsorted(tokens.spans[:, 0], [match.span() for match in matches])
+        read = [at for at, (first, last) in enumerate(edges.tolist()) if first < last]
+        nearest = _best_within(asked @ tokens.vectors.T, edges[read])
+        for column, at in enumerate(read):
+            word = matches[at][0].lower()
+            if word not in QUESTION_WORDS:
+                near = nearest[:, column]
+                best[word] = np.maximum(best[word], near) if word in best else near
     found = list(best)
     if not found:
         return [[] for _ in asked]
     order = np.argsort(-np.stack([best[word] for word in found], axis=1), axis=1, kind="stable")
     return [[found[at] for at in row[:_LIKELY_WORDS].tolist()] for row in order]
+
+
+def _best_within(cosines: NDArray[np.float32], edges: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The highest of each row's columns from a first one up to a last, shape (rows, stretches).
+
+    edges: first and last of each stretch, shape (stretches, 2); none is empty, and they follow each other.
+    """
+    padded = np.pad(cosines, ((0, 0), (0, 1)), constant_values=-1.0)  # a last one may be the end
+    return np.asarray(np.maximum.reduceat(padded, edges.ravel(), axis=1)[:, ::2], np.float32)
 
 
 def _direction(vectors: Vectors) -> Vectors:
