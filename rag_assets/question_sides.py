@@ -37,6 +37,10 @@ _NUMBER = re.compile(
 )
 
 
+_OF_ONE = {"do": "does", "are": "is", "were": "was", "have": "has"}
+_PLURAL = re.compile(r"(?:(?<![su])s|['’]s|people|children|men|women|data)$", re.IGNORECASE)
+
+
 class Side(NamedTuple):
     """One of the two things that a question is about."""
 
@@ -104,6 +108,22 @@ def _of_studies() -> Iterator[_Wording]:
     )
 
 
+def _of_measures() -> Iterator[_Wording]:
+    """Where one of two things is to be the first, the longer or the dearer one: when, how long or how dear each was."""
+    came = rf"(?:(?:came|was|were|is|happened|began|started|ended|took place|occurred)(?P<done> {_PARTICIPLE})? )?"
+    asked = {
+        rf"{came}(?:first|earlier|earliest|later|last|latest)\b[^,:]*": "When was {thing}{done}?",
+        r"(?:lasted|took|ran)(?: for)?(?: the)? (?:long|short)(?:er|est)\b[^,:]*": "How long did {thing} last?",
+        r"(?:costs?|is|was) (?:more expensive|dearer|cheaper|more|less)": "How much did {thing} cost?",
+    }
+    for measure, text in asked.items():
+        yield _wording(
+            rf"^which (?:of (?:the|these|those) (?:two )?[\w-]+ |one )?{measure}[,:] "
+            r"(?P<one>[^,]{2,60}?),? or (?P<other>[^,]{2,60})$",
+            text,
+        )
+
+
 _OF_ANYTHING = (
     _wording(
         r"^(?P<head>.+?),? on (?:the )?one hand (?P<one>.+?),? (?:and |but )?on the other(?: hand)?,? (?P<other>.+)$",
@@ -127,9 +147,10 @@ _OF_ANYTHING = (
     ),
     _wording(r"^(?P<head>.+? according to )(?P<one>(?:the|an?) .+?),? and (?P<other>(?:the|an?) .+)$"),
     _wording(r"^(?P<head>(?:which|what|who) .+?, )(?P<one>[^,]{2,60}?),? or (?P<other>[^,]{2,60})$"),
-    _wording(r"^(?P<head>how (?:do|does|did) )(?P<one>.{3,60}?) and (?P<other>.{3,60}?) each(?P<tail> .+)$"),
+    _wording(r"^(?P<head>how (?:do|does|did) )(?P<one>.{3,60}?) and (?P<other>.{3,60}?) each(?! other)(?P<tail> .+)$"),
 )
 _WORDINGS = (
+    *_of_measures(),
     *_of_papers(STUDY_PHRASE, _DEFINITE),
     *_of_papers(_DEFINITE, STUDY_PHRASE),
     *_of_studies(),
@@ -161,7 +182,21 @@ def _side(wording: _Wording, match: re.Match[str], name: str) -> Side:
     if counted:
         return Side(f"How many {counted} were there in {thing}?", thing)
     verb = "were" if said["what"].partition(" of ")[0].endswith("s") else "was"
-    return Side(wording.text.format_map(said | {"thing": thing, "of": said.get(f"of_{name}", ""), "verb": verb}), thing)
+    text = wording.text.format_map(said | {"thing": thing, "of": said.get(f"of_{name}", ""), "verb": verb})
+    return Side(_with_fitting_verb(text, thing), thing)
+
+
+def _with_fitting_verb(text: str, thing: str) -> str:
+    """The question about one thing, whose verb was said of two: "do the hill trial" becomes "does the hill trial"."""
+    named = re.split(rf" (?:{PREPOSITION}|that|which|who|about) ", thing)[0]
+    if _PLURAL.search(named):
+        return text
+    of_two = "|".join(_OF_ONE)
+    verb = re.search(rf"\b(?:{of_two})(?= {re.escape(thing)})", text, re.IGNORECASE)
+    if verb is None:
+        return text
+    fitting = _OF_ONE[verb[0].lower()]
+    return text[: verb.start()] + (fitting.capitalize() if verb[0][0].isupper() else fitting) + text[verb.end() :]
 
 
 def _counted(said: Mapping[str, str]) -> str:

@@ -25,6 +25,12 @@ _NEW_QUESTION = re.compile(
     rf"|\?\s+(?=(?:{_PLACE})?{_ASKS}|{_AUXILIARY}\b)",
     re.IGNORECASE,
 )
+_ORDER = re.compile(
+    r"(?<=[?.]) *(?:please )?(?:give|state|name|report|include|say|tell me)\b[^?.]{0,30}"
+    r"\b(?:both|each|numbers?|figures?|dates?|values?|years?|names?|times?)\b[^?.]{0,30}[?.]?$",
+    re.IGNORECASE,
+)
+"""Behind a question, and no question: "Give both numbers."."""
 _LIST_ITEM = re.compile(r"[,;]\s+and\s+|;\s+", re.IGNORECASE)
 _ASKS_AGAIN = re.compile(
     rf"^(?P<asked>(?:{PREPOSITION}\s+)?{_ASKING}(?:\s+(?:much|many|long|often|far|large|big|old))?)\s+"
@@ -38,10 +44,14 @@ _ASKS_OF_ANOTHER = re.compile(
     re.IGNORECASE,
 )
 """The second half of "How long did one bleeding last, and how long one weighing?" leaves out its verb."""
-_ASKS_WHICH_AGAIN = re.compile(rf"^(?P<asked>(?:{PREPOSITION}\s+)?(?:which|what))\s+(?={_AUXILIARY}\b)", re.IGNORECASE)
-"""The second half of "With which program was A fitted, and with which were the scores made?" leaves out the thing."""
+_ASKS_WHICH_AGAIN = re.compile(
+    rf"^(?P<asked>(?:{PREPOSITION}\s+)?(?:which|what))\s+(?:(?={_AUXILIARY}\b)|ones?\s+)", re.IGNORECASE
+)
+"""The second half of "With which program was A fitted, and with which were the scores made?" leaves out the thing, and
+so does "and which one fitted B?"."""
 _THING = re.compile(
-    rf"\s+(?!{_AUXILIARY}\b)(\w[\w-]*(?:\s+(?!{_AUXILIARY}\b)\w[\w-]*){{0,3}})\s+{_AUXILIARY}\b", re.IGNORECASE
+    rf"\s+(?!{_AUXILIARY}\b)(\w[\w-]*(?:\s+(?!{_AUXILIARY}\b)\w[\w-]*){{0,3}}?)\s+(?:{_AUXILIARY}|\w+ed)\b",
+    re.IGNORECASE,
 )
 _LAST_VERB = re.compile(rf" {VERB}$", re.IGNORECASE)
 
@@ -49,11 +59,11 @@ _LAST_VERB = re.compile(rf" {VERB}$", re.IGNORECASE)
 def split(question: str) -> list[list[Side]]:
     """What is asked, as it was asked, one list for each thing; where the same is asked of two things, one question for
     each of these."""
-    head, colon, items = question.partition(": ")
+    head, colon, items = _ORDER.sub("", question).partition(": ")
     if colon and _LIST_ITEM.search(items):
         parts = _with_heads(head, _LIST_ITEM.split(items))
     else:
-        parts = _NEW_QUESTION.split(question)
+        parts = _NEW_QUESTION.split(_ORDER.sub("", question))
     asked = [part.strip(" ?") + "?" for part in parts]
     return [sides_of(part) or [Side(part, "")] for part in _with_what_is_asked(asked)]
 

@@ -34,7 +34,7 @@ from rag_assets.questions import asks_about_publication, question_parts
         ),
         (
             "What do the winter flock study and the hay review say about lambs?",
-            ["What do the winter flock study say about lambs?", "What do the hay review say about lambs?"],
+            ["What does the winter flock study say about lambs?", "What does the hay review say about lambs?"],
         ),
         (
             "What did grass change, on the one hand for ewes, on the other hand for lambs?",
@@ -42,7 +42,10 @@ from rag_assets.questions import asks_about_publication, question_parts
         ),
         (
             "Which tools do the hill trial and the survey of lambs use for weighing?",
-            ["Which tools do the hill trial use for weighing?", "Which tools do the survey of lambs use for weighing?"],
+            [
+                "Which tools does the hill trial use for weighing?",
+                "Which tools does the survey of lambs use for weighing?",
+            ],
         ),
         (
             "Did both the hill farm audit and the trial of hay have a control group?",
@@ -51,8 +54,8 @@ from rag_assets.questions import asks_about_publication, question_parts
         (
             "What do the study of lamb health and the one on test weighing say about hay?",
             [
-                "What do the study of lamb health say about hay?",
-                "What do the one on test weighing say about hay?",
+                "What does the study of lamb health say about hay?",
+                "What does the one on test weighing say about hay?",
             ],
         ),
         (
@@ -65,6 +68,35 @@ from rag_assets.questions import asks_about_publication, question_parts
                 "How many participants were there in the study on ewes?",
                 "How many participants were there in the one on rams?",
             ],
+        ),
+        (
+            "Are both the hay trial and the grass survey funded by farmers?",
+            ["Is the hay trial funded by farmers?", "Is the grass survey funded by farmers?"],
+        ),
+        (
+            "Do the hill studies and the people of the valley trial weigh lambs?",
+            ["Do the hill studies weigh lambs?", "Do the people of the valley trial weigh lambs?"],
+        ),
+        (
+            "Which came first, the hay trial or the census of ewes? Give both dates.",
+            ["When was the hay trial?", "When was the census of ewes?"],
+        ),
+        (
+            "Which was published earlier: the study of ewes or the review of hay?",
+            ["When was the study of ewes published?", "When was the review of hay published?"],
+        ),
+        (
+            "Which lasted longer, the hay trial or the survey of ewes?",
+            ["How long did the hay trial last?", "How long did the survey of ewes last?"],
+        ),
+        ("Which is cheaper, hay or grass?", ["How much did hay cost?", "How much did grass cost?"]),
+        (
+            "Which software weighed the ewes, and which one counted the rams?",
+            ["Which software weighed the ewes?", "which software counted the rams?"],
+        ),
+        (
+            "How many ewes were in the hill trial, and how many rams in the valley trial? State both numbers.",
+            ["How many ewes were in the hill trial?", "how many rams in the valley trial?"],
         ),
         (
             "What is the difference in birth weight between the hill trial and the valley trial?",
@@ -84,7 +116,7 @@ from rag_assets.questions import asks_about_publication, question_parts
         ),
         (
             "Were both the hay trial and the grass survey funded by farmers?",
-            ["Were the hay trial funded by farmers?", "Were the grass survey funded by farmers?"],
+            ["Was the hay trial funded by farmers?", "Was the grass survey funded by farmers?"],
         ),
         (
             "How many ewes took part in the hay trial and the grass survey?",
@@ -131,8 +163,8 @@ from rag_assets.questions import asks_about_publication, question_parts
         (
             "Which pauses do the milking manual and the shearing manual prescribe: before feeding, and after washing?",
             [
-                "Which pauses do the milking manual prescribe: before feeding?",
-                "Which pauses do the shearing manual prescribe: after washing?",
+                "Which pauses does the milking manual prescribe: before feeding?",
+                "Which pauses does the shearing manual prescribe: after washing?",
             ],
         ),
         (
@@ -185,8 +217,8 @@ from rag_assets.questions import asks_about_publication, question_parts
         (
             "Under what licence were the hay trial and the survey of valley farms carried out?",
             [
-                "Under what licence were the hay trial carried out?",
-                "Under what licence were the survey of valley farms carried out?",
+                "Under what licence was the hay trial carried out?",
+                "Under what licence was the survey of valley farms carried out?",
             ],
         ),
         (
@@ -198,6 +230,7 @@ from rag_assets.questions import asks_about_publication, question_parts
             ["Did the treated flock and the control flock of the hay trial differ?"],
         ),
         ("What did the study of ewes and lambs find?", ["What did the study of ewes and lambs find?"]),
+        ("Which is harder to keep: ewes or rams?", ["Which is harder to keep: ewes or rams?"]),
         ("How do ewes and lambs differ in the hay trial?", ["How do ewes and lambs differ in the hay trial?"]),
         ("What do ewes lose in winter and in spring?", ["What do ewes lose in winter and in spring?"]),
         ("How does iron move between the gut and the blood?", ["How does iron move between the gut and the blood?"]),

@@ -5,7 +5,7 @@ sections that the question names (`question_names`) are raised, the best are `re
 passage. Opening what is searched lives in `opening`, what an answerer gets to read in `packing`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Self
@@ -37,7 +37,7 @@ from rag_assets.retrieval.reranked import Reranking
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
 
-SEARCH_VERSION = 13
+SEARCH_VERSION = 14
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 _PASSAGES_A_CHUNK = 3
 """Passages that are fetched for each chunk that is wanted by its words."""
@@ -61,7 +61,17 @@ class RankedPassage:
     """Numbers of the queries that found it, among all of the question."""
 
 
-Rankings = dict[tuple[tuple[Query, ...], ...], list[RankedPassage]]
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """What was found for a question."""
+
+    passages: list[RankedPassage]
+    """For all parts of the question together, best first; each passage with its best score."""
+    of_parts: list[list[RankedPassage]]
+    """For each part by itself, best first."""
+
+
+Rankings = dict[tuple[tuple[Query, ...], ...], Ranking]
 """By what was searched for: the parts of a plan."""
 
 
@@ -110,17 +120,19 @@ class Searcher:
 
         A compound question is searched part by part; a passage keeps its best score.
         """
-        return self._ranked(self._planner.plan(question), where)
+        return self._ranked(self._planner.plan(question), where).passages
 
-    def _ranked(self, plan: QueryPlan, where: Filter) -> list[RankedPassage]:
+    def _ranked(self, plan: QueryPlan, where: Filter) -> Ranking:
         scope = self._filters.scope(where)
         best: dict[int, RankedPassage] = {}
+        of_parts: list[list[RankedPassage]] = []
         n_before = 0
         for queries in plan.parts:
             left_out = self._filters.of_kinds(not_asked_for(queries[0].text, where))
             named = self._names.named_by(queries[0].text, plan.question, self._filters.passing(where))
             within = Within(scope, left_out, named)
-            for one in self._rank_part(queries, within, n_before):
+            of_parts.append(_ordered(self._rank_part(queries, within, n_before)))
+            for one in of_parts[-1]:
                 known = best.get(one.place)
                 if known is None:
                     best[one.place] = one
@@ -128,7 +140,7 @@ class Searcher:
                     better = one if one.score > known.score else known
                     best[one.place] = replace(better, found_by=(*known.found_by, *one.found_by))
             n_before += len(queries)
-        return sorted(best.values(), key=lambda one: (-one.score, one.passage_id))
+        return Ranking(_ordered(best.values()), of_parts)
 
     def _rank_part(self, queries: Sequence[Query], within: Within, n_before: int) -> list[RankedPassage]:
         """queries: a question and its other wordings. n_before: queries of the parts before this one."""
@@ -153,7 +165,7 @@ class Searcher:
     def evidence(
         self, question: Question, k: int, budget_tokens: int | None = None, rankings: Rankings | None = None
     ) -> Evidence:
-        """The best `k` chunks, and the contexts made of what was found in them.
+        """The best `k` chunks, and the contexts made of what was found in the best `k` of each part of the question.
 
         budget_tokens: pack so many tokens out of everything that was found instead. rankings: made for this question
         before, and added to: an answer that asks for more chunks of its question ranks nothing again.
@@ -162,11 +174,12 @@ class Searcher:
         rankings = {} if rankings is None else rankings
         if plan.parts not in rankings:
             rankings[plan.parts] = self._ranked(plan, question.filter)
-        ranking = rankings[plan.parts]
+        ranking = rankings[plan.parts].passages
         best = self._best_of_chunks(ranking)[:k]
         packed, budget = ranking, budget_tokens
         if budget is None:
-            chunks = self.library.chunk_numbers([one.place for one in best])
+            of_parts = (self._best_of_chunks(part)[:k] for part in rankings[plan.parts].of_parts)
+            chunks = self.library.chunk_numbers([one.place for part in of_parts for one in part])
             among_best = np.isin(self.library.chunk_numbers([one.place for one in ranking]), chunks)
             packed = [one for one, is_among in zip(ranking, among_best, strict=True) if is_among]
             budget = self._settings.budget_tokens
@@ -287,6 +300,10 @@ class Searcher:
             )
             for rank, (one, passage) in enumerate(zip(best, passages, strict=True), start=1)
         ]
+
+
+def _ordered(passages: Iterable[RankedPassage]) -> list[RankedPassage]:
+    return sorted(passages, key=lambda one: (-one.score, one.passage_id))
 
 
 def _known(score: float) -> float | None:

@@ -1,11 +1,12 @@
 """The candidates that come nearest to a question are read once more with it, and what that tells decides."""
 
 import numpy as np
+import pytest
 
 from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.candidates import CandidateKind, candidate
-from rag_assets.answering.extractive.second_reading import N_READ, N_READ_OF_SEVERAL, read_again
+from rag_assets.answering.extractive.second_reading import LEAST_READ_OF_A_PART, N_READ, N_READ_OF_ALL_PARTS, read_again
 from rag_assets.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import Says, WordReader, chunk, context
 
@@ -49,19 +50,20 @@ def test_only_the_nearest_are_read_and_no_other_passes_them() -> None:
     assert relevance.max() <= 1
 
 
-def test_fewer_are_read_for_each_part_of_a_question_with_several() -> None:
-    """Each part is read for itself: three of them would take three times as long."""
-    told = [f"The bridge over river {n} was closed and its tower was painted in year {n} again." for n in range(30)]
+@pytest.mark.parametrize(
+    ("n_parts", "n_read"),
+    [(1, N_READ), (2, N_READ), (3, N_READ_OF_ALL_PARTS // 3), (6, LEAST_READ_OF_A_PART)],
+)
+def test_fewer_are_read_for_each_of_many_parts(n_parts: int, n_read: int) -> None:
+    """Each part is read for itself: six of them would take six times as long."""
+    sentences = [f"Bridge number {n} was closed for some days then." for n in range(N_READ + 6)]
+    within = context(chunk("bridges", " ".join(sentences)))
+    candidates = [candidate(within, 0, within.text.index(one), within.text.index(one) + len(one)) for one in sentences]
     reader = Says({}, others=UNSURE)
-    answerer = ExtractiveAnswerer(Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1)  # type: ignore[arg-type]
-    contexts = [context(chunk("bridge", " ".join(told)))]
 
-    answerer.draft("Why was the bridge over the river closed?", contexts)
-    of_one = len(reader.read)
-    answerer.draft("Why was the bridge over the river closed, and when was its tower painted?", contexts)
+    read_again(QUESTION, candidates, np.linspace(0.9, 0.5, len(sentences), dtype=np.float32), reader, n_parts)
 
-    assert of_one == N_READ
-    assert len(reader.read) - of_one == 2 * N_READ_OF_SEVERAL < 2 * N_READ
+    assert len(reader.read) == n_read
 
 
 def test_candidates_of_another_paper_than_the_one_meant_stay_out() -> None:

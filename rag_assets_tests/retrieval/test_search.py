@@ -190,6 +190,21 @@ def test_statements_are_found_by_questions_that_ask_for_them_only(tmp_path: Path
     assert chunk_ids(corpus.searcher(tmp_path, SETTINGS), "Who funded the study of ferritin in winter?")[0] == "funding"
 
 
+def test_each_part_of_a_question_is_given_its_own_best_chunks(tmp_path: Path) -> None:
+    """One part finds many good chunks, and the other would be answered from none."""
+    iron = [chunk_of(f"i{n}", f"Ferritin fell in winter in flock {n}.", ordinal=n) for n in range(4)]
+    bridge = chunk_of("bridge", "Some joints are tired.", paper_id="jones2021")
+    corpus = Corpus([*iron, bridge])
+    corpus.index(tmp_path)
+    asked = Question(id="q", question="In which flock fell ferritin in winter, and which joints tire under heavy load?")
+
+    with corpus.searcher(tmp_path, SETTINGS) as searcher:
+        found = searcher.evidence(asked, 1)
+
+    assert len(found.hits) == 1
+    assert {one.paper_id for one in found.contexts} == {"smith2020", "jones2021"}
+
+
 def test_a_filter_that_names_title_pages_finds_them(tmp_path: Path) -> None:
     """Who asks for a kind of section by name must get it."""
     corpus = Corpus([chunk_of("title", "Title: Ferritin in winter.", section=TITLE_PAGE_HEADING)])

@@ -15,7 +15,7 @@ from rag_assets.answering.extractive.candidates import Candidate
 from rag_assets.answering.extractive.close_reading import closely_read, standings, vectors_of
 from rag_assets.answering.extractive.meant_papers import AskedPart
 from rag_assets.answering.extractive.relevance import Part, Relevances, nearness_of, relevances
-from rag_assets.answering.extractive.second_reading import N_READ, N_READ_OF_SEVERAL, read_again
+from rag_assets.answering.extractive.second_reading import read_again
 from rag_assets.answering.extractive.unmentioned import unmentioned
 from rag_assets.answering.extractive.words import term_weights
 from rag_assets.domain import Context
@@ -46,9 +46,8 @@ class PartScorer:
         read = closely_read(candidates, standing, weights, {one.paper_id for one in asked})
         vectors = vectors_of(read, self._reader)
         questions = self._reader.of_texts([one.compared for one in asked])
-        n_read = N_READ if len(asked) == 1 else N_READ_OF_SEVERAL
         parts = [
-            self._part(one, weight, (read, nearness_of(tokens.vectors, vectors)), standing, n_read)
+            self._part(one, weight, (read, nearness_of(tokens.vectors, vectors)), standing, len(asked))
             for one, weight, tokens in zip(asked, weights, questions, strict=True)
         ]
         return read, [self._if_mentioned(one, part, contexts) for one, part in zip(asked, parts, strict=True)]
@@ -59,10 +58,10 @@ class PartScorer:
         weights: Mapping[str, float],
         read: tuple[Sequence[Candidate], Relevances],
         standing: Mapping[str, float],
-        n_read: int,
+        n_parts: int,
     ) -> Part:
-        """Other papers than a described one are left out. read: the candidates and how near each comes to the part;
-        n_read of them are read with it."""
+        """Other papers than a described one are left out. read: the candidates and how near each comes to the part.
+        n_parts: of the question."""
         candidates, nearness = read
         text = asked.part.text
         relevance = relevances(text, candidates, weights, nearness, _standing(asked, standing))
@@ -70,7 +69,7 @@ class PartScorer:
         if asked.part.about:
             relevance = relevance * np.array([one.paper_id == asked.paper_id for one in candidates], np.float32)
         if self._sentences is not None:
-            relevance = read_again(asked.part.searched, candidates, relevance, self._sentences, n_read)
+            relevance = read_again(asked.part.searched, candidates, relevance, self._sentences, n_parts)
         is_read = self._sentences is not None
         return Part(text, weights, relevance, asked.paper_id, is_described=bool(asked.part.about), is_read=is_read)
 

@@ -12,9 +12,11 @@ from rag_assets.answering.drafts import PrecededText, SentenceReader
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
 from rag_assets.answering.extractive.relevance import Relevances
 
-N_READ, N_READ_OF_SEVERAL = 16, 10
-"""Candidates of a question, and of each part of one with several; more of them cost time and find no more answers
+N_READ = 16
+"""Candidates of a question, or of each part of one with two; more of them cost time and find no more answers
 (docs/adr/0052)."""
+N_READ_OF_ALL_PARTS, LEAST_READ_OF_A_PART = 32, 8
+"""Of a question with more parts."""
 _NEARNESS_WEIGHT = 10.0
 """Of the relevance so far, beside the score. Less of it answers questions from fields of which no paper is: there the
 score, which was trained on questions about the papers, is too high."""
@@ -28,13 +30,14 @@ _BEFORE_CHARS = 200
 
 
 def read_again(
-    question: str, candidates: Sequence[Candidate], relevance: Relevances, reader: SentenceReader, n_read: int = N_READ
+    question: str, candidates: Sequence[Candidate], relevance: Relevances, reader: SentenceReader, n_parts: int = 1
 ) -> Relevances:
     """The relevance of every candidate after the best were read with the question, shape (n,), 0 to 1.
 
-    relevance: by nearness, 0 for what cannot answer. n_read: so many are read at most; what is not read is no more
-    relevant afterwards than the least of what is.
+    relevance: by nearness, 0 for what cannot answer. n_parts: of the whole question, each of which has its own
+    candidates read. What is not read is no more relevant afterwards than the least of what is.
     """
+    n_read = max(LEAST_READ_OF_A_PART, min(N_READ, N_READ_OF_ALL_PARTS // n_parts))
     order = np.argsort(-relevance, kind="stable")
     read = order[relevance[order] > 0][:n_read]
     if not len(read):
