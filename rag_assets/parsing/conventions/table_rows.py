@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from rag_assets.domain import Block, BlockKind, Box, Cell, Span
 
@@ -95,6 +96,24 @@ def with_inferred_header(cells: Sequence[Cell]) -> list[Cell]:
     while n_header < min(_MAX_HEADER_ROWS, len(rows) - 1) and _continues_header(rows, n_header):
         n_header += 1
     return [replace(cell, is_header=cell.row < n_header) for cell in cells]
+
+
+def with_continued_header(cells: Sequence[Cell]) -> list[Cell]:
+    """`cells` of a format that has one header row, with the row below it marked too where that one goes on with it.
+
+    Exports to such a format repeat a merged heading over each of its columns ("Calf | Calf") and leave the row that
+    tells these columns apart to the body.
+    """
+    rows = _rows(cells)
+    if len(rows) < 3 or [any(cell.is_header for cell in row) for row in rows[:2]] != [True, False]:
+        return list(cells)
+    header, below = rows[0], rows[1]
+    repeated = {one.text for one, other in pairwise(header) if one.text and one.text == other.text}
+    under = [(above.text, cell.text) for above, cell in zip(header, below, strict=False) if above.text in repeated]
+    tells_apart = bool(under) and len(set(under)) == len(under) and all(name for _, name in under)
+    names = [cell.text for cell in below if cell.col > 0]
+    goes_on = below[0].text in ("", header[0].text) and sum(map(is_data, names)) < len(names) / 2
+    return [replace(cell, is_header=cell.row < 2) for cell in cells] if tells_apart and goes_on else list(cells)
 
 
 def _continues_header(rows: Sequence[Sequence[Cell]], index: int) -> bool:

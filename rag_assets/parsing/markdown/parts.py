@@ -16,7 +16,12 @@ from rag_assets.parsing.conventions.html_tables import HtmlTable, split_tables
 from rag_assets.parsing.conventions.latex_cells import LatexTable
 from rag_assets.parsing.conventions.latex_tables import latex_tables
 from rag_assets.parsing.conventions.superscripts import lowered, raised_after
-from rag_assets.parsing.conventions.table_rows import table_lines, with_inferred_header, without_empty_rows
+from rag_assets.parsing.conventions.table_rows import (
+    table_lines,
+    with_continued_header,
+    with_inferred_header,
+    without_empty_rows,
+)
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -124,7 +129,8 @@ def _block(node: "SyntaxTreeNode") -> Iterator[MarkdownPart]:
             language = node.info.split()[0] if node.info.split() else ""
             yield MarkdownPart(BlockKind.CODE, node.content.rstrip("\n"), title=language)
         case "table":
-            cells = tuple(with_inferred_header(without_empty_rows(list(_pipe_cells(node)))))
+            rows = with_inferred_header(without_empty_rows(list(_pipe_cells(node))))
+            cells = tuple(with_continued_header(rows))
             yield MarkdownPart(BlockKind.TABLE, "\n".join(table_lines(cells)), cells=cells)
         case "html_block":
             yield from _html_parts(node.content)

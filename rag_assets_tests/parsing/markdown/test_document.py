@@ -98,6 +98,26 @@ def test_quotes_html_and_footnotes_keep_their_text(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("below", "is_header"),
+    [
+        ("| | 0 to 12 | over 12 | dry |", True),
+        ("| Flock | young | old | dry |", True),
+        ("| | 3.1 | 4.2 | dry |", False),
+        ("| | young | young | dry |", False),
+        ("| Hill | young | old | dry |", False),
+    ],
+)
+def test_a_row_that_tells_repeated_headings_apart_is_header(tmp_path: Path, below: str, is_header: bool) -> None:
+    """Pipe tables have one header row, and a value would stand under "Lamb" three times."""
+    table = parsed(
+        tmp_path, f"| Flock | Lamb | Lamb | Ewe |\n|---|---|---|---|\n{below}\n| Iron | 1 | 2 | 3 |\n"
+    ).blocks[0]
+
+    assert {cell.is_header for cell in table.cells if cell.row == 1} == {is_header}
+    assert not any(cell.is_header for cell in table.cells if cell.row == 2)
+
+
 def test_an_html_table_has_cells(tmp_path: Path) -> None:
     """Exports write merged tables as HTML inside Markdown."""
     table = parsed(
