@@ -15,6 +15,8 @@ _ENDS_WITH_ABBREVIATION = re.compile(
     r"e\.g|i\.e|viz|Dr|Prof|St|spp?|var|subsp)\.[\s\u00a0]*$",
     re.IGNORECASE,
 )
+_ENDS_WITH_TITLE = re.compile(r"(?:^|[\s(\[])(?:Mrs?|Ms|Messrs|Drs?|Profs?|Rev|Hon|Gov|Sen|Capt|Lt)\.[\s\u00a0]*$")
+"""Before a name, whatever it begins with; "Ms." and "Sen.", which sentencex does not know, end no sentence."""
 _CONTINUES = re.compile(r"^[\s\u00a0]*(?:[a-z0-9,;:)\]%=<>±]|\(\d)")
 _HAS_WORD = re.compile(r"[^\W\d_]{2}")
 _MAY_END = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？।]|\n")
@@ -76,4 +78,6 @@ def _belongs_to_previous(text: str, previous: tuple[int, int], start: int, end: 
     if not _HAS_WORD.search(text, start, end):
         return True
     before = text[max(previous[0], previous[1] - _ABBREVIATION_CHARS) : previous[1]]
+    if _ENDS_WITH_TITLE.search(before):
+        return True
     return bool(_ENDS_WITH_ABBREVIATION.search(before) and _CONTINUES.match(text[start:end]))
