@@ -10,7 +10,7 @@ from typing import NamedTuple
 STUDY = (
     r"(?:stud(?:y|ies)|papers?|articles?|essays?|experiments?|surveys?|trials?|diar(?:y|ies)|reviews?|research|projects?|"
     r"games?|reports?|meta-analys[ie]s|cohort|interviews?|investigation|preprint|dissertation|thesis|simulations?|"
-    r"manuals?|handbooks?|guidelines?)"
+    r"manuals?|handbooks?|guidelines?|guides?|brochures?|overviews?|polls?|patents?|data ?sheets?|work)"
 )
 _BEFORE = r"(?:in|of|from|by|for|during|on|at|with|to|into|within)"
 _ARTICLE = r"(?:the|this|that|those|these|\w+['’]s)"

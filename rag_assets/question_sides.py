@@ -5,13 +5,15 @@ join two words of one thing ("the mean and the range"), one of the two must be c
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from rag_assets.question_comparisons import are_apart, measured
 from rag_assets.question_descriptions import PREPOSITION, STUDY, STUDY_PHRASE, VERB
 
 _NAME = r"(?-i:[\w-]*[A-Z][\w-]*)"
 _DEFINITE = rf"(?:(?:the|those|\w+['’]s) [^,;:]+?|{_NAME}(?: [^,;:]+?)?)"
+_THE = r"(?:the|those|\w+['’]s)"
 _DO = r"(?:do|does|did|have|has)"
 _AUXILIARY = rf"(?:{_DO}|are|is|were|was|had|can|could|should|will|would)"
 _MADE = r"(?:wrote|authored|conducted|did|led|ran|performed|published|funded|financed|carried out|paid for)"
@@ -108,23 +110,29 @@ def _of_studies() -> Iterator[_Wording]:
     )
 
 
-def _of_measures() -> Iterator[_Wording]:
-    """Where one of two things is to be the first, the longer or the dearer one: when, how long or how dear each was."""
-    came = rf"(?:(?:came|was|were|is|happened|began|started|ended|took place|occurred)(?P<done> {_PARTICIPLE})? )?"
-    asked = {
-        rf"{came}(?:first|earlier|earliest|later|last|latest)\b[^,:]*": "When was {thing}{done}?",
-        r"(?:lasted|took|ran)(?: for)?(?: the)? (?:long|short)(?:er|est)\b[^,:]*": "How long did {thing} last?",
-        r"(?:costs?|is|was) (?:more expensive|dearer|cheaper|more|less)": "How much did {thing} cost?",
-    }
-    for measure, text in asked.items():
-        yield _wording(
-            rf"^which (?:of (?:the|these|those) (?:two )?[\w-]+ |one )?{measure}[,:] "
-            r"(?P<one>[^,]{2,60}?),? or (?P<other>[^,]{2,60})$",
-            text,
-        )
-
-
+_BESIDE = r"(?:compared (?:with|to)|versus|vs\.?)"
+_COMPARED_THINGS = (
+    _wording(rf"^(?P<head>[^,:]{{3,60}})[,:] (?P<one>.+?),? {_BESIDE} (?P<other>.+)$", "{head}: {thing}?"),
+    _wording(
+        rf"^compare (?:the )?(?P<what>[^,:]+?) {PREPOSITION} (?P<one>{_DEFINITE}),? (?:and|with|to|{_BESIDE}) "
+        r"(?P<other>.+)$",
+        _COMPARED,
+    ),
+    _wording(rf"^(?P<head>.+? {PREPOSITION} )(?P<one>{_DEFINITE}),? {_BESIDE} (?P<other>{_DEFINITE})$"),
+)
+"""Only of two things that are hardly of one paper."""
+_EACH = (
+    _wording(
+        rf"^(?P<head>(?:.*?\b)?{_AUXILIARY} )(?:both )?(?P<one>\S+ [^,;:]{{3,90}}?),? and (?P<other>[^,;:]{{3,90}}?) "
+        r"each(?! other)(?P<tail> .+)$"
+    ),
+)
+""" "Each" says that there are two, whatever they are called."""
 _OF_ANYTHING = (
+    _wording(
+        rf"^(?P<head>.+? {PREPOSITION} )both (?P<one>{_THE} [^,;:]+?),? and (?:{PREPOSITION} )?"
+        rf"(?P<other>{_THE} [^,;:]+)$"
+    ),
     _wording(
         r"^(?P<head>.+?),? on (?:the )?one hand (?P<one>.+?),? (?:and |but )?on the other(?: hand)?,? (?P<other>.+)$",
         "{head} {thing}?",
@@ -147,15 +155,8 @@ _OF_ANYTHING = (
     ),
     _wording(r"^(?P<head>.+? according to )(?P<one>(?:the|an?) .+?),? and (?P<other>(?:the|an?) .+)$"),
     _wording(r"^(?P<head>(?:which|what|who) .+?, )(?P<one>[^,]{2,60}?),? or (?P<other>[^,]{2,60})$"),
-    _wording(r"^(?P<head>how (?:do|does|did) )(?P<one>.{3,60}?) and (?P<other>.{3,60}?) each(?! other)(?P<tail> .+)$"),
 )
-_WORDINGS = (
-    *_of_measures(),
-    *_of_papers(STUDY_PHRASE, _DEFINITE),
-    *_of_papers(_DEFINITE, STUDY_PHRASE),
-    *_of_studies(),
-    *_OF_ANYTHING,
-)
+_OF_STUDIES = (*_of_papers(STUDY_PHRASE, _DEFINITE), *_of_papers(_DEFINITE, STUDY_PHRASE), *_of_studies())
 _COMPARED_WITH = re.compile(
     r"^(?P<head>(?:what|which) (?P<noun>.+?) (?:did|do|does|is|are|was|were|has|have)\b.+?),? "
     r"(?:compared (?:with|to)|as opposed to|in contrast to|unlike) (?:that|those|the one|the ones) "
@@ -171,7 +172,14 @@ def sides_of(question: str) -> list[Side]:
     compared = _COMPARED_WITH.match(asked)
     if compared is not None:
         return [Side(f"{compared['head']}?", ""), Side(f"What {compared['noun']} {compared['other']}?", "")]
-    found = ((wording, match) for wording in _WORDINGS if (match := wording.pattern.match(asked)))
+    of_each = _sides(asked, _EACH) or [Side(*one) for one in measured(asked)]
+    found = of_each or _sides(asked, (*_OF_STUDIES, *_OF_ANYTHING))
+    compared_things = [] if found else _sides(asked, _COMPARED_THINGS)
+    return compared_things if compared_things and are_apart(*(side.thing for side in compared_things)) else found
+
+
+def _sides(asked: str, wordings: Iterable[_Wording]) -> list[Side]:
+    found = ((wording, match) for wording in wordings if (match := wording.pattern.match(asked)))
     wording, match = next(found, (None, None))
     return [_side(wording, match, name) for name in ("one", "other")] if wording and match else []
 

@@ -15,6 +15,7 @@ _ASKING = r"(?:how|what|which|why|who|whom|whose|when|where|whether)"
 _AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|can|could|should|will|would)"
 _ADVERB = r"(?:roughly|about|approximately|exactly|also|then|likewise|similarly)"
 _ASKS = rf"(?:(?:{_ADVERB}|{PREPOSITION})\s+){{0,2}}{_ASKING}\b"
+_HOW_MUCH = r"how\s+(?:many|much|long|old|often|far|large|big|high|fast)"
 _PLACE = rf"(?:{PREPOSITION}|according\s+to)\s[^,;:?]{{2,80}},\s+"
 """What stands before some questions: "in the hay trial, how many ewes were there?"."""
 _NEW_QUESTION = re.compile(
@@ -22,9 +23,19 @@ _NEW_QUESTION = re.compile(
     rf"|[,;]?\s+and,?\s+(?={_PLACE}{_ASKS})"
     rf"|[,;]\s+(?:but|while|whereas)\s+(?={_ASKS})"
     rf"|[,;]\s+and\s+(?={_AUXILIARY}\b)"
-    rf"|\?\s+(?=(?:{_PLACE})?{_ASKS}|{_AUXILIARY}\b)",
+    r"|;\s+(?:and\s+)?(?=\S+(?:\s+\S+){3})"
+    rf"|(?P<after_question>,\s+and\s+(?=(?:\S+\s+){{4}}\S)(?=[^,;?]{{0,80}}?\b(?:{_HOW_MUCH}|(?:{PREPOSITION}|since|until|through|per)\s+"
+    rf"(?:what|which|whom|whose|when)|what)\b)|,\s+(?=(?:{_HOW_MUCH}|what)\b))",
     re.IGNORECASE,
 )
+"""What stands between two questions. A comma alone, and an "and" before a question that does not begin with what it
+asks for ("and since when ..."), do so only behind a question."""
+_ASKED_BEFORE = re.compile(
+    rf"\b(?:how|what|which|why|who|whom|whose|(?:when|where)\s+{_AUXILIARY})\b(?:\s+\S+){{3}}", re.IGNORECASE
+)
+"""Not "when" alone: "When the field is typed in, what is shown?" is one question."""
+_SENTENCE_END = re.compile(rf"\?\s+(?=[^?]*\b{_ASKING}\b|{_AUXILIARY}\b)", re.IGNORECASE)
+_AND_FIRST = re.compile(r"^(?:and|but|also),?\s+", re.IGNORECASE)
 _ORDER = re.compile(
     r"(?<=[?.]) *(?:please )?(?:give|state|name|report|include|say|tell me)\b[^?.]{0,30}"
     r"\b(?:both|each|numbers?|figures?|dates?|values?|years?|names?|times?)\b[^?.]{0,30}[?.]?$",
@@ -59,13 +70,30 @@ _LAST_VERB = re.compile(rf" {VERB}$", re.IGNORECASE)
 def split(question: str) -> list[list[Side]]:
     """What is asked, as it was asked, one list for each thing; where the same is asked of two things, one question for
     each of these."""
-    head, colon, items = _ORDER.sub("", question).partition(": ")
-    if colon and _LIST_ITEM.search(items):
-        parts = _with_heads(head, _LIST_ITEM.split(items))
-    else:
-        parts = _NEW_QUESTION.split(_ORDER.sub("", question))
-    asked = [part.strip(" ?") + "?" for part in parts]
+    sentences = _SENTENCE_END.split(_ORDER.sub("", question))
+    parts = [part for sentence in sentences for part in _clauses(sentence)]
+    asked = [_AND_FIRST.sub("", part.strip(" ?;")) + "?" for part in parts]
     return [sides_of(part) or [Side(part, "")] for part in _with_what_is_asked(asked)]
+
+
+def _clauses(sentence: str) -> list[str]:
+    """The questions of one sentence; those behind a colon each with what stands before it."""
+    head, colon, items = sentence.partition(": ")
+    if colon and _LIST_ITEM.search(items):
+        return _with_heads(head, _LIST_ITEM.split(items))
+    if colon and len(asked := _asked_in(items)) > 1:
+        return _with_heads(head, asked)
+    return _asked_in(sentence)
+
+
+def _asked_in(text: str) -> list[str]:
+    """The text cut where a new question begins."""
+    parts, start = [], 0
+    for match in _NEW_QUESTION.finditer(text):
+        if not match["after_question"] or _ASKED_BEFORE.search(text, start, match.start()):
+            parts.append(text[start : match.start()])
+            start = match.end()
+    return [*parts, text[start:]]
 
 
 def _with_heads(head: str, items: Sequence[str]) -> list[str]:

@@ -3,7 +3,7 @@
 import pytest
 
 from rag_assets.question_descriptions import Described, described
-from rag_assets.questions import asks_about_publication, question_parts
+from rag_assets.questions import MOST_PARTS, asks_about_publication, question_parts
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ from rag_assets.questions import asks_about_publication, question_parts
             "Which lasted longer, the hay trial or the survey of ewes?",
             ["How long did the hay trial last?", "How long did the survey of ewes last?"],
         ),
-        ("Which is cheaper, hay or grass?", ["How much did hay cost?", "How much did grass cost?"]),
+        ("Which is cheaper, hay or grass?", ["How expensive is hay?", "How expensive is grass?"]),
         (
             "Which software weighed the ewes, and which one counted the rams?",
             ["Which software weighed the ewes?", "which software counted the rams?"],
@@ -98,6 +98,83 @@ from rag_assets.questions import asks_about_publication, question_parts
             "How many ewes were in the hill trial, and how many rams in the valley trial? State both numbers.",
             ["How many ewes were in the hill trial?", "how many rams in the valley trial?"],
         ),
+        (
+            "Is the count of ewes at Hill Farm greater than the count of rams at Valley Farm?",
+            ["What is the count of ewes at Hill Farm?", "What is the count of rams at Valley Farm?"],
+        ),
+        (
+            "Was the flock of Hill Farm, on average, older than the flock of Valley Farm?",
+            ["How old was the flock of Hill Farm?", "How old was the flock of Valley Farm?"],
+        ),
+        (
+            "Did weighing lambs at Hill Farm take longer than bleeding rams in Iceland?",
+            ["How long did weighing lambs at Hill Farm take?", "How long did bleeding rams in Iceland take?"],
+        ),
+        (
+            "Does the Hill manuscript have more leaves than the Dresden book has pages?",
+            ["How many leaves does the Hill manuscript have?", "How many pages has the Dresden book?"],
+        ),
+        (
+            "Were more ewes weighed by the Hill team than rams bled by the Valley team?",
+            ["How many ewes weighed by the Hill team?", "How many rams bled by the Valley team?"],
+        ),
+        (
+            "Whose ewes come from more farms: Hill College's or Valley College's?",
+            ["How many farms do Hill College's ewes come from?", "How many farms do Valley College's ewes come from?"],
+        ),
+        (
+            "Which has more pages: the old book kept in Dresden, or the new one kept in Rome?",
+            ["How many pages has the old book kept in Dresden?", "How many pages has the new one kept in Rome?"],
+        ),
+        ("Were ewes older than rams?", ["Were ewes older than rams?"]),
+        ("Did the fed ewes grow faster than the other ewes?", ["Did the fed ewes grow faster than the other ewes?"]),
+        (
+            "Which classmates help ewes more, boys or girls?",
+            ["Which classmates help ewes more, boys?", "Which classmates help ewes more, girls?"],
+        ),
+        (
+            "What do the herders of the valley and the vets of the town each say of hay?",
+            ["What do the herders of the valley say of hay?", "What do the vets of the town say of hay?"],
+        ),
+        (
+            "Where was the hay bought for both the hill ewes and the valley rams?",
+            ["Where was the hay bought for the hill ewes?", "Where was the hay bought for the valley rams?"],
+        ),
+        ("Was iron low in both ewes and rams?", ["Was iron low in both ewes and rams?"]),
+        (
+            "How old were the ewes at the Hill Farm compared with the Valley Farm?",
+            ["How old were the ewes at the Hill Farm?", "How old were the ewes at the Valley Farm?"],
+        ),
+        (
+            "Did iron rise in the third week compared with the first week?",
+            ["Did iron rise in the third week compared with the first week?"],
+        ),
+        (
+            "average age, ewes of Hill Farm vs. rams of Valley Farm",
+            ["average age: ewes of Hill Farm?", "average age: rams of Valley Farm?"],
+        ),
+        (
+            "Compare the headcounts of Hill Farm and Valley Farm.",
+            ["What were the headcounts in Hill Farm?", "What were the headcounts in Valley Farm?"],
+        ),
+        (
+            "What does a night at Hill Farm cost; how much hay must guests of Valley Farm bring?",
+            ["What does a night at Hill Farm cost?", "how much hay must guests of Valley Farm bring?"],
+        ),
+        (
+            "Where were the ewes of Hill Farm bought, and since when has Valley Farm kept rams?",
+            ["Where were the ewes of Hill Farm bought?", "since when has Valley Farm kept rams?"],
+        ),
+        (
+            "Recording: what weighed the ewes of the hill, what counted the rams of the valley?",
+            ["Recording: what weighed the ewes of the hill?", "Recording: what counted the rams of the valley?"],
+        ),
+        (
+            "Hill Farm sold how many ewes last year? Valley Farm bought how many rams instead?",
+            ["Hill Farm sold how many ewes last year?", "Valley Farm bought how many rams instead?"],
+        ),
+        ("When the ewes were weighed, what was found?", ["When the ewes were weighed, what was found?"]),
+        ("How do hay and grass complement each other?", ["How do hay and grass complement each other?"]),
         (
             "What is the difference in birth weight between the hill trial and the valley trial?",
             ["What was the birth weight in the hill trial?", "What was the birth weight in the valley trial?"],
@@ -335,3 +412,21 @@ def test_a_question_of_any_length_is_taken_apart_at_once() -> None:
     long = "how does the a and the study on b in " * 100
 
     assert [part.text for part in question_parts(long)] == [long]
+
+
+def test_a_question_has_a_limited_number_of_parts() -> None:
+    """Each part is searched and read for itself: hundreds of them would keep a server busy for minutes."""
+    parts = [f"how many ewes grazed in year {n}" for n in range(MOST_PARTS + 1)]
+
+    assert len(question_parts("; ".join(parts[:-1]))) == MOST_PARTS
+    assert len(question_parts("; ".join(parts))) == 1
+
+
+def test_braces_in_a_question_are_text() -> None:
+    """Formulas have braces, which must not be taken for places to fill in."""
+    parts = question_parts("Is the {x} of Hill Farm larger than the {y} of Valley Farm?")
+
+    assert [part.text for part in parts] == [
+        "How large is the {x} of Hill Farm?",
+        "How large is the {y} of Valley Farm?",
+    ]
