@@ -165,7 +165,9 @@ class Searcher:
     def evidence(
         self, question: Question, k: int, budget_tokens: int | None = None, rankings: Rankings | None = None
     ) -> Evidence:
-        """The best `k` chunks, and the contexts made of what was found in the best `k` of each part of the question.
+        """The best `k` chunks, and the contexts made of what was found in them.
+
+        Of a question with two parts in the best `k` of each; of one with more in fewer of each, at least half as many.
 
         budget_tokens: pack so many tokens out of everything that was found instead. rankings: made for this question
         before, and added to: an answer that asks for more chunks of its question ranks nothing again.
@@ -178,7 +180,9 @@ class Searcher:
         best = self._best_of_chunks(ranking)[:k]
         packed, budget = ranking, budget_tokens
         if budget is None:
-            of_parts = (self._best_of_chunks(part)[:k] for part in rankings[plan.parts].of_parts)
+            parts = rankings[plan.parts].of_parts
+            k_part = k if len(parts) < 2 else max((k + 1) // 2, 2 * k // len(parts))
+            of_parts = (self._best_of_chunks(part)[:k_part] for part in parts)
             chunks = self.library.chunk_numbers([one.place for part in of_parts for one in part])
             among_best = np.isin(self.library.chunk_numbers([one.place for one in ranking]), chunks)
             packed = [one for one, is_among in zip(ranking, among_best, strict=True) if is_among]

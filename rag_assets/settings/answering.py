@@ -87,7 +87,9 @@ class AnsweringSettings(StageSettings):
         description="Most tokens a model may write for one answer, its reasoning included. Too low cuts replies off "
         "in the middle; the complete claims of such a reply are kept.",
     )
-    k: int = Field(6, gt=0, description="Chunks retrieved for a question; for each part of one with several.")
+    k: int = Field(
+        6, gt=0, description="Chunks retrieved for a question, or for each of its two parts; of more parts fewer each."
+    )
     retry_extra_k: int = Field(4, gt=0, description="Chunks added for the one retry when too few papers are cited.")
     min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
     agreement: bool = Field(

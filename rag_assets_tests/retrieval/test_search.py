@@ -1,5 +1,6 @@
 """A question becomes ranked hits, over real indexes."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -203,6 +204,22 @@ def test_each_part_of_a_question_is_given_its_own_best_chunks(tmp_path: Path) ->
 
     assert len(found.hits) == 1
     assert {one.paper_id for one in found.contexts} == {"smith2020", "jones2021"}
+
+
+def test_many_parts_share_twice_the_chunks_of_one(tmp_path: Path) -> None:
+    """Four times as many would take four times as long to read."""
+    things = ("ferritin", "silt", "weld", "lamb")
+    chunks = [
+        chunk_of(f"{one}{n}", f"The {one} of {n} winters.", paper_id=one, ordinal=n) for one in things for n in range(4)
+    ]
+    corpus = Corpus(chunks)
+    corpus.index(tmp_path)
+    text = ", and ".join(f"how many winters had the {one} in all" for one in things)
+
+    with corpus.searcher(tmp_path, RetrievalSettings(candidates=20, neighbours=0)) as searcher:
+        found = searcher.evidence(Question(id="q", question=f"{text}?"), 2)
+
+    assert Counter(one.paper_id for one in found.contexts) == dict.fromkeys(things, 1)
 
 
 def test_a_filter_that_names_title_pages_finds_them(tmp_path: Path) -> None:
