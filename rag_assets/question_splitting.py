@@ -16,6 +16,9 @@ _AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|can|could|should|will|wou
 _ADVERB = r"(?:roughly|about|approximately|exactly|also|then|likewise|similarly)"
 _ASKS = rf"(?:(?:{_ADVERB}|{PREPOSITION})\s+){{0,2}}{_ASKING}\b"
 _HOW_MUCH = r"how\s+(?:many|much|long|old|often|far|large|big|high|fast)"
+_ASKS_WITHIN = (
+    rf"[^,;?]{{0,80}}?\b(?:{_HOW_MUCH}|what|(?:{PREPOSITION}|since|until|through|per)\s+(?:which|whom|whose|when))\b"
+)
 _PLACE = rf"(?:{PREPOSITION}|according\s+to)\s[^,;:?]{{2,80}},\s+"
 """What stands before some questions: "in the hay trial, how many ewes were there?"."""
 _NEW_QUESTION = re.compile(
@@ -24,8 +27,7 @@ _NEW_QUESTION = re.compile(
     rf"|[,;]\s+(?:but|while|whereas)\s+(?={_ASKS})"
     rf"|[,;]\s+and\s+(?={_AUXILIARY}\b)"
     r"|;\s+(?:and\s+)?(?=\S+(?:\s+\S+){3})"
-    rf"|(?P<after_question>,\s+and\s+(?=(?:\S+\s+){{4}}\S)(?=[^,;?]{{0,80}}?\b(?:{_HOW_MUCH}|(?:{PREPOSITION}|since|until|through|per)\s+"
-    rf"(?:what|which|whom|whose|when)|what)\b)|,\s+(?=(?:{_HOW_MUCH}|what)\b))",
+    rf"|(?P<after_question>,\s+and\s+(?=(?:\S+\s+){{4}}\S)(?={_ASKS_WITHIN})|,\s+(?=(?:{_HOW_MUCH}|what)\b))",
     re.IGNORECASE,
 )
 """What stands between two questions. A comma alone, and an "and" before a question that does not begin with what it
