@@ -36,7 +36,10 @@ _ASKED_BEFORE = re.compile(
     rf"\b(?:how|what|which|why|who|whom|whose|(?:when|where)\s+{_AUXILIARY})\b(?:\s+\S+){{3}}", re.IGNORECASE
 )
 """Not "when" alone: "When the field is typed in, what is shown?" is one question."""
-_SENTENCE_END = re.compile(rf"\?\s+(?=[^?]*\b{_ASKING}\b|{_AUXILIARY}\b)", re.IGNORECASE)
+_SENTENCE_END = re.compile(
+    rf"\?\s+(?=(?:{_PLACE})?{_ASKS}|{_AUXILIARY}\b|[^?.]*\b{_ASKING}\b[^?.]*(?:\?|$))", re.IGNORECASE
+)
+"""Behind a question and before another. "Use what the table shows." is none."""
 _AND_FIRST = re.compile(r"^(?:and|but|also),?\s+", re.IGNORECASE)
 _ORDER = re.compile(
     r"(?<=[?.]) *(?:please )?(?:give|state|name|report|include|say|tell me)\b[^?.]{0,30}"

@@ -173,6 +173,10 @@ from rag_assets.questions import MOST_PARTS, asks_about_publication, question_pa
             "Hill Farm sold how many ewes last year? Valley Farm bought how many rams instead?",
             ["Hill Farm sold how many ewes last year?", "Valley Farm bought how many rams instead?"],
         ),
+        (
+            "How much was paid for hay? Use what is shown in the table.",
+            ["How much was paid for hay? Use what is shown in the table."],
+        ),
         ("When the ewes were weighed, what was found?", ["When the ewes were weighed, what was found?"]),
         ("How do hay and grass complement each other?", ["How do hay and grass complement each other?"]),
         (
