@@ -453,7 +453,7 @@ def test_a_file_of_questions_brings_a_file_of_hits(read_only: CommandLine, tmp_p
     ]
     questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
-    result = read_only("retrieve", "--questions", str(questions), "--out", str(out), "-k", "3", "--budget", "150")
+    result = read_only("retrieve", "--questions", str(questions), "--out", str(out), "-k", "3", "--budget", "200")
 
     assert result.exit_code == 0, result.stderr
     assert result.stdout == ""
@@ -461,7 +461,7 @@ def test_a_file_of_questions_brings_a_file_of_hits(read_only: CommandLine, tmp_p
     records = {record["id"]: record for record in map(json.loads, out.read_text().splitlines())}
     assert list(records) == ["all", "one", "none"]
     for record in records.values():
-        assert_retrieval_record(record, budget=150)
+        assert_retrieval_record(record, budget=200)
     assert len(records["all"]["hits"]) == 3
     assert {hit["paper_id"] for hit in records["one"]["hits"]} == {"basalt"}
     assert records["none"]["hits"] == records["none"]["context"] == []
