@@ -29,8 +29,10 @@ from rag_assets.question_sides import Side
 from rag_assets.question_splitting import split
 
 MAX_QUESTION_CHARS = 4000
-MIN_PART_WORDS, MOST_PARTS = 4, 8
-"""Words of a part; parts of a question, each of which costs a search and its time. With more it is one question."""
+MIN_PART_WORDS = 4
+"""Words of a part of a question; one less where one of them is a name ("Who runs Amcor?")."""
+MOST_PARTS = 8
+"""Each part costs a search and its time; with more of them it is one question."""
 _ABOUT_PUBLICATION = re.compile(
     r"\bwho (?:wrote|authored|co-?authored|published|developed|created|built|designed|introduced|proposed|invented)\b"
     r"|\bwho (?:carried out|conducted|did|ran|performed|led|undertook) (?:the|this|that)\b.{0,30}?"
@@ -201,8 +203,13 @@ def question_parts(question: str) -> list[QuestionPart]:
             found += [QuestionPart(_said_of(text, other, abouts), f"{text} {other}", left, other) for other in abouts]
         else:
             found.append(QuestionPart(text, question, left))
-    is_compound = 1 < len(found) <= MOST_PARTS and all(len(part.searched.split()) >= MIN_PART_WORDS for part in found)
+    is_compound = 1 < len(found) <= MOST_PARTS and all(_is_long_enough(part.searched) for part in found)
     return found if is_compound else alone
+
+
+def _is_long_enough(part: str) -> bool:
+    words = part.split()
+    return len(words) + any(word[0].isupper() for word in words[1:]) >= MIN_PART_WORDS
 
 
 def _taken_apart(sides: Sequence[Side]) -> list[tuple[str, Described]]:

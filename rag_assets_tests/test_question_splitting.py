@@ -177,6 +177,14 @@ from rag_assets.questions import MOST_PARTS, asks_about_publication, question_pa
             "How much was paid for hay? Use what is shown in the table.",
             ["How much was paid for hay? Use what is shown in the table."],
         ),
+        (
+            "Who runs Hillfarm, and which director of Valleyfarm left last year?",
+            ["Who runs Hillfarm?", "which director of Valleyfarm left last year?"],
+        ),
+        (
+            "Which ewes strengthen and which weaken the flock of the hill?",
+            ["Which ewes strengthen and which weaken the flock of the hill?"],
+        ),
         ("When the ewes were weighed, what was found?", ["When the ewes were weighed, what was found?"]),
         ("How do hay and grass complement each other?", ["How do hay and grass complement each other?"]),
         (
