@@ -64,15 +64,16 @@ _LONG_WORDS = 4
 _NAME = re.compile(r"\b[A-Z][\w-]+")
 
 
-class Measured(NamedTuple):
-    """The question about one of the two things."""
+class Side(NamedTuple):
+    """One of the two things that a question is about."""
 
     text: str
+    """The question, asked of it alone."""
     thing: str
-    """Its words in the question."""
+    """Its words; empty where the question is about one thing only."""
 
 
-def measured(asked: str) -> list[Measured]:
+def measured(asked: str) -> list[Side]:
     """What is asked of each of two things; empty for a question that does not measure two. asked: without its mark."""
     for pattern, both in _WORDINGS:
         match = pattern.match(asked)
@@ -94,37 +95,37 @@ def are_apart(one: str, other: str) -> bool:
     return bool(names - others and others - names)
 
 
-def _more_are(match: re.Match[str]) -> list[Measured]:
-    return [Measured(f"How many {match[name]}?", match[name]) for name in ("one", "other")]
+def _more_are(match: re.Match[str]) -> list[Side]:
+    return [Side(f"How many {match[name]}?", match[name]) for name in ("one", "other")]
 
 
-def _is_more(match: re.Match[str]) -> list[Measured]:
+def _is_more(match: re.Match[str]) -> list[Side]:
     return [_of_one(_how(match), match["verb"].lower(), match[name], "") for name in ("one", "other")]
 
 
-def _of_one(how: str, verb: str, thing: str, behind: str) -> Measured:
+def _of_one(how: str, verb: str, thing: str, behind: str) -> Side:
     if _MEASURE.match(thing):
-        return Measured(f"What {verb} {thing}?", thing)
+        return Side(f"What {verb} {thing}?", thing)
     counted = _THERE.sub("", thing)
-    return Measured(f"How many {counted}?" if counted != thing else f"{how} {verb} {thing}{behind}?", thing)
+    return Side(f"How many {counted}?" if counted != thing else f"{how} {verb} {thing}{behind}?", thing)
 
 
-def _does_more(match: re.Match[str]) -> list[Measured]:
+def _does_more(match: re.Match[str]) -> list[Side]:
     how, verb, one, other = _how(match), match["verb"].lower(), match["one"], match["other"]
     main, own = _LAST_VERB.search(one), _HAS_OF_ITS_OWN.match(other)
-    of_one = Measured(f"{how} {verb} {one}?", one)
+    of_one = Side(f"{how} {verb} {one}?", one)
     if own is not None:
-        return [of_one, Measured(f"How many {own['counted']} {own['verb']} {own['thing']}?", own["thing"])]
+        return [of_one, Side(f"How many {own['counted']} {own['verb']} {own['thing']}?", own["thing"])]
     return [of_one, _of_one(how, verb, other, f" {main[0]}" if main else "")]
 
 
-def _which_more(match: re.Match[str]) -> list[Measured]:
+def _which_more(match: re.Match[str]) -> list[Side]:
     around = _around(match)
     if around is None:
         return []
     before, behind = around
     return [
-        Measured(f"{_how(match)} {before} {match[name]}{behind}{match['when'] or ''}?", match[name])
+        Side(f"{_how(match)} {before} {match[name]}{behind}{match['when'] or ''}?", match[name])
         for name in ("one", "other")
     ]
 
@@ -163,7 +164,7 @@ def _how(match: re.Match[str]) -> str:
     return f"How many {match['counted']}" if match["counted"] else _HOW_BY_WORD[match["word"].lower()]
 
 
-_WORDINGS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[Measured]]], ...] = (
+_WORDINGS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[Side]]], ...] = (
     (_MORE_ARE, _more_are),
     (_IS_MORE, _is_more),
     (_DOES_MORE, _does_more),

@@ -10,8 +10,10 @@ from typing import NamedTuple
 STUDY = (
     r"(?:stud(?:y|ies)|papers?|articles?|essays?|experiments?|surveys?|trials?|diar(?:y|ies)|reviews?|research|projects?|"
     r"games?|reports?|meta-analys[ie]s|cohort|interviews?|investigation|preprint|dissertation|thesis|simulations?|"
-    r"manuals?|handbooks?|guidelines?|guides?|brochures?|overviews?|polls?|patents?|data ?sheets?|work)"
+    r"manuals?|handbooks?|guidelines?|guides?|brochures?|overviews?|polls?|patent|data ?sheets?|"
+    r"(?<!\bto )work(?! (?:as|at|by|during|for|if|in|to|when|with)\b))"
 )
+"""What a paper is called. "The work" is one, "the router to work with" is none."""
 _BEFORE = r"(?:in|of|from|by|for|during|on|at|with|to|into|within)"
 _ARTICLE = r"(?:the|this|that|those|these|\w+['’]s)"
 """A description of a paper is definite: "in a randomised trial" asks of any."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from rag_assets.question_comparisons import are_apart, measured
+from rag_assets.question_comparisons import Side, are_apart, measured
 from rag_assets.question_descriptions import PREPOSITION, STUDY, STUDY_PHRASE, VERB
 
 _NAME = r"(?-i:[\w-]*[A-Z][\w-]*)"
@@ -41,15 +41,6 @@ _NUMBER = re.compile(
 
 _OF_ONE = {"do": "does", "are": "is", "were": "was", "have": "has"}
 _PLURAL = re.compile(r"(?:(?<![su])s|['’]s|people|children|men|women|data)$", re.IGNORECASE)
-
-
-class Side(NamedTuple):
-    """One of the two things that a question is about."""
-
-    text: str
-    """The question, asked of it alone."""
-    thing: str
-    """Its words; empty where the question is about one thing only."""
 
 
 class _Wording(NamedTuple):
@@ -111,7 +102,7 @@ def _of_studies() -> Iterator[_Wording]:
 
 
 _BESIDE = r"(?:compared (?:with|to)|versus|vs\.?)"
-_COMPARED_THINGS = (
+_OF_THINGS_APART = (
     _wording(rf"^(?P<head>[^,:]{{3,60}})[,:] (?P<one>.+?),? {_BESIDE} (?P<other>.+)$", "{head}: {thing}?"),
     _wording(
         rf"^compare (?:the )?(?P<what>[^,:]+?) {PREPOSITION} (?P<one>{_DEFINITE}),? (?:and|with|to|{_BESIDE}) "
@@ -172,10 +163,11 @@ def sides_of(question: str) -> list[Side]:
     compared = _COMPARED_WITH.match(asked)
     if compared is not None:
         return [Side(f"{compared['head']}?", ""), Side(f"What {compared['noun']} {compared['other']}?", "")]
-    of_each = _sides(asked, _EACH) or [Side(*one) for one in measured(asked)]
-    found = of_each or _sides(asked, (*_OF_STUDIES, *_OF_ANYTHING))
-    compared_things = [] if found else _sides(asked, _COMPARED_THINGS)
-    return compared_things if compared_things and are_apart(*(side.thing for side in compared_things)) else found
+    found = _sides(asked, _EACH) or measured(asked) or _sides(asked, (*_OF_STUDIES, *_OF_ANYTHING))
+    if found:
+        return found
+    beside = _sides(asked, _OF_THINGS_APART)
+    return beside if beside and are_apart(*(side.thing for side in beside)) else []
 
 
 def _sides(asked: str, wordings: Iterable[_Wording]) -> list[Side]:

@@ -8,8 +8,9 @@ wordings are English.
 import re
 from collections.abc import Sequence
 
+from rag_assets.question_comparisons import Side
 from rag_assets.question_descriptions import PREPOSITION, VERB
-from rag_assets.question_sides import Side, sides_of
+from rag_assets.question_sides import sides_of
 
 _ASKING = r"(?:how|what|which|why|who|whom|whose|when|where|whether)"
 _AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|can|could|should|will|would)"

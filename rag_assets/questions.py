@@ -24,8 +24,8 @@ from pydantic_core import PydanticCustomError
 
 from rag_assets.domain import EVERYTHING, Filter
 from rag_assets.errors import InvalidFilter, InvalidQuestions, MissingInput
+from rag_assets.question_comparisons import Side
 from rag_assets.question_descriptions import Described, described, described_by, is_study_phrase
-from rag_assets.question_sides import Side
 from rag_assets.question_splitting import split
 
 MAX_QUESTION_CHARS = 4000
@@ -209,7 +209,8 @@ def question_parts(question: str) -> list[QuestionPart]:
 
 def _is_long_enough(part: str) -> bool:
     words = part.split()
-    return len(words) + any(word[0].isupper() for word in words[1:]) >= MIN_PART_WORDS
+    has_name = any(word[0].isupper() for word in words[1:])
+    return len(words) >= (MIN_PART_WORDS - 1 if has_name else MIN_PART_WORDS)
 
 
 def _taken_apart(sides: Sequence[Side]) -> list[tuple[str, Described]]:

@@ -188,6 +188,42 @@ from rag_assets.questions import MOST_PARTS, asks_about_publication, question_pa
         ("When the ewes were weighed, what was found?", ["When the ewes were weighed, what was found?"]),
         ("How do hay and grass complement each other?", ["How do hay and grass complement each other?"]),
         (
+            "How do the hill and the valley herds on hay help each other thrive?",
+            ["How do the hill and the valley herds on hay help each other thrive?"],
+        ),
+        (
+            "Was the ewe of Hillfarm weighed by more people than there were vets at Valleyfarm?",
+            ["How many people was the ewe of Hillfarm weighed by?", "How many vets at Valleyfarm?"],
+        ),
+        (
+            "Was the hay trial longer than the grass trial?",
+            ["How long was the hay trial?", "How long was the grass trial?"],
+        ),
+        (
+            "Which finished earlier: the flock fed on hay alone, or the flock fed on grass alone?",
+            ["When did the flock fed on hay alone finish?", "When did the flock fed on grass alone finish?"],
+        ),
+        (
+            "Who were more numerous: the ewes of Hillfarm or the rams of Valleyfarm?",
+            ["How many were the ewes of Hillfarm?", "How many were the rams of Valleyfarm?"],
+        ),
+        (
+            "Which took longer, the hay trial or the survey of ewes?",
+            ["How long did the hay trial take?", "How long did the survey of ewes take?"],
+        ),
+        (
+            "Who uses more tools, Hillfarm or Valleyfarm?",
+            ["How many tools did Hillfarm use?", "How many tools did Valleyfarm use?"],
+        ),
+        (
+            "Which sheep bells rang earlier, hill ones or valley ones?",
+            ["Which sheep bells rang earlier, hill ones?", "Which sheep bells rang earlier, valley ones?"],
+        ),
+        (
+            "Hill Farm sold how many ewes? And Valley Farm bought how many rams?",
+            ["Hill Farm sold how many ewes?", "Valley Farm bought how many rams?"],
+        ),
+        (
             "What is the difference in birth weight between the hill trial and the valley trial?",
             ["What was the birth weight in the hill trial?", "What was the birth weight in the valley trial?"],
         ),
@@ -366,6 +402,14 @@ def test_a_question_about_two_things_is_two_questions(question: str, parts: list
             "Which breeds were compared in the sheep weighing manual?",
             Described("Which breeds were compared?", "the sheep weighing manual"),
         ),
+        ("What is cooked in the student guide?", Described("What is cooked?", "the student guide")),
+        ("What was the weakness of the vaccination work?", Described("What was the weakness?", "the vaccination work")),
+        (
+            "What is needed for the pump to work with steam?",
+            Described("What is needed for the pump to work with steam?", ""),
+        ),
+        ("What is needed for the pump to work?", Described("What is needed for the pump to work?", "")),
+        ("What is mixed with the work during the day?", Described("What is mixed with the work during the day?", "")),
         ("Does iron help in a randomised trial?", Described("Does iron help in a randomised trial?", "")),
         ("In the study of sheep?", Described("In the study of sheep?", "")),
     ],

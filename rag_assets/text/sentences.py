@@ -15,8 +15,8 @@ _ENDS_WITH_ABBREVIATION = re.compile(
     r"e\.g|i\.e|viz|Dr|Prof|St|spp?|var|subsp)\.[\s\u00a0]*$",
     re.IGNORECASE,
 )
-_ENDS_WITH_TITLE = re.compile(r"(?:^|[\s(\[])(?:Mrs?|Ms|Messrs|Drs?|Profs?|Rev|Hon|Gov|Sen|Capt|Lt)\.[\s\u00a0]*$")
-"""Before a name, whatever it begins with; "Ms." and "Sen.", which sentencex does not know, end no sentence."""
+_ENDS_WITH_TITLE = re.compile(r"(?:^|[\s(\[])Ms\.[\s\u00a0]*$")
+"""Before a name, whatever that begins with. sentencex knows the other titles."""
 _CONTINUES = re.compile(r"^[\s\u00a0]*(?:[a-z0-9,;:)\]%=<>±]|\(\d)")
 _HAS_WORD = re.compile(r"[^\W\d_]{2}")
 _MAY_END = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？।]|\n")
