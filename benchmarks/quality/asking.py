@@ -34,10 +34,10 @@ def ask_for_hits(engine: Engine, question: AskedQuestion) -> Row:
 def ask_for_answer(engine: Engine, question: AskedQuestion) -> Row:
     """The whole answer, as `ask` gives it."""
     trace, cost = _timed(lambda: engine.trace(question.text))
-    said = [_said(claim) for claim in trace.result.claims]
+    said, nearest = ([_said(claim) for claim in claims] for claims in (trace.result.claims, trace.result.nearest))
     return Row(
         question.id, question.text, question.group, question.half,
-        sentence_measures(question, said), {} if trace.n_cached else cost,
+        sentence_measures(question, said, nearest), {} if trace.n_cached else cost,
         {"said": [one.quote for one in said], "papers": [sorted(one.papers) for one in said]},
     )  # fmt: skip
 

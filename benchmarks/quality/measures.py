@@ -59,17 +59,21 @@ def retrieval_measures(
     return measures
 
 
-def sentence_measures(question: AskedQuestion, said: Sequence[SaidSentence]) -> dict[str, float]:
+def sentence_measures(
+    question: AskedQuestion, said: Sequence[SaidSentence], nearest: Sequence[SaidSentence] = ()
+) -> dict[str, float]:
     """Of a keyless answer; a refusal says nothing. "right paper", the share of claims from the paper that answers, and
     "right claims", the share that holds the answer, are left out where nothing was said. "complete": the answer is
-    there with at most one other claim beside it."""
+    there with at most one other claim beside it. "or near": it is there, or among the nearest sentences beside it."""
     right = [_says_answer(question, one) for one in said]
     measures = {
         "answered": float(bool(said)),
         "first": float(any(right[:1])),
         "any": float(any(right)),
         "complete": float(any(right) and right.count(False) <= 1),
+        "or near": float(any(right) or any(_says_answer(question, one) for one in nearest)),
         "claims": float(len(said)),
+        "near": float(len(nearest)),
     }
     if said:
         from_right_paper = [bool(one.papers & question.papers) for one in said]

@@ -23,6 +23,8 @@ FEW_SOURCES_NOTE = "papers of the corpus support this answer."
 """Behind their number, where more than one was found and `answering.min_sources` asks for more."""
 FIXED_SENTENCES = (REFUSAL, SINGLE_SOURCE_NOTE, FEW_SOURCES_NOTE)
 """What only the pipeline says."""
+MOST_NEAREST = 3
+"""Sentences beside an answer that came near the question."""
 INSUFFICIENT = "[INSUFFICIENT DATA]"
 """Begins a model's sentence about a part of the question that the sources do not answer; never replaced by anything."""
 
@@ -72,6 +74,9 @@ class DraftAnswer:
     missing_words: tuple[str, ...] = ()
     """Other words of the question that stand nowhere in the contexts of the papers that are quoted, nor do words like
     them; looked for where no model writes."""
+    nearest: tuple[DraftClaim, ...] = ()
+    """Sentences that come near the question and are not sure enough to be claims, the nearest first; looked for where
+    no model writes."""
     usage: Usage = field(default_factory=Usage)
     reading: Reading = Reading.STRUCTURED
     n_hallucinated: int = 0
@@ -88,7 +93,7 @@ class DraftAnswer:
     @property
     def chunk_ids(self) -> set[str]:
         """The chunks it quotes."""
-        return {citation.chunk_id for claim in self.claims for citation in claim.citations}
+        return {citation.chunk_id for claim in (*self.claims, *self.nearest) for citation in claim.citations}
 
 
 class SentenceEncoder(Protocol):

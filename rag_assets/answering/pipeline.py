@@ -49,6 +49,7 @@ class Said:
     unanswered: tuple[str, ...]
     missing_names: tuple[str, ...]
     missing_words: tuple[str, ...]
+    nearest: tuple[Claim, ...]
 
 
 @dataclass(frozen=True)
@@ -114,11 +115,12 @@ class AnswerPipeline:
         with _timed("verify", seconds):
             given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in read}
             verified = verify(draft, given, question.question)
+            nearest = verify(replace(draft, claims=draft.nearest), given, question.question).claims
             cited = sources_of(verified.claims)
             missing_words = evidence.lacking(draft.missing_words, cited) if cited else ()
         hits = tuple(FoundChunk.of(hit) for hit in evidence.hits)
         queries, usage = evidence.queries, evidence.query_usage
-        return Attempt(k, read, key, draft, is_cached, verified, hits, queries, usage, seconds, missing_words)
+        return Attempt(k, read, key, draft, is_cached, verified, hits, queries, usage, seconds, missing_words, nearest)
 
     def _drafted(self, question: str, contexts: tuple[Context, ...]) -> tuple[str, DraftAnswer, bool]:
         """The draft, what it is cached under, and whether it was there."""
@@ -141,7 +143,7 @@ class AnswerPipeline:
             name for name in final.draft.missing_names if all(name in one.draft.missing_names for one in attempts)
         )  # what one attempt found is not missing
         claims = with_support(final.verified.claims, scoring)
-        said = Said(claims, final.draft.unanswered, missing_names, final.missing_words)
+        said = Said(claims, final.draft.unanswered, missing_names, final.missing_words, final.nearest)
         return self.result(question, said, final, [attempt.draft.usage for attempt in attempts])
 
     def result(self, question: Question, said: Said, final: Attempt, cost: Sequence[Usage]) -> QAResult:
@@ -167,6 +169,7 @@ class AnswerPipeline:
             missing_names=said.missing_names,
             missing_words=said.missing_words,
             agreement=compared,
+            nearest=said.nearest,
         )
 
 

@@ -32,7 +32,7 @@ def uncited_claims(results: Sequence[QAResult]) -> list[Offender]:
     return [
         {"question_id": result.question_id, "claim": claim.text}
         for result in results
-        for claim in result.claims
+        for claim in (*result.claims, *result.nearest)
         if not claim.citations
     ]
 
@@ -135,7 +135,7 @@ def _quoted(citation: Citation, chunks: Mapping[str, Chunk]) -> QuotedText:
 
 def _citations(results: Sequence[QAResult]) -> Iterator[tuple[QAResult, Citation]]:
     for result in results:
-        for claim in result.claims:
+        for claim in (*result.claims, *result.nearest):
             for citation in claim.citations:
                 yield result, citation
 

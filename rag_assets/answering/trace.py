@@ -60,6 +60,8 @@ class Attempt:
     """How long each step took: retrieve, draft, verify."""
     missing_words: tuple[str, ...] = ()
     """Those of the draft that no passage of the papers cited has; none without a claim."""
+    nearest: tuple[Claim, ...] = ()
+    """Those of the draft whose quotes stand where it says."""
 
     @property
     def n_sources(self) -> int:

@@ -15,6 +15,8 @@ SIDES: Mapping[Relation, str] = {
     Relation.DIFFERENT: "differs",
 }
 """What stands beside a quote in a list of both sides."""
+NEAR_AN_ANSWER = "Near the question, and no part of the answer:"
+NEAR_A_REFUSAL = "Nearest sentences, which may not answer it:"
 AI_WRITTEN = "AI-written"
 
 
@@ -53,6 +55,11 @@ def remarks(result: QAResult) -> list[str]:
 def reasons_for_refusal(result: QAResult) -> list[str]:
     """What a reader may be told below the fixed sentence of a refusal."""
     return [*result.unanswered, *missing_notes(result.missing_names, result.missing_words)]
+
+
+def nearest_heading(result: QAResult) -> str:
+    """What stands above its nearest sentences."""
+    return NEAR_A_REFUSAL if result.refused else NEAR_AN_ANSWER
 
 
 def notes(

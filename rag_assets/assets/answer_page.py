@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from rag_assets.answering.wording import place_of, reasons_for_refusal, remarks
+from rag_assets.answering.wording import nearest_heading, place_of, reasons_for_refusal, remarks
 from rag_assets.assets.reporting import MAX_MARKDOWN_CHARS
 from rag_assets.domain import Citation, Claim, QAResult
 from rag_assets.text.display import markdown_text
@@ -33,7 +33,20 @@ def _answer(result: QAResult) -> str:
     heading = f"### {markdown_text(f'{result.question_id}: {result.question}')}{mark}"
     paragraphs = [markdown_text(result.answer)] if result.refused else [_claim(claim) for claim in result.claims]
     remarked = reasons_for_refusal(result) if result.refused else remarks(result)
-    return "\n\n".join([heading, *paragraphs, *(f"*{markdown_text(remark)}*" for remark in remarked)])
+    remarked_paragraphs = [f"*{markdown_text(remark)}*" for remark in remarked]
+    return "\n\n".join([heading, *paragraphs, *remarked_paragraphs, *_nearest(result)])
+
+
+def _nearest(result: QAResult) -> list[str]:
+    """Heading and list of the nearest sentences; nothing where there are none."""
+    if not result.nearest:
+        return []
+    places = ["; ".join(dict.fromkeys(place_of(citation) for citation in one.citations)) for one in result.nearest]
+    lines = [
+        f"- {markdown_text(one.text)} {markdown_text(f'[{place}]')}"
+        for one, place in zip(result.nearest, places, strict=True)
+    ]
+    return [markdown_text(nearest_heading(result)), "\n".join(lines)]
 
 
 def _claim(claim: Claim) -> str:

@@ -165,7 +165,7 @@ def _index_version(paths: Paths) -> str:
 
 
 def _cited_chunks(update: AnswerUpdate, paths: Paths) -> dict[str, Chunk]:
-    cited = {c.chunk_id for result in update.results for claim in result.claims for c in claim.citations}
+    cited = set[str]().union(*(result.quoted_chunk_ids for result in update.results))
     table = required_table(paths.chunks, asset="chunks")
     return {chunk.chunk_id: chunk for chunk in chunks_from(rows_of(table, "chunk_id", cited))}
 

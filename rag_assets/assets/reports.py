@@ -110,7 +110,7 @@ def _publish(updates: list[ReportUpdate], unusable: dict[str, str], paths: Paths
 
 def _cited_chunks(updates: list[ReportUpdate], paths: Paths) -> dict[str, Chunk]:
     results = [result for update in updates for result in update.answers.results]
-    cited = {citation.chunk_id for one in results for claim in one.claims for citation in claim.citations}
+    cited = set[str]().union(*(result.quoted_chunk_ids for result in results))
     if not cited:
         return {}
     table = required_table(paths.chunks, asset="chunks")

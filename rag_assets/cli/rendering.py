@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.answering.wording import heading_of, place_of, reasons_for_refusal, remarks, sides_of
+from rag_assets.answering.wording import heading_of, nearest_heading, place_of, reasons_for_refusal, remarks, sides_of
 from rag_assets.domain import Agreement, Citation, QAResult, page_numbers
 from rag_assets.errors import data_option
 from rag_assets.settings import Settings
@@ -200,6 +200,7 @@ def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
         console.print(legible(result.answer), soft_wrap=False)
         for reason in reasons_for_refusal(result):
             console.print(legible(f"  {reason}"))
+        _print_nearest(result, titles, console)
         return
     for claim in result.claims:
         console.print(legible(claim.text))
@@ -214,6 +215,16 @@ def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
         console.print(legible(remark))
     if result.model.startswith(EXTRACTIVE):
         console.print(_NOT_WRITTEN)
+    _print_nearest(result, titles, console)
+
+
+def _print_nearest(result: QAResult, titles: Mapping[str, str], console: Console) -> None:
+    if result.nearest:
+        console.print(f"\n{nearest_heading(result)}")
+    for claim in result.nearest:
+        console.print(Padding(legible(claim.text), (0, 0, 0, 2), expand=False))
+        for citation in claim.citations:
+            console.print(Padding(legible(_source_of(citation, titles)), (0, 0, 0, 4), expand=False))
 
 
 def _sides(group: Agreement, titles: Mapping[str, str]) -> Table:

@@ -149,6 +149,14 @@ class QAResult:
     have no word like them. Empty for a refusal, where a model wrote, and in older rows."""
     agreement: tuple[Agreement, ...] = ()
     """Where papers agree, contradict each other or give different figures; empty in older rows."""
+    nearest: tuple[Claim, ...] = ()
+    """Sentences that come near the question and are no part of the answer, the nearest first; also of a refusal. Empty
+    where a model wrote, and in older rows."""
+
+    @property
+    def quoted_chunk_ids(self) -> set[str]:
+        """The chunks that it quotes, in the answer or beside it."""
+        return {citation.chunk_id for claim in (*self.claims, *self.nearest) for citation in claim.citations}
 
 
 def summed(usages: Sequence[Usage]) -> Usage:

@@ -194,8 +194,7 @@ class Engine:
         return replace(trace, broken=broken)
 
     def _broken(self, result: QAResult, searcher: Searcher) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        cited = {citation.chunk_id for claim in result.claims for citation in claim.citations}
-        chunks, min_sources = searcher.library.chunks(cited), self._settings.answering.min_sources
+        chunks, min_sources = searcher.library.chunks(result.quoted_chunk_ids), self._settings.answering.min_sources
         checked = check_all(ANSWER_PROMISES, AnswersCandidate((result,), chunks, min_sources))
         return {one.promise.name: one.offenders for one in checked if not one.is_kept}
 

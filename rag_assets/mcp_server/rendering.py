@@ -8,7 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rag_assets.answering.drafts import EXTRACTIVE
 from rag_assets.answering.prompt_injection.source_fences import neutral
-from rag_assets.answering.wording import AI_WRITTEN, heading_of, place_of, reasons_for_refusal, remarks, sides_of
+from rag_assets.answering.wording import (
+    AI_WRITTEN,
+    heading_of,
+    nearest_heading,
+    place_of,
+    reasons_for_refusal,
+    remarks,
+    sides_of,
+)
 from rag_assets.domain import Agreement, Citation, Claim, Hit, QAResult, page_numbers
 from rag_assets.text.display import legible
 
@@ -35,12 +43,14 @@ def hits_text(hits: Sequence[Hit], titles: Mapping[str, str]) -> str:
 def answer_text(result: QAResult, titles: Mapping[str, str]) -> str:
     """An answer: its claims, each with the places that prove it, and what else must be known. titles: by paper id."""
     if result.refused:
-        return "\n".join([result.answer, *map(paper_text, reasons_for_refusal(result)), "", _AFTER_REFUSAL])
+        said = "\n".join([result.answer, *map(paper_text, reasons_for_refusal(result)), "", _AFTER_REFUSAL])
+        return "\n\n".join([said, *_nearest(result)])
     claims = [_claim(number, claim) for number, claim in enumerate(result.claims, start=1)]
     notes = [paper_text(remark) for remark in remarks(result)]
     notes += [_NOT_WRITTEN] if result.model.startswith(EXTRACTIVE) else []
     sides = [_sides(group) for group in result.agreement]
-    return "\n\n".join([*claims, *sides, "\n".join([*notes, papers_text(result.sources_used, titles)])])
+    end = "\n".join([*notes, papers_text(_quoted_papers(result), titles)])
+    return "\n\n".join([*claims, *sides, end, *_nearest(result)])
 
 
 def papers_text(paper_ids: Iterable[str], titles: Mapping[str, str]) -> str:
@@ -91,6 +101,19 @@ def _claim(number: int, claim: Claim) -> str:
         if citation.quote != claim.text:
             lines.append(f'{_INDENT}"{paper_text(citation.quote)}"')
     return "\n".join(lines)
+
+
+def _nearest(result: QAResult) -> list[str]:
+    """The nearest sentences below their heading, as one block; nothing where there are none."""
+    if not result.nearest:
+        return []
+    near = [_claim(number, claim) for number, claim in enumerate(result.nearest, start=1)]
+    return ["\n".join([nearest_heading(result), *near])]
+
+
+def _quoted_papers(result: QAResult) -> list[str]:
+    """The papers of the answer, then those of the nearest sentences."""
+    return [*result.sources_used, *(citation.paper_id for claim in result.nearest for citation in claim.citations)]
 
 
 def _sides(group: Agreement) -> str:

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, StrictBool
 
-from rag_assets.answering.wording import place_of
+from rag_assets.answering.wording import nearest_heading, place_of
 from rag_assets.conversations import Turn, standalone
 from rag_assets.domain import Claim, QAResult
 from rag_assets.server.events import notes_on
@@ -139,7 +139,8 @@ class Completion:
 
 def _paragraphs(result: QAResult) -> list[str]:
     said = [result.answer] if result.refused else [_cited(claim) for claim in result.claims]
-    return [*said, *(_escaped(note) for note in notes_on(result))]
+    nearest = [f"{nearest_heading(result)}\n" + "".join(f"\n- {_cited(one)}" for one in result.nearest)]
+    return [*said, *(_escaped(note) for note in notes_on(result)), *(nearest if result.nearest else ())]
 
 
 def _cited(claim: Claim) -> str:

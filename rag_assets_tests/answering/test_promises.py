@@ -48,6 +48,15 @@ def test_a_quote_the_published_chunk_does_not_hold_is_found() -> None:
     assert len(quotes_not_in_source([result(replace(citation(), paper_id="jones2021"))], CHUNKS)) == 1
 
 
+def test_quotes_beside_an_answer_are_held_against_the_chunks_too() -> None:
+    """They are shown as the papers' words like those of claims."""
+    beside = replace(result(), claims=(), nearest=result(citation("Ferritin rose in all groups")).claims)
+
+    assert len(quotes_not_in_source([beside], CHUNKS)) == 1
+    assert len(pages_not_holding_quote([replace(beside, nearest=result(citation(page=4)).claims)], CHUNKS)) == 1
+    assert [row["claim"] for row in uncited_claims([replace(beside, nearest=result().claims)])] == ["It fell."]
+
+
 def test_a_quote_that_stands_elsewhere_in_its_chunk_is_found() -> None:
     """A reader who follows the offsets would be shown other words."""
     moved = replace(citation(), start=1, end=28)

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
+from rag_assets.answering.wording import NEAR_A_REFUSAL
 from rag_assets.assets.answer_page import MAX_ANSWERS, answers_page
 from rag_assets.assets.reporting import MAX_MARKDOWN_CHARS
 from rag_assets.domain import Citation, Claim, QAResult, Verification
@@ -49,6 +50,15 @@ def test_refused_and_single_source_answers_are_marked() -> None:
     assert "> “Ferritin fell.” \\[smith2020, p. 3\\]" in page, "what a model wrote is shown with its quotes"
     assert SINGLE_SOURCE_NOTE in page
     assert "Why?" in page
+
+
+def test_what_came_near_stands_below_with_its_place() -> None:
+    """It is looked at where an answer is refused, and must not pass for one."""
+    near = Claim("It *rose*.", (citation("It *rose*."),))
+
+    page = answers_page([replace(result("q1"), nearest=(near,))], FILE)
+
+    assert page.endswith(f"{NEAR_A_REFUSAL}\n\n- It \\*rose\\*. \\[smith2020, p. 3\\]")
 
 
 def test_what_is_too_much_for_a_page_is_left_out_by_whole_answers_and_said() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
+from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER
 from rag_assets.cli.rendering import print_answer
 from rag_assets.domain import Agreement, Citation, Claim, ComparedQuote, QAResult, Relation, Verification
 
@@ -45,6 +46,18 @@ def test_a_refusal_is_shown_with_the_names_that_were_not_found(capsys: pytest.Ca
     refused = QAResult("q1", "Why?", REFUSAL, (), True, False, (), (), "m", ("c",), "f", missing_names=names)
 
     assert shown(refused, capsys)[-1] == 'No passage that was found names "Chinese" or "2019".'
+
+
+@pytest.mark.parametrize("refused", [True, False])
+def test_what_came_near_is_shown_last_with_its_place(refused: bool, capsys: pytest.CaptureFixture[str]) -> None:
+    """Above the answer it would be taken for one."""
+    near = claim("It rose in May.", "It rose in May.")
+    claims = () if refused else (claim("It fell.", "It fell."),)
+    text = REFUSAL if refused else "as worded"
+    result = QAResult("q1", "Why?", text, claims, refused, False, (), (), "extractive-v1", ("c",), "f", nearest=(near,))
+
+    heading = NEAR_A_REFUSAL if refused else NEAR_AN_ANSWER
+    assert shown(result, capsys)[-3:] == [heading, "It rose in May.", "Ferritin in athletes, pp. 3-4 [smith2020]"]
 
 
 def test_a_sentence_of_a_paper_is_shown_once_and_whole_with_its_title_and_page(

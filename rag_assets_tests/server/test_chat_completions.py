@@ -9,6 +9,7 @@ import openai
 import pytest
 
 from rag_assets.answering.records import read_results
+from rag_assets.answering.wording import NEAR_AN_ANSWER
 from rag_assets.server.chat_protocol import Completion
 from rag_assets_tests.end_to_end.world import QUESTIONS, World
 from rag_assets_tests.server.live import Live
@@ -89,6 +90,17 @@ def test_a_refusal_is_an_answer_in_the_chat(live: Live) -> None:
 
     assert reply["rag_assets"]["refused"] is True
     assert reply["choices"][0]["message"]["content"].startswith(reply["rag_assets"]["answer"])
+
+
+def test_what_came_near_is_a_list_behind_the_answer(built: World) -> None:
+    """A chat program shows one text: what is no part of the answer must look so, and be no markup either."""
+    (result, *_) = read_results(built.paths.qa)
+    near = (replace(result.claims[0], text="Ink ![x](y)."),)
+
+    content = Completion().whole(replace(result, nearest=near))["choices"][0]["message"]["content"]
+
+    assert content.replace("\\", "").split("\n\n")[-2] == NEAR_AN_ANSWER
+    assert content.split("\n\n")[-1].startswith("- Ink \\!\\[x\\](y).")
 
 
 def test_text_of_papers_is_no_markup_in_a_chat(built: World) -> None:

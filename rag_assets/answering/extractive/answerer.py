@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Self
 
-from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, Readers
+from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
 from rag_assets.answering.extractive.announcements import only_announces
 from rag_assets.answering.extractive.candidates import Candidate, FindCandidates, sentences
 from rag_assets.answering.extractive.comparison import compared_sides
@@ -17,9 +17,11 @@ from rag_assets.answering.extractive.definitions import with_definitions_kept
 from rag_assets.answering.extractive.meant_papers import AskedPart, with_papers
 from rag_assets.answering.extractive.missing_names import MissingName, missing_names
 from rag_assets.answering.extractive.names import names_in
+from rag_assets.answering.extractive.nearest import nearest
 from rag_assets.answering.extractive.part_scores import PartScorer
 from rag_assets.answering.extractive.publication import asks_for_authors, publication_claims
 from rag_assets.answering.extractive.publishing import claims_of
+from rag_assets.answering.extractive.relevance import Part
 from rag_assets.answering.extractive.rows import likely_rows, table_rows
 from rag_assets.answering.extractive.selection import Selection
 from rag_assets.answering.extractive.summary import summary
@@ -29,7 +31,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 53
+EXTRACTIVE_VERSION = 54
 
 
 class ExtractiveAnswerer:
@@ -69,7 +71,7 @@ class ExtractiveAnswerer:
         selection = Selection(candidates, parts, contexts, self._settings)
         selection.choose(min_papers=self._min_sources)
         if not selection.chosen:
-            return DraftAnswer(missing_names=said)
+            return DraftAnswer(missing_names=said, nearest=self._nearest(candidates, parts, (), contexts))
         open_sides = selection.open_sides(compared_sides(question))
         open_parts = {part.text for part in parts_asked if part not in told}
         open_parts |= {part.text for part in selection.unanswered_parts()}
@@ -81,7 +83,13 @@ class ExtractiveAnswerer:
                 [one for one in asked if one.part.text not in open_parts],
                 [one for one in contexts if one.paper_id in {candidates[i].paper_id for i in selection.chosen}],
             ),
+            nearest=self._nearest(candidates, parts, selection.chosen, contexts),
         )
+
+    def _nearest(
+        self, candidates: Sequence[Candidate], parts: Sequence[Part], chosen: Sequence[int], contexts: Sequence[Context]
+    ) -> tuple[DraftClaim, ...]:
+        return tuple(claims_of(nearest(candidates, parts, chosen, self._settings.min_relevance), contexts))
 
     def _missing_words(self, answered: Sequence[AskedPart], quoted: Sequence[Context]) -> tuple[str, ...]:
         """The words of the answered parts of which nothing that was found of the quoted papers speaks; names are looked

@@ -1,20 +1,17 @@
 """Which candidates are published: relevant ones, from two papers where two have something to say, that differ."""
 
 from collections.abc import Mapping, Sequence, Set
-from decimal import Decimal
 
 import numpy as np
 
-from rag_assets.answering.citations.quantities import quantities
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
 from rag_assets.answering.extractive.publishing import continues_one, stretches_of
 from rag_assets.answering.extractive.relevance import Part
+from rag_assets.answering.extractive.repetition import is_new, likeness
 from rag_assets.answering.extractive.words import held
 from rag_assets.domain import Context
 from rag_assets.settings import ExtractiveSettings
 
-_NEAR_DUPLICATE = 0.8
-"""Share of the content words of two sentences that they have in common."""
 _FURTHER_SHARE, _FURTHER_SHARE_OF_READ = 0.8, 0.7
 """Another sentence of a quoted paper is used from this share of the best one's relevance on; from the smaller one where
 the candidates were read, since their relevances lie further apart."""
@@ -132,14 +129,14 @@ class Selection:
 
     def _usable(self) -> list[int]:
         """Sentences that may be added: not published yet, no near-duplicates, and relevant enough."""
-        papers = {self._candidates[i].paper_id for i in self.chosen}
+        chosen = [self._candidates[i] for i in self.chosen]
+        papers = {one.paper_id for one in chosen}
         return [
             i
             for i, candidate in enumerate(self._candidates)
             if i not in self.chosen
-            and not self._is_shown(i)
-            and not self._is_repetition(i)
             and (self._adds(i) if candidate.paper_id in papers else self._opens_a_paper(i))
+            and is_new(candidate, chosen)
         ]
 
     def _fitting(self, usable: Sequence[int], n_claims: int) -> list[int]:
@@ -164,28 +161,9 @@ class Selection:
             part.relevance[i] >= max(floor, _OTHER_PAPER_SHARE * float(part.relevance.max())) for part in self._parts
         )
 
-    def _is_shown(self, i: int) -> bool:
-        """Whether a chosen sentence is published together with it."""
-        one = self._candidates[i]
-        chosen = (self._candidates[j] for j in self.chosen)
-        return any(
-            one.context == other.context and other.shown[0] <= one.start and one.end <= other.shown[1]
-            for other in chosen
-        )
-
-    def _is_repetition(self, i: int) -> bool:
-        """Whether a chosen sentence says it in nearly the same words. Another paper's other figures are none: they are
-        the other side."""
-        one, chosen = self._candidates[i], [self._candidates[j] for j in self.chosen]
-        return any(
-            _likeness(one, other) >= _NEAR_DUPLICATE
-            and (one.paper_id == other.paper_id or _figures(one.text) == _figures(other.text))
-            for other in chosen
-        )
-
     def _likeness(self, i: int) -> float:
         """The largest share of content words that it has in common with a chosen one."""
-        return max(_likeness(self._candidates[i], self._candidates[j]) for j in self.chosen)
+        return max(likeness(self._candidates[i], self._candidates[j]) for j in self.chosen)
 
     def _take_best(self, usable: Sequence[int]) -> bool:
         """Choose the candidate that adds most, the most relevant row where none is chosen yet: beside sentences about a
@@ -207,12 +185,3 @@ class Selection:
         new = self._candidates[i].terms - covered
         worth = max(float(part.relevance[i]) + held(new, part.weights) for part in self._parts)
         return worth - self._settings.diversity * self._likeness(i)
-
-
-def _likeness(one: Candidate, other: Candidate) -> float:
-    """Share of the content words of both that they have in common."""
-    return len(one.terms & other.terms) / max(1, len(one.terms | other.terms))
-
-
-def _figures(text: str) -> set[tuple[str, Decimal]]:
-    return {(quantity.kind, quantity.value) for quantity in quantities(text)}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from rag_assets.answering.citations.support import Scoring
 from rag_assets.answering.citations.verification import VerifiedClaims, sources_of
-from rag_assets.answering.drafts import SentenceEncoder
+from rag_assets.answering.drafts import MOST_NEAREST, SentenceEncoder
 from rag_assets.answering.pipeline import AnswerPipeline, Said
 from rag_assets.answering.thorough.plans import Part
 from rag_assets.answering.trace import AnswerTrace, Attempt, Step
@@ -16,7 +16,7 @@ from rag_assets.domain import Claim, Evidence, QAResult, summed
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import Question
 
-THOROUGH_VERSION = 3
+THOROUGH_VERSION = 4
 """Raise it when the code makes another answer of the same steps."""
 
 
@@ -97,8 +97,20 @@ def _said(parts: Sequence[Part], asked: Sequence[AskedPart], claims: tuple[Claim
     open_parts += [part for result in results for part in result.unanswered]
     missing_names = (name for result in results for name in result.missing_names)
     return Said(
-        claims, tuple(dict.fromkeys(open_parts)), tuple(dict.fromkeys(missing_names)), _missing_words(results, claims)
+        claims,
+        tuple(dict.fromkeys(open_parts)),
+        tuple(dict.fromkeys(missing_names)),
+        _missing_words(results, claims),
+        _nearest(results, claims),
     )
+
+
+def _nearest(results: Sequence[QAResult], claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    """What came near the parts and is nowhere claimed, that of refused parts first."""
+    said = {_place(claim) for claim in claims}
+    near = [claim for one in sorted(results, key=lambda one: not one.refused) for claim in one.nearest]
+    new = [one for one in _first_of_each([_place(claim) for claim in near], near) if _place(one) not in said]
+    return tuple(new[:MOST_NEAREST])
 
 
 def _missing_words(results: Sequence[QAResult], claims: Sequence[Claim]) -> tuple[str, ...]:

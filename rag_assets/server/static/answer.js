@@ -5,6 +5,7 @@ import { attachCard } from "./card.js";
 import { remarks, SINGLE_SOURCE } from "./copy.js";
 import { button, counted, el } from "./dom.js";
 import { bandLabel, quoteFacts } from "./evidence.js";
+import { nearestOf } from "./nearest.js";
 import { announce } from "./notices.js";
 import { droppedWords, pageWords } from "./words.js";
 
@@ -77,7 +78,7 @@ export class AnswerView {
     const said = answer.refused ? [] : remarks(answer);
     this.below.replaceChildren(
       ...said.map((remark) => el("p", { class: remark === SINGLE_SOURCE ? "flag single" : "flag" }, remark)),
-      ...[leftOut(dropped), this.whatWasRead()].filter(Boolean),
+      ...[nearestOf(answer, this), leftOut(dropped), this.whatWasRead()].filter(Boolean),
     );
     announce(answer.refused ? answer.answer : `The answer is complete: ${counted(answer.claims.length, "claim")}.`);
   }

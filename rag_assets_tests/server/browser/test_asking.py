@@ -6,7 +6,13 @@ import re
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from rag_assets_tests.server.browser.drawn_papers import HERON_QUESTION, HERON_SENTENCE, MOSS_QUESTION, MOSS_SENTENCE
+from rag_assets_tests.server.browser.drawn_papers import (
+    HERON_QUESTION,
+    HERON_SENTENCE,
+    MARKUP,
+    MOSS_QUESTION,
+    MOSS_SENTENCE,
+)
 from rag_assets_tests.server.browser.steps import ask, open_page
 from rag_assets_tests.server.live import Live
 
@@ -193,6 +199,30 @@ def test_words_that_the_papers_quoted_do_not_have_are_told_below_the_claims(page
     turn = ask(page, HERON_QUESTION)
 
     expect(turn).to_contain_text("In no passage of the papers quoted: drug-resistant, sheep")
+
+
+def test_what_came_near_is_open_below_a_refusal_and_closed_below_an_answer(page: Page, live_shelf: Live) -> None:
+    """Below a refusal it is the best there is; below an answer it must not be read as a part of it."""
+    (citation,) = CLAIM["citations"]
+    near = {**CLAIM, "text": MARKUP, "citations": [citation]}
+    done = {"conversation_id": None, "turn": None, "seconds": 1, "dropped": [], "notes": []}
+    refusal = {**ROW, "answer": "Not enough information.", "claims": [], "refused": True, "nearest": [near]}
+    open_page(page, live_shelf)
+    answer_with(page, streamed(("done", {**done, "answer": refusal})))
+
+    refused = ask(page, HERON_QUESTION).locator("details.nearest")
+
+    expect(refused.locator("summary")).to_have_text("Nearest sentences, which may not answer it (1)")
+    expect(refused.get_by_text(MARKUP)).to_be_visible()
+    refused.get_by_role("button").click()
+    expect(page.locator("#reader")).to_contain_text(citation["quote"])
+
+    page.unroute("**/api/answers")
+    answer_with(page, streamed(("done", {**done, "answer": {**ROW, "nearest": [near]}})))
+    answered = ask(page, HERON_QUESTION).locator("details.nearest")
+
+    expect(answered.locator("summary")).to_have_text("Near the question, and no part of the answer (1)")
+    expect(answered.get_by_text(MARKUP)).to_be_hidden()
 
 
 def test_the_card_tells_support_words_of_a_model_and_a_quote_that_is_not_word_for_word(
