@@ -31,7 +31,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 54
+EXTRACTIVE_VERSION = 55
 
 
 class ExtractiveAnswerer:
@@ -75,15 +75,16 @@ class ExtractiveAnswerer:
         open_sides = selection.open_sides(compared_sides(question))
         open_parts = {part.text for part in parts_asked if part not in told}
         open_parts |= {part.text for part in selection.unanswered_parts()}
+        published = selection.with_neighbours()
         return DraftAnswer(
-            claims=tuple(claims_of([(candidates[i], selection.relevance(i)) for i in selection.chosen], contexts)),
+            claims=tuple(claims_of([(candidates[i], selection.relevance(i)) for i in published], contexts)),
             unanswered=(*(part.text for part in parts_asked if part.text in open_parts), *open_sides),
             missing_names=said,
             missing_words=self._missing_words(
                 [one for one in asked if one.part.text not in open_parts],
                 [one for one in contexts if one.paper_id in {candidates[i].paper_id for i in selection.chosen}],
             ),
-            nearest=self._nearest(candidates, parts, selection.chosen, contexts),
+            nearest=self._nearest(candidates, parts, published, contexts),
         )
 
     def _nearest(

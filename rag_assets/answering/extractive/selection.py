@@ -24,6 +24,9 @@ _FURTHER_CLAIMS = 1
 second further one holds the answer seldom, and hides it (docs/adr/0051)."""
 _BESIDE_SHARE = 0.85
 """A sentence of a paragraph that is quoted anyway answers a part from this share of `min_relevance` on."""
+_NEIGHBOUR_SHARE = 0.5
+"""A sentence right before or behind a quoted one is quoted with it from this share of `min_relevance` on, where
+candidates were read: an answer may go on in the next sentence (docs/adr/0055)."""
 
 
 class Selection:
@@ -37,6 +40,7 @@ class Selection:
         settings: ExtractiveSettings,
     ) -> None:
         self.chosen: list[int] = []
+        self._n_best = 0
         self._contexts = contexts
         self._candidates = candidates
         self._parts = parts
@@ -48,6 +52,7 @@ class Selection:
             best = int(np.argmax(part.relevance))
             if part.relevance[best] >= self._settings.min_relevance and best not in self.chosen:
                 self.chosen.append(best)
+        self._n_best = len(self.chosen)
         if not self.chosen:
             return
         n_papers = len({self._candidates[i].paper_id for i in self.chosen})
@@ -91,6 +96,21 @@ class Selection:
             else:
                 self.chosen[self._settings.max_claims - 1 :] = [best]
         return open_sides
+
+    def with_neighbours(self) -> list[int]:
+        """The chosen ones, then the sentences right beside the best of each part that are nearly as sure, as far as a
+        claim may be long."""
+        floor, chosen = _NEIGHBOUR_SHARE * self._settings.min_relevance, list(self.chosen)
+        best = [self._candidates[i] for i in chosen[: self._n_best]]
+        read = [part.relevance for part in self._parts if part.is_read]
+        for i in np.argsort(-np.max(read, axis=0), kind="stable").tolist() if read else ():
+            if max(relevance[i] for relevance in read) < floor:
+                break
+            published = stretches_of([(self._candidates[j], 0.0) for j in chosen], self._contexts)
+            of_best = [one for one in published if any(one.of is it for it in best)]
+            if i not in chosen and continues_one(self._candidates[i], of_best, self._contexts):
+                chosen.append(i)
+        return chosen
 
     def relevance(self, i: int) -> float:
         """Of a candidate to the part of the question that it answers best."""
