@@ -47,10 +47,14 @@ _WHICH_MORE = re.compile(
     re.IGNORECASE,
 )
 _MEASURE = re.compile(
-    r"the (?:average |mean |total )?(?:counts?|numbers?|shares?|rates?|sizes?|ages?|percentages?|amounts?|costs?) of ",
+    r"the (?:average |mean |total )?(?:shares?|rates?|sizes?|ages?|percentages?|amounts?|costs?) of ",
     re.IGNORECASE,
 )
-"""A thing that is itself a measure: "What is the count of A?"."""
+"""A thing that is itself a measure: "What is the share of A?"."""
+_NUMBER_OF = re.compile(
+    r"the (?:total )?(?:number|count) of (?P<counted>.+?)(?: (?:who|that|which)(?P<rest> .+))?$", re.IGNORECASE
+)
+"""A thing that is itself a number: "the number of ewes that were weighed" asks how many ewes were weighed."""
 _THERE = re.compile(rf"there {_BE} ", re.IGNORECASE)
 _HAS_OF_ITS_OWN = re.compile(r"^(?P<thing>.+) (?P<verb>has|have|had) (?P<counted>[\w -]{2,40})$", re.IGNORECASE)
 _LAST_VERB = re.compile(rf"\S+(?: {PREPOSITION})?$", re.IGNORECASE)
@@ -104,6 +108,8 @@ def _is_more(match: re.Match[str]) -> list[Side]:
 
 
 def _of_one(how: str, verb: str, thing: str, behind: str) -> Side:
+    if number := _NUMBER_OF.match(thing):
+        return Side(f"How many {number['counted']}{number['rest'] or ''}?", thing)
     if _MEASURE.match(thing):
         return Side(f"What {verb} {thing}?", thing)
     counted = _THERE.sub("", thing)
@@ -124,10 +130,7 @@ def _which_more(match: re.Match[str]) -> list[Side]:
     if around is None:
         return []
     before, behind = around
-    return [
-        Side(f"{_how(match)} {before} {match[name]}{behind}{match['when'] or ''}?", match[name])
-        for name in ("one", "other")
-    ]
+    return [_of_one(_how(match), before, match[name], f"{behind}{match['when'] or ''}") for name in ("one", "other")]
 
 
 def _around(match: re.Match[str]) -> tuple[str, str] | None:

@@ -36,17 +36,23 @@ VERB = (
     r"analy[sz]e|focus|aim|argue|claim|exclude|assign|cite|prescribe|think|believe|see|agree|differ|call|know|deal)"
 )
 """What papers and their authors do, as it follows "did"."""
-_DESCRIPTIONS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"(?P<cut>,?\s*\baccording to (?P<about>{_REST}))",
-        rf"(?P<cut>,?\s*\b{_BEFORE} (?P<about>{_ARTICLE} {_MODIFIERS}{{0,6}}?{STUDY} {_ABOUT} {_REST}))",
-        rf"(?P<cut>,?\s*\b{_BEFORE} (?P<about>{_ARTICLE} {_MODIFIERS}{{1,6}}?{STUDY}))(?![\w-])",
+_GOES_ON = re.compile(
+    rf"(?P<cut>,?\s*\b{_BEFORE} (?P<about>{_ARTICLE} {_MODIFIERS}{{0,6}}?{STUDY} {_ABOUT} {_REST}))", re.IGNORECASE
+)
+_DESCRIPTIONS = (
+    re.compile(rf"(?P<cut>,?\s*\baccording to (?P<about>{_REST}))", re.IGNORECASE),
+    _GOES_ON,
+    re.compile(rf"(?P<cut>,?\s*\b{_BEFORE} (?P<about>{_ARTICLE} {_MODIFIERS}{{1,6}}?{STUDY}))(?![\w-])", re.IGNORECASE),
+    re.compile(
         rf"\b(?:did|does|do|has|have)(?P<cut> (?P<about>the {_MODIFIERS}{{0,6}}?{STUDY}(?: {_ABOUT} .+?)?))"
         rf"(?= {VERB}\b)",
-    )
+        re.IGNORECASE,
+    ),
 )
 _LEAST_ASKED_WORDS = 3
+_LACKS_VERB = re.compile(r"\b(?:did|does|do) (?:(?:the|their|its|an?) )?[\w'’-]+ ?$", re.IGNORECASE)
+"""What is left where a description seems to go on up to the end and holds the verb: "How did the players", of "How did
+the players of the game with dice win?"."""
 
 
 _STUDY_PHRASE = re.compile(STUDY_PHRASE, re.IGNORECASE)
@@ -66,10 +72,13 @@ def described(question: str) -> Described:
     asked, found = " ".join(question.split()).rstrip("?. "), []
     for pattern in _DESCRIPTIONS:
         match = pattern.search(asked)
-        if match is not None:
-            found.append(match["about"])
-            start, end = match.span("cut")
-            asked = f"{asked[:start]} {asked[end:].lstrip(', ')}".strip()
+        if match is None:
+            continue
+        start, end = match.span("cut")
+        if pattern is _GOES_ON and _LACKS_VERB.search(asked[:start] + asked[end:]):
+            continue
+        found.append(match["about"])
+        asked = f"{asked[:start]} {asked[end:].lstrip(', ')}".strip()
     if not found or len(asked.split()) < _LEAST_ASKED_WORDS:
         return Described(question, "")
     return Described(f"{asked}?", " ".join(found))

@@ -40,7 +40,7 @@ _NUMBER = re.compile(
 
 
 _OF_ONE = {"do": "does", "are": "is", "were": "was", "have": "has"}
-_PLURAL = re.compile(r"(?:(?<![su])s|['’]s|people|children|men|women|data)$", re.IGNORECASE)
+_PLURAL = re.compile(r"(?:(?<![sui])s|['’]s|people|children|men|women|data)$", re.IGNORECASE)
 
 
 class _Wording(NamedTuple):

@@ -7,6 +7,7 @@ wordings are English.
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 from rag_assets.question_comparisons import Side
 from rag_assets.question_descriptions import PREPOSITION, VERB
@@ -66,10 +67,16 @@ _ASKS_WHICH_AGAIN = re.compile(
 )
 """The second half of "With which program was A fitted, and with which were the scores made?" leaves out the thing, and
 so does "and which one fitted B?"."""
+_IS_SUBJECT = re.compile(rf"^(?:the|an?|that|those)\s(?!.*\b{_AUXILIARY}\b)", re.IGNORECASE)
+_OF_SUBJECT = re.compile(rf"(?P<auxiliary>{_AUXILIARY}) .+ (?P<verb>{VERB})$", re.IGNORECASE)
+"""What "and which one the hill trial?" leaves out behind "Which breed did the valley trial use": "did" and "use"."""
 _THING = re.compile(
     rf"\s+(?!{_AUXILIARY}\b)(\w[\w-]*(?:\s+(?!{_AUXILIARY}\b)\w[\w-]*){{0,3}}?)\s+(?:{_AUXILIARY}|\w+ed)\b",
     re.IGNORECASE,
 )
+_ONLY_ASKS = re.compile(rf"^(?:{PREPOSITION}\s+)?(?:how\s+\w+|{_ASKING})\?$", re.IGNORECASE)
+"""The first half of "When and where was X held?"."""
+_ASKS_THEN_VERB = re.compile(rf"^(?:{PREPOSITION}\s+)?(?:how\s+\w+|{_ASKING})\s+(?={_AUXILIARY}\b)", re.IGNORECASE)
 _LAST_VERB = re.compile(rf" {VERB}$", re.IGNORECASE)
 
 
@@ -110,12 +117,19 @@ def _with_heads(head: str, items: Sequence[str]) -> list[str]:
 
 
 def _with_what_is_asked(parts: Sequence[str]) -> list[str]:
-    """Parts that leave out what is asked get it from the one before."""
+    """Parts that leave out what is asked get it from the one behind or before."""
+    parts = [_with_rest(part, behind) for part, behind in pairwise([*parts, ""])]
     whole = [parts[0]]
     for part in parts[1:]:
         before = whole[-1]
         whole.append(_up_to_preposition(part, before) or _with_verb(part, before) or _with_thing(part, before) or part)
     return whole
+
+
+def _with_rest(part: str, behind: str) -> str:
+    """A part that is nothing but "when", with the words that follow "where" in the one behind it."""
+    asks = _ASKS_THEN_VERB.match(behind) if _ONLY_ASKS.match(part) else None
+    return f"{part.rstrip('?')} {behind[asks.end() :]}" if asks else part
 
 
 def _up_to_preposition(part: str, before: str) -> str | None:
@@ -143,4 +157,10 @@ def _with_thing(part: str, before: str) -> str | None:
     if again is None or not before.casefold().startswith(again["asked"].casefold() + " "):
         return None
     thing = _THING.match(before, again.end("asked"))
-    return f"{again['asked']} {thing[1]} {part[again.end() :]}" if thing else None
+    if thing is None:
+        return None
+    rest = part[again.end() :]
+    of_subject = _OF_SUBJECT.search(before.rstrip("?"), thing.end(1))
+    if of_subject and _IS_SUBJECT.match(rest):
+        rest = f"{of_subject['auxiliary']} {rest.rstrip('?')} {of_subject['verb']}?"
+    return f"{again['asked']} {thing[1]} {rest}"

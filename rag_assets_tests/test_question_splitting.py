@@ -100,7 +100,7 @@ from rag_assets.questions import MOST_PARTS, asks_about_publication, question_pa
         ),
         (
             "Is the count of ewes at Hill Farm greater than the count of rams at Valley Farm?",
-            ["What is the count of ewes at Hill Farm?", "What is the count of rams at Valley Farm?"],
+            ["How many ewes at Hill Farm?", "How many rams at Valley Farm?"],
         ),
         (
             "Was the flock of Hill Farm, on average, older than the flock of Valley Farm?",
@@ -218,6 +218,30 @@ from rag_assets.questions import MOST_PARTS, asks_about_publication, question_pa
         (
             "Which sheep bells rang earlier, hill ones or valley ones?",
             ["Which sheep bells rang earlier, hill ones?", "Which sheep bells rang earlier, valley ones?"],
+        ),
+        (
+            "When and where were the ewes of Hill Farm shorn?",
+            ["When were the ewes of Hill Farm shorn?", "where were the ewes of Hill Farm shorn?"],
+        ),
+        (
+            "By whom and how often were the ewes weighed?",
+            ["By whom were the ewes weighed?", "how often were the ewes weighed?"],
+        ),
+        (
+            "Which breed did the hill trial use, and which one the study of rams?",
+            ["Which breed did the hill trial use?", "which breed did the study of rams use?"],
+        ),
+        (
+            "Which breed did the hill trial use, and which one was left out?",
+            ["Which breed did the hill trial use?", "which breed was left out?"],
+        ),
+        (
+            "Which was larger: the number of vets who weighed ewes in the hill trial or the flock of the valley study?",
+            ["How many vets weighed ewes in the hill trial?", "How large was the flock of the valley study?"],
+        ),
+        (
+            "What limits do the hay meta-analysis and the grass study each name?",
+            ["What limits does the hay meta-analysis name?", "What limits does the grass study name?"],
         ),
         (
             "Hill Farm sold how many ewes? And Valley Farm bought how many rams?",
@@ -402,6 +426,11 @@ def test_a_question_about_two_things_is_two_questions(question: str, parts: list
             "Which breeds were compared in the sheep weighing manual?",
             Described("Which breeds were compared?", "the sheep weighing manual"),
         ),
+        (
+            "How did the herders of the ewe game with dice get their hay?",
+            Described("How did the herders with dice get their hay?", "the ewe game"),
+        ),
+        ("What did most herders eat in the trial of hay?", Described("What did most herders eat?", "the trial of hay")),
         ("What is cooked in the student guide?", Described("What is cooked?", "the student guide")),
         ("What was the weakness of the vaccination work?", Described("What was the weakness?", "the vaccination work")),
         (

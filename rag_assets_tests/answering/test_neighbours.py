@@ -5,12 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from rag_assets.answering.drafts import Readers
+from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.candidates import MAX_WORDS, candidate
 from rag_assets.answering.extractive.publishing import claims_of
 from rag_assets.answering.extractive.relevance import Part
 from rag_assets.answering.extractive.selection import Selection
 from rag_assets.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import chunk, context
+from rag_assets_tests.answering.builders import Says, WordReader, chunk, context
 
 BEFORE = "The bridge was closed in May because of its girders."
 ANSWER = "Cracks in two of them had widened with every lorry."
@@ -74,3 +76,17 @@ def test_a_neighbour_makes_no_claim_of_its_own_where_it_does_not_fit() -> None:
 def test_without_a_model_that_reads_them_nothing_joins(is_read: bool, expected: str) -> None:
     """Relevances by nearness alone lie so close together that half a paragraph would."""
     assert published({ANSWER: SURE, BEHIND: NEARLY}, is_read=is_read) == [expected]
+
+
+@pytest.mark.parametrize(("score", "is_joined"), [(0.0, True), (-4.0, False)])
+def test_an_answer_is_published_with_them(score: float, is_joined: bool) -> None:
+    """The sentence before is long: a short one is always shown with what follows it. 0.0 makes no claim of its own."""
+    first = "The bridge over the river was closed in May because girders of the oldest arch had cracked under lorries."
+    second = "Salt that had been strewn on the road in every winter made their steel brittle, as a laboratory found."
+    reader = Says({first: 20.0, second: score}, others=-20.0)
+    answerer = ExtractiveAnswerer(Readers(WordReader(), reader), ExtractiveSettings(), min_sources=1)
+
+    draft = answerer.draft("Why was the bridge closed?", [context(chunk("bridge", f"{first} {second}"))])
+
+    assert [claim.text for claim in draft.claims] == [f"{first} {second}" if is_joined else first]
+    assert [claim.text for claim in draft.nearest] == []

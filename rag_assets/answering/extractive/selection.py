@@ -20,8 +20,8 @@ _OTHER_PAPER_SHARE = 0.9
 _OWN_WORDS_SOME, _OWN_WORDS_MOST = 0.25, 0.6
 """Shares of the weight of the words that only one part of a question has (benchmarks/unanswered_parts.py)."""
 _FURTHER_CLAIMS = 1
-"""Claims of the same papers beside one for each part of the question, sentences that follow each other being one. A
-second further one holds the answer seldom, and hides it (docs/adr/0051)."""
+"""Claims of the same papers beside the best ones for the parts of the question, sentences that follow each other being
+one. A second further one holds the answer seldom, and hides it (docs/adr/0051)."""
 _BESIDE_SHARE = 0.85
 """A sentence of a paragraph that is quoted anyway answers a part from this share of `min_relevance` on."""
 _NEIGHBOUR_SHARE = 0.5
@@ -60,7 +60,7 @@ class Selection:
             others = self._usable()
             if not self._take_best([i for i in others if self._candidates[i].paper_id not in papers]):
                 break
-        n_claims = len(self._parts) + _FURTHER_CLAIMS + len(papers) - n_papers
+        n_claims = self._n_best + _FURTHER_CLAIMS + len(papers) - n_papers
         while len(self.chosen) < self._settings.max_claims and self._take_best(self._fitting(self._usable(), n_claims)):
             pass
         del self.chosen[self._settings.max_claims :]
