@@ -46,6 +46,11 @@ _WHICH_MORE = re.compile(
     rf"{_COMPARATIVE}(?P<when> in \d{{4}})?(?P<mark>[,:] )(?P<one>[^,]{{2,90}}?),? or (?P<other>[^,]{{2,90}})$",
     re.IGNORECASE,
 )
+_WHERE_MORE = re.compile(
+    rf"^(?:where|in which(?: [\w-]+){{0,2}}) (?P<verb>{_BE}) (?P<what>[^,:]{{3,60}}?) {_COMPARATIVE}(?P<mark>[,:] )"
+    rf"(?P<at_one>{PREPOSITION} )(?P<one>[^,]{{2,90}}?),? or (?P<at_other>{PREPOSITION} )(?P<other>[^,]{{2,90}})$",
+    re.IGNORECASE,
+)
 _MEASURE = re.compile(
     r"the (?:average |mean |total )?(?:shares?|rates?|sizes?|ages?|percentages?|amounts?|costs?) of ",
     re.IGNORECASE,
@@ -88,7 +93,7 @@ def measured(asked: str) -> list[Side]:
 
 def _are_set_beside(match: re.Match[str]) -> bool:
     things = (match["one"].split(), match["other"].split())
-    return match.re is _WHICH_MORE and (match["mark"] == ", " or min(map(len, things)) >= _LONG_WORDS)
+    return match.re in (_WHICH_MORE, _WHERE_MORE) and (match["mark"] == ", " or min(map(len, things)) >= _LONG_WORDS)
 
 
 def are_apart(one: str, other: str) -> bool:
@@ -133,6 +138,11 @@ def _which_more(match: re.Match[str]) -> list[Side]:
     return [_of_one(_how(match), before, match[name], f"{behind}{match['when'] or ''}") for name in ("one", "other")]
 
 
+def _where_more(match: re.Match[str]) -> list[Side]:
+    asked = f"What {match['verb'].lower()} {match['what']}"
+    return [Side(f"{asked} {match[f'at_{name}']}{match[name]}?", match[name]) for name in ("one", "other")]
+
+
 def _around(match: re.Match[str]) -> tuple[str, str] | None:
     """The words of the question before and behind the thing that is asked about; None where its verb is not known."""
     said = match["said"]
@@ -172,4 +182,5 @@ _WORDINGS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], list[Side]]], 
     (_IS_MORE, _is_more),
     (_DOES_MORE, _does_more),
     (_WHICH_MORE, _which_more),
+    (_WHERE_MORE, _where_more),
 )

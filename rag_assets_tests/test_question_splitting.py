@@ -240,6 +240,14 @@ from rag_assets.questions import MOST_PARTS, asks_about_publication, question_pa
             ["How many vets weighed ewes in the hill trial?", "How large was the flock of the valley study?"],
         ),
         (
+            "In which flock was the share of rams lower: in the hill trial or among the sheep of Valley Farm?",
+            [
+                "What was the share of rams in the hill trial?",
+                "What was the share of rams among the sheep of Valley Farm?",
+            ],
+        ),
+        ("Where is rain heavier: in spring or in autumn?", ["Where is rain heavier: in spring or in autumn?"]),
+        (
             "What limits do the hay meta-analysis and the grass study each name?",
             ["What limits does the hay meta-analysis name?", "What limits does the grass study name?"],
         ),
