@@ -24,6 +24,9 @@ _FURTHER_CLAIMS = 1
 one. A second further one holds the answer seldom, and hides it (docs/adr/0051)."""
 _BESIDE_SHARE = 0.85
 """A sentence of a paragraph that is quoted anyway answers a part from this share of `min_relevance` on."""
+_ANSWERED_SHARE = 0.8
+"""A part is not called open where a sentence that is published for another one comes so near to answering it: "27 of
+5,040 reviews were kept" answers how many were kept, and out of how many."""
 _NEIGHBOUR_SHARE = 0.5
 """A sentence right before or behind a quoted one is quoted with it from this share of `min_relevance` on, where
 candidates were read: an answer may go on in the next sentence (docs/adr/0055)."""
@@ -124,7 +127,8 @@ class Selection:
         So is a row, which has a relevance only to the parts that it answers.
         """
         is_judged_by_words = len(own) > 1 and not part.is_described and not part.is_read
-        floor, some = self._settings.min_relevance, _OWN_WORDS_SOME if is_judged_by_words else 0.0
+        floor = self._settings.min_relevance * (_ANSWERED_SHARE if part.is_read else 1.0)
+        some = _OWN_WORDS_SOME if is_judged_by_words else 0.0
         relevant = [self._candidates[i] for i in self.chosen if part.relevance[i] >= floor]
         if any(one.kind is CandidateKind.ROW or held(one.terms, own) >= some for one in relevant):
             return True
