@@ -23,6 +23,8 @@ _HOW = {
     "How expensive": "cheaper dearer cheapest",
 }
 _HOW_BY_WORD = {word: how for how, words in _HOW.items() for word in words.split()}
+_OF_MEASURES = ("How high", "How large")
+"""What is high or large is a measure itself: "What was the share in A?"."""
 _ADJECTIVE = r"(?:numerous|expensive|often|frequent(?:ly)?|common)"
 _COMPARATIVE = (
     rf"(?:(?:more|most|less) (?P<adjective>{_ADJECTIVE})|(?:more|fewer|most|fewest) "
@@ -139,7 +141,8 @@ def _which_more(match: re.Match[str]) -> list[Side]:
 
 
 def _where_more(match: re.Match[str]) -> list[Side]:
-    asked = f"What {match['verb'].lower()} {match['what']}"
+    how = _how(match)
+    asked = f"{'What' if how in _OF_MEASURES else how} {match['verb'].lower()} {match['what']}"
     return [Side(f"{asked} {match[f'at_{name}']}{match[name]}?", match[name]) for name in ("one", "other")]
 
 

@@ -246,6 +246,14 @@ from rag_assets.questions import MOST_PARTS, asks_about_publication, question_pa
                 "What was the share of rams among the sheep of Valley Farm?",
             ],
         ),
+        (
+            "Where is rain heavier, in spring or in autumn?",
+            ["How heavy is rain in spring?", "How heavy is rain in autumn?"],
+        ),
+        (
+            "Which breed did the hill trial use, and which one the study of rams did not want?",
+            ["Which breed did the hill trial use?", "which breed the study of rams did not want?"],
+        ),
         ("Where is rain heavier: in spring or in autumn?", ["Where is rain heavier: in spring or in autumn?"]),
         (
             "What limits do the hay meta-analysis and the grass study each name?",

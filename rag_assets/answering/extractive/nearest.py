@@ -1,6 +1,6 @@
 """The candidates that come next to those that are published: near the question, and not sure enough to be an answer.
 
-A question that is refused has its answer among them more often than not where the papers hold it (docs/adr/0054).
+Half of the refused questions that the papers do answer have the answer among them (docs/adr/0054).
 """
 
 from collections.abc import Iterator, Sequence
