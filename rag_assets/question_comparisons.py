@@ -23,6 +23,7 @@ _HOW = {
     "How expensive": "cheaper dearer cheapest",
 }
 _HOW_BY_WORD = {word: how for how, words in _HOW.items() for word in words.split()}
+COMPARATIVES = "|".join(("more", "fewer", *_HOW_BY_WORD))
 _OF_MEASURES = ("How high", "How large")
 """What is high or large is a measure itself: "What was the share in A?"."""
 _ADJECTIVE = r"(?:numerous|expensive|often|frequent(?:ly)?|common)"
@@ -59,9 +60,13 @@ _MEASURE = re.compile(
 )
 """A thing that is itself a measure: "What is the share of A?"."""
 _NUMBER_OF = re.compile(
-    r"the (?:total )?(?:number|count) of (?P<counted>.+?)(?: (?:who|that|which)(?P<rest> .+))?$", re.IGNORECASE
+    r"the (?:total )?(?:number|count|set|group|collection) of (?P<counted>.+?)(?: (?:who|that|which)(?P<rest> .+))?$", re.IGNORECASE
 )
 """A thing that is itself a number: "the number of ewes that were weighed" asks how many ewes were weighed."""
+_ARE_SEVERAL = re.compile(
+    r"(?:the )?(?P<counted>(?:[\w'’-]+ ){0,2}?(?:[\w'’-]+(?<![sui])s|people|men|women|children)(?: .+)?)$", re.IGNORECASE
+)
+""" "The ewes weighed in the hill trial"."""
 _THERE = re.compile(rf"there {_BE} ", re.IGNORECASE)
 _HAS_OF_ITS_OWN = re.compile(r"^(?P<thing>.+) (?P<verb>has|have|had) (?P<counted>[\w -]{2,40})$", re.IGNORECASE)
 _LAST_VERB = re.compile(rf"\S+(?: {PREPOSITION})?$", re.IGNORECASE)
@@ -99,8 +104,11 @@ def _are_set_beside(match: re.Match[str]) -> bool:
 
 
 def are_apart(one: str, other: str) -> bool:
-    """Whether two things are hardly of one paper: each has a name that the other has not, or one is a study."""
+    """Whether two things are hardly of one paper: each has a name that the other has not, both are numbers of many
+    words, or one is a study."""
     if is_study_phrase(one) or is_study_phrase(other):
+        return True
+    if all(_NUMBER_OF.match(thing) and len(thing.split()) >= 2 * _LONG_WORDS for thing in (one, other)):
         return True
     names, others = set(_NAME.findall(one)), set(_NAME.findall(other))
     return bool(names - others and others - names)
@@ -111,7 +119,16 @@ def _more_are(match: re.Match[str]) -> list[Side]:
 
 
 def _is_more(match: re.Match[str]) -> list[Side]:
-    return [_of_one(_how(match), match["verb"].lower(), match[name], "") for name in ("one", "other")]
+    return [_of_one(_how(match), match["verb"].lower(), thing, "") for thing in _counted_alike(match)]
+
+
+def _counted_alike(match: re.Match[str]) -> list[str]:
+    """The two things; where one is a number of things and the other several things, that one is a number too."""
+    things = [match["one"], match["other"]]
+    if any(_NUMBER_OF.match(thing) for thing in things):
+        several = [None if _NUMBER_OF.match(thing) else _ARE_SEVERAL.match(thing) for thing in things]
+        return [f"the number of {it['counted']}" if it else thing for it, thing in zip(several, things, strict=True)]
+    return things
 
 
 def _of_one(how: str, verb: str, thing: str, behind: str) -> Side:
@@ -137,7 +154,7 @@ def _which_more(match: re.Match[str]) -> list[Side]:
     if around is None:
         return []
     before, behind = around
-    return [_of_one(_how(match), before, match[name], f"{behind}{match['when'] or ''}") for name in ("one", "other")]
+    return [_of_one(_how(match), before, thing, f"{behind}{match['when'] or ''}") for thing in _counted_alike(match)]
 
 
 def _where_more(match: re.Match[str]) -> list[Side]:

@@ -33,7 +33,8 @@ VERB = (
     r"propose|warn|list|describe|need|take|collect|pay|offer|draw|come|say|tell|state|refer|want|plan|mention|name|"
     r"discuss|explain|apply|evaluate|choose|publish|provide|train|achieve|obtain|observe|look|examine|investigate|"
     r"weigh|expect|predict|introduce|develop|select|compute|calculate|imply|assess|identify|admit|detect|determine|"
-    r"analy[sz]e|focus|aim|argue|claim|exclude|assign|cite|prescribe|think|believe|see|agree|differ|call|know|deal)"
+    r"analy[sz]e|focus|aim|argue|claim|exclude|assign|cite|prescribe|think|believe|see|agree|differ|call|know|deal|"
+    r"leave|query|search|screen|keep|rate|score|spend|produce|stop|divide|split)"
 )
 """What papers and their authors do, as it follows "did"."""
 _GOES_ON = re.compile(

@@ -103,7 +103,9 @@ def _of_studies() -> Iterator[_Wording]:
 
 _BESIDE = r"(?:compared (?:with|to)|versus|vs\.?)"
 _OF_THINGS_APART = (
-    _wording(rf"^(?P<head>[^,:]{{3,60}})[,:] (?P<one>.+?),? {_BESIDE} (?P<other>.+)$", "{head}: {thing}?"),
+    _wording(
+        rf"^(?:compare )?(?P<head>[^,:]{{3,60}})[,:] (?P<one>.+?),? {_BESIDE} (?P<other>.+)$", "{head}: {thing}?"
+    ),
     _wording(
         rf"^compare (?:the )?(?P<what>[^,:]+?) {PREPOSITION} (?P<one>{_DEFINITE}),? (?:and|with|to|{_BESIDE}) "
         r"(?P<other>.+)$",
@@ -111,7 +113,8 @@ _OF_THINGS_APART = (
     ),
     _wording(rf"^(?P<head>.+? {PREPOSITION} )(?P<one>{_DEFINITE}),? {_BESIDE} (?P<other>{_DEFINITE})$"),
 )
-"""Only of two things that are hardly of one paper."""
+"""Only of two things that are hardly of one paper: studies, names, or many words each behind a colon."""
+_LONG_WORDS = 4
 _EACH = (
     _wording(
         rf"^(?P<head>(?:.*?\b)?{_AUXILIARY} )(?:both )?(?P<one>\S+ [^,;:]{{3,90}}?),? and (?P<other>[^,;:]{{3,90}}?) "
@@ -167,7 +170,9 @@ def sides_of(question: str) -> list[Side]:
     if found:
         return found
     beside = _sides(asked, _OF_THINGS_APART)
-    return beside if beside and are_apart(*(side.thing for side in beside)) else []
+    things = [side.thing for side in beside]
+    are_long = ":" in asked and all(len(one.split()) > _LONG_WORDS for one in things)
+    return beside if beside and (are_long or are_apart(*things)) else []
 
 
 def _sides(asked: str, wordings: Iterable[_Wording]) -> list[Side]:

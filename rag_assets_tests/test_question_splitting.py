@@ -240,6 +240,35 @@ from rag_assets.questions import MOST_PARTS, asks_about_publication, question_pa
             ["How many vets weighed ewes in the hill trial?", "How large was the flock of the valley study?"],
         ),
         (
+            "Which was bigger, the group of vets who answered the poll or the ewes weighed in the Valley, and how large "
+            "was each?",
+            ["How many vets answered the poll?", "How many ewes weighed in the Valley?"],
+        ),
+        (
+            "Which is older: the hill trial or the valley study, and by how much?",
+            ["How old is the hill trial?", "How old is the valley study?"],
+        ),
+        (
+            "Is the number of brown ewes on the farm in the valley greater than the count of rams in the winter barn?",
+            ["How many brown ewes on the farm in the valley?", "How many rams in the winter barn?"],
+        ),
+        (
+            "Is the number of ewes greater than the number of rams?",
+            ["Is the number of ewes greater than the number of rams?"],
+        ),
+        (
+            "Compare the number of vets: weighing of ewes in spring versus bleeding of sheep in winter",
+            ["the number of vets: weighing of ewes in spring?", "the number of vets: bleeding of sheep in winter?"],
+        ),
+        (
+            "Compare the number of vets: ewes in spring versus rams in winter",
+            ["Compare the number of vets: ewes in spring versus rams in winter"],
+        ),
+        (
+            "Which breed is older, and how long does each live?",
+            ["Which breed is older?", "how long does each live?"],
+        ),
+        (
             "In which flock was the share of rams lower: in the hill trial or among the sheep of Valley Farm?",
             [
                 "What was the share of rams in the hill trial?",
@@ -441,6 +470,10 @@ def test_a_question_about_two_things_is_two_questions(question: str, parts: list
         (
             "Which breeds were compared in the sheep weighing manual?",
             Described("Which breeds were compared?", "the sheep weighing manual"),
+        ),
+        (
+            "What did the wool survey leave out of its plan?",
+            Described("What did leave out of its plan?", "the wool survey"),
         ),
         (
             "How did the herders of the ewe game with dice get their hay?",
