@@ -60,11 +60,13 @@ _MEASURE = re.compile(
 )
 """A thing that is itself a measure: "What is the share of A?"."""
 _NUMBER_OF = re.compile(
-    r"the (?:total )?(?:number|count|set|group|collection) of (?P<counted>.+?)(?: (?:who|that|which)(?P<rest> .+))?$", re.IGNORECASE
+    r"the (?:total )?(?:number|count|set|group|collection) of (?P<counted>.+?)(?: (?:who|that|which)(?P<rest> .+))?$",
+    re.IGNORECASE,
 )
 """A thing that is itself a number: "the number of ewes that were weighed" asks how many ewes were weighed."""
 _ARE_SEVERAL = re.compile(
-    r"(?:the )?(?P<counted>(?:[\w'’-]+ ){0,2}?(?:[\w'’-]+(?<![sui])s|people|men|women|children)(?: .+)?)$", re.IGNORECASE
+    r"(?:the )?(?P<counted>(?:[\w'’-]+ ){0,2}?(?:[\w'’-]+(?<![sui])s|people|men|women|children)(?: .+)?)$",
+    re.IGNORECASE,
 )
 """ "The ewes weighed in the hill trial"."""
 _THERE = re.compile(rf"there {_BE} ", re.IGNORECASE)

@@ -103,9 +103,7 @@ def _of_studies() -> Iterator[_Wording]:
 
 _BESIDE = r"(?:compared (?:with|to)|versus|vs\.?)"
 _OF_THINGS_APART = (
-    _wording(
-        rf"^(?:compare )?(?P<head>[^,:]{{3,60}})[,:] (?P<one>.+?),? {_BESIDE} (?P<other>.+)$", "{head}: {thing}?"
-    ),
+    _wording(rf"^(?:compare )?(?P<head>[^,:]{{3,60}})[,:] (?P<one>.+?),? {_BESIDE} (?P<other>.+)$", "{head}: {thing}?"),
     _wording(
         rf"^compare (?:the )?(?P<what>[^,:]+?) {PREPOSITION} (?P<one>{_DEFINITE}),? (?:and|with|to|{_BESIDE}) "
         r"(?P<other>.+)$",

@@ -240,8 +240,8 @@ from rag_assets.questions import MOST_PARTS, asks_about_publication, question_pa
             ["How many vets weighed ewes in the hill trial?", "How large was the flock of the valley study?"],
         ),
         (
-            "Which was bigger, the group of vets who answered the poll or the ewes weighed in the Valley, and how large "
-            "was each?",
+            "Which was bigger, the group of vets who answered the poll or the ewes weighed in the Valley, and how "
+            "large was each?",
             ["How many vets answered the poll?", "How many ewes weighed in the Valley?"],
         ),
         (
