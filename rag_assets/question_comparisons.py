@@ -23,7 +23,6 @@ _HOW = {
     "How expensive": "cheaper dearer cheapest",
 }
 _HOW_BY_WORD = {word: how for how, words in _HOW.items() for word in words.split()}
-COMPARATIVES = "|".join(("more", "fewer", *_HOW_BY_WORD))
 _OF_MEASURES = ("How high", "How large")
 """What is high or large is a measure itself: "What was the share in A?"."""
 _ADJECTIVE = r"(?:numerous|expensive|often|frequent(?:ly)?|common)"
@@ -68,7 +67,12 @@ _ARE_SEVERAL = re.compile(
     r"(?:the )?(?P<counted>(?:[\w'’-]+ ){0,2}?(?:[\w'’-]+(?<![sui])s|people|men|women|children)(?: .+)?)$",
     re.IGNORECASE,
 )
-""" "The ewes weighed in the hill trial"."""
+"""Things of which there are several: "the ewes weighed in the hill trial"."""
+_OF_EACH = re.compile(
+    rf"^(?P<compared>.+?),? and (?:by how (?:much|many)|how (?P<how>\w+)(?: {_BE}| {_DO})? (?:each|both))(?: one)?$",
+    re.IGNORECASE,
+)
+_SIZES = frozenset(("large", "big", "many", "high", "much"))
 _THERE = re.compile(rf"there {_BE} ", re.IGNORECASE)
 _HAS_OF_ITS_OWN = re.compile(r"^(?P<thing>.+) (?P<verb>has|have|had) (?P<counted>[\w -]{2,40})$", re.IGNORECASE)
 _LAST_VERB = re.compile(rf"\S+(?: {PREPOSITION})?$", re.IGNORECASE)
@@ -78,7 +82,7 @@ _HAPPENED = frozenset(("came", "happened", "took place", "occurred"))
 _INFINITIVES = {"took": "take", "ran": "run", "had": "have", "came": "come", "began": "begin", "went": "go"}
 _BASE = re.compile(rf"{VERB}|finish|raise|reduce|increase|hold|contain|produce", re.IGNORECASE)
 _LONG_WORDS = 4
-"""Things that "which" puts beside each other in so many words are seldom groups of one paper."""
+"""Things that are put beside each other in so many words are seldom groups of one paper."""
 _NAME = re.compile(r"\b[A-Z][\w-]+")
 
 
@@ -91,6 +95,21 @@ class Side(NamedTuple):
     """Its words; empty where the question is about one thing only."""
 
 
+def measured_once(asked: str) -> str:
+    """The question without "and how large was each" or "and by how much" where it compares two things anyway.
+
+    A comparison is taken apart into these sizes. What it asks beside them stays: "and how heavy is each" behind "which
+    is older".
+    """
+    match = _OF_EACH.match(asked.rstrip("?. "))
+    sides = measured(match["compared"]) if match else []
+    if match is None or not sides:
+        return asked
+    own = sides[0].text.split()[1].lower()
+    is_asked_again = match["how"] is None or match["how"].lower() == own or {match["how"].lower(), own} <= _SIZES
+    return match["compared"] if is_asked_again else asked
+
+
 def measured(asked: str) -> list[Side]:
     """What is asked of each of two things; empty for a question that does not measure two. asked: without its mark."""
     for pattern, both in _WORDINGS:
@@ -101,16 +120,19 @@ def measured(asked: str) -> list[Side]:
 
 
 def _are_set_beside(match: re.Match[str]) -> bool:
-    things = (match["one"].split(), match["other"].split())
-    return match.re in (_WHICH_MORE, _WHERE_MORE) and (match["mark"] == ", " or min(map(len, things)) >= _LONG_WORDS)
+    if match.re not in (_WHICH_MORE, _WHERE_MORE):
+        return False
+    return match["mark"] == ", " or are_long(match["one"], match["other"])
+
+
+def are_long(one: str, other: str) -> bool:
+    """Whether both things are named in so many words that they are seldom groups of one paper."""
+    return min(len(one.split()), len(other.split())) >= _LONG_WORDS
 
 
 def are_apart(one: str, other: str) -> bool:
-    """Whether two things are hardly of one paper: each has a name that the other has not, both are numbers of many
-    words, or one is a study."""
+    """Whether two things are hardly of one paper: each has a name that the other has not, or one is a study."""
     if is_study_phrase(one) or is_study_phrase(other):
-        return True
-    if all(_NUMBER_OF.match(thing) and len(thing.split()) >= 2 * _LONG_WORDS for thing in (one, other)):
         return True
     names, others = set(_NAME.findall(one)), set(_NAME.findall(other))
     return bool(names - others and others - names)
@@ -121,16 +143,19 @@ def _more_are(match: re.Match[str]) -> list[Side]:
 
 
 def _is_more(match: re.Match[str]) -> list[Side]:
-    return [_of_one(_how(match), match["verb"].lower(), thing, "") for thing in _counted_alike(match)]
+    return _of_both(match, match["verb"].lower(), "")
 
 
-def _counted_alike(match: re.Match[str]) -> list[str]:
-    """The two things; where one is a number of things and the other several things, that one is a number too."""
-    things = [match["one"], match["other"]]
-    if any(_NUMBER_OF.match(thing) for thing in things):
-        several = [None if _NUMBER_OF.match(thing) else _ARE_SEVERAL.match(thing) for thing in things]
-        return [f"the number of {it['counted']}" if it else thing for it, thing in zip(several, things, strict=True)]
-    return things
+def _of_both(match: re.Match[str], verb: str, behind: str) -> list[Side]:
+    """The questions about both things; where one of them is a number, several things are counted too."""
+    things = (match["one"], match["other"])
+    if not any(_NUMBER_OF.match(thing) for thing in things):
+        return [_of_one(_how(match), verb, thing, behind) for thing in things]
+    several = [None if _NUMBER_OF.match(thing) else _ARE_SEVERAL.match(thing) for thing in things]
+    return [
+        Side(f"How many {counted['counted']}?", thing) if counted else _of_one(_how(match), verb, thing, behind)
+        for counted, thing in zip(several, things, strict=True)
+    ]
 
 
 def _of_one(how: str, verb: str, thing: str, behind: str) -> Side:
@@ -156,7 +181,7 @@ def _which_more(match: re.Match[str]) -> list[Side]:
     if around is None:
         return []
     before, behind = around
-    return [_of_one(_how(match), before, thing, f"{behind}{match['when'] or ''}") for thing in _counted_alike(match)]
+    return _of_both(match, before, f"{behind}{match['when'] or ''}")
 
 
 def _where_more(match: re.Match[str]) -> list[Side]:

@@ -34,7 +34,7 @@ VERB = (
     r"discuss|explain|apply|evaluate|choose|publish|provide|train|achieve|obtain|observe|look|examine|investigate|"
     r"weigh|expect|predict|introduce|develop|select|compute|calculate|imply|assess|identify|admit|detect|determine|"
     r"analy[sz]e|focus|aim|argue|claim|exclude|assign|cite|prescribe|think|believe|see|agree|differ|call|know|deal|"
-    r"leave|query|search|screen|keep|rate|score|spend|produce|stop|divide|split)"
+    r"leave|query|keep|spend|divide)"
 )
 """What papers and their authors do, as it follows "did"."""
 _GOES_ON = re.compile(

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from rag_assets.question_comparisons import Side, are_apart, measured
+from rag_assets.question_comparisons import Side, are_apart, are_long, measured
 from rag_assets.question_descriptions import PREPOSITION, STUDY, STUDY_PHRASE, VERB
 
 _NAME = r"(?-i:[\w-]*[A-Z][\w-]*)"
@@ -112,7 +112,6 @@ _OF_THINGS_APART = (
     _wording(rf"^(?P<head>.+? {PREPOSITION} )(?P<one>{_DEFINITE}),? {_BESIDE} (?P<other>{_DEFINITE})$"),
 )
 """Only of two things that are hardly of one paper: studies, names, or many words each behind a colon."""
-_LONG_WORDS = 4
 _EACH = (
     _wording(
         rf"^(?P<head>(?:.*?\b)?{_AUXILIARY} )(?:both )?(?P<one>\S+ [^,;:]{{3,90}}?),? and (?P<other>[^,;:]{{3,90}}?) "
@@ -169,8 +168,8 @@ def sides_of(question: str) -> list[Side]:
         return found
     beside = _sides(asked, _OF_THINGS_APART)
     things = [side.thing for side in beside]
-    are_long = ":" in asked and all(len(one.split()) > _LONG_WORDS for one in things)
-    return beside if beside and (are_long or are_apart(*things)) else []
+    are_two = bool(beside) and (are_apart(*things) or (":" in asked and are_long(*things)))
+    return beside if are_two else []
 
 
 def _sides(asked: str, wordings: Iterable[_Wording]) -> list[Side]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
-from rag_assets.question_comparisons import COMPARATIVES, Side
+from rag_assets.question_comparisons import Side, measured_once
 from rag_assets.question_descriptions import PREPOSITION, VERB
 from rag_assets.question_sides import sides_of
 
@@ -49,12 +49,6 @@ _ORDER = re.compile(
     re.IGNORECASE,
 )
 """Behind a question, and no question: "Give both numbers."."""
-_MEASURED_AGAIN = re.compile(
-    rf"^(?P<compared>.*\b(?:{COMPARATIVES})\b.*?),?\s+and\s+"
-    rf"(?:how\s+\w+(?:\s+{_AUXILIARY})?\s+(?:each|both)(?:\s+one)?|by\s+how\s+(?:much|many))\s*\?$",
-    re.IGNORECASE,
-)
-"""Behind a comparison it asks what the comparison asks anyway: "Which was larger, A or B, and how large was each?"."""
 _LIST_ITEM = re.compile(r"[,;]\s+and\s+|;\s+", re.IGNORECASE)
 _ASKS_AGAIN = re.compile(
     rf"^(?P<asked>(?:{PREPOSITION}\s+)?{_ASKING}(?:\s+(?:much|many|long|often|far|large|big|old))?)\s+"
@@ -89,8 +83,8 @@ _LAST_VERB = re.compile(rf" {VERB}$", re.IGNORECASE)
 def split(question: str) -> list[list[Side]]:
     """What is asked, as it was asked, one list for each thing; where the same is asked of two things, one question for
     each of these."""
-    sentences = _SENTENCE_END.split(_MEASURED_AGAIN.sub(r"\g<compared>?", _ORDER.sub("", question)))
-    parts = [part for sentence in sentences for part in _clauses(sentence)]
+    sentences = _SENTENCE_END.split(_ORDER.sub("", question))
+    parts = [part for sentence in sentences for part in _clauses(measured_once(sentence))]
     asked = [_AND_FIRST.sub("", part.strip(" ?;")) + "?" for part in parts]
     return [sides_of(part) or [Side(part, "")] for part in _with_what_is_asked(asked)]
 

@@ -249,8 +249,25 @@ from rag_assets.questions import MOST_PARTS, asks_about_publication, question_pa
             ["How old is the hill trial?", "How old is the valley study?"],
         ),
         (
-            "Is the number of brown ewes on the farm in the valley greater than the count of rams in the winter barn?",
-            ["How many brown ewes on the farm in the valley?", "How many rams in the winter barn?"],
+            "Which is older, the hill trial or the valley study, and how heavy is each?",
+            [
+                "How old is the hill trial?",
+                "How old is the valley study?",
+                "how heavy is each (the hill trial)?",
+                "how heavy is each (the valley study)?",
+            ],
+        ),
+        (
+            "Which is older, the hill trial or the valley study, and how old is each?",
+            ["How old is the hill trial?", "How old is the valley study?"],
+        ),
+        (
+            "In the months until March, how much wool was sold on the farm compared to the same months before?",
+            ["In the months until March, how much wool was sold on the farm compared to the same months before?"],
+        ),
+        (
+            "How many ewes were bled in the first winter, and how old was each?",
+            ["How many ewes were bled in the first winter?", "how old was each?"],
         ),
         (
             "Is the number of ewes greater than the number of rams?",
