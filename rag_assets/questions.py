@@ -71,6 +71,17 @@ _DEFINITION = re.compile(
     r"|^\W*what (?:is|are) (?:an? |the )?[\w-]+(?: [\w-]+){0,3}\W*$",
     re.IGNORECASE,
 )
+_JUDGED = "|".join(
+    "necessary possible important essential safe dangerous permitted allowed forbidden prohibited recommended "
+    "advisable required likely true better best easy easier hard harder difficult acceptable useful common".split()
+)
+_IMPERSONAL = re.compile(
+    rf"\b(?:is|was|would|will|can|could|may|might|should) it (?:be )?(?:\w+ )?(?:{_JUDGED}) (?:for [^,;?]{{1,40}} )?"
+    r"(?:that|to (?!an?\b|the\b|any\b|all\b))"
+    r"|\b(?:does|did|will|would|can) it (?:\w+ )?take (?:[^,;?]{1,40} )?to\b",
+    re.IGNORECASE,
+)
+"""An "it" that stands for nothing: "is it necessary to", "how long does it take to"."""
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
 FUNCTION_WORDS = frozenset(
     "a about an and any are as at be been but by can could did do does for from had has have how if in into is it "
@@ -233,7 +244,7 @@ def _means_something(part: str, least_words: int) -> bool:
     of them points back."""
     words = [word for word in _WORD.findall(part)[1:] if word.lower() not in FUNCTION_WORDS]
     has_name = any(word[0].isupper() for word in words)
-    if _POINTS_BACK.search(part):
+    if _POINTS_BACK.search(_IMPERSONAL.sub("", part)):
         return has_name and len(words) >= _LEAST_WITHOUT_PAPER
     return has_name or len(words) >= least_words
 

@@ -156,6 +156,31 @@ def test_a_part_that_points_back_is_searched_as_the_whole_question_and_named_as_
 
 
 @pytest.mark.parametrize(
+    "second",
+    [
+        "is it necessary to handle the operating panel of the machine with care?",
+        "would it be very dangerous for children to touch the operating panel?",
+        "how many minutes does it take a new user to descale the coffee machine?",
+    ],
+)
+def test_an_it_that_stands_for_nothing_does_not_point_back(second: str) -> None:
+    """Searched as the whole question, the part finds what the other part asks for."""
+    parts = question_parts(f"Which valve did Harper use, and {second}")
+
+    assert [part.searched for part in parts] == ["Which valve did Harper use?", second]
+
+
+@pytest.mark.parametrize(
+    "second", ["is it recommended?", "how long does it take?", "was it dangerous to the people in the plant?"]
+)
+def test_an_it_that_stands_for_something_points_back(second: str) -> None:
+    """ "Is it recommended?" cannot be searched by itself."""
+    question = f"Which valve did Harper use, and {second}"
+
+    assert question_parts(question)[-1].searched == question
+
+
+@pytest.mark.parametrize(
     ("question", "is_about_publication"),
     [
         ("Who wrote the trial of iron in winter?", True),

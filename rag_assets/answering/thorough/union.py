@@ -16,7 +16,7 @@ from rag_assets.domain import Claim, Evidence, QAResult, summed
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import Question
 
-THOROUGH_VERSION = 4
+THOROUGH_VERSION = 5
 """Raise it when the code makes another answer of the same steps."""
 
 
