@@ -63,3 +63,31 @@ def test_a_list_of_short_forms_answers_only_what_asks_for_their_meaning() -> Non
     assert only_announces(text, "What was the sensory conduction velocity of the patients?")
     assert not only_announces(text, "What does SCV stand for?")
     assert not only_announces("Three were tested: mice; rats at night; and cats.", "Which animals were tested?")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See instructions if the appliance does not drain.",
+        "For further information on the allowance for credit losses, refer to Note 13.",
+        "Please see Section 4.2 for the length of colds.",
+    ],
+)
+def test_what_names_another_place_answers_only_what_asks_for_one(text: str) -> None:
+    """It has the words of the question, and the answer stands elsewhere."""
+    assert only_announces(text, "What is done if the appliance does not drain?")
+    assert not only_announces(text, "Where does the report speak of credit losses?")
+    assert not only_announces(text, "Which note has details of the allowance?")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "See a doctor if the cold lasts.",
+        "Set the door gap at 17.5 mm; see figure.",
+        "We refer to the table of colds as the register.",
+    ],
+)
+def test_what_tells_something_beside_a_place_is_an_answer(text: str) -> None:
+    """Only sentences that begin by sending the reader elsewhere say nothing else."""
+    assert not only_announces(text, "What is done if the cold lasts?")

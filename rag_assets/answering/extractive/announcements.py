@@ -1,5 +1,5 @@
-"""Recognises sentences that say what a paper does, where it says it, how its figures are read or what its short forms
-stand for, not what was found.
+"""Recognises sentences that say what a paper does, where something stands, how its figures are read or what its short
+forms stand for, not what was found.
 
 They hold the words of every question about the paper's subject, and answer none but those about its aim. The wordings
 are English.
@@ -35,6 +35,17 @@ _EXPLAINS_MARKS = re.compile(
 _ASKS_FOR_MARKS = re.compile(r"\b(?:bars?|lines?|asterisks?|shaded|colou?rs?|figures?|plots?|graphs?)\b", re.IGNORECASE)
 _LISTS_SHORT_FORMS = re.compile(r"(?:(?:^|; ?)[\w./-]{1,12}(?:: | ?= ?)[^;]{3,80}){3}")
 """Says what short forms stand for: "SCV: sensory conduction velocity; SD: standard deviation; ..."."""
+_PLACES = (
+    r"(?:instructions?|manual|guide|documentation|website|sections?|chapters?|appendix|pages?|tables?|"
+    r"fig(?:ures?|\.)?|notes?|items?|parts?|box|examples?)"
+)
+_POINTS_ELSEWHERE = re.compile(
+    r"^\W*(?:for (?:more|further|additional|full|detailed) \w+[^,.]{0,80}, )?(?:please )?(?:also )?(?:see|refer to) "
+    rf"(?:also )?(?:the |our )?(?:[\w-]+ )?{_PLACES}\b.{{0,200}}$",
+    re.IGNORECASE,
+)
+"""Says where something stands: "See instructions if the appliance does not drain.", "Refer to Note 13 for details."."""
+_ASKS_FOR_A_PLACE = re.compile(rf"\b(?:where|see|refer\w*|mention\w*|{_PLACES})\b", re.IGNORECASE)
 _FOUND = re.compile(
     r"\d\s?%|\d\d|\b(?:found|find|show(?:s|ed|n)? that|reveal\w*|observ\w+|indicat\w+|suggest\w*|conclud\w+|"
     r"demonstrat\w+|result(?:s|ed)? (?:in|from|show)|significant\w*|because|due to|by means of|using|but|however)\b",
@@ -56,6 +67,8 @@ def only_announces(text: str, question: str) -> bool:
     ask for that."""
     if _EXPLAINS_MARKS.match(text) is not None:
         return _ASKS_FOR_MARKS.search(question) is None
+    if _POINTS_ELSEWHERE.match(text) is not None:
+        return _ASKS_FOR_A_PLACE.search(question) is None
     if _LISTS_SHORT_FORMS.search(text) is not None:
         return not asks_for_a_definition(question)
     return _ANNOUNCES.match(text) is not None and _FOUND.search(text) is None and _ASKED.search(question) is None
