@@ -35,7 +35,8 @@ class ExtractiveSettings(StageSettings):
     missing_names: Literal["refuse", "say", "ignore"] = Field(
         "refuse",
         description="What to do about names of the question that stand nowhere in what was found. refuse: a missing "
-        "proper name, code or drug is a refusal, a missing year, number or acronym is said. say: all are said.",
+        "name, code, acronym, number or year is a refusal, the year of a paper and rounded amounts are said. say: all "
+        "are said.",
     )
     diversity: Share = Field(
         0.0,

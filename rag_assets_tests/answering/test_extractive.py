@@ -199,9 +199,11 @@ def test_a_missing_name_can_be_said_beside_the_answer_or_ignored() -> None:
     assert ignored.missing_names == ()
 
 
-def test_a_missing_year_is_said_and_refuses_nothing() -> None:
+def test_the_missing_year_of_a_paper_is_said_and_refuses_nothing() -> None:
     """The year a paper was published in stands in no sentence of it."""
-    draft = answerer().draft("Which constant k of reciprocal rank fusion was chosen in 2009?", [context(FUSION)])
+    question = "Which constant k of reciprocal rank fusion did the 2009 paper choose?"
+
+    draft = answerer().draft(question, [context(FUSION)])
 
     assert draft.claims
     assert draft.missing_names == ("2009",)

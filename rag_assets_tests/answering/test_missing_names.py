@@ -86,17 +86,65 @@ def decisive(question: str) -> list[bool]:
     return [name.is_decisive for name in missing_names(question, [context(chunk("smith2020", STUDY))])]
 
 
-def test_names_codes_and_drugs_decide_about_a_refusal() -> None:
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did the Japanese cohort show?",
+        "Which dose of BMS-986158 was given?",
+        "Does rupintrivir help?",
+        "What is the BMI?",
+        "What did the 4711 nurses wear?",
+        "How many nurses were ill in 2009?",
+        "How many nurses were ill on 30 June 2019?",
+    ],
+)
+def test_a_name_that_stands_nowhere_decides_about_a_refusal(question: str) -> None:
     """An answer about British cohorts is no answer about Japanese ones."""
-    assert decisive("What did the Japanese cohort show?") == [True]
-    assert decisive("Which dose of BMS-986158 was given?") == [True]
-    assert decisive("Does rupintrivir help?") == [True]
+    assert decisive(question) == [True]
 
 
-def test_what_papers_write_otherwise_is_said_and_refuses_nothing() -> None:
-    """Years of publication, acronyms, rounded numbers, half of a name and slips of the keyboard are no evidence."""
-    assert decisive("What did the study of 1958 show?") == [False]
-    assert decisive("What is the BMI?") == [False]
-    assert decisive("What did the 4711 nurses wear?") == [False]
-    assert decisive("What did the World Bank do?") == [False]
-    assert decisive("What treats Clodstridium difficile?") == [False]
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did the study of 1958 show?",
+        "What did the 1958 study show?",
+        "What did the 1958 British cohort show?",
+        "What was found by Harper (1958)?",
+        "What did Harper et al., 1958 find?",
+        "Which receptor was described in cells in 1958?",
+        "What does the book by Harper 1958 say?",
+        "Did 47% of the nurses wear it?",
+        "Did 47 per cent of the nurses wear it?",
+        "Did it cost 47 million?",
+        "What does page 47 show?",
+        "What does Section 47 show?",
+    ],
+)
+def test_a_year_or_number_that_a_paper_may_leave_out_refuses_nothing(question: str) -> None:
+    """The year of a paper stands in few of its sentences, shares are rounded, pages have no number in the text."""
+    contexts = [context(chunk("harper", STUDY.replace("1974", "the seventies")))]
+
+    assert [name.is_decisive for name in missing_names(question, contexts)] == [False]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Which UV lamp was used?", "The samples lay below an ultraviolet lamp."),
+        ("What did the EEG show?", "Electroencephalography showed slow waves."),
+        ("What did the MRI show?", "In fMRI the cortex was active."),
+        ("What did the World Bank do?", STUDY),
+        ("What treats Clodstridium difficile?", STUDY),
+    ],
+)
+def test_a_name_of_which_something_was_found_refuses_nothing(question: str, text: str) -> None:
+    """Short forms of one word, half of a name and slips of the keyboard are no evidence."""
+    found = missing_names(question, [context(chunk("smith2020", text))])
+
+    assert [name.is_decisive for name in found] == [False]
+
+
+@pytest.mark.parametrize("date", ["27 February", "February 27", "the 27th of February", "27 of February"])
+def test_the_day_of_a_date_is_no_name(date: str) -> None:
+    """Papers write days in many ways."""
+    assert missing(f"What happened on {date}?") == []

@@ -22,7 +22,6 @@ _MIN_COMMON_START = 4
 """Letters that a proper name and a word must begin with alike to count as one: "China" and "Chinese"."""
 _MIN_MISSPELT_CHARS = 8
 """Shorter names that differ in one letter are different names: "Ireland" and "Iceland"."""
-_DECISIVE = frozenset({NameKind.PROPER, NameKind.CODE, NameKind.DRUG})
 _FILLERS = frozenset("a an and by for in of on or the to with".split())
 _SAME = (
     frozenset("french france".split()),
@@ -63,8 +62,8 @@ class MissingName:
     text: str
     """As the question has it; of a name of several words, all of it."""
     is_decisive: bool
-    """Whether what was found must be about something else. Not where part of the name was found, or a word that differs
-    in one letter; nor for years (a paper's own stands in no sentence), acronyms and numbers (written in other ways)."""
+    """Whether what was found must be about something else. Not where a paper may answer without the name, nor where
+    part of the name was found, a word that differs in one letter or one that an acronym may be short for."""
 
 
 def missing_names(question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
@@ -75,7 +74,8 @@ def missing_names(question: str, contexts: Sequence[Context]) -> tuple[MissingNa
     for name in names:
         if found is not None and not found.holds(name):
             text = " ".join(name.run)
-            missing.setdefault(text, MissingName(text, name.kind in _DECISIVE and not found.holds_something_like(name)))
+            is_decisive = not (name.is_loose or found.holds_something_like(name))
+            missing.setdefault(text, MissingName(text, is_decisive))
     return tuple(missing.values())
 
 
@@ -132,10 +132,14 @@ class _Found:
         return self._holds_kin(name, written) or self._holds_acronym(name, written)
 
     def holds_something_like(self, name: Name) -> bool:
-        """Whether another word of a name of several words is there, or a word that differs from it in one letter."""
+        """Whether another word of a name of several words is there, a word that differs from it in one letter, or one
+        that an acronym may be short for."""
         if any(word != name.text and word.casefold() in self._joined for word in name.run):
             return True
         written = name.text.casefold()
+        if name.kind is NameKind.ACRONYM:
+            short_for = re.compile(r"\w+?".join(written.removesuffix("s")) + r"\w{2,}")
+            return any(word.endswith(written) or short_for.fullmatch(word) for word in set(self.words))
         return len(written) >= _MIN_MISSPELT_CHARS and any(
             OSA.distance(written, word, score_cutoff=1) <= 1 for word in set(self.words) if word[0] == written[0]
         )

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from rag_assets.question_descriptions import STUDY
+
 WORD = re.compile(r"[^\W_]+(?:[-‐‑–−.,/][^\W_]+)*")
 """A word, code or number; hyphens, points and slashes inside belong to it."""
 _YEAR = re.compile(r"(?:1[5-9]|20)\d\d")
@@ -22,6 +24,7 @@ _FISCAL_YEAR_BEFORE = re.compile(r"\b(?:[FC]Y|Q[1-4]['’]?)(?=(?:19|20)\d\d\b)"
 _CAPITALISED = re.compile(r"[A-Z][^\W\d_]+")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;]\s)[\W_]*$")
 _LOOK_BACK_CHARS = 8
+_LOOK_ROUND_CHARS = 80
 _TITLE_CASE_SHARE, _TITLE_CASE_WORDS = 0.6, 4
 """From this share of capitalised words on, and in so many words, capitals tell no names apart."""
 _DRUG = re.compile(
@@ -29,12 +32,30 @@ _DRUG = re.compile(
     r"azepam|parin|floxacin|cycline|tidine|triptan|dronate|setron|lukast|platin|taxel)"
 )
 """Ends in a stem of international nonproprietary names (World Health Organization, "The use of stems")."""
+_MONTH = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
+    r"nov(?:ember)?|dec(?:ember)?)"
+)
 _DATES = re.compile(
-    r"\d+(?:st|nd|rd|th)|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
-    r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|(?:mon|tues|wednes|thurs|fri|satur|sun)day",
+    rf"\d+(?:st|nd|rd|th)|{_MONTH}|(?:mon|tues|wednes|thurs|fri|satur|sun)day",
     re.IGNORECASE,
 )
 """Days and months are written in too many ways to say that they are missing."""
+_MONTH_BEFORE = re.compile(rf"\b{_MONTH}\.? $", re.IGNORECASE)
+_MONTH_BEHIND = re.compile(rf" (?:of )?{_MONTH}\b", re.IGNORECASE)
+_DAY = re.compile(r"[0-3]?\d")
+_STUDY_BEHIND = re.compile(rf"\)?,? (?:[\w-]+ ){{0,3}}?{STUDY}\b", re.IGNORECASE)
+_WROTE = r"(?:propos|introduc|present|publish|appear|describ|develop|invent|wr[io]t)"
+_PAPER_BEFORE = re.compile(
+    rf"(?i:\b{STUDY} (?:of|from|in) |\b{_WROTE}\w*\b[^,;?]{{0,40}} in |[(\[]|\bet al\.?,? )$"
+    rf"|\w (?!(?i:{_MONTH})\b)[A-Z]\w+,? $"
+)
+"""What stands before the year in which a paper appeared: "the study of", "proposed in", "by Smith (", "does Smith"."""
+_SHARE_BEHIND = re.compile(r"\s?(?:%|per ?cent\b|thousand\b|million\b|billion\b|times\b|-?fold\b)", re.IGNORECASE)
+_PLACE = r"(?:pages?|pp?\.|sections?|chapters?|fig(?:ures?|\.)|tables?|appendix|lines?|parts?)"
+_PLACE_WORD = re.compile(_PLACE, re.IGNORECASE)
+"""Capitalised before a number, and no name."""
+_PLACE_BEFORE = re.compile(rf"\b{_PLACE} $", re.IGNORECASE)
 
 
 class NameKind(StrEnum):
@@ -58,6 +79,9 @@ class Name:
     kind: NameKind
     run: tuple[str, ...]
     """The capitalised words it stands among, itself included; it alone where there are none."""
+    is_loose: bool = False
+    """Whether a paper may answer without it: the year in which the paper appeared stands in few of its sentences,
+    shares and large amounts are rounded and written out, the number of a page or section is no part of the text."""
 
 
 def names_in(question: str) -> list[Name]:
@@ -73,7 +97,8 @@ def names_in(question: str) -> list[Name]:
         for word in run:
             kind = _kind(told, word)
             if kind is not None:
-                name = Name(question[word.start() : word.end()], kind, tuple(one[0] for one in run))
+                text, its_run = question[word.start() : word.end()], tuple(one[0] for one in run)
+                name = Name(text, kind, its_run, _is_loose(question, word, kind))
                 found.setdefault(word[0].casefold(), name)
     return list(found.values())
 
@@ -102,12 +127,13 @@ def _runs(question: str) -> Iterator[Sequence[re.Match[str]]]:
 
 def _kind(question: str, word: re.Match[str]) -> NameKind | None:
     text = word[0]
-    if _DATES.fullmatch(text):
+    if _DATES.fullmatch(text) or _PLACE_WORD.fullmatch(text):
         return None
     if _YEAR.fullmatch(text):
         return NameKind.YEAR
     if _NUMBER.fullmatch(text):
-        return NameKind.NUMBER if len(text) >= _LEAST_NUMBER_CHARS else None
+        is_told = len(text) >= _LEAST_NUMBER_CHARS and not _is_day(question, word)
+        return NameKind.NUMBER if is_told else None
     if _SAID_OTHERWISE.fullmatch(text):
         return None
     if _ACRONYM.fullmatch(text):
@@ -117,6 +143,26 @@ def _kind(question: str, word: re.Match[str]) -> NameKind | None:
     if _DRUG.fullmatch(text.casefold()):
         return NameKind.DRUG
     return NameKind.PROPER if _CAPITALISED.match(text) and not _begins_sentence(question, word) else None
+
+
+def _is_day(question: str, word: re.Match[str]) -> bool:
+    """Whether a number is the day of a date: "27 February", "June 30, 2023"."""
+    before, behind = _around(question, word)
+    has_month = _MONTH_BEFORE.search(before) or _MONTH_BEHIND.match(behind)
+    return _DAY.fullmatch(word[0]) is not None and has_month is not None
+
+
+def _is_loose(question: str, word: re.Match[str], kind: NameKind) -> bool:
+    before, behind = _around(question, word)
+    if kind is NameKind.YEAR:
+        return bool(_STUDY_BEHIND.match(behind) or _PAPER_BEFORE.search(before))
+    return bool(_SHARE_BEHIND.match(behind) or _PLACE_BEFORE.search(before))
+
+
+def _around(question: str, word: re.Match[str]) -> tuple[str, str]:
+    """What stands right before and behind a word."""
+    start, end = word.span()
+    return question[max(0, start - _LOOK_ROUND_CHARS) : start], question[end : end + _LOOK_ROUND_CHARS]
 
 
 def _begins_sentence(question: str, word: re.Match[str]) -> bool:
