@@ -134,6 +134,30 @@ def test_steps_of_a_list_are_no_headings(tmp_path: Path, read: Read) -> None:
     assert not set(headings) & set(steps)
 
 
+@pytest.mark.parametrize("points", [" ..... ", " . . . . ", "…… ", " ____ "])
+@pytest.mark.parametrize("read", WITHOUT_FONTS)
+def test_a_table_of_contents_has_no_headings(tmp_path: Path, read: Read, points: str) -> None:
+    """Its last line would be the section of the whole document, as no number follows that."""
+    first, second, third = (
+        f"{title}{points}{page}" for page, title in enumerate(["1 Flock", "1.1 Iron Diet", "2 Long Winters"], 2)
+    )
+    capitals = f"LONG WINTERS{points}9"
+    sections = [
+        ("Contents", [first]),
+        (second, [third]),
+        (capitals, [first]),
+        ("1 Flock", paragraph("sheep")),
+        ("1.1 Iron Diet", paragraph("iron")),
+        ("2 Long Winters", paragraph("snow")),
+    ]
+
+    document = read(tmp_path, sections)
+
+    headings = [block.text for block in document.blocks if block.kind is BlockKind.HEADING]
+    assert not set(headings) & {first, second, third, capitals}
+    assert path_of(document, "iron number 1") == ["1 Flock", "1.1 Iron Diet"]
+
+
 @pytest.mark.parametrize(
     "item",
     [

@@ -20,6 +20,8 @@ _MAX_NUMBER_GAP = 2
 _MAX_CAPITALS_WORDS = 10
 _MAX_LINES_OF_ITEM = 8
 _MAX_GAP_LINES = 3
+_ENTRY_OF_CONTENTS = re.compile(r"(?:\.{3,}|(?:\. ){3,}|…{2,}|_{3,})\s*\d{1,4}$")
+"""A title, a row of points and the page: "5.5 Buttons ..... 34"."""
 _ENDS_LIKE_PROSE = re.compile(r"[.,;:\-–—]$|\b(?:and|or|of|the|in|for|with|to|a|by|on)$", re.IGNORECASE)
 
 
@@ -28,8 +30,10 @@ def numbered_heading_lines(lines: Sequence[str]) -> frozenset[int]:
 
     lines: all lines in reading order, empty ones where a paragraph ends. A line with the usual name of a section
     ("1. Introduction") is believed unless it stands in a list, and one with the mark of a Markdown heading always; the
-    others must fit into the outline. One numbered line without a name makes no outline. Linear in the number of lines.
+    others must fit into the outline. One numbered line without a name makes no outline. A line of a table of contents
+    counts as empty. Linear in the number of lines.
     """
+    lines = ["" if _ENTRY_OF_CONTENTS.search(line.rstrip()) else line for line in lines]
     numbers = {at: number for at, line in enumerate(lines) if (number := heading_number(line))}
     outline = _Outline()
     previous: tuple[int, HeadingNumber] | None = None
@@ -61,7 +65,7 @@ def looks_like_heading(line: str) -> bool:
         return False
     if is_plain_section_name(line) and not line.rstrip().endswith(":"):
         return True
-    if _ends_like_prose(line):
+    if _ends_like_prose(line) or _ENTRY_OF_CONTENTS.search(line.rstrip()):
         return False
     if is_section_name(line):
         return True
