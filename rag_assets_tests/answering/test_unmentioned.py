@@ -18,7 +18,7 @@ from rag_assets.domain import Context, Evidence
 from rag_assets.hosted.replies import ReplyCache
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings, ExtractiveSettings
-from rag_assets_tests.answering.builders import WordEncoder, WordReader, chunk, context, evidence
+from rag_assets_tests.answering.builders import Says, WordEncoder, WordReader, chunk, context, evidence
 
 SURVEY = chunk(
     "survey",
@@ -65,6 +65,40 @@ def test_only_the_papers_that_are_quoted_count() -> None:
 
     assert [claim.citations[0].chunk_id for claim in draft.claims] == [SURVEY.chunk_id]
     assert draft.missing_words == ("resistant",)
+
+
+TWIN = chunk("twin", "Of all tuberculosis cases in the province none were resistant, and few were miners.")
+CASES = "Of all tuberculosis cases in the province 12% were found by screening."
+
+
+def read_answer(question: str, score: float) -> DraftAnswer:
+    """The draft where the sentence on cases is read with that score, and no other answers."""
+    readers = Readers(WordReader(), Says({CASES: score}, others=-6.0))
+    answerer = ExtractiveAnswerer(readers, ExtractiveSettings(), min_sources=1)
+    return answerer.draft(question, [context(SURVEY), context(TWIN)])
+
+
+def test_a_sentence_that_is_hardly_sure_is_no_answer_where_two_words_are_missing() -> None:
+    """The answer of a paper on something else would come above the remark that it has these words nowhere."""
+    refused = read_answer("Which share of the tuberculosis cases in the province were resistant miners?", -1.0)
+
+    assert refused.claims == ()
+    assert [claim.text for claim in refused.nearest] == [CASES]
+
+
+@pytest.mark.parametrize(
+    ("question", "score"),
+    [
+        ("Which share of the tuberculosis cases in the province were resistant?", -1.0),
+        ("Which share of the tuberculosis cases in the province were resistant miners?", 9.0),
+    ],
+)
+def test_one_missing_word_or_a_sure_sentence_is_an_answer(question: str, score: float) -> None:
+    """Readers use a word of their own; what is said of it is said beside the answer."""
+    answered = read_answer(question, score)
+
+    assert [claim.text for claim in answered.claims] == [CASES]
+    assert "resistant" in answered.missing_words
 
 
 class Quoting:

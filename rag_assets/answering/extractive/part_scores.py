@@ -6,6 +6,7 @@ describes it. A part that asks for something of which that paper does not speak 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,9 +25,21 @@ from rag_assets.settings import ExtractiveSettings
 _DESCRIBED_STANDING = 1.4
 """Of every passage of a paper that the question describes; 1 is that of the first passage found. Where paper and
 question fit, less is asked of the sentence."""
-_SURE_FROM = 0.63
-"""A sentence that is so relevant is published even where its paper does not speak of a word of the question: the answer
-says so (`missing_words`)."""
+_JUST_BELOW = 0.99
+
+
+class _Doubt(NamedTuple):
+    """When a part is not answered for words of which its paper does not speak. Above, and for fewer words, the answer
+    says that they are missing (`missing_words`)."""
+
+    below: float
+    """The relevance of its best candidate."""
+    n_words: int
+
+
+_DOUBT = _Doubt(below=0.63, n_words=1)
+_DOUBT_OF_READ = _Doubt(below=0.9, n_words=2)
+"""Where the candidates were read together with the part."""
 
 
 class PartScorer:
@@ -50,7 +63,7 @@ class PartScorer:
             self._part(one, weight, (read, nearness_of(tokens.vectors, vectors)), standing, len(asked))
             for one, weight, tokens in zip(asked, weights, questions, strict=True)
         ]
-        return read, [self._if_mentioned(one, part, contexts) for one, part in zip(asked, parts, strict=True)]
+        return read, [self._if_mentioned(one, part, read, contexts) for one, part in zip(asked, parts, strict=True)]
 
     def _part(
         self,
@@ -73,19 +86,20 @@ class PartScorer:
         is_read = self._sentences is not None
         return Part(text, weights, relevance, asked.paper_id, is_described=bool(asked.part.about), is_read=is_read)
 
-    def _if_mentioned(self, asked: AskedPart, part: Part, contexts: Sequence[Context]) -> Part:
-        """The part; without relevant candidates where its paper does not speak of what it asks.
-
-        A part whose candidates were read with it needs no such guess.
-        """
-        if part.is_read:
-            return part
+    def _if_mentioned(
+        self, asked: AskedPart, part: Part, candidates: Sequence[Candidate], contexts: Sequence[Context]
+    ) -> Part:
+        """The part; with candidates that are not relevant enough for an answer where its paper does not speak of what
+        it asks."""
         best = float(part.relevance.max(initial=0.0))
-        own = [one for one in contexts if one.paper_id == part.paper_id]
-        is_doubtful = part.paper_id is not None and self._settings.min_relevance <= best < _SURE_FROM
-        if is_doubtful and unmentioned(asked.part.asked, own, self._reader):
-            return replace(part, relevance=np.zeros_like(part.relevance))
-        return part
+        doubt = _DOUBT_OF_READ if part.is_read else _DOUBT
+        paper = candidates[int(part.relevance.argmax())].paper_id if part.is_read and candidates else part.paper_id
+        if paper is None or not self._settings.min_relevance <= best < doubt.below:
+            return part
+        own = [one for one in contexts if one.paper_id == paper]
+        if len(unmentioned(asked.part.asked, own, self._reader)) < doubt.n_words:
+            return part
+        return replace(part, relevance=part.relevance * (_JUST_BELOW * self._settings.min_relevance / best))
 
 
 def _weighed_among(asked: AskedPart, candidates: Sequence[Candidate]) -> list[Candidate]:
