@@ -86,6 +86,16 @@ def test_a_sentence_that_is_hardly_sure_is_no_answer_where_two_words_are_missing
     assert [claim.text for claim in refused.nearest] == [CASES]
 
 
+def test_a_part_that_lacks_two_words_stays_open_beside_one_that_is_answered() -> None:
+    """What is published for the other part comes near it."""
+    answered = read_answer(
+        "Which share of the tuberculosis cases were found, and which share of the cases were resistant miners?", 2.0
+    )
+
+    assert [claim.text for claim in answered.claims] == [CASES]
+    assert answered.unanswered == ("which share of the cases were resistant miners?",)
+
+
 @pytest.mark.parametrize(
     ("question", "score"),
     [

@@ -25,7 +25,8 @@ from rag_assets.settings import ExtractiveSettings
 _DESCRIBED_STANDING = 1.4
 """Of every passage of a paper that the question describes; 1 is that of the first passage found. Where paper and
 question fit, less is asked of the sentence."""
-_JUST_BELOW = 0.99
+_SHARE_OF_NO_ANSWER = 0.4
+"""Of `min_relevance`: what the best sentence is brought down to. It is shown as near, and calls no part answered."""
 
 
 class _Doubt(NamedTuple):
@@ -99,7 +100,7 @@ class PartScorer:
         own = [one for one in contexts if one.paper_id == paper]
         if len(unmentioned(asked.part.asked, own, self._reader)) < doubt.n_words:
             return part
-        return replace(part, relevance=part.relevance * (_JUST_BELOW * self._settings.min_relevance / best))
+        return replace(part, relevance=part.relevance * (_SHARE_OF_NO_ANSWER * self._settings.min_relevance / best))
 
 
 def _weighed_among(asked: AskedPart, candidates: Sequence[Candidate]) -> list[Candidate]:
