@@ -132,6 +132,7 @@ def test_a_year_or_number_that_a_paper_may_leave_out_refuses_nothing(question: s
     [
         ("Which UV lamp was used?", "The samples lay below an ultraviolet lamp."),
         ("What did the EEG show?", "Electroencephalography showed slow waves."),
+        ("What did the EEGs show?", "Electroencephalography showed slow waves."),
         ("What did the MRI show?", "In fMRI the cortex was active."),
         ("What did the World Bank do?", STUDY),
         ("What treats Clodstridium difficile?", STUDY),
@@ -142,6 +143,14 @@ def test_a_name_of_which_something_was_found_refuses_nothing(question: str, text
     found = missing_names(question, [context(chunk("smith2020", text))])
 
     assert [name.is_decisive for name in found] == [False]
+
+
+@pytest.mark.parametrize("word", ["Universe", "University", "Viewing", "Ulva"])
+def test_an_acronym_is_short_for_no_word_without_its_letters_apart_and_in_order(word: str) -> None:
+    """Otherwise any word would do."""
+    found = missing_names("Which UIV lamp was used?", [context(chunk("smith2020", f"A {word} lamp was used."))])
+
+    assert [name.is_decisive for name in found] == [True]
 
 
 @pytest.mark.parametrize("date", ["27 February", "February 27", "the 27th of February", "27 of February"])

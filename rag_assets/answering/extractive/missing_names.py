@@ -138,8 +138,8 @@ class _Found:
             return True
         written = name.text.casefold()
         if name.kind is NameKind.ACRONYM:
-            short_for = re.compile(r"\w+?".join(written.removesuffix("s")) + r"\w{2,}")
-            return any(word.endswith(written) or short_for.fullmatch(word) for word in set(self.words))
+            short = written.removesuffix("s")
+            return any(word.endswith(short) or _may_be_short_for(short, word) for word in set(self.words))
         return len(written) >= _MIN_MISSPELT_CHARS and any(
             OSA.distance(written, word, score_cutoff=1) <= 1 for word in set(self.words) if word[0] == written[0]
         )
@@ -157,6 +157,15 @@ class _Found:
             return True
         acronym = "".join(word[0].casefold() for word in name.run)
         return len(acronym) > 1 and acronym in self._joined
+
+
+def _may_be_short_for(acronym: str, word: str) -> bool:
+    """Whether a word begins with the first letter of an acronym and has the others in order, all apart: "uv" and
+    "ultraviolet"."""
+    at = 0 if word[0] == acronym[0] else -1
+    for letter in acronym[1:]:
+        at = word.find(letter, at + 2) if at >= 0 else -1
+    return at >= 0
 
 
 def _without_ordinary_parts(text: str) -> str:

@@ -22,6 +22,8 @@ _MAX_LINES_OF_ITEM = 8
 _MAX_GAP_LINES = 3
 _ENTRY_OF_CONTENTS = re.compile(r"(?:\.{3,}|(?:\. ){3,}|…{2,}|_{3,})\s*\d{1,4}$")
 """A title, a row of points and the page: "5.5 Buttons ..... 34"."""
+_MAX_END_OF_ENTRY = 20
+"""Of a row of points only its end is looked at: it may be as long as the line."""
 _ENDS_LIKE_PROSE = re.compile(r"[.,;:\-–—]$|\b(?:and|or|of|the|in|for|with|to|a|by|on)$", re.IGNORECASE)
 
 
@@ -33,7 +35,7 @@ def numbered_heading_lines(lines: Sequence[str]) -> frozenset[int]:
     others must fit into the outline. One numbered line without a name makes no outline. A line of a table of contents
     counts as empty. Linear in the number of lines.
     """
-    lines = ["" if _ENTRY_OF_CONTENTS.search(line.rstrip()) else line for line in lines]
+    lines = ["" if _is_entry_of_contents(line) else line for line in lines]
     numbers = {at: number for at, line in enumerate(lines) if (number := heading_number(line))}
     outline = _Outline()
     previous: tuple[int, HeadingNumber] | None = None
@@ -65,7 +67,7 @@ def looks_like_heading(line: str) -> bool:
         return False
     if is_plain_section_name(line) and not line.rstrip().endswith(":"):
         return True
-    if _ends_like_prose(line) or _ENTRY_OF_CONTENTS.search(line.rstrip()):
+    if _ends_like_prose(line) or _is_entry_of_contents(line):
         return False
     if is_section_name(line):
         return True
@@ -74,6 +76,10 @@ def looks_like_heading(line: str) -> bool:
     n_letters = sum(character.isalpha() for character in line)
     is_wordy = n_letters >= 5 and n_letters > 0.6 * len(line.replace(" ", ""))
     return line.isupper() and is_wordy and len(words) <= _MAX_CAPITALS_WORDS and "," not in line
+
+
+def _is_entry_of_contents(line: str) -> bool:
+    return _ENTRY_OF_CONTENTS.search(line.rstrip()[-_MAX_END_OF_ENTRY:]) is not None
 
 
 def _ends_like_prose(line: str) -> bool:
