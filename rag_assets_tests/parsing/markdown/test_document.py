@@ -290,6 +290,7 @@ def test_files_written_for_readers_are_read_to_the_last_word(path: Path) -> None
     document = parse_markdown(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings())
 
     found = set(re.findall(r"[A-Za-z]{5,}", " ".join([document.title, *(block.text for block in document.blocks)])))
-    missing = set(re.findall(r"[A-Za-z]{5,}", path.read_text("utf-8"))) - found
+    without_addresses = re.sub(r"\]\([^)\s]*\)", "]", path.read_text("utf-8"))
+    missing = set(re.findall(r"[A-Za-z]{5,}", without_addresses)) - found
     assert document.blocks
-    assert len(missing) <= 1, "a word of an address, which is not text"
+    assert len(missing) <= 1, f"{missing} stood in the file and are in no block"
