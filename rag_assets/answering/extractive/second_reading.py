@@ -12,20 +12,21 @@ from rag_assets.answering.drafts import PrecededText, SentenceReader
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
 from rag_assets.answering.extractive.relevance import Relevances
 
-N_READ = 16
-"""Candidates of a question, or of each part of one with two; more of them cost time and find no more answers
-(docs/adr/0052)."""
-N_READ_OF_ALL_PARTS, LEAST_READ_OF_A_PART = 32, 8
-"""Of a question with more parts."""
-_NEARNESS_WEIGHT = 10.0
-"""Of the relevance so far, beside the score. Less of it answers questions from fields of which no paper is: there the
-score, which was trained on questions about the papers, is too high."""
+N_AT_ONCE = 16
+"""Candidates of a part of the question that are read before looking whether one is sure."""
+N_READ_OF_A_PART, N_READ_OF_ALL_PARTS = 48, 96
+"""At most so many are read of one part, and of all parts together (docs/adr/0057)."""
+_NEARNESS_WEIGHT = 7.0
+"""Of the relevance so far, beside the score. With less of it, questions from fields of which no paper is are answered:
+there the score, which was trained on questions about the papers, is too high."""
 _ROW_AHEAD = 0.3
 """Rows are that much more relevant than sentences before they are read: they had to match the question by name."""
 _ANSWERS_FROM = 0.6
 """The relevance that a candidate gets whose score and relevance so far are just enough together."""
-_ENOUGH = 6.5
+_ENOUGH = 5.0
 """That sum."""
+_SURE_FROM = 0.9
+"""Nothing more is read for a part once a candidate has this relevance."""
 _BEFORE_CHARS = 200
 
 
@@ -37,16 +38,19 @@ def read_again(
     relevance: by nearness, 0 for what cannot answer. n_parts: of the whole question, each of which has its own
     candidates read. What is not read is no more relevant afterwards than the least of what is.
     """
-    n_read = max(LEAST_READ_OF_A_PART, min(N_READ, N_READ_OF_ALL_PARTS // n_parts))
+    most = min(N_READ_OF_A_PART, N_READ_OF_ALL_PARTS // n_parts)
     order = np.argsort(-relevance, kind="stable")
-    read = order[relevance[order] > 0][:n_read]
-    if not len(read):
+    near = order[relevance[order] > 0][:most]
+    found = np.empty(0, np.float32)
+    while len(found) < len(near) and found.max(initial=0.0) < _SURE_FROM:
+        read = near[len(found) : len(found) + N_AT_ONCE]
+        ahead = np.array([_ROW_AHEAD if candidates[i].kind is CandidateKind.ROW else 0.0 for i in read], np.float32)
+        scores = reader.scores(question, [preceded(candidates[i]) for i in read])
+        found = np.append(found, _share(scores + _NEARNESS_WEIGHT * (relevance[read] - ahead)))
+    if not len(found):
         return relevance
-    ahead = np.array([_ROW_AHEAD if candidates[i].kind is CandidateKind.ROW else 0.0 for i in read], np.float32)
-    scores = reader.scores(question, [preceded(candidates[i]) for i in read])
-    found = _share(scores + _NEARNESS_WEIGHT * (relevance[read] - ahead))
     moved: Relevances = np.minimum(relevance, found.min())
-    moved[read] = found
+    moved[near[: len(found)]] = found
     return moved
 
 
