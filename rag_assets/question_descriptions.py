@@ -57,6 +57,7 @@ the players of the game with dice win?"."""
 
 
 _STUDY_PHRASE = re.compile(STUDY_PHRASE, re.IGNORECASE)
+_STUDY = re.compile(rf"\b{STUDY}\b", re.IGNORECASE)
 
 
 class Described(NamedTuple):
@@ -88,6 +89,11 @@ def described(question: str) -> Described:
 def is_study_phrase(thing: str) -> bool:
     """Whether the words of a thing call it a study: the words of the other thing then describe a paper too."""
     return _STUDY_PHRASE.fullmatch(thing) is not None
+
+
+def names_a_study(question: str) -> bool:
+    """Whether a question has a word that papers are called by: "study", "review", "trial"."""
+    return _STUDY.search(question) is not None
 
 
 def described_by(question: str, thing: str) -> Described:

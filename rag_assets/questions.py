@@ -25,7 +25,7 @@ from pydantic_core import PydanticCustomError
 from rag_assets.domain import EVERYTHING, Filter
 from rag_assets.errors import InvalidFilter, InvalidQuestions, MissingInput
 from rag_assets.question_comparisons import Side
-from rag_assets.question_descriptions import Described, described, described_by, is_study_phrase
+from rag_assets.question_descriptions import Described, described, described_by, is_study_phrase, names_a_study
 from rag_assets.question_splitting import split
 
 MAX_QUESTION_CHARS = 4000
@@ -39,11 +39,14 @@ _ABOUT_PUBLICATION = re.compile(
     r"\b(?:study|research|experiment|trial|survey|review|analysis|meta-analysis|investigation|work|project|paper)\b"
     r"|\bwho (?:is|are|was|were) (?:the (?:\w+ )?(?:people|persons?|researchers?|scientists?|team) )?behind\b"
     r"|\bwritten by\b"
-    r"|(?<!\bdo the )(?<!\bdoes the )(?<!\bdid the )\bauthors? (?:of|behind)\b"
-    r"|\b(?:who|which|what|list|name|names of) (?:(?:is|are|were) )?(?:the )?authors?\b"
+    r"|(?<!\bdo the )(?<!\bdoes the )(?<!\bdid the )(?<!\band the )\bauthors? (?:of|behind)\b"
+    r"|\b(?:who|which|what|list|name|names of) (?:(?:is|are|were) )?(?:the )?"
+    r"(?:first |last |lead |senior |sole |corresponding )?authors?\b"
+    r"(?! (?:drafted|collected|analy[sz]ed|contributed|conceived|designed|supervised|performed|ran)\b)"
     r"|\b(?:which|what|whose) (?:journals?|institutions?|universit(?:y|ies)|affiliations?)\b|\baffiliated\b"
     r"|\bwhere do(?:es)? the (?:\w+ )?(?:authors?|researchers?)\b.{0,80}\bwork\b"
-    r"|\bwhen (?:was|were|did) .{1,120}\b(?:published|publish|appear)\b|\bpublication (?:date|year)\b|\bdoi\b",
+    r"|\bwhen (?:was|were|did) .{1,160}\b(?:published|publish|appear|come out|put on arxiv)\b"
+    r"|\bpublication (?:date|year)\b|\bdoi\b",
     re.IGNORECASE,
 )
 _ABOUT_STATEMENTS = re.compile(
@@ -53,6 +56,7 @@ _ABOUT_STATEMENTS = re.compile(
     r"|\bfund(?:ed|er|ers|ing|s)?\b|\bfinanc(?:ed|ing|ial support)\b|\bsponsor|\bgrants?\b|\bpaid for\b"
     r"|\b(?:conflicts?|competing|conflicting|declared?)\b.{0,20}\binterests?\b|\bdisclos"
     r"|\bwhere (?:can|could|may) (?:one|i|we|readers|people) (?:get|obtain|access|download)\b"
+    r"|\b(?:who|which authors?) (?:drafted|collected|analy[sz]ed|conceived|supervised)\b"
     r"|\backnowledg|\bthank|\bcontribut(?:ed|ions?)\b|\b(?:ethics|review board|ethical)\b|\bapprov(?:ed|al)\b"
     r"|\baction editor\b|\bedited\b|\borcid\b|\bsupplement(?:ary|al) (?:material|information)",
     re.IGNORECASE,
@@ -63,6 +67,13 @@ _SUMMARY = re.compile(
     r"|\b(?:summary|overview|gist) of (?:the|this) (?:paper|study|article)\b"
     r"|\bwhat (?:is|are|was|were) (?:the|this) (?:paper|study|article)\b.{0,120}\babout\b"
     r"|\bwhat does (?:the|this) (?:paper|study|article)\b.{0,120}\b(?:say|show|find)\b",
+    re.IGNORECASE,
+)
+_FINDINGS = re.compile(
+    r"^\W*(?:and |so )?what (?:did|do|does) [^,;:]{3,160}? (?:find|show|conclude|discover|report|reveal)"
+    r"(?: (?:out|overall|in the end))?\W*$"
+    r"|^\W*(?:and |so )?what (?:are|is|were|was) the (?:(?:main|key|major|central|overall|most important) )?"
+    r"(?:findings?|results?|conclusions?) (?:of|from|in) [^,;:]{3,160}$",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -189,9 +200,21 @@ def asks_for_summary(question: str) -> bool:
     return _SUMMARY.search(question) is not None
 
 
+def asks_for_findings(question: str) -> bool:
+    """Whether a question asks what a paper found as a whole: "What did the trial of X find?"; not what it found about
+    something."""
+    return _FINDINGS.search(question) is not None and names_a_study(question)
+
+
 def asks_for_a_definition(question: str) -> bool:
     """Whether a question asks what a name means: abstracts and introductions say it."""
     return _DEFINITION.search(question) is not None
+
+
+def whole(question: str) -> QuestionPart:
+    """A question as its only part."""
+    asked, about = described(question)
+    return QuestionPart(question, question, asked, about)
 
 
 def question_parts(question: str) -> list[QuestionPart]:
@@ -200,8 +223,7 @@ def question_parts(question: str) -> list[QuestionPart]:
     "Why is X scaled, and who proposed Y?" is two. "What is done about X: in a, and in b?" is "What is done about X: in
     a" and "What is done about X: in b". A part that describes no paper is asked of those that the others describe.
     """
-    whole = described(question)
-    alone = [QuestionPart(question, question, whole.asked, whole.about)]
+    alone = [whole(question)]
     if asks_for_summary(question):
         return alone
     things = [thing for sides in split(question) for thing in _taken_apart(sides)]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from benchmarks.reader_training.lines import Line
 from benchmarks.reader_training.nearness import NearLines
 from benchmarks.reader_training.questions import Question
-from rag_assets.answering.extractive.second_reading import N_READ
+from rag_assets.answering.extractive.second_reading import N_READ_OF_A_PART
 
 Scores = NDArray[np.float32]
 Score = Callable[[str, Sequence[Line]], Scores]
@@ -22,7 +22,7 @@ class Candidates:
 
     question: Question
     lines: tuple[Line, ...]
-    """The nearest of its paper, nearest first, at most N_READ."""
+    """The nearest of its paper, nearest first, at most N_READ_OF_A_PART."""
 
     @property
     def are_right(self) -> list[bool]:
@@ -47,14 +47,14 @@ class Measured:
     def __str__(self) -> str:
         return (
             f"{self.n_answerable} answerable questions: nearest line right {self.nearest_right:.3f}, best line right "
-            f"{self.best_right:.3f}, right one among the nearest {N_READ} {self.any_right:.3f}; AUC against "
+            f"{self.best_right:.3f}, right one among the nearest {N_READ_OF_A_PART} {self.any_right:.3f}; AUC against "
             f"{self.n_unanswerable} unanswerable ones {self.auc:.3f}"
         )
 
 
 def candidates_of(questions: Sequence[Question], near: NearLines) -> list[Candidates]:
     """Each question with the lines that are read for it."""
-    return [Candidates(question, tuple(near.nearest(question, N_READ))) for question in questions]
+    return [Candidates(question, tuple(near.nearest(question, N_READ_OF_A_PART))) for question in questions]
 
 
 def measured(held_out: Sequence[Candidates], score: Score) -> Measured:

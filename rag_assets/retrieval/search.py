@@ -20,6 +20,7 @@ from rag_assets.questions import (
     asks_about_publication,
     asks_about_statements,
     asks_for_a_definition,
+    asks_for_findings,
     asks_for_summary,
     question_parts,
 )
@@ -37,7 +38,7 @@ from rag_assets.retrieval.reranked import Reranking
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
 
-SEARCH_VERSION = 17
+SEARCH_VERSION = 18
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 _PASSAGES_A_CHUNK = 3
 """Passages that are fetched for each chunk that is wanted by its words."""
@@ -187,11 +188,14 @@ class Searcher:
             among_best = np.isin(self.library.chunk_numbers([one.place for one in ranking]), chunks)
             packed = [one for one, is_among in zip(ranking, among_best, strict=True) if is_among]
             budget = self._settings.budget_tokens
-            if _asks_for_the_beginning(question.question):
-                packed += self._of_best_papers(ranking, self._beginning_of)
+            asked = [(queries[0].text, part) for queries, part in zip(plan.parts, parts, strict=True)]
+            for text, part in asked:
+                if _asks_for_the_beginning(text):
+                    packed += self._of_best_papers(part, self._beginning_of)
             packed += [] if self._settings.min_score else self._inside_likely_papers(question, ranking)
-            if asks_about_statements(question.question):
-                packed = [*self._of_best_papers(ranking, self._statements_of), *packed]
+            for text, part in asked:
+                if asks_about_statements(text):
+                    packed = [*self._of_best_papers(part, self._statements_of), *packed]
         contexts, given = self.contexts(packed, budget, question.filter)
         return Evidence(tuple(contexts), given, tuple(self._hits(best)), plan.queries, plan.usage, self.lacking)
 
@@ -315,4 +319,5 @@ def _known(score: float) -> float | None:
 
 
 def _asks_for_the_beginning(question: str) -> bool:
-    return asks_about_publication(question) or asks_for_summary(question) or asks_for_a_definition(question)
+    asks = (asks_about_publication, asks_for_summary, asks_for_findings, asks_for_a_definition)
+    return any(one(question) for one in asks)

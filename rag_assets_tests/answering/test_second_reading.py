@@ -5,8 +5,9 @@ import pytest
 
 from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.extractive.candidates import CandidateKind, candidate
-from rag_assets.answering.extractive.second_reading import LEAST_READ_OF_A_PART, N_READ, N_READ_OF_ALL_PARTS, read_again
+from rag_assets.answering.extractive.candidates import Candidate, CandidateKind, candidate
+from rag_assets.answering.extractive.relevance import Relevances
+from rag_assets.answering.extractive.second_reading import N_AT_ONCE, N_READ_OF_A_PART, N_READ_OF_ALL_PARTS, read_again
 from rag_assets.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import Says, WordReader, chunk, context
 
@@ -32,36 +33,51 @@ def test_nothing_is_published_when_no_sentence_answers() -> None:
     assert drafted(Says({NEAR: UNSURE, ANSWER: UNSURE})) == []
 
 
+def bridges(n: int) -> tuple[list[str], list[Candidate], Relevances]:
+    """So many sentences, each a candidate, and their relevance by nearness, the nearest first."""
+    sentences = [f"Bridge number {nth} was closed for some days then." for nth in range(n)]
+    within = context(chunk("bridges", " ".join(sentences)))
+    starts = [within.text.index(one) for one in sentences]
+    found = [candidate(within, 0, start, start + len(one)) for start, one in zip(starts, sentences, strict=True)]
+    return sentences, found, np.linspace(0.9, 0.5, n, dtype=np.float32)
+
+
 def test_only_the_nearest_are_read_and_no_other_passes_them() -> None:
     """Each reading is a pass of the model: reading hundreds would take seconds. One that nobody read must not win for
     that."""
-    sentences = [f"Bridge number {n} was closed for some days then." for n in range(N_READ + 6)]
-    within = context(chunk("bridges", " ".join(sentences)))
-    candidates = [candidate(within, 0, within.text.index(one), within.text.index(one) + len(one)) for one in sentences]
-    nearness = np.linspace(0.9, 0.5, len(sentences), dtype=np.float32)
-    reader = Says(dict.fromkeys(sentences, UNSURE) | {sentences[3]: SURE})
+    sentences, candidates, nearness = bridges(N_READ_OF_A_PART + 6)
+    reader = Says({sentences[3]: UNSURE / 2}, others=UNSURE)
 
     relevance = read_again(QUESTION, candidates, nearness, reader)
 
-    assert [one.text for one in reader.read] == sentences[:N_READ]
+    assert [one.text for one in reader.read] == sentences[:N_READ_OF_A_PART]
     assert relevance.argmax() == 3
-    assert relevance[N_READ:].max() <= relevance[:N_READ].min()
+    assert relevance[N_READ_OF_A_PART:].max() <= relevance[:N_READ_OF_A_PART].min()
     assert relevance.min() >= 0
     assert relevance.max() <= 1
 
 
+@pytest.mark.parametrize(("at", "n_read"), [(N_AT_ONCE - 1, N_AT_ONCE), (N_AT_ONCE, 2 * N_AT_ONCE)])
+def test_nothing_more_is_read_once_a_candidate_is_sure(at: int, n_read: int) -> None:
+    """Most questions are answered by one of the nearest sentences: reading on would only take time."""
+    sentences, candidates, nearness = bridges(N_READ_OF_A_PART)
+    reader = Says({sentences[at]: SURE}, others=UNSURE)
+
+    relevance = read_again(QUESTION, candidates, nearness, reader)
+
+    assert len(reader.read) == n_read
+    assert relevance.argmax() == at
+
+
 @pytest.mark.parametrize(
-    ("n_parts", "n_read"),
-    [(1, N_READ), (2, N_READ), (3, N_READ_OF_ALL_PARTS // 3), (6, LEAST_READ_OF_A_PART)],
+    ("n_parts", "n_read"), [(1, N_READ_OF_A_PART), (2, N_READ_OF_A_PART), (3, N_READ_OF_ALL_PARTS // 3)]
 )
 def test_fewer_are_read_for_each_of_many_parts(n_parts: int, n_read: int) -> None:
     """Each part is read for itself: six of them would take six times as long."""
-    sentences = [f"Bridge number {n} was closed for some days then." for n in range(N_READ + 6)]
-    within = context(chunk("bridges", " ".join(sentences)))
-    candidates = [candidate(within, 0, within.text.index(one), within.text.index(one) + len(one)) for one in sentences]
+    _, candidates, nearness = bridges(N_READ_OF_A_PART + 6)
     reader = Says({}, others=UNSURE)
 
-    read_again(QUESTION, candidates, np.linspace(0.9, 0.5, len(sentences), dtype=np.float32), reader, n_parts)
+    read_again(QUESTION, candidates, nearness, reader, n_parts)
 
     assert len(reader.read) == n_read
 

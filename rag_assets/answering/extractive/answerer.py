@@ -19,19 +19,19 @@ from rag_assets.answering.extractive.missing_names import MissingName, missing_n
 from rag_assets.answering.extractive.names import names_in
 from rag_assets.answering.extractive.nearest import nearest
 from rag_assets.answering.extractive.part_scores import PartScorer
-from rag_assets.answering.extractive.publication import asks_for_authors, publication_claims
 from rag_assets.answering.extractive.publishing import claims_of
 from rag_assets.answering.extractive.relevance import Part
 from rag_assets.answering.extractive.rows import likely_rows, table_rows
 from rag_assets.answering.extractive.selection import Selection
+from rag_assets.answering.extractive.settled_parts import SettledPart, settled_parts
 from rag_assets.answering.extractive.summary import summary
 from rag_assets.answering.extractive.unmentioned import unmentioned
 from rag_assets.domain import Context
 from rag_assets.incremental import fingerprint
-from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
+from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts, whole
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 60
+EXTRACTIVE_VERSION = 61
 
 
 class ExtractiveAnswerer:
@@ -57,34 +57,62 @@ class ExtractiveAnswerer:
         return self
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-        if (special := self._special_draft(question, contexts)) is not None:
-            return special
+        if asks_for_summary(question):
+            return summary(question, contexts)
+        parts = question_parts(question)
+        if asks_about_publication(question) and not any(asks_about_publication(part.text) for part in parts):
+            parts = [whole(question)]
+        settled = settled_parts(parts, contexts, self._reader)
+        left = [part for part in parts if all(part != one.part for one in settled)]
+        said = self._draft_of_sentences(question, left, contexts) if left or not parts else DraftAnswer()
+        return self._with_settled(said, settled, parts)
+
+    def _with_settled(
+        self, said: DraftAnswer, settled: Sequence[SettledPart], parts: Sequence[QuestionPart]
+    ) -> DraftAnswer:
+        """What sentences say of the other parts and what settles the rest, beginning with the first part."""
+        claims = tuple(dict.fromkeys(claim for one in settled for claim in one.claims))
+        if not claims and (not settled or not said.claims):
+            return said
+        is_settled = {one.part.text: bool(one.claims) for one in settled}
+        is_open = {part.text: not is_settled.get(part.text, bool(said.claims)) for part in parts}
+        open_parts = [part.text for part in parts if is_open[part.text] or part.text in said.unanswered]
+        ordered = (*claims, *said.claims) if parts[0].text in is_settled else (*said.claims, *claims)
+        return replace(
+            said,
+            claims=ordered[: self._settings.max_claims],
+            unanswered=tuple(dict.fromkeys((*open_parts, *said.unanswered))),
+        )
+
+    def _draft_of_sentences(
+        self, question: str, parts: Sequence[QuestionPart], contexts: Sequence[Context]
+    ) -> DraftAnswer:
+        """parts: of the question, those that sentences are to answer."""
         missing = self._missing_names(question, contexts)
         said = tuple(name.text for name in missing)
-        parts_asked = question_parts(question)
-        told = [part for part in parts_asked if not self._is_refused(part, missing)]
-        candidates = self._candidates(question, contexts)
+        told = [part for part in parts if not self._is_refused(part, missing)]
+        candidates = self._candidates(question, parts, contexts)
         if not candidates or not told:
             return DraftAnswer(missing_names=said)
         asked = with_papers(question, told, contexts, self._reader)
-        candidates, parts = PartScorer(self._readers, self._settings).scored(asked, candidates, contexts)
-        selection = Selection(candidates, parts, contexts, self._settings)
+        candidates, scored = PartScorer(self._readers, self._settings).scored(asked, candidates, contexts)
+        selection = Selection(candidates, scored, contexts, self._settings)
         selection.choose(min_papers=self._min_sources)
         if not selection.chosen:
-            return DraftAnswer(missing_names=said, nearest=self._nearest(candidates, parts, (), contexts))
+            return DraftAnswer(missing_names=said, nearest=self._nearest(candidates, scored, (), contexts))
         open_sides = selection.open_sides(compared_sides(question))
-        open_parts = {part.text for part in parts_asked if part not in told}
+        open_parts = {part.text for part in parts if part not in told}
         open_parts |= {part.text for part in selection.unanswered_parts()}
         published = selection.with_neighbours()
         return DraftAnswer(
             claims=tuple(claims_of([(candidates[i], selection.relevance(i)) for i in published], contexts)),
-            unanswered=(*(part.text for part in parts_asked if part.text in open_parts), *open_sides),
+            unanswered=(*(part.text for part in parts if part.text in open_parts), *open_sides),
             missing_names=said,
             missing_words=self._missing_words(
                 [one for one in asked if one.part.text not in open_parts],
                 [one for one in contexts if one.paper_id in {candidates[i].paper_id for i in selection.chosen}],
             ),
-            nearest=self._nearest(candidates, parts, published, contexts),
+            nearest=self._nearest(candidates, scored, published, contexts),
         )
 
     def _nearest(
@@ -99,29 +127,11 @@ class ExtractiveAnswerer:
         names = {name.text.lower() for one in answered for name in names_in(one.part.asked)}
         return tuple(dict.fromkeys(word for word in words if word not in names))
 
-    def _special_draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer | None:
-        """The answer to a question that no search among single sentences answers; None for any other question."""
-        if asks_about_publication(question):
-            return self._publication_draft(question, contexts)
-        return summary(question, contexts) if asks_for_summary(question) else None
-
-    def _publication_draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer | None:
-        """Lines of title pages, for each part of the question where all parts ask for such; None where there are none
-        and sentences may answer."""
-        parts = {part.text: part.searched for part in question_parts(question)}
-        if not all(asks_about_publication(text) for text in parts):
-            parts = {question: question}
-        found = {text: publication_claims(searched, contexts, self._reader) for text, searched in parts.items()}
-        claims = tuple(dict.fromkeys(claim for its in found.values() for claim in its))[: self._settings.max_claims]
-        if not claims:
-            return DraftAnswer() if asks_for_authors(question) else None
-        return DraftAnswer(claims, unanswered=tuple(text for text, its in found.items() if not its))
-
-    def _candidates(self, question: str, contexts: Sequence[Context]) -> list[Candidate]:
+    def _candidates(self, question: str, parts: Sequence[QuestionPart], contexts: Sequence[Context]) -> list[Candidate]:
         """All that may be published for a question: what only announces is left out here, since summaries want it."""
         found = (one for find in self._kinds_of_candidates() for one in find(contexts, question))
         told = [one for one in found if not only_announces(one.text, question)]
-        return with_definitions_kept(told, [part.text for part in question_parts(question)])
+        return with_definitions_kept(told, [part.text for part in parts])
 
     def _kinds_of_candidates(self) -> tuple[FindCandidates, ...]:
         return (sentences, self._table_rows) if self._settings.table_rows else (sentences,)

@@ -31,7 +31,7 @@ from rag_assets.text.person_names import (
 _AUTHORS, _PLACES, _TITLE = "Authors", "Affiliations", "Title"
 _ASKED = (
     (re.compile(r"\b(?:which|what|whose) journals?\b|\bpublished in\b", re.IGNORECASE), "Published in"),
-    (re.compile(r"\bwhen\b|\bpublication (?:date|year)\b|\bwhat year\b", re.IGNORECASE), "Publication date"),
+    (re.compile(r"\bwhen\b|\bpublication (?:date|year)\b|\bwhat (?:year|date)\b", re.IGNORECASE), "Publication date"),
     (
         re.compile(
             r"\b(?:which|what|whose) (?:institutions?|universit)|\baffiliat|\bwhere do(?:es)?\b.*\bwork", re.IGNORECASE
@@ -93,9 +93,12 @@ def asks_for_authors(question: str) -> bool:
     return _WRITTEN_BY.search(question) is not None
 
 
-def publication_claims(question: str, contexts: Sequence[Context], reader: TokenReader) -> list[DraftClaim]:
-    """The lines of title pages that answer, best first; none where no title page is of the paper that is meant."""
-    label = next((label for asked, label in _ASKED if asked.search(question)), _AUTHORS)
+def publication_claims(asked: str, question: str, contexts: Sequence[Context], reader: TokenReader) -> list[DraftClaim]:
+    """The lines of title pages that answer, best first; none where no title page is of the paper that is meant.
+
+    asked: what is asked for, "and when did it appear?". question: the words that tell the paper.
+    """
+    label = next((label for wording, label in _ASKED if wording.search(asked)), _AUTHORS)
     wanted = terms_of(question) - _ABOUT_PUBLISHING
     own = [context for context in contexts if not context.is_generated]
     pages = [page for context in own for page in _title_pages(context, label, own)]

@@ -1,4 +1,4 @@
-"""Summarises one paper by sentences on what was asked, done and found, and what limits it.
+"""Summarises one paper by sentences on what was asked, done and found, and what limits it; or by what it found alone.
 
 They are chosen as those of the published summaries are (`points`), among what was found: a paper that was found in
 parts is summarised by these.
@@ -6,13 +6,14 @@ parts is summarised by these.
 
 from collections.abc import Sequence, Set
 
-from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.drafts import DraftAnswer, DraftClaim
 from rag_assets.answering.extractive.points import told_points
 from rag_assets.answering.extractive.words import terms_of
-from rag_assets.domain import Context
+from rag_assets.domain import Context, Point
 
 _ABOUT_SUMMARIES = terms_of(
-    "summarise summarize sum up work summary overview gist paper study article about find findings main points"
+    "summarise summarize sum up work summary overview gist paper study article about find findings main points results "
+    "conclusions conclude show report key research review survey trial experiment"
 )
 
 
@@ -25,6 +26,12 @@ def summary(question: str, contexts: Sequence[Context]) -> DraftAnswer:
     told = told_points([one for one in contexts if one.paper_id == paper_id], in_order=False)
     claims = tuple(claim for own in told.values() for claim in own)
     return DraftAnswer(claims, tuple(point.in_words for point, own in told.items() if not own) if claims else ())
+
+
+def findings(question: str, contexts: Sequence[Context]) -> list[DraftClaim]:
+    """The sentences that tell what the paper found that the question names, best first; none where none does."""
+    paper_id = _paper(terms_of(question) - _ABOUT_SUMMARIES, contexts)
+    return told_points([one for one in contexts if one.paper_id == paper_id], in_order=False)[Point.FOUND]
 
 
 def _paper(wanted: Set[str], contexts: Sequence[Context]) -> str | None:
