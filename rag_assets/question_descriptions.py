@@ -50,6 +50,13 @@ _DESCRIPTIONS = (
         re.IGNORECASE,
     ),
 )
+_OF_STUDY_ITSELF = re.compile(
+    r"^(?P<asks>(?:and )?(?:who|(?:which|what) [\w-]+)(?: (?:has|have))? "
+    r"(?:funded|financed|sponsored|supported|paid for|approved)) "
+    rf"(?P<about>{_ARTICLE} {_MODIFIERS}{{0,6}}?{STUDY}(?: {_ABOUT} {_REST})?)$",
+    re.IGNORECASE,
+)
+"""Asks of a study as a whole: "Who funded the trial of iodine in cows?"."""
 _LEAST_ASKED_WORDS = 3
 _LACKS_VERB = re.compile(r"\b(?:did|does|do) (?:(?:the|their|its|an?) )?[\w'’-]+ ?$", re.IGNORECASE)
 """What is left where a description seems to go on up to the end and holds the verb: "How did the players", of "How did
@@ -72,6 +79,8 @@ class Described(NamedTuple):
 def described(question: str) -> Described:
     """What a question asks and the description of the paper it is asked of."""
     asked, found = " ".join(question.split()).rstrip("?. "), []
+    if whole := _OF_STUDY_ITSELF.match(asked):
+        return Described(f"{whole['asks']} it?", whole["about"])
     for pattern in _DESCRIPTIONS:
         match = pattern.search(asked)
         if match is None:

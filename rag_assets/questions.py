@@ -40,7 +40,7 @@ _ABOUT_PUBLICATION = re.compile(
     r"|\bwho (?:is|are|was|were) (?:the (?:\w+ )?(?:people|persons?|researchers?|scientists?|team) )?behind\b"
     r"|\bwritten by\b"
     r"|(?<!\bdo the )(?<!\bdoes the )(?<!\bdid the )(?<!\band the )\bauthors? (?:of|behind)\b"
-    r"|\b(?:who|which|what|list|name|names of) (?:(?:is|are|were) )?(?:the )?"
+    r"|\b(?:who|which|what|list|name|names of) (?:(?:is|are|were) )?(?:the |its |their )?"
     r"(?:first |last |lead |senior |sole |corresponding )?authors?\b"
     r"(?! (?:drafted|collected|analy[sz]ed|contributed|conceived|designed|supervised|performed|ran)\b)"
     r"|\b(?:which|what|whose) (?:journals?|institutions?|universit(?:y|ies)|affiliations?)\b|\baffiliated\b"

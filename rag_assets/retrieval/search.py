@@ -42,8 +42,9 @@ SEARCH_VERSION = 18
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 _PASSAGES_A_CHUNK = 3
 """Passages that are fetched for each chunk that is wanted by its words."""
-_BEST_PAPERS, _FIRST_PASSAGES, _MOST_STATEMENTS = 3, 5, 6
-"""Papers whose beginning, or whose statements, are given to a question that asks for these, and how many passages."""
+_BEST_PAPERS, _FIRST_PASSAGES, _MOST_STATEMENTS, _MOST_CONCLUSIONS = 3, 5, 6, 6
+"""Papers whose beginning, statements or conclusions are given to a question that asks for these, and how many passages
+of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +193,8 @@ class Searcher:
             for text, part in asked:
                 if _asks_for_the_beginning(text):
                     packed += self._of_best_papers(part, self._beginning_of)
+                if asks_for_summary(text) or asks_for_findings(text):
+                    packed += self._of_best_papers(part, self._conclusions_of)
             packed += [] if self._settings.min_score else self._inside_likely_papers(question, ranking)
             for text, part in asked:
                 if asks_about_statements(text):
@@ -236,9 +239,16 @@ class Searcher:
         return self.library.places_of(paper_id)[:_FIRST_PASSAGES]
 
     def _statements_of(self, paper_id: str) -> list[int]:
-        are_statements = self._filters.of_kinds(frozenset({SectionKind.STATEMENTS}))
-        places = self.library.places_of(paper_id)
-        return [place for place in places if are_statements[place]][:_MOST_STATEMENTS]
+        return self._of_sections(paper_id, SectionKind.STATEMENTS)[:_MOST_STATEMENTS]
+
+    def _conclusions_of(self, paper_id: str) -> list[int]:
+        conclusions = self._of_sections(paper_id, SectionKind.CONCLUSION)
+        return (conclusions or self._of_sections(paper_id, SectionKind.DISCUSSION))[:_MOST_CONCLUSIONS]
+
+    def _of_sections(self, paper_id: str, kind: SectionKind) -> list[int]:
+        """The passages of a paper below headings of one kind, in their order."""
+        are_of_kind = self._filters.of_kinds(frozenset({kind}))
+        return [place for place in self.library.places_of(paper_id) if are_of_kind[place]]
 
     def hits(self, ranking: Sequence[RankedPassage], k: int) -> list[Hit]:
         """The best `k` chunks of a ranking, each scored by its best passage."""

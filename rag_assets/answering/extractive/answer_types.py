@@ -72,6 +72,10 @@ _SAMPLE = re.compile(
 )
 _TYPES = (
     _type(
+        r"\b(?:who|which [\w-]+|what [\w-]+) (?:funded|financed|sponsored|paid for)\b|\bfund(?:ers?|ing)\b",
+        r"(?i:\b(?:support\w*|fund\w*|grants?|financ\w*|sponsor\w*)\b)",
+    ),
+    _type(
         r"\b(?:paid|payment|compensat\w*|rewards?|earn(?:ed)?|cost|price|money|dollars?|euros?|incentives?)\b",
         r"[$€£¥]|(?i:\b(?:dollars?|euros?|cents?|pounds?|yen|rupees?|renminbi|rmb|usd|eur|gbp|course credits?)\b)",
     ),

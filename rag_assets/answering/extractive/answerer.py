@@ -31,7 +31,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts, whole
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 61
+EXTRACTIVE_VERSION = 64
 
 
 class ExtractiveAnswerer:
@@ -71,7 +71,8 @@ class ExtractiveAnswerer:
         self, said: DraftAnswer, settled: Sequence[SettledPart], parts: Sequence[QuestionPart]
     ) -> DraftAnswer:
         """What sentences say of the other parts and what settles the rest, beginning with the first part."""
-        claims = tuple(dict.fromkeys(claim for one in settled for claim in one.claims))
+        distinct = {(claim.text, claim.citations): claim for one in settled for claim in one.claims}
+        claims = tuple(distinct.values())
         if not claims and (not settled or not said.claims):
             return said
         is_settled = {one.part.text: bool(one.claims) for one in settled}

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import takewhile
 
-from rag_assets.answering.citations.quote_search import MIN_QUOTE_CHARS
+from rag_assets.answering.citations.quote_search import is_long_enough
 from rag_assets.answering.drafts import DraftCitation, DraftClaim, TokenReader
 from rag_assets.answering.extractive.close_reading import texts_of
 from rag_assets.answering.extractive.relevance import nearness_of
@@ -69,10 +69,13 @@ _ABSTRACT = re.compile(r"\W*(?:abstract|summary|introduction)\b", re.IGNORECASE)
 _LABELLED = {
     _AUTHORS: re.compile(r"author(?:s|\(s\))?\s*[:|] ", re.IGNORECASE),
     _PLACES: re.compile(r"\W*(?:present|current|affiliations?)\s*(?:address)?\s*[:|] ", re.IGNORECASE),
-    "Publication date": re.compile(r"(?:.{0,200} )?(?:publication )?date: .*\d{4}", re.IGNORECASE),
+    "Publication date": re.compile(
+        r"(?:.{0,2000} )?(?:publication )?date: .*\d{4}|.{5,2000}; .{3,80} \d{4}-\d\d-\d\d$", re.IGNORECASE
+    ),
     "DOI": re.compile(r"doi: |https?://(?:dx\.)?doi\.org/", re.IGNORECASE),
 }
 """Lines of first pages that say it, in formats without a header."""
+_TRAILING_DATE = re.compile(r"\s+\d{4}-\d\d-\d\d$")
 _CITES_ITSELF = re.compile(r"(?P<names>.{5,400}?)[.,]? \(?(?:19|20)\d\d\)?[.,:] ")
 
 
@@ -87,6 +90,11 @@ class _TitlePage:
     """Words of the paper's title, where it has one, and of its file's name."""
     named: frozenset[str]
     """Those, and words that stand in the paper where it has no title page."""
+
+
+def names_a_paper(question: str) -> bool:
+    """Whether a question about publishing has words that tell which paper it means."""
+    return bool(terms_of(question) - _ABOUT_PUBLISHING)
 
 
 def asks_for_authors(question: str) -> bool:
@@ -124,7 +132,7 @@ def publication_claims(asked: str, question: str, contexts: Sequence[Context], r
 
 def _quote(line: str, text: str) -> str:
     """The line as its evidence; a short one, which would be found anywhere, with the line after it or before it."""
-    if len(line) >= MIN_QUOTE_CHARS:
+    if is_long_enough(line):
         return line
     around = [one for one in re.finditer(r"[^\n]+", text) if one[0].strip()]
     at = next((nth for nth, one in enumerate(around) if one[0] == line), None)
@@ -197,6 +205,7 @@ def _front_lines(context: Context, label: str, texts: Sequence[str]) -> list[str
 
 
 def _says_names(line: str, ordinary: Set[str]) -> bool:
+    line = _TRAILING_DATE.sub("", line)
     cited = _CITES_ITSELF.match(line)
     if lists_names(line) or (cited is not None and lists_names(cited["names"])):
         return True

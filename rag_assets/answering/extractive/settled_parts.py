@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.answering.drafts import DraftClaim, TokenReader
-from rag_assets.answering.extractive.publication import asks_for_authors, publication_claims
+from rag_assets.answering.extractive.publication import asks_for_authors, names_a_paper, publication_claims
 from rag_assets.answering.extractive.summary import findings
 from rag_assets.domain import Context
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_findings
@@ -25,8 +25,19 @@ class SettledPart:
 def settled_parts(
     parts: Sequence[QuestionPart], contexts: Sequence[Context], reader: TokenReader
 ) -> tuple[SettledPart, ...]:
-    """The parts that title pages or the findings of a paper answer, or that nothing else could answer."""
-    return tuple(one for part in parts if (one := _settled(part, contexts, reader)) is not None)
+    """The parts that title pages or the findings of a paper answer, or that nothing else could answer.
+
+    A part that names no paper is asked of those that answer the parts before it: "and where do the authors work?".
+    """
+    papers = {context.chunk_id: context.paper_id for context in contexts}
+    settled: list[SettledPart] = []
+    for part in parts:
+        before = {papers[cited.chunk_id] for one in settled for claim in one.claims for cited in claim.citations}
+        is_open = names_a_paper(part.text) or not before
+        own = contexts if is_open else [one for one in contexts if one.paper_id in before]
+        if (found := _settled(part, own, reader)) is not None:
+            settled.append(found)
+    return tuple(settled)
 
 
 def _settled(part: QuestionPart, contexts: Sequence[Context], reader: TokenReader) -> SettledPart | None:
