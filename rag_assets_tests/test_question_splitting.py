@@ -507,6 +507,13 @@ def test_a_question_about_two_things_is_two_questions(question: str, parts: list
         ("What is mixed with the work during the day?", Described("What is mixed with the work during the day?", "")),
         ("Does iron help in a randomised trial?", Described("Does iron help in a randomised trial?", "")),
         ("In the study of sheep?", Described("In the study of sheep?", "")),
+        (
+            "Who funded the Dutch research on lambs in spring?",
+            Described("Who funded it?", "the Dutch research on lambs in spring"),
+        ),
+        ("and who paid for the hay trial?", Described("and who paid for it?", "the hay trial")),
+        ("Which committee approved the ewe study?", Described("Which committee approved it?", "the ewe study")),
+        ("Who funded the new barn?", Described("Who funded the new barn?", "")),
     ],
 )
 def test_the_description_of_a_paper_is_told_from_what_is_asked_of_it(question: str, left: Described) -> None:

@@ -12,6 +12,7 @@ from rag_assets.questions import (
     asks_about_publication,
     asks_about_statements,
     asks_for_a_definition,
+    asks_for_findings,
     load_questions,
     question_parts,
 )
@@ -188,7 +189,13 @@ def test_an_it_that_stands_for_something_points_back(second: str) -> None:
         ("Which university are the authors affiliated with?", True),
         ("When was the trial of iron in winter published?", True),
         ("In which journal did the ferritin study appear?", True),
+        ("Who is the first author of the ferritin study?", True),
+        ("and who are its authors?", True),
+        ("When did the review of iron come out?", True),
+        ("When was the ferritin paper put on arXiv?", True),
         ("What do the authors conclude about iron?", False),
+        ("What do the authors of the trial and the authors of the review name as a limit?", False),
+        ("Which author drafted the manuscript of the trial?", False),
         ("Who was excluded from the trial?", False),
         ("When was ferritin measured?", False),
         ("Which published trials are compared?", False),
@@ -211,6 +218,8 @@ def test_questions_about_the_publication_are_told_from_those_about_its_content(
         ("Where can you find the instructions for weighing?", False),
         ("Do the authors have competing interests?", True),
         ("Which ethics committee approved the study?", True),
+        ("Who collected the data of the ferry study?", True),
+        ("Which author drafted the manuscript?", True),
         ("How much did ferritin fall in winter?", False),
         ("Which data were used to train the model?", False),
     ],
@@ -218,6 +227,23 @@ def test_questions_about_the_publication_are_told_from_those_about_its_content(
 def test_questions_about_statements_are_told(question: str, *, is_about_statements: bool) -> None:
     """Statements are searched only for these: a kind of question that is missed is refused."""
     assert asks_about_statements(question) is is_about_statements
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("What did the trial of iron in winter find?", True),
+        ("and what does the ferry study show overall?", True),
+        ("What are the main findings of the review of iron?", True),
+        ("What were the results of the ferry experiment?", True),
+        ("What did the trial find about lambs?", False),
+        ("What did Lund find?", False),
+        ("What were the results of the blood test?", False),
+    ],
+)
+def test_questions_about_all_that_a_paper_found_are_recognised(question: str, *, asks: bool) -> None:
+    """They are answered by the paper's conclusions; what it found about one thing may stand anywhere in it."""
+    assert asks_for_findings(question) is asks
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,11 @@ def raised(question: str, text: str) -> list[str]:
             ["The"],
         ),
         (
+            "Who paid for the study of sheep?",
+            "The shepherds were paid 20 euros for each of the sheep. Our study of sheep had a grant of Hill College.",
+            ["Our"],
+        ),
+        (
             "Why were two sheep excluded?",
             "Two sheep were excluded because of broken bones in the leg. Both of the sheep were seen again in spring.",
             ["Two"],

@@ -66,6 +66,55 @@ def test_who_wrote_two_papers_is_answered_from_both_title_pages() -> None:
     assert one.unanswered == ("Who wrote the study of iodine in lowland cows?",)
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who wrote the paper on ferritin in mountain sheep, and how many sheep were recruited in spring?",
+        "How many sheep were recruited in spring, and who wrote the paper on ferritin in mountain sheep?",
+    ],
+)
+def test_authors_and_something_else_are_both_answered(question: str) -> None:
+    """The title page alone answered such a question, and its other half was lost."""
+    answer = draft(question, context(SHEEP), page(GOAT_PAGE), page(SHEEP_PAGE))
+
+    said = ["Authors: Ada Lund; Berit Moe", "Forty sheep were recruited in spring and bled twice."]
+    in_order = said if question.startswith("Who") else said[::-1]
+    assert [claim.text[: len(begins)] for claim, begins in zip(answer.claims, in_order, strict=False)] == in_order
+    assert answer.unanswered == ()
+
+
+def test_the_half_that_nothing_answers_stays_open_beside_the_authors() -> None:
+    """An answer that passes over a half of the question looks whole."""
+    question = "Who wrote the paper on ferritin in mountain sheep, and which vaccine did the penguins get?"
+
+    answer = draft(question, page(GOAT_PAGE), page(SHEEP_PAGE))
+
+    assert [claim.text for claim in answer.claims] == ["Authors: Ada Lund; Berit Moe"]
+    assert answer.unanswered == ("which vaccine did the penguins get?",)
+
+
+def test_a_further_question_about_authors_is_asked_of_the_same_paper() -> None:
+    """ "Where do the authors work?" names no paper: every title page answered it."""
+    found = [context(SHEEP), page(GOAT_PAGE), page(SHEEP_PAGE)]
+
+    answer = draft("Who wrote the paper on ferritin in mountain sheep, and where do the authors work?", *found)
+
+    assert [claim.text for claim in answer.claims] == ["Authors: Ada Lund; Berit Moe", "Affiliations: Hill College"]
+
+
+def test_a_line_that_answers_both_halves_stands_once() -> None:
+    """Names and date of an export are one line."""
+    front = chunk(
+        "sheep_ferritin", "Lund, Ada; Moe, Berit; Ness, Carl 2019-02-06\n\nSheep were bled twice in the herd."
+    )
+    question = "When was the study of ferritin in sheep published, and who are its authors?"
+
+    answer = draft(question, replace(context(front), page_start=1))
+
+    assert [claim.text for claim in answer.claims] == ["Lund, Ada; Moe, Berit; Ness, Carl 2019-02-06"]
+    assert answer.unanswered == ()
+
+
 def test_a_line_of_names_above_the_abstract_says_who_wrote_a_paper() -> None:
     """Only TEI keeps the authors apart; in other formats they are a line of the first page."""
     front = replace(chunk("ferritin_in_sheep", "Ada B. Lund, MD, Berit Moe and Carl Ness\n\nFerritin fell in sheep."))
@@ -168,6 +217,24 @@ def test_a_name_too_short_for_a_quote_is_quoted_with_the_next_line() -> None:
     (claim,) = verify(answer, {paper.chunk_id: paper}, question).claims
 
     assert (claim.text, claim.citations[0].quote) == ("Ada Lund", "Ada Lund\n\nHill College, Dale")
+
+
+def test_a_date_is_quoted_with_the_next_line() -> None:
+    """Its hyphens are folded before it is looked up: what is left is too short for a quote, and it was dropped."""
+    paper = chunk("sheep_ferritin", "Date: 2020-02-26\n\nDOI: 10.1080/1234\n\nSheep were bled twice in spring.")
+    question = "When was the study of ferritin in sheep published?"
+
+    answer = draft(question, replace(context(paper), page_start=1))
+
+    assert [claim.text for claim in verify(answer, {paper.chunk_id: paper}, question).claims] == ["Date: 2020-02-26"]
+
+
+def test_what_a_paper_found_is_told_by_its_conclusions() -> None:
+    """The sentence nearest to "what did the study find" may be of what others found, or of what was done."""
+    answer = draft("What did the study of ferritin in mountain sheep find?", context(GOAT_PAGE), context(SHEEP))
+
+    assert [claim.text for claim in answer.claims] == ["Ferritin in mountain sheep decreased in all groups by winter."]
+    assert answer.unanswered == ()
 
 
 def test_nothing_but_a_title_page_says_who_wrote_a_paper() -> None:

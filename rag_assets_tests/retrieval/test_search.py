@@ -180,6 +180,47 @@ def test_a_question_about_the_publication_is_given_the_first_page(tmp_path: Path
     assert ["title" in chunks for chunks in given] == [True, False]
 
 
+def test_each_half_of_a_question_is_given_the_first_page_of_its_own_paper(tmp_path: Path) -> None:
+    """The papers of the half with more words in common took all places."""
+    title = chunk_of("title", "Title: Bridges. Authors: Ana Sun.", paper_id="bridge", section=TITLE_PAGE_HEADING)
+    joints = chunk_of("joints", "Some joints are tired.", paper_id="bridge", ordinal=1)
+    iron = [chunk_of(f"i{n}", f"Ferritin fell in winter in flock {n}.", paper_id=f"flock{n}") for n in range(4)]
+    corpus = Corpus([title, joints, *iron])
+    corpus.index(tmp_path)
+    asked = Question(
+        id="q", question="In which flock fell ferritin in winter, and who wrote the paper on tired joints?"
+    )
+
+    with corpus.searcher(tmp_path, SETTINGS) as searcher:
+        found = searcher.evidence(asked, 2)
+
+    assert "title" in {one.chunk_id for one in found.contexts}
+
+
+@pytest.mark.parametrize(
+    ("section", "question", "is_given"),
+    [
+        ("Conclusion", "What did the study of ferritin in winter find?", True),
+        ("Discussion", "Summarise the study of ferritin in winter.", True),
+        ("Methods", "Summarise the study of ferritin in winter.", False),
+        ("Conclusion", "In which study fell ferritin in winter?", False),
+    ],
+)
+def test_what_a_paper_found_is_looked_for_in_its_conclusions(
+    tmp_path: Path, section: str, question: str, *, is_given: bool
+) -> None:
+    """They share few words with a question that describes the paper."""
+    results = [chunk_of(f"r{n}", f"Ferritin fell in winter number {n}.", ordinal=n) for n in range(1, 9)]
+    end = chunk_of("end", "Lambs should graze longer.", section=section, ordinal=9)
+    corpus = Corpus([*results, end])
+    corpus.index(tmp_path)
+
+    with corpus.searcher(tmp_path, SETTINGS) as searcher:
+        found = searcher.evidence(Question(id="q", question=question), 2)
+
+    assert ("end" in {one.chunk_id for one in found.contexts}) is is_given
+
+
 def test_statements_are_found_by_questions_that_ask_for_them_only(tmp_path: Path) -> None:
     """Who paid for a study of ferritin says nothing about ferritin, but has all of its words."""
     funding = chunk_of("funding", "The study of ferritin in winter was paid by a foundation.", section="Funding")
