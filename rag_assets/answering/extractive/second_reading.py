@@ -16,14 +16,14 @@ N_AT_ONCE = 16
 """Candidates of a part of the question that are read before looking whether one is sure."""
 N_READ_OF_A_PART, N_READ_OF_ALL_PARTS = 48, 96
 """At most so many are read of one part, and of all parts together (docs/adr/0057)."""
-_NEARNESS_WEIGHT = 7.0
+_NEARNESS_WEIGHT = 10.0
 """Of the relevance so far, beside the score. With less of it, questions from fields of which no paper is are answered:
 there the score, which was trained on questions about the papers, is too high."""
 _ROW_AHEAD = 0.3
 """Rows are that much more relevant than sentences before they are read: they had to match the question by name."""
 _ANSWERS_FROM = 0.6
 """The relevance that a candidate gets whose score and relevance so far are just enough together."""
-_ENOUGH = 5.0
+_ENOUGH = 6.5
 """That sum."""
 _SURE_FROM = 0.9
 """Nothing more is read for a part once a candidate has this relevance."""
