@@ -83,15 +83,22 @@ _FUNDING = _kind(
     r"fund|financ|sponsor|\bmoney\b|\bgrants?\b|\bpaid\b|\bpays?\b|"
     r"\bsupport(?:ed|s)? (?:the|this) (?:study|work|research|trial|project)",
 )
+_ROLE = (
+    r"(?:conceptuali[sz]ation|data curation|formal analysis|funding acquisition|investigation|methodology|"
+    r"project administration|resources|software|supervision|validation|visuali[sz]ation|writing\b.{0,4}\w+ \w+)"
+)
+"""Roles of authors by the CRediT taxonomy (credit.niso.org)."""
 _THANKS_AND_CONTRIBUTIONS = _kind(
     (
         r"\ball (?:the )?authors\b.{0,60}\b(?:read|approved|contributed|reviewed)\b.{0,60}"
         r"\b(?:manuscript|version|article|work)",
         r"\bauthor(?:s'?|s’|'s|’s)? contributions?\W*:",
+        rf"\b{_ROLE}; ?{_ROLE}\b",
         r"\b(?:we|the authors) (?:would like to |wish to )?"
         r"(?:thank\b|acknowledge (?!that\b|,)|are (?:grateful|indebted) to\b)",
     ),
-    r"contribut|\bauthors?\b|\bthank|acknowledg",
+    r"contribut|\bauthors?\b|\bthank|acknowledg"
+    r"|\bwho (?:collected|drafted|analy[sz]ed|conceived|supervised|designed|wrote)\b",
 )
 _KINDS = (_LICENCE, _CORRESPONDENCE, _DATES_AND_CITATION, _INTERESTS, _FUNDING, _THANKS_AND_CONTRIBUTIONS)
 

@@ -10,6 +10,7 @@ from rag_assets_tests.answering.builders import WordReader, chunk, context
 
 SUBJECT = "How did iron change ferritin in sheep?"
 FORMALITIES = {
+    "Ada Lund: Conceptualization; Funding acquisition; Writing - original draft.": "Who drafted the manuscript?",
     "Copyright: © 2005 Lund and Moe.": "Who holds the copyright?",
     "© The Authors 2019. All rights reserved.": "Under which licence is it?",
     "This is an open access article distributed under the terms of the Creative Commons License.": "Is it open access?",
@@ -77,3 +78,10 @@ def test_formalities_are_never_chosen_for_a_question_about_the_subject() -> None
         "Iron raised the ferritin of sheep within a month of treatment."
     ]
     assert "Wool Fund" in about_funding.claims[0].text
+
+
+def test_a_list_of_roles_does_not_say_who_paid() -> None:
+    """ "Funding acquisition" is the role of an author, and was quoted as the funder of the study."""
+    roles = "Ada Lund: Conceptualization; Formal analysis; Funding acquisition; Resources."
+
+    assert states_only_formalities(roles, "Who funded the study of sheep?")
