@@ -22,8 +22,9 @@ _HAS_WORD = re.compile(r"[^\W\d_]{2}")
 _MAY_END = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？।]|\n")
 _PERIOD_APART = re.compile(r"(?<=[)\]]) \.(?=\s)")
 """As in "(Temin, 1985) . The": sentencex then cuts at the comma and misses the period."""
-_RAISED_MARK = re.compile(r"([⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻,;–-]*)(?:\s+|$)")
+RAISED_MARK = r"[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻,;–-]*"
 """The number of a note or reference behind the period: it belongs to the sentence before it."""
+_RAISED_MARK = re.compile(rf"({RAISED_MARK})(?:\s+|$)")
 _MAX_UNBROKEN_CHARS = 5_000
 """sentencex takes minutes on longer stretches that end nowhere; prose has none."""
 _ABBREVIATION_CHARS = 20

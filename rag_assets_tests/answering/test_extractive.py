@@ -40,6 +40,16 @@ def test_the_best_sentence_of_each_of_two_papers_is_quoted() -> None:
     assert [claim.citations[0].chunk_id for claim in draft.claims] == [FUSION.chunk_id, METRICS.chunk_id]
 
 
+@pytest.mark.parametrize("mark", ["²", "¹,³⁻⁵", "[3]"])
+def test_a_sentence_is_whole_with_the_numbers_of_references_behind_it(mark: str) -> None:
+    """Medical papers end most sentences with them; PDFs and their exports have them raised. None of these answered."""
+    said = f"The constant k of reciprocal rank fusion is 60 in the first paper.{mark}"
+
+    draft = answerer().draft(QUESTION, [context(chunk("fusion", f"{said} Lists of news were fused by others."))])
+
+    assert [claim.text for claim in draft.claims] == [said]
+
+
 def test_a_question_the_contexts_say_nothing_about_gets_no_claims() -> None:
     """An answer at any price is worse than a refusal."""
     draft = answerer().draft("Which dose of metformin helps adults?", [context(FUSION), context(METRICS)])

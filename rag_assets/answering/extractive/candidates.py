@@ -8,7 +8,7 @@ from enum import StrEnum
 from rag_assets.answering.boilerplate import states_only_formalities
 from rag_assets.answering.extractive.words import terms_of, words_of
 from rag_assets.domain import BLOCK_SEPARATOR, Context, ContextPassage, UnitKind
-from rag_assets.text.sentences import sentence_spans
+from rag_assets.text.sentences import RAISED_MARK, sentence_spans
 
 MIN_WORDS, MAX_WORDS = 6, 90
 _LEADS_UP_WORDS = 15
@@ -22,7 +22,8 @@ _COUNTS_WHAT_FOLLOWS = re.compile(
 )
 """A longer sentence does so too: "For two reasons it is believed that ...". The next one begins what it counts."""
 _MOST_LEADING_WORDS = 30
-_STATEMENT = re.compile(r"^[\"“'(\[]?[A-Z0-9].*[.!][\"”')\]]*(?:\s?\[?\d*\]?)?$", re.DOTALL)
+_STATEMENT = re.compile(rf"^[\"“'(\[]?[A-Z0-9].*[.!][\"”')\]]*(?:\s?(?:\[?\d*\]?|{RAISED_MARK}))?$", re.DOTALL)
+"""A whole sentence, with the numbers of notes and references behind its period: "[3]", "³⁻⁵"."""
 _NUMBERED = r"(?:fig(?:ure|\.)?|table)\s*S?[\dlI]+[a-z]?\s?[.:]"
 _TITLE_WITH_NUMBER = re.compile(rf"{_NUMBERED}\s", re.IGNORECASE)
 """Begins a title that its paper's format does not tell from a paragraph: "Figure 2: Pages by category."."""
