@@ -51,8 +51,8 @@ _DESCRIPTIONS = (
     ),
 )
 _OF_STUDY_ITSELF = re.compile(
-    r"^(?P<asks>(?:and )?(?:who|(?:which|what) [\w-]+)(?: (?:has|have))? "
-    r"(?:funded|financed|sponsored|supported|paid for|approved)) "
+    r"^(?P<asks>(?:and )?(?:who|(?:which|what) (?:organi[sz]ations?|agenc(?:y|ies)|foundations?|committees?|boards?|"
+    r"compan(?:y|ies)|institutions?|funders?))(?: (?:has|have))? (?:funded|financed|sponsored|paid for|approved)) "
     rf"(?P<about>{_ARTICLE} {_MODIFIERS}{{0,6}}?{STUDY}(?: {_ABOUT} {_REST})?)$",
     re.IGNORECASE,
 )
@@ -64,7 +64,6 @@ the players of the game with dice win?"."""
 
 
 _STUDY_PHRASE = re.compile(STUDY_PHRASE, re.IGNORECASE)
-_STUDY = re.compile(rf"\b{STUDY}\b", re.IGNORECASE)
 
 
 class Described(NamedTuple):
@@ -100,9 +99,10 @@ def is_study_phrase(thing: str) -> bool:
     return _STUDY_PHRASE.fullmatch(thing) is not None
 
 
-def names_a_study(question: str) -> bool:
-    """Whether a question has a word that papers are called by: "study", "review", "trial"."""
-    return _STUDY.search(question) is not None
+def asks_of_the_study_itself(question: str) -> bool:
+    """Whether a question asks of a study as a whole: "Who funded the trial of iodine in cows?". Its description says
+    nothing about the papers that other parts of the question mean."""
+    return _OF_STUDY_ITSELF.match(" ".join(question.split()).rstrip("?. ")) is not None
 
 
 def described_by(question: str, thing: str) -> Described:

@@ -25,7 +25,13 @@ from pydantic_core import PydanticCustomError
 from rag_assets.domain import EVERYTHING, Filter
 from rag_assets.errors import InvalidFilter, InvalidQuestions, MissingInput
 from rag_assets.question_comparisons import Side
-from rag_assets.question_descriptions import Described, described, described_by, is_study_phrase, names_a_study
+from rag_assets.question_descriptions import (
+    Described,
+    asks_of_the_study_itself,
+    described,
+    described_by,
+    is_study_phrase,
+)
 from rag_assets.question_splitting import split
 
 MAX_QUESTION_CHARS = 4000
@@ -39,16 +45,24 @@ _ABOUT_PUBLICATION = re.compile(
     r"\b(?:study|research|experiment|trial|survey|review|analysis|meta-analysis|investigation|work|project|paper)\b"
     r"|\bwho (?:is|are|was|were) (?:the (?:\w+ )?(?:people|persons?|researchers?|scientists?|team) )?behind\b"
     r"|\bwritten by\b"
-    r"|(?<!\bdo the )(?<!\bdoes the )(?<!\bdid the )(?<!\band the )\bauthors? (?:of|behind)\b"
-    r"|\b(?:who|which|what|list|name|names of) (?:(?:is|are|were) )?(?:the |its |their )?"
+    r"|(?<!\bdo the )(?<!\bdoes the )(?<!\bdid the )\bauthors? (?:of|behind)\b"
+    r"|\bwho (?:is|are|was|were) (?:its|their) (?:\w+ )?authors?\b"
+    r"|\b(?:who|which|what|list|name|names of) (?:(?:is|are|were) )?(?:the )?"
     r"(?:first |last |lead |senior |sole |corresponding )?authors?\b"
-    r"(?! (?:drafted|collected|analy[sz]ed|contributed|conceived|designed|supervised|performed|ran)\b)"
+    r"(?! (?:(?:has|have) )?"
+    r"(?:drafted|collected|analy[sz]ed|contributed|conceived|designed|supervised|performed|ran)\b)"
     r"|\b(?:which|what|whose) (?:journals?|institutions?|universit(?:y|ies)|affiliations?)\b|\baffiliated\b"
     r"|\bwhere do(?:es)? the (?:\w+ )?(?:authors?|researchers?)\b.{0,80}\bwork\b"
-    r"|\bwhen (?:was|were|did) .{1,160}\b(?:published|publish|appear|come out|put on arxiv)\b"
+    r"|\bwhen (?:was|were|did) .{1,120}\b(?:published|publish|appear)\b|\bwhen did (?:it|they) come out\b"
+    r"|\bwhen (?:was|did) .{0,120}\b(?:study|paper|article|review|report|preprint|survey|trial|guide|manual)\b"
+    r".{0,120}\b(?:come out|put on arxiv)\W*$"
     r"|\bpublication (?:date|year)\b|\bdoi\b",
     re.IGNORECASE,
 )
+_WHAT_AUTHORS_SAY = re.compile(
+    r"\b(?:do|does|did) the authors? of\b[^,;?]{1,200}?\band the authors? of\b", re.IGNORECASE
+)
+"""Asks what several papers say, not who wrote them."""
 _ABOUT_STATEMENTS = re.compile(
     r"\bpre-?regist|\bregister(?:ed|ing)?\b|\bregistration\b"
     r"|\b(?:data|code|materials?|scripts?)\b.{0,60}\b(?:available|availability|shared?|sharing|accessed|open(?:ly)?|public(?:ly)?|"
@@ -70,10 +84,10 @@ _SUMMARY = re.compile(
     re.IGNORECASE,
 )
 _FINDINGS = re.compile(
-    r"^\W*(?:and |so )?what (?:did|do|does) [^,;:]{3,160}? (?:find|show|conclude|discover|report|reveal)"
-    r"(?: (?:out|overall|in the end))?\W*$"
+    r"^\W*(?:and |so )?what (?:did|do|does) (?:the authors of )?(?P<study>[^,;:]{3,160}?) "
+    r"(?:find|show|conclude|discover|report|reveal)(?: (?:out|overall|in the end))?\W*$"
     r"|^\W*(?:and |so )?what (?:are|is|were|was) the (?:(?:main|key|major|central|overall|most important) )?"
-    r"(?:findings?|results?|conclusions?) (?:of|from|in) [^,;:]{3,160}$",
+    r"(?:findings?|results?|conclusions?) (?:of|from|in) (?P<of_study>[^,;:]{3,160}?)\W*$",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -186,7 +200,7 @@ def asked(text: str) -> Question:
 
 def asks_about_publication(question: str) -> bool:
     """Whether a question is about what title pages say: who wrote a paper, where and when it appeared."""
-    return _ABOUT_PUBLICATION.search(question) is not None
+    return _ABOUT_PUBLICATION.search(_WHAT_AUTHORS_SAY.sub("", question)) is not None
 
 
 def asks_about_statements(question: str) -> bool:
@@ -203,18 +217,13 @@ def asks_for_summary(question: str) -> bool:
 def asks_for_findings(question: str) -> bool:
     """Whether a question asks what a paper found as a whole: "What did the trial of X find?"; not what it found about
     something."""
-    return _FINDINGS.search(question) is not None and names_a_study(question)
+    found = _FINDINGS.search(question)
+    return found is not None and is_study_phrase(found["study"] or found["of_study"])
 
 
 def asks_for_a_definition(question: str) -> bool:
     """Whether a question asks what a name means: abstracts and introductions say it."""
     return _DEFINITION.search(question) is not None
-
-
-def whole(question: str) -> QuestionPart:
-    """A question as its only part."""
-    asked, about = described(question)
-    return QuestionPart(question, question, asked, about)
 
 
 def question_parts(question: str) -> list[QuestionPart]:
@@ -223,11 +232,12 @@ def question_parts(question: str) -> list[QuestionPart]:
     "Why is X scaled, and who proposed Y?" is two. "What is done about X: in a, and in b?" is "What is done about X: in
     a" and "What is done about X: in b". A part that describes no paper is asked of those that the others describe.
     """
-    alone = [whole(question)]
+    whole = described(question)
+    alone = [QuestionPart(question, question, whole.asked, whole.about)]
     if asks_for_summary(question):
         return alone
     things = [thing for sides in split(question) for thing in _taken_apart(sides)]
-    abouts = dict.fromkeys(one.about for _, one in things if one.about)
+    abouts = dict.fromkeys(one.about for text, one in things if one.about and not asks_of_the_study_itself(text))
     found: list[QuestionPart] = []
     for text, (left, about) in things:
         if about or _means_something(text, _LEAST_WITHOUT_PAPER if abouts else _LEAST_ALONE):

@@ -514,6 +514,7 @@ def test_a_question_about_two_things_is_two_questions(question: str, parts: list
         ("and who paid for the hay trial?", Described("and who paid for it?", "the hay trial")),
         ("Which committee approved the ewe study?", Described("Which committee approved it?", "the ewe study")),
         ("Who funded the new barn?", Described("Who funded the new barn?", "")),
+        ("What evidence supported the thesis of iron?", Described("What evidence supported the thesis of iron?", "")),
     ],
 )
 def test_the_description_of_a_paper_is_told_from_what_is_asked_of_it(question: str, left: Described) -> None:

@@ -196,6 +196,10 @@ def test_an_it_that_stands_for_something_points_back(second: str) -> None:
         ("What do the authors conclude about iron?", False),
         ("What do the authors of the trial and the authors of the review name as a limit?", False),
         ("Which author drafted the manuscript of the trial?", False),
+        ("What are the title and the authors of the trial?", True),
+        ("Is that what its authors claim?", False),
+        ("When did rashes of the lambs come out after the iron?", False),
+        ("When did the test results come out positive?", False),
         ("Who was excluded from the trial?", False),
         ("When was ferritin measured?", False),
         ("Which published trials are compared?", False),
@@ -239,6 +243,10 @@ def test_questions_about_statements_are_told(question: str, *, is_about_statemen
         ("What did the trial find about lambs?", False),
         ("What did Lund find?", False),
         ("What were the results of the blood test?", False),
+        ("What were the results of the blood test in the trial?", False),
+        ("What did the nurses in the survey report?", False),
+        ("What does Table 2 of the survey show?", False),
+        ("What does the menu in the guide show?", False),
     ],
 )
 def test_questions_about_all_that_a_paper_found_are_recognised(question: str, *, asks: bool) -> None:

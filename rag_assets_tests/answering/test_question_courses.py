@@ -237,6 +237,67 @@ def test_what_a_paper_found_is_told_by_its_conclusions() -> None:
     assert answer.unanswered == ()
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What did the study of ZX99 in mountain penguins find?",
+        "What did the study of vaccines for lowland unicorns and ferritin find?",
+        "What did the study of ferritin in mountain sheep from 1987 find?",
+    ],
+)
+def test_findings_of_a_paper_that_is_not_there_are_not_told(question: str) -> None:
+    """Any paper with one word of the question told its own findings."""
+    answer = draft(question, context(GOAT_PAGE), context(SHEEP))
+
+    assert "Ferritin in mountain sheep decreased in all groups by winter." not in [one.text for one in answer.claims]
+
+
+def test_further_findings_are_those_of_the_same_paper() -> None:
+    """ "And what did the study find?" names no paper: the first one that was found answered it."""
+    goats = chunk(
+        "moe2021", "We examined copper in valley goats. Copper in valley goats decreased in all herds by summer."
+    )
+    found = [context(SHEEP), context(goats), page(GOAT_PAGE), page(SHEEP_PAGE)]
+
+    answer = draft("Who wrote the paper on copper in valley goats, and what did the study find?", *found)
+
+    said = [claim.text for claim in answer.claims]
+    assert said == ["Authors: Berit Moe; Carl Ness", "Copper in valley goats decreased in all herds by summer."]
+
+
+def test_many_lines_of_title_pages_leave_room_for_the_other_half() -> None:
+    """Twelve papers of one title took all places, and the count was gone without a word."""
+    pages = [page(replace(SHEEP_PAGE, paper_id=f"l{n}", chunk_id=f"l{n}:a")) for n in range(12)]
+    question = "Who wrote the paper on ferritin in mountain sheep, and how many sheep were recruited in spring?"
+
+    answer = draft(question, context(SHEEP), *pages)
+
+    assert any("Forty sheep" in claim.text for claim in answer.claims)
+    assert answer.unanswered == ()
+
+
+def test_authors_that_no_title_page_names_stay_open_beside_an_answer() -> None:
+    """An answer that passes over them looks whole."""
+    question = "Who wrote the paper on iodine in lowland cows, and how many sheep were recruited in spring?"
+
+    answer = draft(question, context(SHEEP), page(SHEEP_PAGE))
+
+    assert answer.claims
+    assert answer.unanswered == ("Who wrote the paper on iodine in lowland cows?",)
+
+
+@pytest.mark.parametrize(
+    "line", ["The last ewe was bled in spring; all were seen 2014-03-04", "Received in May 2019-02-06"]
+)
+def test_a_sentence_that_ends_in_a_date_says_not_when_a_paper_appeared(line: str) -> None:
+    """Only a line of names with a date behind it is of a title page."""
+    paper = chunk("sheep_ferritin", f"{line}\n\nSheep were bled twice in spring, in the herd.")
+
+    answer = draft("When was the study of ferritin in sheep published?", replace(context(paper), page_start=1))
+
+    assert line not in [claim.text for claim in answer.claims]
+
+
 def test_nothing_but_a_title_page_says_who_wrote_a_paper() -> None:
     """ "We examined ferritin" is no author."""
     assert draft("Who wrote the paper on ferritin in sheep?", context(SHEEP)).claims == ()

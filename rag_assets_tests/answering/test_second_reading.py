@@ -70,7 +70,8 @@ def test_nothing_more_is_read_once_a_candidate_is_sure(at: int, n_read: int) -> 
 
 
 @pytest.mark.parametrize(
-    ("n_parts", "n_read"), [(1, N_READ_OF_A_PART), (2, N_READ_OF_A_PART), (3, N_READ_OF_ALL_PARTS // 3)]
+    ("n_parts", "n_read"),
+    [(1, N_READ_OF_A_PART), (2, N_READ_OF_A_PART), (3, N_READ_OF_ALL_PARTS // 3), (8, N_READ_OF_ALL_PARTS // 8)],
 )
 def test_fewer_are_read_for_each_of_many_parts(n_parts: int, n_read: int) -> None:
     """Each part is read for itself: six of them would take six times as long."""

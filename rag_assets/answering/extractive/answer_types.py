@@ -72,8 +72,8 @@ _SAMPLE = re.compile(
 )
 _TYPES = (
     _type(
-        r"\b(?:who|which [\w-]+|what [\w-]+) (?:funded|financed|sponsored|paid for)\b|\bfund(?:ers?|ing)\b",
-        r"(?i:\b(?:support\w*|fund\w*|grants?|financ\w*|sponsor\w*)\b)",
+        r"\bwho (?:has |have )?(?:funded|financed|sponsored|paid for)\b",
+        r"(?i:\b(?:support(?:ed)? (?:by|from)|financial support|fund\w*|grants?|financed|sponsor\w*)\b)",
     ),
     _type(
         r"\b(?:paid|payment|compensat\w*|rewards?|earn(?:ed)?|cost|price|money|dollars?|euros?|incentives?)\b",

@@ -28,10 +28,10 @@ from rag_assets.answering.extractive.summary import summary
 from rag_assets.answering.extractive.unmentioned import unmentioned
 from rag_assets.domain import Context
 from rag_assets.incremental import fingerprint
-from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts, whole
+from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 68
+EXTRACTIVE_VERSION = 69
 
 
 class ExtractiveAnswerer:
@@ -57,39 +57,46 @@ class ExtractiveAnswerer:
         return self
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-        if asks_for_summary(question):
+        if asks_for_summary(question) and not asks_about_publication(question):
             return summary(question, contexts)
-        parts = question_parts(question)
-        if asks_about_publication(question) and not any(asks_about_publication(part.text) for part in parts):
-            parts = [whole(question)]
-        settled = settled_parts(parts, contexts, self._reader)
+        parts, missing = question_parts(question), self._missing_names(question, contexts)
+        told = [part for part in parts if asks_about_publication(part.text) or not self._is_refused(part, missing)]
+        settled = settled_parts(told, contexts, self._reader)
         left = [part for part in parts if all(part != one.part for one in settled)]
-        said = self._draft_of_sentences(question, left, contexts) if left or not parts else DraftAnswer()
-        return self._with_settled(said, settled, parts)
+        of_sentences = self._draft_of_sentences(question, left, contexts, missing) if left else DraftAnswer()
+        return self._with_settled(of_sentences, settled, parts)
 
     def _with_settled(
-        self, said: DraftAnswer, settled: Sequence[SettledPart], parts: Sequence[QuestionPart]
+        self, of_sentences: DraftAnswer, settled: Sequence[SettledPart], parts: Sequence[QuestionPart]
     ) -> DraftAnswer:
-        """What sentences say of the other parts and what settles the rest, beginning with the first part."""
-        distinct = {(claim.text, claim.citations): claim for one in settled for claim in one.claims}
-        claims = tuple(distinct.values())
-        if not claims and (not settled or not said.claims):
-            return said
-        is_settled = {one.part.text: bool(one.claims) for one in settled}
-        is_open = {part.text: not is_settled.get(part.text, bool(said.claims)) for part in parts}
-        open_parts = [part.text for part in parts if is_open[part.text] or part.text in said.unanswered]
-        ordered = (*claims, *said.claims) if parts[0].text in is_settled else (*said.claims, *claims)
-        return replace(
-            said,
-            claims=ordered[: self._settings.max_claims],
-            unanswered=tuple(dict.fromkeys((*open_parts, *said.unanswered))),
-        )
+        """The claims of both; those for the first part come first. No part is crowded out by the claims of another, and
+        one without a claim is unanswered."""
+        if not settled or not (of_sentences.claims or any(one.claims for one in settled)):
+            return of_sentences
+        n_kinds = len(settled) + bool(of_sentences.claims)
+        share = max(1, self._settings.max_claims // n_kinds)
+        said = of_sentences.claims[: max(1, self._settings.max_claims - share * len(settled))]
+        distinct = {(claim.text, claim.citations): claim for one in settled for claim in one.claims[:share]}
+        own = [claim for claim in distinct.values() if not any(claim.text in other.text for other in said)]
+        is_first = settled[0].part == parts[0]
+        claims = (*own, *said)[: self._settings.max_claims] if is_first else (*said, *own)[: self._settings.max_claims]
+        published = " ".join(claim.text for claim in claims)
+        is_answered = {one.part.text: any(claim.text in published for claim in one.claims) for one in settled}
+        rest = any(claim in claims for claim in said)
+        open_parts = [
+            part.text for part in parts if not is_answered.get(part.text, rest) or part.text in of_sentences.unanswered
+        ]
+        unanswered = tuple(dict.fromkeys((*open_parts, *of_sentences.unanswered)))
+        return replace(of_sentences, claims=claims, unanswered=unanswered)
 
     def _draft_of_sentences(
-        self, question: str, parts: Sequence[QuestionPart], contexts: Sequence[Context]
+        self,
+        question: str,
+        parts: Sequence[QuestionPart],
+        contexts: Sequence[Context],
+        missing: Sequence[MissingName],
     ) -> DraftAnswer:
-        """parts: of the question, those that sentences are to answer."""
-        missing = self._missing_names(question, contexts)
+        """parts: those left for sentences. missing: the names of the question that were not found."""
         said = tuple(name.text for name in missing)
         told = [part for part in parts if not self._is_refused(part, missing)]
         candidates = self._candidates(question, parts, contexts)

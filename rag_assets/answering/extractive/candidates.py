@@ -38,11 +38,8 @@ _HAS_VERB = re.compile(r"\b(?:is|are|was|were|has|have|had|can|does|did)\b")
 _ENDS_HALF = re.compile(r"^[^\s()]{1,12}\)\s?[,;.]")
 """Begins the second half of a sentence that was cut within a bracket."""
 _LEANS_BACK = re.compile(
-    r"^(?:(?:in|for|with|by|of) )?(?:this|these|those|they|their|it|its|such|he|she)\b"
-    r"|^(?:we|i) (?:refer to|call|term|name|denote|label|attribute|interpret) (?:this|these|it)\b",
-    re.IGNORECASE,
+    r"^(?:(?:in|for|with|by|of) )?(?:this|these|those|they|their|it|its|such|he|she)\b", re.IGNORECASE
 )
-"""Begins a sentence that means little without the one before it: "They were weighed.", "We call this herd memory."."""
 _MAY_END = re.compile(r"[.!?]\s+(?=[A-Z])")
 _ENDS = frozenset(".!?:;,-–")
 _ENDS_WITHIN = re.compile(

@@ -28,10 +28,10 @@ from rag_assets.text.person_names import (
     ordinary_words,
 )
 
-_AUTHORS, _PLACES, _TITLE = "Authors", "Affiliations", "Title"
+_AUTHORS, _PLACES, _TITLE, _DATE = "Authors", "Affiliations", "Title", "Publication date"
 _ASKED = (
     (re.compile(r"\b(?:which|what|whose) journals?\b|\bpublished in\b", re.IGNORECASE), "Published in"),
-    (re.compile(r"\bwhen\b|\bpublication (?:date|year)\b|\bwhat (?:year|date)\b", re.IGNORECASE), "Publication date"),
+    (re.compile(r"\bwhen\b|\bpublication (?:date|year)\b|\bwhat (?:year|date)\b", re.IGNORECASE), _DATE),
     (
         re.compile(
             r"\b(?:which|what|whose) (?:institutions?|universit)|\baffiliat|\bwhere do(?:es)?\b.*\bwork", re.IGNORECASE
@@ -69,13 +69,11 @@ _ABSTRACT = re.compile(r"\W*(?:abstract|summary|introduction)\b", re.IGNORECASE)
 _LABELLED = {
     _AUTHORS: re.compile(r"author(?:s|\(s\))?\s*[:|] ", re.IGNORECASE),
     _PLACES: re.compile(r"\W*(?:present|current|affiliations?)\s*(?:address)?\s*[:|] ", re.IGNORECASE),
-    "Publication date": re.compile(
-        r"(?:.{0,2000} )?(?:publication )?date: .*\d{4}|.{5,2000}; .{3,80} \d{4}-\d\d-\d\d$", re.IGNORECASE
-    ),
+    _DATE: re.compile(r"(?:.{0,200} )?(?:publication )?date: .*\d{4}", re.IGNORECASE),
     "DOI": re.compile(r"doi: |https?://(?:dx\.)?doi\.org/", re.IGNORECASE),
 }
 """Lines of first pages that say it, in formats without a header."""
-_TRAILING_DATE = re.compile(r"\s+\d{4}-\d\d-\d\d$")
+_DATE_BEHIND = re.compile(r"(?<=\S)\s\d{4}-\d\d-\d\d$")
 _CITES_ITSELF = re.compile(r"(?P<names>.{5,400}?)[.,]? \(?(?:19|20)\d\d\)?[.,:] ")
 
 
@@ -101,21 +99,21 @@ def asks_for_authors(question: str) -> bool:
     return _WRITTEN_BY.search(question) is not None
 
 
-def publication_claims(asked: str, question: str, contexts: Sequence[Context], reader: TokenReader) -> list[DraftClaim]:
+def publication_claims(asked: str, searched: str, contexts: Sequence[Context], reader: TokenReader) -> list[DraftClaim]:
     """The lines of title pages that answer, best first; none where no title page is of the paper that is meant.
 
-    asked: what is asked for, "and when did it appear?". question: the words that tell the paper.
+    asked: a question or a part of one, "and when did it appear?". searched: the words that tell the paper.
     """
     label = next((label for wording, label in _ASKED if wording.search(asked)), _AUTHORS)
-    wanted = terms_of(question) - _ABOUT_PUBLISHING
+    wanted = terms_of(searched) - _ABOUT_PUBLISHING
     own = [context for context in contexts if not context.is_generated]
     pages = [page for context in own for page in _title_pages(context, label, own)]
     shares = [_share(wanted, page.named) for page in pages]
     best = max(shares, default=0.0)
-    if _MADE_BY.search(question):
+    if _MADE_BY.search(asked):
         shares = [float(share == 1 and wanted <= page.title) for share, page in zip(shares, pages, strict=True)]
     elif best < _NAMED_FROM:
-        meant, best = _meant_paper(question, own, reader)
+        meant, best = _meant_paper(searched, own, reader)
         shares = [best if page.context.paper_id == meant else 0.0 for page in pages]
     chosen = [
         (share, page) for share, page in zip(shares, pages, strict=True) if share and share >= _BESIDE_BEST * best
@@ -194,6 +192,8 @@ def _front_lines(context: Context, label: str, texts: Sequence[str]) -> list[str
     front = front or lines[:_FIRST_LINES]
     labelled = _LABELLED.get(label)
     found = [line for line in front if labelled and labelled.match(line)]
+    if label == _DATE:
+        return [line for line in front if line in found or (_DATE_BEHIND.search(line) and _says_names(line, ordinary))]
     if label == _AUTHORS:
         addressed = [line for line in front if "@" in line and begins_with_a_name(line, ordinary)]
         named = [line for line in front if _says_names(line, ordinary) or line in addressed]
@@ -205,7 +205,7 @@ def _front_lines(context: Context, label: str, texts: Sequence[str]) -> list[str
 
 
 def _says_names(line: str, ordinary: Set[str]) -> bool:
-    line = _TRAILING_DATE.sub("", line)
+    line = _DATE_BEHIND.sub("", line)
     cited = _CITES_ITSELF.match(line)
     if lists_names(line) or (cited is not None and lists_names(cited["names"])):
         return True

@@ -8,24 +8,25 @@ from dataclasses import dataclass
 
 from rag_assets.answering.drafts import DraftClaim, TokenReader
 from rag_assets.answering.extractive.publication import asks_for_authors, names_a_paper, publication_claims
-from rag_assets.answering.extractive.summary import findings
+from rag_assets.answering.extractive.summary import findings, names_a_subject
 from rag_assets.domain import Context
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_findings
 
 
 @dataclass(frozen=True)
 class SettledPart:
-    """A part of a question and all that may be said to it."""
+    """A part of a question that no sentence is compared for, and its answer."""
 
     part: QuestionPart
     claims: tuple[DraftClaim, ...]
-    """Best first; none where only a title page could answer and none does."""
+    """Best first; none for authors that no title page names."""
 
 
 def settled_parts(
     parts: Sequence[QuestionPart], contexts: Sequence[Context], reader: TokenReader
 ) -> tuple[SettledPart, ...]:
-    """The parts that title pages or the findings of a paper answer, or that nothing else could answer.
+    """The parts that a title page or the findings of a paper answer. A part that asks for authors is among them even
+    without an answer, because no sentence may answer it.
 
     A part that names no paper is asked of those that answer the parts before it: "and where do the authors work?".
     """
@@ -33,11 +34,15 @@ def settled_parts(
     settled: list[SettledPart] = []
     for part in parts:
         before = {papers[cited.chunk_id] for one in settled for claim in one.claims for cited in claim.citations}
-        is_open = names_a_paper(part.text) or not before
-        own = contexts if is_open else [one for one in contexts if one.paper_id in before]
-        if (found := _settled(part, own, reader)) is not None:
+        asked_of = [one for one in contexts if one.paper_id in before] if before and not _names_one(part) else contexts
+        if (found := _settled(part, asked_of, reader)) is not None:
             settled.append(found)
     return tuple(settled)
+
+
+def _names_one(part: QuestionPart) -> bool:
+    """Whether the words of a part tell which paper it means."""
+    return names_a_paper(part.text) if asks_about_publication(part.text) else names_a_subject(part.text)
 
 
 def _settled(part: QuestionPart, contexts: Sequence[Context], reader: TokenReader) -> SettledPart | None:
@@ -45,6 +50,6 @@ def _settled(part: QuestionPart, contexts: Sequence[Context], reader: TokenReade
         claims = publication_claims(part.text, part.searched, contexts, reader)
         return SettledPart(part, tuple(claims)) if claims or asks_for_authors(part.text) else None
     if asks_for_findings(part.text):
-        claims = findings(part.searched, contexts)
+        claims = findings(part.searched if _names_one(part) else part.text, contexts)
         return SettledPart(part, tuple(claims)) if claims else None
     return None

@@ -11,6 +11,8 @@ from rag_assets.answering.extractive.points import told_points
 from rag_assets.answering.extractive.words import terms_of
 from rag_assets.domain import Context, Point
 
+_HELD_FROM = 0.6
+"""Share of the words of a question that the paper whose findings are told must have."""
 _ABOUT_SUMMARIES = terms_of(
     "summarise summarize sum up work summary overview gist paper study article about find findings main points results "
     "conclusions conclude show report key research review survey trial experiment"
@@ -29,9 +31,21 @@ def summary(question: str, contexts: Sequence[Context]) -> DraftAnswer:
 
 
 def findings(question: str, contexts: Sequence[Context]) -> list[DraftClaim]:
-    """The sentences that tell what the paper found that the question names, best first; none where none does."""
-    paper_id = _paper(terms_of(question) - _ABOUT_SUMMARIES, contexts)
+    """The sentences that tell what the paper found that the question names, best first; none where no sentence does,
+    or no paper has most words of the question."""
+    wanted = terms_of(question) - _ABOUT_SUMMARIES
+    paper_id = _paper(wanted, contexts)
+    own = [one for one in contexts if one.paper_id == paper_id]
+    held = wanted & terms_of(" ".join(text for one in own for text in (one.paper_id, one.section_title, one.text)))
+    is_told = len(held) >= _HELD_FROM * len(wanted) if wanted else len({one.paper_id for one in contexts}) == 1
+    if not is_told:
+        return []
     return told_points([one for one in contexts if one.paper_id == paper_id], in_order=False)[Point.FOUND]
+
+
+def names_a_subject(question: str) -> bool:
+    """Whether a question about findings has words that tell which paper it means."""
+    return bool(terms_of(question) - _ABOUT_SUMMARIES)
 
 
 def _paper(wanted: Set[str], contexts: Sequence[Context]) -> str | None:
