@@ -23,7 +23,7 @@ from rag_assets.answering.extractive.publishing import claims_of
 from rag_assets.answering.extractive.relevance import Part
 from rag_assets.answering.extractive.rows import likely_rows, table_rows
 from rag_assets.answering.extractive.selection import Selection
-from rag_assets.answering.extractive.settled_parts import SettledPart, settled_parts
+from rag_assets.answering.extractive.settled_parts import settled_parts, with_settled
 from rag_assets.answering.extractive.summary import summary
 from rag_assets.answering.extractive.unmentioned import unmentioned
 from rag_assets.domain import Context
@@ -64,30 +64,7 @@ class ExtractiveAnswerer:
         settled = settled_parts(told, contexts, self._reader)
         left = [part for part in parts if all(part != one.part for one in settled)]
         of_sentences = self._draft_of_sentences(question, left, contexts, missing) if left else DraftAnswer()
-        return self._with_settled(of_sentences, settled, parts)
-
-    def _with_settled(
-        self, of_sentences: DraftAnswer, settled: Sequence[SettledPart], parts: Sequence[QuestionPart]
-    ) -> DraftAnswer:
-        """The claims of both; those for the first part come first. No part is crowded out by the claims of another, and
-        one without a claim is unanswered."""
-        if not settled or not (of_sentences.claims or any(one.claims for one in settled)):
-            return of_sentences
-        n_kinds = len(settled) + bool(of_sentences.claims)
-        share = max(1, self._settings.max_claims // n_kinds)
-        said = of_sentences.claims[: max(1, self._settings.max_claims - share * len(settled))]
-        distinct = {(claim.text, claim.citations): claim for one in settled for claim in one.claims[:share]}
-        own = [claim for claim in distinct.values() if not any(claim.text in other.text for other in said)]
-        is_first = settled[0].part == parts[0]
-        claims = (*own, *said)[: self._settings.max_claims] if is_first else (*said, *own)[: self._settings.max_claims]
-        published = " ".join(claim.text for claim in claims)
-        is_answered = {one.part.text: any(claim.text in published for claim in one.claims) for one in settled}
-        rest = any(claim in claims for claim in said)
-        open_parts = [
-            part.text for part in parts if not is_answered.get(part.text, rest) or part.text in of_sentences.unanswered
-        ]
-        unanswered = tuple(dict.fromkeys((*open_parts, *of_sentences.unanswered)))
-        return replace(of_sentences, claims=claims, unanswered=unanswered)
+        return with_settled(of_sentences, settled, parts, self._settings.max_claims)
 
     def _draft_of_sentences(
         self,

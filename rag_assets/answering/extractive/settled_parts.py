@@ -1,12 +1,13 @@
 """The parts of a question that are answered without comparing sentences: by title pages, and by what a paper found.
 
 "Who wrote A, and how many took part in it?" has one such part; the other one is left to the sentences (`answerer`).
+What both say becomes one answer here.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from rag_assets.answering.drafts import DraftClaim, TokenReader
+from rag_assets.answering.drafts import DraftAnswer, DraftClaim, TokenReader
 from rag_assets.answering.extractive.publication import asks_for_authors, names_a_paper, publication_claims
 from rag_assets.answering.extractive.summary import findings, names_a_subject
 from rag_assets.domain import Context
@@ -38,6 +39,34 @@ def settled_parts(
         if (found := _settled(part, asked_of, reader)) is not None:
             settled.append(found)
     return tuple(settled)
+
+
+def with_settled(
+    of_sentences: DraftAnswer, settled: Sequence[SettledPart], parts: Sequence[QuestionPart], max_claims: int
+) -> DraftAnswer:
+    """The claims of the settled parts and of the sentences, those for the first part first.
+
+    No part takes the places of another, and a part without a published claim is unanswered. parts: of the question.
+    """
+    if not settled or not (of_sentences.claims or any(one.claims for one in settled)):
+        return of_sentences
+    share = max(1, max_claims // (len(settled) + bool(of_sentences.claims)))
+    said = of_sentences.claims[: max(1, max_claims - share * len(settled))]
+    distinct = {(claim.text, claim.citations): claim for one in settled for claim in one.claims[:share]}
+    own = [claim for claim in distinct.values() if not any(claim.text in other.text for other in said)]
+    in_order = (*own, *said) if settled[0].part == parts[0] else (*said, *own)
+    claims = in_order[:max_claims]
+    published = " ".join(claim.text for claim in claims)
+    is_answered = {one.part.text: any(claim.text in published for claim in one.claims) for one in settled}
+    has_sentences = any(claim in claims for claim in said)
+    unanswered = [
+        part.text
+        for part in parts
+        if not is_answered.get(part.text, has_sentences) or part.text in of_sentences.unanswered
+    ]
+    return replace(
+        of_sentences, claims=claims, unanswered=tuple(dict.fromkeys((*unanswered, *of_sentences.unanswered)))
+    )
 
 
 def _names_one(part: QuestionPart) -> bool:

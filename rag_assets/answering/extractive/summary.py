@@ -40,7 +40,7 @@ def findings(question: str, contexts: Sequence[Context]) -> list[DraftClaim]:
     is_told = len(held) >= _HELD_FROM * len(wanted) if wanted else len({one.paper_id for one in contexts}) == 1
     if not is_told:
         return []
-    return told_points([one for one in contexts if one.paper_id == paper_id], in_order=False)[Point.FOUND]
+    return told_points(own, in_order=False)[Point.FOUND]
 
 
 def names_a_subject(question: str) -> bool:

@@ -8,7 +8,7 @@ from rag_assets.domain import Context
 from rag_assets.questions import FUNCTION_WORDS, question_parts
 from rag_assets.settings import ThoroughSettings
 
-PLANNER_VERSION = 9
+PLANNER_VERSION = 10
 """Raise it when the code makes other plans of the same replies, or the rules others of the same question."""
 _STEM_CHARS, _LEAST_MEANINGFUL = 5, 5
 _ASKS = (
