@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 
-from rag_assets.answering.agreement import agreement
 from rag_assets.answering.citations.support import Scoring, SupportScorer, with_support
 from rag_assets.answering.citations.verification import sources_of, verify
 from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer
@@ -150,9 +149,8 @@ class AnswerPipeline:
         """The row of qa.jsonl. final: the attempt it comes from. cost: of every draft that was written for it."""
         sources = sources_of(said.claims)
         has_few_sources = bool(said.claims) and len(sources) < self.settings.min_sources
-        compared = agreement(said.claims) if self.settings.agreement else ()
         missing = missing_notes(said.missing_names, said.missing_words)
-        remarks = notes(said.unanswered, missing, len(sources) if has_few_sources else None, compared)
+        remarks = notes(said.unanswered, missing, len(sources) if has_few_sources else None)
         return QAResult(
             question_id=question.id,
             question=question.question,
@@ -168,7 +166,6 @@ class AnswerPipeline:
             usage=summed(cost),
             missing_names=said.missing_names,
             missing_words=said.missing_words,
-            agreement=compared,
             nearest=said.nearest,
         )
 

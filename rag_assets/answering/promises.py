@@ -11,7 +11,7 @@ from typing import Any
 from rag_assets.answering.citations.quote_search import is_long_enough
 from rag_assets.answering.citations.verification import QuotedText, contradicts_quotes, sources_of
 from rag_assets.answering.drafts import REFUSAL
-from rag_assets.domain import Agreement, Chunk, Citation, ComparedQuote, QAResult, page_label, span_at
+from rag_assets.domain import Chunk, Citation, QAResult, page_label, span_at
 from rag_assets.promises import Promise
 
 Offender = dict[str, Any]
@@ -80,31 +80,6 @@ def too_few_sources(results: Sequence[QAResult], *, min_sources: int) -> list[Of
     ]
 
 
-def agreement_of_others(results: Sequence[QAResult]) -> list[Offender]:
-    """Compared quotes that are no citations of the claim they name, and those without another paper beside them."""
-    return [
-        _offender(result, quote.citation) | {"claim": quote.claim, "about": group.about}
-        for result in results
-        for group in result.agreement
-        for quote in (*_not_cited(group, result), *_without_other_paper(group))
-    ]
-
-
-def _not_cited(group: Agreement, result: QAResult) -> list[ComparedQuote]:
-    return [
-        quote
-        for quote in group.quotes
-        if not 1 <= quote.claim <= len(result.claims) or quote.citation not in result.claims[quote.claim - 1].citations
-    ]
-
-
-def _without_other_paper(group: Agreement) -> list[ComparedQuote]:
-    """The quotes of the paper that all are compared with, besides the first; that one, where no other paper is left."""
-    first, *others = group.quotes
-    of_same_paper = [quote for quote in others if quote.citation.paper_id == first.citation.paper_id]
-    return of_same_paper if len(of_same_paper) < len(others) else [first]
-
-
 def _keeps_source_rule(result: QAResult, min_sources: int) -> bool:
     if result.refused:
         return result.answer == REFUSAL and not result.claims
@@ -165,11 +140,6 @@ ANSWER_PROMISES: list[Promise[AnswersCandidate]] = [
         "numbers_agree",
         "No claim contradicts a number in its quotes.",
         lambda candidate: claims_that_contradict(candidate.results, candidate.chunks),
-    ),
-    Promise(
-        "agreement_cited",
-        "Every quote whose agreement is told is a citation of the answer, beside one of another paper.",
-        lambda candidate: agreement_of_others(candidate.results),
     ),
     Promise(
         "enough_sources",

@@ -53,7 +53,6 @@ AUDIT_COLUMNS = (
     "n_contradicted_claims",
     "n_left_out_stretches",
     "question_file",
-    "n_contradictions",
     "steps",
     CHECKSUM_COLUMN,
 )
@@ -119,7 +118,6 @@ def audit_row(trace: AnswerTrace, run: AuditedRun, *, verdict: str) -> dict[str,
         "n_hallucinated_citations": sum(attempt.draft.n_hallucinated for attempt in trace.attempts),
         "n_contradicted_claims": trace.reasons[Reason.CONTRADICTED],
         "n_left_out_stretches": final.draft.n_left_out,
-        "n_contradictions": sum(bool(group.contradicting) for group in result.agreement),
         "steps": "; ".join(step.kind for step in trace.steps),
     }
 

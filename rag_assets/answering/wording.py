@@ -1,20 +1,13 @@
 """An answer in words: its claims with the places they come from, and what a reader must know about them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 
 from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, SINGLE_SOURCE_NOTE
-from rag_assets.domain import Agreement, Citation, Claim, ComparedQuote, QAResult, Relation, page_numbers
+from rag_assets.domain import Citation, Claim, QAResult, page_numbers
 
 UNANSWERED_NOTE = "No sentence was found for: {part}"
 MISSING_NAME_NOTE = "No passage that was found names {names}."
 MISSING_WORD_NOTE = "No passage of the papers quoted has the word {words}."
-CONTRADICTION_NOTE = 'Papers seem to contradict each other on "{about}": {one}; against {other}.'
-SIDES: Mapping[Relation, str] = {
-    Relation.AGREE: "says",
-    Relation.CONTRADICT: "against it",
-    Relation.DIFFERENT: "differs",
-}
-"""What stands beside a quote in a list of both sides."""
 NEAR_AN_ANSWER = "Near the question, and no part of the answer:"
 NEAR_A_REFUSAL = "Nearest sentences, which may not answer it:"
 AI_WRITTEN = "AI-written"
@@ -46,10 +39,10 @@ def pages_of(citation: Citation) -> str:
 
 
 def remarks(result: QAResult) -> list[str]:
-    """What the answer says besides its claims: what it leaves open, too few papers, papers that disagree."""
+    """What the answer says besides its claims: what it leaves open, too few papers."""
     too_few_sources = len(result.sources_used) if result.single_source else None
     missing = missing_notes(result.missing_names, result.missing_words)
-    return notes(result.unanswered, missing, too_few_sources, result.agreement)
+    return notes(result.unanswered, missing, too_few_sources)
 
 
 def reasons_for_refusal(result: QAResult) -> list[str]:
@@ -66,12 +59,11 @@ def notes(
     unanswered: Sequence[str],
     missing: Sequence[str],
     too_few_sources: int | None,
-    agreement: Sequence[Agreement] = (),
 ) -> list[str]:
     """The same before there is a result. missing: from `missing_notes`. too_few_sources: how many papers support it,
     where they are too few."""
     found = [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in unanswered]
-    found += [*missing, *contradictions_in(agreement)]
+    found += missing
     if too_few_sources is None:
         return found
     return [*found, SINGLE_SOURCE_NOTE if too_few_sources == 1 else f"Only {too_few_sources} {FEW_SOURCES_NOTE}"]
@@ -88,37 +80,3 @@ def missing_notes(names: Sequence[str], words: Sequence[str]) -> list[str]:
 def _quoted(words: Sequence[str]) -> str:
     """'"Chinese" or "2019"'."""
     return " or ".join(f'"{word}"' for word in words)
-
-
-def contradictions_in(agreement: Sequence[Agreement]) -> list[str]:
-    """'Papers seem to contradict each other on "incubation period": smith2020, p. 3; against jones2021, p. 5.'"""
-    return [
-        CONTRADICTION_NOTE.format(about=group.about, one=_places(group.supporting), other=_places(group.contradicting))
-        for group in agreement
-        if group.contradicting
-    ]
-
-
-def heading_of(group: Agreement) -> str:
-    """'2 papers agree on "incubation period":'; what both sides stand under."""
-    n_papers = len({quote.citation.paper_id for quote in group.quotes})
-    said = {
-        Relation.AGREE: f"{n_papers} papers agree on",
-        Relation.CONTRADICT: "Papers seem to contradict each other on",
-        Relation.DIFFERENT: "Papers say different things, perhaps under different conditions, on",
-    }
-    return f'{said[group.relation]} "{group.about}":'
-
-
-def sides_of(group: Agreement) -> Iterator[tuple[str, Citation]]:
-    """Each quote of a group with the side it is on."""
-    for relation, quotes in (
-        (Relation.AGREE, group.supporting),
-        (Relation.CONTRADICT, group.contradicting),
-        (Relation.DIFFERENT, group.different),
-    ):
-        yield from ((SIDES[relation], quote.citation) for quote in quotes)
-
-
-def _places(quotes: Sequence[ComparedQuote]) -> str:
-    return ", and ".join(dict.fromkeys(place_of(quote.citation) for quote in quotes))

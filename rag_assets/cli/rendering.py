@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.answering.wording import heading_of, nearest_heading, place_of, reasons_for_refusal, remarks, sides_of
-from rag_assets.domain import Agreement, Citation, QAResult, page_numbers
+from rag_assets.answering.wording import nearest_heading, place_of, reasons_for_refusal, remarks
+from rag_assets.domain import Citation, QAResult, page_numbers
 from rag_assets.errors import data_option
 from rag_assets.settings import Settings
 from rag_assets.text.display import legible
@@ -209,8 +209,6 @@ def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
                 console.print(Padding(legible(f"“{citation.quote}”"), (0, 0, 0, 4), expand=False))
             console.print(Padding(legible(_source_of(citation, titles)), (0, 0, 0, 4), expand=False))
         console.print()
-    for group in result.agreement:
-        console.print(_sides(group, titles))
     for remark in remarks(result):
         console.print(legible(remark))
     if result.model.startswith(EXTRACTIVE):
@@ -225,16 +223,6 @@ def _print_nearest(result: QAResult, titles: Mapping[str, str], console: Console
         console.print(Padding(legible(claim.text), (0, 0, 0, 2), expand=False))
         for citation in claim.citations:
             console.print(Padding(legible(_source_of(citation, titles)), (0, 0, 0, 4), expand=False))
-
-
-def _sides(group: Agreement, titles: Mapping[str, str]) -> Table:
-    """The quotes of a group side by side, each above the place it comes from."""
-    table = Table(title=legible(heading_of(group)), title_justify="left", show_lines=True)
-    for side, _ in sides_of(group):
-        table.add_column(side, overflow="fold", ratio=1)
-    quotes = [f"“{citation.quote}”\n{_source_of(citation, titles)}" for _, citation in sides_of(group)]
-    table.add_row(*map(legible, quotes))
-    return table
 
 
 def _source_of(citation: Citation, titles: Mapping[str, str]) -> str:

@@ -4,12 +4,9 @@ Values only: frozen, without I/O and without knowledge of any file format, index
 """
 
 from rag_assets.domain.answers import (
-    Agreement,
     Citation,
     Claim,
-    ComparedQuote,
     QAResult,
-    Relation,
     Support,
     Usage,
     Verification,
@@ -62,7 +59,6 @@ __all__ = [
     "EVERYTHING",
     "STATEMENTS_HEADING",
     "TITLE_PAGE_HEADING",
-    "Agreement",
     "Band",
     "Block",
     "BlockKind",
@@ -72,7 +68,6 @@ __all__ = [
     "ChunkUnit",
     "Citation",
     "Claim",
-    "ComparedQuote",
     "Condition",
     "Context",
     "ContextPassage",
@@ -90,7 +85,6 @@ __all__ = [
     "QAResult",
     "Query",
     "QueryOrigin",
-    "Relation",
     "SectionKind",
     "SectionPart",
     "Source",

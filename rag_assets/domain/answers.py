@@ -72,44 +72,6 @@ class Claim:
     in older rows."""
 
 
-class Relation(StrEnum):
-    """How quotes of different papers relate that are about the same quantity or finding."""
-
-    AGREE = "agree"
-    CONTRADICT = "contradict"
-    DIFFERENT = "different"
-    """Their figures or findings differ, and so may the conditions or populations they stand for."""
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedQuote:
-    """A quote that is compared with quotes of other papers."""
-
-    claim: int
-    """Number of the claim that cites it, from 1."""
-    citation: Citation
-    """As the claim has it."""
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Quotes of different papers about the same quantity or finding, side by side."""
-
-    relation: Relation
-    """Contradict if one does, else different if one is, else agree."""
-    about: str
-    """Words that the quotes share, as the first one has them."""
-    supporting: tuple[ComparedQuote, ...]
-    """The quote that the others are compared with, and those of other papers that say the same."""
-    contradicting: tuple[ComparedQuote, ...] = ()
-    different: tuple[ComparedQuote, ...] = ()
-
-    @property
-    def quotes(self) -> tuple[ComparedQuote, ...]:
-        """All of them, the one that the others are compared with first."""
-        return (*self.supporting, *self.contradicting, *self.different)
-
-
 @dataclass(frozen=True, slots=True)
 class Usage:
     """What an answer cost. All zero for an answerer that calls no model."""
@@ -147,8 +109,6 @@ class QAResult:
     missing_words: tuple[str, ...] = ()
     """Other words of the question that no passage of the papers quoted has in any form; the passages that were found
     have no word like them. Empty for a refusal, where a model wrote, and in older rows."""
-    agreement: tuple[Agreement, ...] = ()
-    """Where papers agree, contradict each other or give different figures; empty in older rows."""
     nearest: tuple[Claim, ...] = ()
     """Sentences that come near the question and are no part of the answer, the nearest first; also of a refusal. Empty
     where a model wrote, and in older rows."""

@@ -180,7 +180,6 @@ class Engine:
             reranker.identity if (reranker := self._reranker()) else "",
             PIPELINE_VERSION,
             SEARCH_VERSION,
-            settings.answering.agreement,
             self._effort_version(),
         )
 

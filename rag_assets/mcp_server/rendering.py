@@ -10,14 +10,12 @@ from rag_assets.answering.drafts import EXTRACTIVE
 from rag_assets.answering.prompt_injection.source_fences import neutral
 from rag_assets.answering.wording import (
     AI_WRITTEN,
-    heading_of,
     nearest_heading,
     place_of,
     reasons_for_refusal,
     remarks,
-    sides_of,
 )
-from rag_assets.domain import Agreement, Citation, Claim, Hit, QAResult, page_numbers
+from rag_assets.domain import Citation, Claim, Hit, QAResult, page_numbers
 from rag_assets.text.display import legible
 
 PAGE_UNKNOWN = "page unknown"
@@ -48,9 +46,8 @@ def answer_text(result: QAResult, titles: Mapping[str, str]) -> str:
     claims = [_claim(number, claim) for number, claim in enumerate(result.claims, start=1)]
     notes = [paper_text(remark) for remark in remarks(result)]
     notes += [_NOT_WRITTEN] if result.model.startswith(EXTRACTIVE) else []
-    sides = [_sides(group) for group in result.agreement]
     end = "\n".join([*notes, papers_text(_quoted_papers(result), titles)])
-    return "\n\n".join([*claims, *sides, end, *_nearest(result)])
+    return "\n\n".join([*claims, end, *_nearest(result)])
 
 
 def papers_text(paper_ids: Iterable[str], titles: Mapping[str, str]) -> str:
@@ -114,14 +111,6 @@ def _nearest(result: QAResult) -> list[str]:
 def _quoted_papers(result: QAResult) -> list[str]:
     """The papers of the answer, then those of the nearest sentences."""
     return [*result.sources_used, *(citation.paper_id for claim in result.nearest for citation in claim.citations)]
-
-
-def _sides(group: Agreement) -> str:
-    """Both sides of a group: its heading, then each quote with its place."""
-    lines = [paper_text(heading_of(group))]
-    for side, citation in sides_of(group):
-        lines.append(f'{_INDENT}{side}: "{paper_text(citation.quote)}" {_source(citation)}')
-    return "\n".join(lines)
 
 
 def _source(citation: Citation) -> str:

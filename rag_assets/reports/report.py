@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from rag_assets.answering.drafts import INSUFFICIENT
 from rag_assets.answering.wording import missing_notes, notes
-from rag_assets.domain import Agreement, Citation, Claim, QAResult
+from rag_assets.domain import Citation, Claim, QAResult
 from rag_assets.reports.plan import PlannedQuestion, ReportPlan
 from rag_assets.reports.templates import Section, Template
 
@@ -181,13 +181,7 @@ def _remarks(answer: QAResult | None, section: Section) -> tuple[str, ...]:
     n_papers = len(section.settings.papers or ())
     too_few = len(answer.sources_used) if answer.single_source and n_papers != 1 else None
     missing = missing_notes(answer.missing_names, answer.missing_words)
-    return tuple(notes((), missing, too_few, _agreement(answer, section)))
-
-
-def _agreement(answer: QAResult, section: Section) -> list[Agreement]:
-    """What papers say of each other, as far as the section shows the claims."""
-    n_shown = section.settings.length or len(answer.claims)
-    return [group for group in answer.agreement if all(quote.claim <= n_shown for quote in group.quotes)]
+    return tuple(notes((), missing, too_few))
 
 
 def _gaps(one: PlannedQuestion, answer: QAResult | None, paper_of: Mapping[str, str]) -> list[Gap]:

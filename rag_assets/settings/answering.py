@@ -93,11 +93,6 @@ class AnsweringSettings(StageSettings):
     )
     retry_extra_k: int = Field(4, gt=0, description="Chunks added for the one retry when too few papers are cited.")
     min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
-    agreement: bool = Field(
-        True,
-        description="Compare the quotes of different papers, by rules: `agreement` of an answer says where they agree, "
-        "contradict each other or give different figures. No model is asked.",
-    )
     effort: Effort = Field(
         "quick",
         description="quick: one draft, one retry. thorough: each part of a question by itself, and parts that no "
@@ -116,9 +111,9 @@ class AnsweringSettings(StageSettings):
     judge: JudgeSettings = JudgeSettings()
 
     def fingerprint(self) -> str:
-        """Without the effort and the agreement, which decide how many drafts are asked for and what is read off the
-        claims, not what a draft is; and without what is in the identity of the answerer."""
-        others = {"thorough", "extractive", "judge", "effort", "agreement", "compress_to"}
+        """Without the effort, which decides how many drafts are asked for, not what a draft is; and without what is
+        in the identity of the answerer."""
+        others = {"thorough", "extractive", "judge", "effort", "compress_to"}
         return fingerprint(type(self).__name__, self.model_dump(mode="json", exclude=others))
 
 

@@ -14,7 +14,7 @@ from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
 from rag_assets.answering.wording import place_of
-from rag_assets.domain import Citation, Context, Evidence, Query, QueryOrigin, Relation, Usage, Verification
+from rag_assets.domain import Citation, Context, Evidence, Query, QueryOrigin, Usage, Verification
 from rag_assets.errors import RequestRejected
 from rag_assets.hosted.replies import ReplyCache
 from rag_assets.questions import Question
@@ -404,22 +404,3 @@ def test_a_place_names_the_printed_page_where_it_differs(
     )
 
     assert place_of(citation) == place
-
-
-def test_papers_that_contradict_each_other_are_set_side_by_side(tmp_path: Path) -> None:
-    """A reader would take the first figure; and a setting that changes drafts would pay for all of them again."""
-    low = chunk("low2019", "Ferritin of trained runners fell by 12% after the season.")
-    high = chunk("high2020", "Ferritin of trained runners rose by 30% after the season.", page=4)
-    answerer, found, question = QuotingAnswerer(), evidence(low, high), Question(id="q1", question="Ferritin?")
-
-    result = Pipeline(tmp_path, answerer, {6: found}).answer(question).result
-    silent = Pipeline(tmp_path, answerer, {6: found}, AnsweringSettings(agreement=False)).answer(question).result
-
-    (group,) = result.agreement
-    assert group.relation is Relation.CONTRADICT
-    assert [(quote.claim, quote.citation.paper_id) for quote in group.supporting] == [(1, "low2019")]
-    assert [(quote.claim, quote.citation.page_start) for quote in group.contradicting] == [(2, 4)]
-    about = '"Ferritin trained runners season": low2019, p. 1; against high2020, p. 4.'
-    assert result.answer.endswith(f"Papers seem to contradict each other on {about}")
-    assert silent.agreement == ()
-    assert answerer.n_calls == 1

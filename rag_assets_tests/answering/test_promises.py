@@ -4,14 +4,13 @@ from dataclasses import replace
 
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.answering.promises import (
-    agreement_of_others,
     claims_that_contradict,
     pages_not_holding_quote,
     quotes_not_in_source,
     too_few_sources,
     uncited_claims,
 )
-from rag_assets.domain import Agreement, Citation, Claim, ComparedQuote, QAResult, Relation, Span, Verification
+from rag_assets.domain import Citation, Claim, QAResult, Span, Verification
 from rag_assets_tests.answering.builders import chunk
 
 TEXT = "Ferritin fell in all groups by 12%. Nothing else changed during the study."
@@ -141,21 +140,3 @@ def test_answers_from_one_paper_must_say_so_and_refusals_use_the_fixed_sentence(
 
     assert too_few_sources([flagged, refusal], min_sources=2) == []
     assert len(too_few_sources([silent, own_words], min_sources=2)) == 2
-
-
-def test_an_agreement_of_quotes_that_the_answer_does_not_cite_is_found() -> None:
-    """It would show words that no verification looked at, or set a paper beside itself."""
-    smith, jones = citation(), replace(citation(), paper_id="jones2021", chunk_id=JONES.chunk_id)
-    one, other = ComparedQuote(1, smith), ComparedQuote(1, jones)
-    cited = result(smith, jones)
-
-    def broken(*groups: Agreement) -> list[str]:
-        return [row["paper_id"] for row in agreement_of_others([replace(cited, agreement=groups)])]
-
-    assert broken(Agreement(Relation.CONTRADICT, "ferritin", (one,), (other,))) == []
-    assert broken(Agreement(Relation.AGREE, "ferritin", (one,))) == ["smith2020"], "nothing stands beside it"
-    assert broken(Agreement(Relation.CONTRADICT, "ferritin", (one,), (one,))) == ["smith2020"], "of the same paper"
-    unknown = ComparedQuote(1, replace(jones, start=1, end=28))
-    assert broken(Agreement(Relation.CONTRADICT, "ferritin", (one,), (unknown,))) == ["jones2021"]
-    assert broken(Agreement(Relation.CONTRADICT, "ferritin", (one,), (ComparedQuote(2, jones),))) == ["jones2021"]
-    assert broken(Agreement(Relation.CONTRADICT, "ferritin", (one,), (ComparedQuote(0, jones),))) == ["jones2021"]

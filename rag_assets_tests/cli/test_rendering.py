@@ -1,13 +1,11 @@
 """What the command line shows of an answer."""
 
-from dataclasses import replace
-
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
 from rag_assets.answering.wording import NEAR_A_REFUSAL, NEAR_AN_ANSWER
 from rag_assets.cli.rendering import print_answer
-from rag_assets.domain import Agreement, Citation, Claim, ComparedQuote, QAResult, Relation, Verification
+from rag_assets.domain import Citation, Claim, QAResult, Verification
 
 LONG = "Ferritin fell by 12% in all groups of runners, " + "as it had done in every earlier season, " * 12 + "and rose."
 TITLES = {"smith2020": "Ferritin in athletes"}
@@ -100,16 +98,3 @@ def test_text_of_papers_neither_colours_nor_moves_anything(capsys: pytest.Captur
     assert "[red]It fell" in text
     assert "[bold]" in text
     assert "\x1b" not in text
-
-
-def test_quotes_of_papers_that_contradict_each_other_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
-    """In the list of claims, the reader would not notice that two exclude each other."""
-    fell, rose = claim("It fell.", "Ferritin fell."), claim("It rose.", "Ferritin rose.", "jones2021")
-    (one,), (other,) = fell.citations, rose.citations
-    group = Agreement(Relation.CONTRADICT, "Ferritin", (ComparedQuote(1, one),), (ComparedQuote(2, other),))
-
-    lines = shown(replace(answer(fell, rose, model="m"), agreement=(group,)), capsys)
-
-    assert 'Papers seem to contradict each other on "Ferritin":' in lines
-    assert any("“Ferritin fell.”" in line and "“Ferritin rose.”" in line for line in lines)
-    assert any(line.startswith('Papers seem to contradict each other on "Ferritin": smith2020') for line in lines)

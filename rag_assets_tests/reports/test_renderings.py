@@ -9,7 +9,7 @@ from docx import Document
 from lxml import html
 from markdown_it import MarkdownIt
 
-from rag_assets.domain import Agreement, Citation, Claim, ComparedQuote, QAResult, Relation, Verification
+from rag_assets.domain import Citation, Claim, QAResult, Verification
 from rag_assets.reports.markdown import as_markdown
 from rag_assets.reports.plan import plan_report
 from rag_assets.reports.report import Report, assembled
@@ -141,20 +141,3 @@ def test_what_a_column_lacks_of_several_papers_is_one_gap() -> None:
     (gap,) = assembled(plan, [], {}, {}).sections[1].gaps
 
     assert (gap.missing, gap.about) == ("Sample", ("iron", "runners"))
-
-
-@pytest.mark.parametrize(("length", "is_told"), [("", True), ("length = 1", False)])
-def test_a_section_says_that_papers_contradict_each_other_where_it_shows_both(length: str, is_told: bool) -> None:
-    """A note on a claim that the section does not show leads nowhere; without it, one side is taken for all."""
-    one, other = citation("iron", 0, "Ferritin fell."), citation("runners", 9, "Ferritin rose.")
-    group = Agreement(Relation.CONTRADICT, "Ferritin", (ComparedQuote(1, one),), (ComparedQuote(2, other),))
-    claims = Claim("It fell.", (one,)), Claim("It rose.", (other,))
-    template = f"# Iron\n\n## Findings\n\n```toml\n{length}\n```\n\nDid ferritin fall?\n"
-    plan = plan_report(parse_template(template, Path("iron.md")), lambda _question, _k: [])
-    (planned,) = plan.questions
-    answers = [replace(answer(planned.question.id, "Did ferritin fall?", *claims), agreement=(group,))]
-
-    (section,) = assembled(plan, answers, {}, {}).sections
-
-    told = 'Papers seem to contradict each other on "Ferritin": iron, p. 3; against runners, p. 3.'
-    assert (told in section.answers[0].remarks) == is_told

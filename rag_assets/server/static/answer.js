@@ -1,6 +1,5 @@
 // One answer as it arrives: claims with numbered marks, what was left out, what was read.
 
-import { agreementOf } from "./agreement.js";
 import { attachCard } from "./card.js";
 import { remarks, SINGLE_SOURCE } from "./copy.js";
 import { button, counted, el } from "./dom.js";
@@ -71,10 +70,7 @@ export class AnswerView {
     this.parts.remove();
     this.element.removeAttribute("aria-busy");
     if (answer.refused || !answer.claims.length) this.refuse(answer);
-    else {
-      this.settle(answer.claims);
-      this.compare(answer);
-    }
+    else this.settle(answer.claims);
     const said = answer.refused ? [] : remarks(answer);
     this.below.replaceChildren(
       ...said.map((remark) => el("p", { class: remark === SINGLE_SOURCE ? "flag single" : "flag" }, remark)),
@@ -103,14 +99,6 @@ export class AnswerView {
     claims.forEach((claim) => this.append(claim));
   }
 
-  /** Below each claim, what other papers say about the same. */
-  compare({ claims, agreement }) {
-    const open = (quote, mark) => this.open(this.comparedSource(quote, claims), mark);
-    [...this.claims.children].forEach((item, at) =>
-      item.append(...agreementOf(at + 1, agreement, { open, titleOf: this.titleOf })),
-    );
-  }
-
   clear() {
     this.claims.replaceChildren();
     this.shown = [];
@@ -136,13 +124,6 @@ export class AnswerView {
     const { support, text } = claim;
     const title = citation.title || this.titleOf(citation.paper_id);
     return { citation, title, support, claim: text, claimNumber, number: this.nMarks, band: this.bandOf(claim) };
-  }
-
-  /** A quote of a claim that is shown again, for the reader. */
-  comparedSource({ claim: claimNumber, citation }, claims) {
-    const claim = claims[claimNumber - 1];
-    const title = this.titleOf(citation.paper_id);
-    return { citation, title, support: claim.support, claim: claim.text, claimNumber, band: this.bandOf(claim) };
   }
 
   mark(source) {

@@ -48,16 +48,9 @@ export function remarks(answer) {
   return [
     answer.single_source && SINGLE_SOURCE,
     ...(answer.unanswered ?? []).map((part) => `Not answered: ${part}`),
-    ...(answer.agreement ?? []).filter((group) => group.contradicting.length).map(contradiction),
     answer.missing_names?.length && `Nowhere in what was found: ${answer.missing_names.join(", ")}`,
     answer.missing_words?.length && `In no passage of the papers quoted: ${answer.missing_words.join(", ")}`,
   ].filter(Boolean);
-}
-
-function contradiction({ about, supporting, contradicting }) {
-  const places = (quotes) =>
-    [...new Set(quotes.map(({ citation }) => `${citation.paper_id}, ${pageWords(citation)}`))].join(", and ");
-  return `Papers seem to contradict each other on "${about}": ${places(supporting)}; against ${places(contradicting)}.`;
 }
 
 function numbered(answer) {
