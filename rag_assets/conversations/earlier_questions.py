@@ -14,9 +14,9 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.citations.quantities import quantities
 from rag_assets.questions import Question
 from rag_assets.text.names import words_of, words_written_as_names
+from rag_assets.text.numbers.quantities import quantities
 
 MAX_QUESTIONS = 1_000
 """About 2 MB of vectors; those not asked for longest go first."""

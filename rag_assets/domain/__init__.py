@@ -4,8 +4,11 @@ Values only: frozen, without I/O and without knowledge of any file format, index
 """
 
 from rag_assets.domain.answers import (
+    FULL_SUPPORT_FROM,
+    HALF_SUPPORT_FROM,
     Citation,
     Claim,
+    LeftOut,
     QAResult,
     Support,
     Usage,
@@ -57,6 +60,8 @@ from rag_assets.domain.sparse_vectors import SparseVector
 __all__ = [
     "BLOCK_SEPARATOR",
     "EVERYTHING",
+    "FULL_SUPPORT_FROM",
+    "HALF_SUPPORT_FROM",
     "STATEMENTS_HEADING",
     "TITLE_PAGE_HEADING",
     "Band",
@@ -77,6 +82,7 @@ __all__ = [
     "Filter",
     "FilterField",
     "Hit",
+    "LeftOut",
     "PageRange",
     "PageSource",
     "PaperPoint",

@@ -40,6 +40,10 @@ class Citation:
     """The quote stands in text that a model wrote (a figure's description), not the paper's authors."""
 
 
+HALF_SUPPORT_FROM, FULL_SUPPORT_FROM = 0.25, 0.75
+"""Verdicts of a second look below the first withhold a claim, from the second on it stands without a mark."""
+
+
 @dataclass(frozen=True, slots=True)
 class Support:
     """How well the quotes of a claim carry it; every figure is 0 to 1, higher is better.
@@ -56,7 +60,13 @@ class Support:
     entities: float | None
     """Share of the claim's names and symbols that its quotes hold; None when it has none."""
     judged: float | None = None
-    """What a model said that was asked to judge; None when none was asked. Not part of `score`."""
+    """What a model said that took a second look: 1 they carry it, 0.5 a part of it, 0 they do not. None when none did.
+    Not part of `score`."""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the quotes carry only a part of the claim, by the second look."""
+        return self.judged is not None and self.judged < FULL_SUPPORT_FROM
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +80,24 @@ class Claim:
     relevance: float | None = None
     """Of a sentence chosen from the papers: likeness to the question, 0 to 1. None where a model wrote the claim, and
     in older rows."""
+    computed: tuple[str, ...] = ()
+    """Numbers that stand in no quote and follow from two that do, as sums: "3.3 = 12.4 - 9.1"."""
+
+    @property
+    def is_quote(self) -> bool:
+        """Whether it is one of its quotes as it stands."""
+        return any(citation.quote == self.text for citation in self.citations)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A statement that a model wrote and that is not published."""
+
+    claim: str
+    why: str
+    """For a reader: "15.9 stands in none of its quotes"."""
+    quote: str = ""
+    """What it was said to rest on; empty where no quote was found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +122,8 @@ class QAResult:
     claims: tuple[Claim, ...]
     refused: bool
     single_source: bool
-    """The answer rests on one paper even after the retry with more contexts; its text says so."""
+    """The answer rests on fewer papers than wanted even after the retry with more contexts; its text says so, unless
+    the question names these papers."""
     sources_used: tuple[str, ...]
     """Distinct papers cited, in order of first citation."""
     unanswered: tuple[str, ...]
@@ -109,6 +138,13 @@ class QAResult:
     missing_words: tuple[str, ...] = ()
     """Other words of the question that no passage of the papers quoted has in any form; the passages that were found
     have no word like them. Empty for a refusal, where a model wrote, and in older rows."""
+    named_papers: tuple[str, ...] = ()
+    """The papers that the question itself names, or is restricted to: that one of them supports the answer is no news.
+    Empty in older rows."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Statements of the model that their quotes do not carry, even after they were mended. Empty in older rows."""
+    unjudged: str = ""
+    """Why no model could take the second look; empty where one did, where none is asked to, and in older rows."""
     nearest: tuple[Claim, ...] = ()
     """Sentences that come near the question and are no part of the answer, the nearest first; also of a refusal. Empty
     where a model wrote, and in older rows."""

@@ -16,7 +16,7 @@ from itertools import count
 
 from rapidfuzz import fuzz
 
-from rag_assets.answering.citations.normalized_text import REFERENCE_MARK, digit_groups, normalized
+from rag_assets.answering.citations.normalized_text import digit_groups, normalized
 from rag_assets.answering.citations.word_differences import (
     ARTICLES,
     DETERMINERS,
@@ -28,6 +28,7 @@ from rag_assets.answering.citations.word_differences import (
     comes_before_number,
     limits,
 )
+from rag_assets.text.reference_marks import REFERENCE_MARK
 
 MIN_SCORE = 85.0
 """Lowest likeness (0-100) of a quote and the source's words; measured by benchmarks/verifier_errors.py."""
@@ -37,6 +38,7 @@ phrase."""
 MAX_WORDS = 100
 """Longer quotes must be there word by word: among repetitions the search grows with the square of the words, to 0.3 s
 for 100."""
+
 _COARSE_SCORE = 75.0
 """Lower than `MIN_SCORE`, because the coarse search cuts words at the edges."""
 _MARGIN_WORDS = 8

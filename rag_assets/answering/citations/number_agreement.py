@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
-from rag_assets.answering.citations.measurement_units import PERCENT
 from rag_assets.answering.citations.normalized_text import RAISED_MARK
-from rag_assets.answering.citations.quantities import P_VALUE, PLAIN, YEAR, Quantity, quantities
+from rag_assets.text.numbers.quantities import P_VALUE, PLAIN, YEAR, Quantity, quantities
+from rag_assets.text.numbers.units import PERCENT
 
 MAX_COMPARED = 100
 """A claim with more numbers counts as contradicted: comparing takes quadratic time."""

@@ -16,14 +16,11 @@ from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
 from rag_assets.answering.extractive.definitions import defined_names, raised_by_definition
 from rag_assets.answering.extractive.words import stem_of
 from rag_assets.settings import ExtractiveSettings
+from rag_assets.text.numbers.words import POWERS_OF_TEN, TENS, UP_TO_NINETEEN
 
 _NEAR_WORDS = 4
 """A number belongs to a noun at most so many words away: "80,863 manually annotated pages"."""
-_NUMBER = (
-    r"\d[\d.,]*|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|"
-    r"seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|hundred|thousand|million|"
-    r"billion|half|third|quarter|dozen)"
-)
+_NUMBER = "|".join((r"\d[\d.,]*", *UP_TO_NINETEEN, *TENS, *POWERS_OF_TEN, "half", "third", "quarter", "dozen"))
 _TIMES = r"(?:seconds?|min(?:ute)?s?|hours?|days?|nights?|evenings?|weeks?|months?|years?|decades?)"
 _MONTHS = r"(?:January|February|March|April|May|June|July|August|September|October|November|December)"
 _WORD = re.compile(r"[^\W_]+(?:[.,-][^\W_]+)*")

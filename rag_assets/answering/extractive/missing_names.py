@@ -14,6 +14,7 @@ from rapidfuzz.distance import OSA
 from rag_assets.answering.extractive.names import WORD, Name, NameKind, names_in
 from rag_assets.answering.extractive.words import stem_of
 from rag_assets.domain import Context
+from rag_assets.text.numbers.words import IN_WORDS
 
 _SEPARATORS = re.compile(r"[\W_]")
 _LONGEST_JOINED = 3
@@ -43,16 +44,6 @@ _SAME = (
     frozenset("eu europe european europeans europeanunion".split()),
 )
 """Countries and their people whose names do not begin with four equal letters."""
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen "
-    "eighteen nineteen"
-).split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_IN_WORDS = (
-    {str(n): word for n, word in enumerate(_ONES)}
-    | {str(10 * n): word for n, word in enumerate(_TENS, start=2)}
-    | {str(10 * n + k): word + _ONES[k] for n, word in enumerate(_TENS, start=2) for k in range(1, 10)}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,4 +176,4 @@ def _words(text: str) -> list[str]:
 
 def _forms(written: str) -> tuple[str, ...]:
     """A word and its singular; a number and its word."""
-    return tuple(dict.fromkeys((written, written.removesuffix("s"), f"{written}s", _IN_WORDS.get(written, written))))
+    return tuple(dict.fromkeys((written, written.removesuffix("s"), f"{written}s", IN_WORDS.get(written, written))))

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from decimal import Decimal
 
-from rag_assets.answering.citations.quantities import quantities
 from rag_assets.answering.extractive.candidates import Candidate
+from rag_assets.text.numbers.quantities import quantities
 
 _NEAR_DUPLICATE = 0.8
 """Share of the content words of two sentences that they have in common."""

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from rag_assets.answering.citations.measurement_units import PERCENT
-from rag_assets.answering.citations.quantities import PLAIN, YEAR, Quantity, quantities
 from rag_assets.answering.citations.table_quotes.rows import Table, TableCell, TableRow
+from rag_assets.text.numbers.quantities import PLAIN, YEAR, Quantity, quantities
+from rag_assets.text.numbers.units import PERCENT
 
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,40})[)\]]")
 _BEHIND = re.compile(r"(?:[,;/]|\bin)\s+([^,;/()]{1,30})$|[,;/]([^,;/()]{1,30})$", re.IGNORECASE)

@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from rag_assets.answering.citations.number_agreement import MAX_COMPARED, may_be_same
-from rag_assets.answering.citations.quantities import DECADE, P_VALUE, PLAIN, YEAR, Quantity, quantities
 from rag_assets.answering.citations.table_quotes.axes import Axis
 from rag_assets.answering.citations.table_quotes.cell_quantities import Reading, readings
 from rag_assets.answering.citations.table_quotes.naming import Names, Word, all_stems, are_one_word, words_of
 from rag_assets.answering.citations.table_quotes.rows import SEPARATOR, QuotedRows, TableCell, TableRow
 from rag_assets.answering.citations.table_quotes.statement import Statement, is_within, literal_places
+from rag_assets.text.numbers.quantities import DECADE, P_VALUE, PLAIN, YEAR, Quantity, quantities
 
 _NEGATIVE = re.compile(
     r"\b(?:decreas|declin|fell|fall|drop|reduc|loss|lost|los[et]|lower|less|negativ|minus|below|subtract|withdr|paid|"

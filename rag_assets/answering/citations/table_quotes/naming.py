@@ -14,7 +14,7 @@ from functools import lru_cache
 from py_rust_stemmers import SnowballStemmer
 from rapidfuzz.distance import Prefix
 
-from rag_assets.answering.citations.number_formats import normalized_numbers
+from rag_assets.text.numbers.spelling import normalized_numbers
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)*(?:\d+(?:\.\d+)*)?|%")
 _IN_BRACKETS = re.compile(r"\s*[(\[][^()\[\]]*[)\]]")

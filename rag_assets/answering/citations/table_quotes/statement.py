@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rag_assets.answering.citations.number_agreement import may_be_same
-from rag_assets.answering.citations.quantities import Quantity, placed_quantities
 from rag_assets.answering.citations.table_quotes.cell_quantities import has_bracketed_numbers, without_brackets
 from rag_assets.answering.citations.table_quotes.naming import Word, abbreviated, all_stems, words_of
 from rag_assets.answering.citations.table_quotes.rows import QuotedRows, Table
+from rag_assets.text.numbers.quantities import Quantity, placed_quantities
 
 _PARTS_NAMES = re.compile(r"[,;:()]|\b(?:and|or|vs|versus|than|was|were|is|are|had|has)\b|\d")
 """Separates two names, except inside a name that is written as in the table."""

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rag_assets.answering.citations.quantities import quantities
+from rag_assets.text.numbers.quantities import quantities
 from rag_assets_tests.cpu_limit import ends_in_time
 
 _SOUP = st.lists(

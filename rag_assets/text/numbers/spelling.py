@@ -7,7 +7,7 @@ sign, "0·71" becomes "0.71" and "2002–03" becomes "2002–2003". Offsets are 
 import re
 import unicodedata
 
-from rag_assets.answering.citations.measurement_units import SYMBOL
+from rag_assets.text.numbers.units import SYMBOL
 
 _PERCENT = r"(?:%|percent\b|per[ -]?cent\b|pct\b)"
 _TAG = re.compile(r"<(?:(sup)|/?[a-z]{1,6})>", re.IGNORECASE)

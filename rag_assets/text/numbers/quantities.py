@@ -3,35 +3,26 @@
 A quantity has a kind: percent, year, a dimension (mass, length, mass/volume, ...), a currency, a p value, or a plain
 number. Digits inside names (COVID-19, IL-6), reference marks ([12], Smith et al., 2019) and the numbers of figures,
 tables, sections and pages are no quantities; a number before "%" always is one. "type 2" and "phase 3" are kinds of
-their own. `number_formats` prepares the text; `number_agreement` compares quantities.
+their own. `spelling` prepares the text.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
-from rag_assets.answering.citations.measurement_units import CURRENCIES, PER, PERCENT, SYMBOL, UNIT, measured_in
-from rag_assets.answering.citations.normalized_text import REFERENCE_MARK
-from rag_assets.answering.citations.number_formats import normalized_numbers
+from rag_assets.text.numbers.spelling import normalized_numbers
+from rag_assets.text.numbers.units import CURRENCIES, PER, PERCENT, SYMBOL, UNIT, measured_in
+from rag_assets.text.numbers.words import ONES, POWERS_OF_TEN, TENS, UP_TO_NINETEEN
+from rag_assets.text.reference_marks import REFERENCE_MARK
 
 PLAIN, YEAR, P_VALUE, DECADE = "plain", "year", "p value", "decade"
 
-_MULTIPLIERS = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
-_TIMES = "|".join(_MULTIPLIERS)
+_TIMES = "|".join(POWERS_OF_TEN)
 _SHORT_MULTIPLIERS = {"k": 3, "m": 6, "b": 9, "bn": 9}
-_SHORT_TIMES = r"bn|(?-i:M)(?!\s?=)|(?(currency)[mbk]|(?!))"
-"""Millions and billions in short: "110M", "2.5 bn", "€2.5m"; the M of "M = 3" is a mean."""
-_TENS = {word: 10 * i for i, word in enumerate("twenty thirty forty fifty sixty seventy eighty ninety".split(), 2)}
-_ONES = {word: i for i, word in enumerate("one two three four five six seven eight nine".split(), 1)}
-_TEENS = {
-    word: i
-    for i, word in enumerate(
-        "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split(), 10
-    )
-}
-_WORDS = _ONES | _TEENS | _TENS | {"a": 1}
+_SHORT_TIMES = r"bn|(?-i:M)(?!\s?=)|(?<=\d)(?-i:[kKB])|(?(currency)[mbk]|(?!))"
+"""Thousands, millions and billions in short: "56k", "110M", "7B", "2.5 bn", "€2.5m"; the M of "M = 3" is a mean."""
 _MAX_SMALL = 20
 """Up to here, numbers in words ("two groups") contradict nothing."""
 
@@ -51,14 +42,17 @@ _QUANTITY = re.compile(
     r"(?:\^\{?(?P<raised>[+-]?\d{1,3})\b\}?)?"
     r"(?:e(?P<e>[+-]?\d{1,3})\b|\s?[×x*·]\s?10(?:\^\{?(?P<power>[+-]?\d{1,3})\}?|(?P<flat_power>-\d{1,2})\b))?"
     rf"(?:[ -]?(?P<times>{_TIMES}|{_SHORT_TIMES})\b)?"
-    rf"(?:[ -]?(?P<unit>{UNIT})(?:(?<=%)|(?![A-Za-z]))(?:\^?(?P<dimensions>[23])\b)?{PER})?"
+    rf"(?:[ -]?(?P<unit>{UNIT})(?:(?<=%)|(?![A-Za-z]))(?:(?:\^|\s(?=[23]\b))?(?P<dimensions>[23])\b)?{PER})?"
     r"(?P<rest>-?[A-Za-z][\w-]*)?",
     re.IGNORECASE,
 )
+_UNIT_WORD = rf"(?:{'|'.join(TENS)})(?:[- ](?:{'|'.join(ONES)}))?|{'|'.join(reversed(UP_TO_NINETEEN))}"
+_HUNDREDS = rf"(?:{_UNIT_WORD})(?:[- ]hundred(?:[- ](?:and[- ])?(?:{_UNIT_WORD}))?)?"
+_LARGE = "|".join(word for word, power in POWERS_OF_TEN.items() if power > 2)
 _NUMBER_WORD = re.compile(
-    rf"(?<![\w-])(?:(?P<tens>{'|'.join(_TENS)})(?:[- ](?P<ones>{'|'.join(_ONES)}))?|(?P<small>{'|'.join(_TEENS)}|"
-    rf"{'|'.join(_ONES)}|a(?=[ -](?:{_TIMES})\b)))(?![A-Za-z])"
-    rf"(?:[ -](?P<times>{_TIMES})\b)?(?:[ -]?(?P<unit>{UNIT})(?![A-Za-z]))?(?!-?\w)",
+    rf"(?<![\w-])(?P<words>(?:a(?=[ -](?:{_TIMES})\b)(?:[ -]hundred\b)?|{_HUNDREDS})"
+    rf"(?:[ -](?:{_LARGE})(?:[ -](?:and[ -])?(?:{_HUNDREDS}))?)*)(?![A-Za-z])"
+    rf"(?:[ -]?(?P<unit>{UNIT})(?![A-Za-z]))?(?!-?\w)",
     re.IGNORECASE,
 )
 _SAME_UNIT = re.compile(r"\s?(?:[-–—/±,]|to|and|or|through)\s?(?:\+/-\s?)?", re.IGNORECASE)
@@ -191,7 +185,7 @@ def _exponent(match: re.Match[str]) -> int:
     raised = int(match["raised"]) - 1 if match["raised"] and match["number"] == "10" else 0
     power = match["e"] or match["power"] or match["flat_power"] or "0"
     times = (match["times"] or "").lower()
-    return raised + int(power) + (_MULTIPLIERS | _SHORT_MULTIPLIERS).get(times, 0)
+    return raised + int(power) + (POWERS_OF_TEN | _SHORT_MULTIPLIERS).get(times, 0)
 
 
 def _is_decade(match: re.Match[str], before: str) -> bool:
@@ -242,28 +236,36 @@ def _bound_of(text: str, end: int, before: str) -> str:
 
 def _written_in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
     for match in _NUMBER_WORD.finditer(text):
-        words = [match[name].lower() for name in ("tens", "ones", "small") if match[name]]
+        words = [word for word in re.split(r"[ -]", match["words"].lower()) if word != "and"]
         kind, unit_scale = measured_in(match["unit"]) if match["unit"] else (PLAIN, Decimal(1))
-        if words == ["one"] and not match["times"] and kind != PERCENT:
+        if words == ["one"] and kind != PERCENT:
             continue
-        number = sum(_WORDS[word] for word in words)
-        times = Decimal(1).scaleb(_MULTIPLIERS.get((match["times"] or "").lower(), 0))
-        is_vague = not match["unit"] and (number * times <= _MAX_SMALL or words == ["a"])
+        number = _worth(words)
         before = text[max(0, match.start() - _BEFORE_CHARS) : match.start()]
-        yield (
-            match.start(),
-            match.end(),
-            Quantity(
-                value=number * times * unit_scale,
-                kind=kind,
-                written=str(number),
-                unit_scale=unit_scale,
-                times=times,
-                bound=_bound_of(text, match.end(), before),
-                has_unit=bool(match["unit"]),
-                is_vague=is_vague,
-            ),
+        quantity = Quantity(
+            value=number * unit_scale,
+            kind=kind,
+            written=str(number),
+            unit_scale=unit_scale,
+            bound=_bound_of(text, match.end(), before),
+            has_unit=bool(match["unit"]),
+            is_vague=not match["unit"] and (number <= _MAX_SMALL or words[0] == "a"),
         )
+        yield match.start(), match.end(), quantity
+
+
+def _worth(words: Sequence[str]) -> int:
+    """The value of number words: 2_300_005 of "two million three hundred thousand five"."""
+    total = group = 0
+    for word in words:
+        power = POWERS_OF_TEN.get(word)
+        if power is None:
+            group += 1 if word == "a" else (UP_TO_NINETEEN | TENS)[word]
+        elif power == POWERS_OF_TEN["hundred"]:
+            group *= 100
+        else:
+            total, group = total + group * 10**power, 0
+    return total + group
 
 
 def _flat_powers(text: str) -> Iterator[Quantity]:
