@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from rag_assets.answering.drafts import PaperText, TextTokens, TokenReader
 from rag_assets.answering.extractive.relevance import nearness_of
-from rag_assets.answering.extractive.words import held, term_weights, terms_of
 from rag_assets.domain import Context, ContextPassage, ContextUnit, UnitKind
+from rag_assets.text.terms import held, term_weights, terms_of
 
 LEFT_OUT = "[…]"
 _NEARNESS_WEIGHT, _WORDS_WEIGHT, _STANDING_WEIGHT = 0.5, 0.25, 0.25

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
 from rag_assets.answering.extractive.definitions import defined_names, raised_by_definition
-from rag_assets.answering.extractive.words import stem_of
 from rag_assets.settings import ExtractiveSettings
 from rag_assets.text.numbers.words import POWERS_OF_TEN, TENS, UP_TO_NINETEEN
+from rag_assets.text.terms import stem_of
 
 _NEAR_WORDS = 4
 """A number belongs to a noun at most so many words away: "80,863 manually annotated pages"."""

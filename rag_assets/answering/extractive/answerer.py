@@ -15,8 +15,6 @@ from rag_assets.answering.extractive.candidates import Candidate, FindCandidates
 from rag_assets.answering.extractive.comparison import compared_sides
 from rag_assets.answering.extractive.definitions import with_definitions_kept
 from rag_assets.answering.extractive.meant_papers import AskedPart, with_papers
-from rag_assets.answering.extractive.missing_names import MissingName, missing_names
-from rag_assets.answering.extractive.names import names_in
 from rag_assets.answering.extractive.nearest import nearest
 from rag_assets.answering.extractive.part_scores import PartScorer
 from rag_assets.answering.extractive.publishing import claims_of
@@ -26,6 +24,8 @@ from rag_assets.answering.extractive.selection import Selection
 from rag_assets.answering.extractive.settled_parts import settled_parts, with_settled
 from rag_assets.answering.extractive.summary import summary
 from rag_assets.answering.extractive.unmentioned import unmentioned
+from rag_assets.answering.names.missing import MissingName, missing_names
+from rag_assets.answering.names.reading import names_in
 from rag_assets.domain import Context
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts

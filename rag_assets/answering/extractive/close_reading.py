@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from rag_assets.answering.drafts import PaperText, TokenReader
 from rag_assets.answering.extractive.candidates import Candidate
-from rag_assets.answering.extractive.words import held, terms_of
 from rag_assets.domain import Context
+from rag_assets.text.terms import held, terms_of
 
 N_PASSAGES = 8
 _STANDING_WEIGHT = 0.5

@@ -6,7 +6,7 @@ is said to be unanswered.
 
 import re
 
-from rag_assets.answering.extractive.words import terms_of
+from rag_assets.text.terms import terms_of
 
 _MAX_SIDE_WORDS = 6
 _BETWEEN = r"(?: and | with | to | versus | vs\.? )"

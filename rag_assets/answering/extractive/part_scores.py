@@ -18,9 +18,9 @@ from rag_assets.answering.extractive.meant_papers import AskedPart
 from rag_assets.answering.extractive.relevance import Part, Relevances, nearness_of, relevances
 from rag_assets.answering.extractive.second_reading import read_again
 from rag_assets.answering.extractive.unmentioned import unmentioned
-from rag_assets.answering.extractive.words import term_weights
 from rag_assets.domain import Context
 from rag_assets.settings import ExtractiveSettings
+from rag_assets.text.terms import term_weights
 
 _DESCRIBED_STANDING = 1.4
 """Of every passage of a paper that the question describes; 1 is that of the first passage found. Where paper and

@@ -25,8 +25,8 @@ from rag_assets.answering.extractive.point_wordings import (
     WORDINGS,
 )
 from rag_assets.answering.extractive.trimming import trimmed
-from rag_assets.answering.extractive.words import words_of
 from rag_assets.domain import Context, Point, SectionKind
+from rag_assets.text.terms import words_of
 
 _STRONG, _WEAK, _TWICE, _LABELLED, _HEADED, _NAMED = 2.0, 1.0, 0.5, 2.5, 2.0, 2.0
 """What wordings, a label, a heading and an announcement before it count for; a weak wording beside a strong one counts

@@ -18,7 +18,6 @@ from rag_assets.answering.citations.quote_search import is_long_enough
 from rag_assets.answering.drafts import DraftCitation, DraftClaim, TokenReader
 from rag_assets.answering.extractive.close_reading import texts_of
 from rag_assets.answering.extractive.relevance import nearness_of
-from rag_assets.answering.extractive.words import terms_of, words_of
 from rag_assets.domain import TITLE_PAGE_HEADING, Context
 from rag_assets.text.person_names import (
     begins_with_a_name,
@@ -27,6 +26,7 @@ from rag_assets.text.person_names import (
     names_only,
     ordinary_words,
 )
+from rag_assets.text.terms import terms_of, words_of
 
 _AUTHORS, _PLACES, _TITLE, _DATE = "Authors", "Affiliations", "Title", "Publication date"
 _ASKED = (

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from rag_assets.answering.extractive.candidates import Candidate
 from rag_assets.answering.extractive.close_reading import Vectors
-from rag_assets.answering.extractive.words import held
+from rag_assets.text.terms import held
 
 Relevances = NDArray[np.float32]
 _NEARNESS_WEIGHT, _WORDS_WEIGHT, _STANDING_WEIGHT = 0.5, 0.25, 0.25

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 from rag_assets.answering.citations.table_quotes.rows import SEPARATOR, Table, TableCell, TableRow
 from rag_assets.answering.drafts import PaperText, TokenReader
-from rag_assets.answering.extractive.names import NameKind, names_in
-from rag_assets.answering.extractive.words import terms_of
+from rag_assets.answering.names.reading import NameKind, names_in
 from rag_assets.domain import Context, ContextPassage
+from rag_assets.text.terms import terms_of
 
 _MAX_NAME_WORDS = 12
 """A longer cell is prose and names no row."""

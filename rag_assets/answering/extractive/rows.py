@@ -17,10 +17,10 @@ from rag_assets.answering.citations.table_quotes.rows import SEPARATOR, tables_i
 from rag_assets.answering.drafts import TokenReader
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind, candidate
 from rag_assets.answering.extractive.row_matching import FoundRow, RowMatch, RowMatcher
-from rag_assets.answering.extractive.words import terms_of
 from rag_assets.domain import Context
 from rag_assets.questions import question_parts
 from rag_assets.text.sentences import sentence_spans
+from rag_assets.text.terms import terms_of
 
 _MAX_ROW_CHARS = 240
 """A longer row is narrowed to the columns that were asked for."""

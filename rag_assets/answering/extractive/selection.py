@@ -8,9 +8,9 @@ from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
 from rag_assets.answering.extractive.publishing import continues_one, stretches_of
 from rag_assets.answering.extractive.relevance import Part
 from rag_assets.answering.extractive.repetition import is_new, likeness
-from rag_assets.answering.extractive.words import held
 from rag_assets.domain import Context
 from rag_assets.settings import ExtractiveSettings
+from rag_assets.text.terms import held
 
 _FURTHER_SHARE, _FURTHER_SHARE_OF_READ = 0.8, 0.7
 """Another sentence of a quoted paper is used from this share of the best one's relevance on; from the smaller one where

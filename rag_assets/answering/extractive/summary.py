@@ -8,8 +8,8 @@ from collections.abc import Sequence, Set
 
 from rag_assets.answering.drafts import DraftAnswer, DraftClaim
 from rag_assets.answering.extractive.points import told_points
-from rag_assets.answering.extractive.words import terms_of
 from rag_assets.domain import Context, Point
+from rag_assets.text.terms import terms_of
 
 _HELD_FROM = 0.6
 """Share of the words of a question that the paper whose findings are told must have."""

@@ -1,4 +1,4 @@
-"""Words of questions and candidates: their stems, and how much each word of a question weighs."""
+"""Words of questions and sentences: their stems, and how much each word of a question weighs."""
 
 import math
 import re

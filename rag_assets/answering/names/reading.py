@@ -1,6 +1,6 @@
-"""Which words of a question are names: proper names, acronyms, codes, years, numbers, drugs.
+"""Which words of a question or a claim are names: proper names, acronyms, codes, years, numbers, drugs.
 
-Ordinary words are no names: papers say them in other words. Whether a paper holds a name is found in `missing_names`.
+Ordinary words are no names: papers say them in other words. Whether a paper holds a name is found in `missing`.
 """
 
 import re

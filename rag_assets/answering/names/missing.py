@@ -1,4 +1,4 @@
-"""Finds the names of a question that occur nowhere in what was found for it.
+"""Finds the names of a question, or of a claim, that occur nowhere in what was found for it.
 
 A name counts as found where it stands in another spelling: case, hyphens, plurals and endings are folded, numbers may
 be words, an acronym may be written out, a written-out name may be an acronym, a nationality stands for its country.
@@ -11,10 +11,10 @@ from functools import cached_property
 
 from rapidfuzz.distance import OSA
 
-from rag_assets.answering.extractive.names import WORD, Name, NameKind, names_in
-from rag_assets.answering.extractive.words import stem_of
+from rag_assets.answering.names.reading import WORD, Name, NameKind, names_in
 from rag_assets.domain import Context
 from rag_assets.text.numbers.words import IN_WORDS
+from rag_assets.text.terms import stem_of
 
 _SEPARATORS = re.compile(r"[\W_]")
 _LONGEST_JOINED = 3
@@ -48,10 +48,10 @@ _SAME = (
 
 @dataclass(frozen=True, slots=True)
 class MissingName:
-    """A name of the question that was not found."""
+    """A name that was not found."""
 
     text: str
-    """As the question has it; of a name of several words, all of it."""
+    """As it was written; of a name of several words, all of it."""
     is_decisive: bool
     """Whether what was found must be about something else. Not where a paper may answer without the name, nor where
     part of the name was found, a word that differs in one letter or one that an acronym may be short for."""
@@ -59,8 +59,13 @@ class MissingName:
 
 def missing_names(question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
     """The names of the question that stand in none of the contexts, nor in their section titles and paper ids."""
-    names = names_in(question)
-    found = _Found.of(contexts) if names else None
+    texts = [text for one in contexts for text in (one.text, one.section_title, one.paper_id.replace("_", " "))]
+    return names_missing_in(texts, names_in(question))
+
+
+def names_missing_in(texts: Sequence[str], names: Sequence[Name]) -> tuple[MissingName, ...]:
+    """Those of the names that stand in none of the texts."""
+    found = _Found.of(texts) if names else None
     missing: dict[str, MissingName] = {}
     for name in names:
         if found is not None and not found.holds(name):
@@ -80,8 +85,7 @@ class _Found:
     """Those that are written with a capital somewhere, in small letters."""
 
     @classmethod
-    def of(cls, contexts: Sequence[Context]) -> "_Found":
-        texts = [text for one in contexts for text in (one.text, one.section_title, one.paper_id.replace("_", " "))]
+    def of(cls, texts: Sequence[str]) -> "_Found":
         written = [word for text in texts for word in _words(text)]
         capitalised = frozenset(word.casefold() for word in written if word[0].isupper())
         return cls(tuple(word.casefold() for word in written), capitalised)

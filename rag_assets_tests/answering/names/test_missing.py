@@ -2,8 +2,8 @@
 
 import pytest
 
-from rag_assets.answering.extractive.missing_names import missing_names
-from rag_assets.answering.extractive.names import names_in
+from rag_assets.answering.names.missing import missing_names
+from rag_assets.answering.names.reading import names_in
 from rag_assets_tests.answering.builders import chunk, context
 
 STUDY = (
