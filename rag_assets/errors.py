@@ -10,7 +10,8 @@ RagAssetsError
 │   ├── ModelUnavailable     ... for now: rate limit, server error, time-out, broken connection
 │   ├── RequestRejected      ... and never will answer this one
 │   │   ├── ContextTooLong       ... because it is longer than the model reads
-│   │   └── SchemaRefused        ... because the server can hold no answer to a schema
+│   │   ├── SchemaRefused        ... because the server can hold no answer to a schema
+│   │   └── UnreadableReply      ... because what it replies is neither an answer nor a refusal
 │   ├── AccessDenied         ... nor any other: key refused, quota used up, no such model
 │   └── QuestionBudgetExhausted  ... because the question has spent what it may
 ├── RerankingTooSlow     a reranker took longer than a question may wait for it
@@ -44,6 +45,8 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Self
+
+_SHOWN_REPLY_CHARS = 200
 
 
 class RagAssetsError(Exception):
@@ -121,6 +124,26 @@ class ContextTooLong(RequestRejected):
 
 class SchemaRefused(RequestRejected):
     """The request holds a schema for the answer, and the server knows no such thing."""
+
+
+class UnreadableReply(RequestRejected):
+    """What the model replied, also after it was asked again, is neither an answer nor a refusal."""
+
+    @classmethod
+    def of(cls, model: str, reply: str) -> Self:
+        shown = " ".join(reply.split())[:_SHOWN_REPLY_CHARS]
+        said = f"It wrote: {shown!r}" if shown else "It wrote nothing that can be seen"
+        return cls(
+            f"The reply of {model} cannot be read as an answer. {said}. The question is asked again by the next run; "
+            "if that does not help, raise answering.max_output_tokens or name another model."
+        )
+
+    @classmethod
+    def withheld(cls, model: str) -> Self:
+        return cls(
+            f"The provider of {model} withheld its reply (a content filter). The question is asked again by the next "
+            "run; if that does not help, name another model."
+        )
 
 
 class AccessDenied(ModelFault):

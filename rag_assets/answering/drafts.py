@@ -7,7 +7,7 @@ really stands there, and on which page, is decided in `citations.verification`, 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +45,26 @@ class DraftClaim:
     citations: tuple[DraftCitation, ...]
     relevance: float | None = None
     """Likeness to the question, 0 to 1, where sentences are chosen by it; None where a model writes."""
+    mends: int = 0
+    """Of a second draft: number of the objection that it answers, from 1; 0 for a claim of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectedClaim:
+    """A claim of a first draft that is not published as it stands."""
+
+    claim: DraftClaim
+    why: str
+    """In words for the model: "15.9 stands in none of its quotes"."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """What a first draft left open."""
+
+    objections: tuple[ObjectedClaim, ...] = ()
+    cited: tuple[str, ...] = ()
+    """Papers that are cited already, where others are asked for; empty where none are."""
 
 
 class Reading(StrEnum):
@@ -56,10 +76,6 @@ class Reading(StrEnum):
     """The model was shown what was wrong and mended it."""
     TOLERANT = "tolerant"
     """It stayed malformed, and what could be read of it was."""
-    UNREADABLE = "unreadable"
-    """Nothing could be read; the reply is in the audit folder."""
-    WITHHELD = "withheld"
-    """The provider refused to answer (a content filter)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,3 +213,14 @@ class Answerer(Protocol):
         ...
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer: ...
+
+
+@runtime_checkable
+class MendingAnswerer(Answerer, Protocol):
+    """One that can be asked to mend single claims, and to look for further papers."""
+
+    def mended(self, question: str, contexts: Sequence[Context], unmet: Unmet) -> DraftAnswer:
+        """The claims that take the place of those objected to, and further ones; the others are not repeated."""
+        ...
+
+    def within(self, background: Background) -> "MendingAnswerer": ...

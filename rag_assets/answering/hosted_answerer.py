@@ -4,25 +4,18 @@ How a model is asked and a malformed reply repaired is in `hosted.structured`, t
 module, and what becomes of a proposal is decided in `citations.verification`. No SDK is loaded before the first draft.
 """
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from copy import copy
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rag_assets.answering.drafts import (
-    INSUFFICIENT,
-    REFUSAL,
-    Background,
-    DraftAnswer,
-    DraftCitation,
-    DraftClaim,
-    Reading,
-)
-from rag_assets.answering.model_replies.parsing import ModelReply, read_tolerantly
-from rag_assets.answering.model_replies.texts import MAX_CLAIM_CHARS, claim_text, insufficient_notes, is_insufficient
-from rag_assets.answering.prompt_injection.source_fences import SourcesBlock, sources_block
+from rag_assets.answering.drafts import Background, DraftAnswer, DraftCitation, DraftClaim, Reading, Unmet
+from rag_assets.answering.model_replies.parsing import MendedReply, ModelReply, ReplyClaim, read_tolerantly
+from rag_assets.answering.model_replies.texts import claim_text, is_insufficient, missing_notes
+from rag_assets.answering.prompt_injection.source_fences import SourcesBlock, neutral, sources_block
 from rag_assets.domain import Context
-from rag_assets.errors import ContextTooLong
+from rag_assets.errors import ContextTooLong, UnreadableReply
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.lazy_model import LazyModel
@@ -33,30 +26,33 @@ from rag_assets.settings import AnsweringSettings
 if TYPE_CHECKING:
     from rag_assets.hosted.structured import StructuredReply
 
-HOSTED_VERSION = 2
+HOSTED_VERSION = 3
 """Raise it when the code makes another prompt of the same sources, or another draft of the same reply."""
 MAX_CLAIMS, MAX_CITATIONS, MAX_QUOTE_CHARS = 50, 20, 2_000
 """No answer has more; a reply that has would only cost time to verify."""
 _MOST_HALVINGS = 2
 _PACKAGE = "rag_assets.answering"
-_INSTRUCTIONS = load_prompt(_PACKAGE, "answer", frozenset({"min_sources", "refusal", "insufficient"}))
+_INSTRUCTIONS = load_prompt(_PACKAGE, "answer", frozenset())
+_MEND = load_prompt(_PACKAGE, "mend", frozenset())
 _QUESTION = load_prompt(_PACKAGE, "question", frozenset({"sources", "question"}))
 _QUESTION_WITHIN = load_prompt(_PACKAGE, "question_within", frozenset({"sources", "question", "background"}))
+_MEND_QUESTION = load_prompt(_PACKAGE, "mend_question", frozenset({"sources", "question", "statements", "papers"}))
+_CITED_ALREADY = "Papers that are cited already: {papers}"
+_Asks = Callable[[str], "StructuredReply[ModelReply] | StructuredReply[MendedReply]"]
+_Prompts = Callable[[SourcesBlock], str]
 
 
 class HostedAnswerer:
-    """Asks one model, each question once. Safe to use from several threads."""
+    """Asks one model, each question once, and once more to mend what did not hold. Safe to use from several threads."""
 
     def __init__(self, name: ModelName, connections: Connections, settings: AnsweringSettings) -> None:
         """Raises MissingKey, InvalidSettings as `require_access`; nothing is opened yet."""
+        tokens = settings.max_output_tokens
         self._model = LazyModel(
-            name,
-            connections,
-            ModelReply,
-            instructions=_INSTRUCTIONS.filled(
-                min_sources=settings.min_sources, refusal=REFUSAL, insufficient=INSUFFICIENT
-            ),
-            max_output_tokens=settings.max_output_tokens,
+            name, connections, ModelReply, instructions=_INSTRUCTIONS.text, max_output_tokens=tokens
+        )
+        self._mender = LazyModel(
+            name, connections, MendedReply, instructions=_INSTRUCTIONS.text + _MEND.text, max_output_tokens=tokens
         )
         self._background: Background | None = None
 
@@ -64,8 +60,9 @@ class HostedAnswerer:
     def identity(self) -> str:
         """The model, readably, and a hash of the prompts, the reply's schema and the code between them."""
         within = (_QUESTION_WITHIN.text, self._background.part) if self._background else ()
-        asked = fingerprint(_INSTRUCTIONS.text, _QUESTION.text, ModelReply.model_json_schema(), HOSTED_VERSION, *within)
-        return f"{self._model.model_id} prompt-{asked[:8]}"
+        prompts = (_INSTRUCTIONS.text, _MEND.text, _QUESTION.text, _MEND_QUESTION.text)
+        schemas = (ModelReply.model_json_schema(), MendedReply.model_json_schema())
+        return f"{self._model.model_id} prompt-{fingerprint(prompts, schemas, HOSTED_VERSION, *within)[:8]}"
 
     def read(self, context: Context) -> Context:
         return context.words()
@@ -79,17 +76,39 @@ class HostedAnswerer:
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         """Without contexts, a refusal for which no model is asked.
 
-        Raises what `Connection.guarded` raises, also when that kept an unreadable reply from being mended.
+        Raises what `Connection.guarded` raises, also when that kept a malformed reply from being mended, and
+        UnreadableReply for a reply that is neither an answer nor a refusal.
         """
         if not contexts:
             return DraftAnswer()
-        n_read, given, reply = self._asked(question, contexts, _MOST_HALVINGS)
-        output, reading = _read(reply)
-        if reading is Reading.UNREADABLE and reply.fault is not None:
-            raise reply.fault
+        return self._drafted(question, contexts, self._model.ask, lambda given: self._prompt(question, given))
+
+    def mended(self, question: str, contexts: Sequence[Context], unmet: Unmet) -> DraftAnswer:
+        """Raises as `draft`."""
+        statements = [
+            {
+                "number": number,
+                "statement": neutral(one.claim.text),
+                "quotes": [neutral(citation.quote) for citation in one.claim.citations],
+                "wrong": one.why,
+            }
+            for number, one in enumerate(unmet.objections, start=1)
+        ]
+        papers = _CITED_ALREADY.format(papers=", ".join(map(neutral, unmet.cited))) if unmet.cited else ""
+        told = json.dumps(statements, ensure_ascii=False)
+        return self._drafted(
+            question,
+            contexts,
+            self._mender.ask,
+            lambda given: _MEND_QUESTION.filled(sources=given.text, question=question, statements=told, papers=papers),
+        )
+
+    def _drafted(self, question: str, contexts: Sequence[Context], ask: _Asks, prompt: _Prompts) -> DraftAnswer:
+        n_read, given, reply = self._asked(contexts, ask, prompt, _MOST_HALVINGS)
+        output, reading = self._read(reply)
         return DraftAnswer(
             claims=_claims(output, given),
-            unanswered=insufficient_notes(output, question),
+            unanswered=missing_notes(output, question),
             usage=reply.usage,
             reading=reading,
             n_hallucinated=_n_hallucinated(output, given),
@@ -100,19 +119,19 @@ class HostedAnswerer:
         )
 
     def _asked(
-        self, question: str, contexts: Sequence[Context], n_halvings_left: int
-    ) -> tuple[int, SourcesBlock, "StructuredReply[ModelReply]"]:
+        self, contexts: Sequence[Context], ask: _Asks, prompt: _Prompts, n_halvings_left: int
+    ) -> "tuple[int, SourcesBlock, StructuredReply[ModelReply] | StructuredReply[MendedReply]]":
         """How many contexts were read, and the reply.
 
         They come best first: when they are more than the model reads, the better half is tried.
         """
         given = sources_block(contexts)
         try:
-            return len(contexts), given, self._model.ask(self._prompt(question, given))
+            return len(contexts), given, ask(prompt(given))
         except ContextTooLong:
             if n_halvings_left == 0 or len(contexts) == 1:
                 raise
-            return self._asked(question, contexts[: (len(contexts) + 1) // 2], n_halvings_left - 1)
+            return self._asked(contexts[: (len(contexts) + 1) // 2], ask, prompt, n_halvings_left - 1)
 
     def _prompt(self, question: str, given: SourcesBlock) -> str:
         if self._background is None:
@@ -120,24 +139,22 @@ class HostedAnswerer:
         background = f"{self._background.outline}\n\n{self._background.part}"
         return _QUESTION_WITHIN.filled(sources=given.text, question=question, background=background)
 
-
-def _read(reply: "StructuredReply[ModelReply]") -> tuple[ModelReply, Reading]:
-    """What the model proposes, in whatever form it came; nothing where nothing can be read."""
-    if reply.output is not None:
-        return reply.output, Reading.STRUCTURED if len(reply.texts) == 1 else Reading.REPAIRED
-    nothing = ModelReply(answer="", claims=[])
-    if reply.is_withheld:
-        return nothing, Reading.WITHHELD
-    for text in reversed(reply.texts):
-        if (read := read_tolerantly(text)) is not None:
-            return read, Reading.TOLERANT
-    return nothing, Reading.UNREADABLE
+    def _read(self, reply: "StructuredReply[ModelReply] | StructuredReply[MendedReply]") -> tuple[ModelReply, Reading]:
+        """What the reply says, and how it was understood. A reply that says nothing is no refusal."""
+        if reply.output is not None:
+            return reply.output, Reading.REPAIRED if len(reply.texts) > 1 else Reading.STRUCTURED
+        if reply.is_withheld:
+            raise UnreadableReply.withheld(self._model.model_id)
+        for text in reversed(reply.texts):
+            if (read := read_tolerantly(text)) is not None:
+                return read, Reading.TOLERANT
+        if reply.fault is not None:
+            raise reply.fault
+        raise UnreadableReply.of(self._model.model_id, reply.texts[-1] if reply.texts else "")
 
 
 def _claims(reply: ModelReply, given: SourcesBlock) -> tuple[DraftClaim, ...]:
     """At most MAX_CLAIMS different ones; a text or quote no claim could have is left out."""
-    if reply.answer.strip() == REFUSAL:
-        return ()
     claims = (
         DraftClaim(
             text,
@@ -146,11 +163,16 @@ def _claims(reply: ModelReply, given: SourcesBlock) -> tuple[DraftClaim, ...]:
                 for citation in claim.citations[:MAX_CITATIONS]
                 if citation.source in given.sources and len(citation.quote) <= MAX_QUOTE_CHARS
             ),
+            mends=_mends(claim),
         )
         for claim in reply.claims
-        if not is_insufficient(claim.text[:MAX_CLAIM_CHARS]) and (text := claim_text(claim.text))
+        if not is_insufficient(claim.text) and (text := claim_text(claim.text))
     )
     return tuple(islice(dict.fromkeys(claims), MAX_CLAIMS))
+
+
+def _mends(claim: ReplyClaim) -> int:
+    return max(0, getattr(claim, "replaces", 0))
 
 
 def _n_hallucinated(reply: ModelReply, given: SourcesBlock) -> int:

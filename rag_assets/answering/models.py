@@ -20,6 +20,8 @@ from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.settings import Settings
 
 NO_JUDGE = EmbeddedSupport.identity
+SAME_MODEL = "same"
+"""As a judge: the model that writes."""
 OpenAnswerer = Callable[[Settings, Readers, Connections], Answerer]
 
 
@@ -49,15 +51,21 @@ def open_answerer(settings: Settings, readers: Readers, connections: Connections
 
 
 def open_scorer(settings: Settings, encoder: SentenceEncoder, connections: Connections) -> SupportScorer:
-    """What scores claims: the embedded figures, and beside them the verdict of the model that `answering.judge.model`
-    names.
+    """What scores claims: the embedded figures, and the second look of the model that `answering.judge.model` means.
 
     Raises as `open_answerer`.
     """
     embedded = EmbeddedSupport(encoder)
-    if settings.answering.judge.model == NO_JUDGE:
-        return embedded
-    return JudgedSupport(_judge(settings), connections, embedded, settings.paths.verdicts)
+    return second_look(settings, settings.answering.model, embedded, connections)
+
+
+def second_look(settings: Settings, writer: str, scorer: SupportScorer, connections: Connections) -> SupportScorer:
+    """The scorer, with the second look of the model that `answering.judge.model` means beside it.
+
+    writer: the model that writes, as settings name it. Raises as `open_answerer`.
+    """
+    judge = _judge(settings, writer)
+    return JudgedSupport(judge, connections, scorer, settings.paths.verdicts) if judge else scorer
 
 
 def require_models(settings: Settings) -> None:
@@ -65,9 +73,8 @@ def require_models(settings: Settings) -> None:
 
     Raises InvalidSettings, MissingKey.
     """
-    named = [] if settings.answering.model == EXTRACTIVE else [_writer(settings)]
-    named += [] if settings.answering.judge.model == NO_JUDGE else [_judge(settings)]
-    for name in named:
+    writer = None if settings.answering.model == EXTRACTIVE else _writer(settings)
+    for name in dict.fromkeys(name for name in (writer, _judge(settings, settings.answering.model)) if name):
         require_model(name, settings.model_access)
 
 
@@ -83,5 +90,11 @@ def _writer(settings: Settings) -> ModelName:
     return ModelName.parse(settings.answering.model, setting="answering.model", instead=EXTRACTIVE)
 
 
-def _judge(settings: Settings) -> ModelName:
-    return ModelName.parse(settings.answering.judge.model, setting="answering.judge.model", instead=NO_JUDGE)
+def _judge(settings: Settings, writer: str) -> ModelName | None:
+    """None where no model writes: quotes carry themselves."""
+    named = settings.answering.judge.model
+    if named == NO_JUDGE or writer == EXTRACTIVE:
+        return None
+    if named == SAME_MODEL:
+        named = writer
+    return ModelName.parse(named, setting="answering.judge.model", instead=f"{SAME_MODEL}, {NO_JUDGE}")

@@ -1,18 +1,19 @@
-"""From a question to a verified result: evidence, draft, verification, the retry for a second source.
+"""From a question to a verified result: evidence, draft, verification, second look, and one more request.
 
-The order of the guardrails is that of docs/adr/0004-rag-qa-pipeline.md. Evidence is handed in as a function, so this
-module knows neither indexes nor embeddings.
+The order of the guardrails is that of docs/adr/0004-rag-qa-pipeline.md. What the second request asks for is in
+`second`. Evidence is handed in as a function, so this module knows neither indexes nor embeddings.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 
-from rag_assets.answering.citations.support import Scoring, SupportScorer, with_support
+from rag_assets.answering.citations.support import SupportScorer, looked_at
 from rag_assets.answering.citations.verification import sources_of, verify
-from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer
+from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer, MendingAnswerer, Unmet
 from rag_assets.answering.manner import Manner
+from rag_assets.answering.second import merged, second_request
 from rag_assets.answering.trace import (
     AnswerTrace,
     Attempt,
@@ -24,19 +25,20 @@ from rag_assets.answering.trace import (
     Retrieved,
     Retrying,
 )
-from rag_assets.answering.wording import missing_notes, notes, worded
-from rag_assets.domain import Claim, Context, Evidence, QAResult, Usage, summed
+from rag_assets.answering.wording import remarks, worded
+from rag_assets.domain import Claim, Context, Evidence, LeftOut, QAResult, Usage, summed
 from rag_assets.errors import QuestionBudgetExhausted, RequestRejected
 from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 
-PIPELINE_VERSION = 5
+PIPELINE_VERSION = 6
 """Part of the key of published answers: raise it when the code makes another answer of the same contexts. Search and
 answerers have versions of their own."""
 Retrieve = Callable[[Question, int], Evidence]
 """question, k -> evidence from the k best chunks (of the papers the question names, if it names any)."""
+Draft = Callable[[Sequence[Context]], DraftAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,9 @@ class Said:
     missing_names: tuple[str, ...]
     missing_words: tuple[str, ...]
     nearest: tuple[Claim, ...]
+    left_out: tuple[LeftOut, ...]
+    unjudged: str
+    """As `AnswerTrace.unjudged`."""
 
 
 @dataclass(frozen=True)
@@ -72,92 +77,158 @@ class AnswerPipeline:
         min_sources: papers that must be cited lest more is read; None: `answering.min_sources`. Raises what the
         answerer raises; drafts made until then are in the cache.
         """
-        first = yield from self._attempt(question, self.settings.k, retrieve)
+        first = yield from self._first(question, retrieve)
         yield from _checked(first)
-        attempts, final, retry_k = [first], first, None
         wanted = self.settings.min_sources if min_sources is None else min_sources
-        if first.n_sources < wanted and not _has_cited_all(question, first):
-            retry_k = self.settings.k + self.settings.retry_extra_k
-            yield Retrying(retry_k)
-            retry = yield from self._retried(question, retry_k, retrieve, first)
-            if retry is not None:
-                attempts.append(retry)
-                if retry.n_sources > first.n_sources:
-                    final = retry
-                    yield from _checked(retry)
+        lacks_papers = _lacks_papers(first, wanted)
+        attempts, final, retry_k = [first], first, None
+        if lacks_papers or (first.verified.objected and isinstance(self.answerer, MendingAnswerer)):
+            retry_k = self.settings.k + self.settings.retry_extra_k if lacks_papers else None
+            second = yield from self._second(question, retry_k, retrieve, first)
+            if second is not None:
+                attempts.append(second[0])
+                final = second[1]
+                yield from _checked(final) if final is not first else ()
         seconds = _summed_seconds(attempts)
-        with _timed("score", seconds):
-            scoring = self.scorer.scores(final.verified.claims, question.question)
-        result = self._result(question, final, attempts, scoring)
-        yield Finished(AnswerTrace(result, tuple(attempts), final, scoring, retry_k, seconds))
+        yield Finished(AnswerTrace(self._result(question, final, attempts), tuple(attempts), final, retry_k, seconds))
 
-    def _retried(
-        self, question: Question, k: int, retrieve: Retrieve, first: Attempt
-    ) -> Generator[Event, None, Attempt | None]:
-        """The retry; None when it reads nothing else, or cannot be made and the first attempt has something to say."""
+    def _first(self, question: Question, retrieve: Retrieve) -> Generator[Event, None, Attempt]:
+        seconds: dict[str, float] = {}
+        with _timed("retrieve", seconds):
+            evidence = retrieve(question, self.settings.k)
+        yield Retrieved(evidence)
+        return self._attempt(
+            question, self.settings.k, evidence, evidence.contexts, seconds, Unmet(),
+            lambda contexts: self.answerer.draft(question.question, contexts),
+        )  # fmt: skip
+
+    def _second(
+        self, question: Question, retry_k: int | None, retrieve: Retrieve, first: Attempt
+    ) -> Generator[Event, None, tuple[Attempt, Attempt] | None]:
+        """The second attempt, and what becomes the result; None where nothing else can be read or asked, or the request
+        cannot be made and the first attempt has something to say."""
+        k = retry_k or self.settings.k
+        yield Retrying(k, len(first.verified.objected))
+        seconds: dict[str, float] = {}
+        with _timed("retrieve", seconds):
+            evidence = retrieve(question, k)
         try:
-            retry = yield from self._attempt(question, k, retrieve)
+            if isinstance(self.answerer, MendingAnswerer):
+                return (yield from self._mended(question, first, evidence, seconds, wants_papers=retry_k is not None))
+            yield Retrieved(evidence)
+            again = self._attempt(
+                question, k, evidence, evidence.contexts, seconds, Unmet(),
+                lambda contexts: self.answerer.draft(question.question, contexts),
+            )  # fmt: skip
         except (RequestRejected, QuestionBudgetExhausted):
             if not first.verified.claims:
                 raise
             return None
-        return None if retry.fingerprint == first.fingerprint else retry
+        if again.fingerprint == first.fingerprint:
+            return None
+        return again, again if again.n_sources > first.n_sources else first
 
-    def _attempt(self, question: Question, k: int, retrieve: Retrieve) -> Generator[Event, None, Attempt]:
-        seconds: dict[str, float] = {}
-        with _timed("retrieve", seconds):
-            evidence = retrieve(question, k)
-        yield Retrieved(evidence)
+    def _mended(
+        self, question: Question, first: Attempt, evidence: Evidence, seconds: dict[str, float], *, wants_papers: bool
+    ) -> Generator[Event, None, tuple[Attempt, Attempt] | None]:
+        """The claims that did not hold, and other papers, asked for in one request; put into the first attempt."""
+        answerer = self.answerer
+        assert isinstance(answerer, MendingAnswerer)
+        request = second_request(first, evidence, wants_papers=wants_papers)
+        if request is None:
+            return None
+        read = replace(evidence, contexts=request.contexts)
+        yield Retrieved(read)
+        second = self._attempt(
+            question, first.k, read, request.contexts, seconds, request.unmet,
+            lambda contexts: answerer.mended(question.question, contexts, request.unmet),
+        )  # fmt: skip
+        return second, merged(first, second, request)
+
+    def _attempt(
+        self,
+        question: Question,
+        k: int,
+        evidence: Evidence,
+        contexts: tuple[Context, ...],
+        seconds: dict[str, float],
+        unmet: Unmet,
+        draft_of: Draft,
+    ) -> Attempt:
         with _timed("draft", seconds):
-            key, draft, is_cached = self._drafted(question.question, evidence.contexts)
-        read = evidence.contexts[: draft.n_contexts_read]
+            key, draft, is_cached = self._drafted(question.question, contexts, unmet, draft_of)
+        read = contexts[: draft.n_contexts_read]
         with _timed("verify", seconds):
             given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in read}
-            verified = verify(draft, given, question.question)
-            nearest = verify(replace(draft, claims=draft.nearest), given, question.question).claims
+            titles = {context.paper_id: context.paper.title for context in contexts}
+            verified = verify(draft, given, question.question, titles)
+            nearest = verify(replace(draft, claims=draft.nearest), given, question.question, titles).claims
+            scoring = self.scorer.scores(verified, question.question)
+            verified = looked_at(verified, scoring)
             cited = sources_of(verified.claims)
             missing_words = evidence.lacking(draft.missing_words, cited) if cited else ()
-        hits = tuple(FoundChunk.of(hit) for hit in evidence.hits)
-        queries, usage = evidence.queries, evidence.query_usage
-        return Attempt(k, read, key, draft, is_cached, verified, hits, queries, usage, seconds, missing_words, nearest)
+        return Attempt(
+            k,
+            read,
+            key,
+            draft,
+            is_cached,
+            verified,
+            scoring,
+            tuple(FoundChunk.of(hit) for hit in evidence.hits),
+            evidence.queries,
+            evidence.query_usage,
+            seconds,
+            missing_words,
+            nearest,
+            tuple(sorted(question.filter.papers or evidence.named_papers)),
+        )
 
-    def _drafted(self, question: str, contexts: tuple[Context, ...]) -> tuple[str, DraftAnswer, bool]:
+    def _drafted(
+        self, question: str, contexts: Sequence[Context], unmet: Unmet, draft_of: Draft
+    ) -> tuple[str, DraftAnswer, bool]:
         """The draft, what it is cached under, and whether it was there."""
         key = fingerprint(
             question,
             [asdict(self.answerer.read(context)) for context in contexts],
             self.answerer.identity,
             self.settings.fingerprint(),
+            *([asdict(unmet)] if unmet != Unmet() else []),
         )
         with self.cache.held(key):  # two questions with the same words are asked once
             cached = self.cache.get(key)
             if cached is not None:
                 return key, cached, True
-            draft = self.answerer.draft(question, contexts)
+            draft = draft_of(contexts)
             self.cache.put(key, draft)
             return key, draft, False
 
-    def _result(self, question: Question, final: Attempt, attempts: Sequence[Attempt], scoring: Scoring) -> QAResult:
+    def _result(self, question: Question, final: Attempt, attempts: Sequence[Attempt]) -> QAResult:
         missing_names = tuple(
             name for name in final.draft.missing_names if all(name in one.draft.missing_names for one in attempts)
         )  # what one attempt found is not missing
-        claims = with_support(final.verified.claims, scoring)
-        said = Said(claims, final.draft.unanswered, missing_names, final.missing_words, final.nearest)
-        return self.result(question, said, final, [attempt.draft.usage for attempt in attempts])
+        said = Said(
+            final.verified.claims,
+            final.draft.unanswered,
+            missing_names,
+            final.missing_words,
+            final.nearest,
+            final.verified.left_out,
+            next((one.scoring.unjudged for one in attempts if one.scoring.unjudged), ""),
+        )
+        cost = [usage for attempt in attempts for usage in (attempt.draft.usage, attempt.scoring.usage)]
+        return self.result(question, said, final, cost)
 
     def result(self, question: Question, said: Said, final: Attempt, cost: Sequence[Usage]) -> QAResult:
-        """The row of qa.jsonl. final: the attempt it comes from. cost: of every draft that was written for it."""
+        """The row of qa.jsonl. final: the attempt it comes from. cost: of every draft and second look it needed."""
         sources = sources_of(said.claims)
-        has_few_sources = bool(said.claims) and len(sources) < self.settings.min_sources
-        missing = missing_notes(said.missing_names, said.missing_words)
-        remarks = notes(said.unanswered, missing, len(sources) if has_few_sources else None)
-        return QAResult(
+        result = QAResult(
             question_id=question.id,
             question=question.question,
-            answer=worded(said.claims, remarks) if said.claims else REFUSAL,
+            answer=REFUSAL,
             claims=said.claims,
             refused=not said.claims,
-            single_source=has_few_sources,
+            single_source=bool(said.claims) and len(sources) < self.settings.min_sources,
             sources_used=sources,
             unanswered=said.unanswered,
             model=self.answerer.identity,
@@ -166,20 +237,29 @@ class AnswerPipeline:
             usage=summed(cost),
             missing_names=said.missing_names,
             missing_words=said.missing_words,
+            named_papers=final.named_papers,
+            left_out=said.left_out,
+            unjudged=said.unjudged,
             nearest=said.nearest,
         )
+        return replace(result, answer=worded(said.claims, remarks(result))) if said.claims else result
 
 
-def _has_cited_all(question: Question, attempt: Attempt) -> bool:
-    """Whether every paper that the question was asked of is cited, so that reading more finds no other."""
-    papers = question.filter.papers
-    return papers is not None and attempt.n_sources >= len(papers) > 0
+def _lacks_papers(attempt: Attempt, wanted: int) -> bool:
+    """Whether papers are to be looked for that are not cited: those that the question names, where it names several;
+    any other, where it names none and too few are cited."""
+    cited = set(sources_of(attempt.verified.claims))
+    if attempt.named_papers:
+        return len(attempt.named_papers) > 1 and len(cited) < wanted and not cited.issuperset(attempt.named_papers)
+    return len(cited) < wanted
 
 
 def _checked(attempt: Attempt) -> Iterator[Event]:
     """What verification made of the claims of an attempt."""
     yield from (ClaimVerified(claim) for claim in attempt.verified.claims)
-    yield from (ClaimDropped(one.reason) for one in attempt.verified.dropped if one.quote is None)
+    for one in attempt.verified.objected:
+        if one.objection is not None:
+            yield ClaimDropped(one.objection.reason, one.proposed.text, one.objection.why)
 
 
 @contextmanager
@@ -189,5 +269,5 @@ def _timed(step: str, seconds: dict[str, float]) -> Iterator[None]:
     seconds[step] = perf_counter() - started
 
 
-def _summed_seconds(attempts: Sequence[Attempt]) -> dict[str, float]:
+def _summed_seconds(attempts: Sequence[Attempt]) -> Mapping[str, float]:
     return {step: sum(attempt.seconds[step] for attempt in attempts) for step in attempts[0].seconds}

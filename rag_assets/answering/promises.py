@@ -8,10 +8,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from rag_assets.answering.citations.claim_numbers import check_numbers
 from rag_assets.answering.citations.quote_search import is_long_enough
-from rag_assets.answering.citations.verification import QuotedText, contradicts_quotes, sources_of
+from rag_assets.answering.citations.quoted_text import QuotedText
+from rag_assets.answering.citations.table_quotes.claims import misplaced_numbers
+from rag_assets.answering.citations.verification import quoted_text, sources_of
 from rag_assets.answering.drafts import REFUSAL
-from rag_assets.domain import Chunk, Citation, QAResult, page_label, span_at
+from rag_assets.domain import Chunk, Citation, Claim, QAResult, page_label, span_at
 from rag_assets.promises import Promise
 
 Offender = dict[str, Any]
@@ -52,14 +55,21 @@ def quotes_not_in_source(results: Sequence[QAResult], chunks: Mapping[str, Chunk
     ]
 
 
-def claims_that_contradict(results: Sequence[QAResult], chunks: Mapping[str, Chunk]) -> list[Offender]:
-    """Claims with a number that their own quotes contradict. A quote whose chunk does not exist stands for itself."""
+def claims_with_other_numbers(results: Sequence[QAResult], chunks: Mapping[str, Chunk]) -> list[Offender]:
+    """Claims with a number that neither stands in their quotes nor follows from them, or belongs to another row or
+    column. A quote whose chunk does not exist stands for itself."""
     return [
-        {"question_id": result.question_id, "claim": claim.text}
+        {"question_id": result.question_id, "claim": claim.text, "numbers": numbers}
         for result in results
         for claim in result.claims
-        if contradicts_quotes(claim.text, [_quoted(one, chunks) for one in claim.citations], result.question)
+        if not claim.is_quote and (numbers := _other_numbers(claim, result.question, chunks))
     ]
+
+
+def _other_numbers(claim: Claim, question: str, chunks: Mapping[str, Chunk]) -> list[str]:
+    quotes = [_quoted(citation, chunks) for citation in claim.citations]
+    rows = [some for quote in quotes for some in quote.rows]
+    return [*check_numbers(claim.text, quotes, question).missing, *misplaced_numbers(claim.text, rows)]
 
 
 def pages_not_holding_quote(results: Sequence[QAResult], chunks: Mapping[str, Chunk]) -> list[Offender]:
@@ -105,7 +115,7 @@ def _quoted(citation: Citation, chunks: Mapping[str, Chunk]) -> QuotedText:
     chunk = chunks.get(citation.chunk_id)
     if chunk is None or chunk.text[citation.start : citation.end] != citation.quote:
         return QuotedText(citation.quote, 0, len(citation.quote))
-    return QuotedText(chunk.text, citation.start, citation.end)
+    return quoted_text(chunk, citation.start, citation.end, {})
 
 
 def _citations(results: Sequence[QAResult]) -> Iterator[tuple[QAResult, Citation]]:
@@ -138,8 +148,8 @@ ANSWER_PROMISES: list[Promise[AnswersCandidate]] = [
     ),
     Promise(
         "numbers_agree",
-        "No claim contradicts a number in its quotes.",
-        lambda candidate: claims_that_contradict(candidate.results, candidate.chunks),
+        "Every number of a claim stands in its quotes, in the row and column that it names, or follows from them.",
+        lambda candidate: claims_with_other_numbers(candidate.results, candidate.chunks),
     ),
     Promise(
         "enough_sources",

@@ -14,7 +14,6 @@ from pathlib import Path
 
 from pydantic import TypeAdapter, ValidationError
 
-from rag_assets.answering.citations.verification import Reason
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.answering.update import AnswerUpdate, DeferredQuestion, result_fingerprint
 from rag_assets.checksums import keep_aside
@@ -50,10 +49,12 @@ AUDIT_COLUMNS = (
     "model_seconds",
     "reading",
     "n_hallucinated_citations",
-    "n_contradicted_claims",
+    "n_left_out_claims",
+    "n_mended_claims",
     "n_left_out_stretches",
     "question_file",
     "steps",
+    "left_out",
     CHECKSUM_COLUMN,
 )
 _RESULT = TypeAdapter(QAResult)
@@ -116,9 +117,11 @@ def audit_row(trace: AnswerTrace, run: AuditedRun, *, verdict: str) -> dict[str,
         "model_seconds": round(trace.model_seconds, 3),
         "reading": final.draft.reading.value,
         "n_hallucinated_citations": sum(attempt.draft.n_hallucinated for attempt in trace.attempts),
-        "n_contradicted_claims": trace.reasons[Reason.CONTRADICTED],
+        "n_left_out_claims": len(result.left_out),
+        "n_mended_claims": trace.n_mended,
         "n_left_out_stretches": final.draft.n_left_out,
         "steps": "; ".join(step.kind for step in trace.steps),
+        "left_out": json.dumps([asdict(one) for one in result.left_out], ensure_ascii=False) if result.left_out else "",
     }
 
 

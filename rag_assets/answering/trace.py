@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from rag_assets.answering.citations.objections import Reason
 from rag_assets.answering.citations.support import Scoring
-from rag_assets.answering.citations.verification import Reason, VerifiedClaims, sources_of
+from rag_assets.answering.citations.verification import VerifiedClaims, sources_of
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.domain import Claim, Context, Evidence, Hit, QAResult, Query, Usage, summed
 
@@ -33,7 +34,9 @@ class FoundChunk:
         )
 
 
-PLANNING = ("plan", "other words", "nothing new")
+PLANNER_STEPS = ("plan", "other words")
+"""Kinds of steps that may ask the planner's model."""
+PLANNING = (*PLANNER_STEPS, "nothing new")
 """Kinds of steps that may ask a model of their own; what an answer's step costs is counted with its drafts."""
 
 
@@ -51,17 +54,21 @@ class Attempt:
     is_cached: bool
     """The draft was made before: in an earlier run, or for another question in the same words."""
     verified: VerifiedClaims
+    """What became of its claims; those that hold have their support."""
+    scoring: Scoring = field(default_factory=Scoring)
     hits: tuple[FoundChunk, ...] = ()
     queries: tuple[Query, ...] = ()
     """What was searched for, and where each query comes from."""
     query_usage: Usage = field(default_factory=Usage)
     """What writing the queries cost now."""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """How long each step took: retrieve, draft, verify."""
+    """How long each step took: retrieve, draft, verify (the second look included)."""
     missing_words: tuple[str, ...] = ()
     """Those of the draft that no passage of the papers cited has; none without a claim."""
     nearest: tuple[Claim, ...] = ()
     """Those of the draft whose quotes stand where it says."""
+    named_papers: tuple[str, ...] = ()
+    """Papers that the question names, or is restricted to."""
 
     @property
     def n_sources(self) -> int:
@@ -90,14 +97,13 @@ class AnswerTrace:
 
     result: QAResult
     attempts: tuple[Attempt, ...]
-    """The first, then the retry where it was made and read something else."""
+    """The first, then the second where one was made."""
     final: Attempt
-    """The one that became the result."""
-    scoring: Scoring
+    """What became the result: one of them, or the first with the second put into it."""
     retry_k: int | None = None
-    """k of the retry; None when the first attempt cited enough papers or there was nothing to say."""
+    """k of the search for a second paper; None where enough were cited or the question names the papers it asks."""
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """How long each step took, over all attempts: retrieve, draft, verify, score."""
+    """How long each step took, over all attempts: retrieve, draft, verify."""
     broken: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     """Promises that the answer does not keep, each with the rows that break it; empty unless there is a bug."""
     steps: tuple[Step, ...] = ()
@@ -124,15 +130,27 @@ class AnswerTrace:
 
     @property
     def spent(self) -> Usage:
-        """On queries, drafts and judge this time; `result.usage` is what its drafts cost, whenever they were made."""
+        """On planning, queries, drafts and second looks this time; `result.usage` is what its drafts and second looks
+        cost, whenever they were made, and its planning this time."""
         queries = [attempt.query_usage for attempt in self.attempts]
         steps = [step.usage for step in self.steps if step.kind in PLANNING]
-        return summed([*(draft.usage for draft in self.made), *queries, *steps, self.scoring.usage])
+        judged = [attempt.scoring.usage for attempt in self.attempts if not attempt.scoring.is_cached]
+        return summed([*(draft.usage for draft in self.made), *queries, *steps, *judged])
 
     @property
     def model_seconds(self) -> float:
         """How long providers took over it this time."""
-        return sum(draft.seconds for draft in self.made) + self.scoring.seconds
+        return sum(draft.seconds for draft in self.made) + sum(one.scoring.seconds for one in self.attempts)
+
+    @property
+    def n_mended(self) -> int:
+        """Claims that were objected to at first and hold now."""
+        return sum(one.claim is not None and one.proposed.mends > 0 for one in self.final.verified.outcomes)
+
+    @property
+    def unjudged(self) -> str:
+        """Why no model could take the second look at one of the drafts; empty where none is missing."""
+        return next((one.scoring.unjudged for one in self.attempts if one.scoring.unjudged), "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,17 +188,21 @@ class ClaimVerified:
 
 @dataclass(frozen=True, slots=True)
 class ClaimDropped:
-    """A claim that did not hold; its text is in the trace only."""
+    """A claim that did not hold."""
 
     reason: Reason
+    claim: str
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """Too few papers are cited, so more chunks are read. Claims that follow replace those before; if none follow,
-    those before stand."""
+    """The model is asked once more: claims that did not hold go back to it, or too few papers are cited and more chunks
+    are read. Claims that follow replace those before; if none follow, those before stand."""
 
     k: int
+    n_objections: int = 0
+    """Claims that go back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,7 +59,7 @@ class AnswerUpdate:
     @property
     def unjudged(self) -> list[AnswerTrace]:
         """The answers whose judge was not heard; the next run asks it again."""
-        return [trace for trace in self.traces if trace.scoring.unjudged]
+        return [trace for trace in self.traces if trace.unjudged]
 
 
 def inputs_fingerprint(questions: Sequence[Question], *made_with: str) -> str:
@@ -81,7 +81,7 @@ def unjudged_rows(update: AnswerUpdate) -> list[dict[str, str]]:
         {
             "question_id": trace.result.question_id,
             "question": trace.result.question,
-            "why": trace.scoring.unjudged,
+            "why": trace.unjudged,
         }
         for trace in update.unjudged
     ]

@@ -8,18 +8,31 @@ from rag_assets.domain import Citation, Claim, QAResult, page_numbers
 UNANSWERED_NOTE = "No sentence was found for: {part}"
 MISSING_NAME_NOTE = "No passage that was found names {names}."
 MISSING_WORD_NOTE = "No passage of the papers quoted has the word {words}."
+LEFT_OUT_NOTE = "One statement was left out, because its quotes do not carry it."
+LEFT_OUT_NOTES = "{n} statements were left out, because their quotes do not carry them."
+RULES_ALONE_NOTE = "The statements were compared with their quotes by rules alone: no model could take a second look."
+PARTLY = "in part"
+"""In the mark of a claim that its quotes carry in part only."""
 NEAR_AN_ANSWER = "Near the question, and no part of the answer:"
 NEAR_A_REFUSAL = "Nearest sentences, which may not answer it:"
 AI_WRITTEN = "AI-written"
 
 
-def worded(claims: Sequence[Claim], notes: Sequence[str]) -> str:
-    """The claims with the places they come from, then the notes."""
+def worded(claims: Sequence[Claim], remarks: Sequence[str]) -> str:
+    """The claims with the places they come from, then the remarks. Places that the next claim has too are told once,
+    behind the last of such claims."""
+    marks = [_mark(claim) for claim in claims]
     sentences = [
-        f"{claim.text} [{'; '.join(dict.fromkeys(place_of(citation) for citation in claim.citations))}]"
-        for claim in claims
+        claim.text if mark == following else f"{claim.text} {mark}"
+        for claim, mark, following in zip(claims, marks, [*marks[1:], ""], strict=True)
     ]
-    return " ".join([*sentences, *notes])
+    return " ".join([*sentences, *remarks])
+
+
+def _mark(claim: Claim) -> str:
+    places = [*dict.fromkeys(place_of(citation) for citation in claim.citations)]
+    is_partial = claim.support is not None and claim.support.is_partial
+    return f"[{'; '.join([*places, *([PARTLY] if is_partial else [])])}]"
 
 
 def place_of(citation: Citation) -> str:
@@ -39,34 +52,43 @@ def pages_of(citation: Citation) -> str:
 
 
 def remarks(result: QAResult) -> list[str]:
-    """What the answer says besides its claims: what it leaves open, too few papers."""
-    too_few_sources = len(result.sources_used) if result.single_source else None
-    missing = missing_notes(result.missing_names, result.missing_words)
-    return notes(result.unanswered, missing, too_few_sources)
+    """What the answer says besides its claims: what it leaves open or leaves out, and how far it was checked."""
+    found = [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in result.unanswered]
+    found += missing_notes(result.missing_names, result.missing_words)
+    if result.single_source and len(result.named_papers) != 1:
+        n_papers = len(result.sources_used)
+        found.append(SINGLE_SOURCE_NOTE if n_papers == 1 else f"Only {n_papers} {FEW_SOURCES_NOTE}")
+    found += left_out_note(result)
+    return [*found, RULES_ALONE_NOTE] if result.unjudged else found
 
 
-def reasons_for_refusal(result: QAResult) -> list[str]:
-    """What a reader may be told below the fixed sentence of a refusal."""
-    return [*result.unanswered, *missing_notes(result.missing_names, result.missing_words)]
+def told_beside(result: QAResult) -> list[str]:
+    """What a reader is told below the claims, or below the fixed sentence of a refusal: the remarks, then each
+    statement that was left out, with the reason."""
+    if result.refused:
+        said = [*result.unanswered, *missing_notes(result.missing_names, result.missing_words)]
+        said += left_out_note(result)
+    else:
+        said = remarks(result)
+    return [*said, *(f'Left out: "{one.claim}" ({one.why}).' for one in result.left_out)]
+
+
+def left_out_note(result: QAResult) -> list[str]:
+    """How many statements were left out; nothing where none was."""
+    n_left_out = len(result.left_out)
+    if not n_left_out:
+        return []
+    return [LEFT_OUT_NOTE if n_left_out == 1 else LEFT_OUT_NOTES.format(n=n_left_out)]
+
+
+def computed_note(claim: Claim) -> str:
+    """ "computed: 3.3 = 12.4 - 9.1"; empty where every number stands in a quote."""
+    return f"computed: {'; '.join(claim.computed)}" if claim.computed else ""
 
 
 def nearest_heading(result: QAResult) -> str:
     """What stands above its nearest sentences."""
     return NEAR_A_REFUSAL if result.refused else NEAR_AN_ANSWER
-
-
-def notes(
-    unanswered: Sequence[str],
-    missing: Sequence[str],
-    too_few_sources: int | None,
-) -> list[str]:
-    """The same before there is a result. missing: from `missing_notes`. too_few_sources: how many papers support it,
-    where they are too few."""
-    found = [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in unanswered]
-    found += missing
-    if too_few_sources is None:
-        return found
-    return [*found, SINGLE_SOURCE_NOTE if too_few_sources == 1 else f"Only {too_few_sources} {FEW_SOURCES_NOTE}"]
 
 
 def missing_notes(names: Sequence[str], words: Sequence[str]) -> list[str]:

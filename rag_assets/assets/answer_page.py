@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from rag_assets.answering.wording import nearest_heading, place_of, reasons_for_refusal, remarks
+from rag_assets.answering.wording import nearest_heading, place_of, told_beside
 from rag_assets.assets.reporting import MAX_MARKDOWN_CHARS
 from rag_assets.domain import Citation, Claim, QAResult
 from rag_assets.text.display import markdown_text
@@ -32,8 +32,7 @@ def _answer(result: QAResult) -> str:
     mark = " — **refused**" if result.refused else " — **single source**" if result.single_source else ""
     heading = f"### {markdown_text(f'{result.question_id}: {result.question}')}{mark}"
     paragraphs = [markdown_text(result.answer)] if result.refused else [_claim(claim) for claim in result.claims]
-    remarked = reasons_for_refusal(result) if result.refused else remarks(result)
-    remarked_paragraphs = [f"*{markdown_text(remark)}*" for remark in remarked]
+    remarked_paragraphs = [f"*{markdown_text(remark)}*" for remark in told_beside(result)]
     return "\n\n".join([heading, *paragraphs, *remarked_paragraphs, *_nearest(result)])
 
 

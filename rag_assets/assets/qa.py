@@ -6,7 +6,6 @@ from typing import Any
 
 import dagster as dg
 
-from rag_assets.answering.citations.verification import Reason
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.records import (
@@ -201,7 +200,8 @@ def _facts(update: AnswerUpdate, spent: Usage) -> dict[str, Any]:
         "n_unjudged": len(update.unjudged),
         "n_dropped_citations": sum(trace.final.verified.n_dropped_citations for trace in update.traces),
         "n_hallucinated_citations": sum(draft.n_hallucinated for draft in made),
-        "n_contradicted_claims": sum(trace.reasons[Reason.CONTRADICTED] for trace in update.traces),
+        "n_left_out_claims": sum(len(result.left_out) for result in results),
+        "n_mended_claims": sum(trace.n_mended for trace in update.traces),
         "mean_support": fmean(supports) if supports else None,
         "n_cached_drafts": sum(trace.n_cached for trace in update.traces),
         "n_model_requests": spent.n_requests,

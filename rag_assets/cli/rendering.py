@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.answering.wording import nearest_heading, place_of, reasons_for_refusal, remarks
+from rag_assets.answering.wording import nearest_heading, place_of, told_beside
 from rag_assets.domain import Citation, QAResult, page_numbers
 from rag_assets.errors import data_option
 from rag_assets.settings import Settings
@@ -198,7 +198,7 @@ def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
     console = out()
     if result.refused:
         console.print(legible(result.answer), soft_wrap=False)
-        for reason in reasons_for_refusal(result):
+        for reason in told_beside(result):
             console.print(legible(f"  {reason}"))
         _print_nearest(result, titles, console)
         return
@@ -209,7 +209,7 @@ def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
                 console.print(Padding(legible(f"“{citation.quote}”"), (0, 0, 0, 4), expand=False))
             console.print(Padding(legible(_source_of(citation, titles)), (0, 0, 0, 4), expand=False))
         console.print()
-    for remark in remarks(result):
+    for remark in told_beside(result):
         console.print(legible(remark))
     if result.model.startswith(EXTRACTIVE):
         console.print(_NOT_WRITTEN)

@@ -122,6 +122,17 @@ class ContextUnit:
 
 
 @dataclass(frozen=True, slots=True)
+class PaperFacts:
+    """Whose text a context is."""
+
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    """Names as "forename surname"; empty where they are not known."""
+    year: str = ""
+    """Four digits; empty where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
 class Context:
     """A stretch of one chunk as it is given to an answerer."""
 
@@ -138,6 +149,8 @@ class Context:
     """What it is made of, in order."""
     units: tuple[ContextUnit, ...] = ()
     """What its text consists of, in order; the title that its first passage repeats is none of them."""
+    paper: PaperFacts = PaperFacts()
+    """Whose text it is."""
 
     def words(self) -> "Context":
         """Itself without scores and without how it was put together. Scores move with every paper that is added; its
@@ -168,5 +181,7 @@ class Evidence:
     """What was searched for: the question or its parts, and other wordings of them."""
     query_usage: Usage = field(default_factory=Usage)
     """What writing the queries cost now; nothing where no model wrote any, or it wrote them before."""
+    named_papers: tuple[str, ...] = ()
+    """Papers that the question names, each by itself."""
     lacking: Lacking = field(default=none_known, compare=False, repr=False)
     """Looks words up in the whole of the papers, not only in the contexts."""

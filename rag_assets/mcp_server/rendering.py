@@ -12,8 +12,7 @@ from rag_assets.answering.wording import (
     AI_WRITTEN,
     nearest_heading,
     place_of,
-    reasons_for_refusal,
-    remarks,
+    told_beside,
 )
 from rag_assets.domain import Citation, Claim, Hit, QAResult, page_numbers
 from rag_assets.text.display import legible
@@ -41,10 +40,10 @@ def hits_text(hits: Sequence[Hit], titles: Mapping[str, str]) -> str:
 def answer_text(result: QAResult, titles: Mapping[str, str]) -> str:
     """An answer: its claims, each with the places that prove it, and what else must be known. titles: by paper id."""
     if result.refused:
-        said = "\n".join([result.answer, *map(paper_text, reasons_for_refusal(result)), "", _AFTER_REFUSAL])
+        said = "\n".join([result.answer, *map(paper_text, told_beside(result)), "", _AFTER_REFUSAL])
         return "\n\n".join([said, *_nearest(result)])
     claims = [_claim(number, claim) for number, claim in enumerate(result.claims, start=1)]
-    notes = [paper_text(remark) for remark in remarks(result)]
+    notes = [paper_text(remark) for remark in told_beside(result)]
     notes += [_NOT_WRITTEN] if result.model.startswith(EXTRACTIVE) else []
     end = "\n".join([*notes, papers_text(_quoted_papers(result), titles)])
     return "\n\n".join([*claims, end, *_nearest(result)])

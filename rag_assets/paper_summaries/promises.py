@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.answering.promises import (
-    claims_that_contradict,
+    claims_with_other_numbers,
     pages_not_holding_quote,
     quotes_not_in_source,
     uncited_claims,
@@ -108,8 +108,8 @@ PAPER_SUMMARY_PROMISES: list[Promise[PaperSummariesCandidate]] = [
     ),
     _of_answers(
         "numbers_agree",
-        "No claim contradicts a number in its quotes.",
-        claims_that_contradict,
+        "Every number of a claim stands in its quotes or follows from them.",
+        claims_with_other_numbers,
     ),
     Promise(
         "all_summarised",

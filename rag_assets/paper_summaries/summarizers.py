@@ -4,10 +4,12 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Protocol
 
-from rag_assets.answering.citations.verification import verify
+from rag_assets.answering.citations.support import SupportScorer, Unscored, looked_at
+from rag_assets.answering.citations.verification import VerifiedClaims, verify
 from rag_assets.answering.drafts import EXTRACTIVE, Answerer, DraftAnswer
 from rag_assets.answering.extractive.points import told_points
 from rag_assets.answering.hosted_answerer import HostedAnswerer
+from rag_assets.answering.models import second_look
 from rag_assets.domain import Chunk, Context, PaperPoint, Point
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
@@ -16,7 +18,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.paper_summaries.contexts import contexts_for, paper_contexts
 from rag_assets.settings import PaperSummarySettings, Settings
 
-PAPER_SUMMARIES_VERSION = 5
+PAPER_SUMMARIES_VERSION = 6
 """Raise it when the code chooses other sentences of the same paper, or asks a model something else."""
 QUESTIONS = {
     Point.ASKED: "What did this paper set out to find out, to show or to build?",
@@ -49,24 +51,41 @@ class SentenceSummarizer:
     def points(self, chunks: Sequence[Chunk]) -> list[PaperPoint]:
         told = told_points(paper_contexts(chunks), in_order=True)
         drafts = {point: DraftAnswer(tuple(claims)) for point, claims in told.items()}
-        return [_verified(point, draft, chunks, self) for point, draft in drafts.items()]
+        paper = chunks[0].paper_id
+        return [
+            PaperPoint(paper, point, _verify(point, draft, chunks).claims, self.identity)
+            for point, draft in drafts.items()
+        ]
 
 
 class ModelSummarizer:
     """Asks a model one question for each point, once for the same sections; what does not hold is dropped."""
 
-    def __init__(self, answerer: Answerer, replies: ReplyCache[DraftAnswer], settings: PaperSummarySettings) -> None:
+    def __init__(
+        self,
+        answerer: Answerer,
+        replies: ReplyCache[DraftAnswer],
+        settings: PaperSummarySettings,
+        scorer: SupportScorer,
+    ) -> None:
+        """scorer: withholds what a second look does not find supported."""
+        self._scorer = scorer
         self._answerer = answerer
         self._replies = replies
         self._settings = settings
 
     @property
     def identity(self) -> str:
-        return f"{self._answerer.identity} points-v{PAPER_SUMMARIES_VERSION}"
+        return f"{self._answerer.identity} points-v{PAPER_SUMMARIES_VERSION} looked at by {self._scorer.identity}"
 
     def points(self, chunks: Sequence[Chunk]) -> list[PaperPoint]:
         given = contexts_for(paper_contexts(chunks), self._settings.context_tokens)
-        return [_verified(point, self._draft(point, given[point]), chunks, self) for point in Point]
+        return [self._point(point, chunks, given[point]) for point in Point]
+
+    def _point(self, point: Point, chunks: Sequence[Chunk], contexts: Sequence[Context]) -> PaperPoint:
+        verified = _verify(point, self._draft(point, contexts), chunks)
+        claims = looked_at(verified, self._scorer.scores(verified, QUESTIONS[point])).claims
+        return PaperPoint(chunks[0].paper_id, point, claims, self.identity)
 
     def _draft(self, point: Point, contexts: Sequence[Context]) -> DraftAnswer:
         question = QUESTIONS[point]
@@ -86,9 +105,9 @@ def open_summarizer(settings: Settings, connections: Connections) -> PaperSummar
         return SentenceSummarizer()
     one_paper = settings.answering.model_copy(update={"min_sources": 1})
     answerer = HostedAnswerer(model_name(settings.paper_summaries), connections, one_paper)
-    return ModelSummarizer(
-        answerer, ReplyCache(settings.paths.paper_summary_replies, DraftAnswer), settings.paper_summaries
-    )
+    replies = ReplyCache(settings.paths.paper_summary_replies, DraftAnswer)
+    scorer = second_look(settings, settings.paper_summaries.model, Unscored(), connections)
+    return ModelSummarizer(answerer, replies, settings.paper_summaries, scorer)
 
 
 def model_name(settings: PaperSummarySettings) -> ModelName:
@@ -96,6 +115,5 @@ def model_name(settings: PaperSummarySettings) -> ModelName:
     return ModelName.parse(settings.model, setting="paper_summaries.model", instead=EXTRACTIVE)
 
 
-def _verified(point: Point, draft: DraftAnswer, chunks: Sequence[Chunk], by: PaperSummarizer) -> PaperPoint:
-    claims = verify(draft, {chunk.chunk_id: chunk for chunk in chunks}, QUESTIONS[point]).claims
-    return PaperPoint(chunks[0].paper_id, point, claims, by.identity)
+def _verify(point: Point, draft: DraftAnswer, chunks: Sequence[Chunk]) -> VerifiedClaims:
+    return verify(draft, {chunk.chunk_id: chunk for chunk in chunks}, QUESTIONS[point])

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.answering.drafts import INSUFFICIENT
-from rag_assets.answering.wording import missing_notes, notes
+from rag_assets.answering.wording import told_beside
 from rag_assets.domain import Citation, Claim, QAResult
 from rag_assets.reports.plan import PlannedQuestion, ReportPlan
 from rag_assets.reports.templates import Section, Template
@@ -150,7 +150,7 @@ def _written(
         Answered(
             one.asks,
             numbering.statements(_claims(one, answers, section)),
-            _remarks(answers.get(one.question.id), section),
+            _remarks(answers.get(one.question.id)),
         )
         for one in planned
         if one.paper_id is None
@@ -174,14 +174,9 @@ def _claims(one: PlannedQuestion, answers: Mapping[str, QAResult], section: Sect
     return answer.claims[:most] if answer else ()
 
 
-def _remarks(answer: QAResult | None, section: Section) -> tuple[str, ...]:
-    """What it says besides claims and gaps. That one paper supports it is no news where one was asked."""
-    if answer is None:
-        return ()
-    n_papers = len(section.settings.papers or ())
-    too_few = len(answer.sources_used) if answer.single_source and n_papers != 1 else None
-    missing = missing_notes(answer.missing_names, answer.missing_words)
-    return tuple(notes((), missing, too_few))
+def _remarks(answer: QAResult | None) -> tuple[str, ...]:
+    """What it says besides claims and gaps."""
+    return () if answer is None else tuple(told_beside(replace(answer, unanswered=())))
 
 
 def _gaps(one: PlannedQuestion, answer: QAResult | None, paper_of: Mapping[str, str]) -> list[Gap]:

@@ -40,6 +40,8 @@ class NamedPapers:
     """By paper_id, above 0, up to 1."""
     clearly: tuple[str, ...] = ()
     """The few that are named clearly enough to be searched by themselves; sorted."""
+    alone: tuple[str, ...] = ()
+    """Those that a word of the question names and no other paper; sorted."""
 
     def shares(self, paper_ids: Sequence[str]) -> npt.NDArray[np.float64]:
         """The score of each paper, 0 for one that is not named; shape (n,)."""
@@ -55,6 +57,8 @@ class PaperNames:
     def __init__(self, profiles: pa.Table, words: LexicalIndex | None) -> None:
         """profiles: schema PROFILES. words: tells where else a word stands; without it only file names are compared."""
         self._ids: list[str] = profiles["paper_id"].to_pylist()
+        self.titles: dict[str, str] = dict(zip(self._ids, profiles["title"].to_pylist(), strict=True))
+        """By paper id; empty texts where none is known."""
         self._words = words
         self._by_file = _papers_by_word(profiles["file_words"])
         self._by_page = _papers_by_word(profiles["page_words"])
@@ -63,11 +67,13 @@ class PaperNames:
 
     def named_by(self, question: str) -> NamedPapers:
         """The papers that a question names, and how clearly."""
-        named = np.zeros(len(self._ids))
+        named, alone = np.zeros(len(self._ids)), set[str]()
         names, joined = words_written_as_names(question), set(joined_pairs(question))
         for word in sorted({*words_of(question), *joined}):
             papers = _NONE if periods_in(word) else self._papers_of(word, word in names, word in joined)
             named[papers] += self._idf(len(papers))
+            if len(papers) == 1:
+                alone.add(self._ids[papers[0]])
         if not named.any():
             return NO_PAPERS
         clear = np.minimum(1.0, named / (_CLEAR * log(1 + len(self._ids))))
@@ -77,7 +83,7 @@ class PaperNames:
         best = max(found.values())
         clearly = sorted(paper for paper, score in found.items() if score >= _NEAR_BEST * best)
         is_clear = clear.max() >= _CLEAR and len(clearly) <= _FEW
-        return NamedPapers(found, tuple(clearly) if is_clear else ())
+        return NamedPapers(found, tuple(clearly) if is_clear else (), tuple(sorted(alone)))
 
     def _papers_of(self, word: str, is_name: bool, is_joined: bool) -> Numbers:
         """Numbers of the papers that a word names."""

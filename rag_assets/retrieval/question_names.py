@@ -54,6 +54,10 @@ class QuestionNames:
         ids = self._library.passage_ids(np.flatnonzero(in_sections).tolist())
         return Named(papers, in_sections, Scope(passage_ids=frozenset(ids)) if ids else None)
 
+    def papers_named_alone(self, question: str) -> tuple[str, ...]:
+        """The papers that words of a question name, each by itself."""
+        return self._papers.named_by(question).alone if self._papers else ()
+
     def raise_named(self, scores: Scores, places: Numbers, named: Named) -> Scores:
         """The scores of passages, with what those of named papers and sections get more; shape (n,)."""
         shares = self._settings.named_paper_weight * named.papers.shares(self._library.paper_ids(places))

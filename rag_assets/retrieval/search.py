@@ -7,6 +7,7 @@ passage. Opening what is searched lives in `opening`, what an answerer gets to r
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from types import TracebackType
 from typing import Self
 
@@ -31,6 +32,7 @@ from rag_assets.retrieval.fusion import weighted_down
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.likely_papers import PASSAGES_A_PAPER, likely_papers
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
+from rag_assets.retrieval.paper_facts import KnownPapers
 from rag_assets.retrieval.paper_names import PaperNames
 from rag_assets.retrieval.queries import QueryPlan, QueryPlanner
 from rag_assets.retrieval.question_names import QuestionNames
@@ -38,10 +40,12 @@ from rag_assets.retrieval.reranked import Reranking
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
 
-SEARCH_VERSION = 18
+SEARCH_VERSION = 19
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 _PASSAGES_A_CHUNK = 3
 """Passages that are fetched for each chunk that is wanted by its words."""
+_MOST_NAMED = 4
+"""A question that names more papers asks of none by itself."""
 _BEST_PAPERS, _FIRST_PASSAGES, _MOST_STATEMENTS, _MOST_CONCLUSIONS = 3, 5, 6, 6
 """Papers whose beginning, statements or conclusions are given to a question that asks for these, and how many passages
 of each."""
@@ -101,6 +105,7 @@ class Searcher:
         self._sizes = PassageSizes(counter, library.n_passages)
         self._filters = PassageFilters(library)
         self._names = QuestionNames(library, names, settings)
+        self._known_papers = KnownPapers(library, names.titles if names else {})
         self._planner = planner or QueryPlanner(settings.queries, None)
         self._reranking = Reranking(reranker, library, settings)
 
@@ -179,6 +184,7 @@ class Searcher:
         if plan.parts not in rankings:
             rankings[plan.parts] = self._ranked(plan, question.filter)
         ranking = rankings[plan.parts].passages
+        named = self._names.papers_named_alone(question.question)[:_MOST_NAMED]
         best = self._best_of_chunks(ranking)[:k]
         packed, budget = ranking, budget_tokens
         if budget is None:
@@ -199,8 +205,26 @@ class Searcher:
             for text, part in asked:
                 if asks_about_statements(text):
                     packed = [*self._of_best_papers(part, self._statements_of), *packed]
+            packed = [*self._of_each_named(question, named), *packed]
         contexts, given = self.contexts(packed, budget, question.filter)
-        return Evidence(tuple(contexts), given, tuple(self._hits(best)), plan.queries, plan.usage, self.lacking)
+        papers = self._known_papers.of({context.paper_id for context in contexts})
+        known = tuple(replace(context, paper=papers[context.paper_id]) for context in contexts)
+        hits = tuple(self._hits(best))
+        return Evidence(known, given, hits, plan.queries, plan.usage, named, self.lacking)
+
+    def _of_each_named(self, question: Question, named: Sequence[str]) -> list[RankedPassage]:
+        """Where a question names several papers, the best passages of each in turn: among all, those of the paper that
+        is named more clearly leave no room for the other."""
+        if len(named) < 2 or self._settings.min_score:  # no reranker looks at these passages
+            return []
+        scope = self._filters.scope(question.filter)
+        left_out = self._filters.of_kinds(not_asked_for(question.question, question.filter))
+        query = [Query(question.question, QueryOrigin.QUESTION)]
+        found = []
+        for inside in filter(None, (Scope.within(scope, [paper]) for paper in named)):
+            best = self._candidates.found(query, Within(inside, left_out)).best(PASSAGES_A_PAPER)
+            found.append([RankedPassage(id_, place, 0.0, None, None, None, ()) for id_, place in best])
+        return [one for turn in zip_longest(*found) for one in turn if one is not None]
 
     def _of_best_papers(
         self, ranking: Sequence[RankedPassage], places_of: Callable[[str], Sequence[int]]

@@ -4,15 +4,16 @@ Claims are written as `qa.jsonl` writes them, to the byte; titles are added to t
 """
 
 import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from fastapi.sse import format_sse_event
 
-from rag_assets.answering.citations.verification import Reason
+from rag_assets.answering.citations.objections import Reason
 from rag_assets.answering.trace import AnswerTrace, Step
-from rag_assets.answering.wording import reasons_for_refusal, remarks
+from rag_assets.answering.wording import told_beside
 from rag_assets.domain import Claim, Context, Evidence, QAResult
 from rag_assets.engine import (
     ClaimDropped,
@@ -28,15 +29,12 @@ from rag_assets.errors import GuardrailBroken
 from rag_assets.server.dialogue import Reading
 from rag_assets.server.problems import ProblemError
 
-MESSAGES: Mapping[Reason, str] = {
-    Reason.SOURCE_NOT_GIVEN: "It cited a text that had not been given to the model.",
-    Reason.QUOTE_NOT_FOUND: "Its quote does not stand in the paper it names.",
-    Reason.ADDRESSES_A_MODEL: "The quoted text gives orders to a language model.",
-    Reason.NO_CITATION: "No citation of it held.",
-    Reason.NO_TEXT: "It said nothing.",
-    Reason.CONTRADICTED: "Its numbers are not those of its quote.",
+LOST_CITATIONS: Mapping[Reason, str] = {
+    Reason.SOURCE_NOT_GIVEN: "A citation named a text that had not been given to the model.",
+    Reason.QUOTE_NOT_FOUND: "A quote does not stand in the paper it names.",
+    Reason.ADDRESSES_A_MODEL: "A quoted text gives orders to a language model.",
 }
-"""Why something was left out, for readers."""
+"""Why a citation of a published statement was left out, for readers."""
 
 
 class AnswerEvents:
@@ -60,16 +58,14 @@ class AnswerEvents:
             case ClaimVerified(claim):
                 self._n_claims += 1
                 return "claim", {"number": self._n_claims, **self._claim(claim)}
-            case ClaimDropped(reason):
-                return "dropped", {"reason": reason, "message": MESSAGES[reason]}
-            case Retrying(k):
+            case ClaimDropped(reason, claim, why):
+                return "dropped", {"reason": reason, "message": why, "claim": claim}
+            case Retrying(k, n_objections):
                 self._n_claims = 0
-                return "retrying", {"k": k}
+                return "retrying", {"k": k, "n_objections": n_objections}
             case Finished(trace):
                 result = sound_result(trace)
-                dropped = [
-                    {"reason": reason, "message": MESSAGES[reason], "n": n} for reason, n in trace.reasons.items()
-                ]
+                dropped = _dropped(trace)
                 steps = [_step(step) for step in trace.steps]
                 return "done", {
                     "answer": asdict(result),
@@ -111,6 +107,20 @@ class AnswerEvents:
         return row
 
 
+def _dropped(trace: AnswerTrace) -> list[dict[str, Any]]:
+    """The statements that were left out, then how many citations of others did not hold, by reason."""
+    outcomes = trace.final.verified.outcomes
+    statements = [
+        {"reason": one.objection.reason, "message": one.objection.why, "claim": one.proposed.text, "n": 1}
+        for one in outcomes
+        if one.objection is not None
+    ]
+    lost = Counter(citation.reason for one in outcomes if one.claim is not None for citation in one.lost)
+    return statements + [
+        {"reason": reason, "message": LOST_CITATIONS[reason], "claim": "", "n": n} for reason, n in lost.items()
+    ]
+
+
 def _step(step: Step) -> dict[str, Any]:
     return {"kind": step.kind, "about": step.about, "words": step.words, "n_claims": step.n_claims}
 
@@ -124,7 +134,7 @@ def sound_result(trace: AnswerTrace) -> QAResult:
 
 def notes_on(result: QAResult) -> list[str]:
     """What a reader must know besides the claims."""
-    return reasons_for_refusal(result) if result.refused else remarks(result)
+    return told_beside(result)
 
 
 def as_json(value: Mapping[str, Any]) -> str:

@@ -56,6 +56,11 @@ def terms_of(text: str) -> frozenset[str]:
     return frozenset(stem_of(word) for word in (*words, *parts) if word not in QUESTION_WORDS)
 
 
+def placed_stems(text: str) -> list[tuple[int, str]]:
+    """The stems of the content words with the offsets of their words, in order, as `terms_of`."""
+    return [(match.start(), stem) for match in WORD.finditer(text) for stem in sorted(terms_of(match[0]))]
+
+
 def term_weights(question: str, texts: Sequence[Set[str]]) -> dict[str, float]:
     """Weight of each question term, summing to 1: log(1 + N / (1 + df)) over the terms of N texts."""
     occurrences = Counter(term for terms in texts for term in terms)

@@ -1,11 +1,9 @@
-"""Compares the numbers of a claim with those of the quotes it rests on; `quantities` reads them.
+"""Whether two numbers may be the same one: rounded, in another unit, as a share, or within a limit.
 
-Two quantities contradict each other if they are of one kind, or the same numeral with different units. No arithmetic is
-done: a difference or a share that a claim computes from its quotes counts as missing from them.
+`text.numbers` reads them; `claim_numbers` compares those of a claim with those of its quotes.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 
 from rag_assets.answering.citations.normalized_text import RAISED_MARK
@@ -13,7 +11,7 @@ from rag_assets.text.numbers.quantities import P_VALUE, PLAIN, YEAR, Quantity, q
 from rag_assets.text.numbers.units import PERCENT
 
 MAX_COMPARED = 100
-"""A claim with more numbers counts as contradicted: comparing takes quadratic time."""
+"""A claim with more numbers is not compared, and not published: comparing takes quadratic time."""
 _SIGNIFICANCE_LEVELS = {Decimal(level) for level in ("0.1", "0.05", "0.01", "0.005", "0.001", "0.0001")}
 _ROUNDED_SHARE = Decimal("0.05")
 _BOUND_FACTOR = 10
@@ -23,77 +21,11 @@ _BOUND_FACTOR = 10
 def confirmed_share(claim: str, quotes: Sequence[str], question: str) -> float | None:
     """Share of the claim's quantities that a quote or the question holds; None when it has none."""
     own = quantities(claim)[:MAX_COMPARED]
-    holding = [*_quantities_of_all(quotes), *quantities(question)]
-    return sum(any(_agree(one, other) for other in holding) for one in own) / len(own) if own else None
+    holding = [one for quote in quotes for one in quantities(RAISED_MARK.sub(" ", quote))] + quantities(question)
+    return sum(any(agree(one, other) for other in holding) for one in own) / len(own) if own else None
 
 
-def contradictions(claim: str, quotes: Sequence[str], question: str) -> list[Quantity]:
-    """The quantities of the claim that neither a quote nor the question holds while a quote says otherwise.
-
-    "Otherwise" is a quantity of the same kind that the claim does not name, or the same numeral with another unit.
-    Small numbers written as words contradict nothing: "two groups" and "five weeks" count different things.
-    """
-    own = quantities(claim)
-    if len(own) > MAX_COMPARED:
-        return own
-    in_quotes = Counter(_quantities_of_all(quotes))
-    in_question = quantities(question)
-    unnamed = _kinds_unnamed(own, in_quotes)
-    return [
-        one
-        for one in own
-        if not one.is_vague
-        and (not unnamed.isdisjoint(_contradicted_kinds(one)) or _has_other_unit(one, in_quotes))
-        and not any(may_be_same(one, other) for other in in_quotes)
-        and not any(_agree(one, other) for other in in_question)
-    ]
-
-
-def _quantities_of_all(quotes: Sequence[str]) -> list[Quantity]:
-    return [one for quote in quotes for one in quantities(RAISED_MARK.sub(" ", quote))]
-
-
-def _kinds_unnamed(own: Sequence[Quantity], in_quotes: Mapping[Quantity, int]) -> set[str]:
-    """Kinds left of the quotes' quantities when each of the claim's has taken one that agrees with it.
-
-    Those of its own kind come first: a plain 6 must not take the 6 months that a claimed 2 contradicts.
-    """
-    left, unmatched = dict(in_quotes), []
-    for one in own:
-        if not _count_down_first(
-            left, (other for other in left if other.kind == one.kind and _same_amount(one, other))
-        ):
-            unmatched.append(one)
-    for one in unmatched:
-        _count_down_first(left, (other for other in left if other.kind != one.kind and _agree(one, other)))
-    return {one.kind for one in left if not one.is_vague}
-
-
-def _count_down_first(left: dict[Quantity, int], agreeing: Iterable[Quantity]) -> bool:
-    """Count down the first of `agreeing`; whether there was one."""
-    taken = next(iter(agreeing), None)
-    if taken is None:
-        return False
-    left[taken] -= 1
-    if not left[taken]:
-        del left[taken]
-    return True
-
-
-def _contradicted_kinds(claimed: Quantity) -> set[str]:
-    """The kinds of quantities it can contradict: 9013, a mistake for 2013, is not read as a year."""
-    is_like_year = claimed.kind == PLAIN and len(claimed.written) == 4 and claimed.written.isdigit()
-    return {PLAIN, YEAR} if is_like_year else {claimed.kind}
-
-
-def _has_other_unit(claimed: Quantity, in_quotes: Iterable[Quantity]) -> bool:
-    """Whether a quote has the numeral with a unit of another kind: "5 mg" is not "5 ml"."""
-    return claimed.has_unit and any(
-        other.has_unit and other.kind != claimed.kind and abs(other.bare) == abs(claimed.bare) for other in in_quotes
-    )
-
-
-def _agree(claimed: Quantity, given: Quantity) -> bool:
+def agree(claimed: Quantity, given: Quantity) -> bool:
     """Whether two numbers may be the same; the unit of one may stand elsewhere, in the header of a table."""
     is_one_plain = PLAIN in (claimed.kind, given.kind) and not _are_opposite(claimed, given)
     return may_be_same(claimed, given) or (
@@ -139,7 +71,7 @@ def _same_amount(claimed: Quantity, given: Quantity) -> bool:
         return True
     if claimed.kind == P_VALUE and claimed.bound in ("more", "less") and amount in _SIGNIFICANCE_LEVELS:
         return other < amount if claimed.bound == "less" else other > amount
-    if given.bound or amount * other <= 0:
+    if given.bound or amount * other <= 0 or claimed.kind == YEAR:
         return False
     if claimed.bound in ("more", "less"):
         return _is_within_bound(claimed.bound, abs(amount), abs(other))
@@ -172,6 +104,12 @@ def _is_within_bound(bound: str, limit: Decimal, value: Decimal) -> bool:
     """Whether a limit is true of a value and close enough to say something."""
     low, high = (limit, value) if bound == "more" else (value, limit)
     return low <= high <= low * _BOUND_FACTOR
+
+
+def is_rounded_to(claimed: Quantity, value: Decimal) -> bool:
+    """Whether a computed value, not negative, is a claimed one, to the last digit that the claim writes."""
+    step = Decimal(1).scaleb(-len(claimed.written.partition(".")[2])) * claimed.scale
+    return abs(value - abs(claimed.value)) * 2 <= step
 
 
 def _rounded(value: Decimal, like: str) -> Decimal:

@@ -1,6 +1,7 @@
-"""Scores how well the quotes of a claim support it. The score is shown; it never decides what is published.
+"""Scores how well the quotes of a claim support it. These scores are shown; they never decide what is published.
 
-`verification` decides that. Embedding models place "treatment raised ferritin" near "treatment lowered ferritin".
+`objections` and a second look by a model do. Embedding models place "treatment raised ferritin" near "treatment lowered
+ferritin".
 """
 
 import re
@@ -11,8 +12,10 @@ from typing import Protocol
 import numpy as np
 
 from rag_assets.answering.citations.number_agreement import confirmed_share
+from rag_assets.answering.citations.objections import Objection, Reason
+from rag_assets.answering.citations.verification import VerifiedClaims
 from rag_assets.answering.drafts import SentenceEncoder
-from rag_assets.domain import Claim, Support, Usage
+from rag_assets.domain import HALF_SUPPORT_FROM, Claim, Support, Usage
 from rag_assets.text.folding import Folded
 from rag_assets.text.sentences import sentence_spans
 
@@ -23,32 +26,62 @@ _UPPER_INSIDE = re.compile(r"[^\W_]+.*[A-Z]|\d.*[A-Za-z]|[A-Za-z].*\d")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+)[\"'“‘(\[]*$")
 _MAX_NAME_CHARS, _LOOK_BACK_CHARS = 60, 8
 """Longer words are no names; looking further back would take quadratic time."""
+_NOT_SUPPORTED = "a model that compared it with its quotes found that they do not carry it"
 _PLURAL = re.compile(r"(?<=\w\w)s$")
+
+
+_QUOTED = Support(score=None, similarity=None, numbers=None, entities=None)
 
 
 @dataclass(frozen=True)
 class Scoring:
-    """Scores of the claims of one answer."""
+    """Scores of the claims of one draft."""
 
-    supports: tuple[Support, ...]
-    """One per claim, in order."""
+    supports: tuple[Support, ...] = ()
+    """One per claim that holds, in order."""
+    whys: tuple[str, ...] = ()
+    """What the second look says is wrong with each; empty texts where nothing is. None where no model looked."""
     usage: Usage = field(default_factory=Usage)
-    """Of the requests made now; cached verdicts cost nothing."""
+    """Of the second look, whenever it was taken."""
+    is_cached: bool = False
+    """The second look was taken before."""
     seconds: float = 0.0
-    """How long the judge took over its replies."""
+    """How long the model took over it."""
     unjudged: str = ""
-    """Why the judge gave no verdict; empty when it did, or there is no judge."""
+    """Why no model could take the second look; empty when one did, or none is asked to."""
 
 
 class SupportScorer(Protocol):
-    """Scores how well claims are supported by their citations."""
+    """Scores how well claims are supported by their quotes."""
 
     @property
     def identity(self) -> str:
-        """Of the model that judges; part of the key of published answers."""
+        """Of the model that takes the second look; part of the key of published answers."""
         ...
 
-    def scores(self, claims: Sequence[Claim], question: str) -> Scoring: ...
+    def scores(self, verified: VerifiedClaims, question: str) -> Scoring: ...
+
+
+def looked_at(verified: VerifiedClaims, scoring: Scoring) -> VerifiedClaims:
+    """The claims with their support; those that the second look does not find supported become objections."""
+    whys = scoring.whys or ("",) * len(scoring.supports)
+    looked = (_with_support(*one) for one in zip(verified.claims, scoring.supports, whys, strict=True))
+    return verified.with_claims(list(looked))
+
+
+def _with_support(claim: Claim, support: Support, why: str) -> Claim | Objection:
+    if support.judged is not None and support.judged < HALF_SUPPORT_FROM:
+        return Objection(Reason.NOT_SUPPORTED, why or _NOT_SUPPORTED)
+    return replace(claim, support=support)
+
+
+class Unscored:
+    """Gives no figures; a second look may stand beside them."""
+
+    identity = "none"
+
+    def scores(self, verified: VerifiedClaims, _question: str) -> Scoring:
+        return Scoring((_QUOTED,) * len(verified.claims))
 
 
 class EmbeddedSupport:
@@ -59,13 +92,11 @@ class EmbeddedSupport:
     def __init__(self, encoder: SentenceEncoder) -> None:
         self._encoder = encoder
 
-    def scores(self, claims: Sequence[Claim], question: str) -> Scoring:
-        written = [claim for claim in claims if not _is_own_quote(claim)]
-        similarities = iter(self._similarities(written))
+    def scores(self, verified: VerifiedClaims, question: str) -> Scoring:
+        claims = verified.claims
+        similarities = iter(self._similarities([claim for claim in claims if not claim.is_quote]))
         return Scoring(
-            tuple(
-                _QUOTED if _is_own_quote(claim) else _support(claim, next(similarities), question) for claim in claims
-            )
+            tuple(_QUOTED if claim.is_quote else _support(claim, next(similarities), question) for claim in claims)
         )
 
     def _similarities(self, claims: Sequence[Claim]) -> list[float]:
@@ -79,19 +110,6 @@ class EmbeddedSupport:
             max((float(np.clip(vectors[claim] @ vectors[piece], 0.0, 1.0)) for piece in pieces), default=0.0)
             for claim, *pieces in texts
         ]
-
-
-_QUOTED = Support(score=None, similarity=None, numbers=None, entities=None)
-
-
-def _is_own_quote(claim: Claim) -> bool:
-    """Whether a claim is a quoted sentence, which needs no score."""
-    return any(citation.quote == claim.text for citation in claim.citations)
-
-
-def with_support(claims: Sequence[Claim], scoring: Scoring) -> tuple[Claim, ...]:
-    """The claims, each with its support."""
-    return tuple(replace(claim, support=support) for claim, support in zip(claims, scoring.supports, strict=True))
 
 
 def _support(claim: Claim, similarity: float, question: str) -> Support:

@@ -1,124 +1,136 @@
-"""Which claims of a draft are kept: those whose quotes stand where the draft says they do and hold what it says.
+"""Which claims of a draft are kept: those whose quotes stand where the draft says they do and carry what it says.
 
 The page and the boxes are computed from the place the quote was found at; nothing an answerer says about them is
 used, and the words published are the source's own. What cannot be verified is dropped, with the reason.
-`quote_search` looks quotes up, `number_agreement` tells which claims contradict them.
+`quote_search` looks quotes up, `objections` tells what speaks against a claim.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import NamedTuple
 
-from rag_assets.answering.citations.number_agreement import contradictions
+from rag_assets.answering.citations.objections import Objection, Reason, checked_claim
 from rag_assets.answering.citations.quote_search import Place, find_quote
-from rag_assets.answering.citations.table_quotes.claims import contradicts_rows
-from rag_assets.answering.citations.table_quotes.rows import prose_between, quoted_rows
-from rag_assets.answering.drafts import DraftAnswer, DraftCitation
+from rag_assets.answering.citations.quoted_text import QuotedText
+from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.prompt_injection.detection import instruction_spans
-from rag_assets.domain import Chunk, Citation, Claim, all_boxes, page_label, span_at, spans_between
+from rag_assets.domain import Chunk, Citation, Claim, LeftOut, all_boxes, page_label, span_at, spans_between
 
-
-class Reason(StrEnum):
-    """Why a citation or a claim that was proposed is not in the answer."""
-
-    SOURCE_NOT_GIVEN = "source not given"
-    """The citation names a chunk that the answerer did not read."""
-    QUOTE_NOT_FOUND = "quote not found"
-    """The quote does not stand in the chunk it cites."""
-    ADDRESSES_A_MODEL = "addresses a model"
-    """The quote stands there, and gives orders to a model."""
-    NO_CITATION = "no citation"
-    """The claim has none, or none that held."""
-    NO_TEXT = "no text"
-    """The claim says nothing."""
-    CONTRADICTED = "contradicted"
-    """The claim has a number that its own quotes contradict."""
-
-
-class QuotedText(NamedTuple):
-    """A stretch of a chunk that a claim rests on: `chunk_text[start:end]`."""
-
-    chunk_text: str
-    start: int
-    end: int
-
-    @property
-    def quote(self) -> str:
-        return self.chunk_text[self.start : self.end]
+_NO_CITATION = Objection(Reason.NO_CITATION, "no quote of it stands in the paper it names")
+_NO_TEXT = Objection(Reason.NO_TEXT, "it says nothing")
 
 
 @dataclass(frozen=True, slots=True)
-class Dropped:
-    """A claim that was left out, or one citation of a claim."""
+class LostCitation:
+    """A citation of a draft that did not hold."""
 
     reason: Reason
-    claim: str
-    quote: str | None = None
-    """Of the citation that was dropped; None where the claim was."""
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a claim of a draft."""
+
+    proposed: DraftClaim
+    claim: Claim | None
+    """As it is published; None where something speaks against it."""
+    objection: Objection | None = None
+    lost: tuple[LostCitation, ...] = ()
+    quotes: tuple[QuotedText, ...] = field(default=(), repr=False)
+    """Those of the claim that were found, where they stand."""
+
+    @property
+    def left_out(self) -> LeftOut | None:
+        """For a reader of the answer; None where the claim is published."""
+        if self.objection is None:
+            return None
+        quote = next((one.quote for one in self.proposed.citations), "")
+        return LeftOut(self.proposed.text, self.objection.why, quote)
 
 
 @dataclass(frozen=True, slots=True)
 class VerifiedClaims:
-    """The claims of a draft that hold, and what was dropped of it."""
+    """What became of the claims of a draft, in its order."""
 
-    claims: tuple[Claim, ...] = ()
-    dropped: tuple[Dropped, ...] = ()
+    outcomes: tuple[Outcome, ...] = ()
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Those that hold."""
+        return tuple(one.claim for one in self.outcomes if one.claim is not None)
+
+    @property
+    def objected(self) -> tuple[Outcome, ...]:
+        """Those that something speaks against."""
+        return tuple(one for one in self.outcomes if one.objection is not None)
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """For readers of the answer."""
+        return tuple(one.left_out for one in self.outcomes if one.left_out is not None)
 
     @property
     def reasons(self) -> Counter[Reason]:
         """How many claims and citations were dropped for each reason."""
-        return Counter(one.reason for one in self.dropped)
+        of_citations = Counter(lost.reason for one in self.outcomes for lost in one.lost)
+        return of_citations + Counter(one.objection.reason for one in self.outcomes if one.objection)
 
     @property
     def n_dropped_citations(self) -> int:
-        return sum(one.quote is not None for one in self.dropped)
+        return sum(len(one.lost) for one in self.outcomes)
+
+    def with_claims(self, claims: Sequence[Claim | Objection]) -> "VerifiedClaims":
+        """The same with another word on each claim that holds, in order: the claim, or what speaks against it."""
+        new = iter(claims)
+        return VerifiedClaims(tuple(one if one.claim is None else _changed(one, next(new)) for one in self.outcomes))
 
 
-def verify(draft: DraftAnswer, given: Mapping[str, Chunk], question: str) -> VerifiedClaims:
-    """Keep the citations whose quote is found in a chunk that was given, and the claims that keep a citation.
+def _changed(outcome: Outcome, to: Claim | Objection) -> Outcome:
+    return replace(outcome, claim=to) if isinstance(to, Claim) else replace(outcome, claim=None, objection=to)
 
-    A claim that contradicts a number in the quotes it keeps is dropped. given: the chunks whose contexts the answerer
-    read, by chunk id. question: its numbers may stand in a claim without a quote.
+
+def verify(
+    draft: DraftAnswer, given: Mapping[str, Chunk], question: str, titles: Mapping[str, str] | None = None
+) -> VerifiedClaims:
+    """Keep the citations whose quote is found in a chunk that was given, and the claims that the kept ones carry.
+
+    given: the chunks whose contexts the answerer read, by chunk id. question: its numbers may stand in a claim without
+    a quote. titles: of papers, by id; their words may stand in a claim, too.
     """
-    claims: list[Claim] = []
-    dropped: list[Dropped] = []
-    for proposed in draft.claims:
-        text = proposed.text.strip()
-        quotes: dict[tuple[Chunk, Place], None] = {}
-        for citation in proposed.citations:
-            found = _found(citation, given)
-            if isinstance(found, Reason):
-                dropped.append(Dropped(found, text, citation.quote))
-            else:
-                quotes |= dict.fromkeys(found)
-        citations = tuple(dict.fromkeys(_citation(chunk, place) for chunk, place in quotes))
-        if not text:
-            dropped.append(Dropped(Reason.NO_TEXT, text))
-        elif not citations:
-            dropped.append(Dropped(Reason.NO_CITATION, text))
-        elif contradicts_quotes(
-            text, [QuotedText(chunk.text, place.start, place.end) for chunk, place in quotes], question
-        ):
-            dropped.append(Dropped(Reason.CONTRADICTED, text))
+    return VerifiedClaims(tuple(_outcome(one, given, question, titles or {}) for one in draft.claims))
+
+
+def _outcome(proposed: DraftClaim, given: Mapping[str, Chunk], question: str, titles: Mapping[str, str]) -> Outcome:
+    text = proposed.text.strip()
+    quotes: dict[tuple[Chunk, Place], None] = {}
+    lost: list[LostCitation] = []
+    for citation in proposed.citations:
+        found = _found(citation, given)
+        if isinstance(found, Reason):
+            lost.append(LostCitation(found, citation.quote))
         else:
-            claims.append(Claim(text, citations, relevance=proposed.relevance))
-    return VerifiedClaims(tuple(claims), tuple(dropped))
+            quotes |= dict.fromkeys(found)
+    if not text or not quotes:
+        return Outcome(proposed, None, _NO_CITATION if text else _NO_TEXT, tuple(lost))
+    quoted = tuple(quoted_text(chunk, place.start, place.end, titles) for chunk, place in quotes)
+    checked = checked_claim(text, quoted, question)
+    if checked.objection is not None:
+        return Outcome(proposed, None, checked.objection, tuple(lost), quoted)
+    citations = tuple(dict.fromkeys(_citation(chunk, place) for chunk, place in quotes))
+    claim = Claim(text, citations, relevance=proposed.relevance, computed=checked.computed)
+    return Outcome(proposed, claim, None, tuple(lost), quoted)
+
+
+def quoted_text(chunk: Chunk, start: int, end: int, titles: Mapping[str, str]) -> QuotedText:
+    """The stretch of a chunk with its section and the title of its paper."""
+    return QuotedText(chunk.text, start, end, chunk.section_at(start)[1], titles.get(chunk.paper_id, ""))
 
 
 def sources_of(claims: Sequence[Claim]) -> tuple[str, ...]:
     """Distinct papers cited, in order of first citation."""
     return tuple(dict.fromkeys(citation.paper_id for claim in claims for citation in claim.citations))
-
-
-def contradicts_quotes(text: str, quotes: Sequence[QuotedText], question: str) -> bool:
-    """Whether the quotes say other numbers than the claim, or rows of tables say them of something else."""
-    rows = [one for quoted in quotes for one in quoted_rows(*quoted)]
-    if not rows:
-        return bool(contradictions(text, [quoted.quote for quoted in quotes], question))
-    return contradicts_rows(text, rows, [prose_between(*quoted) for quoted in quotes], question)
 
 
 def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Chunk, Place]] | Reason:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rag_assets.answering.compression.nearest_units import nearest_units
-from rag_assets.answering.drafts import Answerer, Background, DraftAnswer, TokenReader
+from rag_assets.answering.drafts import Background, DraftAnswer, MendingAnswerer, TokenReader, Unmet
 from rag_assets.domain import Context, ContextPassage
 from rag_assets.incremental import fingerprint
 
@@ -16,7 +16,7 @@ class CompressedAnswerer:
     """Lets the answerer inside read the sentences nearest to the question. Quotes are verified against whole chunks
     all the same."""
 
-    def __init__(self, inside: Answerer, reader: TokenReader, share: float) -> None:
+    def __init__(self, inside: MendingAnswerer, reader: TokenReader, share: float) -> None:
         """share: of the contexts' characters that is shown, 0 to 1."""
         self._inside = inside
         self._reader = reader
@@ -36,6 +36,10 @@ class CompressedAnswerer:
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         return self._inside.draft(question, nearest_units(question, contexts, self._reader, self._share))
+
+    def mended(self, question: str, contexts: Sequence[Context], unmet: Unmet) -> DraftAnswer:
+        """Reads the contexts whole: a claim is mended with the words that its quote left out."""
+        return self._inside.mended(question, contexts, unmet)
 
 
 def _without_scores(context: Context) -> tuple[ContextPassage, ...]:

@@ -7,12 +7,12 @@ are true is decided in `citations.verification`.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
-from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL
+from rag_assets.answering.drafts import REFUSAL
 from rag_assets.text.sentences import sentence_spans
 
 MAX_CHARS = 1_000_000
@@ -26,6 +26,7 @@ _MAX_LINE_CHARS = 10_000
 """Longer paragraphs are not read as prose: finding sentences in thousands of quotation marks takes quadratic time."""
 _ANSWER_KEYS = ("answer", "finalanswer", "response", "summary")
 _CLAIMS_KEYS = ("claims", "statements")
+_MISSING_KEYS = ("missing", "unanswered")
 _TEXT_KEYS = ("text", "claim", "statement", "sentence")
 _CITATIONS_KEYS = ("citations", "citation", "evidence", "sources", "references", "support")
 _CLAIM_SOURCE_KEYS = ("source", "sourceid", "sourcenumber", "sourceno", "sourceindex")
@@ -76,15 +77,37 @@ class ReplyClaim(BaseModel):
     citations: list[ReplyCitation] = Field(description="At least one.")
 
 
-class ModelReply(BaseModel):
-    """An answer with the claims it rests on."""
+class MendedClaim(ReplyClaim):
+    """A statement in place of one that did not hold, or a further one."""
 
-    answer: str = Field(description="The answer in a few sentences, or the refusal sentence.")
-    claims: list[ReplyClaim] = Field(description="Every statement of the answer with its evidence; empty to refuse.")
+    replaces: int = Field(description="Number of the statement that it replaces; 0 for a further one.")
+
+
+class ModelReply(BaseModel):
+    """The statements of an answer, and what it leaves open."""
+
+    claims: Sequence[ReplyClaim] = Field(description="Every statement of the answer, in reading order; empty for none.")
+    missing: list[str] = Field([], description="Parts of the question that the sources do not answer, in its words.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _says_nothing_elsewhere(cls, reply: Any) -> Any:
+        """A reply without claims that tells its answer in another field is no refusal, and is asked for again."""
+        if isinstance(reply, dict) and not reply.get("claims"):
+            said = [text for key in _ANSWER_KEYS if (text := _text(reply.get(key)))]
+            if any(not _is_refusal(text) for text in said):
+                raise ValueError("every statement of the answer belongs into `claims`, with its citations")
+        return reply
+
+
+class MendedReply(ModelReply):
+    """Statements in place of those that did not hold, and further ones."""
+
+    claims: Sequence[MendedClaim] = Field(description="The mended statements, then further ones; empty for none.")
 
 
 def read_tolerantly(text: str) -> ModelReply | None:
-    """The reply in `text`; None where nothing can be read or it is longer than `MAX_CHARS`. Never raises.
+    """The reply in `text`; None where it is neither statements nor a refusal, or longer than `MAX_CHARS`. Never raises.
 
     Tried in this order: the refusal sentence alone, JSON (the last whole reply, or else the claims that are whole),
     prose with [N] markers.
@@ -139,7 +162,7 @@ def _as_json(text: str) -> str:
 
 
 def _refusal() -> ModelReply:
-    return ModelReply(answer=REFUSAL, claims=[])
+    return ModelReply(claims=[])
 
 
 def _is_refusal(text: str) -> bool:
@@ -169,13 +192,16 @@ def _reply_among(objects: list[Mapping[str, Any]]) -> ModelReply | None:
     return next((_reply(fitting[-1]) for fitting in (with_claims, answers) if fitting), None)
 
 
-def _reply(item: Mapping[str, Any]) -> ModelReply:
+def _reply(item: Mapping[str, Any]) -> ModelReply | None:
+    """None for a reply without claims that says something all the same."""
     answer = _text(_first(item, _ANSWER_KEYS))
     if _is_refusal(answer):
         return _refusal()
     listed = _first(item, _CLAIMS_KEYS)
     claims = _claims(listed) if isinstance(listed, list) and listed else list(_prose_claims(answer))
-    return ModelReply(answer=answer or " ".join(claim.text for claim in claims), claims=claims)
+    if not claims and (listed or answer):
+        return None
+    return ModelReply(claims=claims, missing=_quotes(_first(item, _MISSING_KEYS)))
 
 
 def _loose_claims(objects: list[Mapping[str, Any]]) -> ModelReply | None:
@@ -185,7 +211,7 @@ def _loose_claims(objects: list[Mapping[str, Any]]) -> ModelReply | None:
         for item in objects
         if _first(item, _CITATIONS_KEYS + _QUOTE_KEYS) is not None and (claim := _claim(item)) and claim.citations
     ][:_MAX_CLAIMS]
-    return ModelReply(answer=" ".join(claim.text for claim in claims), claims=claims) if claims else None
+    return ModelReply(claims=claims) if claims else None
 
 
 def _claims(listed: list[Any]) -> list[ReplyClaim]:
@@ -249,7 +275,7 @@ def _numbers(value: Any) -> list[int]:
 
 def _prose(text: str) -> ModelReply | None:
     claims = list(_prose_claims(text))[:_MAX_CLAIMS]
-    return ModelReply(answer=text.strip(), claims=claims) if claims or INSUFFICIENT in text else None
+    return ModelReply(claims=claims) if claims else None
 
 
 def _prose_claims(text: str) -> Iterator[ReplyClaim]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from rag_assets.answering.prompt_injection.detection import instruction_spans
-from rag_assets.domain import Context
+from rag_assets.domain import Context, PaperFacts
 from rag_assets.incremental import fingerprint
 from rag_assets.text.folding import INVISIBLE
 
@@ -25,6 +25,7 @@ _FIRST_TAG, _LAST_TAG = "\U000e0000", "\U000e007f"
 """Invisible copies of the ASCII characters, which some models read."""
 _NONCE_CHARS = 8
 _MAX_TITLE_CHARS = 120
+_MOST_AUTHORS = 3
 _BEGINS_GENERATED, _ENDS_GENERATED = "<AI_GENERATED>", "</AI_GENERATED>"
 """Around text that a model wrote; the prompt explains the mark."""
 _WRITTEN_BY_A_MODEL = "figure text written by a model, not by the authors"
@@ -60,11 +61,10 @@ def sources_block(contexts: Sequence[Context]) -> SourcesBlock:
     nonce = fingerprint([asdict(context.words()) for context in contexts])[:_NONCE_CHARS]
     parts, n_left_out = [_LEGEND.format(nonce=nonce)], 0
     for number, context in enumerate(contexts, start=1):
-        paper, n_in_paper = _label(context.paper_id, nonce, instead=f"paper-{fingerprint(context.paper_id)[:8]}")
-        title, n_in_title = _label(context.section_title, nonce, instead=LEFT_OUT)
+        described, n_in_header = _header(context, nonce)
         text, n_in_text = _body(context, nonce)
-        parts.append(f"Source {number} ({_described(context, paper, title)})\n<<<{nonce}\n{text}\n{nonce}>>>")
-        n_left_out += n_in_paper + n_in_title + n_in_text
+        parts.append(f"Source {number} ({described})\n<<<{nonce}\n{text}\n{nonce}>>>")
+        n_left_out += n_in_header + n_in_text
     return SourcesBlock("\n\n".join(parts), dict(enumerate(contexts, start=1)), n_left_out)
 
 
@@ -73,11 +73,29 @@ def neutral(text: str) -> str:
     return _neutralised(text, fingerprint(text)[:_NONCE_CHARS])[0]
 
 
-def _described(context: Context, paper: str, title: str) -> str:
+def _header(context: Context, nonce: str) -> tuple[str, int]:
+    """Whose text a source is and where it stands, and how many labels of it were left out."""
+    paper, n_in_paper = _label(context.paper_id, nonce, instead=f"paper-{fingerprint(context.paper_id)[:8]}")
+    title, n_in_title = _label(context.paper.title, nonce, instead=LEFT_OUT)
+    authors, n_in_authors = _label(_written_by(context.paper), nonce, instead=LEFT_OUT)
+    section, n_in_section = _label(context.section_title, nonce, instead=LEFT_OUT)
     first, last = context.page_start, context.page_end
     pages = "" if first is None else f"page {first}" if last in (None, first) else f"pages {first}-{last}"
-    written = _WRITTEN_BY_A_MODEL if context.is_generated else ""
-    return "; ".join(part for part in (f"paper {paper}", f'section "{title}"' if title else "", pages, written) if part)
+    facts = [
+        f"paper {paper}",
+        f'"{title}"' if title else "",
+        authors,
+        f'section "{section}"' if section else "",
+        pages,
+        _WRITTEN_BY_A_MODEL if context.is_generated else "",
+    ]
+    return "; ".join(fact for fact in facts if fact), n_in_paper + n_in_title + n_in_authors + n_in_section
+
+
+def _written_by(paper: PaperFacts) -> str:
+    """ "by A. Lund, B. Moe and others, 2021", "2021"; empty where neither is known."""
+    shown = ", ".join(paper.authors[:_MOST_AUTHORS]) + (" and others" if len(paper.authors) > _MOST_AUTHORS else "")
+    return ", ".join(fact for fact in (f"by {shown}" if shown else "", paper.year) if fact)
 
 
 def _body(context: Context, nonce: str) -> tuple[str, int]:

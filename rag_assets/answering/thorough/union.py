@@ -1,22 +1,22 @@
 """The answers to the parts of a question, brought together: one answer, one trace.
 
-Claims of all parts are published once each, those nearest to the whole question first; parts that stay open are named.
+Claims of all parts are published once each, in the order of the parts and, within one, that of its draft: a model
+leads from one claim to the next. Parts that stay open are named.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from rag_assets.answering.citations.support import Scoring
 from rag_assets.answering.citations.verification import VerifiedClaims, sources_of
-from rag_assets.answering.drafts import MOST_NEAREST, SentenceEncoder
+from rag_assets.answering.drafts import MOST_NEAREST
 from rag_assets.answering.pipeline import AnswerPipeline, Said
 from rag_assets.answering.thorough.plans import Part
-from rag_assets.answering.trace import AnswerTrace, Attempt, Step
-from rag_assets.domain import Claim, Evidence, QAResult, summed
+from rag_assets.answering.trace import PLANNER_STEPS, AnswerTrace, Attempt, Step
+from rag_assets.domain import Claim, Evidence, QAResult
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import Question
 
-THOROUGH_VERSION = 5
+THOROUGH_VERSION = 6
 """Raise it when the code makes another answer of the same steps."""
 
 
@@ -48,35 +48,23 @@ def united(
     asked: Sequence[AskedPart],
     steps: tuple[Step, ...],
     pipeline: AnswerPipeline,
-    encoder: SentenceEncoder,
 ) -> AnswerTrace:
     """The trace of the whole answer. parts: of the question, asked or not; asked: at least one of them."""
     traces = [trace for one in asked for trace in one.traces]
     used = [one.trace for one in asked]
-    claims = _ranked(question.question, [claim for trace in used for claim in trace.result.claims], encoder)
-    final = _merged([trace.final for trace in used], claims)
-    scoring = Scoring(
-        tuple(claim.support for claim in claims if claim.support),
-        summed([trace.scoring.usage for trace in traces]),
-        sum(trace.scoring.seconds for trace in traces),
-        next((trace.scoring.unjudged for trace in traces if trace.scoring.unjudged), ""),
-    )
-    result = pipeline.result(question, _said(parts, asked, claims), final, [trace.result.usage for trace in traces])
+    claims = _once([claim for trace in used for claim in trace.result.claims])
+    final = _merged([trace.final for trace in used])
+    cost = [trace.result.usage for trace in traces] + [step.usage for step in steps if step.kind in PLANNER_STEPS]
+    result = pipeline.result(question, _said(parts, asked, claims), final, cost)
     attempts = tuple(attempt for trace in traces for attempt in trace.attempts)
     seconds = {step: sum(trace.seconds[step] for trace in traces) for step in traces[0].seconds}
     retry_k = next((trace.retry_k for trace in traces if trace.retry_k is not None), None)
-    return AnswerTrace(result, attempts, final, scoring, retry_k, seconds, steps=steps)
+    return AnswerTrace(result, attempts, final, retry_k, seconds, steps=steps)
 
 
-def _ranked(question: str, claims: Sequence[Claim], encoder: SentenceEncoder) -> tuple[Claim, ...]:
-    """Each claim once, the nearest to the question first (cosine of the whole texts)."""
-    different = _first_of_each([_place(claim) for claim in claims], claims)
-    different = _first_of_each([" ".join(claim.text.casefold().split()) for claim in different], different)
-    if len(different) < 2:
-        return tuple(different)
-    near = encoder.embed_passages([claim.text for claim in different]) @ encoder.embed_query(question)
-    order = sorted(range(len(different)), key=lambda at: (-round(float(near[at]), 4), at))
-    return tuple(different[at] for at in order)
+def _once(claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    """Each claim once, in order: two that say different things of one quote are two claims."""
+    return tuple(_first_of_each([(" ".join(claim.text.casefold().split()), _place(claim)) for claim in claims], claims))
 
 
 def _first_of_each(keys: Sequence[object], claims: Sequence[Claim]) -> list[Claim]:
@@ -85,7 +73,7 @@ def _first_of_each(keys: Sequence[object], claims: Sequence[Claim]) -> list[Clai
 
 
 def _place(claim: Claim) -> tuple[object, ...]:
-    """Claims that rest on the same words of the same chunk say the same."""
+    """The words of the chunks that a claim rests on."""
     return tuple((one.chunk_id, one.start, one.end) for one in claim.citations)
 
 
@@ -102,6 +90,8 @@ def _said(parts: Sequence[Part], asked: Sequence[AskedPart], claims: tuple[Claim
         tuple(dict.fromkeys(missing_names)),
         _missing_words(results, claims),
         _nearest(results, claims),
+        tuple(dict.fromkeys(one for result in results for one in result.left_out)),
+        next((result.unjudged for result in results if result.unjudged), ""),
     )
 
 
@@ -120,7 +110,7 @@ def _missing_words(results: Sequence[QAResult], claims: Sequence[Claim]) -> tupl
     return tuple(dict.fromkeys(words))
 
 
-def _merged(attempts: Sequence[Attempt], claims: tuple[Claim, ...]) -> Attempt:
+def _merged(attempts: Sequence[Attempt]) -> Attempt:
     """The attempts that count, as one: what was read and dropped in all of them."""
     first = attempts[0]
     contexts = {(context.chunk_id, context.text): context for one in attempts for context in one.contexts}
@@ -139,7 +129,8 @@ def _merged(attempts: Sequence[Attempt], claims: tuple[Claim, ...]) -> Attempt:
             n_left_out=sum(one.draft.n_left_out for one in attempts),
         ),
         is_cached=all(one.is_cached for one in attempts),
-        verified=VerifiedClaims(claims, tuple(dropped for one in attempts for dropped in one.verified.dropped)),
+        verified=VerifiedClaims(tuple(outcome for one in attempts for outcome in one.verified.outcomes)),
+        named_papers=tuple(dict.fromkeys(paper for one in attempts for paper in one.named_papers)),
         hits=tuple(hits.values()),
         queries=tuple(dict.fromkeys(query for one in attempts for query in one.queries)),
     )

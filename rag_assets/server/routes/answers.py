@@ -40,10 +40,11 @@ class AnswerRequest(Asked):
 
 
 class LeftOut(BaseModel):
-    """Claims and citations that were not shown."""
+    """A statement that is not shown, or citations of those that are."""
 
     reason: str
-    message: str
+    message: str = Field(description="Why, in words.")
+    claim: str = Field(description="The statement; empty for citations.")
     n: int
 
 
@@ -71,7 +72,8 @@ class AnswerReply(BaseModel):
 _EVENTS = (
     "plan (of a thorough answer: the parts it looks for), part (one of them is searched, in its words or others), "
     "contexts (what was found), claim (verified; numbered from 1), dropped (a claim that did not hold, and why), "
-    "retrying (more is read; claims that follow replace those before), done (as the JSON reply) or error (a problem). "
+    "retrying (claims go back to the model, or more is read; claims that follow replace those before), done (as the "
+    "JSON reply) or error (a problem). "
     "Lines that begin with a colon say that work goes on."
 )
 

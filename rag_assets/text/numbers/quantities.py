@@ -23,13 +23,13 @@ _TIMES = "|".join(POWERS_OF_TEN)
 _SHORT_MULTIPLIERS = {"k": 3, "m": 6, "b": 9, "bn": 9}
 _SHORT_TIMES = r"bn|(?-i:M)(?!\s?=)|(?<=\d)(?-i:[kKB])|(?(currency)[mbk]|(?!))"
 """Thousands, millions and billions in short: "56k", "110M", "7B", "2.5 bn", "€2.5m"; the M of "M = 3" is a mean."""
-_MAX_SMALL = 20
+_MAX_SMALL = 9
 """Up to here, numbers in words ("two groups") contradict nothing."""
 
 _LABEL = re.compile(
     r"\b(?:(?:figs?|figures?|tables?|tabs?|sections?|sects?|eqs?|equations?|refs?|references?|chapters?|appendix|pages?|"
     r"algorithms?|steps?)\.?\s?|pp?\.\s?(?=\d+\b(?!\.\d)))"
-    rf"\(?S?\d++(?:\.\d+)*+[a-z]?\b\)?(?![.\d]*\s?{SYMBOL})"
+    rf"\(?S?\d++(?:\.\d+)*+[a-z]?\b\)?(?![.\d]*\s?(?:{UNIT})(?![A-Za-z]))"
     rf"(?:(?: and| to|–|-)\s?\(?\d++(?:\.\d+)*+[a-z]?\b\)?(?![.\d]*\s?{SYMBOL}))*",
     re.IGNORECASE,
 )

@@ -24,7 +24,7 @@ _UNITS_BY_WORTH: dict[str, dict[str, str]] = {
         "1e3": "km, kilometres, kilometers",
     },
     "volume": {
-        "1e-6": "µl, ul",
+        "1e-6": "µl, ul, microlitres, microliters",
         "1e-3": "ml, millilitres, milliliters",
         "1e-1": "dl",
         "1": "litre, litres, liter, liters",
@@ -51,7 +51,7 @@ _UNITS_BY_WORTH: dict[str, dict[str, str]] = {
     "activity": {"1e-3": "miu", "1": "iu"},
     "dose": {"1": "gy"},
     "weight of molecules": {"1": "da", "1e3": "kda"},
-    "dollars": {"1": "$, usd, us$, dollars, dollar"},
+    "dollars": {"1": "$, usd, us$, dollars, dollar, us dollars"},
     "euros": {"1": "€, eur, euros, euro"},
     "pounds sterling": {"1": "£, gbp"},
     "yen": {"1": "¥, yen"},

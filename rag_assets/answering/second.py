@@ -1,0 +1,85 @@
+"""The second request of an answer: what is asked for in it, and how its claims join those of the first.
+
+Claims that did not hold go back with the reason. Where too few papers are cited, passages of papers not yet cited go
+with them. One request for both; there is no third.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rag_assets.answering.citations.verification import Outcome, VerifiedClaims, sources_of
+from rag_assets.answering.drafts import ObjectedClaim, Unmet
+from rag_assets.answering.trace import Attempt
+from rag_assets.domain import PARTIAL_FROM, Context, Evidence
+
+_UNCITED_SOURCES = 3
+"""Contexts that a claim is mended from which named no source that was given."""
+_MOST_OF_OTHERS = 6
+"""Contexts of papers not yet cited."""
+
+
+@dataclass(frozen=True)
+class SecondRequest:
+    """What the model reads and is asked for."""
+
+    contexts: tuple[Context, ...]
+    unmet: Unmet
+    objected: tuple[Outcome, ...]
+    """The outcomes behind the objections, in their order."""
+
+
+def second_request(first: Attempt, evidence: Evidence, *, wants_papers: bool) -> SecondRequest | None:
+    """evidence: from more chunks, where other papers are wanted. None where nothing is to be mended and no other paper
+    has a passage that may answer."""
+    objected = tuple(first.verified.objected)
+    cited = sources_of(first.verified.claims)
+    others = _of_others(evidence, cited, first.named_papers) if wants_papers else []
+    if not objected and not others:
+        return None
+    contexts = dict.fromkeys([*_read_for(objected, first.contexts), *others])
+    claims = tuple(ObjectedClaim(one.proposed, one.objection.why) for one in objected if one.objection)
+    return SecondRequest(tuple(contexts), Unmet(claims, cited if others else ()), objected)
+
+
+def merged(first: Attempt, second: Attempt, request: SecondRequest) -> Attempt:
+    """The first attempt with mended claims in the places of those objected to, and further claims behind them all."""
+    mending = {id(one): nth for nth, one in enumerate(request.objected, start=1)}
+    outcomes: list[Outcome] = []
+    for one in first.verified.outcomes:
+        answers = [new for new in second.verified.outcomes if new.proposed.mends == mending.get(id(one), -1)]
+        held = [new for new in answers if new.claim is not None]
+        outcomes += held or answers[:1] or [one]
+    known = {(one.claim.text, one.claim.citations) for one in outcomes if one.claim is not None}
+    for new in second.verified.outcomes:
+        is_new = new.claim is not None and (new.claim.text, new.claim.citations) not in known
+        if not 1 <= new.proposed.mends <= len(mending) and (is_new or new.claim is None):
+            outcomes.append(new)
+    verified = VerifiedClaims(tuple(outcomes))
+    contexts = dict.fromkeys([*first.contexts, *second.contexts])
+    return replace(first, verified=verified, contexts=tuple(contexts), fingerprint=second.fingerprint)
+
+
+def _read_for(objected: Sequence[Outcome], contexts: Sequence[Context]) -> Iterator[Context]:
+    """The contexts that the objected claims named, best first."""
+    named = {citation.chunk_id for one in objected for citation in one.proposed.citations}
+    found = [context for context in contexts if context.chunk_id in named]
+    yield from found if found or not objected else contexts[:_UNCITED_SOURCES]
+
+
+def _of_others(evidence: Evidence, cited: Sequence[str], named: Sequence[str]) -> list[Context]:
+    """Contexts of papers not yet cited: of those that the question names, else of any with a passage that may answer.
+    Where nothing rated the passages, the best of each."""
+    relevance = {hit.chunk.chunk_id: hit.relevance for hit in evidence.hits}
+    others = [
+        context
+        for context in evidence.contexts
+        if context.paper_id not in cited and (context.paper_id in named if named else _may_answer(context, relevance))
+    ]
+    return others[:_MOST_OF_OTHERS]
+
+
+def _may_answer(context: Context, relevance: dict[str, float | None]) -> bool:
+    if context.chunk_id not in relevance:
+        return False
+    rated = relevance[context.chunk_id]
+    return rated is None or rated >= PARTIAL_FROM
