@@ -243,7 +243,7 @@ class Engine:
         answering, pipeline = self._settings.answering, self._pipeline().adapted(manner)
         if (manner.effort or answering.effort) == "quick":
             return pipeline
-        return ThoroughPipeline(pipeline, self._thorough_planner(), self._encoder(), answering.thorough)
+        return ThoroughPipeline(pipeline, self._thorough_planner(), answering.thorough)
 
     def _thorough_planner(self) -> Planner:
         with self._loading:

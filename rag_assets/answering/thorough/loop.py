@@ -9,7 +9,6 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from time import monotonic
 
-from rag_assets.answering.drafts import SentenceEncoder
 from rag_assets.answering.pipeline import AnswerPipeline, Retrieve
 from rag_assets.answering.thorough.plans import Part, Planner
 from rag_assets.answering.thorough.union import AskedPart, united
@@ -63,7 +62,6 @@ class ThoroughPipeline:
 
     pipeline: AnswerPipeline
     planner: Planner
-    encoder: SentenceEncoder
     settings: ThoroughSettings
     clock: Callable[[], float] = monotonic
 
@@ -93,7 +91,7 @@ class ThoroughPipeline:
             work.hindrance = work.hindrance or limit
         if work.hindrance and not work.has_something_to_say:
             raise work.hindrance
-        yield Finished(united(work.question, work.parts, work.asked, tuple(work.steps), self.pipeline, self.encoder))
+        yield Finished(united(work.question, work.parts, work.asked, tuple(work.steps), self.pipeline))
 
     def _ask_parts(self, work: _Work, budget: QuestionBudget) -> Iterator[Event]:
         plan = self.planner.plan(work.question.question)

@@ -1,6 +1,7 @@
 """The answers to the parts of a question, brought together: one answer, one trace.
 
-Claims of all parts are published once each, those nearest to the whole question first; parts that stay open are named.
+Claims of all parts are published once each, in the order of the parts and, within one, that of its draft: a model
+leads from one claim to the next. Parts that stay open are named.
 """
 
 from collections.abc import Sequence
@@ -8,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from rag_assets.answering.citations.support import Scoring
 from rag_assets.answering.citations.verification import VerifiedClaims, sources_of
-from rag_assets.answering.drafts import MOST_NEAREST, SentenceEncoder
+from rag_assets.answering.drafts import MOST_NEAREST
 from rag_assets.answering.pipeline import AnswerPipeline, Said
 from rag_assets.answering.thorough.plans import Part
 from rag_assets.answering.trace import AnswerTrace, Attempt, Step
@@ -16,7 +17,7 @@ from rag_assets.domain import Claim, Evidence, QAResult, summed
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import Question
 
-THOROUGH_VERSION = 5
+THOROUGH_VERSION = 6
 """Raise it when the code makes another answer of the same steps."""
 
 
@@ -48,12 +49,11 @@ def united(
     asked: Sequence[AskedPart],
     steps: tuple[Step, ...],
     pipeline: AnswerPipeline,
-    encoder: SentenceEncoder,
 ) -> AnswerTrace:
     """The trace of the whole answer. parts: of the question, asked or not; asked: at least one of them."""
     traces = [trace for one in asked for trace in one.traces]
     used = [one.trace for one in asked]
-    claims = _ranked(question.question, [claim for trace in used for claim in trace.result.claims], encoder)
+    claims = _once([claim for trace in used for claim in trace.result.claims])
     final = _merged([trace.final for trace in used], claims)
     scoring = Scoring(
         tuple(claim.support for claim in claims if claim.support),
@@ -68,15 +68,10 @@ def united(
     return AnswerTrace(result, attempts, final, scoring, retry_k, seconds, steps=steps)
 
 
-def _ranked(question: str, claims: Sequence[Claim], encoder: SentenceEncoder) -> tuple[Claim, ...]:
-    """Each claim once, the nearest to the question first (cosine of the whole texts)."""
+def _once(claims: Sequence[Claim]) -> tuple[Claim, ...]:
+    """Each claim once, in order."""
     different = _first_of_each([_place(claim) for claim in claims], claims)
-    different = _first_of_each([" ".join(claim.text.casefold().split()) for claim in different], different)
-    if len(different) < 2:
-        return tuple(different)
-    near = encoder.embed_passages([claim.text for claim in different]) @ encoder.embed_query(question)
-    order = sorted(range(len(different)), key=lambda at: (-round(float(near[at]), 4), at))
-    return tuple(different[at] for at in order)
+    return tuple(_first_of_each([" ".join(claim.text.casefold().split()) for claim in different], different))
 
 
 def _first_of_each(keys: Sequence[object], claims: Sequence[Claim]) -> list[Claim]:

@@ -72,7 +72,7 @@ def found(question: Question, _k: int) -> Evidence:
 def pipeline(folder: Path, planner: ScriptedPlanner, answerer: WordAnswerer, **limits: float) -> ThoroughPipeline:
     settings = AnsweringSettings(min_sources=1)
     quick = AnswerPipeline(answerer, EmbeddedSupport(WordEncoder()), ReplyCache(folder, DraftAnswer), settings)
-    return ThoroughPipeline(quick, planner, WordEncoder(), ThoroughSettings.model_validate(limits))
+    return ThoroughPipeline(quick, planner, ThoroughSettings.model_validate(limits))
 
 
 def answered(one: ThoroughPipeline) -> tuple[AnswerTrace, list[Event]]:
@@ -226,15 +226,17 @@ def test_other_words_are_tried_until_the_part_is_answered(tmp_path: Path) -> Non
     assert [step.words for step in trace.steps if step.kind == "answer"] == [(), (), ("sponsor",)]
 
 
-def test_what_is_nearest_to_the_whole_question_is_said_first(tmp_path: Path) -> None:
-    """A side remark of the first part would stand above the answer."""
-    remark = "Anything else?"
-    CORPUS[remark] = evidence(PAID)
+def test_the_order_of_the_parts_and_of_the_claims_in_each_is_kept(tmp_path: Path) -> None:
+    """A model writes "They were measured again" behind what was measured; sorted, it tells of something else."""
+    measured = chunk("lee2019", "Runners were weighed in the week before the race.")
+    again = chunk("lee2019", "By how much did ferritin fall: runners were weighed again within a month.")
+    first = "How were runners weighed?"
+    CORPUS[first] = evidence(measured, again)
     answerer = WordAnswerer()
-    answerer.allowed[remark] = "paid"
-    one = pipeline(tmp_path, ScriptedPlanner([remark, FALL]), answerer)
+    answerer.allowed[first] = "weighed"
+    one = pipeline(tmp_path, ScriptedPlanner([first, FALL]), answerer)
 
     *_, last = one.answer(Question(id="q", question="By how much did ferritin fall within a month?"), found)
 
     assert isinstance(last, Finished)
-    assert [claim.text for claim in last.trace.result.claims] == [FELL.text, PAID.text]
+    assert [claim.text for claim in last.trace.result.claims] == [measured.text, again.text, FELL.text]
