@@ -69,9 +69,8 @@ def united(
 
 
 def _once(claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    """Each claim once, in order."""
-    different = _first_of_each([_place(claim) for claim in claims], claims)
-    return tuple(_first_of_each([" ".join(claim.text.casefold().split()) for claim in different], different))
+    """Each claim once, in order: two that say different things of one quote are two claims."""
+    return tuple(_first_of_each([(" ".join(claim.text.casefold().split()), _place(claim)) for claim in claims], claims))
 
 
 def _first_of_each(keys: Sequence[object], claims: Sequence[Claim]) -> list[Claim]:
@@ -80,7 +79,7 @@ def _first_of_each(keys: Sequence[object], claims: Sequence[Claim]) -> list[Clai
 
 
 def _place(claim: Claim) -> tuple[object, ...]:
-    """Claims that rest on the same words of the same chunk say the same."""
+    """The words of the chunks that a claim rests on."""
     return tuple((one.chunk_id, one.start, one.end) for one in claim.citations)
 
 

@@ -32,6 +32,8 @@ class WordAnswerer:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.says: dict[str, str] = {}
+        """Claims in words of their own, by question."""
         self.allowed = {FALL: "Ferritin", PAYER: "paid", QUESTION.question: "Ferritin"}
 
     def read(self, context: Context) -> Context:
@@ -40,7 +42,9 @@ class WordAnswerer:
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         self.asked.append(question)
         found = [one for one in contexts if self.allowed.get(question, question) in one.text]
-        claims = tuple(DraftClaim(one.text, (DraftCitation(one.chunk_id, one.text),)) for one in found)
+        claims = tuple(
+            DraftClaim(self.says.get(question, one.text), (DraftCitation(one.chunk_id, one.text),)) for one in found
+        )
         return DraftAnswer(claims, usage=ONE_REQUEST)
 
 
@@ -196,6 +200,31 @@ def test_a_sentence_that_answers_two_parts_is_said_once(tmp_path: Path) -> None:
     trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, again]), answerer))
 
     assert [claim.text for claim in trace.result.claims] == [FELL.text]
+
+
+def test_two_claims_of_one_quote_are_two_claims(tmp_path: Path) -> None:
+    """One sentence may say what fell and how soon; the second part would be told as answered and say nothing."""
+    again = "How soon?"
+    CORPUS[again] = evidence(FELL)
+    answerer = WordAnswerer()
+    answerer.allowed[again] = "Ferritin"
+    answerer.says[again] = "The fall took a month at most."
+
+    trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, again]), answerer))
+
+    assert [claim.text for claim in trace.result.claims] == [FELL.text, "The fall took a month at most."]
+
+
+def test_the_same_words_of_other_sources_are_said_again(tmp_path: Path) -> None:
+    """Two papers that say the same are two sources; dropped, the second would not be counted."""
+    again, other = "How soon?", chunk("lee2019", FELL.text)
+    CORPUS[again] = evidence(other)
+    answerer = WordAnswerer()
+    answerer.allowed[again] = "Ferritin"
+
+    trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, again]), answerer))
+
+    assert trace.result.sources_used == ("smith2020", "lee2019")
 
 
 def test_a_retry_inside_a_part_takes_back_nothing(tmp_path: Path) -> None:
