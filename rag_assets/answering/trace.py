@@ -33,7 +33,9 @@ class FoundChunk:
         )
 
 
-PLANNING = ("plan", "other words", "nothing new")
+PLANNER_STEPS = ("plan", "other words")
+"""Kinds of steps that may ask the planner's model."""
+PLANNING = (*PLANNER_STEPS, "nothing new")
 """Kinds of steps that may ask a model of their own; what an answer's step costs is counted with its drafts."""
 
 
@@ -124,7 +126,8 @@ class AnswerTrace:
 
     @property
     def spent(self) -> Usage:
-        """On queries, drafts and judge this time; `result.usage` is what its drafts cost, whenever they were made."""
+        """On planning, queries, drafts and judge this time; `result.usage` is what its drafts cost, whenever they were
+        made, and its planning this time."""
         queries = [attempt.query_usage for attempt in self.attempts]
         steps = [step.usage for step in self.steps if step.kind in PLANNING]
         return summed([*(draft.usage for draft in self.made), *queries, *steps, self.scoring.usage])

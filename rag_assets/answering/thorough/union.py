@@ -12,7 +12,7 @@ from rag_assets.answering.citations.verification import VerifiedClaims, sources_
 from rag_assets.answering.drafts import MOST_NEAREST
 from rag_assets.answering.pipeline import AnswerPipeline, Said
 from rag_assets.answering.thorough.plans import Part
-from rag_assets.answering.trace import AnswerTrace, Attempt, Step
+from rag_assets.answering.trace import PLANNER_STEPS, AnswerTrace, Attempt, Step
 from rag_assets.domain import Claim, Evidence, QAResult, summed
 from rag_assets.incremental import fingerprint
 from rag_assets.questions import Question
@@ -61,7 +61,8 @@ def united(
         sum(trace.scoring.seconds for trace in traces),
         next((trace.scoring.unjudged for trace in traces if trace.scoring.unjudged), ""),
     )
-    result = pipeline.result(question, _said(parts, asked, claims), final, [trace.result.usage for trace in traces])
+    cost = [trace.result.usage for trace in traces] + [step.usage for step in steps if step.kind in PLANNER_STEPS]
+    result = pipeline.result(question, _said(parts, asked, claims), final, cost)
     attempts = tuple(attempt for trace in traces for attempt in trace.attempts)
     seconds = {step: sum(trace.seconds[step] for trace in traces) for step in traces[0].seconds}
     retry_k = next((trace.retry_k for trace in traces if trace.retry_k is not None), None)

@@ -136,6 +136,7 @@ def test_planning_is_part_of_what_an_answer_cost(tmp_path: Path) -> None:
     trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor"]), WordAnswerer()))
 
     assert trace.spent.n_requests == 5, "a plan, two parts, other words, and the part again"
+    assert trace.result.usage == trace.spent, "what the page, the API and qa.jsonl tell"
 
 
 def test_the_same_steps_give_the_same_answer_without_asking_the_answerer(tmp_path: Path) -> None:
@@ -158,7 +159,7 @@ def test_a_question_of_one_part_that_is_answered_is_the_quick_answer(tmp_path: P
     *_, quick = one.pipeline.answer(QUESTION, found)
 
     assert isinstance(quick, Finished)
-    assert thorough.result == quick.trace.result
+    assert replace(thorough.result, usage=quick.trace.result.usage) == quick.trace.result
 
 
 def test_where_the_parts_bring_nothing_it_is_the_quick_answer(tmp_path: Path) -> None:
