@@ -136,6 +136,18 @@ def test_a_quote_is_published_with_what_turns_its_sentence(sentence: str) -> Non
     assert published(quote, f"{whole}\n\nOther drugs had been tested before.") == [whole]
 
 
+def test_what_is_published_begins_at_a_sentence() -> None:
+    """ "21) = 3.45, p = .03, it did not fall" is no sentence of the source."""
+    whole = (
+        "With age, F(1, 21) = 3.45, p = .03, and with sex, F(2, 38) = 0.18, ps > .05, it did not fall in the groups."
+    )
+
+    assert published("it did not fall in the groups", f"All were tested. {whole} Others rose.") == [
+        "it did not fall in the groups"
+    ]
+    assert published("fall in the groups.", f"All were tested. {whole} Others rose.") == [whole]
+
+
 @pytest.mark.parametrize(("n_clauses", "is_published"), [(22, True), (26, False)])
 def test_a_quote_brings_a_long_sentence_along_but_no_page(n_clauses: int, is_published: bool) -> None:
     """Long sentences are common in papers; a quote that grows to a page can be read to say anything."""
