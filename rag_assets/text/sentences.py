@@ -28,6 +28,8 @@ _RAISED_MARK = re.compile(rf"({RAISED_MARK})(?:\s+|$)")
 _BRACKET = re.compile(r"[(\[)\]\n]")
 _MAX_BRACKET_CHARS = 300
 _HIDDEN = str.maketrans(" \u00a0.!?;:•()[]", "____________")
+_NO_BRACKETS = str.maketrans("<>", "==")
+"""Signs of relation: sentencex takes "p < .05. All ps > .1" for text in brackets."""
 _INLINE_MARK = re.compile(r"(?<=\S )\(?\w{1,4}\)|(?<=\d )•(?= \d)")
 """In the middle of a line, "(a)", "2)" and a sign of multiplication: sentencex takes them for the marks of a list, and
 reads no other end of a sentence in its items."""
@@ -83,7 +85,7 @@ def _with_quiet_brackets(text: str) -> str:
 
     Brackets that are not closed on their line, or not soon, change nothing.
     """
-    characters = list(text)
+    characters = list(text.translate(_NO_BRACKETS))
     open_at: list[int] = []
     for match in _BRACKET.finditer(text):
         at = match.start()

@@ -63,6 +63,18 @@ def test_statistics_in_brackets_do_not_end_a_sentence(sentence: str) -> None:
     ]
 
 
+def test_a_relation_is_no_bracket() -> None:
+    """From "<" to the next ">" no sentence would end, over half a page of results."""
+    text = "It fell, p < .05. The rest did not, p > .1. It is <10 or >20 here. Then more."
+
+    assert [text[start:end] for start, end in sentence_spans(text)] == [
+        "It fell, p < .05.",
+        "The rest did not, p > .1.",
+        "It is <10 or >20 here.",
+        "Then more.",
+    ]
+
+
 def test_the_items_of_a_list_are_sentences() -> None:
     """Joined, a list would be quoted and read as one sentence."""
     text = "(a) iron given daily\n(b) zinc given weekly\n\n1) copper\n2) no drug"
