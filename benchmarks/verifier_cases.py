@@ -268,6 +268,33 @@ def ellipsis_half_invented(draw: Draw) -> str | None:
     return " ".join(draw.words[: len(draw.words) // 2]) + " … " + " ".join(other.split()[-8:])
 
 
+def later_sentence(draw: Draw) -> str | None:
+    """One behind the drawn sentence in its chunk, quoted as others are."""
+    at = draw.chunk.text.find(draw.sentence)
+    later = [
+        text
+        for chunk, text in draw.corpus.sentences
+        if chunk is draw.chunk and draw.chunk.text.find(text) > at + len(draw.sentence)
+    ]
+    return draw.rng.choice(later) if later else None
+
+
+def ellipsis_between_sentences(draw: Draw) -> str | None:
+    later = later_sentence(draw)
+    first = " ".join(draw.words[: draw.rng.randint(4, len(draw.words))])
+    return first + draw.rng.choice(ELLIPSES) + later if later and len(first) >= 20 else None
+
+
+def ellipsis_into_a_sentence(draw: Draw) -> str | None:
+    """The rest of the other sentence from a word that no comma sets apart."""
+    words = (later_sentence(draw) or "").split()
+    cuts = [i for i in range(3, len(words) - 4) if words[i - 1].isalpha() and words[i].isalpha() and words[i].islower()]
+    if not cuts:
+        return None
+    first = " ".join(draw.words[: max(4, len(draw.words) // 2)])
+    return first + draw.rng.choice(ELLIPSES) + " ".join(words[draw.rng.choice(cuts) :])
+
+
 def moved(draw: Draw) -> Case:
     chunk, _ = draw.other(of_paper=None)
     return Case(draw.sentence, chunk, draw.sentence)
@@ -397,6 +424,8 @@ KINDS = (
     Kind("tidied: quotation marks, period, dots", True, edited(dressed)),
     Kind("tidied: two edits", True, edited(two_edits)),
     Kind("ellipsis", True, edited(ellipsis)),
+    Kind("ellipsis between sentences", True, edited(ellipsis_between_sentences)),
+    Kind("ellipsis into another sentence", False, edited(ellipsis_into_a_sentence)),
     Kind("ellipsis over a negation", False, edited(ellipsis_over_negation)),
     Kind("ellipsis, parts swapped", False, edited(ellipsis_swapped)),
     Kind("ellipsis, one part of another paper", False, edited(ellipsis_half_invented)),

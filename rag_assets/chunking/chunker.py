@@ -18,7 +18,7 @@ from rag_assets.incremental import fingerprint as hash_of
 from rag_assets.settings import ChunkingSettings
 from rag_assets.text.tokens import TokenCounter
 
-CHUNKER_VERSION = 9
+CHUNKER_VERSION = 10
 """Raise it when the same blocks and settings give other chunks than before."""
 
 

@@ -25,7 +25,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.settings import PassageSettings
 from rag_assets.text.sentences import sentence_spans
 
-PASSAGER_VERSION = 7
+PASSAGER_VERSION = 8
 """Raise it when the same chunks and settings give other passages than before."""
 _MAX_TITLE_CHARS = 300
 """A file without a title may have a whole paragraph in its place, whose words would stand with every passage."""

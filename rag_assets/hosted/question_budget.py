@@ -1,5 +1,6 @@
 """What the steps of one question may spend on models, held where requests are sent."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,7 +21,8 @@ class QuestionBudget:
     def __init__(self, limits: ThoroughSettings, clock: Callable[[], float] = time.monotonic) -> None:
         self._limits = limits
         self._clock = clock
-        self._ends_at_s = clock() + limits.max_seconds
+        self._max_seconds = math.inf if limits.max_seconds is None else limits.max_seconds
+        self._ends_at_s = clock() + self._max_seconds
         self._n_requests = 0
         self._answered = Usage()
 
@@ -59,7 +61,7 @@ class QuestionBudget:
         self._answered = summed([self._answered, usage])
 
     def out_of_time(self) -> QuestionBudgetExhausted:
-        return self._exhausted(f"{self._limits.max_seconds:g} seconds have passed", "max_seconds")
+        return self._exhausted(f"{self._max_seconds:g} seconds have passed", "max_seconds")
 
     def _exhausted(self, reached: str, setting: str) -> QuestionBudgetExhausted:
         return QuestionBudgetExhausted(f"The question has spent its budget: {reached} (answering.thorough.{setting}).")

@@ -101,7 +101,7 @@ FORMATS = (
         "ade.document:looks_like_ade",
         b"{",
         reads_settings=_PAGED,
-        version=3,
+        version=4,
     ),
     Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document:parse_markdown", None, version=7),
     Format(Source.TEXT, (".txt", ".text"), "text.document:parse_text", None, reads_settings=_PAGED, version=7),

@@ -74,7 +74,12 @@ class ThoroughSettings(StageSettings):
     max_requests: int = Field(20, ge=1, description="Requests to models for one question; cached replies are none.")
     max_tokens: int = Field(200_000, ge=1, description="Tokens read and written by models for one question.")
     max_usd: float | None = Field(None, gt=0, description="Money for one question, where prices are known.")
-    max_seconds: float = Field(120.0, gt=0, description="Time for one question. An answer that it cut short says so.")
+    max_seconds: float | None = Field(
+        None,
+        gt=0,
+        description="Time for one question; unset: as long as its requests take, each at most model_access.timeout_s. "
+        "An answer that it cut short says so. A model on a laptop may take minutes for each of the parts.",
+    )
 
 
 class AnsweringSettings(StageSettings):

@@ -1,8 +1,8 @@
 """Where sentences end. Chunks, passages and extractive answers never cut through one.
 
 The boundaries come from sentencex; this module mends what scientific prose does to a general segmenter: citation
-marks and brackets that stand alone, "Eq. 2", "Sect. 4.1", periods set apart from the bracket before them, and breaks
-before a lower-case continuation.
+marks and brackets that stand alone, statistics in brackets, "Eq. 2", "Sect. 4.1", periods set apart from the bracket
+before them, and breaks before a lower-case continuation.
 """
 
 import re
@@ -25,6 +25,14 @@ _PERIOD_APART = re.compile(r"(?<=[)\]]) \.(?=\s)")
 RAISED_MARK = r"[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻,;–-]*"
 """The number of a note or reference behind the period: it belongs to the sentence before it."""
 _RAISED_MARK = re.compile(rf"({RAISED_MARK})(?:\s+|$)")
+_BRACKET = re.compile(r"[(\[)\]\n]")
+_MAX_BRACKET_CHARS = 300
+_HIDDEN = str.maketrans(" \u00a0.!?;:•()[]", "____________")
+_NO_BRACKETS = str.maketrans("<>", "==")
+"""Signs of relation: sentencex takes "p < .05. All ps > .1" for text in brackets."""
+_INLINE_MARK = re.compile(r"(?<=\S )\(?\w{1,4}\)|(?<=\d )•(?= \d)")
+"""In the middle of a line, "(a)", "2)" and a sign of multiplication: sentencex takes them for the marks of a list, and
+reads no other end of a sentence in its items."""
 _MAX_UNBROKEN_CHARS = 5_000
 """sentencex takes minutes on longer stretches that end nowhere; prose has none."""
 _ABBREVIATION_CHARS = 20
@@ -62,7 +70,7 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
 
 def _segments(text: str) -> Iterator[int]:
     """The lengths of what sentencex cuts the text into, cut too where nothing can end a sentence for too long."""
-    text = _SURROGATE.sub("\ufffd", _PERIOD_APART.sub(". ", text))
+    text = _SURROGATE.sub("\ufffd", _with_quiet_brackets(_PERIOD_APART.sub(". ", text)))
     cuts, at = [0], 0
     for end in (*(match.end() for match in _MAY_END.finditer(text)), len(text)):
         if end - at > _MAX_UNBROKEN_CHARS:
@@ -70,6 +78,24 @@ def _segments(text: str) -> Iterator[int]:
         at = end
     for start, end in zip(cuts, (*cuts[1:], len(text)), strict=True):
         yield from map(len, sentencex.segment("en", text[start:end]))
+
+
+def _with_quiet_brackets(text: str) -> str:
+    """`text` with nothing in brackets that could end a sentence, and no list within a line.
+
+    Brackets that are not closed on their line, or not soon, change nothing.
+    """
+    characters = list(text.translate(_NO_BRACKETS))
+    open_at: list[int] = []
+    for match in _BRACKET.finditer(text):
+        at = match.start()
+        if match[0] == "\n":
+            open_at.clear()
+        elif match[0] in "([":
+            open_at.append(at)
+        elif open_at and (start := open_at.pop()) >= at - _MAX_BRACKET_CHARS:
+            characters[start + 1 : at] = text[start + 1 : at].translate(_HIDDEN)
+    return _INLINE_MARK.sub(lambda mark: mark[0].translate(_HIDDEN), "".join(characters))
 
 
 def _belongs_to_previous(text: str, previous: tuple[int, int], start: int, end: int) -> bool:

@@ -184,7 +184,7 @@ def test_a_thorough_answer_shows_what_came_near_its_parts_once(tmp_path: Path) -
             Nearly(), EmbeddedSupport(WordEncoder()), ReplyCache(tmp_path, DraftAnswer), AnsweringSettings()
         )
         parts = [one.part for one in asked]
-        return texts(united(Question(id="q", question=QUESTION), parts, asked, (), pipeline, WordEncoder()).result)
+        return texts(united(Question(id="q", question=QUESTION), parts, asked, (), pipeline).result)
 
     assert shown(one, other) == [NEAR, PAINT]
     assert shown(one, answered) == [PAINT]

@@ -182,7 +182,7 @@ def test_a_thorough_answer_says_only_what_holds_of_all_papers_it_quotes(tmp_path
     def said(*traces: AnswerTrace) -> tuple[str, ...]:
         parts = [Part(f"part {number}") for number, _ in enumerate(traces)]
         asked = [AskedPart(part, trace, [trace]) for part, trace in zip(parts, traces, strict=True)]
-        return united(whole, parts, asked, (), pipeline(tmp_path), WordEncoder()).result.missing_words
+        return united(whole, parts, asked, (), pipeline(tmp_path)).result.missing_words
 
     assert said(of_survey, of_farm) == ()
     assert said(of_survey) == ("melatonin", "zinc")

@@ -12,6 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from rag_assets.answering.citations.clauses import is_governed
 from rag_assets.answering.citations.fuzzy_match import changes_meaning, fuzzy_match, words_of
 from rag_assets.answering.citations.normalized_text import begins_and_ends_whole, digit_groups, normalized
 from rag_assets.answering.citations.table_quotes.rows import SEPARATOR
@@ -141,7 +142,7 @@ def _with_sentence_if_needed(text: str, place: Place) -> Place | None:
     """The place with the rest of its sentence where that could change the meaning; None when it is too long."""
     start, end = _sentence_at(text, place.start)[0], _sentence_at(text, place.end - 1)[1]
     start, end = min(start, place.start), max(end, place.end)
-    if not (changes_meaning(text[start : place.start]) or changes_meaning(text[place.end : end])):
+    if not is_governed(text, (start, end), place.start, place.end):
         return place
     if place.start - start + end - place.end > MAX_ADDED_CHARS:
         return None

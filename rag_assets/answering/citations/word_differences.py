@@ -14,18 +14,23 @@ DETERMINERS = frozenset("a an the this that these those its their our".split())
 ARTICLES = frozenset("a an the".split())
 MAY_BE_ADDED = DETERMINERS | frozenset("of in on at for and is are was were be been has have had also which to".split())
 """Words that tidying may add."""
-MEANING_CHANGING = frozenset(
-    # negations and what turns a statement round
-    "not no nor never neither none nobody nothing nowhere non without cannot except unless despite instead "
-    "although though but whereas fail fails failed failing failure lack lacks lacked lacking absence absent "
-    "unable unlikely unlike contrary contradict contradicts contradicted contradicting disprove disproved disproven "
-    "refute refutes refuting myth against false incorrect incorrectly wrong denied rejected refuted exclude excludes "
-    "excluded excluding avoid avoids avoided prevent prevents prevented stop stopped cease ceased "
-    # limits, and how sure the authors are
-    "only hardly rarely seldom barely scarcely few fewer little less least may might if could would should possibly "
-    "perhaps probably likely potentially presumably apparently suggest suggests suggested seem seems seemed appear "
-    "appears appeared whether hypothesis hypotheses hypothesize hypothesized hypothesise hypothesised hypothetically "
-    "theoretically assume assumed assuming allegedly supposedly purportedly reportedly doubt doubts doubted doubtful "
+OF_ITS_CLAUSE = frozenset(
+    "not no nor never neither none nobody nothing nowhere non without cannot fail fails failed failing failure lack "
+    "lacks lacked lacking absence absent unable although though but whereas only hardly rarely seldom barely scarcely "
+    "few fewer little less least may might could would should".split()
+)
+"""Negations and limits: words that turn the clause they stand in."""
+MEANING_CHANGING = OF_ITS_CLAUSE | frozenset(
+    # what turns a statement round
+    "except unless despite instead if unlikely unlike contrary contradict contradicts contradicted contradicting "
+    "disprove disproved disproven refute refutes refuting myth against false incorrect incorrectly wrong denied "
+    "rejected refuted exclude excludes excluded excluding avoid avoids avoided prevent prevents prevented stop stopped "
+    "cease ceased "
+    # how sure the authors are
+    "possibly perhaps probably likely potentially presumably apparently suggest suggests suggested seem seems seemed "
+    "appear appears appeared whether hypothesis hypotheses hypothesize hypothesized hypothesise hypothesised "
+    "hypothetically theoretically assume assumed assuming allegedly supposedly purportedly reportedly doubt doubts "
+    "doubted doubtful "
     # what others say, and what was found to be wrong or nothing
     "claim claims claimed argue argues argued believe believes believed said deny denies untrue wrongly falsely "
     "falsified debunked retracted misconception vanished insignificant insignificantly nonsignificant "

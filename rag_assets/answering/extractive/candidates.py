@@ -195,23 +195,8 @@ def _without_mark(text: str, start: int, end: int) -> Span:
 
 def _sentences_of(text: str, start: int, end: int) -> list[Span]:
     found = [(start + a, start + b) for a, b in sentence_spans(text[start:end])]
-    whole = _whole([piece for span in found for piece in _pieces(text, *span)], text)
-    return [_without_mark(text, *span) if text[span[0]] == "(" else span for span in whole]
-
-
-def _whole(spans: Sequence[Span], text: str) -> list[Span]:
-    """The spans; two that were cut within a bracket, as at "(e.g.", are one."""
-    whole: list[Span] = []
-    for start, end in spans:
-        if whole and _is_cut_in_bracket(text[slice(*whole[-1])], text[start:end]):
-            start = whole.pop()[0]
-        whole.append((start, end))
-    return whole
-
-
-def _is_cut_in_bracket(before: str, after: str) -> bool:
-    opened = before.rfind("(") > before.rfind(")")
-    return opened and 0 <= after.find(")") < (after.find("(") if "(" in after else len(after))
+    pieces = [piece for span in found for piece in _pieces(text, *span)]
+    return [_without_mark(text, *span) if text[span[0]] == "(" else span for span in pieces]
 
 
 def _pieces(text: str, start: int, end: int) -> list[Span]:

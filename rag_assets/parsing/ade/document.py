@@ -10,6 +10,7 @@ from statistics import median
 
 from rag_assets.domain import Block, BlockKind, Document, PageSource, Source
 from rag_assets.errors import DocumentLimit, UnreadableDocument
+from rag_assets.parsing.ade.generated import has_marks
 from rag_assets.parsing.ade.joining import with_joined_paragraphs
 from rag_assets.parsing.ade.noise import Sifted, sifted
 from rag_assets.parsing.ade.reference_marks import texts_with_marks_apart
@@ -126,6 +127,7 @@ def _may_be_title(region: Region) -> bool:
         and len(text) <= _MAX_TITLE_CHARS
         and text[-1] not in ",;:-–"
         and sum(word[0].isalpha() for word in text.split()) >= _MIN_TITLE_WORDS
+        and not has_marks(region.text)
         and not is_section_name(first_line)
         and not starts_abstract(text)
     )

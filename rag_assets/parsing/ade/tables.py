@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.domain import Block, BlockKind, Box, Cell
+from rag_assets.parsing.ade.generated import has_marks, without_marks
 from rag_assets.parsing.ade.shapes import AdeFile, Region
 from rag_assets.parsing.conventions.html_tables import HtmlTable, split_tables
 from rag_assets.parsing.conventions.table_rows import span_over, table_block, with_inferred_header, without_empty_rows
@@ -42,7 +43,17 @@ def is_table_title(text: str) -> bool:
 
 
 def table_blocks(region: Region, ade: AdeFile) -> Iterator[Block]:
-    """The blocks of a table region in reading order, without sections."""
+    """The blocks of a table region in reading order, without sections.
+
+    A region that holds marks of a model's words is the model's as a whole: a row mixes what it read and wrote.
+    """
+    cells = tuple(replace(cell, text=without_marks(cell.text).strip()) for cell in region.cells)
+    unmarked = replace(region, text=without_marks(region.text), cells=cells)
+    is_generated = has_marks(region.text) or cells != region.cells
+    return (replace(block, is_generated=is_generated) for block in _blocks(unmarked, ade))
+
+
+def _blocks(region: Region, ade: AdeFile) -> Iterator[Block]:
     pieces = _pieces(region, ade)
     title = ""
     for index, piece in enumerate(pieces):

@@ -1,13 +1,14 @@
 """The text regions of ADE as blocks without sections: headings, paragraphs, lists, captions, and what a model wrote.
 
-ADE marks few headings, so lines are judged by their looks. Descriptions of figures stand between `<::` and `::>`, or
-fill a figure region; a model wrote them, while a caption beside them is the authors'.
+ADE marks few headings, so lines are judged by their looks. What a model wrote is marked (`generated`) or fills a figure
+region; a caption beside it is the authors'.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from rag_assets.domain import Block, BlockKind, Span
+from rag_assets.parsing.ade.generated import pieces_of, without_marks
 from rag_assets.parsing.ade.shapes import Family, Region
 from rag_assets.parsing.conventions.heading_lines import MAX_TITLE_WORDS, looks_like_heading, numbered_heading_lines
 from rag_assets.parsing.conventions.hyphenation import Vocabulary, mended
@@ -21,12 +22,9 @@ _UNKNOWN_LEVEL = 6
 """A Markdown level that ADE itself does not write: a heading whose level is not known."""
 _NOT_TEXT = frozenset({"table", "figure"})
 _MARKED = "#" * _UNKNOWN_LEVEL
-_GENERATED = re.compile(r"<::(.*?)(?:::>|\Z)", re.DOTALL)
-_TRANSCRIPTION = re.compile(r"<::\s*transcription of the content\s*:[^<>]*::>(.*?)(?:<::\s*>|\Z)", re.DOTALL)
 _NUMBER_IN_SENTENCE = re.compile(r"\b(tables?|figures?|figs?\.|box|section|appendix|refs?\.)\n(?=\d)", re.IGNORECASE)
 """A line end inside "Table 1. Incidence ...", after which Markdown would see a numbered list."""
 _SECOND_BULLET = re.compile(r"^(\s*[-*+] )[•·▪◦‣]\s*", re.MULTILINE)
-_NAME_OF_KIND = re.compile(r"^\s*[a-z][a-z_ ]{2,30}:\s+(?=\S)|\s*:\s*[a-z][a-z_ ]{2,20}\s*$")
 _CAPTION = re.compile(r"(?:figure|fig\.?|scheme|plate)\s*[A-Z]?\d+(?:\.\d+)?[a-z]?\s*[.:|]", re.IGNORECASE)
 _BOLD_LINE = re.compile(r"^\*\*([^*\n]{3,90}[^*\n.,;:])\*\*[ \t]*$", re.MULTILINE)
 _ENDS_OPEN = re.compile(r"[.,;:\-–—]$|\b(?:and|or|of|the|in|for|with|to|a|by|on|from|is|are|was|were)$", re.IGNORECASE)
@@ -75,15 +73,14 @@ def _is_wrapped_title(lines: Sequence[str]) -> bool:
 
 def text_blocks(region: Region, family: Family, vocabulary: Vocabulary) -> Iterator[LevelledBlock]:
     """The blocks of a region that is not a table; `vocabulary` is that of the document, to mend cut words."""
-    text = _TRANSCRIPTION.sub(r"<::\1::>", region.text)
     if region.kind == "figure":
-        yield from _figure_blocks(region, text, family, vocabulary)
+        yield from _figure_blocks(region, family, vocabulary)
         return
-    for index, piece in enumerate(_GENERATED.split(text)):
-        if index % 2:
-            yield from _described(" ".join(_plain_lines(_NAME_OF_KIND.sub("", piece))), "", region)
+    for piece in pieces_of(region.text):
+        if piece.is_generated:
+            yield from _described(" ".join(_plain_lines(piece.text)), "", region)
         else:
-            for part in markdown_parts(_marked(piece), "ade"):
+            for part in markdown_parts(_marked(piece.text), "ade"):
                 yield from _part_blocks(part, region, vocabulary)
 
 
@@ -149,15 +146,15 @@ def _is_short_above(first: str, rest: Sequence[str]) -> bool:
     )
 
 
-def _figure_blocks(region: Region, text: str, family: Family, vocabulary: Vocabulary) -> Iterator[LevelledBlock]:
+def _figure_blocks(region: Region, family: Family, vocabulary: Vocabulary) -> Iterator[LevelledBlock]:
     """What the model wrote about a figure; beside it what it read there: captions, and labels of its panels."""
-    pieces = _GENERATED.split(text)
-    if family != "v1" or len(pieces) == 1:
-        pieces = ["", text]
-    read = [line for piece in pieces[::2] for line in _plain_lines(piece)]
-    written = [line for piece in pieces[1::2] for line in _plain_lines(_NAME_OF_KIND.sub("", piece))]
-    short = [line for line in written if len(line) <= _MAX_CAPTION_CHARS_OF_MODEL]
-    captions = [line for line in read + short if _CAPTION.match(line)]
+    pieces = pieces_of(region.text)
+    read = [line for piece in pieces if not piece.is_generated for line in _plain_lines(piece.text)]
+    written = [line for piece in pieces if piece.is_generated for line in _plain_lines(piece.text)]
+    captions = [line for line in read if _CAPTION.match(line)]
+    if family != "v1" or len(pieces) == 1:  # without marks, the model's words fill the region
+        read, written = [], _plain_lines(without_marks(region.text))
+        captions = [line for line in written if _CAPTION.match(line) and len(line) <= _MAX_CAPTION_CHARS_OF_MODEL]
     label = " ".join(line for line in read if line not in captions)
     has_own_block = len(label.split()) > _MAX_LABEL_WORDS or not written
     described = " ".join(line for line in written if line not in captions)

@@ -136,6 +136,79 @@ def test_a_quote_is_published_with_what_turns_its_sentence(sentence: str) -> Non
     assert published(quote, f"{whole}\n\nOther drugs had been tested before.") == [whole]
 
 
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        *("Zinc did not help, but {}.", "Zinc could not help; {}.", "Zinc had no effect, whereas {}."),
+        *("Although zinc did not help, {}.", "Even though zinc may help, {}.", "No pain was seen, and we saw that {}."),
+        *("{}, whereas zinc did not.", "{}; other drugs did not.", "{}, but some patients could not take zinc."),
+        *("Here {}, and many patients never had pain.", "Here {}, while the men had no pain (zinc; iron)."),
+        "We saw that zinc did not help, but {}, although some patients may have had no pain.",
+    ],
+)
+def test_what_another_clause_denies_is_not_published(sentence: str) -> None:
+    """Half a page for seven words, and a "not" that is about something else."""
+    quote = "the drug showed an effect on mortality"
+
+    assert published(quote, f"{sentence.format(quote)} Others rose.") == [quote]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        # one subject, one verb or one list
+        *(
+            "The drug may lower pain, but {raise the mortality of men}.",
+            "It did not change iron, and {zinc in the men}.",
+        ),
+        *("It had no effect on the pain of men; {the sleep of all women}; or the mood.",),
+        *(
+            "Although we saw no iron, {the zinc of the men}, or copper, pain fell.",
+            "No iron, {the zinc of the men}, was seen.",
+        ),
+        # a clause that is denied or doubted as a whole
+        *(
+            "It is not clear that pain fell, but {the mortality of men rose}.",
+            "We do not know if it fell, but {the men died of it}.",
+        ),
+        *(
+            "They deny that pain fell; {the mortality of men rose}.",
+            "If pain fell, but {the mortality of men rose}, it did.",
+        ),
+        # what goes on about the words quoted
+        *("{The mortality of men rose}, but this did not last.", "{The mortality of men rose}, but not in women."),
+        *(
+            "{The mortality of men rose}, but the effect did not last.",
+            "{The mortality of men rose}, although not much.",
+        ),
+        *("{The mortality of men rose}, and may rise again.", "{The mortality of men rose}; no trial saw it."),
+        "{The mortality of men rose}, but many trials did not see it.",
+        "{The mortality of men rose}; others deny all harm in men.",
+        # clauses within others
+        "It did not differ (t = 2; the mean was 3) {from the mean of the controls}.",
+        "It did not last, although it was a trend, {when the drug was given to men}.",
+    ],
+)
+def test_in_doubt_a_denial_is_published_with_the_quote(sentence: str) -> None:
+    """Without it, the source would say what it denies."""
+    quote = sentence[sentence.index("{") + 1 : sentence.index("}")]
+    whole = sentence.replace("{", "").replace("}", "")
+
+    assert published(quote, f"{whole} Others rose.") == [whole]
+
+
+def test_what_is_published_begins_at_a_sentence() -> None:
+    """ "21) = 3.45, p = .03, it did not fall" is no sentence of the source."""
+    whole = (
+        "With age, F(1, 21) = 3.45, p = .03, and with sex, F(2, 38) = 0.18, ps > .05, it did not fall in the groups."
+    )
+
+    assert published("it did not fall in the groups", f"All were tested. {whole} Others rose.") == [
+        "it did not fall in the groups"
+    ]
+    assert published("fall in the groups.", f"All were tested. {whole} Others rose.") == [whole]
+
+
 @pytest.mark.parametrize(("n_clauses", "is_published"), [(22, True), (26, False)])
 def test_a_quote_brings_a_long_sentence_along_but_no_page(n_clauses: int, is_published: bool) -> None:
     """Long sentences are common in papers; a quote that grows to a page can be read to say anything."""

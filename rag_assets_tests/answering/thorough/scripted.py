@@ -122,7 +122,7 @@ def thorough(
                 settings.answering,
             )
             planner = open_planner(settings, connections)
-            yield ThoroughPipeline(quick, planner, WordEncoder(), settings.answering.thorough, clock), server
+            yield ThoroughPipeline(quick, planner, settings.answering.thorough, clock), server
 
 
 def answered(pipeline: ThoroughPipeline) -> AnswerTrace:

@@ -114,7 +114,7 @@ def test_after_its_time_a_question_begins_nothing(tmp_path: Path, slow: str, n_a
         clock.now_s += 1000 if model.asked[-1] == slow else 0
         return step
 
-    with thorough(tmp_path, slowed, clock=clock) as (pipeline, server):
+    with thorough(tmp_path, slowed, clock=clock, max_seconds=120) as (pipeline, server):
         if slow == "plan":
             with pytest.raises(QuestionBudgetExhausted, match="120 seconds have passed"):
                 answered(pipeline)
@@ -122,6 +122,21 @@ def test_after_its_time_a_question_begins_nothing(tmp_path: Path, slow: str, n_a
             assert said(answered(pipeline)) == {FELL.text}
 
         assert len(server.requests) == n_asked
+
+
+def test_a_slow_model_is_not_cut_off_unless_that_is_asked_for(tmp_path: Path) -> None:
+    """A model on a laptop takes minutes for each part: no question of several parts would be answered whole."""
+    clock, model = Clock(), ScriptedModel()
+
+    def slowed(request: WireRequest) -> Step:
+        clock.now_s += 1000
+        return model(request)
+
+    with thorough(tmp_path, slowed, clock=clock) as (pipeline, server):
+        trace = answered(pipeline)
+
+        assert len(server.requests) == N_REQUESTS
+    assert said(trace) == {FELL.text, PAID.text}
 
 
 def test_replies_that_are_kept_cost_nothing(tmp_path: Path) -> None:

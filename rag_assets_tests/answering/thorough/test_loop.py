@@ -32,6 +32,8 @@ class WordAnswerer:
 
     def __init__(self) -> None:
         self.asked: list[str] = []
+        self.says: dict[str, str] = {}
+        """Claims in words of their own, by question."""
         self.allowed = {FALL: "Ferritin", PAYER: "paid", QUESTION.question: "Ferritin"}
 
     def read(self, context: Context) -> Context:
@@ -40,7 +42,9 @@ class WordAnswerer:
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         self.asked.append(question)
         found = [one for one in contexts if self.allowed.get(question, question) in one.text]
-        claims = tuple(DraftClaim(one.text, (DraftCitation(one.chunk_id, one.text),)) for one in found)
+        claims = tuple(
+            DraftClaim(self.says.get(question, one.text), (DraftCitation(one.chunk_id, one.text),)) for one in found
+        )
         return DraftAnswer(claims, usage=ONE_REQUEST)
 
 
@@ -72,7 +76,7 @@ def found(question: Question, _k: int) -> Evidence:
 def pipeline(folder: Path, planner: ScriptedPlanner, answerer: WordAnswerer, **limits: float) -> ThoroughPipeline:
     settings = AnsweringSettings(min_sources=1)
     quick = AnswerPipeline(answerer, EmbeddedSupport(WordEncoder()), ReplyCache(folder, DraftAnswer), settings)
-    return ThoroughPipeline(quick, planner, WordEncoder(), ThoroughSettings.model_validate(limits))
+    return ThoroughPipeline(quick, planner, ThoroughSettings.model_validate(limits))
 
 
 def answered(one: ThoroughPipeline) -> tuple[AnswerTrace, list[Event]]:
@@ -132,6 +136,7 @@ def test_planning_is_part_of_what_an_answer_cost(tmp_path: Path) -> None:
     trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor"]), WordAnswerer()))
 
     assert trace.spent.n_requests == 5, "a plan, two parts, other words, and the part again"
+    assert trace.result.usage == trace.spent, "what the page, the API and qa.jsonl tell"
 
 
 def test_the_same_steps_give_the_same_answer_without_asking_the_answerer(tmp_path: Path) -> None:
@@ -154,7 +159,7 @@ def test_a_question_of_one_part_that_is_answered_is_the_quick_answer(tmp_path: P
     *_, quick = one.pipeline.answer(QUESTION, found)
 
     assert isinstance(quick, Finished)
-    assert thorough.result == quick.trace.result
+    assert replace(thorough.result, usage=quick.trace.result.usage) == quick.trace.result
 
 
 def test_where_the_parts_bring_nothing_it_is_the_quick_answer(tmp_path: Path) -> None:
@@ -198,6 +203,31 @@ def test_a_sentence_that_answers_two_parts_is_said_once(tmp_path: Path) -> None:
     assert [claim.text for claim in trace.result.claims] == [FELL.text]
 
 
+def test_two_claims_of_one_quote_are_two_claims(tmp_path: Path) -> None:
+    """One sentence may say what fell and how soon; the second part would be told as answered and say nothing."""
+    again = "How soon?"
+    CORPUS[again] = evidence(FELL)
+    answerer = WordAnswerer()
+    answerer.allowed[again] = "Ferritin"
+    answerer.says[again] = "The fall took a month at most."
+
+    trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, again]), answerer))
+
+    assert [claim.text for claim in trace.result.claims] == [FELL.text, "The fall took a month at most."]
+
+
+def test_the_same_words_of_other_sources_are_said_again(tmp_path: Path) -> None:
+    """Two papers that say the same are two sources; dropped, the second would not be counted."""
+    again, other = "How soon?", chunk("lee2019", FELL.text)
+    CORPUS[again] = evidence(other)
+    answerer = WordAnswerer()
+    answerer.allowed[again] = "Ferritin"
+
+    trace, _ = answered(pipeline(tmp_path, ScriptedPlanner([FALL, again]), answerer))
+
+    assert trace.result.sources_used == ("smith2020", "lee2019")
+
+
 def test_a_retry_inside_a_part_takes_back_nothing(tmp_path: Path) -> None:
     """A page that follows the events would delete the claims of the parts before."""
     one = pipeline(tmp_path, ScriptedPlanner([FALL, PAYER], ["sponsor"]), WordAnswerer())
@@ -226,15 +256,17 @@ def test_other_words_are_tried_until_the_part_is_answered(tmp_path: Path) -> Non
     assert [step.words for step in trace.steps if step.kind == "answer"] == [(), (), ("sponsor",)]
 
 
-def test_what_is_nearest_to_the_whole_question_is_said_first(tmp_path: Path) -> None:
-    """A side remark of the first part would stand above the answer."""
-    remark = "Anything else?"
-    CORPUS[remark] = evidence(PAID)
+def test_the_order_of_the_parts_and_of_the_claims_in_each_is_kept(tmp_path: Path) -> None:
+    """A model writes "They were measured again" behind what was measured; sorted, it tells of something else."""
+    measured = chunk("lee2019", "Runners were weighed in the week before the race.")
+    again = chunk("lee2019", "By how much did ferritin fall: runners were weighed again within a month.")
+    first = "How were runners weighed?"
+    CORPUS[first] = evidence(measured, again)
     answerer = WordAnswerer()
-    answerer.allowed[remark] = "paid"
-    one = pipeline(tmp_path, ScriptedPlanner([remark, FALL]), answerer)
+    answerer.allowed[first] = "weighed"
+    one = pipeline(tmp_path, ScriptedPlanner([first, FALL]), answerer)
 
     *_, last = one.answer(Question(id="q", question="By how much did ferritin fall within a month?"), found)
 
     assert isinstance(last, Finished)
-    assert [claim.text for claim in last.trace.result.claims] == [FELL.text, PAID.text]
+    assert [claim.text for claim in last.trace.result.claims] == [measured.text, again.text, FELL.text]

@@ -180,6 +180,65 @@ def test_what_a_model_wrote_about_a_figure_is_told_from_the_caption(tmp_path: Pa
     assert (authored.text, authored.is_generated) == (caption, False)
 
 
+@pytest.mark.parametrize("kind", ["text", "figure"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        "<::A bar chart of {}::>",
+        "<:: A bar chart of {} : chart ::>",
+        "<::figure: A bar chart of {}::>",
+        "<::A bar chart\n\nof {}\n\nin two arms.\n: figure::>",
+        "<::transcription of the content : chart (p<0.05)::>A bar chart of {}<::>",
+        "<::transcription of content::>\n\nA bar chart of {}\n\n<:: >",
+        "<::transcription of the content: chart::>A bar chart of {}",
+        "<::transcription of the content: chart::>Two bars <::an arrow::> for {}<::>",
+        "<::flow chart::>A bar chart of {}<::>",
+        "<::Two panels <::A: a bar chart::> of {}::>",
+        "<::A bar chart of {}",
+        "A bar chart of {}::>",
+        "<::A bar chart.\nFigure 1. A bar chart of {}\n: figure::>",
+    ],
+)
+def test_a_model_wrote_whatever_ade_marks(tmp_path: Path, kind: str, written: str) -> None:
+    """ADE writes the mark in many forms; in one that is not known, the model's words pass for the authors'."""
+    said, caption = "ferritin in both arms of the trial", "Figure 2. Ferritin by arm at the end of the trial."
+    marked = written.format(said)
+    text = f"{marked}\n\n{caption}" if marked.endswith(">") else marked
+    chunks = [v1_chunk("text", PROSE), v1_chunk(kind, text, top=0.4)]
+
+    authored, *blocks = parsed(tmp_path, v1_file(chunks)).blocks
+
+    generated = " ".join(block.text for block in blocks if block.is_generated)
+    assert (authored.text, authored.is_generated) == (PROSE, False)
+    assert said in generated
+    assert "::" not in generated
+    assert "transcription" not in generated
+    assert [block.text for block in blocks if not block.is_generated] == ([caption] if marked.endswith(">") else [])
+
+
+def test_a_table_in_which_a_model_wrote_is_the_models(tmp_path: Path) -> None:
+    """A description in a cell would be quoted as a row of the authors' data."""
+    html = "<table><tr><td>Arm</td><td>Seen</td></tr><tr><td>Iron</td><td><::A red bar: figure::></td></tr></table>"
+    writer = V2Writer()
+    writer.page()
+    writer.table([["Arm", "Seen"], ["Iron", "<::A red bar: figure::>"]])
+
+    for content in (v1_file([v1_chunk("table", html)]), writer.file()):
+        (table,) = parsed(tmp_path, content).blocks
+        assert (table.text, table.is_generated) == ("Arm | Seen\nIron | A red bar: figure", True)
+
+
+def test_a_description_is_not_the_title_of_a_paper(tmp_path: Path) -> None:
+    """Every citation would name the paper by what a model saw on its cover."""
+    chunks = [
+        v1_chunk("text", "<::A large green cover of a journal::>", top=0.05, height=0.3),
+        v1_chunk("text", "Iron and Sheep in Bergen", top=0.4, height=0.1),
+        v1_chunk("text", PROSE, top=0.6),
+    ]
+
+    assert parsed(tmp_path, v1_file(chunks)).title == "Iron and Sheep in Bergen"
+
+
 @pytest.mark.parametrize("kind", ["marginalia", "logo", "page_header", "page_number", "scan_code", "attestation"])
 def test_furniture_is_dropped_and_counted(tmp_path: Path, kind: str) -> None:
     """Journal names in every chunk cost tokens and make unlike chunks alike."""
