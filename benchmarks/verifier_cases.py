@@ -288,7 +288,7 @@ def ellipsis_between_sentences(draw: Draw) -> str | None:
 def ellipsis_into_a_sentence(draw: Draw) -> str | None:
     """The rest of the other sentence from a word that no comma sets apart."""
     words = (later_sentence(draw) or "").split()
-    cuts = [i for i in range(3, len(words) - 4) if words[i - 1].isalpha() and words[i].isalpha() and words[i].islower()]
+    cuts = [i for i in range(3, len(words) - 4) if all(map(str.isalpha, words[i - 2 : i + 1])) and words[i].islower()]
     if not cuts:
         return None
     first = " ".join(draw.words[: max(4, len(draw.words) // 2)])

@@ -59,6 +59,8 @@ _CUT_CHARS = 16
 _COPIED_QUOTE_SIGN = re.compile(r"\A(?:>\s+)+(?=[^\W\d])")
 _COPIED_MARK = re.compile(r"\s?\[\d{1,4}(?:\s?[,–-]\s?\d{1,4})*\][.\s]*\Z")
 """A reference mark behind a quote, which may be the number of a source in the prompt."""
+_BEGINS_PIECE = re.compile(r"[,;:]\s+(?:(?:and|but|or|so|yet)\s+)?\Z")
+"""A comma, with a conjunction or without, before a piece of a sentence."""
 _UNMARKED_END = re.compile(r"\s?(?:\Z|[.,;:!?](?!\s?\[))")
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.(?:\s?\.){2,}|…)\s*")
 
@@ -81,9 +83,9 @@ def is_long_enough(quote: str) -> bool:
 def find_quote(quote: str, text: str) -> list[Place]:
     """Where `quote` stands in `text`, and what of it is published; none if any part is missing.
 
-    One place, or one per sentence that the parts of a quote with ellipses stand in. The parts must stand in the order
-    quoted and may not leave out a word that changes the meaning. A part in another sentence must begin it: the ends of
-    two sentences together state what neither does.
+    One place, or one per sentence that the parts of a quote with ellipses stand in, each published by itself. The parts
+    must stand in the order quoted; within a sentence they may not leave out a word that changes the meaning. A part in
+    another sentence must begin it or a piece of it: the ends of two sentences together state what neither does.
     """
     quote = quote.strip()
     whole = _find_in_one_piece(quote, text)
@@ -125,17 +127,19 @@ def _join_parts(text: str, one: Place, other: Place) -> list[Place] | None:
     """Two parts as they are published; None when the text between them may not be left out.
 
     In one sentence or row: one place with everything between them, because "12 % ... in the placebo arm" may join a
-    number with the wrong arm. In two sentences: a place each, the second at the beginning of its sentence.
+    number with the wrong arm. In two sentences: a place each, as two quotes. The second then has to begin its sentence,
+    or to begin behind a comma, colon or semicolon of it, and is published from the beginning.
     """
-    (_, first_end), (second_start, _) = _sentence_at(text, one.end - 1), _sentence_at(text, other.start)
+    second_start, _ = _sentence_at(text, other.start)
     if second_start < one.end:
         if changes_meaning(text[one.end : other.start]) or other.start - one.end > MAX_ADDED_CHARS:
             return None
         return [Place(one.start, other.end, Verification.APPROXIMATE)]
-    skipped = words_of(text[second_start : other.start]).words
-    if changes_meaning(text[one.end : first_end]) or not MAY_BE_LEFT_OUT.issuperset(skipped):
-        return None
-    return [one, other]
+    skipped = text[second_start : other.start]
+    if MAY_BE_LEFT_OUT.issuperset(words_of(skipped).words):
+        return [one, other]
+    is_piece = _BEGINS_PIECE.search(skipped) is not None and len(skipped) <= MAX_ADDED_CHARS
+    return [one, replace(other, start=second_start)] if is_piece else None
 
 
 def _with_sentence_if_needed(text: str, place: Place) -> Place | None:

@@ -197,6 +197,38 @@ def test_in_doubt_a_denial_is_published_with_the_quote(sentence: str) -> None:
     assert published(quote, f"{whole} Others rose.") == [whole]
 
 
+@pytest.mark.parametrize(
+    ("quote", "parts"),
+    [
+        ("Ferritin fell in all … Zinc rose in all of them.", ["Ferritin fell in all", "Zinc rose in all of them."]),
+        (
+            "the drug helped in men … Zinc rose in all of them.",
+            ["We do not think that the drug helped in men at all.", "Zinc rose in all of them."],
+        ),
+        (
+            "Ferritin fell in all … the pain of all women rose",
+            ["Ferritin fell in all", "With time, the pain of all women rose"],
+        ),
+        (
+            "Ferritin fell in all … Zinc rose in all … the pain of all women rose",
+            ["Ferritin fell in all", "Zinc rose in all", "With time, the pain of all women rose"],
+        ),
+        ("Ferritin fell in all … the pain of the men fell", []),
+        ("Ferritin fell in all … of all women rose", []),
+        ("Ferritin fell in all … Zinc rose", []),
+        ("Zinc rose in all of them. … Ferritin fell in all", []),
+    ],
+)
+def test_an_ellipsis_over_sentences_parts_two_quotes(quote: str, parts: list[str]) -> None:
+    """Refused, a claim over two true sentences is lost; each of them is published as it would be by itself."""
+    text = (
+        "Ferritin fell in all groups. We do not think that the drug helped in men at all. Zinc rose in all of them. "
+        "With time, the pain of all women rose much. Nothing eased the pain of the men fell short of it."
+    )
+
+    assert published(quote, text) == parts
+
+
 def test_what_is_published_begins_at_a_sentence() -> None:
     """ "21) = 3.45, p = .03, it did not fall" is no sentence of the source."""
     whole = (

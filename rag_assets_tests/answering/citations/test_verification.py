@@ -251,17 +251,12 @@ def test_a_quote_whose_sentence_turns_and_never_ends_is_dropped() -> None:
             "the treatment did … reduce ferritin in athletes",
             "In short, the treatment did not in fact reduce ferritin in athletes.",
         ),
-        (
-            "the treatment was for athletes … Zinc rose in all of them.",
-            "It is known that the treatment was for athletes not useful. Zinc rose in all of them.",
-        ),
     ],
     ids=[
         "a part that is not there",
         "parts in another order",
         "a part too short",
         "a negation left out",
-        "a negation left out before a sentence's end",
     ],
 )
 def test_a_quote_with_an_ellipsis_is_dropped_whole_when_it_does_not_hold(quote: str, text: str) -> None:
