@@ -134,6 +134,8 @@ class Context:
     score: float = 0.0
     is_generated: bool = False
     section_title: str = ""
+    paper_title: str = ""
+    """Empty where the paper's file has none."""
     passages: tuple[ContextPassage, ...] = ()
     """What it is made of, in order."""
     units: tuple[ContextUnit, ...] = ()

@@ -62,10 +62,10 @@ def pack_contexts(
             chosen[place] = passage
             n_left -= n_tokens
     chunks = library.chunks({passage.chunk_id for passage in chosen.values()})
-    contexts = _contexts(chosen, scores, chunks, sizes.counter)
+    contexts = _contexts(chosen, scores, chunks, library, sizes.counter)
     while len(chosen) > 1 and sum(context.n_tokens for context in contexts) > budget_tokens:
         chosen.popitem()  # what stands between passages counts too
-        contexts = _contexts(chosen, scores, chunks, sizes.counter)
+        contexts = _contexts(chosen, scores, chunks, library, sizes.counter)
     return contexts, chunks
 
 
@@ -93,7 +93,11 @@ def _is_repeated(passage: Passage, packed: Iterable[Passage]) -> bool:
 
 
 def _contexts(
-    chosen: Mapping[int, Passage], scores: Mapping[int, float], chunks: Mapping[str, Chunk], counter: TokenCounter
+    chosen: Mapping[int, Passage],
+    scores: Mapping[int, float],
+    chunks: Mapping[str, Chunk],
+    library: Library,
+    counter: TokenCounter,
 ) -> list[Context]:
     """chosen: passages by place, best first."""
     order = {place: nth for nth, place in enumerate(chosen)}
@@ -103,7 +107,9 @@ def _contexts(
         for run in ranked
     ]
     sizes = counter.count_all([run.text for run in runs])
-    return [run.context(n_tokens) for run, n_tokens in zip(runs, sizes, strict=True)]
+    return [
+        run.context(n_tokens, library.title_of(run.chunk.paper_id)) for run, n_tokens in zip(runs, sizes, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
@@ -120,7 +126,7 @@ class _Run:
         it the title that the first one repeats."""
         return self._title_line + self.chunk.text[self.passages[0].chunk_start : self.passages[-1].chunk_end]
 
-    def context(self, n_tokens: int) -> Context:
+    def context(self, n_tokens: int, paper_title: str) -> Context:
         first, last = self.passages[0], self.passages[-1]
         return Context(
             paper_id=first.paper_id,
@@ -132,6 +138,7 @@ class _Run:
             score=max(self.scores),
             is_generated=self.chunk.is_generated,
             section_title=first.section_title,
+            paper_title=paper_title,
             passages=tuple(self._passages()),
             units=tuple(self._units()),
         )

@@ -31,7 +31,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 69
+EXTRACTIVE_VERSION = 70
 
 
 class ExtractiveAnswerer:
