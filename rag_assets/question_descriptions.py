@@ -19,11 +19,11 @@ _ARTICLE = r"(?:the|this|that|those|these|\w+['’]s)"
 """A description of a paper is definite: "in a randomised trial" asks of any."""
 _MODIFIERS = r"(?:(?!(?:of|the|an?|in|on|at|from|by|with|for|during|among)\b)[\w'’-]+ )"
 """Words of one noun phrase: in "in the final samples of the cash-out experiments" only the experiments are a study."""
-_ABOUT = (
+ABOUT = (
     r"(?:of|on|about|with|into|that|which|where|among|against|between|for|from|in|by|using|who|comparing|at|to|after|"
     r"before|during)"
 )
-STUDY_PHRASE = rf"(?:{_ARTICLE} {_MODIFIERS}{{0,6}}?(?:{STUDY}|one)(?: {_ABOUT} [^,;:]+?)?)"
+STUDY_PHRASE = rf"(?:{_ARTICLE} {_MODIFIERS}{{0,6}}?(?:{STUDY}|one)(?: {ABOUT} [^,;:]+?)?)"
 """ "The Danish trial", "the review of cloud security", "the one on bets"."""
 _REST = r"[^,;:]+(?:(?:, [\w'’-]+)+,? and [\w'’ -]+)?"
 PREPOSITION = r"(?:in|of|for|on|with|by|at|from|to|among|during|under|against|between|over|after)"
@@ -38,14 +38,14 @@ VERB = (
 )
 """What papers and their authors do, as it follows "did"."""
 _GOES_ON = re.compile(
-    rf"(?P<cut>,?\s*\b{_BEFORE} (?P<about>{_ARTICLE} {_MODIFIERS}{{0,6}}?{STUDY} {_ABOUT} {_REST}))", re.IGNORECASE
+    rf"(?P<cut>,?\s*\b{_BEFORE} (?P<about>{_ARTICLE} {_MODIFIERS}{{0,6}}?{STUDY} {ABOUT} {_REST}))", re.IGNORECASE
 )
 _DESCRIPTIONS = (
     re.compile(rf"(?P<cut>,?\s*\baccording to (?P<about>{_REST}))", re.IGNORECASE),
     _GOES_ON,
     re.compile(rf"(?P<cut>,?\s*\b{_BEFORE} (?P<about>{_ARTICLE} {_MODIFIERS}{{1,6}}?{STUDY}))(?![\w-])", re.IGNORECASE),
     re.compile(
-        rf"\b(?:did|does|do|has|have)(?P<cut> (?P<about>the {_MODIFIERS}{{0,6}}?{STUDY}(?: {_ABOUT} .+?)?))"
+        rf"\b(?:did|does|do|has|have)(?P<cut> (?P<about>the {_MODIFIERS}{{0,6}}?{STUDY}(?: {ABOUT} .+?)?))"
         rf"(?= {VERB}\b)",
         re.IGNORECASE,
     ),
@@ -53,7 +53,7 @@ _DESCRIPTIONS = (
 _OF_STUDY_ITSELF = re.compile(
     r"^(?P<asks>(?:and )?(?:who|(?:which|what) (?:organi[sz]ations?|agenc(?:y|ies)|foundations?|committees?|boards?|"
     r"compan(?:y|ies)|institutions?|funders?))(?: (?:has|have))? (?:funded|financed|sponsored|paid for|approved)) "
-    rf"(?P<about>{_ARTICLE} {_MODIFIERS}{{0,6}}?{STUDY}(?: {_ABOUT} {_REST})?)$",
+    rf"(?P<about>{_ARTICLE} {_MODIFIERS}{{0,6}}?{STUDY}(?: {ABOUT} {_REST})?)$",
     re.IGNORECASE,
 )
 """Asks of a study as a whole: "Who funded the trial of iodine in cows?"."""

@@ -44,7 +44,8 @@ _ABOUT_PUBLICATION = re.compile(
     r"|\bwho (?:carried out|conducted|did|ran|performed|led|undertook) (?:the|this|that)\b.{0,30}?"
     r"\b(?:study|research|experiment|trial|survey|review|analysis|meta-analysis|investigation|work|project|paper)\b"
     r"|\bwho (?:is|are|was|were) (?:the (?:\w+ )?(?:people|persons?|researchers?|scientists?|team) )?behind\b"
-    r"|\bwritten by\b"
+    r"|\b(?:written|authored) by\b|\bwhich (?:papers?|articles?|studies|works?)\b.{1,60}\b(?:write|written)\W*$"
+    r"|\bwhich (?:\w+ ){0,3}?(?:papers?|articles?|studies|works?)\b.{0,20} by (?-i:[A-Z])"
     r"|(?<!\bdo the )(?<!\bdoes the )(?<!\bdid the )\bauthors? (?:of|behind)\b"
     r"|\bwho (?:is|are|was|were) (?:its|their) (?:\w+ )?authors?\b"
     r"|\b(?:who|which|what|list|name|names of) (?:(?:is|are|were) )?(?:the )?"
@@ -53,7 +54,9 @@ _ABOUT_PUBLICATION = re.compile(
     r"(?:drafted|collected|analy[sz]ed|contributed|conceived|designed|supervised|performed|ran)\b)"
     r"|\b(?:which|what|whose) (?:journals?|institutions?|universit(?:y|ies)|affiliations?)\b|\baffiliated\b"
     r"|\bwhere do(?:es)? the (?:\w+ )?(?:authors?|researchers?)\b.{0,80}\bwork\b"
-    r"|\bwhen (?:was|were|did) .{1,120}\b(?:published|publish|appear)\b|\bwhen did (?:it|they) come out\b"
+    r"|\bwhere (?:was|were|did) .{1,200}\bpublish(?:ed)?\b"
+    r"|\b(?:when|in (?:which|what) year) (?:was|were|did) .{1,120}\b(?:published|publish|appear)\b"
+    r"|\bwhen did (?:it|they) come out\b"
     r"|\bwhen (?:was|did) .{0,120}\b(?:study|paper|article|review|report|preprint|survey|trial|guide|manual)\b"
     r".{0,120}\b(?:come out|put on arxiv)\W*$"
     r"|\bpublication (?:date|year)\b|\bdoi\b",
@@ -83,11 +86,13 @@ _SUMMARY = re.compile(
     r"|\bwhat does (?:the|this) (?:paper|study|article)\b.{0,120}\b(?:say|show|find)\b",
     re.IGNORECASE,
 )
+_QUOTED = r"[\"“«][^\"“”«»]{3,200}[\"”»]"
+_THING = rf"(?:the [\w'’ -]{{3,40}} )?{_QUOTED}|[^,;:]{{3,160}}?"
 _FINDINGS = re.compile(
-    r"^\W*(?:and |so )?what (?:did|do|does) (?:the authors of )?(?P<study>[^,;:]{3,160}?) "
+    rf"^\W*(?:and |so )?what (?:did|do|does) (?:the authors of )?(?P<study>{_THING}) "
     r"(?:find|show|conclude|discover|report|reveal)(?: (?:out|overall|in the end))?\W*$"
     r"|^\W*(?:and |so )?what (?:are|is|were|was) the (?:(?:main|key|major|central|overall|most important) )?"
-    r"(?:findings?|results?|conclusions?) (?:of|from|in) (?P<of_study>[^,;:]{3,160}?)\W*$",
+    rf"(?:findings?|results?|conclusions?) (?:of|from|in) (?P<of_study>{_THING})\W*$",
     re.IGNORECASE,
 )
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
@@ -217,8 +222,14 @@ def asks_for_summary(question: str) -> bool:
 def asks_for_findings(question: str) -> bool:
     """Whether a question asks what a paper found as a whole: "What did the trial of X find?"; not what it found about
     something."""
+    found = findings_of(question)
+    return is_study_phrase(found) or re.search(_QUOTED, found) is not None
+
+
+def findings_of(question: str) -> str:
+    """The thing whose findings a question asks for, "the trial of X" or a title; empty where it asks for none."""
     found = _FINDINGS.search(question)
-    return found is not None and is_study_phrase(found["study"] or found["of_study"])
+    return found["study"] or found["of_study"] if found else ""
 
 
 def asks_for_a_definition(question: str) -> bool:

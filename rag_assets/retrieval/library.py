@@ -4,7 +4,7 @@ A passage is known by its place: its number in reading order, which is by paper,
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from threading import Lock
@@ -30,8 +30,8 @@ _Row = TypeVar("_Row")
 class Library:
     """All published chunks and passages; may be used by several threads."""
 
-    def __init__(self, chunks_file: Path, passages_file: Path) -> None:
-        """Open the published tables.
+    def __init__(self, chunks_file: Path, passages_file: Path, titles: Mapping[str, str] | None = None) -> None:
+        """Open the published tables. titles: of the papers, by paper_id.
 
         Raises MissingInput when one is absent or cannot be used, StaleIndex when they do not fit each other.
         """
@@ -69,6 +69,7 @@ class Library:
         self._ids = np.array([id_.encode() for id_ in passage_ids], np.bytes_)[order]
         self._by_id = np.argsort(self._ids).astype(np.int32)
         self.papers = frozenset(self._paper_ids)
+        self._titles = titles or {}
         self._kept_passages: _LatelyRead[int, Passage] = _LatelyRead(KEPT_PASSAGES)
         self._kept_chunks: _LatelyRead[str, Chunk] = _LatelyRead(KEPT_CHUNKS)
 
@@ -82,6 +83,10 @@ class Library:
         if unknown := np.flatnonzero(self._ids[found] != wanted).tolist():
             raise KeyError(passage_ids[unknown[0]])
         return np.asarray(found, np.int32)
+
+    def title_of(self, paper_id: str) -> str:
+        """The title of a paper; empty where it is not known."""
+        return self._titles.get(paper_id, "")
 
     def passage_ids(self, places: Sequence[int]) -> list[str]:
         return [self._ids[place].decode() for place in places]

@@ -54,7 +54,7 @@ def open_searcher(
     is_built = any(index.folder.exists() for index in published_indexes(settings))
     if not (paths.chunks.exists() and paths.passages.exists() and is_built):
         raise MissingInput.index(paths.data)
-    library = Library(paths.chunks, paths.passages)
+    library = Library(paths.chunks, paths.passages, _titles(paths))
     dense = _dense_search(settings, library, connections, embedder)
     words = _opened(word_index(settings), library)
     if dense is None and words is None:
@@ -66,6 +66,15 @@ def open_searcher(
     )
     names = _paper_names(settings, words)
     return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner, names)
+
+
+def _titles(paths: Paths) -> dict[str, str]:
+    """The titles of papers by paper_id; none where there are no profiles that can be used."""
+    try:
+        profiles = read_columns(paths.profiles, ["paper_id", "title"], asset="profiles")
+    except MissingInput:
+        return {}
+    return dict(zip(profiles["paper_id"].to_pylist(), profiles["title"].to_pylist(), strict=True))
 
 
 def _paper_names(settings: Settings, words: LexicalIndex | None) -> PaperNames | None:

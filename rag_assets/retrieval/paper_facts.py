@@ -1,7 +1,7 @@
 """What is known of a paper besides its text: title, authors, year. For those who read its passages."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from threading import Lock
 
 from rag_assets.domain import TITLE_PAGE_HEADING, PaperFacts
@@ -15,10 +15,8 @@ _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 class KnownPapers:
     """Reads the facts of papers when they are asked for, each once. May be used by several threads."""
 
-    def __init__(self, library: Library, titles: Mapping[str, str]) -> None:
-        """titles: of papers, by id; those that are missing have none."""
+    def __init__(self, library: Library) -> None:
         self._library = library
-        self._titles = titles
         self._lock = Lock()
         self._known: dict[str, PaperFacts] = {}
 
@@ -34,7 +32,7 @@ class KnownPapers:
         stated = self._title_page(paper_id)
         authors = tuple(name.strip() for name in stated.get("Authors", "").split(";") if name.strip())
         year = _YEAR.search(stated.get("Publication date", ""))
-        return PaperFacts(self._titles.get(paper_id, ""), authors, year[0] if year else "")
+        return PaperFacts(self._library.title_of(paper_id), authors, year[0] if year else "")
 
     def _title_page(self, paper_id: str) -> dict[str, str]:
         """The lines "Authors: A. Lund; B. Moe" of the paper's title page, by label; empty where it has none."""

@@ -57,8 +57,6 @@ class PaperNames:
     def __init__(self, profiles: pa.Table, words: LexicalIndex | None) -> None:
         """profiles: schema PROFILES. words: tells where else a word stands; without it only file names are compared."""
         self._ids: list[str] = profiles["paper_id"].to_pylist()
-        self.titles: dict[str, str] = dict(zip(self._ids, profiles["title"].to_pylist(), strict=True))
-        """By paper id; empty texts where none is known."""
         self._words = words
         self._by_file = _papers_by_word(profiles["file_words"])
         self._by_page = _papers_by_word(profiles["page_words"])

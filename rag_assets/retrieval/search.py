@@ -105,7 +105,7 @@ class Searcher:
         self._sizes = PassageSizes(counter, library.n_passages)
         self._filters = PassageFilters(library)
         self._names = QuestionNames(library, names, settings)
-        self._known_papers = KnownPapers(library, names.titles if names else {})
+        self._known_papers = KnownPapers(library)
         self._planner = planner or QueryPlanner(settings.queries, None)
         self._reranking = Reranking(reranker, library, settings)
 

@@ -8,7 +8,7 @@ from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import DraftAnswer, Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.comparison import compared_sides
-from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Context
+from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Context, PaperFacts
 from rag_assets.questions import asks_for_summary
 from rag_assets.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import WordReader, chunk, context
@@ -128,7 +128,7 @@ def test_a_paper_that_a_question_describes_in_its_own_words_is_meant() -> None:
     """Who has not the title at hand asks for what the study did."""
     found = [context(SHEEP), page(GOAT_PAGE), page(SHEEP_PAGE)]
 
-    answer = draft("Who wrote the study of groups bled twice at three pastures?", *found)
+    answer = draft("Who wrote the study of sheep bled twice at three pastures?", *found)
 
     assert [claim.text for claim in answer.claims] == ["Authors: Ada Lund; Berit Moe"]
 
@@ -139,7 +139,7 @@ def test_the_passages_that_tell_which_paper_is_meant_are_read_as_they_are_stored
     answerer = ExtractiveAnswerer(Readers(reader), ExtractiveSettings(min_relevance=0.3), min_sources=1)
 
     found = answerer.draft(
-        "Who wrote the study of groups bled twice at three pastures?", [page(SHEEP_PAGE), context(SHEEP)]
+        "Who wrote the study of sheep bled twice at three pastures?", [page(SHEEP_PAGE), context(SHEEP)]
     )
 
     assert [claim.text for claim in found.claims] == ["Authors: Ada Lund; Berit Moe"]
@@ -156,9 +156,9 @@ def test_the_passages_that_tell_which_paper_is_meant_are_read_as_they_are_stored
 )
 def test_the_first_page_of_a_paper_without_a_header_says_who_wrote_it(front: str) -> None:
     """Labelled, in a table, in a citation of itself: formats keep authors in many ways."""
-    first = replace(context(chunk("lund2019", front)), section_title="", page_start=1)
+    titled = replace(context(chunk("lund2019", front)), paper=PaperFacts("Ferritin in sheep"))
 
-    answer = draft("Who wrote about ferritin in sheep?", first)
+    answer = draft("Who wrote about ferritin in sheep?", replace(titled, page_start=1))
 
     assert [claim.text for claim in answer.claims] == [line for line in front.split("\n") if "Ada" in line]
 

@@ -9,6 +9,8 @@ import pytest
 from rag_assets.embedding.providers import embedder_facts
 from rag_assets.errors import MissingInput, StaleIndex
 from rag_assets.hosted.connections import Connections
+from rag_assets.profiles.profile import profile_of
+from rag_assets.questions import asked
 from rag_assets.retrieval.opening import open_searcher
 from rag_assets.settings import Settings
 from rag_assets.table_files import write_table
@@ -53,6 +55,31 @@ def test_a_fitting_data_folder_opens_without_a_warning(settings: Settings, caplo
     assert n_passages == 4
     assert caplog.text == ""
     assert snapshot(settings.data_dir) == before
+
+
+@pytest.mark.parametrize("title", ["Joints that tire", ""])
+def test_contexts_have_the_title_of_their_paper(settings: Settings, title: str) -> None:
+    """A parser takes it out of the text; without it nobody can tell whose text a context is."""
+    profile = profile_of("jones2021", title, [])
+    row = {name: getattr(profile, name) for name in PROFILES.names if name != "fingerprint"}
+    write_table(to_table([row | {"fingerprint": "f"}], PROFILES), settings.paths.profiles, {})
+    shutil.rmtree(settings.paths.chroma)
+
+    with open_searcher(settings, Connections(settings.model_access)) as searcher:
+        evidence = searcher.evidence(asked("Which joints tire?"), 2)
+
+    assert {(one.paper_id, one.paper.title) for one in evidence.contexts} == {("jones2021", title)}
+
+
+def test_without_profiles_contexts_have_no_titles(settings: Settings) -> None:
+    """A search that needs no titles is not refused for the lack of them."""
+    settings.paths.profiles.unlink()
+    shutil.rmtree(settings.paths.chroma)
+
+    with open_searcher(settings, Connections(settings.model_access)) as searcher:
+        evidence = searcher.evidence(asked("Which joints tire?"), 2)
+
+    assert {one.paper.title for one in evidence.contexts} == {""}
 
 
 def test_without_vectors_the_words_answer_and_the_model_stays_unloaded(

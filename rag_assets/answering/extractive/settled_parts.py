@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.answering.drafts import DraftAnswer, DraftClaim, TokenReader
-from rag_assets.answering.extractive.publication import asks_for_authors, names_a_paper, publication_claims
-from rag_assets.answering.extractive.summary import findings, names_a_subject
+from rag_assets.answering.extractive.named_works import is_name_of_a_work, papers_named
+from rag_assets.answering.extractive.publication import asks_about_a_work, names_a_paper, publication_claims
+from rag_assets.answering.extractive.summary import findings, findings_in, names_a_subject
 from rag_assets.domain import Context
-from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_findings
+from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_findings, findings_of
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,13 @@ def _names_one(part: QuestionPart) -> bool:
 def _settled(part: QuestionPart, contexts: Sequence[Context], reader: TokenReader) -> SettledPart | None:
     if asks_about_publication(part.text):
         claims = publication_claims(part.text, part.searched, contexts, reader)
-        return SettledPart(part, tuple(claims)) if claims or asks_for_authors(part.text) else None
-    if asks_for_findings(part.text):
+        return SettledPart(part, tuple(claims)) if claims or asks_about_a_work(part.text) else None
+    thing = findings_of(part.text)
+    named, is_name = papers_named(thing, contexts), is_name_of_a_work(thing)
+    if named or is_name:
+        claims = findings_in([one for one in contexts if one.paper_id in named])
+    elif asks_for_findings(part.text):
         claims = findings(part.searched if _names_one(part) else part.text, contexts)
-        return SettledPart(part, tuple(claims)) if claims else None
-    return None
+    else:
+        return None
+    return SettledPart(part, tuple(claims)) if claims or is_name else None

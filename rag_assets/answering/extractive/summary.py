@@ -7,6 +7,7 @@ parts is summarised by these.
 from collections.abc import Sequence, Set
 
 from rag_assets.answering.drafts import DraftAnswer, DraftClaim
+from rag_assets.answering.extractive.named_works import is_quoted, papers_named
 from rag_assets.answering.extractive.points import told_points
 from rag_assets.domain import Context, Point
 from rag_assets.text.terms import terms_of
@@ -22,10 +23,10 @@ _ABOUT_SUMMARIES = terms_of(
 def summary(question: str, contexts: Sequence[Context]) -> DraftAnswer:
     """Sentences for each point of the paper that the question names; the points without one are unanswered.
 
-    Without a claim where nothing that was found holds a word of the question.
+    Without a claim where nothing that was found holds a word of the question, or no paper bears the name in it.
     """
-    paper_id = _paper(terms_of(question) - _ABOUT_SUMMARIES, contexts)
-    told = told_points([one for one in contexts if one.paper_id == paper_id], in_order=False)
+    meant = papers_named(question, contexts) if is_quoted(question) else {_paper(_subject(question), contexts)}
+    told = told_points([one for one in contexts if one.paper_id in meant], in_order=False)
     claims = tuple(claim for own in told.values() for claim in own)
     return DraftAnswer(claims, tuple(point.in_words for point, own in told.items() if not own) if claims else ())
 
@@ -33,19 +34,26 @@ def summary(question: str, contexts: Sequence[Context]) -> DraftAnswer:
 def findings(question: str, contexts: Sequence[Context]) -> list[DraftClaim]:
     """The sentences that tell what the paper found that the question names, best first; none where no sentence does,
     or no paper has most words of the question."""
-    wanted = terms_of(question) - _ABOUT_SUMMARIES
+    wanted = _subject(question)
     paper_id = _paper(wanted, contexts)
     own = [one for one in contexts if one.paper_id == paper_id]
     held = wanted & terms_of(" ".join(text for one in own for text in (one.paper_id, one.section_title, one.text)))
     is_told = len(held) >= _HELD_FROM * len(wanted) if wanted else len({one.paper_id for one in contexts}) == 1
-    if not is_told:
-        return []
-    return told_points(own, in_order=False)[Point.FOUND]
+    return findings_in(own) if is_told else []
+
+
+def findings_in(contexts: Sequence[Context]) -> list[DraftClaim]:
+    """The sentences that tell what a paper found, best first. contexts: of the paper."""
+    return told_points(contexts, in_order=False)[Point.FOUND]
 
 
 def names_a_subject(question: str) -> bool:
     """Whether a question about findings has words that tell which paper it means."""
-    return bool(terms_of(question) - _ABOUT_SUMMARIES)
+    return bool(_subject(question))
+
+
+def _subject(question: str) -> frozenset[str]:
+    return terms_of(question) - _ABOUT_SUMMARIES
 
 
 def _paper(wanted: Set[str], contexts: Sequence[Context]) -> str | None:

@@ -1,0 +1,131 @@
+"""Tells which papers bear the name of a work that a question asks about: as their title, id or file name.
+
+A word in the text of a paper names nothing, since papers speak of many works that others wrote. The work is named by a
+run of words of the title: more than half of them, or all before the first colon. One more word that the title does not
+have names another work. Questions that describe a paper in words of their own, "the study of X", are left to
+`publication`.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from rag_assets.answering.names.reading import names_in
+from rag_assets.domain import TITLE_PAGE_HEADING, Context
+from rag_assets.question_descriptions import ABOUT, STUDY
+from rag_assets.text.terms import QUESTION_WORDS, in_small_latin_letters, stem_of, terms_of, words_of
+
+_TITLE = "Title: "
+_ABOUT_WORKS = terms_of(
+    "wrote write written developed created built designed introduced proposed invented author authors authored "
+    "coauthored published publish publication appear appeared journal article study title year date doi institution "
+    "university affiliation affiliated first last lead carried conducted did ran performed led undertook behind people "
+    "research researchers team work works based names came out entitled titled called here find found show conclude "
+    "conclusion finding result et al"
+)
+"""Words that tell no work from another."""
+_QUOTED = re.compile(r"[\"“«]([^\"“”«»]{3,})[\"”»]")
+_HEAD = re.compile(r".+?(?=[:?!;–—]|\.\s| - |, an? |$)", re.DOTALL)
+"""A title up to its first colon or the like: the work may be called by that alone."""
+_LINES_BELOW = 2
+"""A title may go on in so many lines below the one that a parser took for it."""
+_END = r"(?= (?:on|about|from|in|that|which|is|are|was|were|among)\b| and (?:wh|how)|[?;:]|$)"
+_BY = re.compile(
+    rf"\b(?:written|authored) by (?P<by>.+?){_END}"
+    r"|\b(?:which|what) (?:\w+ ){0,3}?(?:did|has|have) (?P<did>[^?;:]+?) (?:write|written|author|authored)\b"
+    rf"|\b(?:papers?|articles?|studies|works?)\b[^?;:]{{0,20}}? by (?P<of>(?-i:[A-Z]).+?){_END}",
+    re.IGNORECASE,
+)
+_BETWEEN_PERSONS = re.compile(r",|;|&|\band\b|\bor\b", re.IGNORECASE)
+_DESCRIBES = re.compile(rf"\b{STUDY},? {ABOUT}\b|\bwr(?:ote|itten|ites?) (?:about|on)\b", re.IGNORECASE)
+_CALLS_A_STUDY = re.compile(rf"\b{STUDY}\b", re.IGNORECASE)
+_CITATION = re.compile(r"\bet al\b|\b(?:1[89]|20)\d\d\)?$")
+
+
+def telling(text: str) -> list[str]:
+    """Stems of the words that may tell a work from another, in order; a hyphenated word in its parts."""
+    stems = (stem_of(word) for word in _small_words(text) if word not in QUESTION_WORDS)
+    return [stem for stem in stems if stem not in _ABOUT_WORKS]
+
+
+def papers_named(question: str, contexts: Sequence[Context], *, in_full: bool = False) -> frozenset[str]:
+    """Ids of the papers that bear the name of a work in the question: what stands in quotation marks, else all of it.
+
+    in_full: more than half of a title is no name; all before the first colon is one.
+    """
+    works = [telling(work) for work in _QUOTED.findall(question) or [question]]
+    return frozenset(
+        context.paper_id
+        for context in contexts
+        if any(_is_name(work, title, in_full) for title in titles_of(context) for work in works)
+    )
+
+
+def titles_of(context: Context) -> Iterator[str]:
+    """What the paper of a context is called: its id, its title, and that with the lines below it."""
+    yield context.paper_id.replace("_", " ")
+    lines = [line for line in context.text.split("\n") if line.strip()]
+    title = context.paper.title
+    if context.section_title == TITLE_PAGE_HEADING:
+        title = next((line.removeprefix(_TITLE) for line in lines if line.startswith(_TITLE)), title)
+    elif title in lines:
+        below = lines[lines.index(title) + 1 :]
+        yield from (" ".join([title, *below[: n + 1]]) for n in range(_LINES_BELOW))
+    yield title
+
+
+def is_quoted(question: str) -> bool:
+    return _QUOTED.search(question) is not None
+
+
+def is_name_of_a_work(thing: str) -> bool:
+    """Whether a thing is the name of a work, not a description: in quotation marks, or nothing but names, as in "Lund
+    et al. (2019)" and "the BERT paper"."""
+    is_work = telling(thing) and (_CALLS_A_STUDY.search(thing) or _CITATION.search(thing))
+    return is_quoted(thing) or bool(is_work and not _has_ordinary_words(thing))
+
+
+def describes_a_paper(question: str) -> bool:
+    """Whether a question describes a paper, "the study of sheep": not in nothing but names, "the paper on BERT"."""
+    return not is_quoted(question) and _DESCRIBES.search(question) is not None and _has_ordinary_words(question)
+
+
+def calls_a_study(question: str) -> bool:
+    """Whether a question calls a paper by words in front of it: "the sheep study"; not by nothing but names."""
+    return not is_quoted(question) and _CALLS_A_STUDY.search(question) is not None and _has_ordinary_words(question)
+
+
+def writers_asked_for(question: str) -> tuple[str, ...]:
+    """The persons whose papers are asked for: "Which paper was written by Ada Lund and Bo Moe?"."""
+    found = _BY.search(question)
+    persons = next(filter(None, found.groups()), "") if found else ""
+    return tuple(one.strip() for one in _BETWEEN_PERSONS.split(persons) if telling(one))
+
+
+def is_among(person: str, authors: str) -> bool:
+    """Whether the words of a name stand side by side in a line of names, in either order; initials do not count."""
+    wanted, *named = (
+        [word for word in _small_words(text) if len(word) > 1] for text in (person, *re.split("[;|\n]", authors))
+    )
+    return any(_is_run(wanted, one) or _is_run(wanted[::-1], one) for one in named)
+
+
+def _is_name(work: Sequence[str], title: str, in_full: bool) -> bool:
+    words, head = telling(title), _HEAD.match(title)
+    has_head = head is not None and _is_run(telling(head[0]), work)
+    return _is_run(work, words) and (has_head or (not in_full and 2 * len(set(work)) > len(set(words))))
+
+
+def _has_ordinary_words(text: str) -> bool:
+    of_names = {stem for name in names_in(f"of {text}") for stem in telling(name.text)}
+    return not of_names.issuperset(telling(text))
+
+
+def _small_words(text: str) -> list[str]:
+    words = words_of(re.sub(r"['’]s\b", "", text))
+    return [part for word in words for part in in_small_latin_letters(word).split("-")]
+
+
+def _is_run(words: Sequence[str], of: Sequence[str]) -> bool:
+    """Whether words follow each other in a text; no words are no run."""
+    n = len(words)
+    return n > 0 and any(list(of[start : start + n]) == list(words) for start in range(len(of) - n + 1))

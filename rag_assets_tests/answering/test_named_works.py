@@ -1,0 +1,190 @@
+"""Questions about a work: only the paper that bears its name answers them."""
+
+from dataclasses import replace
+
+import pytest
+
+from rag_assets.answering.drafts import DraftAnswer, Readers
+from rag_assets.answering.extractive import ExtractiveAnswerer
+from rag_assets.answering.extractive.named_works import papers_named, writers_asked_for
+from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Context, PaperFacts
+from rag_assets.settings import ExtractiveSettings
+from rag_assets_tests.answering.builders import WordReader, chunk, context
+
+SHEEP_PAGE = chunk(
+    "lund2019",
+    "Title: FlockTrack: Following ferritin in mountain sheep\nAuthors: Ada B Lund; Berit Moe\n"
+    "Published in: Herds\nPublication date: 2019",
+)
+GOAT_PAGE = chunk("moe2021", "Title: Copper in valley goats\nAuthors: Berit Moe; Carl Ness\nPublication date: 2021")
+SHEEP = chunk(
+    "lund2019",
+    "We followed ferritin in mountain sheep with HerdNet. HerdNet was proposed by Dag Ek et al. (2015), who wrote Iron "
+    "in the blood of flocks. Trust in flocks, published in Blood in 2012, is a book by Eva Falk. Results show that "
+    "ferritin in mountain sheep decreased by winter.",
+)
+
+
+def page(of: Chunk) -> Context:
+    return replace(context(of), section_title=TITLE_PAGE_HEADING)
+
+
+FOUND = (context(SHEEP), page(GOAT_PAGE), page(SHEEP_PAGE))
+
+
+def draft(question: str, *contexts: Context) -> DraftAnswer:
+    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(min_relevance=0.3), min_sources=1)
+    return answerer.draft(question, contexts or FOUND)
+
+
+def said(question: str, *contexts: Context) -> list[str]:
+    return [claim.text for claim in draft(question, *contexts).claims]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who wrote HerdNet?",
+        "Who wrote the paper on HerdNet?",
+        "Who wrote the HerdNet paper?",
+        'Who wrote "Iron in the blood of flocks"?',
+        "Who wrote Iron in the blood of flocks?",
+        "Who are the authors of Following copper in valley goats?",
+        "Who is behind ferritin?",
+        "Which paper here was written by Dag Ek?",
+        "Which papers did Eva Falk write?",
+        "When was Trust in flocks published?",
+        "Where was Trust in flocks published?",
+        'When did "Trust in flocks" appear?',
+        "In which journal did the book Trust in flocks appear?",
+        "Who wrote Ek et al. (2015)?",
+        'What does "Iron in the blood of flocks" conclude?',
+        "What did Ek et al. (2015) find?",
+        "What did the HerdNet paper find?",
+        'Summarise "Iron in the blood of flocks".',
+    ],
+)
+def test_a_work_that_is_only_cited_is_answered_with_nothing_of_the_paper_that_cites_it(question: str) -> None:
+    """The citing paper's authors, date and findings were given for those of the work, each with an exact quote."""
+    assert said(question) == []
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Who wrote FlockTrack: Following ferritin in mountain sheep?",
+        "Who wrote Following Ferritin in Mountain Sheep?",
+        "who wrote following ferritin in mountain sheep?",
+        'Who wrote the study "Following ferritin in mountain sheep"?',
+        "Who developed FlockTrack?",
+        "Who is behind FlockTrack?",
+        "Who wrote lund2019?",
+    ],
+)
+def test_a_paper_is_named_by_its_title_a_part_of_it_or_its_id(question: str) -> None:
+    """Readers rarely type a whole title."""
+    assert said(question) == ["Authors: Ada B Lund; Berit Moe"]
+
+
+@pytest.mark.parametrize("question", ["Who wrote ferritin?", "Who wrote Mountain Sheep?"])
+def test_a_word_or_two_of_a_title_are_not_its_name(question: str) -> None:
+    """ "Who developed BERT?" was answered by the authors of a paper with BERT in its title."""
+    assert said(question) == []
+
+
+def test_most_of_a_title_does_not_name_what_was_developed() -> None:
+    """A paper that revisits a thing has the whole name of it in its title."""
+    revisited = replace(GOAT_PAGE, text="Title: Revisiting the copper scale\nAuthors: Berit Moe; Carl Ness")
+
+    assert said("Who wrote the copper scale?", page(revisited)) == ["Authors: Berit Moe; Carl Ness"]
+    assert said("Who developed the copper scale?", page(revisited)) == []
+
+
+def test_where_and_when_are_asked_of_the_paper_that_is_named() -> None:
+    """The other paper's date is no answer."""
+    assert said("Where was FlockTrack published?") == ["Published in: Herds"]
+    assert said("When was Copper in Valley Goats published?") == ["Publication date: 2021"]
+    assert said("Where was Copper in Valley Goats published?") == []
+
+
+@pytest.mark.parametrize(
+    "question", ["What did FlockTrack find?", 'What does "Following ferritin in mountain sheep" show?']
+)
+def test_findings_of_a_named_paper_are_told(question: str) -> None:
+    """A title calls its paper neither a study nor a trial."""
+    assert said(question) == ["Results show that ferritin in mountain sheep decreased by winter."]
+
+
+@pytest.mark.parametrize(
+    ("question", "papers"),
+    [
+        ("Which paper here was written by Ada Lund?", ["lund2019"]),
+        ("Which papers did Berit Moe write?", ["moe2021", "lund2019"]),
+        ("Which of the papers is by Ada Lund and Berit Moe?", ["lund2019"]),
+        ("Which papers were written by Moe?", ["moe2021", "lund2019"]),
+        ("Which paper was written by Ada Moe?", []),
+        ("Which paper was written by Ada Lund and Carl Ness?", []),
+    ],
+)
+def test_papers_of_a_person_are_those_with_the_name_on_the_title_page(question: str, papers: list[str]) -> None:
+    """The words of a name may belong to two authors; a paper that speaks of a person is not by that person."""
+    pages = {"lund2019": SHEEP_PAGE, "moe2021": GOAT_PAGE}
+
+    assert said(question) == [line for paper in papers for line in pages[paper].text.split("\n")[:2]]
+
+
+def test_the_persons_of_a_question_end_where_its_subject_begins() -> None:
+    """ "Ada Lund on sheep" is nobody's name."""
+    assert writers_asked_for("Which paper was written by Ada Lund and Bo Moe on sheep?") == ("Ada Lund", "Bo Moe")
+    assert writers_asked_for("Who wrote the paper on sheep?") == ()
+
+
+@pytest.mark.parametrize("line", ["Ada Lund, Bo Moe", "Lund, Ada; Moe, Bo"])
+def test_a_name_is_found_in_either_order(line: str) -> None:
+    """Catalogues put the family name first."""
+    first = replace(context(chunk("a1", f"{line}\n\nSheep were bled twice in the herd.")), page_start=1)
+
+    assert said("Which paper was written by Ada Lund?", first) == [line]
+    assert said("Which paper was written by Ada Moe?", first) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "is_answered"),
+    [
+        ("Who wrote the paper on ferritin in mountain sheep?", True),
+        ("Who wrote the mountain sheep paper?", True),
+        ("Who wrote the mountain sheep iron paper?", False),
+        ("Who wrote the paper on ferritin in mountain sheep with HerdNet?", False),
+        ("Who wrote the paper on Mountain Sheep?", False),
+        ('Who wrote the paper on "Ferritin in mountain sheep and cows"?', False),
+        ("Who developed the scale of the study of ferritin in mountain sheep?", False),
+    ],
+)
+def test_a_description_is_told_from_a_name(question: str, *, is_answered: bool) -> None:
+    """Most words of a title describe its paper; a name that the title page does not have is that of another work."""
+    assert (said(question) == ["Authors: Ada B Lund; Berit Moe"]) is is_answered
+
+
+def test_a_description_without_a_word_of_the_title_means_no_paper() -> None:
+    """Text comes near to much that others wrote."""
+    assert said("Who wrote the study of valley flocks in blood by winter?") == []
+    assert said("Who wrote the study of flocks in blood by winter?") == []
+    assert said("Who wrote the study of sheep in blood by winter?") == ["Authors: Ada B Lund; Berit Moe"]
+
+
+def test_the_title_of_a_paper_without_a_header_comes_with_its_contexts() -> None:
+    """Parsers take it out of the text, and the text alone would name the works it cites."""
+    front = chunk("a1", "Ada Lund and Berit Moe\n\nWe use HerdNet in every herd.")
+    titled = replace(context(front), page_start=1, section_title="", paper=PaperFacts("FlockTrack: Ferritin in sheep"))
+
+    assert said("Who developed FlockTrack?", titled) == ["Ada Lund and Berit Moe"]
+    assert said("Who wrote HerdNet?", titled) == []
+
+
+def test_a_title_may_go_on_in_the_line_below() -> None:
+    """Of titles of two lines some parsers keep the first."""
+    front = chunk("a1", "Following ferritin in all the\n\nmountain sheep of the north\n\nAda Lund and Berit Moe")
+    titled = replace(context(front), paper=PaperFacts("Following ferritin in all the"))
+
+    assert papers_named("Who wrote Following ferritin in all the mountain sheep of the north?", [titled]) == {"a1"}
+    assert papers_named("Who wrote Following ferritin in all the cows of the north?", [titled]) == frozenset()
