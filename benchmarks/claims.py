@@ -7,9 +7,9 @@ ways, written by language models that read the papers and no code. Quotes stand 
 of their words only, and are looked up in the papers. Rules were written with the tuning half (three writers, 24 papers)
 in sight; the checking half has other writers and papers.
 
-`verdict` of a claim is what a language model said that saw the second look's request and nothing else. --verdicts: those
-of another judge, one number from 0 to 1 per line, in the order of the set. Printed text is third parties', keep it out
-of files.
+`verdict` of a claim is what a language model said that saw the second look's request and nothing else. --verdicts:
+those of another judge, one number from 0 to 1 per line, in the order of the set. Printed text is third parties', keep
+it out of files.
 """
 
 import argparse
@@ -34,7 +34,6 @@ from rag_assets.text.tokens import token_counter
 SET = Path(__file__).with_name("claims.jsonl")
 SUPPORT = {"supported": 1.0, "partly": 0.5, "unsupported": 0.0}
 _WORD = re.compile(r"\w+")
-_BLANK = re.compile(r"\s")
 
 
 @dataclass(frozen=True)
@@ -65,17 +64,17 @@ class Fate:
     @property
     def is_held(self) -> bool:
         """By the rules."""
-        return self.outcome.claim is not None
+        return self.outcome.holds
 
     @property
     def is_unmarked(self) -> bool:
         """With a second look, published without a mark."""
-        return self.is_held and self.support >= FULL_SUPPORT_FROM
+        return self.outcome.claim is not None and self.support >= FULL_SUPPORT_FROM
 
     @property
     def is_published(self) -> bool:
         """With a second look, marked or not."""
-        return self.is_held and self.support >= HALF_SUPPORT_FROM
+        return self.is_unmarked or (self.is_held and self.support >= HALF_SUPPORT_FROM)
 
 
 def read_set(path: Path = SET) -> list[SetClaim]:
@@ -83,16 +82,18 @@ def read_set(path: Path = SET) -> list[SetClaim]:
 
 
 def quote_in(text: str, n_words: int, digest: str) -> str | None:
-    """The stretch of a text whose folded words have the digest, with the signs that touch it; None where there is none."""
+    """The stretch of a text whose folded words have the digest, with what touches it; None where there is none."""
     places = [match.span() for match in _WORD.finditer(text)]
     words = [text[start:end].casefold() for start, end in places]
     for first in range(len(words) - n_words + 1):
         found = hashlib.sha256(" ".join(words[first : first + n_words]).encode()).hexdigest()
         if found.startswith(digest):
             start, end = places[first][0], places[first + n_words - 1][1]
-            return text[
-                max(text.rfind(blank, 0, start) for blank in " \n") + 1 : _BLANK.search(text + " ", end).start()
-            ]
+            while start and not text[start - 1].isspace():
+                start -= 1
+            while end < len(text) and not text[end].isspace():
+                end += 1
+            return text[start:end]
     return None
 
 
@@ -127,7 +128,8 @@ def _paper(path: Path) -> tuple[str, list[Chunk]]:
 
 
 def table(fates: Sequence[Fate]) -> Iterator[str]:
-    yield "| kind | n | rules alone | with a second look, unmarked | with a second look, marked or not |\n|---|---:|---:|---:|---:|"
+    yield "| kind | n | rules alone | with a second look, unmarked | with a second look, marked or not |"
+    yield "|---|---:|---:|---:|---:|"
     by_kind: dict[tuple[bool, str], list[Fate]] = defaultdict(list)
     for fate in fates:
         by_kind[fate.said.is_honest, fate.said.kind].append(fate)

@@ -104,7 +104,7 @@ class JudgedSupport:
         why. After a fault that is not this question's own, the judge is left alone for a while; once the budget is
         spent, for good. A claim that is a quote as it stands is not judged."""
         scoring = self._scorer.scores(verified, question)
-        held = [one for one in verified.outcomes if one.claim is not None]
+        held = verified.candidates
         judged = [nth for nth, one in enumerate(held) if one.claim is not None and not one.claim.is_quote]
         if not judged:
             return scoring

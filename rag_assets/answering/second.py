@@ -47,12 +47,12 @@ def merged(first: Attempt, second: Attempt, request: SecondRequest) -> Attempt:
     outcomes: list[Outcome] = []
     for one in first.verified.outcomes:
         answers = [new for new in second.verified.outcomes if new.proposed.mends == mending.get(id(one), -1)]
-        held = [new for new in answers if new.claim is not None]
+        held = [new for new in answers if new.holds]
         outcomes += held or answers[:1] or [one]
-    known = {(one.claim.text, one.claim.citations) for one in outcomes if one.claim is not None}
+    known = {(one.proposed.text, one.proposed.citations) for one in outcomes}
     for new in second.verified.outcomes:
-        is_new = new.claim is not None and (new.claim.text, new.claim.citations) not in known
-        if not 1 <= new.proposed.mends <= len(mending) and (is_new or new.claim is None):
+        is_further = not 1 <= new.proposed.mends <= len(mending)
+        if is_further and (new.proposed.text, new.proposed.citations) not in known:
             outcomes.append(new)
     verified = VerifiedClaims(tuple(outcomes))
     contexts = dict.fromkeys([*first.contexts, *second.contexts])

@@ -145,7 +145,7 @@ class AnswerTrace:
     @property
     def n_mended(self) -> int:
         """Claims that were objected to at first and hold now."""
-        return sum(one.claim is not None and one.proposed.mends > 0 for one in self.final.verified.outcomes)
+        return sum(one.holds and one.proposed.mends > 0 for one in self.final.verified.outcomes)
 
     @property
     def unjudged(self) -> str:

@@ -115,7 +115,7 @@ def _dropped(trace: AnswerTrace) -> list[dict[str, Any]]:
         for one in outcomes
         if one.objection is not None
     ]
-    lost = Counter(citation.reason for one in outcomes if one.claim is not None for citation in one.lost)
+    lost = Counter(citation.reason for one in outcomes if one.holds for citation in one.lost)
     return statements + [
         {"reason": reason, "message": LOST_CITATIONS[reason], "claim": "", "n": n} for reason, n in lost.items()
     ]

@@ -25,6 +25,8 @@ _MOST_COMBINED = 12
 _DIGITS = re.compile(r"[^\W_]*\d[^\W_]*(?:[-.,/^][^\W_]*\d[^\W_]*)*")
 _RATIO_BEHIND = re.compile(r"[ -]?fold\b| times\b|(?: [\w-]+){0,3} per\b", re.IGNORECASE)
 """What makes a number the ratio of two others."""
+_NAME_BEFORE = re.compile(r"(?<![.!?] )\b[A-Z]\w* $")
+_NAME_CHARS = 40
 _UNCERTAIN = Decimal("0.1")
 """ "about half" and "about twice" are true up to a tenth."""
 
@@ -60,7 +62,7 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
         written = text[start:end].strip()
         if how := _computed(one, quotes, is_ratio=_RATIO_BEHIND.match(text, end) is not None):
             computed.append(how)
-        elif not (written.casefold() in codes and any(map(str.isalpha, written))):
+        elif not _is_label(text, start, written, codes):
             missing.append(written)
     missing += [code for code in _codes_of(text, placed) if code.casefold() not in codes]
     return NumberCheck(tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(computed)))
@@ -101,7 +103,8 @@ def _computed(claimed: Quantity, quotes: Sequence[QuotedText], *, is_ratio: bool
         for kind, value, how in _results(one, other, is_ratio=is_ratio):
             if kind == claimed.kind and is_rounded_to(claimed, abs(value)):
                 return f"{claimed.written} = {how}"
-        if claimed.has_unit and (one.kind, other.kind) == (PLAIN, PLAIN) and one.value - other.value == claimed.bare:
+        are_alike = {one.kind, other.kind} <= {PLAIN, claimed.kind}
+        if claimed.has_unit and are_alike and one.bare - other.bare == claimed.bare:
             return f"{claimed.written} = {one.written} - {other.written}"  # "the six days from 12 to 18 January"
     total = sum((one.value for one in numbers), Decimal(0))
     if len(numbers) > 2 and {one.kind for one in numbers} == {claimed.kind} and is_rounded_to(claimed, total):
@@ -140,6 +143,14 @@ def _is_fraction_held(part: Fraction, quotes: Sequence[QuotedText]) -> bool:
 
 def _sum(numbers: Sequence[Quantity], kind: str) -> Quantity:
     return Quantity(sum((abs(one.value) for one in numbers if one.kind == kind), Decimal(0)), kind, "")
+
+
+def _is_label(text: str, start: int, written: str, codes: set[str]) -> bool:
+    """Whether a number is part of a name that stands around the quotes: "405B", the 3 of "Time 3" for "T3"."""
+    if any(map(str.isalpha, written)):
+        return written.casefold() in codes
+    is_behind_name = _NAME_BEFORE.search(text, max(0, start - _NAME_CHARS), start) is not None
+    return is_behind_name and any(re.fullmatch(rf"\D*{re.escape(written)}\D*", code) for code in codes)
 
 
 def _codes_around(quotes: Sequence[QuotedText], question: str) -> set[str]:

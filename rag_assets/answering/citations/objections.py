@@ -53,6 +53,11 @@ class Reason(StrEnum):
     """A model that looked at claim and quotes found that they do not carry it."""
 
 
+DOUBTS = frozenset({Reason.TURNED_ROUND, Reason.SURER, Reason.NAME_MISSING, Reason.UNRELATED})
+"""Told by words, which may be told in others: a second look that finds such a claim supported overrules them. Numbers
+are computed, and are not overruled."""
+
+
 @dataclass(frozen=True, slots=True)
 class Objection:
     """What speaks against a claim."""
@@ -60,6 +65,11 @@ class Objection:
     reason: Reason
     why: str
     """For a reader, and for a model that is asked to mend the claim."""
+
+    @property
+    def is_doubt(self) -> bool:
+        """Whether a second look may overrule it."""
+        return self.reason in DOUBTS
 
 
 @dataclass(frozen=True, slots=True)

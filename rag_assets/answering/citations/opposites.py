@@ -61,7 +61,6 @@ _OPPOSITES = {
     "relation": ("dependent associated association linked correlated", "independent independently unrelated"),
     "membership": ("keep kept retain include", "exclude drop omit discard remove"),
     "likelihood": ("likely probable", "unlikely improbable"),
-    "time": ("before earlier prior preceding", "after later following subsequent"),
     "judgement": ("overestimate", "underestimate"),
     "presence": ("present presence", "absent absence"),
 }

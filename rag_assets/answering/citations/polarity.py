@@ -28,6 +28,8 @@ _WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 _CLAUSE_END = re.compile(
     r"[,;:()]|\b(?:but|whereas|while|although|though|however|and|because|since|which|that)\b", re.IGNORECASE
 )
+_REACH = 8
+"""Words behind a negation that it governs, itself included."""
 _NEAR_BEST = 0.6
 """Sentences of the quotes with this share of the most shared words are compared."""
 _MOST_GOVERNED = 0.5
@@ -96,9 +98,9 @@ def is_surer(claim: str, quotes: Sequence[str]) -> bool:
         return False
     stems = {word.stem for word in said if word.is_content}
     shared = [
-        [word for word in _read(text) if word.is_content and word.stem in stems]
+        list({word.stem: word for word in reversed(_read(text)) if word.is_content and word.stem in stems}.values())
         for text in _compared_sentences(claim, quotes)
-    ]
+    ]  # of a word that comes twice, the first
     least = 0.0 if is_certain else _MOST_HEDGED
     return all(
         any(w.is_hedged for w in words) and sum(w.is_hedged for w in words) >= least * len(words) for words in shared
@@ -110,6 +112,8 @@ def _is_opposite(said: _Statement, at: int, quoted: Sequence[_Statement]) -> boo
     word = said[at]
     assert word.direction is not None
     what, sign = word.direction
+    if (what, -sign) in {other.direction for other in said}:
+        return False  # "positive and negative", "better or worse": which is meant, words do not tell
     about = _stems_around(said, at) - {word.stem}
     shared: dict[int, list[int]] = defaultdict(list)
     for statement in quoted:
@@ -166,15 +170,19 @@ def _compared_sentences(claim: str, quotes: Sequence[str]) -> list[str]:
 def _read(text: str) -> _Statement:
     ends = [match.end() for match in _CLAUSE_END.finditer(text)]
     words: list[_Word] = []
-    is_negated = is_hedged = is_open = False
+    is_hedged = is_open = False
+    n_left_negated = 0
     for match in _WORD.finditer(text):
         while ends and ends[0] <= match.start():
-            is_negated = is_open = False
+            n_left_negated, is_open = 0, False
             ends.pop(0)
         word = match[0].lower().replace("’", "'")
         stem = stem_of(word)
         is_negation = word in NEGATIONS or word.endswith("n't") or stem in NEGATIVE_STEMS
-        is_negated ^= is_negation
+        if is_negation:
+            n_left_negated = 0 if n_left_negated else _REACH
+        is_negated = n_left_negated > 0
+        n_left_negated -= is_negated
         is_hedged = is_hedged or word in HEDGES or stem in HEDGE_STEMS
         is_open = is_open or word in OPEN_WORDS
         words.append(_Word(word, stem, is_negation, is_negated, is_hedged or is_open))

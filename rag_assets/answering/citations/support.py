@@ -13,9 +13,9 @@ import numpy as np
 
 from rag_assets.answering.citations.number_agreement import confirmed_share
 from rag_assets.answering.citations.objections import Objection, Reason
-from rag_assets.answering.citations.verification import VerifiedClaims
+from rag_assets.answering.citations.verification import Outcome, VerifiedClaims
 from rag_assets.answering.drafts import SentenceEncoder
-from rag_assets.domain import HALF_SUPPORT_FROM, Claim, Support, Usage
+from rag_assets.domain import FULL_SUPPORT_FROM, HALF_SUPPORT_FROM, Claim, Support, Usage
 from rag_assets.text.folding import Folded
 from rag_assets.text.sentences import sentence_spans
 
@@ -38,7 +38,7 @@ class Scoring:
     """Scores of the claims of one draft."""
 
     supports: tuple[Support, ...] = ()
-    """One per claim that holds, in order."""
+    """One per candidate, in order."""
     whys: tuple[str, ...] = ()
     """What the second look says is wrong with each; empty texts where nothing is. None where no model looked."""
     usage: Usage = field(default_factory=Usage)
@@ -63,16 +63,19 @@ class SupportScorer(Protocol):
 
 
 def looked_at(verified: VerifiedClaims, scoring: Scoring) -> VerifiedClaims:
-    """The claims with their support; those that the second look does not find supported become objections."""
+    """The claims with their support. What the second look does not find supported is objected to; what it does is
+    published, also against a doubt of the rules."""
     whys = scoring.whys or ("",) * len(scoring.supports)
-    looked = (_with_support(*one) for one in zip(verified.claims, scoring.supports, whys, strict=True))
-    return verified.with_claims(list(looked))
+    looked = (_looked_at(*one) for one in zip(verified.candidates, scoring.supports, whys, strict=True))
+    return verified.with_candidates(list(looked))
 
 
-def _with_support(claim: Claim, support: Support, why: str) -> Claim | Objection:
+def _looked_at(outcome: Outcome, support: Support, why: str) -> Outcome:
     if support.judged is not None and support.judged < HALF_SUPPORT_FROM:
-        return Objection(Reason.NOT_SUPPORTED, why or _NOT_SUPPORTED)
-    return replace(claim, support=support)
+        return replace(outcome, objection=Objection(Reason.NOT_SUPPORTED, why or _NOT_SUPPORTED))
+    is_overruled = support.judged is not None and support.judged >= FULL_SUPPORT_FROM
+    claim = outcome.claim and replace(outcome.claim, support=support)
+    return replace(outcome, claim=claim, objection=None if is_overruled else outcome.objection)
 
 
 class Unscored:
@@ -81,7 +84,7 @@ class Unscored:
     identity = "none"
 
     def scores(self, verified: VerifiedClaims, _question: str) -> Scoring:
-        return Scoring((_QUOTED,) * len(verified.claims))
+        return Scoring((_QUOTED,) * len(verified.candidates))
 
 
 class EmbeddedSupport:
@@ -93,7 +96,7 @@ class EmbeddedSupport:
         self._encoder = encoder
 
     def scores(self, verified: VerifiedClaims, question: str) -> Scoring:
-        claims = verified.claims
+        claims = [one.claim for one in verified.candidates if one.claim is not None]
         similarities = iter(self._similarities([claim for claim in claims if not claim.is_quote]))
         return Scoring(
             tuple(_QUOTED if claim.is_quote else _support(claim, next(similarities), question) for claim in claims)

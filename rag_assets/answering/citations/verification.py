@@ -7,7 +7,7 @@ used, and the words published are the source's own. What cannot be verified is d
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from rag_assets.answering.citations.objections import Objection, Reason, checked_claim
@@ -35,11 +35,16 @@ class Outcome:
 
     proposed: DraftClaim
     claim: Claim | None
-    """As it is published; None where something speaks against it."""
+    """As it would be published; None where its citations or numbers do not hold."""
     objection: Objection | None = None
     lost: tuple[LostCitation, ...] = ()
     quotes: tuple[QuotedText, ...] = field(default=(), repr=False)
     """Those of the claim that were found, where they stand."""
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing speaks against the claim."""
+        return self.claim is not None and self.objection is None
 
     @property
     def left_out(self) -> LeftOut | None:
@@ -59,7 +64,12 @@ class VerifiedClaims:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """Those that hold."""
-        return tuple(one.claim for one in self.outcomes if one.claim is not None)
+        return tuple(one.claim for one in self.outcomes if one.claim is not None and one.objection is None)
+
+    @property
+    def candidates(self) -> tuple[Outcome, ...]:
+        """The claims that a second look may publish: those that hold, and those that are doubted by their words."""
+        return tuple(one for one in self.outcomes if one.claim is not None)
 
     @property
     def objected(self) -> tuple[Outcome, ...]:
@@ -81,14 +91,10 @@ class VerifiedClaims:
     def n_dropped_citations(self) -> int:
         return sum(len(one.lost) for one in self.outcomes)
 
-    def with_claims(self, claims: Sequence[Claim | Objection]) -> "VerifiedClaims":
-        """The same with another word on each claim that holds, in order: the claim, or what speaks against it."""
-        new = iter(claims)
-        return VerifiedClaims(tuple(one if one.claim is None else _changed(one, next(new)) for one in self.outcomes))
-
-
-def _changed(outcome: Outcome, to: Claim | Objection) -> Outcome:
-    return replace(outcome, claim=to) if isinstance(to, Claim) else replace(outcome, claim=None, objection=to)
+    def with_candidates(self, candidates: Sequence[Outcome]) -> "VerifiedClaims":
+        """The same with other outcomes for the candidates, in order."""
+        new = iter(candidates)
+        return VerifiedClaims(tuple(one if one.claim is None else next(new) for one in self.outcomes))
 
 
 def verify(
@@ -116,11 +122,11 @@ def _outcome(proposed: DraftClaim, given: Mapping[str, Chunk], question: str, ti
         return Outcome(proposed, None, _NO_CITATION if text else _NO_TEXT, tuple(lost))
     quoted = tuple(quoted_text(chunk, place.start, place.end, titles) for chunk, place in quotes)
     checked = checked_claim(text, quoted, question)
-    if checked.objection is not None:
+    if checked.objection is not None and not checked.objection.is_doubt:
         return Outcome(proposed, None, checked.objection, tuple(lost), quoted)
     citations = tuple(dict.fromkeys(_citation(chunk, place) for chunk, place in quotes))
     claim = Claim(text, citations, relevance=proposed.relevance, computed=checked.computed)
-    return Outcome(proposed, claim, None, tuple(lost), quoted)
+    return Outcome(proposed, claim, checked.objection, tuple(lost), quoted)
 
 
 def quoted_text(chunk: Chunk, start: int, end: int, titles: Mapping[str, str]) -> QuotedText:

@@ -38,10 +38,11 @@ _REWRITTEN = tuple(
         (r"(?<=[^\W\d])[-./]?(?=\.?\d[\d.,]{0,20}\s(?:percent|per[ -]?cent|pct)\b)", " "),
         (r"(?<!10)\^(?=\d{1,6}\s?%)", " "),
         (r"(?<=\d)[·∙⋅](?=\d)(?!10\^)", "."),
+        (r"(?<![\d.,])(\d{1,3}), (?=0\d\d(?!\d))", r"\1,"),
     )
 )
 """Brackets and marks between a number and its unit, letters glued to one before a per cent sign, the decimal point in
-the middle of the line."""
+the middle of the line, a blank inside "2, 000"."""
 
 
 def normalized_numbers(text: str) -> str:

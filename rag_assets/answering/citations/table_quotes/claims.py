@@ -98,11 +98,11 @@ class _Cells:
             if not self.said.has(given)
         ]
         return not any(self._is_named_instead(name, own) for name in self._row_names) and not (
-            cell.position and any(self._is_named_instead(name, column) for name in columns)
+            cell.position and any(self._is_named_instead(name - own, column) for name in columns)
         )
 
     def _is_named_instead(self, name: frozenset[str], own: frozenset[str]) -> bool:
-        return self.said.names(name - own) and not self.said.stems & (own - name)
+        return bool(own - name) and self.said.names(name - own) and not self.said.stems & (own - name)
 
     def _exchanged(self) -> Iterator[str]:
         """Two numbers that the claim gives in the other order than the names of their rows or columns."""
