@@ -14,7 +14,7 @@ from itertools import permutations
 from rag_assets.answering.citations.normalized_text import RAISED_MARK
 from rag_assets.answering.citations.number_agreement import MAX_COMPARED, agree, is_rounded_to
 from rag_assets.answering.citations.quoted_text import QuotedText
-from rag_assets.answering.citations.table_quotes.cell_quantities import readings
+from rag_assets.answering.citations.table_quotes.cell_quantities import Reading, readings
 from rag_assets.text.numbers.fractions import Fraction, fractions
 from rag_assets.text.numbers.quantities import P_VALUE, PLAIN, YEAR, Quantity, placed_quantities, quantities
 from rag_assets.text.numbers.spelling import normalized_numbers
@@ -47,7 +47,8 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
     placed = placed_quantities(text)
     if len(placed) > MAX_COMPARED:
         return NumberCheck(("more than can be compared",), ())
-    quoted = list(_quoted_quantities(quotes))
+    quoted = [one for quote in quotes for one in quantities(RAISED_MARK.sub(" ", quote.prose))]
+    cells = list(_cell_readings(quotes))
     frame = [one for quote in quotes for part in quote.frame for one in quantities(part)]
     known = [*quoted, *frame, *quantities(question)]
     units = {one.kind for quote in quotes for one in quantities(quote.chunk_text)} | {one.kind for one in known}
@@ -59,6 +60,8 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
         is_share = any(part.start <= start < part.end for part in shares)
         if is_share or one.is_vague or any(_is_held(one, other, units) for other in known):
             continue
+        if any(_is_in_cell(one, cell) for cell in cells):
+            continue
         written = text[start:end].strip()
         if how := _computed(one, quotes, is_ratio=_RATIO_BEHIND.match(text, end) is not None):
             computed.append(how)
@@ -68,14 +71,16 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
     return NumberCheck(tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(computed)))
 
 
-def _quoted_quantities(quotes: Sequence[QuotedText]) -> Iterator[Quantity]:
-    """The numbers of the quotes; those of cells with the units that their table gives them."""
+def _cell_readings(quotes: Sequence[QuotedText]) -> Iterator[Reading]:
+    """The numbers of quoted cells, with the units that their table gives them."""
     for quote in quotes:
-        yield from quantities(RAISED_MARK.sub(" ", quote.prose))
         for some in quote.rows:
             for nth, cell in some.cells:
-                yield from (one.quantity for one in readings(some.table, some.table.rows[nth], cell))
-                yield from quantities(cell.text)
+                yield from readings(some.table, some.table.rows[nth], cell)
+
+
+def _is_in_cell(claimed: Quantity, cell: Reading) -> bool:
+    return (not claimed.has_unit or cell.may_have_unit_of(claimed)) and agree(claimed, cell.quantity)
 
 
 def _is_held(claimed: Quantity, given: Quantity, units: set[str]) -> bool:
@@ -135,7 +140,8 @@ def _is_fraction_held(part: Fraction, quotes: Sequence[QuotedText]) -> bool:
     if part.value in said:
         return True
     numbers = _combined(quotes)
-    values = [one.value / 100 if one.kind == PERCENT else one.bare for one in _quoted_quantities(quotes)]
+    given = [*numbers, *(cell.quantity for cell in _cell_readings(quotes))]
+    values = [one.value / 100 if one.kind == PERCENT else one.bare for one in given]
     values += [_ratio(one, other) for one, other in permutations(numbers, 2) if other.value]
     values += [_ratio(one, other) for one in numbers for other in [_sum(numbers, one.kind)] if other.value]
     return any(part.is_about(value, _UNCERTAIN) for value in (*said, *values))

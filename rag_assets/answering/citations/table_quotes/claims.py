@@ -29,7 +29,7 @@ def misplaced_numbers(claim: str, rows: Sequence[QuotedRows]) -> list[str]:
     if any(_states_a_row(claim, some) for some in rows):
         return []
     said = _Said.of(claim)
-    found = [written for some in rows for written in _Cells(some, said).misplaced()]
+    found = [written for some in _of_one_table(rows) for written in _Cells(some, said).misplaced()]
     return list(dict.fromkeys(found))
 
 
@@ -124,6 +124,14 @@ class _Cells:
 
     def _places(self, stems: frozenset[str]) -> list[int]:
         return [at for at, stem in self.said.places if stem in stems]
+
+
+def _of_one_table(rows: Sequence[QuotedRows]) -> Iterator[QuotedRows]:
+    """The quoted rows with those of one table together, whatever quotes they come from."""
+    tables = dict.fromkeys((some.table, some.chunk_text) for some in rows)
+    for table, chunk_text in tables:
+        own = (cell for some in rows if (some.table, some.chunk_text) == (table, chunk_text) for cell in some.cells)
+        yield QuotedRows(table, tuple(dict.fromkeys(own)), chunk_text)
 
 
 def _holds(given: Sequence[Quantity], number: Quantity) -> bool:
