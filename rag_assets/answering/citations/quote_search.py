@@ -2,8 +2,8 @@
 
 What is published is the source's own words: those quoted or, where the rest of the sentence has a word that changes its
 meaning ("In none of the trials did ..."), the whole sentence. Other sentences are not considered. Parts joined by an
-ellipsis within a sentence are published with what they leave out. `fuzzy_match` finds quotes that were tidied;
-`verification` decides about the claim.
+ellipsis within a sentence are published with what they leave out, and so is a header or footer in the middle of a
+sentence. `fuzzy_match` finds quotes that were tidied; `verification` decides about the claim.
 """
 
 import re
@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from rag_assets.answering.citations.clauses import is_governed
 from rag_assets.answering.citations.fuzzy_match import changes_meaning, fuzzy_match, words_of
+from rag_assets.answering.citations.interruptions import without_interruptions
 from rag_assets.answering.citations.normalized_text import begins_and_ends_whole, digit_groups, normalized
 from rag_assets.answering.citations.table_quotes.rows import SEPARATOR
 from rag_assets.answering.citations.word_differences import MAY_BE_LEFT_OUT
@@ -91,7 +92,7 @@ def find_quote(quote: str, text: str) -> list[Place]:
     whole = _find_in_one_piece(quote, text)
     found = [whole] if whole else _find_parts(quote, text)
     if not found:
-        near = _find_tidied(quote, text)
+        near = _find_tidied(quote, text) or _find_interrupted(quote, text)
         found = [near] if near else []
     published = [_with_sentence_if_needed(text, place) for place in found]
     kept = [one for one in published if one and is_long_enough(text[one.start : one.end])]
@@ -203,6 +204,15 @@ def _find_tidied(quote: str, text: str) -> Place | None:
     if near is None or not _ends_between_words(text, near.start, near.end):
         return None
     return Place(near.start, near.end, Verification.APPROXIMATE)
+
+
+def _find_interrupted(quote: str, text: str) -> Place | None:
+    """The place of a quote that leaves out a line between the halves of a sentence; the line is published with it."""
+    joined = without_interruptions(text)
+    if not joined.cuts:
+        return None
+    place = _find_in_one_piece(quote, joined.text) or _find_tidied(quote, joined.text)
+    return place and Place(joined.original(place.start), joined.original(place.end - 1) + 1, Verification.APPROXIMATE)
 
 
 def _find_exact(quote: str, text: str) -> Place | None:

@@ -229,6 +229,49 @@ def test_an_ellipsis_over_sentences_parts_two_quotes(quote: str, parts: list[str
     assert published(quote, text) == parts
 
 
+@pytest.mark.parametrize(
+    "line", ["JOURNAL OF IRON 12", "DOI: 10.1234/iron.9", "12", "© 2014 Iron Society.\n\nLund et al."]
+)
+@pytest.mark.parametrize("breaks", ["\n\n", "\n"])
+def test_a_line_in_the_middle_of_a_sentence_may_be_left_out(line: str, breaks: str) -> None:
+    """A header or footer that the extraction kept would cost each sentence that goes over a page."""
+    text = f"All were seen. Pain fell in most of the{breaks}{line}{breaks}patients, who were then treated. Others rose."
+    place = text[text.index("Pain") : text.index(", who")]
+
+    assert published("Pain fell in most of the patients", text) == [place]
+    assert published("“Pain fell in most of all patients.”", text) == []
+    assert published("in most of patients, who were then treated", text) == [
+        text[text.index("in most") : text.index(". Others")]
+    ]
+    assert published("All were seen. Pain fell in", text) == ["All were seen. Pain fell in"]
+
+
+def test_a_quote_behind_several_lines_is_published_where_it_stands() -> None:
+    """Each line that is left out moves what stands behind it."""
+    text = "It fell in\n\nIRON 1\n\nmen and in the\n\nIRON 2\n\nwomen, and rose in the\n\nIRON 3\n\nchildren. It is so."
+
+    assert published("men and in the women, and rose in the children", text) == [
+        text[text.index("men") : text.index(". It")]
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Pain fell in most.\n\nJOURNAL OF IRON\n\nof the patients.",
+        "Pain fell in most\n\nJOURNAL OF IRON\n\nOf the patients.",
+        "Pain fell in most\n\niron was given\n\nof the patients.",
+        "Pain fell in most\n\nNOT SEEN AGAIN\n\nof the patients.",
+        "Pain fell in most\n\nIron | 12\n\nof the patients.",
+        f"Pain fell in most\n\n{'The iron was given daily to the men. ' * 5}\n\nof the patients.",
+        "Pain fell in most\n\nIRON\n\nIRON\n\nIRON\n\nof the patients.",
+    ],
+)
+def test_two_pieces_of_text_are_not_joined_over_a_line(text: str) -> None:
+    """An item, a paragraph or a row of another matter would be quoted as one sentence."""
+    assert published("Pain fell in most of the patients", text) == []
+
+
 def test_what_is_published_begins_at_a_sentence() -> None:
     """ "21) = 3.45, p = .03, it did not fall" is no sentence of the source."""
     whole = (
