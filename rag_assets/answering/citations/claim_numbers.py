@@ -14,7 +14,7 @@ from itertools import permutations
 from rag_assets.answering.citations.normalized_text import RAISED_MARK
 from rag_assets.answering.citations.number_agreement import MAX_COMPARED, agree, is_rounded_to
 from rag_assets.answering.citations.quoted_text import QuotedText
-from rag_assets.answering.citations.table_quotes.cell_quantities import readings
+from rag_assets.answering.citations.table_quotes.cell_quantities import Reading, readings
 from rag_assets.text.numbers.fractions import Fraction, fractions
 from rag_assets.text.numbers.quantities import P_VALUE, PLAIN, YEAR, Quantity, placed_quantities, quantities
 from rag_assets.text.numbers.spelling import normalized_numbers
@@ -47,8 +47,9 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
         return NumberCheck(("more than can be compared",), ())
     quoted = list(_quoted_quantities(quotes))
     frame = [one for quote in quotes for part in quote.frame for one in quantities(part)]
-    known = [*quoted, *frame, *quantities(question)]
-    units = {one.kind for quote in quotes for one in quantities(quote.chunk_text)} | {one.kind for one in known}
+    known = [*quoted, *(Reading(one, has_known_unit=False) for one in (*frame, *quantities(question)))]
+    around = [one for quote in quotes for one in quantities(quote.chunk_text)]
+    units = {one.kind for one in (*around, *(held.quantity for held in known))}
     codes = _codes_around(quotes, question)
     shares = list(fractions(text))
     missing = [text[part.start : part.end] for part in shares if not _is_fraction_held(part, quotes)]
@@ -62,25 +63,29 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
             computed.append(how)
         elif not (written.casefold() in codes and any(map(str.isalpha, written))):
             missing.append(written)
-    missing += [code for code in _codes_of(text, placed) if code.casefold() not in codes]
+    missing += [code for code in _codes_of(text, placed) if not {code.casefold(), code.removesuffix("s").casefold()} & codes]
     return NumberCheck(tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(computed)))
 
 
-def _quoted_quantities(quotes: Sequence[QuotedText]) -> Iterator[Quantity]:
+def _quoted_quantities(quotes: Sequence[QuotedText]) -> Iterator[Reading]:
     """The numbers of the quotes; those of cells with the units that their table gives them."""
     for quote in quotes:
-        yield from quantities(RAISED_MARK.sub(" ", quote.prose))
+        yield from (Reading(one, has_known_unit=False) for one in quantities(RAISED_MARK.sub(" ", quote.prose)))
         for some in quote.rows:
             for nth, cell in some.cells:
-                yield from (one.quantity for one in readings(some.table, some.table.rows[nth], cell))
-                yield from quantities(cell.text)
+                own = readings(some.table, some.table.rows[nth], cell)
+                is_known = any(one.has_known_unit for one in own)
+                yield from own
+                yield from (Reading(one, has_known_unit=is_known) for one in quantities(cell.text))
 
 
-def _is_held(claimed: Quantity, given: Quantity, units: set[str]) -> bool:
-    """Whether a given number is the claimed one. Its unit may stand apart from it, if it stands there at all."""
-    if claimed.has_unit and not given.has_unit and claimed.kind not in units:
+def _is_held(claimed: Quantity, given: Reading, units: set[str]) -> bool:
+    """Whether a given number is the claimed one. Its unit may stand apart from it, if it stands there at all and the
+    table gives the number no other."""
+    is_unit_elsewhere = claimed.has_unit and not given.quantity.has_unit
+    if is_unit_elsewhere and (given.has_known_unit or claimed.kind not in units):
         return False
-    return agree(claimed, given)
+    return agree(claimed, given.quantity)
 
 
 def _combined(quotes: Sequence[QuotedText]) -> list[Quantity]:
@@ -98,6 +103,8 @@ def _computed(claimed: Quantity, quotes: Sequence[QuotedText], *, is_ratio: bool
     """How the claimed number follows from two numbers of the quotes, or from all of them; None if it does not."""
     numbers = _combined(quotes)
     for one, other in permutations(numbers, 2):
+        if any(part.kind == claimed.kind and is_rounded_to(claimed, abs(part.value)) for part in (one, other)):
+            continue  # the rest changes nothing
         for kind, value, how in _results(one, other, is_ratio=is_ratio):
             if kind == claimed.kind and is_rounded_to(claimed, abs(value)):
                 return f"{claimed.written} = {how}"
@@ -132,7 +139,8 @@ def _is_fraction_held(part: Fraction, quotes: Sequence[QuotedText]) -> bool:
     if part.value in said:
         return True
     numbers = _combined(quotes)
-    values = [one.value / 100 if one.kind == PERCENT else one.bare for one in _quoted_quantities(quotes)]
+    held = [one.quantity for one in _quoted_quantities(quotes)]
+    values = [one.value / 100 if one.kind == PERCENT else one.bare for one in held]
     values += [_ratio(one, other) for one, other in permutations(numbers, 2) if other.value]
     values += [_ratio(one, other) for one in numbers for other in [_sum(numbers, one.kind)] if other.value]
     return any(part.is_about(value, _UNCERTAIN) for value in (*said, *values))
