@@ -41,7 +41,9 @@ RESULT = QAResult(
     ("c",),
     "f",
 )
-ATTEMPT = Attempt(6, (), "f", DraftAnswer(), False, VerifiedClaims((Outcome(DraftClaim("It fell.", ()), RESULT.claims[0]),)))
+ATTEMPT = Attempt(
+    6, (), "f", DraftAnswer(), False, VerifiedClaims((Outcome(DraftClaim("It fell.", ()), RESULT.claims[0]),))
+)
 TRACE = AnswerTrace(RESULT, (ATTEMPT,), ATTEMPT, retry_k=10)
 RUN = AuditedRun("2026-01-01T00:00:00+00:00", "r", "i", "questions/smoke.jsonl")
 ADR_0004_COLUMNS = (

@@ -79,7 +79,11 @@ def by_model(
 ) -> PaperSummaryUpdate:
     with Connections(access) as connections:
         answerer = HostedAnswerer(model_name(SETTINGS), connections, AnsweringSettings(min_sources=1))
-        return _updated(papers, published, ModelSummarizer(answerer, ReplyCache(folder, DraftAnswer), SETTINGS, scorer or Unscored()))
+        return _updated(
+            papers,
+            published,
+            ModelSummarizer(answerer, ReplyCache(folder, DraftAnswer), SETTINGS, scorer or Unscored()),
+        )
 
 
 def _updated(

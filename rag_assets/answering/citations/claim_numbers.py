@@ -45,7 +45,8 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
     placed = placed_quantities(text)
     if len(placed) > MAX_COMPARED:
         return NumberCheck(("more than can be compared",), ())
-    quoted = list(_quoted_quantities(quotes))
+    quoted = dict.fromkeys(_quoted_quantities(quotes))
+    combined = _combined(quotes)
     frame = [one for quote in quotes for part in quote.frame for one in quantities(part)]
     known = [*quoted, *(Reading(one, has_known_unit=False) for one in (*frame, *quantities(question)))]
     around = [one for quote in quotes for one in quantities(quote.chunk_text)]
@@ -59,11 +60,13 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
         if is_share or one.is_vague or any(_is_held(one, other, units) for other in known):
             continue
         written = text[start:end].strip()
-        if how := _computed(one, quotes, is_ratio=_RATIO_BEHIND.match(text, end) is not None):
+        if how := _computed(one, combined, is_ratio=_RATIO_BEHIND.match(text, end) is not None):
             computed.append(how)
         elif not (written.casefold() in codes and any(map(str.isalpha, written))):
             missing.append(written)
-    missing += [code for code in _codes_of(text, placed) if not {code.casefold(), code.removesuffix("s").casefold()} & codes]
+    missing += [
+        code for code in _codes_of(text, placed) if not {code.casefold(), code.removesuffix("s").casefold()} & codes
+    ]
     return NumberCheck(tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(computed)))
 
 
@@ -99,9 +102,8 @@ def _combined(quotes: Sequence[QuotedText]) -> list[Quantity]:
     return found if len(found) <= _MOST_COMBINED else []
 
 
-def _computed(claimed: Quantity, quotes: Sequence[QuotedText], *, is_ratio: bool) -> str | None:
+def _computed(claimed: Quantity, numbers: Sequence[Quantity], *, is_ratio: bool) -> str | None:
     """How the claimed number follows from two numbers of the quotes, or from all of them; None if it does not."""
-    numbers = _combined(quotes)
     for one, other in permutations(numbers, 2):
         if any(part.kind == claimed.kind and is_rounded_to(claimed, abs(part.value)) for part in (one, other)):
             continue  # the rest changes nothing
@@ -119,7 +121,8 @@ def _computed(claimed: Quantity, quotes: Sequence[QuotedText], *, is_ratio: bool
 def _results(one: Quantity, other: Quantity, *, is_ratio: bool) -> Iterator[tuple[str, Decimal, str]]:
     """Kind, value and wording of what two numbers give."""
     if one.kind == other.kind:
-        yield one.kind, one.value - other.value, f"{one.written} - {other.written}"
+        if one.value >= other.value:
+            yield one.kind, one.value - other.value, f"{one.written} - {other.written}"
         yield one.kind, one.value + other.value, f"{one.written} + {other.written}"
         if other.value:
             yield PERCENT, 100 * one.value / other.value, f"{one.written} / {other.written}"

@@ -234,7 +234,10 @@ def test_a_quote_is_published_with_the_words_that_turn_its_sentence(quote: str, 
     source = chunk("smith2020", text)
     [outcome] = verify(draft(source.chunk_id, quote), {source.chunk_id: source}, "").outcomes
 
-    assert outcome.quotes[0].quote == next(sentence for sentence in re.findall(r"[^.]+\.", text) if quote in sentence).strip()
+    assert (
+        outcome.quotes[0].quote
+        == next(sentence for sentence in re.findall(r"[^.]+\.", text) if quote in sentence).strip()
+    )
 
 
 def test_a_quote_whose_sentence_turns_and_never_ends_is_dropped() -> None:

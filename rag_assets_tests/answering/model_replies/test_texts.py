@@ -66,7 +66,10 @@ def test_no_statement_is_made_in_a_note_on_what_is_missing(said: str, note: str)
 
 def test_each_note_is_told_once_and_few_are() -> None:
     """A model that repeats itself would fill the page."""
-    assert notes("the dose given", "No dose is reported.", claims=("[INSUFFICIENT DATA] No dose is reported.",)) == (GIVEN, DOSE)
+    assert notes("the dose given", "No dose is reported.", claims=("[INSUFFICIENT DATA] No dose is reported.",)) == (
+        GIVEN,
+        DOSE,
+    )
     assert len(notes(*(f"dose{' dose' * n}" for n in range(30)))) == 10
     assert notes("dose " * 100) == ()
 

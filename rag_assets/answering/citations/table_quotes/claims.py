@@ -111,6 +111,8 @@ class _Cells:
         )
 
     def _is_named_instead(self, name: frozenset[str], own: frozenset[str]) -> bool:
+        if all(stem.isdigit() for stem in name):
+            return False  # of a row that is called "0", any 0 of the claim would be the name
         is_named = self.said.names(name - own) or (name < own and name <= self.said.stems)
         return is_named and not self.said.stems & (own - name)
 
