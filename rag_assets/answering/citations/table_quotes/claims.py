@@ -59,7 +59,9 @@ class _Said:
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        return frozenset(stem for _, stem in self.places)
+        """The words that are no numbers: of a row that is called "0", any 0 of the claim would be the name."""
+        starts = {start for start, _ in self.numbers}
+        return frozenset(stem for at, stem in self.places if at not in starts)
 
     def names(self, stems: frozenset[str]) -> bool:
         return bool(stems) and len(stems & self.stems) >= _NAMED_FROM * len(stems)
@@ -111,8 +113,6 @@ class _Cells:
         )
 
     def _is_named_instead(self, name: frozenset[str], own: frozenset[str]) -> bool:
-        if all(stem.isdigit() for stem in name):
-            return False  # of a row that is called "0", any 0 of the claim would be the name
         is_named = self.said.names(name - own) or (name < own and name <= self.said.stems)
         return is_named and not self.said.stems & (own - name)
 
