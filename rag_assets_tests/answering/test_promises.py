@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.answering.promises import (
-    claims_that_contradict,
+    claims_with_other_numbers,
     pages_not_holding_quote,
     quotes_not_in_source,
     too_few_sources,
@@ -84,9 +84,10 @@ def test_a_claim_with_another_number_than_its_quotes_is_found() -> None:
     kept = replace(result(quoted), claims=(Claim("It fell by 12%.", (quoted,)),))
     wrong = replace(result(quoted), claims=(Claim("It fell by 21%.", (quoted,)),))
 
-    assert claims_that_contradict([kept], CHUNKS) == []
-    assert claims_that_contradict([wrong], CHUNKS) == [{"question_id": "q1", "claim": "It fell by 21%."}]
-    assert claims_that_contradict([wrong], {}) == [{"question_id": "q1", "claim": "It fell by 21%."}]
+    offender = {"question_id": "q1", "claim": "It fell by 21%.", "numbers": ["21%"]}
+    assert claims_with_other_numbers([kept], CHUNKS) == []
+    assert claims_with_other_numbers([wrong], CHUNKS) == [offender]
+    assert claims_with_other_numbers([wrong], {}) == [offender]
 
 
 def test_a_row_is_judged_with_the_caption_and_the_header_of_its_table() -> None:
@@ -105,8 +106,8 @@ def test_a_row_is_judged_with_the_caption_and_the_header_of_its_table() -> None:
     as_it_stands = replace(result(quoted), claims=(Claim(f"{caption} | {row}", (quoted,)),))
     chunks = {diets.chunk_id: diets}
 
-    assert claims_that_contradict([as_it_stands], chunks) == []
-    assert [found["claim"] for found in claims_that_contradict([stated, moved], chunks)] == [moved.claims[0].text]
+    assert claims_with_other_numbers([as_it_stands], chunks) == []
+    assert [found["claim"] for found in claims_with_other_numbers([stated, moved], chunks)] == [moved.claims[0].text]
 
 
 def test_a_page_other_than_that_of_the_quote_is_found() -> None:

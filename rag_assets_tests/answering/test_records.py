@@ -8,9 +8,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from rag_assets.answering.citations.objections import Objection, Reason
 from rag_assets.answering.citations.support import Scoring
-from rag_assets.answering.citations.verification import Dropped, Reason, VerifiedClaims
-from rag_assets.answering.drafts import DraftAnswer, Reading
+from rag_assets.answering.citations.verification import LostCitation, Outcome, VerifiedClaims
+from rag_assets.answering.drafts import DraftAnswer, DraftClaim, Reading
 from rag_assets.answering.records import (
     AuditedRun,
     append_audit,
@@ -21,7 +22,7 @@ from rag_assets.answering.records import (
 )
 from rag_assets.answering.trace import AnswerTrace, Attempt
 from rag_assets.answering.update import DeferredQuestion
-from rag_assets.domain import Box, Citation, Claim, QAResult, Support, Usage, Verification
+from rag_assets.domain import Box, Citation, Claim, LeftOut, QAResult, Support, Usage, Verification
 from rag_assets.questions import Question
 
 CITATION = Citation(
@@ -40,8 +41,10 @@ RESULT = QAResult(
     ("c",),
     "f",
 )
-ATTEMPT = Attempt(6, (), "f", DraftAnswer(), False, VerifiedClaims(RESULT.claims))
-TRACE = AnswerTrace(RESULT, (ATTEMPT,), ATTEMPT, Scoring(()), retry_k=10)
+ATTEMPT = Attempt(
+    6, (), "f", DraftAnswer(), False, VerifiedClaims((Outcome(DraftClaim("It fell.", ()), RESULT.claims[0]),))
+)
+TRACE = AnswerTrace(RESULT, (ATTEMPT,), ATTEMPT, retry_k=10)
 RUN = AuditedRun("2026-01-01T00:00:00+00:00", "r", "i", "questions/smoke.jsonl")
 ADR_0004_COLUMNS = (
     "timestamp,question,initial_k,sources_used_initial,guardrail_triggered,retry_k,final_sources_used,final_answer_len"
@@ -107,20 +110,23 @@ def test_the_audit_says_what_an_answer_cost_this_time_and_how_it_was_read() -> N
     made = DraftAnswer(
         seconds=2.5, n_hallucinated=1, reading=Reading.REPAIRED, n_left_out=3, usage=Usage(2, 1400, 70, 0.010)
     )
-    dropped = [
-        *[Dropped(Reason.QUOTE_NOT_FOUND, "It fell.", "Ferritin doubled")] * 2,
-        *[Dropped(Reason.CONTRADICTED, "It fell by 99%.")] * 4,
-    ]
+    lost = (LostCitation(Reason.QUOTE_NOT_FOUND, "Ferritin doubled"),) * 2
+    mended = Outcome(DraftClaim("It fell.", (), mends=2), RESULT.claims[0], lost=lost)
+    wrong = Outcome(DraftClaim("It fell by 99%.", ()), None, Objection(Reason.NUMBER_MISSING, "99% is not there"))
+    result = replace(RESULT, left_out=(LeftOut("It fell by 99%.", "99% is not there"),))
+    scoring = Scoring(usage=Usage(1, 100, 10, 0.001), seconds=0.5)
     first = replace(ATTEMPT, fingerprint="first", draft=cached, is_cached=True)
-    final = replace(ATTEMPT, draft=made, verified=VerifiedClaims(RESULT.claims, tuple(dropped)))
-    scoring = Scoring((), usage=Usage(1, 100, 10, 0.001), seconds=0.5)
+    final = replace(ATTEMPT, scoring=scoring, draft=made, verified=VerifiedClaims((mended, wrong)))
+    trace = replace(TRACE, result=result, attempts=(first, final), final=final)
 
-    row = audit_row(replace(TRACE, attempts=(first, final), final=final, scoring=scoring), RUN, verdict="published")
+    row = audit_row(trace, RUN, verdict="published")
 
     assert (row["n_requests"], row["n_input_tokens"], row["n_output_tokens"]) == (3, 1500, 80)
     assert (row["cost_usd"], row["model_seconds"], row["n_cached_drafts"]) == (pytest.approx(0.011), 3.0, 1)
     assert (row["reading"], row["n_left_out_stretches"]) == ("repaired", 3)
-    assert (row["n_hallucinated_citations"], row["n_dropped_citations"], row["n_contradicted_claims"]) == (3, 2, 4)
+    assert (row["n_hallucinated_citations"], row["n_dropped_citations"]) == (3, 2)
+    assert (row["n_left_out_claims"], row["n_mended_claims"]) == (1, 1)
+    assert json.loads(str(row["left_out"])) == [{"claim": "It fell by 99%.", "why": "99% is not there", "quote": ""}]
 
 
 def test_a_left_question_is_no_refusal(tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from rag_assets.answering.citations.support import Scoring, SupportScorer, Unscored
+from rag_assets.answering.citations.verification import VerifiedClaims
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.hosted_answerer import HostedAnswerer
-from rag_assets.domain import Chunk, PaperPoint, Point, SectionPart
+from rag_assets.domain import Chunk, PaperPoint, Point, SectionPart, Support
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.replies import ReplyCache
 from rag_assets.paper_summaries.contexts import contexts_for, paper_contexts
@@ -73,10 +75,15 @@ def by_model(
     papers: list[list[Chunk]],
     published: pa.Table = NOTHING,
     access: ModelAccessSettings = HURRIED,
+    scorer: SupportScorer | None = None,
 ) -> PaperSummaryUpdate:
     with Connections(access) as connections:
         answerer = HostedAnswerer(model_name(SETTINGS), connections, AnsweringSettings(min_sources=1))
-        return _updated(papers, published, ModelSummarizer(answerer, ReplyCache(folder, DraftAnswer), SETTINGS))
+        return _updated(
+            papers,
+            published,
+            ModelSummarizer(answerer, ReplyCache(folder, DraftAnswer), SETTINGS, scorer or Unscored()),
+        )
 
 
 def _updated(
@@ -157,6 +164,23 @@ def test_what_a_model_makes_up_is_not_told(server: WireServer, tmp_path: Path) -
 
     update = by_model(tmp_path, [paper("iron")])
 
+    assert all(said == [] for said in told(update).values())
+
+
+class _FindsNothing:
+    """A second look that finds no claim supported."""
+
+    identity = "finds nothing"
+
+    def scores(self, verified: VerifiedClaims, _question: str) -> Scoring:
+        return Scoring((Support(None, None, None, None, 0.0),) * len(verified.claims))
+
+
+def test_what_a_second_look_does_not_find_supported_is_not_told(server: WireServer, tmp_path: Path) -> None:
+    """A summary would tell what an answer withholds."""
+    update = by_model(tmp_path, [paper("iron")], scorer=_FindsNothing())
+
+    assert server.requests
     assert all(said == [] for said in told(update).values())
 
 

@@ -47,11 +47,12 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
     placed = placed_quantities(text)
     if len(placed) > MAX_COMPARED:
         return NumberCheck(("more than can be compared",), ())
-    quoted = [one for quote in quotes for one in quantities(RAISED_MARK.sub(" ", quote.prose))]
-    cells = list(_cell_readings(quotes))
+    quoted = dict.fromkeys(_quoted_quantities(quotes))
+    combined = _combined(quotes)
     frame = [one for quote in quotes for part in quote.frame for one in quantities(part)]
-    known = [*quoted, *frame, *quantities(question)]
-    units = {one.kind for quote in quotes for one in quantities(quote.chunk_text)} | {one.kind for one in known}
+    known = [*quoted, *(Reading(one, has_known_unit=False) for one in (*frame, *quantities(question)))]
+    around = [one for quote in quotes for one in quantities(quote.chunk_text)]
+    units = {one.kind for one in (*around, *(held.quantity for held in known))}
     codes = _codes_around(quotes, question)
     shares = list(fractions(text))
     missing = [text[part.start : part.end] for part in shares if not _is_fraction_held(part, quotes)]
@@ -60,34 +61,36 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
         is_share = any(part.start <= start < part.end for part in shares)
         if is_share or one.is_vague or any(_is_held(one, other, units) for other in known):
             continue
-        if any(_is_in_cell(one, cell) for cell in cells):
-            continue
         written = text[start:end].strip()
-        if how := _computed(one, quotes, is_ratio=_RATIO_BEHIND.match(text, end) is not None):
+        if how := _computed(one, combined, is_ratio=_RATIO_BEHIND.match(text, end) is not None):
             computed.append(how)
         elif not _is_label(text, start, written, codes):
             missing.append(written)
-    missing += [code for code in _codes_of(text, placed) if code.casefold() not in codes]
+    missing += [
+        code for code in _codes_of(text, placed) if not {code.casefold(), code.removesuffix("s").casefold()} & codes
+    ]
     return NumberCheck(tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(computed)))
 
 
-def _cell_readings(quotes: Sequence[QuotedText]) -> Iterator[Reading]:
-    """The numbers of quoted cells, with the units that their table gives them."""
+def _quoted_quantities(quotes: Sequence[QuotedText]) -> Iterator[Reading]:
+    """The numbers of the quotes; those of cells with the units that their table gives them."""
     for quote in quotes:
+        yield from (Reading(one, has_known_unit=False) for one in quantities(RAISED_MARK.sub(" ", quote.prose)))
         for some in quote.rows:
             for nth, cell in some.cells:
-                yield from readings(some.table, some.table.rows[nth], cell)
+                own = readings(some.table, some.table.rows[nth], cell)
+                is_known = any(one.has_known_unit for one in own)
+                yield from own
+                yield from (Reading(one, has_known_unit=is_known) for one in quantities(cell.text))
 
 
-def _is_in_cell(claimed: Quantity, cell: Reading) -> bool:
-    return (not claimed.has_unit or cell.may_have_unit_of(claimed)) and agree(claimed, cell.quantity)
-
-
-def _is_held(claimed: Quantity, given: Quantity, units: set[str]) -> bool:
-    """Whether a given number is the claimed one. Its unit may stand apart from it, if it stands there at all."""
-    if claimed.has_unit and not given.has_unit and claimed.kind not in units:
+def _is_held(claimed: Quantity, given: Reading, units: set[str]) -> bool:
+    """Whether a given number is the claimed one. Its unit may stand apart from it, if it stands there at all and the
+    table gives the number no other."""
+    is_unit_elsewhere = claimed.has_unit and not given.quantity.has_unit
+    if is_unit_elsewhere and (given.has_known_unit or claimed.kind not in units):
         return False
-    return agree(claimed, given)
+    return agree(claimed, given.quantity)
 
 
 def _combined(quotes: Sequence[QuotedText]) -> list[Quantity]:
@@ -101,10 +104,11 @@ def _combined(quotes: Sequence[QuotedText]) -> list[Quantity]:
     return found if len(found) <= _MOST_COMBINED else []
 
 
-def _computed(claimed: Quantity, quotes: Sequence[QuotedText], *, is_ratio: bool) -> str | None:
+def _computed(claimed: Quantity, numbers: Sequence[Quantity], *, is_ratio: bool) -> str | None:
     """How the claimed number follows from two numbers of the quotes, or from all of them; None if it does not."""
-    numbers = _combined(quotes)
     for one, other in permutations(numbers, 2):
+        if any(part.kind == claimed.kind and is_rounded_to(claimed, abs(part.value)) for part in (one, other)):
+            continue  # the rest changes nothing
         for kind, value, how in _results(one, other, is_ratio=is_ratio):
             if kind == claimed.kind and is_rounded_to(claimed, abs(value)):
                 return f"{claimed.written} = {how}"
@@ -120,7 +124,8 @@ def _computed(claimed: Quantity, quotes: Sequence[QuotedText], *, is_ratio: bool
 def _results(one: Quantity, other: Quantity, *, is_ratio: bool) -> Iterator[tuple[str, Decimal, str]]:
     """Kind, value and wording of what two numbers give."""
     if one.kind == other.kind:
-        yield one.kind, one.value - other.value, f"{one.written} - {other.written}"
+        if one.value >= other.value:
+            yield one.kind, one.value - other.value, f"{one.written} - {other.written}"
         yield one.kind, one.value + other.value, f"{one.written} + {other.written}"
         if other.value:
             yield PERCENT, 100 * one.value / other.value, f"{one.written} / {other.written}"
@@ -140,8 +145,8 @@ def _is_fraction_held(part: Fraction, quotes: Sequence[QuotedText]) -> bool:
     if part.value in said:
         return True
     numbers = _combined(quotes)
-    given = [*numbers, *(cell.quantity for cell in _cell_readings(quotes))]
-    values = [one.value / 100 if one.kind == PERCENT else one.bare for one in given]
+    held = [one.quantity for one in _quoted_quantities(quotes)]
+    values = [one.value / 100 if one.kind == PERCENT else one.bare for one in held]
     values += [_ratio(one, other) for one, other in permutations(numbers, 2) if other.value]
     values += [_ratio(one, other) for one in numbers for other in [_sum(numbers, one.kind)] if other.value]
     return any(part.is_about(value, _UNCERTAIN) for value in (*said, *values))

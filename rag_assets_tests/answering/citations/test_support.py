@@ -2,7 +2,10 @@
 
 import pytest
 
-from rag_assets.answering.citations.support import EmbeddedSupport, with_support
+from rag_assets.answering.citations.objections import Objection, Reason
+from rag_assets.answering.citations.support import EmbeddedSupport, Scoring, looked_at
+from rag_assets.answering.citations.verification import Outcome, VerifiedClaims
+from rag_assets.answering.drafts import DraftClaim
 from rag_assets.domain import Citation, Claim, Support, Verification
 from rag_assets_tests.answering.builders import WordEncoder
 
@@ -19,8 +22,12 @@ def claim(text: str, *quotes: str) -> Claim:
     )
 
 
+def verified(*claims: Claim) -> VerifiedClaims:
+    return VerifiedClaims(tuple(Outcome(DraftClaim(one.text, ()), one) for one in claims))
+
+
 def support(text: str, *quotes: str, question: str = "") -> Support:
-    [one] = EmbeddedSupport(WordEncoder()).scores([claim(text, *quotes)], question).supports
+    [one] = EmbeddedSupport(WordEncoder()).scores(verified(claim(text, *quotes)), question).supports
     return one
 
 
@@ -35,7 +42,8 @@ def test_a_claim_is_compared_with_the_nearest_sentence_of_its_quotes() -> None:
 
 def test_a_sentence_of_the_paper_gets_no_score_for_being_its_own_quote() -> None:
     """It would be 1 for every answer without a model, beside which a model's claims look badly supported."""
-    quoted, written = EmbeddedSupport(WordEncoder()).scores([claim(QUOTE), claim("Ferritin fell by 12%.")], "").supports
+    claims = verified(claim(QUOTE), claim("Ferritin fell by 12%."))
+    quoted, written = EmbeddedSupport(WordEncoder()).scores(claims, "").supports
 
     assert quoted == Support(score=None, similarity=None, numbers=None, entities=None)
     assert written.score is not None
@@ -83,10 +91,22 @@ def test_claims_keep_their_order_and_all_else_when_they_are_scored() -> None:
     """A score beside the wrong claim is worse than none."""
     claims = [claim("Basalt cools slowly under water."), claim("Ferritin fell by 12% in all groups.")]
 
-    first, second = with_support(claims, EmbeddedSupport(WordEncoder()).scores(claims, ""))
+    first, second = looked_at(verified(*claims), EmbeddedSupport(WordEncoder()).scores(verified(*claims), "")).claims
 
     assert (first.text, first.citations) == (claims[0].text, claims[0].citations)
     assert first.support is not None
     assert second.support is not None
     assert first.support.score < second.support.score
-    assert EmbeddedSupport(WordEncoder()).scores([], "").supports == ()
+    assert EmbeddedSupport(WordEncoder()).scores(verified(), "").supports == ()
+
+
+def test_a_claim_that_the_second_look_does_not_find_supported_is_objected_to_in_its_words() -> None:
+    """Published with a low figure, it would be read like any other; and the model that mends it must know why."""
+    verdicts = [Support(None, None, None, None, judged) for judged in (1.0, 0.5, 0.0)]
+    claims = verified(*(claim(f"Ferritin fell in {place}.") for place in ("Rome", "Oslo", "Bern")))
+
+    looked = looked_at(claims, Scoring(tuple(verdicts), ("", "Oslo is not named", "Bern is not named")))
+
+    assert [one.text for one in looked.claims] == ["Ferritin fell in Rome.", "Ferritin fell in Oslo."]
+    assert [one.support.is_partial for one in looked.claims if one.support] == [False, True]
+    assert [one.objection for one in looked.objected] == [Objection(Reason.NOT_SUPPORTED, "Bern is not named")]

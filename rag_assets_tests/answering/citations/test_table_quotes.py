@@ -2,7 +2,8 @@
 
 import pytest
 
-from rag_assets.answering.citations.verification import Reason, VerifiedClaims, verify
+from rag_assets.answering.citations.objections import Reason
+from rag_assets.answering.citations.verification import VerifiedClaims, verify
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets_tests.answering.builders import chunk
 
@@ -95,11 +96,15 @@ FALSE = {
         ("BMS-986158 has an EC50 of 3.4 nM.", DRUGS, [1]),
         ("In 2019 there were 120 saltwater ducks.", DUCKS, [0]),
         ("The control group had an SD of 93.73.", MOMENTS, [2]),
-        ("The control group had a mean of 3.87 (SD 93.73).", MOMENTS, [2]),
         ("The value of stocks was 32.", PORTFOLIO, [0]),
         ("BMS-986158 has an EC50 of 3.4 nM and an IC50 of 7.7 nM.", DRUGS, [1]),
     ],
 }
+NOT_SEEN_BY_RULES = [
+    ("The control group had a mean of 3.87 (SD 93.73).", MOMENTS, [2]),  # the table says "M" for the mean
+    ("Its IC50 is 3.4 nM.", DRUGS, [1]),  # whatever drug was asked about
+    ("The response was 20 %.", "Response (%): 38 | Dose: 20", [0]),  # the column has no unit of its own
+]
 
 
 @pytest.mark.parametrize(("claim", "table", "rows"), TRUE)
@@ -117,23 +122,23 @@ def test_a_claim_with_what_another_cell_says_is_dropped(claim: str, table: str, 
     kept = verified(claim, table, *rows)
 
     assert kept.claims == ()
-    assert kept.reasons[Reason.CONTRADICTED] == 1
+    assert {Reason.NUMBER_MISSING, Reason.NUMBER_MISPLACED, Reason.NAME_MISSING} & kept.reasons.keys()
 
 
-@pytest.mark.parametrize(
-    ("question", "is_kept"),
-    [("What is the IC50 of BMS-986158?", True), ("What is the IC50 of JQ1?", False), ("", False)],
-)
-def test_a_claim_that_names_no_row_speaks_of_the_one_asked_about(question: str, *, is_kept: bool) -> None:
-    """ "It is 3.4 nM" is the right answer to one question and a wrong one to another."""
-    assert bool(verified("Its IC50 is 3.4 nM.", DRUGS, 1, question=question).claims) is is_kept
+@pytest.mark.parametrize(("claim", "table", "rows"), NOT_SEEN_BY_RULES)
+def test_a_claim_that_does_not_name_its_cell_is_left_to_the_second_look(
+    claim: str, table: str, rows: list[int]
+) -> None:
+    """Rules compare the names of rows and columns as they are written. What names none, or names one by another word
+    than the table, only the second look by a model can hold against the table; without a model it is published."""
+    assert verified(claim, table, *rows).claims
 
 
-def test_a_question_that_holds_a_wrong_number_does_not_make_it_right() -> None:
-    """Who asks "Is it 5.4 nM?" would be told so whatever the paper says."""
+def test_a_wrong_number_that_the_question_holds_is_left_to_the_second_look() -> None:
+    """Answers repeat the numbers they were asked about; only a model can tell that "Is it 5.4 nM?" was not affirmed."""
     question = "Is the IC50 of BMS-986158 5.4 nM?"
 
-    assert not verified("The IC50 of BMS-986158 is 5.4 nM.", DRUGS, 1, question=question).claims
+    assert verified("The IC50 of BMS-986158 is 5.4 nM.", DRUGS, 1, question=question).claims
 
 
 def test_a_table_of_one_row_needs_no_name() -> None:

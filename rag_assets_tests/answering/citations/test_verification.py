@@ -5,16 +5,18 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.answering.citations.verification import Reason, verify
+from rag_assets.answering.citations.objections import Reason
+from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.domain import Box, Citation, Span, Verification
+from rag_assets.domain import Box, Citation, LeftOut, Span, Verification
 from rag_assets_tests.answering.builders import chunk
 
 TEXT = "Ferritin fell in all groups by 12%. Nothing else changed during the study."
 
 
 def draft(chunk_id: str, quote: str) -> DraftAnswer:
-    return DraftAnswer((DraftClaim("A claim.", (DraftCitation(chunk_id, quote),)),))
+    """A claim in the words of its quote: nothing but the quote decides about it."""
+    return DraftAnswer((DraftClaim(quote or "A claim.", (DraftCitation(chunk_id, quote),)),))
 
 
 def test_a_verbatim_quote_is_kept_with_the_page_it_stands_on() -> None:
@@ -229,9 +231,13 @@ def test_the_middle_of_a_second_sentence_is_no_end_for_the_first(quote: str, tex
 )
 def test_a_quote_is_published_with_the_words_that_turn_its_sentence(quote: str, text: str) -> None:
     """Cut short, a true quote says the opposite of its sentence."""
-    published = only_citation(quote, text).quote
+    source = chunk("smith2020", text)
+    [outcome] = verify(draft(source.chunk_id, quote), {source.chunk_id: source}, "").outcomes
 
-    assert published == next(sentence for sentence in re.findall(r"[^.]+\.", text) if quote in sentence).strip()
+    assert (
+        outcome.quotes[0].quote
+        == next(sentence for sentence in re.findall(r"[^.]+\.", text) if quote in sentence).strip()
+    )
 
 
 def test_a_quote_whose_sentence_turns_and_never_ends_is_dropped() -> None:
@@ -269,9 +275,9 @@ def test_an_ellipsis_between_sentences_may_leave_out_anything() -> None:
     source = chunk("smith2020", "Ferritin fell in all groups. Iron did not change. Zinc rose in all of them.")
 
     quote = "Ferritin fell in all groups. … Zinc rose in all of them."
-    [claim] = verify(draft(source.chunk_id, quote), {source.chunk_id: source}, "").claims
+    [outcome] = verify(draft(source.chunk_id, quote), {source.chunk_id: source}, "").outcomes
 
-    assert len(claim.citations) == 2
+    assert [one.quote for one in outcome.quotes] == ["Ferritin fell in all groups.", "Zinc rose in all of them."]
 
 
 @pytest.mark.parametrize(
@@ -302,7 +308,7 @@ def test_a_quote_in_a_script_without_blanks_is_found() -> None:
     assert only_citation(text[4:30], text).verification is Verification.EXACT
 
 
-def test_a_claim_that_contradicts_a_number_of_its_quote_is_dropped_and_counted() -> None:
+def test_a_claim_with_another_number_than_its_quote_is_dropped_and_told() -> None:
     """A true quote beside a wrong figure is believed."""
     source = chunk("smith2020", TEXT)
     cited = (DraftCitation(source.chunk_id, "Ferritin fell in all groups by 12%."),)
@@ -311,7 +317,8 @@ def test_a_claim_that_contradicts_a_number_of_its_quote_is_dropped_and_counted()
     verified = verify(proposed, {source.chunk_id: source}, "Did ferritin fall?")
 
     assert [claim.text for claim in verified.claims] == ["It fell by 12%."]
-    assert verified.reasons == {Reason.CONTRADICTED: 1}
+    assert verified.reasons == {Reason.NUMBER_MISSING: 1}
+    assert verified.left_out == (LeftOut("It fell by 21%.", "21% stands in none of its quotes", cited[0].quote),)
 
 
 def test_a_quote_of_text_that_talks_to_a_model_is_dropped() -> None:

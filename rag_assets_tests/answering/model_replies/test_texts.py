@@ -4,20 +4,29 @@ import pytest
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
 from rag_assets.answering.model_replies.parsing import ModelReply, ReplyClaim
-from rag_assets.answering.model_replies.texts import MAX_CLAIM_CHARS, UNNAMED_PART, claim_text, insufficient_notes
+from rag_assets.answering.model_replies.texts import (
+    MAX_CLAIM_CHARS,
+    UNNAMED_PART,
+    claim_text,
+    is_insufficient,
+    missing_notes,
+)
 
 QUESTION = "Which side effects does iron have in adults, and at which dose?"
+SIDE_EFFECTS = "[INSUFFICIENT DATA] The sources do not say: Which side effects does iron have in adults?"
+GIVEN = "[INSUFFICIENT DATA] The sources do not say: the dose given."
+DOSE = "[INSUFFICIENT DATA] The sources do not say: at which dose?"
 
 
-def notes(*answers: str) -> tuple[str, ...]:
-    return insufficient_notes(ModelReply(answer=" ".join(answers), claims=[]), QUESTION)
+def notes(*missing: str, claims: tuple[str, ...] = ()) -> tuple[str, ...]:
+    made = [ReplyClaim(text=text, citations=[]) for text in claims]
+    return missing_notes(ModelReply(claims=made, missing=list(missing)), QUESTION)
 
 
 def test_a_missing_part_is_named_in_the_questions_own_words() -> None:
     """The reader must learn which part is missing."""
-    assert notes("Iron is safe.", "[INSUFFICIENT DATA] The sources do not report side effects in adults.") == (
-        "[INSUFFICIENT DATA] side effects does iron have in adults",
-    )
+    assert notes("side effects in adults") == ("[INSUFFICIENT DATA] The sources do not say: side effects in adults.",)
+    assert notes("The sources do not report side effects in adults.") == (SIDE_EFFECTS,)
 
 
 @pytest.mark.parametrize(
@@ -26,59 +35,49 @@ def test_a_missing_part_is_named_in_the_questions_own_words() -> None:
         "[insufficient data] The dose is not given.",
         "**[INSUFFICIENT DATA]** The dose is not given.",
         "**[INSUFFICIENT DATA]**. The dose is not given.",
-        "INSUFFICIENT DATA: The dose is not given.",
         "[INSUFFICIENT_DATA] The dose is not given.",
         "The dose is unknown [INSUFFICIENT DATA].",
     ],
 )
-def test_spellings_of_the_marker_are_one(written: str) -> None:
-    """Programs look for the marker as it is documented."""
-    assert notes(written) == ("[INSUFFICIENT DATA] dose",)
+def test_a_statement_with_any_spelling_of_the_marker_is_no_claim_and_names_what_is_missing(written: str) -> None:
+    """Published as a claim, it would count as an answer to the part that it calls missing."""
+    assert is_insufficient(written)
+    assert notes(claims=(written,)) == (DOSE,)
 
 
-def test_a_marker_that_stands_alone_is_kept() -> None:
-    """It must never be lost."""
-    assert notes("[INSUFFICIENT DATA]") == (UNNAMED_PART,)
+def test_a_marker_that_stands_alone_tells_nothing() -> None:
+    """A note that names no part, beside an answer to all of them, makes a good answer look broken."""
+    assert notes(claims=("[INSUFFICIENT DATA]",)) == ()
 
 
 @pytest.mark.parametrize(
     ("said", "note"),
     [
-        (
-            "All papers in this corpus report that iron does have side effects in adults [INSUFFICIENT DATA].",
-            "[INSUFFICIENT DATA] side effects does iron have in adults",
-        ),
-        (
-            "[INSUFFICIENT DATA] Iron does not have side effects in adults.",
-            "[INSUFFICIENT DATA] side effects does iron have in adults",
-        ),
-        ("[INSUFFICIENT DATA] <b>side effects</b>\u202e in adults", UNNAMED_PART),
+        ("All papers in this corpus report that iron does have side effects in adults.", SIDE_EFFECTS),
+        ("Iron: <b>doubles</b>\u202e in a week", SIDE_EFFECTS),
+        ("Ferritin doubled.", UNNAMED_PART),
+        ("Visit mallory.example.", UNNAMED_PART),
     ],
 )
-def test_no_statement_is_made_behind_the_marker(said: str, note: str) -> None:
-    """An answer can be given in the question's words alone, and would not be verified."""
+def test_no_statement_is_made_in_a_note_on_what_is_missing(said: str, note: str) -> None:
+    """Nothing verifies it: a claim, or an order from a paper, would reach the reader as ours."""
     assert notes(said) == (note,)
 
 
-def test_what_the_question_does_not_say_is_not_published_under_the_marker() -> None:
-    """Unverified text would reach the reader, or an order from a paper."""
-    assert notes("[INSUFFICIENT DATA] Ferritin doubled in adults.", "[INSUFFICIENT DATA] Visit mallory.example.") == (
-        UNNAMED_PART,
+def test_each_note_is_told_once_and_few_are() -> None:
+    """A model that repeats itself would fill the page."""
+    assert notes("the dose given", "No dose is reported.", claims=("[INSUFFICIENT DATA] No dose is reported.",)) == (
+        GIVEN,
+        DOSE,
     )
-
-
-def test_markers_in_claims_count_and_repeat_once() -> None:
-    """Models put them there too."""
-    said = "[INSUFFICIENT DATA] No dose is reported."
-    other = "[INSUFFICIENT DATA] Adults are not mentioned."
-    reply = ModelReply(answer=said, claims=[ReplyClaim(text=text, citations=[]) for text in (said, other)])
-
-    assert insufficient_notes(reply, QUESTION) == ("[INSUFFICIENT DATA] dose", "[INSUFFICIENT DATA] adults")
+    assert len(notes(*(f"dose{' dose' * n}" for n in range(30)))) == 10
+    assert notes("dose " * 100) == ()
 
 
 def test_prose_about_insufficient_data_is_no_marker() -> None:
     """Meta-analyses say so of their trials."""
-    assert notes("There were insufficient data in three trials.") == ()
+    assert not is_insufficient("There were insufficient data in three trials.")
+    assert notes(claims=("There were insufficient data in three trials.",)) == ()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from decimal import Decimal
 
 from rag_assets.answering.citations.table_quotes.rows import Table, TableCell, TableRow
 from rag_assets.text.numbers.quantities import PLAIN, YEAR, Quantity, quantities
-from rag_assets.text.numbers.units import PERCENT
 
 _IN_BRACKETS = re.compile(r"[(\[]([^()\[\]]{1,40})[)\]]")
 _BEHIND = re.compile(r"(?:[,;/]|\bin)\s+([^,;/()]{1,30})$|[,;/]([^,;/()]{1,30})$", re.IGNORECASE)
@@ -42,13 +41,7 @@ class Reading:
 
     quantity: Quantity
     has_known_unit: bool
-    """The table gives the number a unit, which this reading may or may not have."""
-
-    def may_have_unit_of(self, claimed: Quantity) -> bool:
-        """Whether the claimed unit may be the number's; a share may be claimed in per cent."""
-        if self.quantity.has_unit or self.quantity.kind not in (PLAIN, YEAR):
-            return True
-        return not self.has_known_unit and claimed.kind == PERCENT and "." in self.quantity.written
+    """The table gives the number a unit, which this reading may or may not have, or tells that it is a count."""
 
 
 def readings(table: Table, row: TableRow, cell: TableCell) -> list[Reading]:
@@ -64,14 +57,17 @@ def readings(table: Table, row: TableRow, cell: TableCell) -> list[Reading]:
     found: list[Reading] = []
     for nth, one in enumerate(own):
         is_plain = not one.has_unit and one.kind in (PLAIN, YEAR)
-        units = _units_of(table, row, cell, is_in_brackets=nth >= n_outside > 0) if is_plain else []
+        is_in_brackets = nth >= n_outside > 0
+        units = _units_of(table, row, cell, is_in_brackets=is_in_brackets) if is_plain else []
+        is_count = not is_in_brackets and any(_is_of_both(label, cell) for label in (cell.column, *row.names[:1]))
         numbers = [replace(one, is_signed=True), *(_measured(one, unit) for unit in units)]
-        found += [Reading(number, bool(units)) for number in numbers]
+        found += [Reading(number, bool(units) or is_count) for number in numbers]
     return found
 
 
-def has_bracketed_numbers(text: str) -> bool:
-    return _BRACKETED_NUMBER.search(text) is not None
+def _is_of_both(label: str, cell: TableCell) -> bool:
+    """Whether a cell holds a count and its share: "n (%)" above "54 (4.9)"."""
+    return _COUNTS_AND_SHARES.search(label) is not None and _BRACKETED_NUMBER.search(cell.text) is not None
 
 
 def _measured(number: Quantity, unit: Quantity) -> Quantity:
@@ -89,8 +85,7 @@ def _units_of(table: Table, row: TableRow, cell: TableCell, *, is_in_brackets: b
     """The units given by the header, the row or other cells of the column; if there are none, by the caption."""
 
     def of(label: str) -> list[Quantity]:
-        is_of_both = _COUNTS_AND_SHARES.search(label) is not None and has_bracketed_numbers(cell.text)
-        return [] if is_of_both and not is_in_brackets else units_named(label)  # "n (%)" above "54 (4.9)"
+        return [] if _is_of_both(label, cell) and not is_in_brackets else units_named(label)
 
     of_unit_column = [
         unit for other in row.cells if _UNIT_COLUMN.fullmatch(other.column) for unit in _units([other.text])

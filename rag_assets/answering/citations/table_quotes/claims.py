@@ -6,7 +6,7 @@ that names neither is not objected to. Whether a number stands in the quoted cel
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
@@ -29,8 +29,17 @@ def misplaced_numbers(claim: str, rows: Sequence[QuotedRows]) -> list[str]:
     if any(_states_a_row(claim, some) for some in rows):
         return []
     said = _Said.of(claim)
-    found = [written for some in _of_one_table(rows) for written in _Cells(some, said).misplaced()]
+    found = [written for some in _by_table(rows) for written in _Cells(some, said).misplaced()]
     return list(dict.fromkeys(found))
+
+
+def _by_table(rows: Sequence[QuotedRows]) -> list[QuotedRows]:
+    """The quoted cells, put together where two quotes are rows of one table."""
+    cells: dict[tuple[str, int], dict[tuple[int, TableCell], None]] = {}
+    tables = {(some.chunk_text, some.table.rows[0].start): some for some in rows}
+    for some in rows:
+        cells.setdefault((some.chunk_text, some.table.rows[0].start), {}).update(dict.fromkeys(some.cells))
+    return [replace(some, cells=tuple(cells[key])) for key, some in tables.items()]
 
 
 @dataclass(frozen=True)
@@ -45,12 +54,14 @@ class _Said:
         text = normalized_numbers(claim)
         placed = placed_quantities(text)
         numbers = tuple((start, one) for start, _, one in placed if not one.is_vague)
-        words = (word for word in placed_stems(text) if not any(start <= word[0] < end for start, end, _ in placed))
+        words = (word for word in placed_stems(text) if not any(_is_part(word, text[s:e], s) for s, e, _ in placed))
         return cls(numbers[:MAX_COMPARED], tuple(words))
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        return frozenset(stem for _, stem in self.places)
+        """The words that are no numbers: of a row that is called "0", any 0 of the claim would be the name."""
+        starts = {start for start, _ in self.numbers}
+        return frozenset(stem for at, stem in self.places if at not in starts)
 
     def names(self, stems: frozenset[str]) -> bool:
         return bool(stems) and len(stems & self.stems) >= _NAMED_FROM * len(stems)
@@ -102,7 +113,8 @@ class _Cells:
         )
 
     def _is_named_instead(self, name: frozenset[str], own: frozenset[str]) -> bool:
-        return bool(own - name) and self.said.names(name - own) and not self.said.stems & (own - name)
+        is_named = self.said.names(name - own) or (name < own and name <= self.said.stems)
+        return is_named and bool(own - name) and not self.said.stems & (own - name)
 
     def _exchanged(self) -> Iterator[str]:
         """Two numbers that the claim gives in the other order than the names of their rows or columns."""
@@ -126,12 +138,9 @@ class _Cells:
         return [at for at, stem in self.said.places if stem in stems]
 
 
-def _of_one_table(rows: Sequence[QuotedRows]) -> Iterator[QuotedRows]:
-    """The quoted rows with those of one table together, whatever quotes they come from."""
-    tables = dict.fromkeys((some.table, some.chunk_text) for some in rows)
-    for table, chunk_text in tables:
-        own = (cell for some in rows if (some.table, some.chunk_text) == (table, chunk_text) for cell in some.cells)
-        yield QuotedRows(table, tuple(dict.fromkeys(own)), chunk_text)
+def _is_part(word: tuple[int, str], number: str, start: int) -> bool:
+    """Whether a word is part of a number; one that is the whole of it may be a name: the 2 of "Pen 2"."""
+    return start <= word[0] < start + len(number) and word[1] != number
 
 
 def _holds(given: Sequence[Quantity], number: Quantity) -> bool:
