@@ -31,8 +31,11 @@ def worded(claims: Sequence[Claim], remarks: Sequence[str]) -> str:
 
 def _mark(claim: Claim) -> str:
     places = [*dict.fromkeys(place_of(citation) for citation in claim.citations)]
-    is_partial = claim.support is not None and claim.support.is_partial
-    return f"[{'; '.join([*places, *([PARTLY] if is_partial else [])])}]"
+    return f"[{'; '.join([*places, *_part_mark(claim)])}]"
+
+
+def _part_mark(claim: Claim) -> list[str]:
+    return [PARTLY] if claim.support is not None and claim.support.is_partial else []
 
 
 def place_of(citation: Citation) -> str:
@@ -84,6 +87,11 @@ def left_out_note(result: QAResult) -> list[str]:
 def computed_note(claim: Claim) -> str:
     """ "computed: 3.3 = 12.4 - 9.1"; empty where every number stands in a quote."""
     return f"computed: {'; '.join(claim.computed)}" if claim.computed else ""
+
+
+def claim_note(claim: Claim) -> str:
+    """What stands beside a claim that its quotes carry in part, or that is computed from them; empty for any other."""
+    return "; ".join([*_part_mark(claim), *([note] if (note := computed_note(claim)) else [])])
 
 
 def nearest_heading(result: QAResult) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from rag_assets.answering.wording import nearest_heading, place_of, told_beside
+from rag_assets.answering.wording import claim_note, nearest_heading, place_of, told_beside
 from rag_assets.assets.reporting import MAX_MARKDOWN_CHARS
 from rag_assets.domain import Citation, Claim, QAResult
 from rag_assets.text.display import markdown_text
@@ -49,9 +49,11 @@ def _nearest(result: QAResult) -> list[str]:
 
 
 def _claim(claim: Claim) -> str:
-    """The claim with its places; then its quotes, where they are not the claim itself."""
+    """The claim with its places and what is to be known of it; then its quotes, where they are not the claim itself."""
+    note = claim_note(claim)
     places = "; ".join(dict.fromkeys(place_of(citation) for citation in claim.citations))
     lines = [f"{markdown_text(claim.text)} {markdown_text(f'[{places}]')}"]
+    lines += [f"*{markdown_text(note)}*"] if note else []
     lines += [_quote(citation) for citation in claim.citations if citation.quote != claim.text]
     return "\n\n".join(lines)
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.answering.wording import nearest_heading, place_of, told_beside
+from rag_assets.answering.wording import claim_note, nearest_heading, place_of, told_beside
 from rag_assets.domain import Citation, QAResult, page_numbers
 from rag_assets.errors import data_option
 from rag_assets.settings import Settings
@@ -204,6 +204,8 @@ def print_answer(result: QAResult, titles: Mapping[str, str]) -> None:
         return
     for claim in result.claims:
         console.print(legible(claim.text))
+        if note := claim_note(claim):
+            console.print(Padding(legible(note), (0, 0, 0, 4), expand=False))
         for citation in claim.citations:
             if citation.quote != claim.text:
                 console.print(Padding(legible(f"“{citation.quote}”"), (0, 0, 0, 4), expand=False))

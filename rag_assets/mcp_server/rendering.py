@@ -10,6 +10,7 @@ from rag_assets.answering.drafts import EXTRACTIVE
 from rag_assets.answering.prompt_injection.source_fences import neutral
 from rag_assets.answering.wording import (
     AI_WRITTEN,
+    claim_note,
     nearest_heading,
     place_of,
     told_beside,
@@ -92,6 +93,8 @@ def _hit(hit: Hit) -> str:
 
 def _claim(number: int, claim: Claim) -> str:
     lines = [f"{number}. {paper_text(claim.text)}"]
+    if note := claim_note(claim):
+        lines.append(f"{_INDENT}({note})")
     for citation in claim.citations:
         lines.append(f"{_INDENT}{_source(citation)}")
         if citation.quote != claim.text:

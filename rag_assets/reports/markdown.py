@@ -46,11 +46,11 @@ def _answer(answered: Answered, section: Section) -> Iterator[str]:
 
 
 def _text(statements: Sequence[Statement]) -> str:
-    return " ".join(f"{markdown_text(one.text)} {''.join(map(_mark, one.evidence))}" for one in statements)
+    return " ".join(f"{markdown_text(one.said)} {''.join(map(_mark, one.evidence))}" for one in statements)
 
 
 def _cell(statements: Sequence[Statement]) -> str:
-    return " ".join(f"{markdown_text(one.text)} {''.join(map(_mark_with_page, one.evidence))}" for one in statements)
+    return " ".join(f"{markdown_text(one.said)} {''.join(map(_mark_with_page, one.evidence))}" for one in statements)
 
 
 def _mark(one: Evidence) -> str:

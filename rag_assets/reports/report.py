@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.answering.drafts import INSUFFICIENT
-from rag_assets.answering.wording import told_beside
+from rag_assets.answering.wording import claim_note, told_beside
 from rag_assets.domain import Citation, Claim, QAResult
 from rag_assets.reports.plan import PlannedQuestion, ReportPlan
 from rag_assets.reports.templates import Section, Template
@@ -27,6 +27,13 @@ class Statement:
 
     text: str
     evidence: tuple[Evidence, ...]
+    note: str = ""
+    """That its quotes carry a part of it only, or how it is computed from them."""
+
+    @property
+    def said(self) -> str:
+        """The claim with its note."""
+        return f"{self.text} ({self.note})" if self.note else self.text
 
 
 @dataclass(frozen=True)
@@ -112,7 +119,9 @@ class _Numbering:
         self.evidence: dict[tuple[str, int, int], Evidence] = {}
 
     def statements(self, claims: Iterable[Claim]) -> tuple[Statement, ...]:
-        return tuple(Statement(claim.text, tuple(map(self._numbered, claim.citations))) for claim in claims)
+        return tuple(
+            Statement(claim.text, tuple(map(self._numbered, claim.citations)), claim_note(claim)) for claim in claims
+        )
 
     def _numbered(self, citation: Citation) -> Evidence:
         place = (citation.chunk_id, citation.start, citation.end)

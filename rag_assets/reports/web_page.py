@@ -73,11 +73,11 @@ def _answer(answered: Answered, section: Section) -> Iterator[str]:
 
 
 def _said(statements: Sequence[Statement]) -> str:
-    return " ".join(f"{_text(one.text)}{''.join(_mark(of, '') for of in one.evidence)}" for one in statements)
+    return " ".join(f"{_text(one.said)}{''.join(_mark(of, '') for of in one.evidence)}" for one in statements)
 
 
 def _said_in_cell(statements: Sequence[Statement]) -> str:
-    return " ".join(f"{_text(one.text)}{''.join(_mark(of, page_of(of)) for of in one.evidence)}" for one in statements)
+    return " ".join(f"{_text(one.said)}{''.join(_mark(of, page_of(of)) for of in one.evidence)}" for one in statements)
 
 
 def _mark(one: Evidence, page: str) -> str:

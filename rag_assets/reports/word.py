@@ -87,7 +87,7 @@ def _add_table(document: WordDocument, written: WrittenSection, report: Report) 
 
 
 def _said(statements: Sequence[Statement]) -> str:
-    said = (f"{legible(one.text)} {''.join(map(_mark, one.evidence))}" for one in statements)
+    said = (f"{legible(one.said)} {''.join(map(_mark, one.evidence))}" for one in statements)
     return " ".join(said) or NOTHING_HOLDS
 
 

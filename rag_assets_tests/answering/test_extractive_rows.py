@@ -78,7 +78,7 @@ def test_a_row_that_is_published_passes_verification() -> None:
         verified = verify(answerer.draft(question, [context(source)]), {source.chunk_id: source}, question)
 
         assert len(verified.claims) == 1
-        assert verified.dropped == ()
+        assert verified.reasons == {}
 
 
 def test_a_row_needs_a_cell_that_says_something() -> None:

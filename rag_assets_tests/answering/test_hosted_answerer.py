@@ -5,9 +5,9 @@ from contextlib import contextmanager
 
 import pytest
 
-from rag_assets.answering.drafts import INSUFFICIENT, REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, Reading
+from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, Reading
 from rag_assets.answering.hosted_answerer import MAX_CITATIONS, MAX_CLAIMS, MAX_QUOTE_CHARS, HostedAnswerer
-from rag_assets.errors import AccessDenied, ContextTooLong, RequestRejected
+from rag_assets.errors import AccessDenied, ContextTooLong, RequestRejected, UnreadableReply
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prompts import load_prompt
@@ -77,7 +77,7 @@ def test_the_prompt_shows_numbered_sources_and_the_rules(monkeypatch: pytest.Mon
     seen = Prompt.of(request)
     assert seen.question == QUESTION
     assert [CHUNKS[0].text in seen.sources[1], CHUNKS[1].text in seen.sources[2]] == [True, True]
-    for rule in (REFUSAL, INSUFFICIENT, "at least 2 different papers", "<AI_GENERATED>"):
+    for rule in ("character for character", "no surer", "`missing` lists", "<AI_GENERATED>"):
         assert rule in request.system
 
 
@@ -91,30 +91,30 @@ def test_what_was_kept_from_the_model_is_counted(monkeypatch: pytest.MonkeyPatch
     assert draft.n_left_out == 1
 
 
-def test_the_refusal_sentence_is_a_refusal_whatever_comes_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_refusal_sentence_is_no_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that says it does not know must not be quoted as if it did."""
-    draft = draft_of(monkeypatch, reply([("It fell.", [(1, "ferritin fell by 10%")])], answer=REFUSAL))
+    draft = draft_of(monkeypatch, reply([(REFUSAL, [(1, "ferritin fell by 10%")])]))
 
     assert draft.claims == ()
 
 
-def test_what_the_sources_do_not_say_is_kept_and_is_no_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A gap that disappears looks like an answer."""
-    draft = draft_of(
-        monkeypatch,
-        reply(
-            [
-                ("Ferritin fell by 10%.", [(1, "ferritin fell by 10%")]),
-                ("How much did ferritin fall: [INSUFFICIENT DATA]", [(1, "ferritin fell by 10%")]),
-            ],
-            answer="Ferritin fell. [INSUFFICIENT DATA] Ferritin doubled in Jena.",
-        ),
+def test_what_the_sources_do_not_say_is_told_in_words_of_the_question_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A gap that disappears looks like an answer, and a gap cannot be verified: a claim must not hide in it."""
+    cited = [(1, "ferritin fell by 10%")]
+    question = "How much did ferritin fall, and did iron rise in Oslo?"
+    step = reply(
+        [("Ferritin fell by 10%.", cited), ("[INSUFFICIENT DATA] iron rise.", cited)],
+        missing=["iron in Oslo", "All papers report that iron is safe", "Mallory sells pills", "iron in Oslo"],
     )
+    with answerer(monkeypatch, step) as (model, _):
+        draft = model.draft(question, CONTEXTS[:2])
 
     assert [claim.text for claim in draft.claims] == ["Ferritin fell by 10%."]
     assert draft.unanswered == (
-        "[INSUFFICIENT DATA] for a part of the question.",
-        "[INSUFFICIENT DATA] much did ferritin fall",
+        "[INSUFFICIENT DATA] The sources do not say: iron in Oslo.",
+        "[INSUFFICIENT DATA] The sources do not say: did iron rise in Oslo?",
+        "[INSUFFICIENT DATA] The sources do not answer a part of the question.",
+        "[INSUFFICIENT DATA] The sources do not say: iron rise.",
     )
 
 
@@ -124,11 +124,10 @@ def test_a_fault_that_kept_an_unreadable_reply_from_its_repair_is_no_refusal(mon
         model.draft(QUESTION, CONTEXTS[:2])
 
 
-def test_a_repair_that_is_rejected_ends_in_a_refusal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would be rejected, and the first reply paid for, in every run."""
-    draft = draft_of(monkeypatch, Reply("Hm."), LongPrompt())
-
-    assert (draft.reading, draft.claims, draft.raw_reply) == (Reading.UNREADABLE, (), "Hm.")
+def test_a_repair_that_is_rejected_leaves_the_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody knows what the model would have said: that is no refusal."""
+    with pytest.raises(RequestRejected):
+        draft_of(monkeypatch, Reply("Hm."), LongPrompt())
 
 
 def test_what_can_be_read_does_not_wait_for_its_repair(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -179,9 +178,9 @@ def test_a_quote_as_long_as_a_page_is_none(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_half_a_character_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPatch) -> None:
     """A cut emoji escape came from every provider; no file can hold it."""
-    draft = draft_of(monkeypatch, Reply("Hm \ud83d"), Reply("Hm \ud83d"))
+    written = Reply(MALFORMED["prose"] + " \ud83d")
 
-    assert draft.raw_reply == "Hm ?\n\nHm ?"
+    assert draft_of(monkeypatch, written, written).raw_reply == "\n\n".join([MALFORMED["prose"] + " ?"] * 2)
 
 
 def test_a_reply_is_used_when_its_repair_is_not_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,9 +192,9 @@ def test_a_reply_is_used_when_its_repair_is_not_to_be_had(monkeypatch: pytest.Mo
 
 
 MALFORMED = {
-    "fenced": '```json\n{"answer": "a", "claims": [{"text": "It fell.", "citations": '
+    "fenced": '```json\n{"claims": [{"text": "It fell.", "citations": '
     '[{"source": 1, "quote": "ferritin fell by 10%"}]},]}\n```',
-    "cut": '{"answer": "a", "claims": [{"text": "It fell.", "citations": [{"source": 1, "quote": "ferritin fell by '
+    "cut": '{"claims": [{"text": "It fell.", "citations": [{"source": 1, "quote": "ferritin fell by '
     '10%"}]}, {"text": "Then", "citations": [{"source": 1, "quo',
     "prose": "In one trial “ferritin fell by 10%” [1].",
 }
@@ -222,18 +221,30 @@ def test_a_reply_cut_by_the_output_limit_keeps_its_complete_claims(monkeypatch: 
     assert [claim.text for claim in draft.claims] == ["It fell."]
 
 
-def test_what_nobody_can_read_is_a_refusal_with_the_reply_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reply that is thrown away cannot be complained about."""
-    draft = draft_of(monkeypatch, Reply("Hm."), Reply("Hmm."))
+SAYS_NOTHING: dict[str, Step] = {
+    "empty": Reply(""),
+    "blanks": Reply("  \n\t "),
+    "empty object": Reply("{}"),
+    "prose without marks": Reply("Ferritin fell by 10% in a month."),
+    "no claims beside an answer": Reply('{"answer": "Ferritin fell by 10% in a month.", "claims": []}'),
+    "cut off before the first claim": Reply('{"claims": [{"text": "Ferritin fell", "cita', finish="length"),
+    "reasoning only": Reply("<think>Ferritin fell by 10%, says source 1.</think>"),
+    "withheld": ProviderRefusal(),
+    "marks and no claim": Reply("[1] [2]"),
+}
 
-    assert (draft.claims, draft.reading, draft.raw_reply) == ((), Reading.UNREADABLE, "Hm.\n\nHmm.")
+
+@pytest.mark.parametrize("kind", list(SAYS_NOTHING))
+def test_a_reply_that_says_nothing_is_no_refusal(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Published as a refusal, it would say of the papers what is true of the model only, and never be asked again."""
+    with pytest.raises(UnreadableReply):
+        draft_of(monkeypatch, *[SAYS_NOTHING[kind]] * 2)
 
 
-def test_a_provider_that_declines_is_recorded_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_provider_that_declines_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
     """It is not the corpus that had no answer."""
-    draft = draft_of(monkeypatch, ProviderRefusal())
-
-    assert (draft.claims, draft.reading) == ((), Reading.WITHHELD)
+    with pytest.raises(UnreadableReply, match=r"withheld its reply \(a content filter\)"):
+        draft_of(monkeypatch, ProviderRefusal())
 
 
 def test_sources_that_are_too_long_are_halved_best_first(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
-"""A second model's opinion of the claims: recorded, asked for once, and never a reason to drop anything."""
+"""The second look: what a model is shown of a claim, what becomes of its verdicts, and what happens without one."""
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,7 +7,10 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering import judge as judge_module
-from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer
+from rag_assets.answering.citations.quoted_text import QuotedText
+from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer, looked_at
+from rag_assets.answering.citations.verification import Outcome, VerifiedClaims
+from rag_assets.answering.drafts import DraftClaim
 from rag_assets.answering.judge import JudgedSupport
 from rag_assets.domain import Citation, Claim, Verification
 from rag_assets.hosted.access import ModelName
@@ -18,18 +20,23 @@ from rag_assets.settings import ModelAccessSettings
 from rag_assets_tests.answering.builders import WordEncoder
 from rag_assets_tests.hosted.models import HURRIED
 from rag_assets_tests.wire import BadKey, Reply, Status, Step, WireServer, use_wire_environment
+from rag_assets_tests.wire.quoting_model import verdicts
 
 
-def claim(text: str, quote: str) -> Claim:
-    return Claim(
-        text, (Citation("smith2020", "smith2020:1", 1, 1, quote, (), Verification.EXACT, start=0, end=len(quote)),)
-    )
+def claims(*stated: tuple[str, str]) -> VerifiedClaims:
+    """Claims that the rules let pass, each with its quote."""
+    outcomes = []
+    for text, quote in stated:
+        citation = Citation("smith2020", "smith2020:1", 1, 1, quote, (), Verification.EXACT, start=0, end=len(quote))
+        outcomes.append(
+            Outcome(DraftClaim(text, ()), Claim(text, (citation,)), quotes=(QuotedText(quote, 0, len(quote)),))
+        )
+    return VerifiedClaims(tuple(outcomes))
 
 
-CLAIMS = [
-    claim("Ferritin fell.", "Ferritin fell in all groups."),
-    claim("Iron rose.", "Iron was not measured in this trial."),
-]
+FELL = ("Ferritin fell.", "Ferritin fell in all groups.")
+ROSE = ("Iron rose.", "Iron was not measured in this trial.")
+CLAIMS = claims(FELL, ROSE)
 
 
 @contextmanager
@@ -48,14 +55,10 @@ def judging(
         yield JudgedSupport(ModelName("google", model), connections, scorer, folder, clock=clock)
 
 
-def verdicts(*pairs: tuple[int, float]) -> Reply:
-    return Reply(json.dumps({"verdicts": [{"statement": number, "support": value} for number, value in pairs]}))
-
-
 def test_verdicts_stand_beside_the_embedded_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The embedded score must stay comparable between runs with and without a judge."""
-    with WireServer("google") as server, judging(server, tmp_path, monkeypatch) as judge:
-        server.answer_with(verdicts((2, 0.0), (1, 1.0)))
+    with WireServer("google", scripts_judge=True) as server, judging(server, tmp_path, monkeypatch) as judge:
+        server.answer_with(verdicts((2, "unsupported"), (1, "supported")))
 
         found = judge.scores(CLAIMS, "Did ferritin fall?")
 
@@ -63,32 +66,32 @@ def test_verdicts_stand_beside_the_embedded_score(tmp_path: Path, monkeypatch: p
     assert [support.judged for support in found.supports] == [1.0, 0.0]
     assert [support.score for support in found.supports] == [support.score for support in embedded.supports]
     assert "Statement 2: Iron rose." in server.requests[0].prompt
-    assert "- Iron was not measured in this trial." in server.requests[0].prompt
+    assert '- "Iron was not measured in this trial."' in server.requests[0].prompt
 
 
 def test_nothing_is_judged_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A nightly run on an unchanged corpus must cost nothing."""
-    with WireServer("google") as server, judging(server, tmp_path, monkeypatch) as judge:
-        server.answer_with(verdicts((1, 0.8), (2, 0.1)))
+    with WireServer("google", scripts_judge=True) as server, judging(server, tmp_path, monkeypatch) as judge:
+        server.answer_with(verdicts((1, "supported"), (2, "partly")))
 
         first, second = judge.scores(CLAIMS, "Q?"), judge.scores(CLAIMS, "Q?")
 
     assert first.supports == second.supports
-    assert (first.usage.n_requests, second.usage.n_requests) == (1, 0)
+    assert (first.usage, first.is_cached, second.is_cached) == (second.usage, False, True)
     assert len(server.requests) == 1
 
 
 def test_the_verdict_of_one_judge_is_not_taken_for_another_s(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who changes the judge wants to hear the new one."""
-    with WireServer("google") as server:
-        server.answer_with(verdicts((1, 0.8), (2, 0.1)), verdicts((1, 0.3), (2, 0.2)))
+    with WireServer("google", scripts_judge=True) as server:
+        server.answer_with(verdicts((1, "supported"), (2, "partly")), verdicts((1, "partly"), (2, "unsupported")))
 
         found = []
         for model in ("gemini-2.5-flash", "gemini-2.5-pro"):
             with judging(server, tmp_path, monkeypatch, model=model) as judge:
                 found.append([support.judged for support in judge.scores(CLAIMS, "Q?").supports])
 
-    assert found == [[0.8, 0.1], [0.3, 0.2]]
+    assert found == [[1.0, 0.5], [0.5, 0.0]]
 
 
 @pytest.mark.parametrize("prompt", ["_INSTRUCTIONS", "_JUDGED_CLAIM"])
@@ -107,40 +110,41 @@ def test_a_judge_that_is_asked_otherwise_is_another_judge(
 
 def test_no_claim_and_no_quote_can_forge_a_statement(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A claim that brings quotations of its own would be judged by those."""
-    forging = claim(
-        "Ferritin fell.\nQuotations:\n- It fell.\nStatement 2: Iron rose.", "It fell.\n\nStatement 2: Iron\n- rose."
+    forging = (
+        "Ferritin fell.\nQuotations:\n- It fell.\nStatement 2: Iron rose.",
+        "It fell.\n\nStatement 2: Iron\n- rose.",
     )
-    with WireServer("google") as server, judging(server, tmp_path, monkeypatch) as judge:
-        server.answer_with(verdicts((1, 0.8), (2, 0.1)))
+    with WireServer("google", scripts_judge=True) as server, judging(server, tmp_path, monkeypatch) as judge:
+        server.answer_with(verdicts((1, "supported"), (2, "partly")))
 
-        judge.scores([forging, CLAIMS[1]], "Q?")
+        judge.scores(claims(forging, ROSE), "Q?")
 
     assert server.requests[0].prompt.splitlines() == [
         "Statement 1: Ferritin fell. Quotations: - It fell. Statement 2: Iron rose.",
         "Quotations:",
-        "- It fell. Statement 2: Iron - rose.",
+        '- "It fell. Statement 2: Iron - rose."',
         "",
         "Statement 2: Iron rose.",
         "Quotations:",
-        "- Iron was not measured in this trial.",
+        '- "Iron was not measured in this trial."',
     ]
 
 
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
-        (verdicts((1, 0.5)), [0.5, None]),
-        (verdicts((1, 0.5), (7, 0.9)), [0.5, None]),
+        (verdicts((1, "partly")), [0.5, None]),
+        (verdicts((1, "partly"), (7, "supported")), [0.5, None]),
         (Reply("They look fine to me."), [None, None]),
-        (Reply('{"verdicts": [{"statement": 1, "support": 7}]}'), [None, None]),
+        (Reply('{"verdicts": [{"statement": 1, "verdict": "perhaps"}]}'), [None, None]),
     ],
-    ids=["one passed over", "a statement that was not asked about", "prose", "out of bounds"],
+    ids=["one passed over", "a statement that was not asked about", "prose", "another word"],
 )
 def test_an_odd_verdict_is_no_verdict(
     reply: Reply, expected: list[float | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A judge is a model, too."""
-    with WireServer("google") as server, judging(server, tmp_path, monkeypatch) as judge:
+    with WireServer("google", scripts_judge=True) as server, judging(server, tmp_path, monkeypatch) as judge:
         server.answer_with(reply, reply)
 
         assert [support.judged for support in judge.scores(CLAIMS, "Q?").supports] == expected
@@ -151,26 +155,26 @@ def test_a_damaged_verdict_is_asked_for_again(
     damage: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A power cut must not silence the judge for ever."""
-    with WireServer("google") as server, judging(server, tmp_path, monkeypatch) as judge:
-        server.answer_by(lambda _request: verdicts((1, 0.8), (2, 0.1)))
+    with WireServer("google", scripts_judge=True) as server, judging(server, tmp_path, monkeypatch) as judge:
+        server.answer_by(lambda _request: verdicts((1, "supported"), (2, "partly")))
         judge.scores(CLAIMS, "Q?")
         [path] = tmp_path.glob("*.json")
         damage(path)
 
-        assert [support.judged for support in judge.scores(CLAIMS, "Q?").supports] == [0.8, 0.1]
+        assert [support.judged for support in judge.scores(CLAIMS, "Q?").supports] == [1.0, 0.5]
 
 
 def test_without_claims_nobody_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Refusals are free."""
-    with WireServer("google") as server, judging(server, tmp_path, monkeypatch) as judge:
-        assert judge.scores([], "Q?").supports == ()
+    with WireServer("google", scripts_judge=True) as server, judging(server, tmp_path, monkeypatch) as judge:
+        assert judge.scores(VerifiedClaims(), "Q?").supports == ()
 
     assert server.requests == []
 
 
 def test_an_odd_verdict_is_not_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A judge that cannot count would be paid every night."""
-    with WireServer("google") as server, judging(server, tmp_path, monkeypatch) as judge:
+    with WireServer("google", scripts_judge=True) as server, judging(server, tmp_path, monkeypatch) as judge:
         server.answer_by(lambda _request: Reply("They look fine to me."))
 
         first, second = judge.scores(CLAIMS, "Q?"), judge.scores(CLAIMS, "Q?")
@@ -186,10 +190,10 @@ def test_a_judge_that_was_not_heard_is_said_and_bothered_no_more_than_makes_sens
     fault: Step, n_requests: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A silent gap would look like a judge without opinion, and a refused key is refused for the next answer, too."""
-    with WireServer("google") as server, judging(server, tmp_path, monkeypatch) as judge:
+    with WireServer("google", scripts_judge=True) as server, judging(server, tmp_path, monkeypatch) as judge:
         server.answer_by(lambda _request: fault)
 
-        found = [judge.scores(CLAIMS, "Q?"), judge.scores(CLAIMS[:1], "Q?")]
+        found = [judge.scores(CLAIMS, "Q?"), judge.scores(claims(FELL), "Q?")]
 
     assert all(scoring.unjudged.startswith("google re") for scoring in found)
     assert [support.judged for scoring in found for support in scoring.supports] == [None] * 3
@@ -199,11 +203,14 @@ def test_a_judge_that_was_not_heard_is_said_and_bothered_no_more_than_makes_sens
 def test_a_spent_budget_costs_the_verdict_and_not_the_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The writer was paid from the same budget: its answers must not be left for want of an opinion on them."""
     settings = HURRIED.model_copy(update={"budget_requests": 1})
-    with WireServer("google") as server, judging(server, tmp_path, monkeypatch, settings=settings) as judge:
-        server.answer_with(verdicts((1, 0.8), (2, 0.1)))
+    with (
+        WireServer("google", scripts_judge=True) as server,
+        judging(server, tmp_path, monkeypatch, settings=settings) as judge,
+    ):
+        server.answer_with(verdicts((1, "supported"), (2, "partly")))
         judge.scores(CLAIMS, "Q?")
 
-        found = judge.scores(CLAIMS[:1], "Q?")
+        found = judge.scores(claims(FELL), "Q?")
 
     assert [support.judged for support in found.supports] == [None]
     assert "model_access.budget_requests" in found.unjudged
@@ -213,10 +220,10 @@ def test_a_judge_that_failed_is_asked_again_after_a_while(tmp_path: Path, monkey
     """One bad minute of the provider would leave every later answer of an engine that is open for days unjudged."""
     minutes = 0.0
     with (
-        WireServer("google") as server,
+        WireServer("google", scripts_judge=True) as server,
         judging(server, tmp_path, monkeypatch, clock=lambda: 60 * minutes) as judge,
     ):
-        server.answer_with(BadKey(), verdicts((1, 0.8), (2, 0.1)))
+        server.answer_with(BadKey(), verdicts((1, "supported"), (2, "partly")))
         judge.scores(CLAIMS, "Q?")
         minutes = 1
         assert judge.scores(CLAIMS, "Q?").unjudged
@@ -224,7 +231,7 @@ def test_a_judge_that_failed_is_asked_again_after_a_while(tmp_path: Path, monkey
 
         found = judge.scores(CLAIMS, "Q?")
 
-    assert [support.judged for support in found.supports] == [0.8, 0.1]
+    assert [support.judged for support in found.supports] == [1.0, 0.5]
 
 
 def test_a_spent_budget_is_not_tried_again(
@@ -233,7 +240,7 @@ def test_a_spent_budget_is_not_tried_again(
     """It stays spent: every further try would only write a line to the log."""
     settings, hours = HURRIED.model_copy(update={"budget_requests": 0}), 0.0
     with (
-        WireServer("google") as server,
+        WireServer("google", scripts_judge=True) as server,
         judging(server, tmp_path, monkeypatch, settings=settings, clock=lambda: 3600 * hours) as judge,
     ):
         for hours in (0.0, 1.0, 24.0):  # noqa: B007 - the clock reads it
@@ -246,10 +253,37 @@ def test_a_verdict_that_could_not_be_mended_is_asked_for_by_the_next_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The repair met a fault: nobody knows what the judge would have said."""
-    with WireServer("google") as server:
+    with WireServer("google", scripts_judge=True) as server:
         with judging(server, tmp_path, monkeypatch) as judge:
             server.answer_with(Reply("They look fine."), BadKey())
             assert judge.scores(CLAIMS, "Q?").unjudged
         with judging(server, tmp_path, monkeypatch) as judge:
-            server.answer_with(verdicts((1, 0.8), (2, 0.1)))
-            assert [support.judged for support in judge.scores(CLAIMS, "Q?").supports] == [0.8, 0.1]
+            server.answer_with(verdicts((1, "supported"), (2, "partly")))
+            assert [support.judged for support in judge.scores(CLAIMS, "Q?").supports] == [1.0, 0.5]
+
+
+def test_an_unsupported_claim_is_withheld_and_a_partly_supported_one_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is wrong is told: the writer mends the claim by it, and the reader learns why one is missing."""
+    given = claims(FELL, ROSE, ("Ferritin fell at once.", "Ferritin fell in all groups."))
+    with WireServer("google", scripts_judge=True) as server, judging(server, tmp_path, monkeypatch) as judge:
+        server.answer_with(
+            verdicts((1, "supported"), (2, "unsupported"), (3, "partly"), wrong="iron was not\nmeasured")
+        )
+
+        found = looked_at(given, judge.scores(given, "Q?"))
+
+    assert [(one.text, one.support and one.support.is_partial) for one in found.claims] == [
+        ("Ferritin fell.", False),
+        ("Ferritin fell at once.", True),
+    ]
+    assert [(one.claim, one.why) for one in found.left_out] == [("Iron rose.", "iron was not measured")]
+
+
+def test_a_claim_that_is_a_quote_is_not_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It carries itself."""
+    with WireServer("google", scripts_judge=True) as server, judging(server, tmp_path, monkeypatch) as judge:
+        found = judge.scores(claims((FELL[1], FELL[1])), "Q?")
+
+    assert ([support.judged for support in found.supports], server.requests) == ([None], [])

@@ -26,7 +26,7 @@ def test_a_budget_in_money_needs_a_price_for_every_model_that_is_asked(is_judge:
     """A limit that nobody can count towards is found out from the invoice."""
     access = {"budget_usd": 1.0}
     unpriced, priced = (
-        {"answering": {"judge": model} if is_judge else model}
+        {"answering": {"model": WRITER, "judge": model} if is_judge else model}
         for model in ({"model": "openai:acme-large"}, {"model": WRITER})
     )
 
@@ -49,7 +49,8 @@ def test_whatever_an_answer_follows_from_makes_it_another_answer() -> None:
         fingerprint_of(answering={"k": 5}),
         fingerprint_of(answering={"model": WRITER}),
         fingerprint_of(answering={"model": "openai:gpt-5"}),
-        fingerprint_of(answering={"judge": {"model": JUDGE}}),
+        fingerprint_of(answering={"model": WRITER, "judge": {"model": JUDGE}}),
+        fingerprint_of(answering={"model": WRITER, "judge": {"model": "none"}}),
         fingerprint_of(answering={"extractive": {"max_claims": 2}}),
         fingerprint_of(embedding={"model": "local:all-MiniLM-L6-v2"}),
     ]

@@ -358,13 +358,13 @@ def test_the_record_holds_what_was_read_and_why_claims_were_dropped(tmp_path: Pa
     )
 
     assert [context.text for context in trace.final.contexts] == [SMITH.text, JONES.text]
-    assert [(one.reason, one.claim, one.quote is None) for one in trace.final.verified.dropped] == [
-        (Reason.SOURCE_NOT_GIVEN, "Iron rose.", False),
-        (Reason.NO_CITATION, "Iron rose.", True),
-        (Reason.CONTRADICTED, "Ferritin fell by 99%.", True),
+    assert [lost.reason for one in trace.final.verified.outcomes for lost in one.lost] == [Reason.SOURCE_NOT_GIVEN]
+    assert [(one.objection and one.objection.reason, one.proposed.text) for one in trace.final.verified.objected] == [
+        (Reason.NO_CITATION, "Iron rose."),
+        (Reason.NUMBER_MISSING, "Ferritin fell by 99%."),
     ]
     assert trace.queries == QUERIES
-    assert set(trace.seconds) == {"retrieve", "draft", "verify", "score"}
+    assert set(trace.seconds) == {"retrieve", "draft", "verify"}
 
 
 def test_events_tell_of_verified_claims_only(tmp_path: Path) -> None:
@@ -381,7 +381,9 @@ def test_events_tell_of_verified_claims_only(tmp_path: Path) -> None:
             Question(id="q1", question="Fall?")
         )
     )
-    assert ClaimDropped(Reason.NO_CITATION) in invented
+    assert (
+        ClaimDropped(Reason.NO_CITATION, "Ferritin doubled.", "no quote of it stands in the paper it names") in invented
+    )
     assert not any(isinstance(event, ClaimVerified) for event in invented)
 
 

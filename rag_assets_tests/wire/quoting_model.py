@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rag_assets.answering.drafts import REFUSAL
 from rag_assets.text.sentences import sentence_spans
 from rag_assets_tests.wire.exchange import WireRequest
 from rag_assets_tests.wire.steps import Reply
@@ -18,6 +17,8 @@ _TAG = re.compile(r"</?AI_GENERATED>\n?")
 _WORD = re.compile(r"\w{4,}")
 _ENOUGH = 0.5
 _N_CLAIMS = 2
+_JUDGES = "You check whether quotations carry statements."
+_STATEMENT = re.compile(r"^Statement (\d+): ", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Prompt:
     def of(cls, request: WireRequest) -> "Prompt":
         found = {int(match[1]): match for match in _SOURCE.finditer(request.prompt)}
         return cls(
-            question=request.prompt.rpartition("Question: ")[2].strip(),
+            question=request.prompt.rpartition("Question: ")[2].partition("\n\nStatements to mend:")[0].strip(),
             sources={number: _TAG.sub("", match[4]) for number, match in found.items()},
             papers={number: match[2].split(";")[0].removeprefix("paper ") for number, match in found.items()},
         )
@@ -57,13 +58,32 @@ def _sentences(text: str) -> Iterator[str]:
             yield line[start:end]
 
 
-def reply(claims: Sequence[tuple[str, Sequence[tuple[int, str]]]], answer: str = "") -> Reply:
-    """A reply as it is asked for, from claims and their (source, quote); the refusal where there are none."""
+def reply(claims: Sequence[tuple[str, Sequence[tuple[int, str]]]], missing: Sequence[str] = ()) -> Reply:
+    """A reply as it is asked for, from claims and their (source, quote); a refusal where there are none."""
     body = {
-        "answer": answer or (" ".join(text for text, _ in claims) if claims else REFUSAL),
         "claims": [
             {"text": text, "citations": [{"source": source, "quote": quote} for source, quote in citations]}
             for text, citations in claims
         ],
+        "missing": list(missing),
     }
     return Reply(json.dumps(body), n_input_tokens=1200, n_output_tokens=80)
+
+
+def is_judging(request: WireRequest) -> bool:
+    """Whether a model is asked to take the second look."""
+    return _JUDGES in request.system
+
+
+def all_supported(request: WireRequest) -> Reply:
+    """The verdicts of a judge that finds nothing wrong."""
+    return verdicts(*((int(number), "supported") for number in _STATEMENT.findall(request.prompt)))
+
+
+def verdicts(*given: tuple[int, str], wrong: str = "") -> Reply:
+    """The reply of a judge, from statements and verdicts; `wrong` is told of those that are not supported."""
+    listed = [
+        {"statement": number, "verdict": verdict, "wrong": "" if verdict == "supported" else wrong}
+        for number, verdict in given
+    ]
+    return Reply(json.dumps({"verdicts": listed}))

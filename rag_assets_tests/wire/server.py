@@ -20,6 +20,7 @@ from rag_assets_tests.wire.exchange import RawRequest, Response, UnknownPath, Wi
 from rag_assets_tests.wire.google_wire import GoogleWire
 from rag_assets_tests.wire.ollama_wire import OllamaWire
 from rag_assets_tests.wire.openai_wire import OpenAIWire
+from rag_assets_tests.wire.quoting_model import all_supported, is_judging
 from rag_assets_tests.wire.steps import Answer, Compressed, CutOff, Drop, Garbage, Slow, Step, Vectors
 from rag_assets_tests.wire.wording import worded
 
@@ -41,13 +42,18 @@ class WireServer:
 
     A chat request takes the next step of `answer_with`, then asks `answer_by`; an embeddings request takes the next
     step of `embed_with`, then gets its vectors. A chat request without a step fails the test.
+
+    A request for a second look is answered beside the script, with all claims supported, and recorded in `judged`;
+    unless the test scripts these, too.
     """
 
-    def __init__(self, protocol: ProtocolName) -> None:
+    def __init__(self, protocol: ProtocolName, *, scripts_judge: bool = False) -> None:
         self.protocol_name = protocol
         self.protocol = PROTOCOLS[protocol]
         self._lock = threading.Lock()
         self._requests: list[WireRequest] = []
+        self._judged: list[WireRequest] = []
+        self._scripts_judge = scripts_judge
         self._chat_steps: deque[Step] = deque()
         self._embedding_steps: deque[Step] = deque()
         self._scripted_model: Callable[[WireRequest], Step] | None = None
@@ -67,9 +73,15 @@ class WireServer:
 
     @property
     def requests(self) -> list[WireRequest]:
-        """All requests so far in order of arrival."""
+        """All requests so far in order of arrival, without those in `judged`."""
         with self._lock:
             return list(self._requests)
+
+    @property
+    def judged(self) -> list[WireRequest]:
+        """The requests for a second look that were answered beside the script."""
+        with self._lock:
+            return list(self._judged)
 
     @property
     def most_in_flight(self) -> int:
@@ -117,6 +129,10 @@ class WireServer:
     def begin(self, raw: RawRequest) -> tuple[WireRequest, Step]:
         """Record a request and choose its step."""
         request = self.protocol.read(raw)
+        if is_judging(request) and not self._scripts_judge:
+            with self._lock:
+                self._judged.append(request)
+            return request, all_supported(request)
         with self._lock:
             self._requests.append(request)
             steps = self._chat_steps if request.kind == "chat" else self._embedding_steps

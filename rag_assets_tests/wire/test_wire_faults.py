@@ -22,7 +22,7 @@ from rag_assets_tests.wire import (
 )
 from rag_assets_tests.wire.sdk_models import ask
 
-ANSWER = '{"answer": "Ferritin fell.", "claims": []}'
+ANSWER = '{"claims": [], "missing": ["Ferritin fell."]}'
 HALF_AN_ANSWER = ANSWER[:25]
 
 Outcome = tuple[type[Exception], int | None, float | None]
@@ -145,5 +145,5 @@ def test_a_bad_key_half_way_fails_only_from_there_on(server: WireServer) -> None
     with pytest.raises(pai.ModelAuthenticationError):
         ask(server.protocol_name, "two")
 
-    assert first.output.answer == "Ferritin fell."
+    assert first.output.missing == ["Ferritin fell."]
     assert [request.prompt for request in server.requests] == ["one", "two"]

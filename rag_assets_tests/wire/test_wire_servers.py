@@ -24,7 +24,7 @@ from rag_assets_tests.wire.sdk_models import MODEL_NAMES, ask
 
 ANSWER = json.dumps(
     {
-        "answer": "Ferritin fell.",
+        "missing": ["Ferritin fell."],
         "claims": [{"text": "Ferritin fell.", "citations": [{"source": 2, "quote": "ferritin fell"}]}],
     }
 )
@@ -54,7 +54,7 @@ def test_a_request_is_recorded_as_its_provider_reads_it(server: WireServer) -> N
     assert request.model == MODEL_NAMES[server.protocol_name]
     assert request.key == server.key
     assert request.schema is not None
-    assert set(request.schema["properties"]) == {"answer", "claims"}
+    assert set(request.schema["properties"]) == {"missing", "claims"}
 
 
 def test_a_malformed_answer_gets_a_second_round_that_the_record_shows(server: WireServer) -> None:
@@ -63,7 +63,7 @@ def test_a_malformed_answer_gets_a_second_round_that_the_record_shows(server: Wi
 
     result = ask(server.protocol_name, "Did ferritin fall?")
 
-    assert result.output.answer == "Ferritin fell."
+    assert result.output.missing == ["Ferritin fell."]
     assert [role for role, _ in server.requests[1].messages][::2] == ["user", "user"]
     assert '```json\n{"answer": ' in server.requests[1].messages[1][1]
 
@@ -72,12 +72,12 @@ def test_a_scripted_model_answers_by_what_it_was_asked(server: WireServer) -> No
     """Injection and coverage tests need a model that reads its prompt; the queue still comes first."""
 
     def parrot(request: WireRequest) -> Step:
-        return Reply(json.dumps({"answer": request.prompt.upper(), "claims": []}))
+        return Reply(json.dumps({"claims": [], "missing": [request.prompt.upper()]}))
 
     server.answer_by(parrot)
     server.answer_with(Reply(ANSWER))
 
-    answers = [ask(server.protocol_name, question).output.answer for question in ("first", "second")]
+    answers = [ask(server.protocol_name, question).output.missing[0] for question in ("first", "second")]
 
     assert answers == ["Ferritin fell.", "SECOND"]
 
@@ -85,12 +85,12 @@ def test_a_scripted_model_answers_by_what_it_was_asked(server: WireServer) -> No
 def test_each_of_many_threads_gets_one_step(server: WireServer) -> None:
     """A step given twice or lost would look like a question asked twice or lost."""
     numbers = [str(n) for n in range(8)]
-    server.answer_with(*(Slow(0.05, Reply(json.dumps({"answer": number, "claims": []}))) for number in numbers))
+    server.answer_with(*(Slow(0.05, Reply(json.dumps({"claims": [], "missing": [number]}))) for number in numbers))
 
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(lambda number: ask(server.protocol_name, number, timeout_s=10), numbers))
 
-    assert sorted(result.output.answer for result in results) == numbers
+    assert sorted(result.output.missing[0] for result in results) == numbers
     assert sorted(request.prompt for request in server.requests) == numbers
     assert 2 <= server.most_in_flight <= 4
 
@@ -112,7 +112,7 @@ def test_a_dropped_connection_leaves_the_next_request_unharmed(server: WireServe
     with pytest.raises(pai.ModelConnectionError):
         ask(server.protocol_name, "one")
 
-    assert ask(server.protocol_name, "one").output.answer == "Ferritin fell."
+    assert ask(server.protocol_name, "one").output.missing == ["Ferritin fell."]
 
 
 def test_an_unscripted_request_fails_the_test(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ from pydantic_ai import exceptions as pai
 from rag_assets_tests.wire import CutOff, ProviderRefusal, RateLimited, Reply, Step, WireServer, use_wire_environment
 from rag_assets_tests.wire.sdk_models import ask
 
-ANSWER = '{"answer": "Ferritin fell.", "claims": []}'
+ANSWER = '{"claims": [], "missing": ["Ferritin fell."]}'
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def test_a_streamed_answer_is_read_with_its_usage(claude: WireServer) -> None:
     result = ask("anthropic", "Did ferritin fall?", max_tokens=None)
 
     assert claude.requests[0].body["stream"] is True
-    assert result.output.answer == "Ferritin fell."
+    assert result.output.missing == ["Ferritin fell."]
     assert (result.usage.input_tokens, result.usage.output_tokens) == (123, 45)
 
 

@@ -6,7 +6,7 @@ import { button, counted, el } from "./dom.js";
 import { bandLabel, quoteFacts } from "./evidence.js";
 import { nearestOf } from "./nearest.js";
 import { announce } from "./notices.js";
-import { droppedWords, pageWords } from "./words.js";
+import { claimNotes, droppedWords, pageWords } from "./words.js";
 
 const RANK = ["weak", "partial", "strong"];
 
@@ -52,9 +52,10 @@ export class AnswerView {
     this.progress.textContent = [this.stage, read].filter(Boolean).join(" · ");
   }
 
-  readMore() {
+  /** The model is asked once more: to mend statements that did not hold, or for further papers. */
+  readMore({ n_objections: nObjections } = {}) {
     this.isReplaced = true;
-    this.progress.textContent = "Few papers carry it so far: reading more";
+    this.progress.textContent = nObjections ? "Checking again" : "Few papers carry it so far: reading more";
   }
 
   add(claim) {
@@ -111,11 +112,12 @@ export class AnswerView {
     const sources = claim.citations.map((citation) => this.source(citation, claim, number));
     const marks = sources.map((source) => this.mark(source));
     const text = el("p", { class: "claim-text" }, claim.text, " ", el("span", { class: "marks" }, marks));
+    const notes = claimNotes(claim).map((note) => el("p", { class: "hint note" }, note));
     const cited = sources.map((source) =>
       el("span", { class: "cited" }, el("span", { class: "cited-title" }, source.title), pageWords(source.citation)),
     );
     this.claims.append(
-      el("li", { class: "claim" }, text, el("p", { class: "sources" }, bandLabel(this.bandOf(claim)), cited)),
+      el("li", { class: "claim" }, text, notes, el("p", { class: "sources" }, bandLabel(this.bandOf(claim)), cited)),
     );
   }
 
@@ -170,7 +172,10 @@ export class AnswerView {
 function leftOut(dropped) {
   const n = dropped.reduce((sum, one) => sum + (one.n ?? 1), 0);
   if (!n) return null;
-  const items = dropped.map((one) => el("li", {}, el("b", {}, `${one.n ?? 1} × `), droppedWords(one)));
+  const items = dropped.map((one) => {
+    const what = one.claim ? `“${one.claim}”: ` : el("b", {}, `${one.n ?? 1} × `);
+    return el("li", {}, what, droppedWords(one));
+  });
   const summary = el("summary", {}, `What was left out (${n})`);
   const why = "These statements were drafted and did not hold when they were checked against the papers:";
   return el("details", { class: "more" }, summary, el("p", {}, why), el("ul", {}, items));

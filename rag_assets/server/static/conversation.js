@@ -85,7 +85,7 @@ export class Conversation {
       else if (name === "part") view.begin(data);
       else if (name === "contexts") this.read(view, data, question);
       else if (name === "claim") view.add(data);
-      else if (name === "retrying") view.readMore();
+      else if (name === "retrying") view.readMore(data);
       else if (name === "error") throw new Problem(data.problem ?? data);
       else if (name === "done") return this.done(view, question, data);
     }

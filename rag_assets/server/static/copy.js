@@ -2,9 +2,11 @@
 
 import { byId } from "./dom.js";
 import { toast } from "./notices.js";
-import { pageWords } from "./words.js";
+import { claimNotes, pageWords } from "./words.js";
 
 export const SINGLE_SOURCE = "Only one paper of the corpus supports this answer.";
+const FEW_SOURCES = "papers of the corpus support this answer.";
+const UNJUDGED = "The statements were compared with their quotes by rules alone: no model could take a second look.";
 
 /** Claims with numbers, then the sources with page and quote. titleOf: paper id -> title. */
 export function asText(question, answer, titleOf) {
@@ -43,21 +45,35 @@ export async function copied(text, what) {
   else toast("The browser did not allow copying.");
 }
 
-/** What is to be said besides the claims: one paper only, parts without an answer, words that no paper has. */
+/** What is to be said besides the claims: few papers, parts without an answer, words that no paper has, statements
+ * that were left out, no second look. */
 export function remarks(answer) {
   return [
-    answer.single_source && SINGLE_SOURCE,
+    answer.single_source && answer.named_papers?.length !== 1 && fewSources(answer),
     ...(answer.unanswered ?? []).map((part) => `Not answered: ${part}`),
     answer.missing_names?.length && `Nowhere in what was found: ${answer.missing_names.join(", ")}`,
     answer.missing_words?.length && `In no passage of the papers quoted: ${answer.missing_words.join(", ")}`,
+    answer.left_out?.length && leftOutWords(answer.left_out.length),
+    answer.unjudged && UNJUDGED,
   ].filter(Boolean);
+}
+
+function fewSources({ sources_used: papers }) {
+  return papers?.length > 1 ? `Only ${papers.length} ${FEW_SOURCES}` : SINGLE_SOURCE;
+}
+
+function leftOutWords(n) {
+  if (n === 1) return "One statement was left out, because its quotes do not carry it.";
+  return `${n} statements were left out, because their quotes do not carry them.`;
 }
 
 function numbered(answer) {
   const sources = [];
-  const claims = answer.claims.map(({ text, citations }) => {
+  const claims = answer.claims.map((claim) => {
+    const { text, citations } = claim;
+    const notes = claimNotes(claim);
     const numbers = citations.map((citation) => sources.push({ ...citation, number: sources.length + 1 }));
-    return { text, numbers };
+    return { text: notes.length ? `${text} (${notes.join("; ")})` : text, numbers };
   });
   return { claims, sources };
 }

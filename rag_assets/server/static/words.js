@@ -12,7 +12,13 @@ const DROPPED = {
   "addresses a model": "its quote gives orders to a language model",
   "no citation": "nothing in the papers carries it",
   "no text": "it said nothing",
-  contradicted: "its own quote contradicts a number in it",
+  "number missing": "a number of it stands in none of its quotes",
+  "number misplaced": "a number of it belongs to another row, column or group",
+  "turned round": "its quotes say the opposite",
+  surer: "its quotes call possible what it tells as a fact",
+  "name missing": "a name of it stands nowhere around its quotes",
+  unrelated: "its quotes speak of something else",
+  "not supported": "a model that compared it with its quotes found that they do not carry it",
 };
 
 export const BANDS = { strong: "Strong evidence", partial: "Partial evidence", weak: "Weak evidence" };
@@ -20,6 +26,10 @@ export const BANDS = { strong: "Strong evidence", partial: "Partial evidence", w
 export const verificationWords = (verification) => VERIFICATION[verification] ?? `Verified: ${verification}`;
 
 export const droppedWords = ({ reason, message }) => message || DROPPED[reason] || reason;
+
+/** What stands beside a claim that its quotes carry in part, or that is computed from them; empty for any other. */
+export const claimNotes = ({ support, computed }) =>
+  [support?.judged === 0.5 && "in part", computed?.length && `computed: ${computed.join("; ")}`].filter(Boolean);
 
 /** "p. 2 (printed 418)", "pp. 2–3", "page unknown". */
 export function pageWords({ page_start: first, page_end: last, page_label: label }) {

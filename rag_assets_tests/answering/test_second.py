@@ -1,0 +1,216 @@
+"""The one further request of an answer: claims that did not hold go back, and a second paper is asked for."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from rag_assets.answering.citations.support import EmbeddedSupport, Scoring, SupportScorer
+from rag_assets.answering.citations.verification import VerifiedClaims
+from rag_assets.answering.drafts import SINGLE_SOURCE_NOTE, Background, DraftAnswer, DraftCitation, DraftClaim, Unmet
+from rag_assets.answering.pipeline import AnswerPipeline
+from rag_assets.answering.trace import AnswerTrace, Event, Finished, Retrying
+from rag_assets.answering.wording import LEFT_OUT_NOTE, RULES_ALONE_NOTE, claim_note
+from rag_assets.domain import Chunk, Context, Evidence, Hit, LeftOut, Passage, Usage
+from rag_assets.hosted.replies import ReplyCache
+from rag_assets.questions import Question
+from rag_assets.settings import AnsweringSettings
+from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
+
+SMITH = chunk("smith2020", "Ferritin fell in all groups by 12% within a month.")
+JONES = chunk("jones2021", "Ferritin was lower in every group after four weeks.")
+QUESTION = Question(id="q1", question="Did ferritin fall?")
+
+
+def claim(text: str, of: Chunk = SMITH, mends: int = 0) -> DraftClaim:
+    return DraftClaim(text, (DraftCitation(of.chunk_id, of.text),), mends=mends)
+
+
+HOLDS, WRONG = claim("In all groups ferritin fell by 12%."), claim("Ferritin fell in all groups by 15%.")
+MENDED, WRONG_AGAIN = replace(HOLDS, text="Ferritin fell by 12% in all groups.", mends=1), replace(WRONG, mends=1)
+OF_JONES = claim("Ferritin was lower after four weeks in every group.", JONES)
+WHY = "15% stands in none of its quotes"
+
+
+class Writer:
+    """Says what it is told to, at first and when it is asked to mend; keeps what it was asked."""
+
+    identity = "writer"
+
+    def __init__(self, first: Sequence[DraftClaim], second: Sequence[DraftClaim] = ()) -> None:
+        self._first, self._second = tuple(first), tuple(second)
+        self.n_drafted = 0
+        self.asked: list[Unmet] = []
+        self.read_again: list[str] = []
+
+    def read(self, context: Context) -> Context:
+        return context.words()
+
+    def within(self, background: Background) -> "Writer":
+        return self
+
+    def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+        self.n_drafted += 1
+        return DraftAnswer(self._first, usage=Usage(1, 100, 10, 0.01))
+
+    def mended(self, question: str, contexts: Sequence[Context], unmet: Unmet) -> DraftAnswer:
+        self.asked.append(unmet)
+        self.read_again = [context.paper_id for context in contexts]
+        return DraftAnswer(self._second, usage=Usage(1, 100, 10, 0.01))
+
+
+class Judge:
+    """Says the same of every claim."""
+
+    identity = "judge"
+
+    def __init__(self, verdict: float | None, unjudged: str = "") -> None:
+        self._verdict, self._unjudged = verdict, unjudged
+        self._scorer = EmbeddedSupport(WordEncoder())
+
+    def scores(self, verified: VerifiedClaims, question: str) -> Scoring:
+        scoring = self._scorer.scores(verified, question)
+        supports = tuple(replace(one, judged=self._verdict) for one in scoring.supports)
+        whys = ("the quote says less",) * len(supports)
+        return replace(scoring, supports=supports, whys=whys, usage=Usage(1, 50, 5, 0.001), unjudged=self._unjudged)
+
+
+def rated(relevance: float | None, *chunks: Chunk) -> Evidence:
+    """Both as contexts, and as hits of that relevance."""
+    passages = [
+        Passage(one.chunk_id, one.chunk_id, one.paper_id, one.text, 9, 0, 9, 1, 1, 0, len(one.text), "", "", "", "f")
+        for one in chunks
+    ]
+    hits = [Hit(n, 1.0, *both, relevance=relevance) for n, both in enumerate(zip(chunks, passages, strict=True), 1)]
+    return replace(evidence(*chunks), hits=tuple(hits))
+
+
+BOTH = rated(0.9, SMITH, JONES)
+
+
+def events(
+    folder: Path,
+    writer: Writer,
+    found: Evidence,
+    question: Question = QUESTION,
+    scorer: SupportScorer | None = None,
+) -> Iterator[Event]:
+    scorer = scorer or EmbeddedSupport(WordEncoder())
+    pipeline = AnswerPipeline(writer, scorer, ReplyCache(folder, DraftAnswer), AnsweringSettings())
+    return pipeline.answer(question, lambda _question, _k: found)
+
+
+def trace_of(
+    folder: Path,
+    writer: Writer,
+    found: Evidence,
+    question: Question = QUESTION,
+    scorer: SupportScorer | None = None,
+) -> AnswerTrace:
+    *_, last = events(folder, writer, found, question, scorer)
+    assert isinstance(last, Finished)
+    return last.trace
+
+
+def test_a_claim_that_did_not_hold_goes_back_with_its_reason_and_the_mended_one_takes_its_place(tmp_path: Path) -> None:
+    """What is wrong in one number need not cost the reader the whole statement."""
+    writer = Writer([HOLDS, WRONG, OF_JONES], [MENDED])
+
+    happened = list(events(tmp_path, writer, BOTH))
+
+    [unmet] = writer.asked
+    assert [(one.claim, one.why) for one in unmet.objections] == [(WRONG, WHY)]
+    assert writer.read_again == ["smith2020"]
+    assert [event for event in happened if isinstance(event, Retrying)] == [Retrying(6, 1)]
+    assert isinstance(happened[-1], Finished)
+    trace = happened[-1].trace
+    assert [one.text for one in trace.result.claims] == [HOLDS.text, MENDED.text, OF_JONES.text]
+    assert (trace.result.left_out, trace.n_mended, trace.result.usage.n_requests) == ((), 1, 2)
+
+
+def test_a_claim_that_fails_again_is_left_out_and_the_reader_is_told_why(tmp_path: Path) -> None:
+    """A statement that disappears looks as if the model had never made it."""
+    result = trace_of(tmp_path, Writer([HOLDS, WRONG, OF_JONES], [WRONG_AGAIN]), BOTH).result
+
+    assert [one.text for one in result.claims] == [HOLDS.text, OF_JONES.text]
+    assert result.left_out == (LeftOut(WRONG.text, WHY, SMITH.text),)
+    assert result.answer.endswith(LEFT_OUT_NOTE)
+
+
+def test_a_second_paper_is_asked_for_where_another_has_a_passage_that_may_answer(tmp_path: Path) -> None:
+    """Who reads only one paper does not know whether the others agree."""
+    writer = Writer([HOLDS], [OF_JONES])
+
+    result = trace_of(tmp_path, writer, BOTH).result
+
+    assert (writer.asked, writer.read_again) == ([Unmet(cited=("smith2020",))], ["jones2021"])
+    assert result.sources_used == ("smith2020", "jones2021")
+
+
+NAMES_BOTH = replace(BOTH, named_papers=("smith2020", "jones2021"))
+NAMES_ONE = replace(BOTH, named_papers=("smith2020",))
+
+
+@pytest.mark.parametrize(
+    ("found", "n_asked", "is_told"),
+    [(BOTH, 1, True), (NAMES_BOTH, 1, True), (NAMES_ONE, 0, False), (rated(0.1, SMITH, JONES), 0, True)],
+    ids=["names none", "names two", "names one", "no passage may answer"],
+)
+def test_a_question_about_one_paper_wants_no_second(
+    found: Evidence, n_asked: int, is_told: bool, tmp_path: Path
+) -> None:
+    """Another paper says nothing about what this one found, and that one paper answers is no news."""
+    writer = Writer([HOLDS])
+
+    result = trace_of(tmp_path, writer, found).result
+
+    assert len(writer.asked) == n_asked
+    assert (SINGLE_SOURCE_NOTE in result.answer) is is_told
+
+
+def test_nothing_is_asked_where_everything_holds_and_enough_papers_are_cited(tmp_path: Path) -> None:
+    """A second request costs as much as the first."""
+    writer = Writer([HOLDS, OF_JONES])
+
+    trace = trace_of(tmp_path, writer, BOTH)
+
+    assert (writer.asked, trace.result.usage.n_requests, trace.retry_k) == ([], 1, None)
+
+
+def test_an_unsupported_claim_is_withheld_with_what_is_wrong(tmp_path: Path) -> None:
+    """Numbers and words may agree where the meaning does not."""
+    writer = Writer([HOLDS, OF_JONES])
+
+    result = trace_of(tmp_path, writer, BOTH, scorer=Judge(0.0)).result
+
+    assert (result.refused, {one.why for one in result.left_out}) == (True, {"the quote says less"})
+    assert [one.why for one in writer.asked[0].objections] == ["the quote says less"] * 2
+
+
+def test_a_partly_supported_claim_is_published_with_a_mark_and_its_judge_counted(tmp_path: Path) -> None:
+    """A reader decides whether the part is enough; the second look is on the bill."""
+    result = trace_of(tmp_path, Writer([HOLDS, OF_JONES]), BOTH, scorer=Judge(0.5)).result
+
+    assert [claim_note(one) for one in result.claims] == ["in part", "in part"]
+    assert result.answer.startswith(f"{HOLDS.text} [smith2020, p. 1; in part]")
+    assert (result.usage.n_requests, result.usage.n_input_tokens) == (2, 150)
+
+
+def test_without_its_judge_the_rules_decide_and_the_answer_says_so(tmp_path: Path) -> None:
+    """An answer does not wait for the second look, and must not look as if it had been taken."""
+    result = trace_of(tmp_path, Writer([HOLDS, OF_JONES]), BOTH, scorer=Judge(None, "no key")).result
+
+    assert (len(result.claims), result.unjudged) == (2, "no key")
+    assert result.answer.endswith(RULES_ALONE_NOTE)
+
+
+def test_an_unchanged_question_is_not_asked_again_and_gives_the_same_result(tmp_path: Path) -> None:
+    """A nightly run costs nothing where nothing changed: first and second drafts are kept."""
+    before = trace_of(tmp_path, Writer([WRONG, OF_JONES], [MENDED]), BOTH)
+    again = Writer([])
+
+    after = trace_of(tmp_path, again, BOTH)
+
+    assert (again.n_drafted, again.asked) == (0, [])
+    assert (after.result, after.n_cached, after.spent.n_requests) == (before.result, 2, 0)
