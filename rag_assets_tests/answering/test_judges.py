@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,9 +11,11 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from rag_assets.answering.citations.quoted_text import QuotedText
-from rag_assets.answering.citations.verification import Outcome
+from rag_assets.answering.citations.support import Unscored
+from rag_assets.answering.citations.verification import Outcome, VerifiedClaims
 from rag_assets.answering.drafts import DraftClaim
-from rag_assets.answering.judges import ClaimJudge, open_judge
+from rag_assets.answering.judges import ClaimJudge, JudgedSupport, open_judge
+from rag_assets.domain import Claim
 from rag_assets.errors import InvalidSettings, MissingModel
 from rag_assets.hosted.connections import Connections
 from rag_assets.settings import load_settings
@@ -75,7 +78,8 @@ def test_a_judge_tells_what_is_said_from_what_is_not(judge: ClaimJudge) -> None:
     found = judge.verdicts([TOLD, INVENTED])
 
     told, invented = found.supports
-    assert told is not None and invented is not None
+    assert told is not None
+    assert invented is not None
     assert told > 0.5 > invented
     assert len(found.whys) == 2
     assert found.seconds >= 0
@@ -114,7 +118,8 @@ def test_support_is_the_probability_of_one_output_or_of_the_second_of_two(
     found = open_judge(f"folder:{folder}", load_settings({}), Connections(HURRIED)).verdicts([TOLD, INVENTED])
 
     told, invented = found.supports
-    assert told is not None and invented is not None
+    assert told is not None
+    assert invented is not None
     assert told > 0.5 > invented
 
 
@@ -130,3 +135,15 @@ def test_a_judge_that_does_not_exist_is_told_with_those_that_do() -> None:
     """A typing mistake must not switch the second look off."""
     with pytest.raises(InvalidSettings, match="It is same, none, folder:PATH, fastembed:REPOSITORY, or a model"):
         open_judge("acme:judge", load_settings({}), Connections(HURRIED))
+
+
+def test_a_judge_whose_files_are_missing_leaves_the_rules_alone(tmp_path: Path) -> None:
+    """An answer does not wait for its judge, and the hub may be out of reach."""
+    judge = open_judge("fastembed:acme/nli", load_settings({"paths": {"data": str(tmp_path)}}), Connections(HURRIED))
+    claim = Claim("It fell.", (), relevance=None)
+    verified = VerifiedClaims((replace(TOLD, claim=claim),))
+
+    found = JudgedSupport(judge, Unscored(), tmp_path / "verdicts").scores(verified, "Did it fall?")
+
+    assert "is not in" in found.unjudged
+    assert [support.judged for support in found.supports] == [None]
