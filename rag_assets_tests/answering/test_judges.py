@@ -15,6 +15,8 @@ from rag_assets.answering.citations.support import Unscored
 from rag_assets.answering.citations.verification import Outcome, VerifiedClaims
 from rag_assets.answering.drafts import DraftClaim
 from rag_assets.answering.judges import ClaimJudge, JudgedSupport, open_judge
+from rag_assets.answering.judges.cross_encoder import CrossEncoderJudge
+from rag_assets.cross_encoder_files import HubFiles
 from rag_assets.domain import Claim
 from rag_assets.errors import InvalidSettings, MissingModel
 from rag_assets.hosted.connections import Connections
@@ -139,11 +141,12 @@ def test_a_judge_that_does_not_exist_is_told_with_those_that_do() -> None:
 
 def test_a_judge_whose_files_are_missing_leaves_the_rules_alone(tmp_path: Path) -> None:
     """An answer does not wait for its judge, and the hub may be out of reach."""
-    judge = open_judge("fastembed:acme/nli", load_settings({"paths": {"data": str(tmp_path)}}), Connections(HURRIED))
+    judge = CrossEncoderJudge("fastembed:acme/nli", HubFiles("acme/nli", tmp_path, "or not."), 1)
     claim = Claim("It fell.", (), relevance=None)
     verified = VerifiedClaims((replace(TOLD, claim=claim),))
 
     found = JudgedSupport(judge, Unscored(), tmp_path / "verdicts").scores(verified, "Did it fall?")
 
     assert "is not in" in found.unjudged
+    assert "missing" in judge.identity
     assert [support.judged for support in found.supports] == [None]

@@ -33,10 +33,7 @@ class ClaimJudge(Protocol):
 
     @property
     def identity(self) -> str:
-        """The judge and how it is asked; part of the key of its verdicts and of published answers.
-
-        Raises MissingModel where that cannot be told without files that are not there.
-        """
+        """The judge and how it is asked; part of the key of its verdicts and of published answers."""
         ...
 
     def verdicts(self, outcomes: Sequence[Outcome]) -> ClaimVerdicts:

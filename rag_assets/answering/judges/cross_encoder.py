@@ -7,7 +7,6 @@ models, or one trained on NLI. Nothing is loaded before the first claim.
 import json
 import time
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -40,10 +39,14 @@ class CrossEncoderJudge:
         self._loading = Lock()
         self._loaded: _Classifier | None = None
 
-    @cached_property
+    @property
     def identity(self) -> str:
-        """Names the content of the model's files."""
-        return f"{self._name} {self._files.content[:12]} cross-encoder-{_VERSION}"
+        """Names the content of the model's files; where they cannot be had, answers are made again once they can."""
+        try:
+            content = self._files.content[:12]
+        except MissingModel:
+            content = "missing"
+        return f"{self._name} {content} cross-encoder-{_VERSION}"
 
     def verdicts(self, outcomes: Sequence[Outcome]) -> ClaimVerdicts:
         model = self._model()
