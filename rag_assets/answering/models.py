@@ -12,7 +12,7 @@ from rag_assets.answering.compression import CompressedAnswerer
 from rag_assets.answering.drafts import EXTRACTIVE, Answerer, Readers, SentenceEncoder
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.hosted_answerer import HostedAnswerer
-from rag_assets.answering.judge import JudgedSupport
+from rag_assets.answering.judges import JudgedSupport, judge_files, judge_name, open_judge
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import require_model
@@ -64,8 +64,10 @@ def second_look(settings: Settings, writer: str, scorer: SupportScorer, connecti
 
     writer: the model that writes, as settings name it. Raises as `open_answerer`.
     """
-    judge = _judge(settings, writer)
-    return JudgedSupport(judge, connections, scorer, settings.paths.verdicts) if judge else scorer
+    named = _judge(settings, writer)
+    if named is None:
+        return scorer
+    return JudgedSupport(open_judge(named, settings, connections), scorer, settings.paths.verdicts)
 
 
 def require_models(settings: Settings) -> None:
@@ -73,8 +75,11 @@ def require_models(settings: Settings) -> None:
 
     Raises InvalidSettings, MissingKey.
     """
-    writer = None if settings.answering.model == EXTRACTIVE else _writer(settings)
-    for name in dict.fromkeys(name for name in (writer, _judge(settings, settings.answering.model)) if name):
+    asked = [] if settings.answering.model == EXTRACTIVE else [_writer(settings)]
+    judge = _judge(settings, settings.answering.model)
+    if judge and judge_files(judge, settings.paths.models) is None:
+        asked.append(judge_name(judge))
+    for name in dict.fromkeys(asked):
         require_model(name, settings.model_access)
 
 
@@ -90,11 +95,9 @@ def _writer(settings: Settings) -> ModelName:
     return ModelName.parse(settings.answering.model, setting="answering.model", instead=EXTRACTIVE)
 
 
-def _judge(settings: Settings, writer: str) -> ModelName | None:
-    """None where no model writes: quotes carry themselves."""
+def _judge(settings: Settings, writer: str) -> str | None:
+    """As settings name it; None where no model writes: quotes carry themselves."""
     named = settings.answering.judge.model
     if named == NO_JUDGE or writer == EXTRACTIVE:
         return None
-    if named == SAME_MODEL:
-        named = writer
-    return ModelName.parse(named, setting="answering.judge.model", instead=f"{SAME_MODEL}, {NO_JUDGE}")
+    return writer if named == SAME_MODEL else named

@@ -14,7 +14,7 @@ from rag_assets.hosted.connections import Connections
 if TYPE_CHECKING:
     from rag_assets.hosted.structured import StructuredModel, StructuredReply
 
-Output = TypeVar("Output", bound=BaseModel)
+Output = TypeVar("Output", bound=BaseModel | str)
 
 
 class LazyModel(Generic[Output]):

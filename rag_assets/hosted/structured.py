@@ -1,4 +1,4 @@
-"""Asks a model behind an API for output of one type.
+"""Asks a model behind an API for output of one type; `str` is plain text, without a schema.
 
 pydantic-ai writes the schema into the request where the provider enforces schemas, else into the prompt, and asks once
 more when a reply does not fit. The model is given no tools, whatever a prompt contains.
@@ -16,6 +16,7 @@ from pydantic_ai.exceptions import ContentFilterError, UnexpectedModelBehavior
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.models.wrapper import WrapperModel
+from pydantic_ai.output import OutputSpec
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
@@ -39,7 +40,7 @@ logger = logging.getLogger(__name__)
 ONE_REPAIR = 1
 _SECONDS = "seconds"
 """In the metadata of a response: how long the provider took over it."""
-Output = TypeVar("Output", bound=BaseModel)
+Output = TypeVar("Output", bound=BaseModel | str)
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,8 @@ class StructuredModel(Generic[Output]):
         in_schema = model.profile.get("supports_json_schema_output", False)
         self._agent = Agent(
             _Guarded(model, name, connection),
-            output_type=NativeOutput(output_type) if in_schema else PromptedOutput(output_type),
-            instructions=instructions,
+            output_type=_asked_for(output_type, in_schema),
+            instructions=instructions or None,
             retries=ONE_REPAIR,
             model_settings=ModelSettings(max_tokens=max_output_tokens),
         )
@@ -140,6 +141,8 @@ class _Guarded(WrapperModel):
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
         """Where a server rejects requests with a schema, the prompt holds it from then on."""
+        if model_request_parameters.output_mode == "text":
+            return await self._sent(messages, model_settings, model_request_parameters)
         in_prompt = replace(model_request_parameters, output_mode="prompted")
         if model_request_parameters.output_mode != "native" or not self._takes_schemas:
             return await self._sent(messages, model_settings, in_prompt)
@@ -195,6 +198,13 @@ class _Guarded(WrapperModel):
     def _clean(self, text: str) -> str:
         """Without the key, and without half characters (a cut escape), which no file can hold."""
         return self._connection.access.redacted(text.encode("utf-8", "replace").decode())
+
+
+def _asked_for(output_type: type[Output], in_schema: bool) -> OutputSpec[Output]:
+    """Plain text is asked for as it is."""
+    if issubclass(output_type, str):
+        return output_type
+    return NativeOutput(output_type) if in_schema else PromptedOutput(output_type)
 
 
 def _counted(response: ModelResponse, messages: Sequence[ModelMessage]) -> RequestUsage:

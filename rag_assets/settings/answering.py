@@ -53,7 +53,8 @@ class JudgeSettings(StageSettings):
         "same",
         description="A model that compares each claim with its quotes, in one small request for all claims of an "
         "answer: what it finds unsupported is not published, what it finds half supported is marked. same: the model "
-        "that writes; otherwise provider:model, better of another family than the one that writes. none: rules alone. "
+        "that writes; otherwise provider:model, better of another family than the one that writes; folder:PATH or "
+        "fastembed:REPOSITORY: an ONNX model that tells whether a text entails another, run here. none: rules alone. "
         "Where no model writes, none looks. Of 280 wrong claims rules alone let about a third pass, with a second look "
         "by a capable model none (benchmarks/README.md).",
     )

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering import judge as judge_module
 from rag_assets.answering.citations.quoted_text import QuotedText
 from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer, looked_at
 from rag_assets.answering.citations.verification import Outcome, VerifiedClaims
 from rag_assets.answering.drafts import DraftClaim
-from rag_assets.answering.judge import JudgedSupport
+from rag_assets.answering.judges import hosted as judge_module
+from rag_assets.answering.judges.hosted import HostedJudge
+from rag_assets.answering.judges.second_look import JudgedSupport
 from rag_assets.domain import Citation, Claim, Verification
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
@@ -52,7 +53,7 @@ def judging(
     use_wire_environment(monkeypatch, server)
     with Connections(settings) as connections:
         scorer = EmbeddedSupport(WordEncoder())
-        yield JudgedSupport(ModelName("google", model), connections, scorer, folder, clock=clock)
+        yield JudgedSupport(HostedJudge(ModelName("google", model), connections), scorer, folder, clock=clock)
 
 
 def test_verdicts_stand_beside_the_embedded_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +102,7 @@ def test_a_judge_that_is_asked_otherwise_is_another_judge(
     """Verdicts on a scale that was reworded since cannot be compared with new ones."""
     monkeypatch.setenv("GEMINI_API_KEY", "k")
     name, scorer = ModelName("google", "gemini-2.5-flash"), EmbeddedSupport(WordEncoder())
-    judge = JudgedSupport(name, Connections(HURRIED), scorer, tmp_path)
+    judge = JudgedSupport(HostedJudge(name, Connections(HURRIED)), scorer, tmp_path)
     before = judge.identity
     monkeypatch.setattr(judge_module, prompt, Prompt("Judge as you like."))
 

@@ -25,7 +25,8 @@ _MOST_COMBINED = 12
 _DIGITS = re.compile(r"[^\W_]*\d[^\W_]*(?:[-.,/^][^\W_]*\d[^\W_]*)*")
 _RATIO_BEHIND = re.compile(r"[ -]?fold\b| times\b|(?: [\w-]+){0,3} per\b", re.IGNORECASE)
 """What makes a number the ratio of two others."""
-_NAME_BEFORE = re.compile(r"(?<![.!?] )\b[A-Z]\w* $")
+_NAME_BEFORE = re.compile(r"(?<=[\w,] )[A-Z]\w* $")
+"""A name right before a number; the first word of a sentence is none."""
 _NAME_CHARS = 40
 _UNCERTAIN = Decimal("0.1")
 """ "about half" and "about twice" are true up to a tenth."""
@@ -87,6 +88,8 @@ def _quoted_quantities(quotes: Sequence[QuotedText]) -> Iterator[Reading]:
 def _is_held(claimed: Quantity, given: Reading, units: set[str]) -> bool:
     """Whether a given number is the claimed one. Its unit may stand apart from it, if it stands there at all and the
     table gives the number no other."""
+    if claimed.kind == PERCENT and given.quantity.kind == PLAIN and given.quantity.value * 100 == claimed.value:
+        return True
     is_unit_elsewhere = claimed.has_unit and not given.quantity.has_unit
     if is_unit_elsewhere and (given.has_known_unit or claimed.kind not in units):
         return False

@@ -106,7 +106,7 @@ class _Cells:
             terms_of(other.column)
             for row, other, given in self._values
             if row == nth and other.position and other.is_value and other.column != cell.column
-            if not self.said.has(given)
+            if column - terms_of(other.column) and not self.said.has(given)
         ]
         return not any(self._is_named_instead(name, own) for name in self._row_names) and not (
             cell.position and any(self._is_named_instead(name - own, column) for name in columns)
@@ -114,7 +114,7 @@ class _Cells:
 
     def _is_named_instead(self, name: frozenset[str], own: frozenset[str]) -> bool:
         is_named = self.said.names(name - own) or (name < own and name <= self.said.stems)
-        return is_named and bool(own - name) and not self.said.stems & (own - name)
+        return is_named and not self.said.stems & (own - name)
 
     def _exchanged(self) -> Iterator[str]:
         """Two numbers that the claim gives in the other order than the names of their rows or columns."""
