@@ -166,7 +166,8 @@ def sabotage_answers(monkeypatch: pytest.MonkeyPatch, change: Callable[[Claim], 
 
     def careless(*arguments: Any) -> Any:
         verified = verify(*arguments)
-        return replace(verified, claims=tuple(change(claim) for claim in verified.claims))
+        outcomes = [replace(one, claim=change(one.claim)) if one.claim else one for one in verified.outcomes]
+        return replace(verified, outcomes=tuple(outcomes))
 
     monkeypatch.setattr(pipeline, "verify", careless)
 
