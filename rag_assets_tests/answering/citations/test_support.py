@@ -110,3 +110,14 @@ def test_a_claim_that_the_second_look_does_not_find_supported_is_objected_to_in_
     assert [one.text for one in looked.claims] == ["Ferritin fell in Rome.", "Ferritin fell in Oslo."]
     assert [one.support.is_partial for one in looked.claims if one.support] == [False, True]
     assert [one.objection for one in looked.objected] == [Objection(Reason.NOT_SUPPORTED, "Bern is not named")]
+
+
+@pytest.mark.parametrize(("judged", "is_published"), [(1.0, True), (0.5, False), (None, False)])
+def test_only_a_claim_found_wholly_supported_overrules_a_doubt(judged: float | None, is_published: bool) -> None:
+    """The rules doubt by words, which may be said in others; half a verdict is not enough against them."""
+    doubt = Objection(Reason.TURNED_ROUND, "its quotes say the opposite of 'fell'")
+    doubted = VerifiedClaims((Outcome(DraftClaim("Ferritin fell.", ()), claim("Ferritin fell."), doubt),))
+
+    looked = looked_at(doubted, Scoring((Support(None, None, None, None, judged),)))
+
+    assert [one.objection for one in looked.objected] == ([] if is_published else [doubt])
