@@ -38,7 +38,6 @@ PIPELINE_VERSION = 6
 answerers have versions of their own."""
 Retrieve = Callable[[Question, int], Evidence]
 """question, k -> evidence from the k best chunks (of the papers the question names, if it names any)."""
-Draft = Callable[[Sequence[Context]], DraftAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +96,7 @@ class AnswerPipeline:
         with _timed("retrieve", seconds):
             evidence = retrieve(question, self.settings.k)
         yield Retrieved(evidence)
-        return self._attempt(
-            question, self.settings.k, evidence, evidence.contexts, seconds, Unmet(),
-            lambda contexts: self.answerer.draft(question.question, contexts),
-        )  # fmt: skip
+        return self._attempt(question, self.settings.k, evidence, seconds)
 
     def _second(
         self, question: Question, retry_k: int | None, retrieve: Retrieve, first: Attempt
@@ -116,10 +112,7 @@ class AnswerPipeline:
             if isinstance(self.answerer, MendingAnswerer):
                 return (yield from self._mended(question, first, evidence, seconds, wants_papers=retry_k is not None))
             yield Retrieved(evidence)
-            again = self._attempt(
-                question, k, evidence, evidence.contexts, seconds, Unmet(),
-                lambda contexts: self.answerer.draft(question.question, contexts),
-            )  # fmt: skip
+            again = self._attempt(question, k, evidence, seconds)
         except (RequestRejected, QuestionBudgetExhausted):
             if not first.verified.claims:
                 raise
@@ -132,17 +125,12 @@ class AnswerPipeline:
         self, question: Question, first: Attempt, evidence: Evidence, seconds: dict[str, float], *, wants_papers: bool
     ) -> Generator[Event, None, tuple[Attempt, Attempt] | None]:
         """The claims that did not hold, and other papers, asked for in one request; put into the first attempt."""
-        answerer = self.answerer
-        assert isinstance(answerer, MendingAnswerer)
         request = second_request(first, evidence, wants_papers=wants_papers)
         if request is None:
             return None
         read = replace(evidence, contexts=request.contexts)
         yield Retrieved(read)
-        second = self._attempt(
-            question, first.k, read, request.contexts, seconds, request.unmet,
-            lambda contexts: answerer.mended(question.question, contexts, request.unmet),
-        )  # fmt: skip
+        second = self._attempt(question, first.k, read, seconds, request.unmet)
         return second, merged(first, second, request)
 
     def _attempt(
@@ -150,17 +138,16 @@ class AnswerPipeline:
         question: Question,
         k: int,
         evidence: Evidence,
-        contexts: tuple[Context, ...],
         seconds: dict[str, float],
-        unmet: Unmet,
-        draft_of: Draft,
+        unmet: Unmet | None = None,
     ) -> Attempt:
+        """unmet: what the model is asked to mend; None for a draft from the start."""
         with _timed("draft", seconds):
-            key, draft, is_cached = self._drafted(question.question, contexts, unmet, draft_of)
-        read = contexts[: draft.n_contexts_read]
+            key, draft, is_cached = self._drafted(question.question, evidence.contexts, unmet)
+        read = evidence.contexts[: draft.n_contexts_read]
         with _timed("verify", seconds):
             given = {context.chunk_id: evidence.chunks[context.chunk_id] for context in read}
-            titles = {context.paper_id: context.paper.title for context in contexts}
+            titles = {context.paper_id: context.paper.title for context in evidence.contexts}
             verified = verify(draft, given, question.question, titles)
             nearest = verify(replace(draft, claims=draft.nearest), given, question.question, titles).claims
             scoring = self.scorer.scores(verified, question.question)
@@ -185,7 +172,7 @@ class AnswerPipeline:
         )
 
     def _drafted(
-        self, question: str, contexts: Sequence[Context], unmet: Unmet, draft_of: Draft
+        self, question: str, contexts: Sequence[Context], unmet: Unmet | None
     ) -> tuple[str, DraftAnswer, bool]:
         """The draft, what it is cached under, and whether it was there."""
         key = fingerprint(
@@ -193,15 +180,21 @@ class AnswerPipeline:
             [asdict(self.answerer.read(context)) for context in contexts],
             self.answerer.identity,
             self.settings.fingerprint(),
-            *([asdict(unmet)] if unmet != Unmet() else []),
+            *([asdict(unmet)] if unmet else []),
         )
         with self.cache.held(key):  # two questions with the same words are asked once
             cached = self.cache.get(key)
             if cached is not None:
                 return key, cached, True
-            draft = draft_of(contexts)
+            draft = self._asked(question, contexts, unmet)
             self.cache.put(key, draft)
             return key, draft, False
+
+    def _asked(self, question: str, contexts: Sequence[Context], unmet: Unmet | None) -> DraftAnswer:
+        if unmet is None:
+            return self.answerer.draft(question, contexts)
+        assert isinstance(self.answerer, MendingAnswerer)
+        return self.answerer.mended(question, contexts, unmet)
 
     def _result(self, question: Question, final: Attempt, attempts: Sequence[Attempt]) -> QAResult:
         missing_names = tuple(

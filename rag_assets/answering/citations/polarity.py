@@ -5,7 +5,6 @@ turns round the words behind it, up to the end of its clause. What is told in qu
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,7 +19,6 @@ from rag_assets.answering.citations.opposites import (
     NEGATIVE_STEMS,
     OPEN_WORDS,
 )
-from rag_assets.text.numbers.words import TENS, UP_TO_NINETEEN
 from rag_assets.text.sentences import sentence_spans
 from rag_assets.text.terms import QUESTION_WORDS, stem_of
 
@@ -34,12 +32,6 @@ _NEAR_BEST = 0.6
 """Sentences of the quotes with this share of the most shared words are compared."""
 _MOST_GOVERNED = 0.5
 """Share of the words in question that a negation must govern."""
-_MOST_HEDGED = 0.25
-"""Share of the words that claim and sentence share, which a hedge must govern to make the sentence cautious."""
-_WINDOW = 8
-"""Words on either side of a direction that tell what it is about."""
-_CLEARLY_NEARER = 2
-"""So many more shared words around the opposite direction than around the same one decide for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +68,7 @@ def turned_round(claim: str, quotes: Sequence[str]) -> str | None:
     """The word of the claim that its quotes say the other way round, or "not" for a negation too many or too few; None
     where nothing is."""
     said, quoted = _read(claim), [_read(text) for text in _compared_sentences(claim, quotes)]
-    directions = [(at, word) for at, word in enumerate(said) if word.direction and not _is_bound(said, at)]
-    opposite = next((word.text for at, word in directions if _is_opposite(said, at, quoted)), None)
-    return opposite or _negation_changed(said, quoted)
-
-
-def _is_bound(said: _Statement, at: int) -> bool:
-    """Whether a direction is that of a limit, "less than ten", which numbers are compared by."""
-    return at + 2 < len(said) and said[at + 1].text == "than" and _is_number(said[at + 2].text)
-
-
-def _is_number(word: str) -> bool:
-    return word[0].isdigit() or word in UP_TO_NINETEEN or word in TENS
+    return _opposite_direction(said, quoted) or _negation_changed(said, quoted)
 
 
 def is_surer(claim: str, quotes: Sequence[str]) -> bool:
@@ -98,32 +79,25 @@ def is_surer(claim: str, quotes: Sequence[str]) -> bool:
         return False
     stems = {word.stem for word in said if word.is_content}
     shared = [
-        list({word.stem: word for word in reversed(_read(text)) if word.is_content and word.stem in stems}.values())
+        {word.stem: word for word in reversed(_read(text)) if word.is_content and word.stem in stems}
         for text in _compared_sentences(claim, quotes)
     ]  # of a word that comes twice, the first
-    least = 0.0 if is_certain else _MOST_HEDGED
-    return all(
-        any(w.is_hedged for w in words) and sum(w.is_hedged for w in words) >= least * len(words) for words in shared
-    )
+    return all(any(word.is_hedged for word in words.values()) for words in shared)
 
 
-def _is_opposite(said: _Statement, at: int, quoted: Sequence[_Statement]) -> bool:
-    """Whether the quotes speak of the same thing as the word, and only, or clearly nearer to it, the other way."""
-    word = said[at]
-    assert word.direction is not None
-    what, sign = word.direction
-    if (what, -sign) in {other.direction for other in said}:
-        return False  # "positive and negative", "better or worse": which is meant, words do not tell
-    about = _stems_around(said, at) - {word.stem}
-    shared: dict[int, list[int]] = defaultdict(list)
-    for statement in quoted:
-        for place, other in enumerate(statement):
-            if other.direction and other.direction[0] == what:
-                shared[other.direction[1]].append(len(about & _stems_around(statement, place)))
-    opposite, same = shared.get(-sign), shared.get(sign)
-    if not opposite:
-        return False
-    return not same or max(opposite) >= max(same) + _CLEARLY_NEARER
+def _opposite_direction(said: _Statement, quoted: Sequence[_Statement]) -> str | None:
+    """The first word of the claim whose direction the quotes have only the other way; None where there is none.
+
+    Where the claim itself has both, "better or worse", words do not tell which is meant.
+    """
+    own = {word.direction for word in said}
+    theirs = {word.direction for statement in quoted for word in statement}
+    for word in said:
+        if word.direction and word.direction not in theirs:
+            what, sign = word.direction
+            if (what, -sign) in theirs - own:
+                return word.text
+    return None
 
 
 def _negation_changed(said: _Statement, quoted: Sequence[_Statement]) -> str | None:
@@ -151,10 +125,6 @@ def _governed(words: Sequence[_Word]) -> list[_Word]:
 def _is_mostly_shared(words: Sequence[_Word], others: Sequence[_Word]) -> bool:
     stems = {word.stem for word in others}
     return bool(words) and sum(word.stem in stems for word in words) > _MOST_GOVERNED * len(words)
-
-
-def _stems_around(words: _Statement, at: int) -> set[str]:
-    return {word.stem for word in words[max(0, at - _WINDOW) : at + _WINDOW + 1] if word.is_content}
 
 
 def _compared_sentences(claim: str, quotes: Sequence[str]) -> list[str]:

@@ -4,7 +4,6 @@
 ferritin".
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -15,21 +14,14 @@ from rag_assets.answering.citations.number_agreement import confirmed_share
 from rag_assets.answering.citations.objections import Objection, Reason
 from rag_assets.answering.citations.verification import Outcome, VerifiedClaims
 from rag_assets.answering.drafts import SentenceEncoder
+from rag_assets.answering.names.missing import names_missing_in
+from rag_assets.answering.names.reading import NameKind, names_in
 from rag_assets.domain import FULL_SUPPORT_FROM, HALF_SUPPORT_FROM, Claim, Support, Usage
-from rag_assets.text.folding import Folded
 from rag_assets.text.sentences import sentence_spans
 
 _N_DECIMALS = 4
 """Further ones differ between machines."""
-_TOKEN = re.compile(r"[^\W_]+(?:[-‐‑–/.'’][^\W_]+)*")
-_UPPER_INSIDE = re.compile(r"[^\W_]+.*[A-Z]|\d.*[A-Za-z]|[A-Za-z].*\d")
-_SENTENCE_START = re.compile(r"(?:^|[.!?:]\s+)[\"'“‘(\[]*$")
-_MAX_NAME_CHARS, _LOOK_BACK_CHARS = 60, 8
-"""Longer words are no names; looking further back would take quadratic time."""
 _NOT_SUPPORTED = "a model that compared it with its quotes found that they do not carry it"
-_PLURAL = re.compile(r"(?<=\w\w)s$")
-
-
 _QUOTED = Support(score=None, similarity=None, numbers=None, entities=None)
 
 
@@ -40,7 +32,7 @@ class Scoring:
     supports: tuple[Support, ...] = ()
     """One per candidate, in order."""
     whys: tuple[str, ...] = ()
-    """What the second look says is wrong with each; empty texts where nothing is. None where no model looked."""
+    """What the second look says is wrong with each; an empty text where nothing is. Empty where no model looked."""
     usage: Usage = field(default_factory=Usage)
     """Of the second look, whenever it was taken."""
     is_cached: bool = False
@@ -134,32 +126,10 @@ def _pieces(claim: Claim) -> list[str]:
 
 
 def _confirmed_names_share(text: str, quotes: Sequence[str]) -> float | None:
-    """Share of the names and symbols of a text that the quotes hold; None when it has none.
+    """Share of the names of a text that the quotes hold; None when it has none.
 
     Names of the question do not count: a claim that gives one method's result to the method that was asked about is the
     error this figure should show.
     """
-    wanted = _names(text)
-    held = {_folded(match[0]) for quote in quotes for match in _TOKEN.finditer(quote)}
-    return sum(name in held for name in wanted) / len(wanted) if wanted else None
-
-
-def _names(text: str) -> set[str]:
-    """Words with a capital or a digit among letters, folded, without those capitalised to begin a sentence."""
-    return {
-        _folded(match[0])
-        for match in _TOKEN.finditer(text)
-        if len(match[0]) <= _MAX_NAME_CHARS and (_UPPER_INSIDE.match(match[0]) or _is_capital_inside(text, match))
-    }
-
-
-def _is_capital_inside(text: str, match: re.Match[str]) -> bool:
-    """Whether a capitalised word does not begin a sentence."""
-    start = match.start()
-    begins = _SENTENCE_START.search(text, max(0, start - _LOOK_BACK_CHARS), start)
-    return match[0][0].isupper() and len(match[0]) > 1 and not begins
-
-
-def _folded(token: str) -> str:
-    """Without case, hyphens and the s of a plural: "BM-25" and "bm25", "RNNs" and "RNN" are the same."""
-    return _PLURAL.sub("", Folded.of(token).text)
+    names = [name for name in names_in(text) if name.kind not in (NameKind.YEAR, NameKind.NUMBER)]
+    return sum(not names_missing_in(quotes, [name]) for name in names) / len(names) if names else None

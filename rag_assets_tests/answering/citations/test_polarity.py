@@ -25,7 +25,6 @@ def test_the_opposite_of_a_quote_is_seen(claim: str, quote: str) -> None:
     [
         ("Hay decreased the milk of goats.", "With hay the milk of goats fell."),
         ("Hay left the milk of goats unchanged.", "Hay did not change the milk of goats."),
-        ("Fewer than ten goats were ill.", "More goats than in May were ill: nine goats."),
         ("The cause of the fever is not known.", "The cause of the fever is unknown."),
     ],
 )
