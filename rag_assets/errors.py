@@ -160,8 +160,8 @@ class RerankingTooSlow(RagAssetsError):
     @classmethod
     def after(cls, seconds: float, *, model: str) -> Self:
         return cls(
-            f"{model} took more than {seconds:g} s for one question. Raise retrieval.reranker_timeout_s, lower "
-            "retrieval.reranked, or name a smaller model in retrieval.reranker."
+            f"{model} took more than {seconds:g} s for one question. Lower retrieval.reranked, or name a faster model "
+            "in retrieval.reranker."
         )
 
 

@@ -27,8 +27,6 @@ _NO_CHECKSUM = "0" * 64
 """Stands in the place of the checksum while it is computed."""
 _MAX_TAIL_BYTES = 1_000_000
 """Where in a file the checksum is looked for; footers of our tables have some kilobytes."""
-_ROWS_PER_GROUP, _BYTES_PER_GROUP = 64, 400_000
-"""Least rows, and bytes in memory from there on, that are read together (`retrieval.stored_table`)."""
 _BYTES_BETWEEN = 2
 """Thrift's field header and length, between a key of the footer's metadata and its value of 64 bytes."""
 _SCHEMAS = {
@@ -61,8 +59,7 @@ def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> N
     schema = pa.schema([field.remove_metadata() for field in table.schema], metadata)
     sink = pa.BufferOutputStream()
     with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
-        rows = max(_ROWS_PER_GROUP, len(table) * _BYTES_PER_GROUP // max(1, table.nbytes))
-        writer.write_table(table.cast(schema).combine_chunks(), row_group_size=rows)
+        writer.write_table(table.cast(schema).combine_chunks())
         writer.add_key_value_metadata({_CHECKSUM_KEY: _NO_CHECKSUM})
     content = sink.getvalue().to_pybytes()
     place = _place_of_checksum(content)

@@ -64,6 +64,7 @@ def test_a_dotenv_file_with_foreign_keys_is_read(tmp_path: Path, monkeypatch: py
             {"automation": {"sweep_interval_s": 60}},
             "automation.sweep_interval_s: is called automation.sensor_interval_s now",
         ),
+        ({"indexing": {"hnsw_m": 32}}, "indexing.hnsw_m: is no setting any more; delete it"),
     ],
 )
 def test_a_wrong_setting_is_named(wrong: dict[str, object], message: str) -> None:

@@ -25,7 +25,7 @@ from rag_assets.embedding.vector_cache import PublishedVectors, VectorCache
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import data_version, fingerprint, read_json, staging
 from rag_assets.indexing.builder import stage_index
-from rag_assets.indexing.promises import INDEX_PROMISES, META_PROMISES, IndexCandidate
+from rag_assets.indexing.promises import INDEX_PROMISES, META_PROMISES
 from rag_assets.indexing.protocols import IndexManifest, IndexRow, SparseSource, Vectors
 from rag_assets.indexing.rows import COLUMNS, index_rows
 from rag_assets.indexing.stores import Index, vector_index, word_index
@@ -81,7 +81,7 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     def publish() -> PublishedVectors:
         publish_sparse_vectors(sparse, passages, settings)
         published = cache.publish(texts)
-        prune_earlier_models(cache.folder, passages, max_mb=settings.execution.kept_vectors_mb)
+        prune_earlier_models(cache.folder, passages)
         tokens.prune(with_tokens)
         return published
 
@@ -175,9 +175,8 @@ def bm25_index(settings: dg.ResourceParam[Settings]) -> Outcome:
 def _indexed(asset: str, target: Index[Any], settings: Settings) -> Outcome:
     """Stage a version of the index beside the published one, audit it, publish it."""
     staged = stage_index(target, _rows(settings.paths), report=progress(asset, "passages"))
-    wear = staged.manifest.wear
     yield from write_audit_publish(
-        check_all(INDEX_PROMISES, IndexCandidate(staged, settings.indexing.min_recall)),
+        check_all(INDEX_PROMISES, staged),
         publish=staged.publish,
         report=lambda _: materialized(
             version=staged.manifest.version,
@@ -185,8 +184,7 @@ def _indexed(asset: str, target: Index[Any], settings: Settings) -> Outcome:
             n_rows=staged.manifest.n_passages,
             path=target.folder,
             settings={"indexing": settings.indexing},
-            facts={"store": target.identity.kind, "place": str(target)}
-            | ({"recall_at_20": wear.recall, "n_dead_vectors": wear.n_dead} if wear else {}),
+            facts={"store": target.identity.kind, "place": str(target)},
         ),
     )
 

@@ -18,6 +18,7 @@ from rag_assets.incremental import write_atomically
 logger = logging.getLogger(__name__)
 _LIST_SUFFIX = ".papers.json"
 _BYTES_PER_MB = 1_000_000
+_MOST_MB = 2000.0
 
 
 def note_papers(model_folder: Path, keys_by_paper: Mapping[str, Iterable[str]]) -> None:
@@ -29,7 +30,7 @@ def note_papers(model_folder: Path, keys_by_paper: Mapping[str, Iterable[str]]) 
     write_atomically(_list_of(model_folder), json.dumps(sealed({"keys": keys})).encode() + b"\n")
 
 
-def prune_earlier_models(in_use: Path, papers: Collection[str], *, max_mb: float) -> None:
+def prune_earlier_models(in_use: Path, papers: Collection[str], *, max_mb: float = _MOST_MB) -> None:
     """Delete what other models have of papers that are not among `papers`; then whole models until they take `max_mb`.
 
     in_use: the folder of the model in use, beside those of the others; it is left alone, and marked as used last. The
@@ -44,7 +45,7 @@ def prune_earlier_models(in_use: Path, papers: Collection[str], *, max_mb: float
     for folder in sorted((one for one in others if one.exists()), key=lambda one: one.stat().st_mtime_ns, reverse=True):
         left -= sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
         if left < 0:
-            logger.info("%s is deleted: more vectors of earlier models than execution.kept_vectors_mb.", folder)
+            logger.info("%s is deleted: vectors of earlier models took more than %.0f MB.", folder, max_mb)
             _delete(folder)
     for path in in_use.parent.glob(f"*{_LIST_SUFFIX}"):  # of a folder whose deletion was interrupted
         if path != _list_of(in_use) and not _folder_of(path).exists():

@@ -97,7 +97,7 @@ def publish_sparse_vectors(sparse: SparseVectors | None, texts: PaperTexts, sett
         sparse.publish(texts)
     folder = settings.paths.sparse_vectors
     in_use = VectorCache(folder, _facts(sparse.identity if sparse else OFF)).folder
-    prune_earlier_models(in_use, texts, max_mb=settings.execution.kept_vectors_mb)
+    prune_earlier_models(in_use, texts)
 
 
 def _facts(identity: str) -> EmbedderFacts:

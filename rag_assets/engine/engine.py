@@ -27,7 +27,6 @@ from rag_assets.embedding.providers import embedder_facts, open_embedder
 from rag_assets.embedding.token_store import TokenStore
 from rag_assets.embedding.token_vectors import PassageTokens, RotatedTokenEncoder, open_token_encoder
 from rag_assets.engine.kept_vectors import KeptVectors
-from rag_assets.engine.shared_heaps import share_heaps
 from rag_assets.engine.snapshots import Snapshots
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.replies import ReplyCache
@@ -57,7 +56,6 @@ class Engine:
 
     def __init__(self, settings: Settings, connections: Connections | None = None) -> None:
         """connections: to models behind an API, of a run whose budget is shared; None for the engine's own."""
-        share_heaps()
         self.n_at_once = n_at_once(settings)
         self._settings = settings
         self._closing = ExitStack()
@@ -212,7 +210,6 @@ class Engine:
                     self._connections,
                     settings.paths.models,
                     settings.execution.n_workers,
-                    settings.retrieval.reranker_timeout_s,
                 )
                 opened = open_reranker(settings.retrieval.reranker, means)
                 self._kept_reranker = SkippingReranker(opened) if opened else None

@@ -11,7 +11,7 @@ from typing import Self
 
 from rag_assets.errors import GuardrailBroken, RagAssetsError
 from rag_assets.incremental import UpdatePlan, plan_update
-from rag_assets.indexing.protocols import Examination, IndexManifest, IndexRow, IndexTarget, IndexVersion, Report
+from rag_assets.indexing.protocols import IndexManifest, IndexRow, IndexTarget, IndexVersion, Report
 
 logger = logging.getLogger(__name__)
 _SAMPLE_SIZE = 64
@@ -26,7 +26,7 @@ class IndexAudit:
     orphans: tuple[str, ...]
     """Entries that belong to no passage."""
     faulty: tuple[str, ...]
-    """Passages of a sample that a search does not find as they should be."""
+    """Passages of a sample that the index does not hold or find as it should."""
 
     @property
     def holds(self) -> bool:
@@ -71,8 +71,8 @@ def update_index(target: IndexTarget, rows: Sequence[IndexRow], *, report: Repor
 def stage_index(target: IndexTarget, rows: Sequence[IndexRow], *, report: Report | None = None) -> StagedIndex:
     """Write a version of the index that holds exactly `rows`, and audit it.
 
-    Does nothing when the published index is current. Goes on from the published version where it can; where the
-    result does not fit, or searches worse than it should, the version is built once more, from nothing.
+    Does nothing when the published index is current. Updates a copy of it when few passages changed since it was built
+    from nothing (`IndexTarget.most_changed`); otherwise, and when the updated copy does not fit, builds from nothing.
     """
     wanted = _Wanted.of(rows, report or _no_report)
     manifest = IndexManifest.of(target.identity, wanted.fingerprints)
@@ -81,12 +81,13 @@ def stage_index(target: IndexTarget, rows: Sequence[IndexRow], *, report: Report
         return StagedIndex(UpdatePlan(unchanged=tuple(sorted(wanted.rows))), published)
     can_go_on = published is not None and published.identity == target.identity
     plan = plan_update(target.fingerprints() if can_go_on else {}, wanted.fingerprints)
-    written = _updated(target, wanted) if plan.unchanged else None
-    if written is None:
-        version = target.stage_empty()
-        written = version, *_written(version, wanted)
-    version, audit, examination = written
-    return StagedIndex(plan, replace(manifest, wear=examination.wear), audit, version)
+    n_changed = len(plan.to_build) + len(plan.removed) + (published.n_changed if published else 0)
+    if plan.unchanged and n_changed <= target.most_changed * len(rows):
+        updated = _updated(target, wanted)
+        if updated is not None:
+            return StagedIndex(plan, replace(manifest, n_changed=n_changed), updated[1], updated[0])
+    version = target.stage_empty()
+    return StagedIndex(plan, manifest, _written(version, wanted), version)
 
 
 @dataclass(frozen=True)
@@ -102,30 +103,34 @@ class _Wanted:
         return cls({row.passage_id: row for row in rows}, {row.passage_id: row.fingerprint for row in rows}, report)
 
 
-def _updated(target: IndexTarget, wanted: _Wanted) -> tuple[IndexVersion, IndexAudit, Examination] | None:
-    """A version that goes on from the published one; None when it is not good enough, and was discarded."""
+def _updated(target: IndexTarget, wanted: _Wanted) -> tuple[IndexVersion, IndexAudit] | None:
+    """An updated copy of the published version with its audit; None when it does not fit and was discarded."""
     version = target.stage()
     try:
-        audit, examination = _written(version, wanted)
-        reason = examination.rebuild if audit.holds else f"its updated copy does not fit the passages ({audit})"
+        audit = _written(version, wanted)
+        if audit.holds:
+            return version, audit
+        reason = f"its updated copy does not fit the passages ({audit})"
     except RagAssetsError:
-        version.discard()
         raise
     except Exception as error:  # the errors of Chroma, tantivy and servers share no narrower base
         reason = f"its copy could not be updated ({type(error).__name__}: {error})"
-    if not reason:
-        return version, audit, examination
     logger.warning("The %s index is built anew: %s.", target.identity.kind, reason)
     version.discard()
     return None
 
 
-def _written(version: IndexVersion, wanted: _Wanted) -> tuple[IndexAudit, Examination]:
-    version.write(wanted.rows, wanted.report)
-    difference = plan_update(version.fingerprints(), wanted.fingerprints)
-    ids = sorted(wanted.rows)
-    found = version.examined([wanted.rows[id_] for id_ in ids[:: max(1, len(ids) // _SAMPLE_SIZE)]])
-    return IndexAudit(difference.to_build, difference.removed, found.faulty), found
+def _written(version: IndexVersion, wanted: _Wanted) -> IndexAudit:
+    """Write the rows and audit what the version holds then; a version that cannot be written is discarded."""
+    try:
+        version.write(wanted.rows, wanted.report)
+        difference = plan_update(version.fingerprints(), wanted.fingerprints)
+        ids = sorted(wanted.rows)
+        faulty = version.faulty([wanted.rows[id_] for id_ in ids[:: max(1, len(ids) // _SAMPLE_SIZE)]])
+    except RagAssetsError:
+        version.discard()
+        raise
+    return IndexAudit(difference.to_build, difference.removed, faulty)
 
 
 def _no_report(done: int, to_do: int) -> None:

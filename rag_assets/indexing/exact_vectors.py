@@ -19,7 +19,6 @@ import pyarrow.compute as pc
 from rag_assets.indexing.protocols import IndexRow, Scope, Scored, Vectors
 
 VECTORS_FILE = "vectors.arrow"
-_QUESTIONS_AT_ONCE = 16
 _ROWS_AT_ONCE = 1024
 _FLOAT_BYTES = 4
 _ROUNDING = 1e-5
@@ -88,16 +87,6 @@ class ExactVectors:
             return {}
         cosines = _cosines(self._stored.rows(np.array(list(places.values()))), question)
         return dict(zip(places, cosines.tolist(), strict=True))
-
-    def nth_cosines(self, questions: Vectors, n: int) -> Vectors:
-        """The cosine of the `n`th nearest passage (or of the last) of each of the questions, shape (n_questions, dim).
-
-        Holds the cosines of a few questions at a time.
-        """
-        nth = min(n, len(self._ids))
-        vectors = self._stored.rows(np.arange(len(self._ids)))
-        blocks = np.array_split(questions, -(-len(questions) // _QUESTIONS_AT_ONCE))
-        return np.concatenate([np.partition(vectors @ some.T, -nth, axis=0)[-nth] for some in blocks])
 
     def close(self) -> None:
         self._stored.close()

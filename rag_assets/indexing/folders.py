@@ -10,31 +10,27 @@ import os
 import shutil
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from rag_assets.incremental import STAGED_SUFFIX, recover_folder, replace_folder
 from rag_assets.indexing.manifest import MANIFEST_FILE, is_intact, read_manifest, write_manifest
-from rag_assets.indexing.protocols import Examination, GraphWear, IndexIdentity, IndexManifest, IndexRow, Report
+from rag_assets.indexing.protocols import IndexIdentity, IndexManifest, IndexRow, Report
 
 logger = logging.getLogger(__name__)
 Index = TypeVar("Index")
 _LOCK = ".lock"
 
 
-class Written(NamedTuple):
-    """What a `write` did."""
-
-    n_added: int
-    """Passages that are new or took the place of another version."""
-    n_dropped: int
-    """Passages that were deleted or replaced."""
-
-
 class IndexFiles(Protocol):
     """How one engine keeps an index in a folder. Everything is closed again when a method returns."""
+
+    @property
+    def most_changed(self) -> float:
+        """As in `IndexTarget`."""
+        ...
 
     @property
     def identity(self) -> IndexIdentity: ...
@@ -43,16 +39,12 @@ class IndexFiles(Protocol):
         """passage_id -> fingerprint of everything in the folder's files; empty for an empty folder."""
         ...
 
-    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> Written:
+    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
         """As `IndexVersion.write`."""
         ...
 
-    def examined(self, folder: Path, sample: Sequence[IndexRow], worn: GraphWear | None) -> Examination:
-        """As `IndexVersion.examined`.
-
-        worn: wear of the index that this one was copied from, with what was deleted since; None when it was built from
-        nothing.
-        """
+    def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
+        """As `IndexVersion.faulty`."""
         ...
 
 
@@ -66,6 +58,10 @@ class FolderTarget:
     @property
     def identity(self) -> IndexIdentity:
         return self.files.identity
+
+    @property
+    def most_changed(self) -> float:
+        return self.files.most_changed
 
     def published(self) -> IndexManifest | None:
         recover_folder(self.folder)
@@ -81,12 +77,11 @@ class FolderTarget:
 
     def stage(self) -> "FolderVersion":
         shutil.copytree(self.folder, self._staged, ignore=shutil.ignore_patterns(MANIFEST_FILE))
-        manifest = read_manifest(self.folder)
-        return FolderVersion(self._staged, self.folder, self.files, manifest.wear if manifest else None)
+        return FolderVersion(self._staged, self.folder, self.files)
 
     def stage_empty(self) -> "FolderVersion":
         self._staged.mkdir(parents=True)
-        return FolderVersion(self._staged, self.folder, self.files, None)
+        return FolderVersion(self._staged, self.folder, self.files)
 
     @property
     def _staged(self) -> Path:
@@ -96,26 +91,19 @@ class FolderTarget:
 class FolderVersion:
     """A folder beside the published one; see `IndexVersion`."""
 
-    def __init__(self, folder: Path, final: Path, files: IndexFiles, wear: GraphWear | None) -> None:
+    def __init__(self, folder: Path, final: Path, files: IndexFiles) -> None:
         self._folder = folder
         self._final = final
         self._files = files
-        self._wear = wear
 
     def fingerprints(self) -> dict[str, str]:
         return self._files.fingerprints(self._folder)
 
     def write(self, rows: Mapping[str, IndexRow], report: Report) -> None:
-        done = self._files.write(self._folder, rows, report)
-        if self._wear is not None:
-            self._wear = replace(
-                self._wear,
-                n_dead=self._wear.n_dead + done.n_dropped,
-                n_unmeasured=self._wear.n_unmeasured + done.n_added + done.n_dropped,
-            )
+        self._files.write(self._folder, rows, report)
 
-    def examined(self, sample: Sequence[IndexRow]) -> Examination:
-        return self._files.examined(self._folder, sample, self._wear)
+    def faulty(self, sample: Sequence[IndexRow]) -> tuple[str, ...]:
+        return self._files.faulty(self._folder, sample)
 
     def publish(self, manifest: IndexManifest) -> None:
         write_manifest(self._folder, manifest)

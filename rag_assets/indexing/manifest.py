@@ -5,28 +5,24 @@ has compared them: native code that reads damaged files can crash, hang or write
 """
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from rag_assets.checksums import flush_folder, sealed, sha256_of, unsealed
 from rag_assets.incremental import write_atomically
-from rag_assets.indexing.protocols import GraphWear, IndexIdentity, IndexManifest
+from rag_assets.indexing.protocols import IndexIdentity, IndexManifest
 
 MANIFEST_FILE = "manifest.json"
 
 
 def read_manifest(folder: Path) -> IndexManifest | None:
     """The manifest in `folder`; None when there is no whole index or its manifest is damaged."""
-    found = _content(folder)
+    found = manifest_content(folder)
     try:
-        wear = found["wear"]
-        return IndexManifest(
-            IndexIdentity(**found["identity"]),
-            str(found["passages"]),
-            int(found["n_passages"]),
-            GraphWear(**wear) if wear else None,
-        )
+        identity = IndexIdentity(**found["identity"])
+        return IndexManifest(identity, str(found["passages"]), int(found["n_passages"]), int(found["n_changed"]))
     except (TypeError, KeyError):  # of an earlier version
         return None
 
@@ -34,20 +30,27 @@ def read_manifest(folder: Path) -> IndexManifest | None:
 def write_manifest(folder: Path, manifest: IndexManifest) -> None:
     """Declare the closed index in `folder` whole as it stands: its files are flushed, their checksums written down."""
     flush_folder(folder)
-    content = asdict(manifest) | {"files": _checksums(folder)}
-    write_atomically(folder / MANIFEST_FILE, json.dumps(sealed(content), indent=2).encode() + b"\n")
+    save_manifest(folder, manifest, {"files": _checksums(folder)})
+
+
+def save_manifest(folder: Path, manifest: IndexManifest, facts: Mapping[str, Any]) -> None:
+    """Replace the manifest in `folder` by this one with more facts about the index."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = sealed({**asdict(manifest), **facts})
+    write_atomically(folder / MANIFEST_FILE, json.dumps(content, indent=2).encode() + b"\n")
 
 
 def is_intact(folder: Path) -> bool:
     """Whether the index in `folder` has a manifest and exactly the files of it, byte for byte."""
-    files = _content(folder).get("files")
+    files = manifest_content(folder).get("files")
     try:
         return files is not None and bool(files == _checksums(folder))
     except OSError:
         return False
 
 
-def _content(folder: Path) -> dict[str, Any]:
+def manifest_content(folder: Path) -> dict[str, Any]:
+    """Everything in the manifest file in `folder`; empty when it is missing or damaged."""
     try:
         return unsealed((folder / MANIFEST_FILE).read_bytes()) or {}
     except OSError:

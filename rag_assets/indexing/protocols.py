@@ -15,6 +15,8 @@ from rag_assets.domain import SparseVector, embedded_text
 from rag_assets.incremental import data_version, fingerprint
 
 Vectors = npt.NDArray[np.float32]
+RRF_K = 60
+"""Constant of reciprocal rank fusion, by a store or by us. Source: Cormack, Clarke and Buettcher 2009."""
 
 
 class Scored(NamedTuple):
@@ -174,20 +176,6 @@ class IndexIdentity:
 
 
 @dataclass(frozen=True)
-class GraphWear:
-    """What updates did to an approximate index since it was built from nothing."""
-
-    recall: float
-    """Share of the exact nearest neighbours it finds, on a sample; 0 to 1."""
-    recall_when_built: float
-    """The same right after it was built from nothing."""
-    n_dead: int
-    """Vectors deleted or replaced since then; a graph keeps them as nodes that are passed over."""
-    n_unmeasured: int = 0
-    """Vectors written or deleted since `recall` was measured."""
-
-
-@dataclass(frozen=True)
 class IndexManifest:
     """What an index says of itself, kept with it. It is written last, so an index that has one is whole."""
 
@@ -195,8 +183,8 @@ class IndexManifest:
     passages: str
     """Data version of passage_id -> fingerprint."""
     n_passages: int
-    wear: GraphWear | None = field(default=None, compare=False)
-    """None for an index that searches exactly."""
+    n_changed: int = field(default=0, compare=False)
+    """Passages added, changed or removed since the index was built from nothing."""
 
     @classmethod
     def of(cls, identity: IndexIdentity, fingerprints: Mapping[str, str]) -> Self:
@@ -207,17 +195,6 @@ class IndexManifest:
     def version(self) -> str:
         """Changes with the identity and the passages."""
         return fingerprint(asdict(self.identity), self.passages, self.n_passages)
-
-
-@dataclass(frozen=True)
-class Examination:
-    """What a look at a written version found, besides the passages that are inside."""
-
-    faulty: tuple[str, ...] = ()
-    """Passages of the sample that a search does not find as they should be."""
-    wear: GraphWear | None = None
-    rebuild: str = ""
-    """Why it should be built from nothing instead of updated; empty when it is good enough."""
 
 
 Report = Callable[[int, int], None]
@@ -235,8 +212,8 @@ class IndexVersion(Protocol):
         """Bring it durably to exactly `rows` (by passage_id); what is the same by fingerprint is left alone."""
         ...
 
-    def examined(self, sample: Sequence[IndexRow]) -> Examination:
-        """Search it for the passages of `sample`."""
+    def faulty(self, sample: Sequence[IndexRow]) -> tuple[str, ...]:
+        """Ids of passages of `sample` that the version does not hold or find as it should."""
         ...
 
     def publish(self, manifest: IndexManifest) -> None:
@@ -251,9 +228,14 @@ class IndexVersion(Protocol):
 class IndexTarget(Protocol):
     """Where one index is published. Readers see one whole version while the next is made beside it.
 
-    A folder stages a copy and publishes it by a rename (`folders`); a server stages another collection and publishes
+    A folder stages a copy and publishes it by a rename (`folders`); a server fills another collection and publishes
     it by pointing an alias there. Both fit here: nothing in this protocol or in `builder` is about files.
     """
+
+    @property
+    def most_changed(self) -> float:
+        """Share of the passages that may change until the index is built from nothing instead of updated."""
+        ...
 
     @property
     def identity(self) -> IndexIdentity:
@@ -269,7 +251,7 @@ class IndexTarget(Protocol):
         ...
 
     def stage(self) -> IndexVersion:
-        """A version to go on from: usually a copy of the published one; of the wanted identity."""
+        """A copy of the published version, to be updated."""
         ...
 
     def stage_empty(self) -> IndexVersion:

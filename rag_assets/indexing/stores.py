@@ -5,7 +5,6 @@ A new store is one file with an adapter and one row here.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
@@ -25,12 +24,14 @@ from rag_assets.indexing.protocols import (
     VectorStore,
 )
 from rag_assets.indexing.qdrant.target import QdrantIndex
-from rag_assets.indexing.tantivy_index import TEXT, WITH_HEADINGS, TantivyFiles, TantivyIndex
+from rag_assets.indexing.tantivy_index import TantivyFiles, TantivyIndex
 from rag_assets.settings import Settings
 
 Opened = TypeVar("Opened", VectorStore, LexicalIndex)
 OpenedBy = TypeVar("OpenedBy", VectorStore, LexicalIndex, covariant=True)
-_BYTES_PER_MB = 1_000_000
+EXACT_UP_TO_BYTES = 1_024_000_000
+"""Vectors in a file of up to this size (about 660,000 passages) are compared with a question one by one, so that none
+is missed; above, Chroma's graph is asked."""
 VectorsOf = Callable[[Sequence[IndexRow]], Vectors]
 
 
@@ -80,26 +81,23 @@ class FolderIndex(FolderTarget, Generic[Opened]):
         return self.open_folder(self.folder)
 
 
-def open_vectors(folder: Path, *, exact_up_to_mb: float) -> VectorStore:
-    """The vectors of the index in `folder`: searched exactly up to that size of their file, by Chroma's graph above."""
-    if (folder / VECTORS_FILE).stat().st_size <= exact_up_to_mb * _BYTES_PER_MB:
+def open_vectors(folder: Path) -> VectorStore:
+    """The vectors of the index in `folder`: searched exactly unless there are very many, see `EXACT_UP_TO_BYTES`."""
+    if (folder / VECTORS_FILE).stat().st_size <= EXACT_UP_TO_BYTES:
         return ExactVectors.open(folder)
     return ChromaStore.open(folder)
 
 
 def _chroma(settings: Settings, source: VectorSource) -> Index[VectorStore]:
-    files = ChromaFiles(settings.indexing, source.model_id, source.vectors_of, batch=settings.execution.index_batch)
-    open_folder = partial(open_vectors, exact_up_to_mb=settings.retrieval.exact_search_mb)
-    return FolderIndex(settings.paths.chroma, files, open_folder)
+    return FolderIndex(settings.paths.chroma, ChromaFiles(source.model_id, source.vectors_of), open_vectors)
 
 
 def _tantivy(settings: Settings) -> Index[LexicalIndex]:
-    field = WITH_HEADINGS if settings.retrieval.search_headings else TEXT
-    return FolderIndex(settings.paths.bm25, TantivyFiles(), partial(TantivyIndex.open, field=field))
+    return FolderIndex(settings.paths.bm25, TantivyFiles(), TantivyIndex.open)
 
 
 def _qdrant(settings: Settings, source: VectorSource) -> Index[VectorStore]:
-    return QdrantIndex(settings.paths.qdrant, settings.indexing, source, settings.retrieval)
+    return QdrantIndex(settings.paths.qdrant, settings.indexing.qdrant, source, settings.retrieval)
 
 
 VECTOR_STORES: dict[str, Callable[[Settings, VectorSource], Index[VectorStore]]] = {

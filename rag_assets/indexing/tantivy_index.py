@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rag_assets.incremental import fingerprint
-from rag_assets.indexing.folders import Written, opened_for_reading
-from rag_assets.indexing.protocols import Examination, GraphWear, IndexIdentity, IndexRow, Report, Scope, Scored
+from rag_assets.indexing.folders import opened_for_reading
+from rag_assets.indexing.protocols import IndexIdentity, IndexRow, Report, Scope, Scored
 
 if TYPE_CHECKING:
     import tantivy
 
 WORD = r"[\p{L}\p{N}]+(?:-[\p{L}\p{N}]+)*"
 _PART = r"[\p{L}\p{N}]+"
-TEXT, WITH_HEADINGS = "text", "with_headings"
-"""The fields that can be searched: the words of the passages, or those of the headings above them too."""
+_TEXT, _WITH_HEADINGS = "text", "with_headings"
+"""Fields: the words of a passage, and those of the headings above it too, which are searched."""
 _ANALYSER = ("words with inner hyphens and their parts", "lowercase", "english stop words", "english stems", 3)
 _STORED = ("passage_id", "paper_id", "chunk_id", "fingerprint")
 _META_FILE = "meta.json"
@@ -64,19 +64,17 @@ class Analyser:
 class TantivyIndex:
     """One index of passages, for reading; see `LexicalIndex`."""
 
-    def __init__(self, index: "tantivy.Index", field: str = TEXT) -> None:
-        """field: the one that is searched; each has statistics of its own."""
+    def __init__(self, index: "tantivy.Index") -> None:
         self._index = index
-        self._field = field
         self._analyser = Analyser()
         self._searcher = index.searcher()
 
     @classmethod
-    def open(cls, folder: Path, field: str = TEXT) -> "TantivyIndex":
+    def open(cls, folder: Path) -> "TantivyIndex":
         """Open an existing index. Raises ValueError for a folder tantivy cannot read."""
         import tantivy
 
-        return opened_for_reading(folder, lambda place: cls(tantivy.Index.open(str(place)), field))
+        return opened_for_reading(folder, lambda place: cls(tantivy.Index.open(str(place))))
 
     def search(self, question: str, limit: int, scope: Scope | None = None) -> list[Scored]:
         query = self._query(question, scope)
@@ -101,7 +99,7 @@ class TantivyIndex:
         terms, schema = self._analyser.terms(word), self._index.schema
         if not terms:
             return None
-        holding = tantivy.Query.term_query(schema, TEXT, terms[0])
+        holding = tantivy.Query.term_query(schema, _TEXT, terms[0])
         if paper_ids is not None:
             of_papers = tantivy.Query.term_set_query(schema, "paper_id", list(paper_ids))
             holding = tantivy.Query.boolean_query([(tantivy.Occur.Must, holding), (tantivy.Occur.Must, of_papers)])
@@ -138,7 +136,7 @@ class TantivyIndex:
         schema = self._index.schema
         should = tantivy.Query.boolean_query(
             [
-                (tantivy.Occur.Should, tantivy.Query.term_query(schema, self._field, term, index_option="freq"))
+                (tantivy.Occur.Should, tantivy.Query.term_query(schema, _WITH_HEADINGS, term, index_option="freq"))
                 for term in terms
             ]
         )
@@ -161,6 +159,9 @@ class TantivyFiles:
     a fresh build.
     """
 
+    most_changed = float("inf")
+    """An updated index answers as a fresh one."""
+
     def __init__(self) -> None:
         self._last_read: tuple[bytes, _Held] = b"", {}
 
@@ -171,7 +172,7 @@ class TantivyFiles:
     def fingerprints(self, folder: Path) -> dict[str, str]:
         return {id_: mark for bucket in self._held(folder).values() for id_, mark in bucket.items()}
 
-    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> Written:
+    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
         import tantivy
 
         held, wanted = self._held(folder), _buckets(rows)
@@ -190,22 +191,22 @@ class TantivyFiles:
                 document = tantivy.Document(bucket=bucket, **{name: getattr(row, name) for name in _STORED})
                 own = analyser.terms(row.text)
                 beside = analyser.terms(f"{row.heading_text}\n{row.summary}")
-                document.add_text(TEXT, _separated(own))
-                document.add_text(WITH_HEADINGS, _separated([*beside, *own]))
+                document.add_text(_TEXT, _separated(own))
+                document.add_text(_WITH_HEADINGS, _separated([*beside, *own]))
                 writer.add_document(document)
             writer.commit()
             n_done += len(wanted.get(bucket, []))
             report(n_done, n_to_do)
         writer.wait_merging_threads()
-        return Written(n_to_do, sum(len(held.get(bucket, {})) for bucket in outdated))
 
-    def examined(self, folder: Path, sample: Sequence[IndexRow], _worn: GraphWear | None) -> Examination:
-        """Faulty are passages that have words and are not among the hits for all of them within their paper."""
-        index = TantivyIndex.open(folder)
-        faulty = tuple(row.passage_id for row in sample if not index.finds(row))
+    def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
+        """Passages that have words and are not among the hits for all of them within their paper; all of the sample
+        when the statistics, and with them every score, count deleted passages."""
         segments = json.loads((folder / _META_FILE).read_bytes())["segments"]
-        n_deleted = sum(segment["deletes"]["num_deleted_docs"] for segment in segments if segment["deletes"])
-        return Examination(faulty, None, f"its statistics count {n_deleted} deleted passages" if n_deleted else "")
+        if any(segment["deletes"] and segment["deletes"]["num_deleted_docs"] for segment in segments):
+            return tuple(row.passage_id for row in sample)
+        index = TantivyIndex.open(folder)
+        return tuple(row.passage_id for row in sample if not index.finds(row))
 
     def _held(self, folder: Path) -> "_Held":
         """Everything in the folder; empty for an empty folder. A copy of the folder that was read last is not read: its
@@ -231,7 +232,7 @@ def _schema() -> "tantivy.Schema":
     builder = tantivy.SchemaBuilder()
     for name in (*_STORED, "bucket"):
         builder.add_text_field(name, stored=True, tokenizer_name="raw", index_option="basic")
-    for name in (TEXT, WITH_HEADINGS):
+    for name in (_TEXT, _WITH_HEADINGS):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="freq")
     return builder.build()
 

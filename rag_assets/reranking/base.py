@@ -14,6 +14,8 @@ import numpy.typing as npt
 from rag_assets.domain import Passage
 
 Scores = npt.NDArray[np.float64]
+TIMEOUT_S = 10.0
+"""Most seconds a cross-encoder or a reranker behind an API may take for one question."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ import numpy as np
 
 from rag_assets.cross_encoder_files import CrossEncoderFiles, FolderFiles, HubFiles, known_to_fastembed
 from rag_assets.errors import MissingModel, RerankingTooSlow
-from rag_assets.reranking.base import Candidate, Judgement, described
+from rag_assets.reranking.base import TIMEOUT_S, Candidate, Judgement, described
 
 if TYPE_CHECKING:
     from fastembed.rerank.cross_encoder import TextCrossEncoder
@@ -32,7 +32,7 @@ _INSTEAD = "name a folder that has it (folder:PATH), or set retrieval.reranker t
 class CrossEncoder:
     """A Reranker on a model in a folder; it is loaded when the first question is judged."""
 
-    def __init__(self, files: CrossEncoderFiles, n_threads: int, timeout_s: float) -> None:
+    def __init__(self, files: CrossEncoderFiles, n_threads: int, timeout_s: float = TIMEOUT_S) -> None:
         """timeout_s: most seconds for one question, without loading."""
         self._files = files
         self._name = files.name
@@ -96,14 +96,14 @@ class CrossEncoder:
 class HubCrossEncoder(CrossEncoder):
     """A cross-encoder of fastembed's list, or of a repository on its hub."""
 
-    def __init__(self, name: str, models_folder: Path, n_threads: int, timeout_s: float) -> None:
+    def __init__(self, name: str, models_folder: Path, n_threads: int, timeout_s: float = TIMEOUT_S) -> None:
         super().__init__(HubFiles(name, models_folder, _INSTEAD), n_threads, timeout_s)
 
 
 class FolderCrossEncoder(CrossEncoder):
     """A cross-encoder whose files are in a folder."""
 
-    def __init__(self, folder: Path, n_threads: int, timeout_s: float) -> None:
+    def __init__(self, folder: Path, n_threads: int, timeout_s: float = TIMEOUT_S) -> None:
         super().__init__(FolderFiles(folder, "retrieval.reranker"), n_threads, timeout_s)
 
 

@@ -21,7 +21,7 @@ from rag_assets.hosted.access import Access, ModelName, require_access
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import require_price, usage_of
 from rag_assets.incremental import fingerprint
-from rag_assets.reranking.base import Candidate, Judgement, Scores, described
+from rag_assets.reranking.base import TIMEOUT_S, Candidate, Judgement, Scores, described
 from rag_assets.reranking.cross_encoder import sigmoid
 
 N_TEXTS = 32
@@ -50,7 +50,7 @@ REQUESTS: Mapping[str, Callable[[str, str, Sequence[str]], dict[str, Any]]] = {
 class HostedReranker:
     """A Reranker that is asked over the network. May be used by several threads."""
 
-    def __init__(self, name: ModelName, connections: Connections, timeout_s: float) -> None:
+    def __init__(self, name: ModelName, connections: Connections, timeout_s: float = TIMEOUT_S) -> None:
         """timeout_s: most seconds for one question, with all requests and waits."""
         self._name = name
         self._connections = connections

@@ -24,8 +24,6 @@ class Means:
     connections: Connections
     models_folder: Path
     n_threads: int
-    timeout_s: float
-    """Most seconds for one question."""
 
 
 def open_reranker(name: str, means: Means) -> Reranker | None:
@@ -49,15 +47,15 @@ def _local(model: str, means: Means) -> Reranker:
 
 
 def _hub(model: str, means: Means) -> Reranker:
-    return HubCrossEncoder(model, means.models_folder, means.n_threads, means.timeout_s)
+    return HubCrossEncoder(model, means.models_folder, means.n_threads)
 
 
 def _folder(place: str, means: Means) -> Reranker:
-    return FolderCrossEncoder(Path(place), means.n_threads, means.timeout_s)
+    return FolderCrossEncoder(Path(place), means.n_threads)
 
 
 def _hosted(provider: str) -> Callable[[str, Means], Reranker]:
-    return lambda model, means: HostedReranker(ModelName(provider, model), means.connections, means.timeout_s)
+    return lambda model, means: HostedReranker(ModelName(provider, model), means.connections)
 
 
 RERANKERS: dict[str, tuple[str, Callable[[str, Means], Reranker]]] = {

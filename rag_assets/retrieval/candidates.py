@@ -19,7 +19,6 @@ from rag_assets.retrieval.fusion import (
     Scores,
     fused,
     index_weights,
-    is_by_server,
     reciprocal_rank_of_scores,
 )
 from rag_assets.retrieval.library import Library, Numbers
@@ -100,7 +99,7 @@ class CandidateSearch:
         """
         each = [self._found_by_one(query, within) for query in queries]
         by_id = [dict(zip(found.ids, fused(found.scores, self._settings), strict=True)) for found in each]
-        scores = by_id[0] if len(by_id) == 1 else reciprocal_rank_of_scores(by_id, k=self._settings.rrf_k)
+        scores = by_id[0] if len(by_id) == 1 else reciprocal_rank_of_scores(by_id)
         ids, first = sorted(scores), each[0]
         return Candidates(
             passage_ids=ids,
@@ -114,7 +113,7 @@ class CandidateSearch:
     def _found_by_one(self, query: Query, within: Within) -> "_Found":
         if query.origin is QueryOrigin.PASSAGE:
             return self._like(query.text, within)
-        if self._dense and is_by_server(self._settings):
+        if self._dense and self._settings.is_fused_by_server:
             return self._found_by_server(query.text, within, self._dense)
         limit, words = self._settings.candidates, self._words
         by_words = _merged([words.search(query.text, limit, scope) for scope in within.scopes]) if words else []
@@ -182,8 +181,8 @@ def _hybrid_store(store: VectorStore) -> HybridStore:
     if isinstance(store, HybridStore):
         return store
     raise InvalidSettings(
-        'retrieval.fusion names a fusion by Qdrant. Set indexing.vector_store = "qdrant" and indexing.word_vectors = '
-        "true, and run rag-assets index build; or choose convex, rrf or rank_blend."
+        'retrieval.fusion names a fusion by Qdrant. Set indexing.vector_store = "qdrant" and run rag-assets index '
+        "build; or choose convex, rrf or rank_blend."
     )
 
 

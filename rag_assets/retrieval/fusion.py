@@ -10,9 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from rag_assets.indexing.protocols import RRF_K
 from rag_assets.settings import RetrievalSettings
 
 Scores = npt.NDArray[np.float64]
+_DENSE_RANK_WEIGHT, _LEXICAL_RANK_WEIGHT = 1.0, 0.5
 
 
 @dataclass(frozen=True)
@@ -36,31 +38,21 @@ def fused(candidates: CandidateScores, settings: RetrievalSettings) -> Scores:
         return candidates.fused
     dense_rank, lexical_rank = candidates.dense_rank, candidates.lexical_rank
     if settings.fusion == "rrf":
-        return reciprocal_rank(dense_rank, lexical_rank, k=settings.rrf_k)
+        return reciprocal_rank(dense_rank, lexical_rank)
     if settings.fusion == "rank_blend":
-        return rank_blend(
-            dense_rank,
-            lexical_rank,
-            dense_weight=settings.rank_weight_dense,
-            lexical_weight=settings.rank_weight_lexical,
-        )
+        return rank_blend(dense_rank, lexical_rank)
     return min_max_blend(candidates.dense, candidates.lexical, dense_weight=settings.dense_weight)
-
-
-def is_by_server(settings: RetrievalSettings) -> bool:
-    """Whether the vector store is to fuse, see `HybridStore`."""
-    return settings.fusion in ("server_rrf", "server_dbsf")
 
 
 def index_weights(settings: RetrievalSettings) -> tuple[float, float]:
     """Weight of the vectors and of the words in the fusion that `settings` name; what an index without any finds
     cannot be among the first. A store that fuses by itself has the words too."""
-    if is_by_server(settings):
+    if settings.is_fused_by_server:
         return 1.0, 0.0
     if settings.fusion == "rrf":
         return 1.0, 1.0
     if settings.fusion == "rank_blend":
-        return settings.rank_weight_dense, settings.rank_weight_lexical
+        return _DENSE_RANK_WEIGHT, _LEXICAL_RANK_WEIGHT
     return settings.dense_weight, 1.0 - settings.dense_weight
 
 
@@ -79,18 +71,18 @@ def min_max_blend(dense: Scores, lexical: Scores, *, dense_weight: float) -> Sco
     return dense_weight * stretched_dense + (1.0 - dense_weight) * stretched_lexical
 
 
-def reciprocal_rank(dense_rank: Scores, lexical_rank: Scores, *, k: int) -> Scores:
-    """Sum of 1 / (k + rank) over the lists, ranks counted from 1; a list without the passage adds nothing.
+def reciprocal_rank(dense_rank: Scores, lexical_rank: Scores) -> Scores:
+    """Sum of 1 / (RRF_K + rank) over the lists, ranks counted from 1; a list without the passage adds nothing.
 
     Ranks as given are 0-based, shape (n,). Returns shape (n,), above 0. Raises ValueError when the shapes differ.
     Source: Cormack, Clarke and Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
     Learning Methods".
     """
     _demand_same_shape(dense_rank, lexical_rank)
-    return np.nan_to_num(1.0 / (k + 1 + dense_rank)) + np.nan_to_num(1.0 / (k + 1 + lexical_rank))
+    return np.nan_to_num(1.0 / (RRF_K + 1 + dense_rank)) + np.nan_to_num(1.0 / (RRF_K + 1 + lexical_rank))
 
 
-def reciprocal_rank_of_scores(found: Sequence[Mapping[str, float]], *, k: int) -> dict[str, float]:
+def reciprocal_rank_of_scores(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """`reciprocal_rank` of any number of lists, each given as score by id, ties ranked by id.
 
     Stretched to 0-1, so that scores for one query and for several are of one size.
@@ -98,18 +90,18 @@ def reciprocal_rank_of_scores(found: Sequence[Mapping[str, float]], *, k: int) -
     sums: dict[str, float] = defaultdict(float)
     for scores in found:
         for rank, id_ in enumerate(sorted(scores, key=lambda id_: (-scores[id_], id_)), start=1):
-            sums[id_] += 1.0 / (k + rank)
+            sums[id_] += 1.0 / (RRF_K + rank)
     return dict(zip(sums, _stretched(np.array(list(sums.values()), np.float64)).tolist(), strict=True))
 
 
-def rank_blend(dense_rank: Scores, lexical_rank: Scores, *, dense_weight: float, lexical_weight: float) -> Scores:
-    """`dense_weight * -dense_rank + lexical_weight * -lexical_rank` with 0-based ranks (ADR 0004).
+def rank_blend(dense_rank: Scores, lexical_rank: Scores) -> Scores:
+    """`-dense_rank - lexical_rank / 2` with 0-based ranks (ADR 0004).
 
     A passage that a list does not have is ranked just behind the last one it has. Returns shape (n,), 0 or less.
     Raises ValueError when the shapes differ.
     """
     _demand_same_shape(dense_rank, lexical_rank)
-    return -dense_weight * _behind_last(dense_rank) - lexical_weight * _behind_last(lexical_rank)
+    return -_DENSE_RANK_WEIGHT * _behind_last(dense_rank) - _LEXICAL_RANK_WEIGHT * _behind_last(lexical_rank)
 
 
 def raised(scores: Scores, shares: Scores) -> Scores:

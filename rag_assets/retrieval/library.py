@@ -1,14 +1,10 @@
-"""The published chunks and passages: a few columns of them in memory, the rest read when it is asked for.
+"""The published chunks and passages, held in memory as Arrow columns.
 
 A passage is known by its place: its number in reading order, which is by paper, chunk and place in the chunk.
 """
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from threading import Lock
-from typing import Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,14 +13,10 @@ import pyarrow as pa
 from rag_assets.domain import Chunk, Passage
 from rag_assets.errors import StaleIndex
 from rag_assets.incremental import data_version
-from rag_assets.retrieval.stored_table import StoredTable
+from rag_assets.table_files import required_table
 from rag_assets.tables import chunks_from, passages_from
 
 Numbers = npt.NDArray[np.int32]
-KEPT_PASSAGES, KEPT_CHUNKS = 512, 128
-"""Rows kept in memory, together some 6 MB: the steps of a question read the same ones."""
-_Key = TypeVar("_Key")
-_Row = TypeVar("_Row")
 
 
 class Library:
@@ -35,12 +27,8 @@ class Library:
 
         Raises MissingInput when one is absent or cannot be used, StaleIndex when they do not fit each other.
         """
-        # Arrow's default pool keeps what was freed: 45 MB more of a process that opened 80,000 passages
-        pa.set_memory_pool(pa.system_memory_pool())
-        self._chunks = StoredTable(chunks_file, [field.name for field in fields(Chunk)], asset="chunks")
-        self._passages = StoredTable(passages_file, [field.name for field in fields(Passage)], asset="passages")
-        chunks = self._chunks.columns(["chunk_id", "paper_id", "section_id", "ordinal", "is_generated"])
-        passages = self._passages.columns(["passage_id", "chunk_id", "chunk_start", "row_hash"])
+        chunks = self._chunks = required_table(chunks_file, asset="chunks").combine_chunks()
+        passages = self._passages = required_table(passages_file, asset="passages").combine_chunks()
         passage_ids, row_hashes = passages["passage_id"].to_pylist(), passages["row_hash"].to_pylist()
         self.version = data_version(dict(zip(passage_ids, row_hashes, strict=True)))
         """Of passage_id -> row hash; what an index must describe to fit."""
@@ -70,8 +58,6 @@ class Library:
         self._by_id = np.argsort(self._ids).astype(np.int32)
         self.papers = frozenset(self._paper_ids)
         self._titles = titles or {}
-        self._kept_passages: _LatelyRead[int, Passage] = _LatelyRead(KEPT_PASSAGES)
-        self._kept_chunks: _LatelyRead[str, Chunk] = _LatelyRead(KEPT_CHUNKS)
 
     def places(self, passage_ids: Sequence[str]) -> Numbers:
         """The places of passages that exist. Raises KeyError for one that does not."""
@@ -116,54 +102,20 @@ class Library:
 
     def passages(self, places: Sequence[int]) -> list[Passage]:
         """The passages at those places."""
-        found = self._kept_passages.of(places, self._read_passages)
-        return [found[place] for place in places]
+        return passages_from(self._passages.take(self._passage_rows[list(places)]))
 
     def chunks(self, chunk_ids: Iterable[str]) -> dict[str, Chunk]:
         """The chunks of those ids that exist."""
-        return self._kept_chunks.of([id_ for id_ in chunk_ids if id_ in self._chunk_rows], self._read_chunks)
+        rows = [self._chunk_rows[id_] for id_ in chunk_ids if id_ in self._chunk_rows]
+        return {chunk.chunk_id: chunk for chunk in chunks_from(self._chunks.take(np.array(rows, np.int32)))}
 
     def passage_column(self, name: str) -> pa.Array:
-        """A column of the passages, read from the file, by place."""
-        return self._passages.columns([name])[name].combine_chunks().take(pa.array(self._passage_rows))
+        """A column of the passages, by place."""
+        return self._passages[name].combine_chunks().take(pa.array(self._passage_rows))
 
     def chunk_column(self, name: str) -> pa.Array:
-        """A column of the chunks, read from the file, by the places of their passages."""
-        return self._chunks.columns([name])[name].combine_chunks().take(pa.array(self._chunk_row_of))
-
-    def _read_passages(self, places: list[int]) -> list[Passage]:
-        return passages_from(self._passages.rows(self._passage_rows[places].tolist()))
-
-    def _read_chunks(self, chunk_ids: list[str]) -> list[Chunk]:
-        return chunks_from(self._chunks.rows([self._chunk_rows[id_] for id_ in chunk_ids]))
-
-    def close(self) -> None:
-        self._chunks.close()
-        self._passages.close()
-
-
-class _LatelyRead(Generic[_Key, _Row]):
-    """The rows read last; may be used by several threads."""
-
-    def __init__(self, most: int) -> None:
-        self._most = most
-        self._lock = Lock()
-        self._rows: OrderedDict[_Key, _Row] = OrderedDict()
-
-    def of(self, keys: Sequence[_Key], read: Callable[[list[_Key]], Sequence[_Row]]) -> dict[_Key, _Row]:
-        """The rows of those keys, in their order; `read` gets those that are not kept."""
-        with self._lock:
-            found = {key: self._rows[key] for key in keys if key in self._rows}
-        missing = [key for key in dict.fromkeys(keys) if key not in found]
-        if missing:
-            found |= dict(zip(missing, read(missing), strict=True))
-        with self._lock:
-            for key in found:
-                self._rows[key] = found[key]
-                self._rows.move_to_end(key)
-            while len(self._rows) > self._most:
-                self._rows.popitem(last=False)
-        return {key: found[key] for key in keys}
+        """A column of the chunks, by the places of their passages."""
+        return self._chunks[name].combine_chunks().take(pa.array(self._chunk_row_of))
 
 
 def _codes(values: Sequence[str]) -> Numbers:

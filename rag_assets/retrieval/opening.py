@@ -78,8 +78,6 @@ def _titles(paths: Paths) -> dict[str, str]:
 
 
 def _paper_names(settings: Settings, words: LexicalIndex | None) -> PaperNames | None:
-    if not settings.retrieval.named_paper_weight:
-        return None
     try:
         profiles = required_table(settings.paths.profiles, asset="profiles")
     except MissingInput as error:

@@ -16,6 +16,8 @@ from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
 
 _MOST_REPEATED_SHARE = 0.5
+_REACH = 1
+"""Passages of the same section added before and after a top hit."""
 
 
 class PassageSizes:
@@ -75,7 +77,7 @@ def _with_neighbours(
     for rank, (place, score) in enumerate(ranking):
         yield place, score
         if rank < settings.expanded_hits:
-            for neighbour in library.neighbours(place, settings.neighbours):
+            for neighbour in library.neighbours(place, _REACH):
                 if passing is None or passing[neighbour]:
                     yield neighbour, score
 

@@ -10,7 +10,10 @@ from rag_assets.retrieval.fusion import Scores, raised
 from rag_assets.retrieval.library import Library, Numbers
 from rag_assets.retrieval.named_sections import SectionNames
 from rag_assets.retrieval.paper_names import NO_PAPERS, NamedPapers, PaperNames
-from rag_assets.settings import RetrievalSettings
+
+_WEIGHT = 0.6
+"""Share of the span of all scores that passages of named papers and sections get more. Too high: they hide better ones
+of other papers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +33,11 @@ NOTHING_NAMED = Named()
 class QuestionNames:
     """Finds what a question names; may be used by several threads."""
 
-    def __init__(self, library: Library, papers: PaperNames | None, settings: RetrievalSettings) -> None:
+    def __init__(self, library: Library, papers: PaperNames | None) -> None:
         """papers: None compares no question with the names of papers."""
         self._library = library
         self._papers = papers
-        self._sections = SectionNames(library) if settings.named_section_weight else None
-        self._settings = settings
+        self._sections = SectionNames(library)
 
     def named_by(self, part: str, question: str, passing: Mask | None) -> Named:
         """What a part of a question names; what the whole question names, where the part names no paper.
@@ -43,7 +45,7 @@ class QuestionNames:
         passing: the passages that may be found; None for all.
         """
         papers = self._papers_named_by(part, question)
-        in_sections = self._sections.named_by(question) if self._sections else None
+        in_sections = self._sections.named_by(question)
         if in_sections is None:
             return Named(papers)
         if passing is not None:
@@ -60,10 +62,10 @@ class QuestionNames:
 
     def raise_named(self, scores: Scores, places: Numbers, named: Named) -> Scores:
         """The scores of passages, with what those of named papers and sections get more; shape (n,)."""
-        shares = self._settings.named_paper_weight * named.papers.shares(self._library.paper_ids(places))
+        shares = named.papers.shares(self._library.paper_ids(places))
         if named.in_sections is not None:
-            shares += self._settings.named_section_weight * named.in_sections[places]
-        return raised(scores, shares)
+            shares += named.in_sections[places]
+        return raised(scores, _WEIGHT * shares)
 
     def _papers_named_by(self, part: str, question: str) -> NamedPapers:
         if self._papers is None:

@@ -42,6 +42,8 @@ from rag_assets.text.tokens import TokenCounter
 
 SEARCH_VERSION = 19
 """Part of the key of published answers: raise it when the code finds or packs something else."""
+_GENERATED_WEIGHT = 0.7
+"""Factor on the score of text that a model wrote (figure descriptions)."""
 _PASSAGES_A_CHUNK = 3
 """Passages that are fetched for each chunk that is wanted by its words."""
 _MOST_NAMED = 4
@@ -99,12 +101,12 @@ class Searcher:
         compares no question with the names of papers."""
         self.library = library
         self._candidates = CandidateSearch(library, dense, words, settings)
-        self._opened = [one for one in (dense.store if dense else None, words, library) if one is not None]
+        self._opened = [one for one in (dense.store if dense else None, words) if one is not None]
         self._words = words
         self._settings = settings
         self._sizes = PassageSizes(counter, library.n_passages)
         self._filters = PassageFilters(library)
-        self._names = QuestionNames(library, names, settings)
+        self._names = QuestionNames(library, names)
         self._known_papers = KnownPapers(library)
         self._planner = planner or QueryPlanner(settings.queries, None)
         self._reranking = Reranking(reranker, library, settings)
@@ -154,7 +156,7 @@ class Searcher:
         candidates = self._candidates.found(queries, within)
         raised = self._names.raise_named(candidates.scores, candidates.places, within.named)
         reranked = self._reranking.applied(queries[0].text, candidates.places, raised)
-        trust = np.where(self.library.are_generated(candidates.places), self._settings.generated_weight, 1.0)
+        trust = np.where(self.library.are_generated(candidates.places), _GENERATED_WEIGHT, 1.0)
         scores = weighted_down(reranked.scores, trust)
         return [
             RankedPassage(

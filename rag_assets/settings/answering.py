@@ -38,11 +38,6 @@ class ExtractiveSettings(StageSettings):
         "name, code, acronym, number or year is a refusal, the year of a paper and rounded amounts are said. say: all "
         "are said.",
     )
-    diversity: Share = Field(
-        0.0,
-        description="How much a sentence loses for repeating words of one already chosen (MMR). Repetitions are left "
-        "out anyway; more finds no more answers and quotes more papers that cannot help.",
-    )
 
 
 class JudgeSettings(StageSettings):

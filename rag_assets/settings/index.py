@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from rag_assets.settings.stage import Share, StageSettings
+from rag_assets.settings.stage import StageSettings
 
 
 class EmbeddingSettings(StageSettings):
@@ -56,30 +56,18 @@ class QdrantSettings(StageSettings):
         "",
         max_length=100,
         pattern="^[A-Za-z0-9_-]*$",
-        description="Begins the names of the collections and is the name of the alias. Empty: one of the data folder's "
-        "own. Two data folders with the same prefix on one server overwrite each other.",
+        description="Begins the names of the collections and is the name of the alias. Empty: one that follows from "
+        "the path of the data folder. Two data folders with the same prefix on one server delete each other's "
+        "collections.",
     )
-    timeout_s: int = Field(30, gt=0, description="Seconds one request to the server may take.")
 
 
 class IndexingSettings(StageSettings):
-    """How the two indexes are built."""
+    """Where the vectors are kept."""
 
     vector_store: Literal["chroma", "qdrant"] = Field(
         "chroma",
         description="Where the vectors are kept and searched. chroma: in files below data/index. qdrant: see "
         "docs/qdrant.md; needs pip install 'rag_assets[qdrant]'.",
-    )
-    word_vectors: bool = Field(
-        False,
-        description="qdrant only: keep the words beside the vectors, for retrieval.fusion = server_rrf or server_dbsf.",
-    )
-    hnsw_m: int = Field(16, ge=4, le=128, description="Links a vector keeps in the HNSW graph (M).")
-    hnsw_ef_construction: int = Field(200, ge=16, description="Candidates looked at while a vector is linked.")
-    hnsw_ef_search: int = Field(200, ge=16, description="Candidates looked at while searching; too low loses recall.")
-    min_recall: Share = Field(
-        0.99,
-        description="Updates wear a graph out. One that finds less than this share of the 20 nearest passages of a "
-        "sample, and less than when it was built, is built anew from the kept vectors. 0: never.",
     )
     qdrant: QdrantSettings = QdrantSettings()

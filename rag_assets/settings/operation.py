@@ -74,18 +74,6 @@ class ExecutionSettings(StageSettings):
 
     workers: int = Field(0, ge=0, description="Worker processes; 0 = one per core.")
     embedding_batch: int = Field(64, gt=0, description="Passages embedded between two saves.")
-    kept_vectors_mb: float = Field(
-        2000.0,
-        ge=0,
-        description="Vectors of embedding models used before are kept up to this many MB (10^6 bytes), those not used "
-        "for longest go first; going back to such a model embeds nothing. 0 keeps none.",
-    )
-    index_batch: int = Field(
-        5000,
-        gt=0,
-        le=5000,
-        description="Passages written to Chroma at once. It saves its graph after each batch: small ones take long.",
-    )
 
     @property
     def n_workers(self) -> int:

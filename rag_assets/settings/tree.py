@@ -57,6 +57,16 @@ RENAMED = {
     "automation.sweep_interval_s": "automation.sensor_interval_s",
 }
 """Settings and groups by the names of earlier versions, with those of today."""
+REMOVED = frozenset(
+    """
+    answering.extractive.diversity execution.index_batch execution.kept_vectors_mb indexing.hnsw_ef_construction
+    indexing.hnsw_ef_search indexing.hnsw_m indexing.min_recall indexing.qdrant.timeout_s indexing.word_vectors
+    retrieval.exact_search_mb retrieval.generated_weight retrieval.named_paper_weight retrieval.named_section_weight
+    retrieval.neighbours retrieval.rank_weight_dense retrieval.rank_weight_lexical retrieval.reranker_timeout_s
+    retrieval.rrf_k retrieval.search_headings
+    """.split()
+)
+"""Settings of earlier versions whose default holds for everybody now."""
 
 
 class Settings(BaseSettings):
@@ -165,6 +175,8 @@ def _problem(setting: str, kind: str, message: str) -> str:
         return f"{setting}: {message}"
     if setting in RENAMED:
         return f"{setting}: is called {RENAMED[setting]} now"
+    if setting in REMOVED:
+        return f"{setting}: is no setting any more; delete it"
     known = _names(Settings)
     if setting in known:
         nested = reduce(lambda inner, name: f'{{"{name}": {inner}}}', reversed(setting.split(".")), "...")

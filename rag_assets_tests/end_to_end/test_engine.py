@@ -114,14 +114,14 @@ def test_an_answer_that_breaks_a_promise_says_so(engine: Engine, monkeypatch: py
     assert dict(engine.trace(FERRITIN).broken) == {"never_kept": [{"row": 1}]}
 
 
-def test_threads_get_the_answers_that_one_gets(asked: World, engine: Engine) -> None:
+def test_threads_get_the_answers_that_one_gets(asked: World, engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     """A tokenizer or an index that two threads use at once must not mix up their questions."""
     questions = [f"{question['question']} ({number})" for number in range(6) for question in QUESTIONS]
     alone = [engine.trace(question).result.answer for question in questions]
     with open_engine(settings_of(asked, execution={"workers": 8})) as other, ThreadPoolExecutor(8) as pool:
         together = [trace.result.answer for trace in pool.map(other.trace, questions)]
-        graph = settings_of(asked, retrieval={"exact_search_mb": 0}, execution={"workers": 8})
-        with open_engine(graph) as with_chroma:
+        monkeypatch.setattr("rag_assets.indexing.stores.EXACT_UP_TO_BYTES", 0)
+        with open_engine(settings_of(asked, execution={"workers": 8})) as with_chroma:
             by_graph = [trace.result.answer for trace in pool.map(with_chroma.trace, questions)]
 
     assert together == alone

@@ -25,9 +25,17 @@ from rag_assets.incremental import LOCK_NAME, STAGED_SUFFIX
 from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, Outcome, World, made_once
 from rag_assets_tests.indexing.folders import indexed
 
-COMMAND = [sys.executable, "-c", "from rag_assets.cli import app; app(prog_name='rag-assets')", "run"]
+CODE = """
+from rag_assets.indexing.chroma import files
+
+files.BATCH = 1
+from rag_assets.cli import app
+
+app(prog_name="rag-assets")
+"""
+COMMAND = [sys.executable, "-c", CODE, "run"]
 ROCKS = ("andesite", "chalk", "gneiss", "marble")
-SMALL_BATCHES = {"embedding_batch": 2, "index_batch": 1}
+SMALL_BATCHES = {"embedding_batch": 2}
 TOKENIZER = {"tokenizer": "wordpiece"}
 DEADLINE_S = 600.0
 N_TRIES = 5

@@ -97,7 +97,7 @@ def test_a_fusion_by_the_server_answers_with_the_scores_of_both_kinds(
 ) -> None:
     """Rerankers, bands and the hits that people read need to know by what a passage was found."""
     world = built.copy_to(tmp_path)
-    store = {**qdrant(server.url), "word_vectors": True}
+    store = qdrant(server.url)
     fusion = {"fusion": "server_rrf"}
 
     outcome = world.run(indexing=store, retrieval=fusion)

@@ -5,6 +5,7 @@ The folder is mounted read-only for one process, because rights mean nothing to 
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -30,13 +31,21 @@ def data(built: World, tmp_path: Path) -> Path:
     return copy
 
 
-@pytest.mark.parametrize("exact_search_mb", ["500", "0"], ids=["exact vectors", "chroma"])
-def test_questions_are_answered_from_both_indexes(data: Path, exact_search_mb: str) -> None:
-    """A shared corpus on a read-only disk is the plain way to give it to a group; both engines insist on writing."""
-    more = {"RAG_ASSETS_RETRIEVAL__EXACT_SEARCH_MB": exact_search_mb}
+WITH_CHROMA = """
+from rag_assets.indexing import stores
 
-    answered = read_only(data, *COMMAND, "ask", QUESTION, more=more)
-    found = read_only(data, *COMMAND, "retrieve", QUESTION, "-k", "1", more=more)
+stores.EXACT_UP_TO_BYTES = 0
+from rag_assets.cli import app
+
+app(prog_name="rag-assets")
+"""
+
+
+@pytest.mark.parametrize("command", [COMMAND, [sys.executable, "-c", WITH_CHROMA]], ids=["exact vectors", "chroma"])
+def test_questions_are_answered_from_both_indexes(data: Path, command: list[str]) -> None:
+    """A shared corpus on a read-only disk is the plain way to give it to a group; both engines insist on writing."""
+    answered = read_only(data, *command, "ask", QUESTION)
+    found = read_only(data, *command, "retrieve", QUESTION, "-k", "1")
 
     assert answered.returncode == 0, answered.stderr
     assert "12%" in answered.stdout

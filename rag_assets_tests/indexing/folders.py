@@ -8,13 +8,12 @@ from rag_assets.indexing.chroma.files import ChromaFiles
 from rag_assets.indexing.manifest import is_intact, read_manifest
 from rag_assets.indexing.protocols import IndexIdentity, IndexManifest
 from rag_assets.indexing.tantivy_index import TantivyFiles
-from rag_assets.settings import IndexingSettings
 from rag_assets_tests.indexing.rows import vectors_of
 
 
 def indexed(folder: Path) -> dict[str, str]:
     """passage_id -> fingerprint of the index in `folder`, whichever of the two it is."""
-    files = TantivyFiles() if (folder / "meta.json").exists() else ChromaFiles(IndexingSettings(), "any", vectors_of)
+    files = TantivyFiles() if (folder / "meta.json").exists() else ChromaFiles("any", vectors_of)
     return files.fingerprints(folder)
 
 

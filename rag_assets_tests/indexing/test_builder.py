@@ -11,15 +11,14 @@ import pytest
 
 from rag_assets.indexing.builder import stage_index, update_index
 from rag_assets.indexing.chroma.files import ChromaFiles
-from rag_assets.indexing.folders import FolderTarget, IndexFiles, Written
+from rag_assets.indexing.folders import FolderTarget, IndexFiles
 from rag_assets.indexing.manifest import read_manifest
 from rag_assets.indexing.protocols import IndexRow, Report
 from rag_assets.indexing.tantivy_index import TantivyFiles
-from rag_assets.settings import IndexingSettings
 from rag_assets_tests.indexing.folders import is_current, snapshot
 from rag_assets_tests.indexing.rows import numbered_rows, row, vectors_of
 
-CHROMA = ChromaFiles(IndexingSettings(), "test-model", vectors_of)
+CHROMA = ChromaFiles("test-model", vectors_of)
 TARGETS = [pytest.param(CHROMA, id="chroma"), pytest.param(TantivyFiles(), id="tantivy")]
 both_indexes = pytest.mark.parametrize("target", TARGETS)
 
@@ -82,7 +81,7 @@ def test_another_model_replaces_the_whole_index(tmp_path: Path) -> None:
     """Vectors of two models cannot be compared, and no error would say so."""
     rows = numbered_rows(10)
     update_index(FolderTarget(tmp_path / "index", CHROMA), rows)
-    other = ChromaFiles(CHROMA.settings, "other-model", lambda some: -vectors_of(some))
+    other = ChromaFiles("other-model", lambda some: -vectors_of(some))
 
     plan = update_index(FolderTarget(tmp_path / "index", other), rows)
 
@@ -90,7 +89,7 @@ def test_another_model_replaces_the_whole_index(tmp_path: Path) -> None:
     manifest = read_manifest(tmp_path / "index")
     assert manifest is not None
     assert manifest.identity.model_id == "other-model"
-    assert other.examined(tmp_path / "index", rows, None).faulty == ()
+    assert other.faulty(tmp_path / "index", rows) == ()
 
 
 @both_indexes
@@ -140,8 +139,8 @@ from rag_assets_tests.indexing.rows import numbered_rows
 from rag_assets_tests.indexing.test_builder import TARGETS
 from rag_assets.indexing import folders
 from rag_assets.indexing.builder import update_index
+from rag_assets.indexing.chroma import files
 from rag_assets.indexing.folders import FolderTarget
-from dataclasses import replace
 
 folder, nth, stop = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 
@@ -156,9 +155,8 @@ if stop in ("write_manifest", "replace_folder"):
     setattr(folders, stop, die)
 if stop == "between the renames":
     Path.rename = lambda self, target, rename=Path.rename: die() if self.suffix == ".staged" else rename(self, target)
-files = TARGETS[nth].values[0]
-target = FolderTarget(folder, replace(files, batch=10) if nth == 0 else files)
-update_index(target, numbered_rows(40, start=10), report=report)
+files.BATCH = 10
+update_index(FolderTarget(folder, TARGETS[nth].values[0]), numbered_rows(40, start=10), report=report)
 """
 
 
@@ -193,11 +191,11 @@ def test_a_staged_folder_that_was_left_behind_is_not_opened(tmp_path: Path) -> N
     (tmp_path / "index.staged" / "left by a killed run").touch()
 
     class Watched(ChromaFiles):
-        def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> Written:
+        def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
             opened.append(sorted(path.name for path in folder.iterdir()))
-            return super().write(folder, rows, report)
+            super().write(folder, rows, report)
 
-    update_index(FolderTarget(folder, Watched(CHROMA.settings, CHROMA.model_id, vectors_of)), numbered_rows(30))
+    update_index(FolderTarget(folder, Watched(CHROMA.model_id, vectors_of)), numbered_rows(30))
 
     assert len(opened) == 1
     assert not any("left by a killed run" in names for names in opened)

@@ -14,11 +14,10 @@ from rag_assets.indexing.chroma.store import ChromaStore
 from rag_assets.indexing.exact_vectors import ExactVectors, write_vectors
 from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.protocols import IndexRow, Scope, Vectors, VectorStore
-from rag_assets.settings import IndexingSettings
 from rag_assets_tests.indexing.folders import snapshot
 from rag_assets_tests.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
 
-TARGET = ChromaFiles(IndexingSettings(hnsw_m=8, hnsw_ef_search=60), "test-model", vectors_of)
+TARGET = ChromaFiles("test-model", vectors_of)
 ROWS = [
     row("a#0", "ferritin fell in all groups", paper_id="smith2020", page=3),
     row("a#1", "ferritin rose in one group", paper_id="smith2020"),
@@ -109,7 +108,7 @@ def test_metadata_and_graph_settings_reach_the_database(folder: Path) -> None:
         "fingerprint": ROWS[0].fingerprint,
     }
     assert "page_start" not in kept[1]
-    assert (hnsw["space"], hnsw["max_neighbors"], hnsw["ef_search"]) == ("cosine", 8, 60)
+    assert (hnsw["space"], hnsw["max_neighbors"], hnsw["ef_search"]) == ("cosine", 16, 200)
 
 
 @pytest.mark.parametrize("n_passages", [1, 2, 5, 51])
@@ -177,7 +176,7 @@ def test_a_wrong_vector_is_a_fault(folder: Path) -> None:
         folder, {one.passage_id: one for one in ROWS}, {one.passage_id: -bag_of_words(one.text) for one in ROWS}
     )
 
-    assert TARGET.examined(folder, ROWS, None).faulty == ("a#0", "a#1", "b")
+    assert TARGET.faulty(folder, ROWS) == ("a#0", "a#1", "b")
 
 
 def test_an_update_asks_for_the_vectors_of_new_passages_only(tmp_path: Path) -> None:
@@ -188,15 +187,31 @@ def test_an_update_asks_for_the_vectors_of_new_passages_only(tmp_path: Path) -> 
         asked.extend(one.passage_id for one in rows)
         return vectors_of(rows)
 
-    target = FolderTarget(tmp_path / "chroma", ChromaFiles(TARGET.settings, TARGET.model_id, watched))
-    update_index(target, ROWS)
+    target = FolderTarget(tmp_path / "chroma", ChromaFiles(TARGET.model_id, watched))
+    update_index(target, [*ROWS, *numbered_rows(60)])
     asked.clear()
 
-    update_index(target, [*ROWS[:2], row("b", "the bridge carries four lanes")])
+    update_index(target, [*ROWS[:2], row("b", "the bridge carries four lanes"), *numbered_rows(60)])
 
     assert asked == ["b"]
     found = ExactVectors.open(tmp_path / "chroma").search(bag_of_words("the bridge carries four lanes"), 1)
     assert found == [("b", pytest.approx(1.0))]
+
+
+def test_a_graph_is_built_anew_when_a_twentieth_of_it_has_changed(tmp_path: Path) -> None:
+    """Chroma keeps deleted vectors in the graph: its files would grow with every edit for ever, and it finds less."""
+    target = FolderTarget(tmp_path / "chroma", TARGET)
+    rows = numbered_rows(100)
+    update_index(target, rows)
+    n_changed = []
+
+    for n_edits in (2, 4, 5, 6, 7):
+        update_index(target, [row(one.passage_id, f"edit {n_edits}") for one in rows[:2]] + rows[2:])
+        manifest = target.published()
+        assert manifest is not None
+        n_changed.append(manifest.n_changed)
+
+    assert n_changed == [2, 4, 0, 2, 4]
 
 
 def _holds(folder: Path, needle: bytes) -> bool:

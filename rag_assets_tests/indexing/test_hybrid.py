@@ -23,7 +23,7 @@ from rag_assets.indexing.protocols import (
 )
 from rag_assets.indexing.qdrant.words import WordWeights
 from rag_assets.indexing.stores import Index, vector_index
-from rag_assets.indexing.tantivy_index import WITH_HEADINGS, Analyser, TantivyFiles, TantivyIndex
+from rag_assets.indexing.tantivy_index import Analyser, TantivyFiles, TantivyIndex
 from rag_assets.settings import Settings
 from rag_assets_tests.indexing.qdrant_server import qdrant_server
 from rag_assets_tests.indexing.rows import bag_of_words, row, vectors_of
@@ -50,9 +50,9 @@ def place(request: pytest.FixtureRequest, server_url: str) -> str:
 
 
 def index_of(
-    data: Path, place: str, *, fusion: str = "server_rrf", sparse: SparseSource | None = None, **indexing: Any
+    data: Path, place: str, *, fusion: str = "server_rrf", sparse: SparseSource | None = None
 ) -> Index[VectorStore]:
-    chosen = {"vector_store": "qdrant", "word_vectors": True, "qdrant": {"url": place}} | indexing
+    chosen = {"vector_store": "qdrant", "qdrant": {"url": place}}
     settings = {"data_dir": data, "indexing": chosen, "retrieval": {"fusion": fusion}}
     return vector_index(Settings.model_validate(settings), "m", vectors_of, sparse)
 
@@ -122,7 +122,7 @@ def test_words_rank_as_in_the_word_index_when_passages_are_of_the_usual_length(t
     assert isinstance(hybrid, HybridStore)
 
     for question in ("w1 w2 w3", "w10 w200 w299 w7"):
-        expected = TantivyIndex.open(tmp_path / "bm25", WITH_HEADINGS).search(question, 60)
+        expected = TantivyIndex.open(tmp_path / "bm25").search(question, 60)
         found = hybrid.hybrid(asked(question), 60).by_words
 
         assert scores(found) == pytest.approx(scores(expected), rel=0.02)
@@ -166,19 +166,17 @@ def test_the_server_fuses_both_lists(fusion: str, place: str, tmp_path: Path) ->
     assert scores(found.nearest) == pytest.approx(cosines, abs=1e-5)
 
 
-@pytest.mark.parametrize("has_words", [True, False])
-def test_vectors_of_a_sparse_model_are_a_list_of_their_own(has_words: bool, place: str, tmp_path: Path) -> None:
+def test_vectors_of_a_sparse_model_are_a_list_of_their_own(place: str, tmp_path: Path) -> None:
     """SPLADE finds what neither the words nor the dense vectors do."""
-    store = hybrid_of(tmp_path, place, sparse=SPARSE, word_vectors=has_words)
+    store = hybrid_of(tmp_path, place, sparse=SPARSE)
     question = HybridQuestion("ferritin", bag_of_words("ferritin"), SparseVector((2, 9), (1.5, 1.0)))
 
     found = store.hybrid(question, 10)
 
     by_sparse = [Scored("a#0", 3.0), Scored("d#0", 3.0)]
-    lists = [found.nearest, found.by_words, by_sparse] if has_words else [found.nearest, by_sparse]
+    lists = [found.nearest, found.by_words, by_sparse]
     either = [by_rank(*lists, k=60), by_rank(*lists[:-1], by_sparse[::-1], k=60)]
     assert any(scores(found.fused) == pytest.approx(one, abs=1e-6) for one in either), "a and d share a score"
-    assert bool(found.by_words) == has_words
 
 
 def test_another_sparse_model_builds_the_index_anew(place: str, tmp_path: Path) -> None:
@@ -216,31 +214,18 @@ def test_a_hybrid_search_keeps_to_its_scope_and_limit(place: str, tmp_path: Path
 
 def test_an_index_without_words_says_so(place: str, tmp_path: Path) -> None:
     """A search by vectors alone would look like a fusion of both."""
-    with pytest.raises(InvalidSettings, match=r"Set indexing.word_vectors = true, or embedding.sparse_model"):
-        hybrid_of(tmp_path, place, word_vectors=False).hybrid(asked("ferritin"), 3)
+    with pytest.raises(InvalidSettings, match=r"holds one kind of vectors only. Run rag-assets index build"):
+        hybrid_of(tmp_path, place, fusion="convex").hybrid(asked("ferritin"), 3)
 
 
 def test_words_added_to_an_index_build_it_anew(place: str, tmp_path: Path) -> None:
     """Points that were written without words would never be found by them."""
-    update_index(index_of(tmp_path, place, word_vectors=False), ROWS)
+    update_index(index_of(tmp_path, place, fusion="convex"), ROWS)
 
     plan = update_index(index_of(tmp_path, place), ROWS)
 
     assert len(plan.added) == len(ROWS)
     assert len(hybrid_of(tmp_path, place).hybrid(asked("ferritin"), 9).by_words) == 2
-
-
-def test_words_that_were_stored_wrongly_are_found_by_the_audit(
-    place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A passage that words do not find any more is lost for names and numbers."""
-    update_index(index_of(tmp_path, place), ROWS[:2])
-    index = index_of(tmp_path, place)
-    version = index.stage()
-    version.write({one.passage_id: one for one in ROWS}, lambda *_: None)
-    monkeypatch.setattr("rag_assets.indexing.qdrant.words._AVERAGE_TERMS", 20)
-
-    assert set(version.examined(ROWS).faulty) == {"a#0", "b#0", "c#0", "d#0"}
 
 
 def test_terms_that_share_a_number_are_added(monkeypatch: pytest.MonkeyPatch) -> None:

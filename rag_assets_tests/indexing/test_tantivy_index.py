@@ -15,7 +15,7 @@ from rank_bm25 import BM25Okapi
 from rag_assets.indexing.builder import update_index
 from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.protocols import Scope
-from rag_assets.indexing.tantivy_index import TEXT, WITH_HEADINGS, Analyser, TantivyFiles, TantivyIndex
+from rag_assets.indexing.tantivy_index import Analyser, TantivyFiles, TantivyIndex
 from rag_assets_tests.indexing.folders import snapshot
 from rag_assets_tests.indexing.rows import row
 
@@ -159,12 +159,9 @@ def test_a_word_that_stands_only_in_a_heading_finds_the_passages_below_it(tmp_pa
     below = replace(row("a", "We kept the samples cold."), heading_text="Iron in winter > Storage of ferritin")
     update_index(FolderTarget(tmp_path / "bm25", TantivyFiles()), [below, row("b", "Samples were kept warm.")])
 
-    found = {
-        field: [hit.passage_id for hit in TantivyIndex.open(tmp_path / "bm25", field).search("ferritin", 5)]
-        for field in (TEXT, WITH_HEADINGS)
-    }
+    found = TantivyIndex.open(tmp_path / "bm25").search("ferritin", 5)
 
-    assert found == {TEXT: [], WITH_HEADINGS: ["a"]}
+    assert [hit.passage_id for hit in found] == ["a"]
 
 
 def test_passages_with_a_word_are_counted_in_their_text_only(tmp_path: Path) -> None:
@@ -175,7 +172,7 @@ def test_passages_with_a_word_are_counted_in_their_text_only(tmp_path: Path) -> 
         replace(row("b#0", "The virus.", paper_id="b"), heading_text="Corona"),
     ]
     update_index(FolderTarget(tmp_path / "bm25", TantivyFiles()), rows)
-    index = TantivyIndex.open(tmp_path / "bm25", WITH_HEADINGS)
+    index = TantivyIndex.open(tmp_path / "bm25")
 
     counts = [index.n_holding(word) for word in ("corona", "Corona-19", "virus", "the", "absent", "")]
     of_paper = [index.n_holding("virus", papers) for papers in (["b"], ["a"], ["a", "b"], [])]
@@ -226,12 +223,13 @@ def test_an_edited_large_index_answers_as_a_fresh_one_and_writes_only_the_papers
 def test_statistics_that_count_a_deleted_passage_are_noticed(tmp_path: Path) -> None:
     """tantivy merges segments by its own rules: if a deletion stays in the statistics, the index is built anew."""
     files = TantivyFiles()
-    update_index(FolderTarget(tmp_path / "bm25", files), [row(id_, text) for id_, text in TEXTS.items()])
-    assert files.examined(tmp_path / "bm25", [], None).rebuild == ""
+    rows = [row(id_, text) for id_, text in TEXTS.items()]
+    update_index(FolderTarget(tmp_path / "bm25", files), rows)
+    assert files.faulty(tmp_path / "bm25", rows[:2]) == ()
 
     writer = tantivy.Index.open(str(tmp_path / "bm25")).writer(num_threads=1)
     writer.delete_documents_by_term("passage_id", "river")
     writer.commit()
     writer.wait_merging_threads()
 
-    assert files.examined(tmp_path / "bm25", [], None).rebuild == "its statistics count 1 deleted passages"
+    assert files.faulty(tmp_path / "bm25", rows[:2]) == ("kinase", "trial")

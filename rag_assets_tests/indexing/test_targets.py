@@ -12,7 +12,6 @@ from rag_assets.errors import GuardrailBroken
 from rag_assets.indexing.builder import stage_index, update_index
 from rag_assets.indexing.manifest import MANIFEST_FILE
 from rag_assets.indexing.protocols import (
-    Examination,
     IndexManifest,
     IndexRow,
     IndexTarget,
@@ -23,7 +22,6 @@ from rag_assets.indexing.protocols import (
 )
 from rag_assets.indexing.stores import VECTOR_STORES, WORD_INDEXES, Index, vector_index, word_index
 from rag_assets.settings import Settings
-from rag_assets_tests.indexing.alias_store import AliasTarget
 from rag_assets_tests.indexing.folders import snapshot
 from rag_assets_tests.indexing.qdrant_server import qdrant_server
 from rag_assets_tests.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
@@ -46,12 +44,10 @@ def server_url() -> Iterator[str]:
         yield server.url
 
 
-@pytest.fixture(params=[*VECTOR_INDEXES, "tantivy", "alias"])
+@pytest.fixture(params=[*VECTOR_INDEXES, "tantivy"])
 def make_target(request: pytest.FixtureRequest, server_url: str) -> MakeTarget:
     """Opens the target below a folder, as a process of its own would."""
     store: str = request.param
-    if store == "alias":
-        return lambda root: AliasTarget(root / "server")
     if store == "tantivy":
         return lambda root: WORD_INDEXES["tantivy"](Settings(data_dir=root))
     return lambda root: vector_index(settings_of(root, store, server_url), "m", vectors_of)
@@ -264,8 +260,8 @@ class LosingVersion:
     def write(self, rows: Mapping[str, IndexRow], report: Report) -> None:
         self.version.write({id_: rows[id_] for id_ in sorted(rows)[:-1]}, report)
 
-    def examined(self, sample: Sequence[IndexRow]) -> Examination:
-        return Examination(tuple(id_ for id_ in self.version.examined(sample).faulty if id_ in self.fingerprints()))
+    def faulty(self, sample: Sequence[IndexRow]) -> tuple[str, ...]:
+        return tuple(id_ for id_ in self.version.faulty(sample) if id_ in self.fingerprints())
 
     def publish(self, manifest: IndexManifest) -> None:
         self.version.publish(manifest)

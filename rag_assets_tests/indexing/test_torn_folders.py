@@ -14,10 +14,9 @@ import pytest
 from rag_assets.incremental import STAGED_SUFFIX
 from rag_assets.indexing.builder import update_index
 from rag_assets.indexing.chroma.files import ChromaFiles
-from rag_assets.indexing.folders import FolderTarget, Written
+from rag_assets.indexing.folders import FolderTarget
 from rag_assets.indexing.manifest import is_intact
 from rag_assets.indexing.protocols import IndexRow, Report
-from rag_assets.settings import IndexingSettings
 from rag_assets_tests.indexing.folders import is_current
 from rag_assets_tests.indexing.rows import numbered_rows, vectors_of
 from rag_assets_tests.indexing.torn_folders import GRAPH_FILES, tear
@@ -32,12 +31,12 @@ class OpensIntactFolders(ChromaFiles):
         assert is_intact(folder) or folder.name.endswith(STAGED_SUFFIX)
         return super().fingerprints(folder)
 
-    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> Written:
+    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
         assert not (folder / "torn").exists()
-        return super().write(folder, rows, report)
+        super().write(folder, rows, report)
 
 
-TARGET = OpensIntactFolders(IndexingSettings(), "test-model", vectors_of, batch=20)
+TARGET = OpensIntactFolders("test-model", vectors_of)
 ROWS = numbered_rows(N_PASSAGES)
 WANTED = {row.passage_id: row.fingerprint for row in numbered_rows(N_PASSAGES, start=5)}
 
@@ -88,11 +87,12 @@ from pathlib import Path
 from rag_assets_tests.indexing.rows import numbered_rows
 from rag_assets_tests.indexing.test_torn_folders import TARGET
 from rag_assets.indexing.builder import update_index
+from rag_assets.indexing.chroma import files
 from rag_assets.indexing.folders import FolderTarget
-from dataclasses import replace
 
+files.BATCH = 2
 for start in itertools.cycle(range(5, 30, 5)):
-    update_index(FolderTarget(Path(sys.argv[1]), replace(TARGET, batch=2)), numbered_rows(60, start=start))
+    update_index(FolderTarget(Path(sys.argv[1]), TARGET), numbered_rows(60, start=start))
     print(start, flush=True)
 """
 DELAYS_S = (0.02, 0.11, 0.23)

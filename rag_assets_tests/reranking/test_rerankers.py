@@ -16,7 +16,7 @@ from rag_assets.settings import EmbeddingSettings, ModelAccessSettings, Retrieva
 def means(tmp_path: Path) -> Iterator[Means]:
     with Connections(ModelAccessSettings()) as connections:
         tokens = PassageTokens(open_token_encoder(EmbeddingSettings(), tmp_path))
-        yield Means(tokens, connections, tmp_path, 1, 10.0)
+        yield Means(tokens, connections, tmp_path, 1)
 
 
 def test_the_default_needs_neither_key_nor_download(means: Means, tmp_path: Path) -> None:

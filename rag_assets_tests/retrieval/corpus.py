@@ -25,7 +25,7 @@ from rag_assets.retrieval.candidates import DenseSearch
 from rag_assets.retrieval.library import Library
 from rag_assets.retrieval.queries import QueryPlanner
 from rag_assets.retrieval.search import Searcher
-from rag_assets.settings import IndexingSettings, RetrievalSettings
+from rag_assets.settings import RetrievalSettings
 from rag_assets_tests.indexing.rows import DIMENSION, bag_of_words
 
 
@@ -138,7 +138,7 @@ def sentences_as_passages(chunk: Chunk) -> list[Passage]:
 
 
 def library_of(chunks: pa.Table, passages: pa.Table) -> Library:
-    """A library of tables that are published nowhere; it holds their files open."""
+    """A library of tables that are published nowhere."""
     with TemporaryDirectory() as folder:
         paths = Path(folder) / "chunks.parquet", Path(folder) / "passages.parquet"
         table_files.write_table(chunks, paths[0], {})
@@ -181,9 +181,7 @@ class Corpus:
     def index(self, folder: Path, model_id: str = HashedWords.identity) -> None:
         """Both indexes below `folder`, in `chroma` and `bm25`."""
         embedder = HashedWords()
-        target = ChromaFiles(
-            IndexingSettings(), model_id, lambda rows: embedder.embed_passages([row.text for row in rows])
-        )
+        target = ChromaFiles(model_id, lambda rows: embedder.embed_passages([row.text for row in rows]))
         update_index(FolderTarget(folder / "chroma", target), self.rows)
         update_index(FolderTarget(folder / "bm25", TantivyFiles()), self.rows)
 

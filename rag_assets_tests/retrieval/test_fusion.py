@@ -49,14 +49,14 @@ def test_the_convex_blend_survives_scores_that_tell_nothing_apart(
 
 def test_reciprocal_rank_adds_what_each_list_gives() -> None:
     """k and the first rank are those of the paper, so that published figures can be compared."""
-    scores = reciprocal_rank(np.array([0.0, 1.0, NAN]), np.array([2.0, NAN, 0.0]), k=60)
+    scores = reciprocal_rank(np.array([0.0, 1.0, NAN]), np.array([2.0, NAN, 0.0]))
 
     assert scores == pytest.approx([1 / 61 + 1 / 63, 1 / 62, 1 / 61])
 
 
 def test_the_rank_blend_is_that_of_the_decision_record() -> None:
     """`score = w_vec*(-rank_vec) + w_bm25*(-rank_bm25)`, 0-based; behind the last where a list lacks the passage."""
-    scores = rank_blend(np.array([0.0, 1.0, NAN]), np.array([1.0, NAN, 0.0]), dense_weight=1.0, lexical_weight=0.5)
+    scores = rank_blend(np.array([0.0, 1.0, NAN]), np.array([1.0, NAN, 0.0]))
 
     assert scores == pytest.approx([-0.5, -1.0 - 0.5 * 2, -2.0])
 
@@ -66,9 +66,9 @@ def test_scores_of_different_candidates_are_refused() -> None:
     with pytest.raises(ValueError, match="cannot be fused"):
         min_max_blend(np.zeros(2), np.zeros(3), dense_weight=0.5)
     with pytest.raises(ValueError, match="cannot be fused"):
-        reciprocal_rank(np.zeros(2), np.zeros(1), k=60)
+        reciprocal_rank(np.zeros(2), np.zeros(1))
     with pytest.raises(ValueError, match="cannot be fused"):
-        rank_blend(np.zeros(2), np.zeros(1), dense_weight=1, lexical_weight=1)
+        rank_blend(np.zeros(2), np.zeros(1))
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_scores_of_different_candidates_are_refused() -> None:
     [
         (RetrievalSettings(fusion="convex", dense_weight=1.0), [1.0, 0.0]),
         (RetrievalSettings(fusion="convex", dense_weight=0.0), [0.0, 1.0]),
-        (RetrievalSettings(fusion="rrf", rrf_k=1), [1 / 2 + 1 / 3, 1 / 2 + 1 / 3]),
-        (RetrievalSettings(fusion="rank_blend", rank_weight_dense=2.0, rank_weight_lexical=0.5), [-0.5, -2.0]),
+        (RetrievalSettings(fusion="rrf"), [1 / 61 + 1 / 62, 1 / 61 + 1 / 62]),
+        (RetrievalSettings(fusion="rank_blend"), [-0.5, -1.0]),
     ],
 )
 def test_each_setting_chooses_its_fusion(settings: RetrievalSettings, wanted: list[float]) -> None:

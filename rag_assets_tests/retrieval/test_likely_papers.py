@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def given(folder: Path, **settings: object) -> set[str]:
     """Chunks that an answerer reads of the best one."""
-    chosen = RetrievalSettings.model_validate({"neighbours": 0, **settings})
+    chosen = RetrievalSettings.model_validate({"expanded_hits": 0, **settings})
     words = TantivyIndex.open(folder / "bm25")
     with Searcher(CORPUS.library, None, words, chosen, WordCounter()) as searcher:
         return set(searcher.evidence(Question(id="q", question=QUESTION), 1).chunks)

@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def searcher(folder: Path, **settings: object) -> Searcher:
+def searcher(folder: Path, *, has_names: bool = True, **settings: object) -> Searcher:
     words = TantivyIndex.open(folder / "bm25")
     profiles = [profile_of(chunk.paper_id, "", []) for chunk in CORPUS.chunks]
     rows = [{name: getattr(one, name) for name in PROFILES.names if name != "fingerprint"} for one in profiles]
@@ -43,7 +43,7 @@ def searcher(folder: Path, **settings: object) -> Searcher:
         words,
         RetrievalSettings.model_validate({"candidates": 2, **settings}),
         WordCounter(),
-        names=PaperNames(to_table(rows, PROFILES), words) if settings.get("named_paper_weight", 1) else None,
+        names=PaperNames(to_table(rows, PROFILES), words) if has_names else None,
     )
 
 
@@ -51,7 +51,7 @@ def searcher(folder: Path, **settings: object) -> Searcher:
 def test_passages_of_the_named_paper_come_first_even_if_others_fill_the_candidates(folder: Path, fusion: str) -> None:
     """In a corpus of many reports, the best passages for "gross margin" are of all companies but the one asked for."""
     question = "What was the gross margin of Nike in 2021?"
-    with searcher(folder, fusion=fusion) as one, searcher(folder, fusion=fusion, named_paper_weight=0) as without:
+    with searcher(folder, fusion=fusion) as one, searcher(folder, fusion=fusion, has_names=False) as without:
         named, plain = one.hits(one.rank(question), 12), without.hits(without.rank(question), 12)
 
     assert named[0].chunk.paper_id == "nike_2021"
@@ -62,7 +62,7 @@ def test_passages_of_the_named_paper_come_first_even_if_others_fill_the_candidat
 def test_a_question_that_names_no_paper_is_searched_as_before(folder: Path) -> None:
     """Most questions name none."""
     question = "What was the gross margin?"
-    with searcher(folder) as one, searcher(folder, named_paper_weight=0) as without:
+    with searcher(folder) as one, searcher(folder, has_names=False) as without:
         assert one.rank(question) == without.rank(question)
 
 

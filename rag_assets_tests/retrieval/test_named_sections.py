@@ -94,11 +94,19 @@ def found(folder: Path, question: str, where: Filter = EVERYTHING, **settings: f
         return [one.passage_id for one in searcher.rank(question, where)]
 
 
+def found_as_if_none_were_named(
+    folder: Path, question: str, where: Filter = EVERYTHING, **settings: float
+) -> list[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rag_assets.retrieval.named_sections.SectionNames.named_by", lambda _self, _question: None)
+        return found(folder, question, where, **settings)
+
+
 def test_passages_below_the_named_heading_come_first(folder: Path) -> None:
     """The page that talks about a statement has all words of the question, the statement itself has the figures."""
     where = Filter.of_papers(["smith2020"])
 
-    assert found(folder, IN_STATEMENT, where, named_section_weight=0)[0] == "talk#0"
+    assert found_as_if_none_were_named(folder, IN_STATEMENT, where)[0] == "talk#0"
     assert found(folder, IN_STATEMENT, where)[0].startswith("table")
 
 
@@ -109,8 +117,9 @@ def test_where_a_paper_is_named_its_section_is_meant(folder: Path) -> None:
 
     assert found(folder, question, **few)[0].startswith("other")
     assert "table#0" not in found(folder, question, **few)[:2]
-    assert found(folder, question, Filter.of_papers(["smith2020"]), **few) == found(
-        folder, question, Filter.of_papers(["smith2020"]), **few, named_section_weight=0
+    of_another = Filter.of_papers(["smith2020"])
+    assert found(folder, question, of_another, **few) == found_as_if_none_were_named(
+        folder, question, of_another, **few
     )
 
 
@@ -120,4 +129,4 @@ def test_a_named_section_is_searched_by_itself(folder: Path) -> None:
     one = {"candidates": 1, "dense_weight": 0}
 
     assert any(id_.startswith("sheet") for id_ in found(folder, question, **one))
-    assert not any(id_.startswith("sheet") for id_ in found(folder, question, **one, named_section_weight=0))
+    assert not any(id_.startswith("sheet") for id_ in found_as_if_none_were_named(folder, question, **one))

@@ -76,7 +76,7 @@ def test_pages_are_those_of_the_first_and_the_last_passage() -> None:
 
 def test_top_hits_bring_their_neighbours_of_the_same_section() -> None:
     """An answer often runs over the edge of the passage that was found; another section is another matter."""
-    settings = RetrievalSettings(expanded_hits=1, neighbours=1)
+    settings = RetrievalSettings(expanded_hits=1)
 
     contexts = packed(["y#1", "w#0"], 100, settings)
 
@@ -117,7 +117,7 @@ def test_the_budget_is_kept_from_the_second_passage_on_and_nothing_is_packed_twi
     ids: list[str], budget: int, expanded: int
 ) -> None:
     """Past the budget a model refuses the request, or forgets its beginning; repeats waste it."""
-    contexts = packed(ids, budget, RetrievalSettings(expanded_hits=expanded, neighbours=2))
+    contexts = packed(ids, budget, RetrievalSettings(expanded_hits=expanded))
 
     words = [word for context in contexts for word in context.text.split()]
     best = len(LIBRARY.passages(LIBRARY.places(ids[:1]))[0].text.split()) if ids else 0

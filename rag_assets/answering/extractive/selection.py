@@ -7,7 +7,7 @@ import numpy as np
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
 from rag_assets.answering.extractive.publishing import continues_one, stretches_of
 from rag_assets.answering.extractive.relevance import Part
-from rag_assets.answering.extractive.repetition import is_new, likeness
+from rag_assets.answering.extractive.repetition import is_new
 from rag_assets.domain import Context
 from rag_assets.settings import ExtractiveSettings
 from rag_assets.text.terms import held
@@ -185,10 +185,6 @@ class Selection:
             part.relevance[i] >= max(floor, _OTHER_PAPER_SHARE * float(part.relevance.max())) for part in self._parts
         )
 
-    def _likeness(self, i: int) -> float:
-        """The largest share of content words that it has in common with a chosen one."""
-        return max(likeness(self._candidates[i], self._candidates[j]) for j in self.chosen)
-
     def _take_best(self, usable: Sequence[int]) -> bool:
         """Choose the candidate that adds most, the most relevant row where none is chosen yet: beside sentences about a
         thing it holds the value. Whether there was one."""
@@ -203,9 +199,7 @@ class Selection:
         return self._candidates[i].kind is CandidateKind.ROW
 
     def _gain(self, i: int) -> float:
-        """Its relevance, plus the weight of question words that no chosen sentence holds, minus its likeness to the
-        chosen ones (maximal marginal relevance, Carbonell and Goldstein 1998)."""
+        """Its relevance, plus the weight of question words that no chosen sentence holds."""
         covered = frozenset[str]().union(*(self._candidates[j].terms for j in self.chosen))
         new = self._candidates[i].terms - covered
-        worth = max(float(part.relevance[i]) + held(new, part.weights) for part in self._parts)
-        return worth - self._settings.diversity * self._likeness(i)
+        return max(float(part.relevance[i]) + held(new, part.weights) for part in self._parts)

@@ -1,25 +1,36 @@
-"""Writing the vectors of one model into a Chroma database in a folder, and examining what was written.
+"""Writing the vectors of one model into a Chroma database in a folder, and auditing what was written.
 
-The folder also holds all vectors in one file for exact search (`exact_vectors`); the graph is measured against it.
+The folder also holds all vectors in one file for exact search (`exact_vectors`).
 """
 
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rag_assets.incremental import plan_update
-from rag_assets.indexing.chroma.audit import faulty_passages, is_due, recall, why_rebuild
+from rag_assets.incremental import fingerprint, plan_update
 from rag_assets.indexing.chroma.database import COLLECTION, DATABASE_FILE, collection_of, panics_as_errors, started
 from rag_assets.indexing.chroma.store import ChromaStore
 from rag_assets.indexing.exact_vectors import ExactVectors, write_vectors
-from rag_assets.indexing.folders import Written
-from rag_assets.indexing.protocols import Examination, GraphWear, IndexIdentity, IndexRow, Report, Vectors
-from rag_assets.settings import IndexingSettings
+from rag_assets.indexing.protocols import IndexIdentity, IndexRow, Report, Vectors
+
+if TYPE_CHECKING:
+    from chromadb.api.collection_configuration import CreateHNSWConfiguration
+
+_GRAPH: "CreateHNSWConfiguration" = {
+    "space": "cosine",
+    "max_neighbors": 16,
+    "ef_construction": 200,
+    "ef_search": 200,
+}
+"""The HNSW graph: links of a vector, candidates looked at while it is linked, and while searching."""
+_VECTOR_ERROR = 1e-4
+BATCH = 5000
+"""Passages written at once; Chroma takes no more, and saves its whole graph after each batch."""
 
 # What is not saved to the graph's files would be replayed, and written, by the next reader.
 _OPERATIONS_BETWEEN_SAVES = 1
@@ -40,18 +51,17 @@ WHERE kept.key = 'fingerprint'
 
 @dataclass(frozen=True)
 class ChromaFiles:
-    """The vectors of one model in a folder, indexed with these settings; see `IndexFiles`."""
+    """The vectors of one model in a folder; see `IndexFiles`."""
 
-    settings: IndexingSettings
     model_id: str
     vectors_of: Callable[[Sequence[IndexRow]], Vectors]
     """Unit vectors of passages, shape (n, dim), in the order of the rows. It may raise what it likes."""
-    batch: int = 5000
-    """Passages written at once, at most 5,000. Chroma saves its whole graph after each batch."""
+    most_changed: ClassVar[float] = 0.05
+    """Updates wear the graph out: it keeps deleted vectors, and finds fewer of the nearest ones."""
 
     @property
     def identity(self) -> IndexIdentity:
-        return IndexIdentity("chroma", self.model_id, self.settings.fingerprint())
+        return IndexIdentity("chroma", self.model_id, fingerprint(_GRAPH))
 
     def fingerprints(self, folder: Path) -> dict[str, str]:
         """Read by SQLite itself: what counts is what is in the file."""
@@ -61,16 +71,16 @@ class ChromaFiles:
         with closing(sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro", uri=True)) as connection:
             return dict(connection.execute(_FINGERPRINTS))
 
-    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> Written:
+    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
         plan = plan_update(self.fingerprints(folder), {id_: row.fingerprint for id_, row in rows.items()})
         to_build = [rows[id_] for id_ in plan.to_build]
         new = dict(zip(plan.to_build, self.vectors_of(to_build), strict=True)) if to_build else {}
         write_vectors(folder, rows, new)
         with panics_as_errors(), closing(self._opened(folder)) as store:
-            for start in range(0, len(plan.to_drop), self.batch):
-                store.delete(plan.to_drop[start : start + self.batch])
-            for start in range(0, len(to_build), self.batch):
-                some = to_build[start : start + self.batch]
+            for start in range(0, len(plan.to_drop), BATCH):
+                store.delete(plan.to_drop[start : start + BATCH])
+            for start in range(0, len(to_build), BATCH):
+                some = to_build[start : start + BATCH]
                 store.upsert(some, np.stack([new[row.passage_id] for row in some]))
                 report(start + len(some), len(to_build))
             if plan.to_drop and not to_build:
@@ -78,42 +88,26 @@ class ChromaFiles:
         if plan.to_drop:
             with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:
                 connection.execute("VACUUM")  # until then, what was deleted can be read in free pages
-        return Written(len(to_build), len(plan.to_drop))
 
-    def examined(self, folder: Path, sample: Sequence[IndexRow], worn: GraphWear | None) -> Examination:
-        """Faulty are passages that are not the same in the database and in the file for exact search, and those that
-        `faulty_passages` finds."""
+    def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
+        """Passages that are not the same in the database and in the file for exact search: by id and fingerprint all of
+        them, by vector those of the sample."""
         exact = ExactVectors.open(folder)
         held, compared = self.fingerprints(folder), exact.fingerprints()
         if held != compared:
-            return Examination(tuple(sorted(id_ for id_, _ in held.items() ^ compared.items())))
+            return tuple(sorted({id_ for id_, _ in held.items() ^ compared.items()}))
         ids = [row.passage_id for row in sample if row.passage_id in held]
-        if not ids:
-            return Examination()
         with closing(ChromaStore.open(folder)) as store:
-            faulty = faulty_passages(store, exact, ids)
-            if worn is not None and not is_due(worn, len(exact)):
-                return Examination(faulty, worn)
-            found = recall(store, exact, ids)
-        if worn is None:
-            return Examination(faulty, GraphWear(found, found, 0))
-        wear = replace(worn, recall=found, n_unmeasured=0)
-        return Examination(faulty, wear, why_rebuild(wear, len(exact), self.settings.min_recall))
+            stored = store.vectors(ids)
+        pairs = zip(ids, exact.vectors(ids), strict=True)
+        return tuple(id_ for id_, vector in pairs if not np.allclose(stored[id_], vector, atol=_VECTOR_ERROR))
 
     def _opened(self, folder: Path) -> "_WritableStore":
         system, api = started(folder)
         try:
             model = api.create_collection(
                 COLLECTION,
-                configuration={
-                    "hnsw": {
-                        "space": "cosine",
-                        "max_neighbors": self.settings.hnsw_m,
-                        "ef_construction": self.settings.hnsw_ef_construction,
-                        "ef_search": self.settings.hnsw_ef_search,
-                        "sync_threshold": _OPERATIONS_BETWEEN_SAVES,
-                    }
-                },
+                configuration={"hnsw": {**_GRAPH, "sync_threshold": _OPERATIONS_BETWEEN_SAVES}},
                 get_or_create=True,
             )
             with closing(sqlite3.connect(folder / DATABASE_FILE)) as connection:

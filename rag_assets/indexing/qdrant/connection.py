@@ -30,6 +30,8 @@ KEY_VARIABLE = "QDRANT_API_KEY"
 _WITHOUT_SERVER = 'indexing.vector_store = "chroma" needs no server.'
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _MOST_SHOWN = 300
+_TIMEOUT_S = 30
+"""For one request."""
 _IS_GONE = re.compile(r"Collection \S+ not found")
 _STORAGES: "weakref.WeakValueDictionary[Path, Connection]" = weakref.WeakValueDictionary()
 _OPENING = Lock()
@@ -85,7 +87,7 @@ class Connection:
         source = error.source
         if isinstance(source, httpx.TimeoutException):
             return StoreUnavailable(
-                f"Qdrant at {self} did not answer in time. Run again, or raise indexing.qdrant.timeout_s."
+                f"Qdrant at {self} did not answer within {_TIMEOUT_S} s. Run again later; see its log."
             )
         if isinstance(source, httpx.TransportError):
             return StoreUnavailable(
@@ -115,7 +117,10 @@ class Connection:
         return StoreRefused(f"Qdrant at {self} refused a request ({status}: {said}).")
 
     def _gone(self) -> Exception:
-        return StaleIndex(f"What was published at {self} is not there any more. Run rag-assets index build.")
+        return StaleIndex(
+            f"What was published at {self} is not there any more. Ask again; if that does not help, run rag-assets "
+            "index build."
+        )
 
     def _shown(self, text: str) -> str:
         return (text.replace(self._key, "[key]") if self._key else text)[:_MOST_SHOWN]
@@ -140,7 +145,7 @@ def connect(settings: QdrantSettings, storage: Path) -> Connection:
     client = QdrantClient(
         url=settings.url,
         headers={"api-key": key} if key else None,
-        timeout=settings.timeout_s,
+        timeout=_TIMEOUT_S,
         check_compatibility=False,  # it asks in a thread of its own, and warns of a server that is down
     )
     return Connection(client, settings.url, key=key)

@@ -1,19 +1,13 @@
-"""Searching one published collection; see `VectorStore`.
-
-A reader stays with the collection it was opened on. That one is left alone until the version after the next is
-written; a search that ends after its collection was touched is thrown away.
-"""
+"""Searching one published collection; see `VectorStore`. A reader stays with the collection it was opened on."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rag_assets.errors import InvalidSettings, StaleIndex
-from rag_assets.indexing.protocols import HybridHits, HybridQuestion, Scope, Scored, Vectors
+from rag_assets.errors import InvalidSettings
+from rag_assets.indexing.protocols import RRF_K, HybridHits, HybridQuestion, Scope, Scored, Vectors
 from rag_assets.indexing.qdrant.connection import Connection
-from rag_assets.indexing.qdrant.fusion import requests_for, scaled
 from rag_assets.indexing.qdrant.points import DENSE, SPARSE, WORDS, filter_of, sparse
-from rag_assets.indexing.qdrant.publications import Publication, is_untouched
 from rag_assets.indexing.qdrant.words import WordWeights
 from rag_assets.settings import RetrievalSettings
 
@@ -21,48 +15,31 @@ if TYPE_CHECKING:
     from qdrant_client import models
 
 _TIE_MARGIN = 16
+_MOST_COMPARED = 500_000
+"""Passages that a server compares one by one; above, it searches its graph, which may miss some."""
 
 
 @dataclass(frozen=True)
-class Graph:
-    """How the graph of a server is searched."""
+class Collection:
+    """One published version."""
 
-    ef: int
-    """Candidates looked at."""
-    is_used: bool
-    """False: all vectors are compared instead."""
-
-    def params(self, connection: Connection) -> "models.SearchParams | None":
-        """None for an embedded storage, which always compares all vectors."""
-        from qdrant_client import models
-
-        return None if connection.is_embedded else models.SearchParams(hnsw_ef=self.ef, exact=not self.is_used)
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How a published version is searched."""
-
-    graph: Graph
-    dimension: int
-    """Length of the stored vectors."""
+    name: str
+    n_passages: int
     sparse_names: frozenset[str]
-    """Names of the sparse vectors that are stored beside them."""
-    settings: RetrievalSettings
+    """Names of the sparse vectors that are stored beside the dense ones."""
 
 
 class QdrantStore:
     """One published version, for reading; see `VectorStore` and `HybridStore`."""
 
-    def __init__(self, connection: Connection, publication: Publication, reading: Reading) -> None:
+    def __init__(self, connection: Connection, collection: Collection, settings: RetrievalSettings) -> None:
         self._connection: Connection | None = connection
-        self._publication = publication
-        self._reading = reading
-        self._graph = reading.graph
+        self._collection = collection
+        self._settings = settings
         self._words = WordWeights()
 
     def search(self, question: Vectors, limit: int, scope: Scope | None = None) -> list[Scored]:
-        n_wanted = min(limit, self._publication.manifest.n_passages)
+        n_wanted = min(limit, self._collection.n_passages)
         if n_wanted <= 0 or (scope is not None and scope.is_empty):
             return []
         n_fetched = n_wanted + _TIE_MARGIN
@@ -70,7 +47,7 @@ class QdrantStore:
         while len(hits) == n_fetched and hits[-1].score == hits[n_wanted - 1].score:
             n_fetched *= 2  # all that share the last place: which of them stay is decided by their ids
             hits = self._nearest(question, n_fetched, scope)
-        return _in_order(hits)[:n_wanted]
+        return hits[:n_wanted]
 
     def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
         if not passage_ids:
@@ -78,91 +55,86 @@ class QdrantStore:
         return dict(self._nearest(question, len(passage_ids), Scope(passage_ids=frozenset(passage_ids))))
 
     def hybrid(self, question: HybridQuestion, limit: int, scope: Scope | None = None) -> HybridHits:
-        if not self._reading.sparse_names:
+        if not self._collection.sparse_names:
             raise InvalidSettings(
-                "retrieval.fusion names a fusion by Qdrant, and the index holds one kind of vectors only. Set "
-                "indexing.word_vectors = true, or embedding.sparse_model, and run rag-assets index build; or choose "
-                "another fusion."
+                "retrieval.fusion names a fusion by Qdrant, and the index holds one kind of vectors only. Run "
+                "rag-assets index build, or choose another fusion."
             )
-        if min(limit, self._publication.manifest.n_passages) <= 0 or (scope is not None and scope.is_empty):
+        if min(limit, self._collection.n_passages) <= 0 or (scope is not None and scope.is_empty):
             return HybridHits([], [], [])
-        connection = self._opened_for(question.vector)
         asked: dict[str, Any] = {DENSE: question.vector.tolist()}
         for name, vector in ((WORDS, self._words.of_question(question.text)), (SPARSE, question.sparse)):
-            if name in self._reading.sparse_names and vector is not None and vector.places:
+            if name in self._collection.sparse_names and vector is not None and vector.places:
                 asked[name] = sparse(vector)
-        common = {"filter": filter_of(scope), "params": self._graph.params(connection)}
-        with connection.calls() as client:
-            responses = client.query_batch_points(
-                self._publication.collection, requests_for(asked, limit, common, self._reading.settings)
-            )
-        self._demand_untouched(connection)
-        together, *each = [_in_order(_hits(response)) for response in responses]
+        together, *each = self._asked(self._hybrid_requests(asked, limit, scope))
         found = dict(zip(asked, each, strict=True))
-        fused = scaled(together, len(asked), self._reading.settings)
-        return HybridHits(fused, found[DENSE], found.get(WORDS, []))
+        # Ranks count from 0 in Qdrant, so a first place in each of n lists gives n / k. The other fusion stretches each
+        # list from three standard deviations below its mean to three above; what lies beyond counts as 1.
+        most = len(asked) if self._is_by_distribution else len(asked) / RRF_K
+        fused = [Scored(hit.passage_id, min(1.0, max(0.0, hit.score / most))) for hit in together]
+        return HybridHits(_in_order(fused), found[DENSE], found.get(WORDS, []))
 
     def close(self) -> None:
         self._connection = None
 
+    @property
+    def _is_by_distribution(self) -> bool:
+        return self._settings.fusion == "server_dbsf"
+
+    def _hybrid_requests(
+        self, questions: dict[str, Any], limit: int, scope: Scope | None
+    ) -> "list[models.QueryRequest]":
+        """One request for all questions together, fused, then one for each. questions: by the name of their vectors."""
+        from qdrant_client import models
+
+        common = {"limit": limit, "filter": filter_of(scope), "params": self._params}
+        lists = [models.Prefetch(query=asked, using=name, **common) for name, asked in questions.items()]
+        fusion = (
+            models.FusionQuery(fusion=models.Fusion.DBSF)
+            if self._is_by_distribution
+            else models.RrfQuery(rrf=models.Rrf(k=RRF_K))
+        )
+        together = models.QueryRequest(
+            prefetch=lists, query=fusion, limit=limit * len(lists), with_payload=["passage_id"]
+        )
+        each = [
+            models.QueryRequest(query=asked, using=name, with_payload=["passage_id"], **common)
+            for name, asked in questions.items()
+        ]
+        return [together, *each]
+
     def _nearest(self, question: Vectors, limit: int, scope: Scope | None) -> list[Scored]:
-        connection = self._opened_for(question)
-        found = nearest(connection, self._publication.collection, [question], limit, graph=self._graph, scope=scope)
-        self._demand_untouched(connection)
-        return found[0]
+        from qdrant_client import models
 
-    def _demand_untouched(self, connection: Connection) -> None:
-        """Asked after a search: what is untouched now was untouched then."""
-        if not is_untouched(connection, self._publication):
-            raise StaleIndex(
-                f"The vectors at {connection} were replaced twice while a question was asked. Ask again; if that does "
-                "not help, another data folder writes the same collections: give this one an indexing.qdrant.prefix "
-                "of its own and run rag-assets index build."
-            )
-
-    def _opened_for(self, question: Vectors) -> Connection:
-        if self._connection is None:
-            raise ValueError("this store was closed")
-        if len(question) != self._reading.dimension:
-            raise StaleIndex(
-                f"The vectors at {self._connection} have {self._reading.dimension} numbers, those of the model "
-                f"{len(question)}: they are of another model. Run rag-assets index build, or set embedding.model back."
-            )
-        return self._connection
-
-
-def nearest(
-    connection: Connection,
-    collection: str,
-    questions: "Sequence[Vectors]",
-    limit: int,
-    *,
-    graph: Graph,
-    scope: Scope | None = None,
-) -> list[list[Scored]]:
-    """The nearest passages of each unit vector, best first as the server orders them, in one request."""
-    from qdrant_client import models
-
-    requests = [
-        models.QueryRequest(
+        request = models.QueryRequest(
             query=question.tolist(),
             using=DENSE,
             limit=limit,
             filter=filter_of(scope),
-            params=graph.params(connection),
+            params=self._params,
             with_payload=["passage_id"],
         )
-        for question in questions
-    ]
-    with connection.calls() as client:
-        responses = client.query_batch_points(collection, requests)
-    return [_hits(response) for response in responses]
+        return self._asked([request])[0]
 
+    def _asked(self, requests: "list[models.QueryRequest]") -> list[list[Scored]]:
+        """The hits of each request, best first; one trip to the server."""
+        if self._connection is None:
+            raise ValueError("this store was closed")
+        with self._connection.calls() as client:
+            responses = client.query_batch_points(self._collection.name, requests)
+        return [
+            _in_order([Scored((hit.payload or {})["passage_id"], hit.score) for hit in response.points])
+            for response in responses
+        ]
 
-def _hits(response: "models.QueryResponse") -> list[Scored]:
-    """Without points that were not written here."""
-    found = [((hit.payload or {}).get("passage_id"), hit.score) for hit in response.points]
-    return [Scored(id_, score) for id_, score in found if isinstance(id_, str)]
+    @property
+    def _params(self) -> "models.SearchParams | None":
+        """None for an embedded storage, which always compares all vectors."""
+        from qdrant_client import models
+
+        if self._connection is None or self._connection.is_embedded:
+            return None
+        return models.SearchParams(exact=self._collection.n_passages <= _MOST_COMPARED)
 
 
 def _in_order(hits: list[Scored]) -> list[Scored]:
