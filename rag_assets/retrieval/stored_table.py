@@ -19,7 +19,7 @@ from typing import IO
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rag_assets.table_files import read_columns
+from rag_assets.table_files import demand_intact
 
 _ROWS_PER_BATCH = 8
 """Rows read together from the temporary file: some 80 kB of chunks."""
@@ -34,9 +34,9 @@ class StoredTable:
     """
 
     def __init__(self, path: Path, columns: Sequence[str], *, asset: str) -> None:
-        """columns: those that `rows` returns. Raises MissingInput as `required_table`."""
-        read_columns(path, [], asset=asset)
-        pa.default_memory_pool().release_unused()  # the whole file was in memory for its checksum
+        """columns: those that `rows` returns. Raises MissingInput as `demand_intact`."""
+        demand_intact(path, asset=asset)
+        pa.default_memory_pool().release_unused()
         self._columns = list(columns)
         self._file = pa.OSFile(str(path))
         self._metadata = pq.read_metadata(self._file)
