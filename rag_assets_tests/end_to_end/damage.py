@@ -14,6 +14,7 @@ from rag_assets.indexing.exact_vectors import ExactVectors
 from rag_assets.indexing.manifest import is_intact
 from rag_assets_tests.end_to_end.world import World
 from rag_assets_tests.indexing.folders import indexed
+from rag_assets_tests.kept_entries import contents
 
 DIMENSION = 384
 """Of the embedded model."""
@@ -75,7 +76,8 @@ def state(world: World) -> dict[str, Any]:
     small = (paths.chunk_stats, paths.tokenizer_pin, paths.index_meta, paths.qa_meta, paths.qa)
     drafts = [path.name for path in paths.data.rglob("*.staged*")]
     return {
-        **world.bytes_of(*tables, *small, paths.documents, paths.token_vectors),
+        **world.bytes_of(*tables, *small, paths.token_vectors),
+        "documents": {key: one.hex() for key, one in contents(paths.kept, "documents").items()},
         "vectors": _vectors(world),
         "chroma": _index(paths.chroma),
         "exact": ExactVectors.open(paths.chroma).fingerprints(),
