@@ -79,7 +79,7 @@ def measured(data: Path, n_questions: int) -> dict[str, str]:
     """The column of one corpus."""
     settings = load_settings({"data_dir": str(data), "chunking": {"tokenizer": "wordpiece"}})
     questions = iter(some_questions(data, 2 + (1 + len(ASKERS)) * n_questions))
-    shutil.rmtree(settings.paths.answers, ignore_errors=True)
+    settings.paths.kept.unlink(missing_ok=True)
     figures: dict[str, str] = {}
     with open_engine(settings) as engine:
         figures["first search after opening, s"] = f"{seconds(lambda: engine.search(next(questions))):.2f}"

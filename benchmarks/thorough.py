@@ -42,7 +42,7 @@ from rag_assets_tests.wire.quoting_model import Prompt, reply
 
 MODEL = "openai:gpt-5-mini"
 EFFORTS = ("quick", "thorough")
-NOT_COPIED = shutil.ignore_patterns("answers", "plans", "verdicts", "queries")
+NOT_COPIED = shutil.ignore_patterns("kept.sqlite3")
 MEASURES = ("answered", "all_answered", "open_named", "n_claims", "n_beside", "n_requests", "n_tokens", "seconds")
 _LONGEST_QUOTE = 600
 

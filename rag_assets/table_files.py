@@ -1,15 +1,15 @@
 """The published tables as parquet files: writing them, and reading only what this version can use.
 
 Files are written without time stamps and with sorted rows, so that equal content gives equal bytes. What a table was
-made with travels in its schema metadata (`provenance`), where a consumer can refuse what does not fit. Each file
-carries the SHA-256 of all its bytes: parquet's own checksums leave the footer out, and readers that do not know of it
-read the file as any other. The schemas and the way from rows to values are in `tables`.
+made with travels in its schema metadata (`provenance`), where a consumer can refuse what does not fit. Each page of a
+file has a checksum, which is compared when it is read; a file that was cut off lacks the footer at its end. The schemas
+and the way from rows to values are in `tables`.
 """
 
-import hashlib
 import json
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,13 +22,6 @@ from rag_assets.tables import BLOCKS, CHUNKS, PAPER_SUMMARIES, PARSED_INDEX, PAS
 
 logger = logging.getLogger(__name__)
 PROVENANCE_KEY = b"rag_assets"
-_CHECKSUM_KEY = "rag_assets_sha256"
-_NO_CHECKSUM = "0" * 64
-"""Stands in the place of the checksum while it is computed."""
-_MAX_TAIL_BYTES = 1_000_000
-"""Where in a file the checksum is looked for; footers of our tables have some kilobytes."""
-_BYTES_BETWEEN = 2
-"""Thrift's field header and length, between a key of the footer's metadata and its value of 64 bytes."""
 _SCHEMAS = {
     "parsed_index": PARSED_INDEX,
     "blocks": BLOCKS,
@@ -51,20 +44,13 @@ class Published:
 
 
 def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> None:
-    """Write `table` with its provenance and its checksum; equal content gives equal bytes.
+    """Write `table` with its provenance; equal content gives equal bytes.
 
     Descriptions of columns are left out: the bytes would change with their wording.
     """
     metadata = {PROVENANCE_KEY: json.dumps(provenance, sort_keys=True).encode()}
     schema = pa.schema([field.remove_metadata() for field in table.schema], metadata)
-    sink = pa.BufferOutputStream()
-    with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
-        writer.write_table(table.cast(schema).combine_chunks())
-        writer.add_key_value_metadata({_CHECKSUM_KEY: _NO_CHECKSUM})
-    content = sink.getvalue().to_pybytes()
-    place = _place_of_checksum(content)
-    checksum = hashlib.sha256(content).hexdigest().encode()
-    path.write_bytes(content[:place] + checksum + content[place + len(checksum) :])
+    pq.write_table(table.cast(schema).combine_chunks(), path, compression="zstd", write_page_checksum=True)
 
 
 def published_or_empty(path: Path, schema: pa.Schema) -> Published:
@@ -101,7 +87,7 @@ def read_provenance(path: Path) -> dict[str, Any]:
     """What the table at `path` was made with; empty when the file is absent, damaged or does not say."""
     try:
         return _provenance(pq.read_schema(path))
-    except (OSError, pa.ArrowException, _UnusableTable):
+    except (OSError, ValueError, pa.ArrowException, _UnusableTable):
         return {}
 
 
@@ -111,36 +97,29 @@ class _UnusableTable(Exception):
 
 def _read(path: Path, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
     """Some columns of a table that has exactly those of `schema`. Raises _UnusableTable."""
-    try:
-        with pa.OSFile(str(path)) as file:
-            content = file.read_buffer()  # Arrow's own: its threads must not touch Python objects when we exit
-        if problems := schema_problems(pq.read_schema(pa.BufferReader(content)), schema):
-            raise _UnusableTable(f"is a table of another version ({problems[0]})")
-        _demand_checksum(memoryview(content))
-        table = pq.ParquetFile(pa.BufferReader(content)).read(columns=list(columns))  # pq.read_table imports pandas
-    except (OSError, pa.ArrowException) as error:
-        raise _UnusableTable(f"is damaged or no parquet file ({_first_line(error)})") from error
+    with _opened(path, schema) as file:
+        table = file.read(columns=list(columns))  # pq.read_table imports pandas
+        _demand_rows(table.num_rows, file)
     return table.cast(pa.schema([schema.field(name) for name in columns], table.schema.metadata))
 
 
-def _demand_checksum(content: memoryview) -> None:
-    """Raises _UnusableTable when the file's bytes are not those that were written."""
-    place = _place_of_checksum(content)
-    if place < 0:
-        raise _UnusableTable("is a table of another version (it has no checksum)")
-    end = place + len(_NO_CHECKSUM)
-    digest = hashlib.sha256(content[:place])
-    digest.update(_NO_CHECKSUM.encode())
-    digest.update(content[end:])
-    if digest.hexdigest().encode() != bytes(content[place:end]):
-        raise _UnusableTable("is damaged (its checksum does not fit)")
+@contextmanager
+def _opened(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
+    """The file at `path`, which has exactly the columns of `schema`. Raises _UnusableTable, also for a page that is
+    read within the block and damaged."""
+    try:
+        with pq.ParquetFile(str(path), page_checksum_verification=True) as file:
+            if problems := schema_problems(file.schema_arrow, schema):
+                raise _UnusableTable(f"is a table of another version ({problems[0]})")
+            yield file
+    except (OSError, ValueError, pa.ArrowException) as error:  # ValueError: a name in the footer is no UTF-8
+        raise _UnusableTable(f"is damaged or no parquet file ({_first_line(error)})") from error
 
 
-def _place_of_checksum(content: bytes | memoryview) -> int:
-    """Where in the footer the checksum begins; -1 when there is none."""
-    start = max(0, len(content) - _MAX_TAIL_BYTES)
-    key = bytes(content[start:]).rfind(_CHECKSUM_KEY.encode())
-    return -1 if key < 0 else start + key + len(_CHECKSUM_KEY) + _BYTES_BETWEEN
+def _demand_rows(n_rows: int, file: pq.ParquetFile) -> None:
+    """The checksums of the pages leave the footer out, which gives the number of rows twice."""
+    if n_rows != file.metadata.num_rows:
+        raise _UnusableTable(f"is damaged ({n_rows} of {file.metadata.num_rows} rows are left)")
 
 
 def _provenance(schema: pa.Schema) -> dict[str, Any]:

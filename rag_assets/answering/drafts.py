@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.domain import Context, Usage
+from rag_assets.kept import Kept, KeptFile
 
 EXTRACTIVE = "extractive"
 """Name of the answerer that needs no model; the model of its results begins with it."""
@@ -224,3 +225,8 @@ class MendingAnswerer(Answerer, Protocol):
         ...
 
     def within(self, background: Background) -> "MendingAnswerer": ...
+
+
+def kept_drafts(kept: KeptFile) -> Kept[DraftAnswer]:
+    """Drafts by fingerprint of question, contexts, prompt and model."""
+    return kept.replies("answers", DraftAnswer)

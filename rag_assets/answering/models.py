@@ -17,6 +17,7 @@ from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import require_model
 from rag_assets.hosted.providers import PROVIDERS
+from rag_assets.kept import kept_file
 from rag_assets.settings import Settings
 
 NO_JUDGE = EmbeddedSupport.identity
@@ -67,7 +68,7 @@ def second_look(settings: Settings, writer: str, scorer: SupportScorer, connecti
     named = _judge(settings, writer)
     if named is None:
         return scorer
-    return JudgedSupport(open_judge(named, settings, connections), scorer, settings.paths.verdicts)
+    return JudgedSupport(open_judge(named, settings, connections), scorer, kept_file(settings))
 
 
 def require_models(settings: Settings) -> None:

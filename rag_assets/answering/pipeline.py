@@ -28,8 +28,8 @@ from rag_assets.answering.trace import (
 from rag_assets.answering.wording import remarks, worded
 from rag_assets.domain import Claim, Context, Evidence, LeftOut, QAResult, Usage, summed
 from rag_assets.errors import QuestionBudgetExhausted, RequestRejected
-from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
+from rag_assets.kept import Kept
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 
@@ -57,11 +57,11 @@ class Said:
 
 @dataclass(frozen=True)
 class AnswerPipeline:
-    """Answers questions, from any thread; drafts are taken from the cache where it has them."""
+    """Answers questions, from any thread; drafts that are kept are taken from there."""
 
     answerer: Answerer
     scorer: SupportScorer
-    cache: ReplyCache[DraftAnswer]
+    drafts: Kept[DraftAnswer]
     settings: AnsweringSettings
 
     def adapted(self, manner: Manner) -> "AnswerPipeline":
@@ -74,7 +74,7 @@ class AnswerPipeline:
         """Everything that happens; the last event has the result.
 
         min_sources: papers that must be cited lest more is read; None: `answering.min_sources`. Raises what the
-        answerer raises; drafts made until then are in the cache.
+        answerer raises; drafts made until then are kept.
         """
         first = yield from self._first(question, retrieve)
         yield from _checked(first)
@@ -174,7 +174,7 @@ class AnswerPipeline:
     def _drafted(
         self, question: str, contexts: Sequence[Context], unmet: Unmet | None
     ) -> tuple[str, DraftAnswer, bool]:
-        """The draft, what it is cached under, and whether it was there."""
+        """The draft, the key it is kept by, and whether it was there."""
         key = fingerprint(
             question,
             [asdict(self.answerer.read(context)) for context in contexts],
@@ -182,13 +182,7 @@ class AnswerPipeline:
             self.settings.fingerprint(),
             *([asdict(unmet)] if unmet else []),
         )
-        with self.cache.held(key):  # two questions with the same words are asked once
-            cached = self.cache.get(key)
-            if cached is not None:
-                return key, cached, True
-            draft = self._asked(question, contexts, unmet)
-            self.cache.put(key, draft)
-            return key, draft, False
+        return key, *self.drafts.once(key, lambda: self._asked(question, contexts, unmet))
 
     def _asked(self, question: str, contexts: Sequence[Context], unmet: Unmet | None) -> DraftAnswer:
         if unmet is None:

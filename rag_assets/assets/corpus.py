@@ -35,7 +35,7 @@ N_PAPERS_SHOWN = 50
 def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     """Every paper in the papers folder, parsed or quarantined with its reason; `data/cache/parsed_index.parquet`."""
     paths, parsing = settings.paths, settings.parsing
-    store = DocumentStore(paths.documents)
+    store = DocumentStore(paths.kept)
     if listing := list_to_adopt(paths.parsed_index, paths.papers, settings.paper_list_file):
         adopt_list(listing, paths.papers)
     papers = find_papers(paths.papers, settings.paper_list_file, parsing.limits)
@@ -68,7 +68,7 @@ def blocks(settings: dg.ResourceParam[Settings]) -> Outcome:
     index = required_table(paths.parsed_index, asset="parsed_index")
     published = published_or_empty(paths.blocks, BLOCKS)
 
-    updated, plan = corpus.block_table(index, published.table, DocumentStore(paths.documents))
+    updated, plan = corpus.block_table(index, published.table, DocumentStore(paths.kept))
     update = TableUpdate(paths.blocks, updated, plan, published, {"parser": corpus.PARSER_VERSION})
     kinds = Counter(updated["kind"].to_pylist())
     yield from update.audited(

@@ -6,13 +6,12 @@ from functools import cache
 import dagster as dg
 import pyarrow as pa
 
-from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer
+from rag_assets.answering.drafts import EXTRACTIVE
 from rag_assets.assets.checks import specs
 from rag_assets.assets.publishing import Outcome, TableUpdate
 from rag_assets.assets.reporting import markdown_table, progress, usage_facts
 from rag_assets.domain import Chunk
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.replies import ReplyCache
 from rag_assets.paper_summaries.promises import PAPER_SUMMARY_PROMISES, PaperSummariesCandidate
 from rag_assets.paper_summaries.summarizers import PAPER_SUMMARIES_VERSION, model_name, open_summarizer
 from rag_assets.paper_summaries.update import PaperSummaryUpdate, update_paper_summaries
@@ -38,7 +37,6 @@ def paper_summaries(settings: dg.ResourceParam[Settings], models: dg.ResourcePar
     paths = settings.paths
     published = published_or_empty(paths.paper_summaries, PAPER_SUMMARIES)
     made_of = read_columns(paths.chunks, ["paper_id", "chunk_id", "fingerprint"], asset="chunks")
-    ReplyCache(paths.paper_summary_replies, DraftAnswer).remove_damaged()
     spent_before = models.budget.spent
     chunks = cache(lambda: required_table(paths.chunks, asset="chunks"))  # read where a paper changed, and once
     made = _updated(settings, models, published, made_of, chunks)

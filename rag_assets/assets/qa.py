@@ -6,7 +6,7 @@ from typing import Any
 
 import dagster as dg
 
-from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.drafts import kept_drafts
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.records import (
     AuditedRun,
@@ -17,7 +17,6 @@ from rag_assets.answering.records import (
     read_results,
     write_results,
 )
-from rag_assets.answering.thorough.planner import tidy_kept_plans
 from rag_assets.answering.update import (
     UPDATE_PROMISES,
     AnswerUpdate,
@@ -36,12 +35,11 @@ from rag_assets.domain import Chunk, Usage
 from rag_assets.engine import CODE_VERSION, Engine, open_engine
 from rag_assets.errors import MissingInput
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import data_version, read_json, staging
+from rag_assets.kept import kept_file
 from rag_assets.promises import CheckedPromise, Promise, check_all, nothing_withholds
 from rag_assets.question_sets import QuestionSet, question_set, questions_to_answer
 from rag_assets.questions import Question
-from rag_assets.retrieval.query_writer import tidy_kept_queries
 from rag_assets.settings import Paths, Settings
 from rag_assets.table_files import required_table
 from rag_assets.tables import chunks_from, rows_of
@@ -106,10 +104,8 @@ def _skipped(asked: QuestionSet) -> Iterator[dg.AssetCheckResult]:
 
 
 def _updated(engine: Engine, settings: Settings, questions: list[Question], inputs: str) -> AnswerUpdate:
-    paths, asked = settings.paths, question_set(settings)
+    asked = question_set(settings)
     published = read_results(asked.answers)
-    ReplyCache(paths.answers, DraftAnswer).remove_damaged()
-    ReplyCache(paths.verdicts, dict[int, float]).remove_damaged()
     if is_current(asked.answers, asked.meta, inputs):
         return kept(published)
     return answered(
@@ -138,10 +134,8 @@ def _publish(update: AnswerUpdate, settings: Settings, inputs: str) -> None:
         staged.put(asked.meta, meta_of(answers, inputs, update, question_file=asked.label))
         staged.publish()
     chunk_ids = set(required_table(paths.chunks, asset="chunks")["chunk_id"].to_pylist())
-    ReplyCache(paths.answers, DraftAnswer).prune(update.replies, lambda draft: draft.chunk_ids <= chunk_ids)
-    ReplyCache(paths.verdicts, dict[int, float]).prune((), lambda _verdicts: True)
-    tidy_kept_queries(paths.queries)
-    tidy_kept_plans(paths.plans)
+    drafts = kept_drafts(kept_file(settings))
+    drafts.drop(key for key, draft in drafts.items() if key not in update.replies and not draft.chunk_ids <= chunk_ids)
 
 
 def _log(update: AnswerUpdate, paths: Paths, run: AuditedRun, *, verdict: str) -> None:

@@ -6,6 +6,7 @@ from rag_assets.assets.checks import specs
 from rag_assets.assets.publishing import Outcome, TableUpdate
 from rag_assets.assets.reporting import markdown_table, progress, usage_facts
 from rag_assets.hosted.connections import Connections
+from rag_assets.kept import kept_file
 from rag_assets.promises import check_all
 from rag_assets.settings import Settings
 from rag_assets.summaries.summarizer import NO_MODEL, SUMMARIZER_VERSION, Summarizer, model_name
@@ -54,8 +55,8 @@ def _updated(settings: Settings, models: Connections, published: Published) -> S
     paths = settings.paths
     papers = read_columns(paths.parsed_index, ["paper_id", "title"], asset="parsed_index")
     titles = zip(papers["paper_id"].to_pylist(), papers["title"].to_pylist(), strict=True)
-    summarizer = Summarizer(settings.summaries, models, paths.summary_replies)
-    made = update_summaries(
+    summarizer = Summarizer(settings.summaries, models, kept_file(settings))
+    return update_summaries(
         published.table,
         read_columns(paths.chunks, CHUNK_COLUMNS, asset="chunks"),
         {paper: title for paper, title in titles if title},
@@ -64,5 +65,3 @@ def _updated(settings: Settings, models: Connections, published: Published) -> S
         n_at_once=models.settings.limits_of(model_name(settings.summaries).provider).max_concurrent,
         report=progress("summaries", "chunks"),
     )
-    summarizer.forget_all_but(made.table["key"].to_pylist())
-    return made

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.embedding.prefixes import Prefixes
-from rag_assets.embedding.query_vectors import QueryVectors
+from rag_assets.incremental import fingerprint
+from rag_assets.kept import Kept
 
 Vectors = NDArray[np.float32]
 Role = Literal["query", "passage"]
@@ -89,7 +90,8 @@ class EmbeddingModel(Protocol):
 class ModelEmbedder:
     """The Embedder over any adapter: prefixes, batches, and questions that were asked before."""
 
-    def __init__(self, model: EmbeddingModel, query_vectors: QueryVectors | None = None) -> None:
+    def __init__(self, model: EmbeddingModel, query_vectors: Kept[Vectors] | None = None) -> None:
+        """query_vectors: keeps the vectors of questions; None: each is asked for again."""
         self._model = model
         self._query_vectors = query_vectors
 
@@ -120,7 +122,8 @@ class ModelEmbedder:
     def embed_query(self, text: str) -> Vectors:
         if self._query_vectors is None:
             return self._embedded_query(text)
-        return self._query_vectors.get(self.identity, text, self._embedded_query)
+        key = fingerprint("query", self.identity, text)
+        return self._query_vectors.once(key, lambda: self._embedded_query(text))[0]
 
     def _embedded_query(self, text: str) -> Vectors:
         vector: Vectors = self._model.vectors([self._model.prefixes.query + text], "query")[0]

@@ -1,7 +1,7 @@
 """Vectors from a model behind an API, through pydantic-ai.
 
 Which models there are lives in `hosted_models`; keys, retries, limits and the budget in `rag_assets.hosted`; vectors
-of questions that were asked before in `query_vectors`.
+of questions that were asked before in `kept`.
 """
 
 import math

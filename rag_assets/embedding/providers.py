@@ -7,16 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag_assets.embedding.base import Embedder, EmbedderFacts, EmbeddingModel, ModelEmbedder
+import numpy as np
+
+from rag_assets.embedding.base import Embedder, EmbedderFacts, EmbeddingModel, ModelEmbedder, Vectors
 from rag_assets.embedding.hosted_embedder import HostedEmbedder
 from rag_assets.embedding.hosted_models import chosen_model, is_hosted
 from rag_assets.embedding.hub_model import HubModel
 from rag_assets.embedding.local_model import PRECISIONS, LocalModel
-from rag_assets.embedding.query_vectors import QueryVectors
 from rag_assets.errors import InvalidSettings
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import require_price
 from rag_assets.hosted.providers import EMBEDDING_REQUESTS
+from rag_assets.kept import Kept, KeptFile
 from rag_assets.settings import EmbeddingSettings, ModelAccessSettings
 
 
@@ -35,13 +37,13 @@ def open_embedder(
     *,
     n_threads: int = 1,
     connections: Connections | None = None,
-    query_vectors: Path | None = None,
+    kept: KeptFile | None = None,
 ) -> Embedder:
     """The model that `settings` names. Opening it is free: no model is loaded, fetched or asked.
 
     A model that runs here uses `n_threads` threads; it is built below `models_folder`, or fetched there from its hub,
     when the first vector is asked for. A model behind an API is asked through `connections`; the vectors of questions
-    that it was asked before are kept in the folder `query_vectors`, if given.
+    that it was asked before are taken from `kept`, if given.
 
     Raises InvalidSettings for a name that does not exist or a budget in money without a price, and MissingKey for a
     key that is not set; then and later, MissingModel for files that cannot be had.
@@ -50,9 +52,18 @@ def open_embedder(
     if provider not in ADAPTERS:
         raise _unknown(settings.model)
     model = ADAPTERS[provider](name, settings, _Means(models_folder, n_threads, connections))
-    if query_vectors is None or not is_hosted(settings.model):  # a model that runs here is as fast as reading a file
+    if kept is None or not is_hosted(settings.model):  # a model that runs here is as fast as reading a file
         return ModelEmbedder(model)
-    return ModelEmbedder(model, QueryVectors(query_vectors))
+    return ModelEmbedder(model, query_vectors(kept))
+
+
+def query_vectors(kept: KeptFile) -> Kept[Vectors]:
+    """Vectors of questions, by model and text."""
+    return Kept(kept, "query_vectors", lambda vector: vector.astype("<f4").tobytes(), _read_vector)
+
+
+def _read_vector(content: bytes) -> Vectors:
+    return np.frombuffer(content, "<f4").astype(np.float32)
 
 
 def require_embedder(settings: EmbeddingSettings, models_folder: Path, access: ModelAccessSettings) -> None:

@@ -12,7 +12,7 @@ from functools import partial
 from threading import BoundedSemaphore, RLock
 from typing import Any, Self
 
-from rag_assets.answering.drafts import DraftAnswer, Readers
+from rag_assets.answering.drafts import Readers, kept_drafts
 from rag_assets.answering.manner import AS_SET, Manner
 from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
 from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
@@ -29,8 +29,8 @@ from rag_assets.embedding.token_vectors import PassageTokens, RotatedTokenEncode
 from rag_assets.engine.kept_vectors import KeptVectors
 from rag_assets.engine.snapshots import Snapshots
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
+from rag_assets.kept import kept_file
 from rag_assets.promises import check_all
 from rag_assets.questions import Question, asked
 from rag_assets.reranking import Means, SkippingReranker, open_reranker, open_sentence_reader
@@ -229,7 +229,7 @@ class Engine:
                 self._kept_pipeline = AnswerPipeline(
                     open_answerer(settings, Readers(self._tokens, open_sentence_reader(settings)), self._connections),
                     open_scorer(settings, encoder, self._connections),
-                    ReplyCache(settings.paths.answers, DraftAnswer),
+                    kept_drafts(kept_file(settings)),
                     settings.answering,
                 )
             return self._kept_pipeline

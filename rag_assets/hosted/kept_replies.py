@@ -7,8 +7,8 @@ from pydantic import BaseModel
 
 from rag_assets.domain import Usage
 from rag_assets.hosted.lazy_model import LazyModel
-from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
+from rag_assets.kept import Kept
 
 logger = logging.getLogger(__name__)
 Reply = TypeVar("Reply", bound=BaseModel)
@@ -18,22 +18,22 @@ class KeptReplies(Generic[Reply]):
     """Safe to use from several threads; the same prompt in two of them is asked once."""
 
     def __init__(
-        self, model: LazyModel[Reply], cache: ReplyCache[Reply], nothing: Reply, timeout_s: float | None = None
+        self, model: LazyModel[Reply], kept: Kept[Reply], nothing: Reply, timeout_s: float | None = None
     ) -> None:
         """nothing: kept in place of a reply that cannot be read, or it would be paid for every night. timeout_s: how
         long one is waited for; None: as long as for any."""
         self._model = model
-        self._cache = cache
+        self._kept = kept
         self._nothing = nothing
         self._timeout_s = timeout_s
 
     def to(self, prompt: str) -> tuple[Reply, Usage]:
         """The reply, and what it cost now. Raises what `Connection.guarded` raises."""
         key = fingerprint(self._model.model_id, self._model.instructions, prompt)
-        with self._cache.held(key):
-            known = self._cache.get(key)
-            if known is not None:
-                return known, Usage()
+        usage = Usage()
+
+        def asked() -> Reply:
+            nonlocal usage
             reply = self._model.ask(prompt, self._timeout_s)
             if reply.output is None and reply.fault is not None:
                 raise reply.fault
@@ -41,6 +41,8 @@ class KeptReplies(Generic[Reply]):
                 logger.warning(
                     "The reply of %s cannot be read; what asked for it goes on without.", self._model.model_id
                 )
-            read = reply.output or self._nothing
-            self._cache.put(key, read)
-            return read, reply.usage
+            usage = reply.usage
+            return reply.output or self._nothing
+
+        reply, _ = self._kept.once(key, asked)
+        return reply, usage

@@ -13,8 +13,8 @@ from rag_assets.answering.models import second_look
 from rag_assets.domain import Chunk, Context, PaperPoint, Point
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
+from rag_assets.kept import Kept, kept_file
 from rag_assets.paper_summaries.contexts import contexts_for, paper_contexts
 from rag_assets.settings import PaperSummarySettings, Settings
 
@@ -64,7 +64,7 @@ class ModelSummarizer:
     def __init__(
         self,
         answerer: Answerer,
-        replies: ReplyCache[DraftAnswer],
+        replies: Kept[DraftAnswer],
         settings: PaperSummarySettings,
         scorer: SupportScorer,
     ) -> None:
@@ -91,12 +91,7 @@ class ModelSummarizer:
         question = QUESTIONS[point]
         read = [asdict(self._answerer.read(context)) for context in contexts]
         key = fingerprint(question, read, self.identity, self._settings.fingerprint())
-        with self._replies.held(key):
-            draft = self._replies.get(key)
-            if draft is None:
-                draft = self._answerer.draft(question, contexts)
-                self._replies.put(key, draft)
-        return draft
+        return self._replies.once(key, lambda: self._answerer.draft(question, contexts))[0]
 
 
 def open_summarizer(settings: Settings, connections: Connections) -> PaperSummarizer:
@@ -105,7 +100,7 @@ def open_summarizer(settings: Settings, connections: Connections) -> PaperSummar
         return SentenceSummarizer()
     one_paper = settings.answering.model_copy(update={"min_sources": 1})
     answerer = HostedAnswerer(model_name(settings.paper_summaries), connections, one_paper)
-    replies = ReplyCache(settings.paths.paper_summary_replies, DraftAnswer)
+    replies = kept_file(settings).replies("paper_summaries", DraftAnswer)
     scorer = second_look(settings, settings.paper_summaries.model, Unscored(), connections)
     return ModelSummarizer(answerer, replies, settings.paper_summaries, scorer)
 

@@ -1,110 +1,85 @@
-"""Parsed documents by fingerprint, on disk as soon as they are parsed, so that a killed run repeats no finished file.
+"""Parsed documents by fingerprint, kept as soon as they are parsed, so that a killed run repeats no finished file.
 
-Documents are never changed in place, so workers may write at the same time. A file that could not be parsed leaves
-its failure, for the same purpose.
+Workers may write at the same time. A file that could not be parsed leaves its failure, for the same purpose.
 """
 
 import gzip
-import hashlib
 import json
-import logging
 from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from rag_assets.domain import Document
 from rag_assets.errors import MissingInput
-from rag_assets.incremental import write_atomically
+from rag_assets.kept import Kept, KeptFile
 from rag_assets.parsing.worker_process import Failure
 
-logger = logging.getLogger(__name__)
-_DOCUMENT_SUFFIX = ".document"
-_FAILURE_SUFFIX = ".failure.json"
 _COMPRESSION_LEVEL = 6
-_CHECKSUM_BYTES = hashlib.sha256().digest_size
 
 
 @dataclass(frozen=True)
 class DocumentStore:
-    """A folder of documents, `ab/abcd….document`: SHA-256 of the rest (32 bytes), then the document as gzipped JSON.
+    """The documents, as gzipped JSON, and failures in the file of `kept`; all of them are kept until `prune`."""
 
-    The checksum finds damage without unpacking, which an unchanged run of many papers can afford.
-    """
-
-    folder: Path
+    path: Path
 
     def put(self, fingerprint: str, document: Document) -> None:
         """Keep a document; equal documents give equal bytes."""
-        packed = gzip.compress(_adapter().dump_json(document), compresslevel=_COMPRESSION_LEVEL, mtime=0)
-        write_atomically(self._path(fingerprint, _DOCUMENT_SUFFIX), hashlib.sha256(packed).digest() + packed)
+        self._documents.put(fingerprint, document)
 
     def has(self, fingerprint: str) -> bool:
-        """Whether the document is there and not damaged; a damaged one is deleted, with a warning."""
-        path = self._path(fingerprint, _DOCUMENT_SUFFIX)
-        try:
-            _packed(path)
-        except FileNotFoundError:
-            return False
-        except (OSError, _Damaged):
-            logger.warning("%s is damaged and is made anew.", path)
-            path.unlink()
-            return False
-        return True
+        """Whether the document is there and not damaged; told without unpacking it."""
+        return self._documents.has(fingerprint)
 
     def get(self, fingerprint: str) -> Document:
         """The document of that fingerprint. Raises MissingInput when it is not there or damaged."""
-        path = self._path(fingerprint, _DOCUMENT_SUFFIX)
-        try:
-            return _adapter().validate_json(gzip.decompress(_packed(path)))
-        except FileNotFoundError as error:
-            raise MissingInput.table(path, asset="parsed_index") from error
-        except (OSError, _Damaged, ValidationError) as error:
+        document = self._documents.get(fingerprint)
+        if document is None:
             raise MissingInput(
-                f"{path} cannot be read as a parsed document. Materialize `parsed_index` again: "
+                f"{self.path} has no document {fingerprint}, or a damaged one. Materialize `parsed_index` again: "
                 "rag-assets run --select parsed_index"
-            ) from error
+            )
+        return document
 
     def put_failure(self, fingerprint: str, failure: Failure) -> None:
         """Keep why there is no document."""
-        content = json.dumps(asdict(failure), ensure_ascii=False).encode("utf-8", "replace")
-        write_atomically(self._path(fingerprint, _FAILURE_SUFFIX), content)
+        self._failures.put(fingerprint, failure)
 
     def failure(self, fingerprint: str) -> Failure | None:
-        """Why there is no document, if that is known; a damaged file counts as absent."""
-        try:
-            return TypeAdapter(Failure).validate_json(self._path(fingerprint, _FAILURE_SUFFIX).read_bytes())
-        except (OSError, ValidationError):
-            return None
+        """Why there is no document, if that is known."""
+        return self._failures.get(fingerprint)
 
-    def prune(self, used: Collection[str]) -> int:
-        """Delete what is not of one of the `used` fingerprints, and all failures; returns how many files went.
+    def prune(self, used: Collection[str]) -> None:
+        """Delete documents that are not of one of the `used` fingerprints, and all failures.
 
         To be called after the index that names the documents was published.
         """
-        kept = {self._path(fingerprint, _DOCUMENT_SUFFIX) for fingerprint in used}
-        gone = [path for path in self.folder.glob("??/*") if path not in kept]
-        for path in gone:
-            path.unlink()
-        return len(gone)
+        self._documents.drop(self._documents.keys() - set(used))
+        self._failures.drop(self._failures.keys())
 
-    def _path(self, fingerprint: str, suffix: str) -> Path:
-        return self.folder / fingerprint[:2] / f"{fingerprint}{suffix}"
+    @property
+    def _documents(self) -> Kept[Document]:
+        return Kept(KeptFile(self.path), "documents", _packed, _unpacked)
 
-
-class _Damaged(Exception):
-    """A file that is not as it was written."""
+    @property
+    def _failures(self) -> Kept[Failure]:
+        return Kept(KeptFile(self.path), "failures", _written, TypeAdapter(Failure).validate_json)
 
 
-def _packed(path: Path) -> bytes:
-    """The gzipped document in a file. Raises OSError and _Damaged."""
-    content = path.read_bytes()
-    packed = content[_CHECKSUM_BYTES:]
-    if hashlib.sha256(packed).digest() != content[:_CHECKSUM_BYTES]:
-        raise _Damaged
-    return packed
+def _packed(document: Document) -> bytes:
+    return gzip.compress(_adapter().dump_json(document), compresslevel=_COMPRESSION_LEVEL, mtime=0)
+
+
+def _unpacked(content: bytes) -> Document:
+    return _adapter().validate_json(gzip.decompress(content))
+
+
+def _written(failure: Failure) -> bytes:
+    """A reason may name a file whose name cannot be encoded."""
+    return json.dumps(asdict(failure), ensure_ascii=False).encode("utf-8", "replace")
 
 
 @cache

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from rag_assets.errors import NotFound
 from rag_assets.incremental import fingerprint
-from rag_assets.reading.image_cache import ImageCache
+from rag_assets.kept import Kept, kept_file
 from rag_assets.reading.page_rendering import RENDERING_VERSION, FractionBox, PageImageJob, page_png
 from rag_assets.reading.pdf_workers import PdfFile, PdfWorkers
 from rag_assets.settings import Settings
@@ -21,7 +21,7 @@ class PageImages:
 
     def __init__(self, settings: Settings, workers: PdfWorkers) -> None:
         self._workers = workers
-        self._cache = ImageCache(settings.paths.page_images, settings.reading.kept_images_mb)
+        self._kept = Kept(kept_file(settings), "page_images", bytes, bytes)
 
     def png(self, pdf: PdfFile, page: int, width: int, boxes: Sequence[FractionBox]) -> bytes:
         """The page as a PNG, `width` cut to MIN_WIDTH to MAX_WIDTH pixels; very long pages are narrower.
@@ -32,12 +32,12 @@ class PageImages:
         shown = tuple(_inside(box) for box in boxes[:MAX_BOXES] if _is_box(box))
         job = PageImageJob(pdf, page, min(max(width, MIN_WIDTH), MAX_WIDTH), shown)
         key = fingerprint(RENDERING_VERSION, pdf.sha256, job.page, job.width, job.boxes)
-        if kept := self._cache.get(key):
-            return kept
-        png = self._workers.run(page_png, job, pdf)
+        return self._kept.once(key, lambda: self._drawn(job))[0]
+
+    def _drawn(self, job: PageImageJob) -> bytes:
+        png = self._workers.run(page_png, job, job.pdf)
         if png is None:
-            raise NotFound(f"{pdf.name} has no page {page}. Pages are counted from 1, as in the file.")
-        self._cache.put(key, png)
+            raise NotFound(f"{job.pdf.name} has no page {job.page}. Pages are counted from 1, as in the file.")
         return png
 
 

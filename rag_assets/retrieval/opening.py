@@ -18,6 +18,7 @@ from rag_assets.incremental import data_version, fingerprint
 from rag_assets.indexing.manifest import MANIFEST_FILE
 from rag_assets.indexing.protocols import IndexManifest, LexicalIndex, SparseSource, VectorStore
 from rag_assets.indexing.stores import Index, published_indexes, vector_index, word_index
+from rag_assets.kept import kept_file
 from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.candidates import DenseSearch
 from rag_assets.retrieval.library import Library
@@ -103,9 +104,7 @@ def _dense_search(
     if store is None:
         return None
     if embedder is None:
-        embedder = open_embedder(
-            settings.embedding, paths.models, connections=connections, query_vectors=paths.query_vectors
-        )
+        embedder = open_embedder(settings.embedding, paths.models, connections=connections, kept=kept_file(settings))
     return DenseSearch(store, embedder, sparse)
 
 

@@ -14,6 +14,7 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.pauses import FaultPause
 from rag_assets.hosted.prices import require_price
 from rag_assets.hosted.providers import PROVIDERS
+from rag_assets.kept import kept_file
 from rag_assets.questions import question_parts
 from rag_assets.retrieval.query_writer import QueryWriter
 from rag_assets.settings import QuerySettings, Settings
@@ -102,7 +103,7 @@ def open_query_planner(settings: Settings, connections: Connections) -> QueryPla
         return QueryPlanner(wanted, None)
     timeout_s = settings.model_access.query_timeout_s
     return QueryPlanner(
-        wanted, QueryWriter(_model(settings), connections, wanted, settings.paths.queries, timeout_s=timeout_s)
+        wanted, QueryWriter(_model(settings), connections, wanted, kept_file(settings), timeout_s=timeout_s)
     )
 
 

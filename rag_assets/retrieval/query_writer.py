@@ -5,7 +5,6 @@ happens when the model cannot be asked, is decided in `queries`.
 """
 
 import json
-from pathlib import Path
 
 from pydantic import BaseModel, Field
 
@@ -15,8 +14,8 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.kept_replies import KeptReplies
 from rag_assets.hosted.lazy_model import LazyModel
 from rag_assets.hosted.prompts import load_prompt
-from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
+from rag_assets.kept import KeptFile
 from rag_assets.settings import QuerySettings
 
 WRITER_VERSION = 1
@@ -48,9 +47,9 @@ class QueryWriter:
     """Asks one model; what it wrote is kept on disk. Safe to use from several threads."""
 
     def __init__(
-        self, name: ModelName, connections: Connections, settings: QuerySettings, folder: Path, *, timeout_s: float
+        self, name: ModelName, connections: Connections, settings: QuerySettings, kept: KeptFile, *, timeout_s: float
     ) -> None:
-        """folder: keeps the replies. timeout_s: how long one is waited for.
+        """kept: keeps the replies. timeout_s: how long one is waited for.
 
         Raises MissingKey, InvalidSettings as `require_access`; nothing is opened yet.
         """
@@ -63,7 +62,7 @@ class QueryWriter:
         )
         self.identity = f"{of_parts.model_id} queries-{_version(settings)}"
         """The model, readably, and a hash of the prompts."""
-        kept_parts, kept_wordings = _caches(folder)
+        kept_parts, kept_wordings = kept.replies("queries/parts", Parts), kept.replies("queries/wordings", Wordings)
         self._parts = KeptReplies(of_parts, kept_parts, Parts(questions=[]), timeout_s)
         self._wordings = KeptReplies(of_wordings, kept_wordings, Wordings(variants=[], passage=""), timeout_s)
 
@@ -83,17 +82,6 @@ class QueryWriter:
         variants = _different(reply.variants, question)[: self._settings.variants]
         passage = _cleaned(reply.passage, MAX_PASSAGE_CHARS) if self._settings.hypothetical_passage else ""
         return variants, passage, usage
-
-
-def tidy_kept_queries(folder: Path) -> None:
-    """Delete kept replies that are damaged, and those not asked for longest where there are too many."""
-    for cache in _caches(folder):
-        cache.remove_damaged()
-        cache.prune((), lambda _reply: True)
-
-
-def _caches(folder: Path) -> tuple[ReplyCache[Parts], ReplyCache[Wordings]]:
-    return ReplyCache(folder / "parts", Parts), ReplyCache(folder / "wordings", Wordings)
 
 
 def _quoted(question: str) -> str:

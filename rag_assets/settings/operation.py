@@ -74,6 +74,13 @@ class ExecutionSettings(StageSettings):
 
     workers: int = Field(0, ge=0, description="Worker processes; 0 = one per core.")
     embedding_batch: int = Field(64, gt=0, description="Passages embedded between two saves.")
+    kept_mb: float = Field(
+        500.0,
+        ge=0,
+        description="Replies of models (drafts of answers, verdicts, queries and so on), vectors of questions and "
+        "images of pages are kept up to this many MB (10^6 bytes) of each kind, those not used for longest go first. "
+        "A reply that is not kept is paid for again. 0 keeps none.",
+    )
 
     @property
     def n_workers(self) -> int:
@@ -81,16 +88,10 @@ class ExecutionSettings(StageSettings):
 
 
 class ReadingSettings(StageSettings):
-    """What one page may cost, and how many images of pages are kept."""
+    """What one page may cost."""
 
     timeout_s: float = Field(
         20.0, gt=0, description="Seconds one page may take to be drawn or searched; then its worker is killed."
     )
     max_memory_mb: int = Field(1024, gt=0, description="Address space a worker may add for one page, in MB.")
     max_workers: int = Field(2, gt=0, description="Pages drawn or searched at once, each in a process of its own.")
-    kept_images_mb: float = Field(
-        500.0,
-        ge=0,
-        description="Images of pages are kept up to this many MB (10^6 bytes), those not looked at for longest go "
-        "first. 0 keeps none.",
-    )

@@ -31,19 +31,15 @@ class Paths:
     """History of the runs that wrote this folder, unless DAGSTER_HOME names another place."""
 
     cache = _Below("cache")
-    documents = _Below("cache", "documents")
-    """Parsed documents by content fingerprint, kept so that a killed run does not parse them again."""
+    kept = _Below("cache", "kept.sqlite3")
+    """Replies of models, vectors of questions, parsed documents and images of pages; see `rag_assets.kept`."""
     parsed_index = _Below("cache", "parsed_index.parquet")
     blocks = _Below("cache", "blocks.parquet")
     chunks = _Below("cache", "chunks.parquet")
     chunk_stats = _Below("cache", "chunk_stats.json")
     tokenizer_pin = _Below("cache", "tokenizer.json")
     summaries = _Below("cache", "summaries.parquet")
-    summary_replies = _Below("cache", "summaries")
-    """What a model wrote of chunks and documents, by what it was asked."""
     paper_summaries = _Below("cache", "paper_summaries.parquet")
-    paper_summary_replies = _Below("cache", "paper_summaries")
-    """What a model wrote of papers, by what it was asked."""
     passages = _Below("cache", "passages.parquet")
     profiles = _Below("cache", "profiles.parquet")
     embeddings = _Below("cache", "embeddings")
@@ -52,21 +48,8 @@ class Paths:
     token_vectors = _Below("cache", "token_vectors")
     """Of passages, for comparing them with questions word by word."""
     index_meta = _Below("cache", "index_meta.json")
-    answers = _Below("cache", "answers")
-    """Drafts of answers by fingerprint of question, contexts, prompt and model."""
-    verdicts = _Below("cache", "verdicts")
-    """What a judging model said of claims, by claims and quotes."""
-    queries = _Below("cache", "queries")
-    """Queries that a model wrote for questions, by question, prompt and model."""
-    plans = _Below("cache", "plans")
-    """How a model took questions apart for thorough answers, by question, prompt and model."""
-    query_vectors = _Below("cache", "query_vectors")
-    """Vectors of questions by model and text, kept for models that cost money."""
     qa_meta = _Below("cache", "qa_meta.json")
     """What the published answers were made from."""
-
-    page_images = _Below("cache", "page_images")
-    """Pages of PDFs as they were shown, by content of the file, page, width and marks."""
 
     chroma = _Below("index", "chroma")
     qdrant = _Below("index", "qdrant")

@@ -55,6 +55,7 @@ RENAMED = {
     "judging": "answering.judge",
     "parsed_index": "paper_list",
     "automation.sweep_interval_s": "automation.sensor_interval_s",
+    "reading.kept_images_mb": "execution.kept_mb",
 }
 """Settings and groups by the names of earlier versions, with those of today."""
 REMOVED = frozenset(

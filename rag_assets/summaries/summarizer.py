@@ -6,9 +6,7 @@ fences as the sources of an answer do. A sentence is used for searching only: at
 model makes itself easier or harder to find.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from pydantic import BaseModel, Field
 
@@ -19,8 +17,8 @@ from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.lazy_model import LazyModel
 from rag_assets.hosted.prompts import load_prompt
-from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
+from rag_assets.kept import KeptFile
 from rag_assets.settings import SummarySettings
 from rag_assets.text.display import legible
 
@@ -63,14 +61,14 @@ class Document:
 class Summarizer:
     """One model that writes summaries, each asked for once. Safe to use from several threads."""
 
-    def __init__(self, settings: SummarySettings, connections: Connections, folder: Path) -> None:
-        """`folder` keeps the replies, one small file each. Raises MissingKey, InvalidSettings as `require_access`."""
+    def __init__(self, settings: SummarySettings, connections: Connections, kept: KeptFile) -> None:
+        """kept: keeps the replies. Raises MissingKey, InvalidSettings as `require_access`."""
         self._settings = settings
         self._model = LazyModel(
             model_name(settings), connections, Summary,
             instructions=_INSTRUCTIONS.filled(), max_output_tokens=_MAX_OUTPUT_TOKENS,
         )  # fmt: skip
-        self._replies = ReplyCache(folder, str)
+        self._replies = kept.replies("summaries", str)
         asked = fingerprint(_INSTRUCTIONS.text, _DOCUMENT.text, _CHUNK.text, SUMMARIZER_VERSION, settings.fingerprint())
         self.identity = f"{self._model.model_id} {asked[:8]}"
 
@@ -83,17 +81,7 @@ class Summarizer:
 
         Raises what `Connection.guarded` raises.
         """
-        key = self.key_of(document, part)
-        with self._replies.held(key):
-            known = self._replies.get(key)
-            if known is None:
-                known = self._asked_about(document, part)
-                self._replies.put(key, known)
-        return known
-
-    def forget_all_but(self, keys: Sequence[str]) -> None:
-        """Drop the oldest replies that are not in use."""
-        self._replies.prune(set(keys), is_usable=lambda _: True)
+        return self._replies.once(self.key_of(document, part), lambda: self._asked_about(document, part))[0]
 
     def _asked_about(self, document: Document, part: Part) -> str:
         whole = self._summary_of(document)
@@ -105,17 +93,15 @@ class Summarizer:
 
     def _summary_of(self, document: Document) -> str:
         """What the whole document is about; its chunks are asked about without it where the model rejects it."""
-        key = fingerprint(self.identity, document.title, document.beginning)
-        with self._replies.held(key):
-            known = self._replies.get(key)
-            if known is None:
-                prompt = _DOCUMENT.filled(sources=sources_block([_source(document, document.beginning, "")]).text)
-                try:
-                    known = self._reply(prompt, _MAX_DOCUMENT_CHARS)
-                except RequestRejected:
-                    known = ""
-                self._replies.put(key, known)
-        return known
+
+        def asked() -> str:
+            prompt = _DOCUMENT.filled(sources=sources_block([_source(document, document.beginning, "")]).text)
+            try:
+                return self._reply(prompt, _MAX_DOCUMENT_CHARS)
+            except RequestRejected:
+                return ""
+
+        return self._replies.once(fingerprint(self.identity, document.title, document.beginning), asked)[0]
 
     def _reply(self, prompt: str, max_chars: int) -> str:
         reply = self._model.ask(prompt)

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.citations.support import EmbeddedSupport
-from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.drafts import kept_drafts
 from rag_assets.answering.hosted_answerer import HostedAnswerer
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import Finished
 from rag_assets.domain import Evidence, QAResult
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.replies import ReplyCache
+from rag_assets.kept import KeptFile
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, context
@@ -49,7 +49,7 @@ def answer_of(folder: Path, injection: Injection) -> QAResult:
     """What is published when the honest paper and the one that tries are read."""
     with Connections(HURRIED) as connections:
         answerer = HostedAnswerer(ModelName("openai", "gpt-5-mini"), connections, AnsweringSettings())
-        scorer, cache = EmbeddedSupport(WordEncoder()), ReplyCache(folder, DraftAnswer)
+        scorer, cache = EmbeddedSupport(WordEncoder()), kept_drafts(KeptFile(folder / "kept.sqlite3"))
         pipeline = AnswerPipeline(answerer, scorer, cache, AnsweringSettings())
         *_, last = pipeline.answer(QUESTION, lambda _question, _k: evidence(injection))
     assert isinstance(last, Finished)

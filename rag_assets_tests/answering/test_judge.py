@@ -17,6 +17,7 @@ from rag_assets.domain import Citation, Claim, Verification
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prompts import Prompt
+from rag_assets.kept import KeptFile
 from rag_assets.settings import ModelAccessSettings
 from rag_assets_tests.answering.builders import WordEncoder
 from rag_assets_tests.hosted.models import HURRIED
@@ -53,7 +54,9 @@ def judging(
     use_wire_environment(monkeypatch, server)
     with Connections(settings) as connections:
         scorer = EmbeddedSupport(WordEncoder())
-        yield JudgedSupport(HostedJudge(ModelName("google", model), connections), scorer, folder, clock=clock)
+        yield JudgedSupport(
+            HostedJudge(ModelName("google", model), connections), scorer, KeptFile(folder / "kept.sqlite3"), clock=clock
+        )
 
 
 def test_verdicts_stand_beside_the_embedded_score(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +105,7 @@ def test_a_judge_that_is_asked_otherwise_is_another_judge(
     """Verdicts on a scale that was reworded since cannot be compared with new ones."""
     monkeypatch.setenv("GEMINI_API_KEY", "k")
     name, scorer = ModelName("google", "gemini-2.5-flash"), EmbeddedSupport(WordEncoder())
-    judge = JudgedSupport(HostedJudge(name, Connections(HURRIED)), scorer, tmp_path)
+    judge = JudgedSupport(HostedJudge(name, Connections(HURRIED)), scorer, KeptFile(tmp_path / "kept.sqlite3"))
     before = judge.identity
     monkeypatch.setattr(judge_module, prompt, Prompt("Judge as you like."))
 

@@ -20,6 +20,7 @@ from rag_assets.cross_encoder_files import HubFiles
 from rag_assets.domain import Claim
 from rag_assets.errors import InvalidSettings, MissingModel
 from rag_assets.hosted.connections import Connections
+from rag_assets.kept import KeptFile
 from rag_assets.settings import load_settings
 from rag_assets_tests.hosted.models import HURRIED
 from rag_assets_tests.reranking.small_cross_encoder import write_cross_encoder
@@ -145,7 +146,7 @@ def test_a_judge_whose_files_are_missing_leaves_the_rules_alone(tmp_path: Path) 
     claim = Claim("It fell.", (), relevance=None)
     verified = VerifiedClaims((replace(TOLD, claim=claim),))
 
-    found = JudgedSupport(judge, Unscored(), tmp_path / "verdicts").scores(verified, "Did it fall?")
+    found = JudgedSupport(judge, Unscored(), KeptFile(tmp_path / "kept.sqlite3")).scores(verified, "Did it fall?")
 
     assert "is not in" in found.unjudged
     assert "missing" in judge.identity

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 
 from rag_assets.answering.citations.support import EmbeddedSupport
-from rag_assets.answering.drafts import MOST_NEAREST, REFUSAL, DraftAnswer, DraftCitation, DraftClaim, Readers
+from rag_assets.answering.drafts import (
+    MOST_NEAREST,
+    REFUSAL,
+    DraftAnswer,
+    DraftCitation,
+    DraftClaim,
+    Readers,
+    kept_drafts,
+)
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.candidates import candidate
 from rag_assets.answering.extractive.nearest import nearest
@@ -18,7 +26,7 @@ from rag_assets.answering.thorough.plans import Part as PlannedPart
 from rag_assets.answering.thorough.union import AskedPart, united
 from rag_assets.answering.trace import AnswerTrace, Finished
 from rag_assets.domain import Context, QAResult
-from rag_assets.hosted.replies import ReplyCache
+from rag_assets.kept import KeptFile
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings, ExtractiveSettings
 from rag_assets_tests.answering.builders import Says, WordEncoder, WordReader, chunk, context, evidence
@@ -135,7 +143,7 @@ class Nearly:
 def traced(folder: Path, *quotes: str, of: str = "bridge") -> AnswerTrace:
     found = evidence(BRIDGE if of == "bridge" else ORDER)
     settings = AnsweringSettings(min_sources=1)
-    cache = ReplyCache(folder, DraftAnswer)
+    cache = kept_drafts(KeptFile(folder / "kept.sqlite3"))
     pipeline = AnswerPipeline(Nearly(*quotes), EmbeddedSupport(WordEncoder()), cache, settings)
     *_, last = pipeline.answer(Question(id="q", question=QUESTION), lambda _question, _k: found)
     assert isinstance(last, Finished)
@@ -181,7 +189,10 @@ def test_a_thorough_answer_shows_what_came_near_its_parts_once(tmp_path: Path) -
     def shown(*traces: AnswerTrace) -> list[str]:
         asked = [AskedPart(PlannedPart(f"part {n}"), trace, [trace]) for n, trace in enumerate(traces)]
         pipeline = AnswerPipeline(
-            Nearly(), EmbeddedSupport(WordEncoder()), ReplyCache(tmp_path, DraftAnswer), AnsweringSettings()
+            Nearly(),
+            EmbeddedSupport(WordEncoder()),
+            kept_drafts(KeptFile(tmp_path / "kept.sqlite3")),
+            AnsweringSettings(),
         )
         parts = [one.part for one in asked]
         return texts(united(Question(id="q", question=QUESTION), parts, asked, (), pipeline).result)

@@ -10,13 +10,13 @@ import pytest
 
 from rag_assets.answering.citations.support import EmbeddedSupport
 from rag_assets.answering.citations.verification import Reason
-from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, DraftCitation, DraftClaim
+from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, DraftCitation, DraftClaim, kept_drafts
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
 from rag_assets.answering.wording import place_of
 from rag_assets.domain import Citation, Context, Evidence, Query, QueryOrigin, Usage, Verification
 from rag_assets.errors import RequestRejected
-from rag_assets.hosted.replies import ReplyCache
+from rag_assets.kept import KeptFile
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
@@ -63,7 +63,7 @@ class Pipeline:
         settings: AnsweringSettings = AnsweringSettings(),  # noqa: B008 - frozen
     ) -> None:
         scorer = EmbeddedSupport(WordEncoder())
-        self._pipeline = AnswerPipeline(answerer, scorer, ReplyCache(folder, DraftAnswer), settings)
+        self._pipeline = AnswerPipeline(answerer, scorer, kept_drafts(KeptFile(folder / "kept.sqlite3")), settings)
         self._by_k = by_k
 
     def events(self, question: Question) -> Iterator[Event]:

@@ -8,12 +8,20 @@ import pytest
 
 from rag_assets.answering.citations.support import EmbeddedSupport, Scoring, SupportScorer
 from rag_assets.answering.citations.verification import VerifiedClaims
-from rag_assets.answering.drafts import SINGLE_SOURCE_NOTE, Background, DraftAnswer, DraftCitation, DraftClaim, Unmet
+from rag_assets.answering.drafts import (
+    SINGLE_SOURCE_NOTE,
+    Background,
+    DraftAnswer,
+    DraftCitation,
+    DraftClaim,
+    Unmet,
+    kept_drafts,
+)
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, Event, Finished, Retrying
 from rag_assets.answering.wording import LEFT_OUT_NOTE, RULES_ALONE_NOTE, claim_note
 from rag_assets.domain import Chunk, Context, Evidence, Hit, LeftOut, Passage, Usage
-from rag_assets.hosted.replies import ReplyCache
+from rag_assets.kept import KeptFile
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
@@ -97,7 +105,7 @@ def events(
     scorer: SupportScorer | None = None,
 ) -> Iterator[Event]:
     scorer = scorer or EmbeddedSupport(WordEncoder())
-    pipeline = AnswerPipeline(writer, scorer, ReplyCache(folder, DraftAnswer), AnsweringSettings())
+    pipeline = AnswerPipeline(writer, scorer, kept_drafts(KeptFile(folder / "kept.sqlite3")), AnsweringSettings())
     return pipeline.answer(question, lambda _question, _k: found)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.citations.support import EmbeddedSupport
-from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim, Readers
+from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim, Readers, kept_drafts
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.unmentioned import unmentioned
 from rag_assets.answering.pipeline import AnswerPipeline
@@ -15,7 +15,7 @@ from rag_assets.answering.thorough.plans import Part
 from rag_assets.answering.thorough.union import AskedPart, united
 from rag_assets.answering.trace import AnswerTrace, Finished
 from rag_assets.domain import Context, Evidence
-from rag_assets.hosted.replies import ReplyCache
+from rag_assets.kept import KeptFile
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings, ExtractiveSettings
 from rag_assets_tests.answering.builders import Says, WordEncoder, WordReader, chunk, context, evidence
@@ -134,7 +134,7 @@ def lacking_all_but(*held: tuple[str, str]) -> Evidence:
 
 
 def pipeline(folder: Path) -> AnswerPipeline:
-    cache = ReplyCache(folder, DraftAnswer)
+    cache = kept_drafts(KeptFile(folder / "kept.sqlite3"))
     return AnswerPipeline(Quoting(), EmbeddedSupport(WordEncoder()), cache, AnsweringSettings(min_sources=1))
 
 

@@ -17,6 +17,7 @@ from rag_assets.embedding.stand_in_tokens import MARGIN
 from rag_assets.errors import AccessDenied, BudgetExhausted, ContextTooLong, InvalidSettings, ModelUnavailable
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.providers import EMBEDDING_REQUESTS
+from rag_assets.kept import KeptFile
 from rag_assets.settings import EmbeddingSettings, ModelAccessSettings, ProviderLimits
 from rag_assets_tests.wire import (
     BadKey,
@@ -57,12 +58,10 @@ def opened(server: WireServer, tmp_path: Path) -> Iterator[Open]:
     """Opens embedders of the server's provider, each with connections of its own."""
     with ExitStack() as stack:
 
-        def open_one(
-            access: ModelAccessSettings = ACCESS, query_vectors: Path | None = None, **other: object
-        ) -> Embedder:
+        def open_one(access: ModelAccessSettings = ACCESS, kept: KeptFile | None = None, **other: object) -> Embedder:
             settings = EmbeddingSettings.model_validate({"model": MODELS[server.protocol_name], **other})
             connections = stack.enter_context(Connections(access))
-            return open_embedder(settings, tmp_path, n_threads=1, connections=connections, query_vectors=query_vectors)
+            return open_embedder(settings, tmp_path, n_threads=1, connections=connections, kept=kept)
 
         yield open_one
 
@@ -347,9 +346,9 @@ def test_several_threads_share_one_connection(server: WireServer, opened: Open) 
 
 def test_questions_asked_before_are_asked_of_nobody(server: WireServer, opened: Open, tmp_path: Path) -> None:
     """The nightly evaluation asks the same questions, which should not be paid for again."""
-    before = opened(query_vectors=tmp_path / "queries").embed_query("ferritin")
+    before = opened(kept=KeptFile(tmp_path / "kept.sqlite3")).embed_query("ferritin")
 
-    after = opened(query_vectors=tmp_path / "queries").embed_query("ferritin")
+    after = opened(kept=KeptFile(tmp_path / "kept.sqlite3")).embed_query("ferritin")
 
     assert len(server.requests) == 1
     assert np.array_equal(before, after)

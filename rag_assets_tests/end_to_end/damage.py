@@ -7,13 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from rag_assets.embedding.vector_files import read_file
 from rag_assets.evaluation.history import read_history
 from rag_assets.indexing.exact_vectors import ExactVectors
 from rag_assets.indexing.manifest import is_intact
+from rag_assets.table_files import read_provenance
 from rag_assets_tests.end_to_end.world import World
 from rag_assets_tests.indexing.folders import indexed
+from rag_assets_tests.kept_entries import contents
 
 DIMENSION = 384
 """Of the embedded model."""
@@ -67,15 +70,18 @@ def made_files(world: World) -> list[str]:
 def state(world: World) -> dict[str, Any]:
     """What is published, without what may differ between two equal worlds.
 
-    That is names and layout of index files, lines of logs, when and by which run the answers were evaluated, and files
-    that are made again when they are next needed (the model, and replies that no question needed).
+    That is names and layout of index files, statistics in the footers of tables, lines of logs, when and by which run
+    the answers were evaluated, and files that are made again when they are next needed (the model, and replies that no
+    question needed).
     """
     paths = world.paths
     tables = (paths.parsed_index, paths.blocks, paths.chunks, paths.passages, paths.profiles)
     small = (paths.chunk_stats, paths.tokenizer_pin, paths.index_meta, paths.qa_meta, paths.qa)
     drafts = [path.name for path in paths.data.rglob("*.staged*")]
     return {
-        **world.bytes_of(*tables, *small, paths.documents, paths.token_vectors),
+        **world.bytes_of(*small, paths.token_vectors),
+        "tables": {path.name: (pq.read_table(path).to_pylist(), read_provenance(path)) for path in tables},
+        "documents": {key: one.hex() for key, one in contents(paths.kept, "documents").items()},
         "vectors": _vectors(world),
         "chroma": _index(paths.chroma),
         "exact": ExactVectors.open(paths.chroma).fingerprints(),

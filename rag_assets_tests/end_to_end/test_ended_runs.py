@@ -17,6 +17,7 @@ from rag_assets.incremental import LOCK_NAME
 from rag_assets_tests.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
 from rag_assets_tests.end_to_end.test_killed_runs import SMALL_BATCHES, journal, unmake_everything
 from rag_assets_tests.end_to_end.world import World
+from rag_assets_tests.kept_entries import contents
 
 ENDING = "Ending, and keeping what is done. Once more ends it at once."
 
@@ -98,7 +99,7 @@ def test_a_run_ended_while_parsing_leaves_no_worker(built: World, tmp_path: Path
         tmp_path,
         "chunk",
         by=signal.SIGINT,
-        when=lambda _: world.paths.documents.exists() and bool(list(world.paths.documents.rglob("*.*"))),
+        when=lambda _: bool(contents(world.paths.kept, "documents")),
     )
 
     assert code == 130, said

@@ -20,6 +20,7 @@ from rag_assets.questions import Question
 from rag_assets.retrieval.opening import fit_together
 from rag_assets.settings import Settings, load_settings
 from rag_assets_tests.end_to_end.world import QUESTIONS, TOKENIZER, World
+from rag_assets_tests.kept_entries import raw
 
 FERRITIN = str(QUESTIONS[0]["question"])
 
@@ -234,16 +235,16 @@ def test_a_question_that_was_asked_by_hand_is_not_drafted_again_by_the_nightly_r
             0,
             len(mine.attempts),
         )
-    draft = world.paths.answers / f"{mine.final.fingerprint}.json"
+    drafts = raw(world.paths.kept, "answers")
 
     world.write_questions([*QUESTIONS, {"id": "mine", "question": "Which supplements kept ferritin stable?"}])
     outcome = world.run()
 
     assert outcome.facts["qa"]["n_cached_drafts"] >= 1
-    assert draft.exists()
+    assert drafts.has(mine.final.fingerprint)
     world.write_questions(QUESTIONS)
     world.run()
-    assert draft.exists(), "its chunks are still there"
+    assert drafts.has(mine.final.fingerprint), "its chunks are still there"
 
 
 def test_a_question_may_have_several_lines(asked: World, engine: Engine) -> None:

@@ -24,6 +24,7 @@ from filelock import FileLock
 from rag_assets.incremental import LOCK_NAME, STAGED_SUFFIX
 from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, Outcome, World, made_once
 from rag_assets_tests.indexing.folders import indexed
+from rag_assets_tests.kept_entries import contents, raw
 
 CODE = """
 from rag_assets.indexing.chroma import files
@@ -117,7 +118,7 @@ def test_a_run_killed_while_answering_asks_no_question_twice(
 
     def unmade(world: World) -> None:
         shutil.rmtree(world.paths.data / "output")
-        shutil.rmtree(world.paths.answers)
+        world.paths.kept.unlink()
         world.paths.qa_meta.unlink()
 
     world = killed_world(
@@ -127,17 +128,18 @@ def test_a_run_killed_while_answering_asks_no_question_twice(
         is_midway=lambda world: len(replies(world)) >= 2,
         is_over=lambda world: world.paths.qa.exists() or len(replies(world)) == len(replies(undisturbed)),
     )
-    kept = {path: path.read_bytes() for path in replies(world)}
-    for path, reply in kept.items():  # the same reply in other bytes, which only a new reply would overwrite
-        path.write_text(json.dumps(json.loads(reply)))
-    marked = {path: path.read_bytes() for path in kept}
+    kept, drafts = replies(world), raw(world.paths.kept, "answers")
+    marked = {key: json.dumps(json.loads(reply), indent=1).encode() for key, reply in kept.items()}
+    for key, reply in marked.items():  # the same reply in other bytes, which only a new reply would overwrite
+        drafts.put(key, reply)
 
     finished(world, caplog)
 
     assert len(kept) >= 2
-    assert {path: path.read_bytes() for path in kept} == marked, "a reply that is asked for again is written again"
-    for path, reply in kept.items():
-        path.write_bytes(reply)
+    found = replies(world)
+    assert {key: found[key] for key in kept} == marked, "a reply that is asked for again is written again"
+    for key, reply in kept.items():
+        drafts.put(key, reply)
     assert_same_end(world, undisturbed)
 
 
@@ -255,7 +257,8 @@ def assert_same_end(world: World, undisturbed: World) -> None:
 def published(world: World) -> dict[str, str]:
     paths = world.paths
     tables = [paths.parsed_index, paths.blocks, paths.chunks, paths.passages, paths.chunk_stats, paths.index_meta]
-    return world.bytes_of(*tables, paths.embeddings, paths.token_vectors, paths.answers, paths.qa, paths.qa_meta)
+    files = world.bytes_of(*tables, paths.embeddings, paths.token_vectors, paths.qa, paths.qa_meta)
+    return files | {key: reply.hex() for key, reply in replies(world).items()}
 
 
 def n_written(folder: Path) -> int:
@@ -273,9 +276,9 @@ def journal(world: World) -> list[Path]:
     return list(world.paths.embeddings.glob("*/pending/*.parquet"))
 
 
-def replies(world: World) -> list[Path]:
-    """Finished replies."""
-    return list(world.paths.answers.glob("*.json"))
+def replies(world: World) -> dict[str, bytes]:
+    """Finished replies by key."""
+    return contents(world.paths.kept, "answers")
 
 
 def n_passages(world: World) -> int:

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 from rag_assets.cli import app
 from rag_assets_tests.end_to_end.test_model_answers import MODELS, TEN_QUESTIONS
 from rag_assets_tests.end_to_end.world import World
+from rag_assets_tests.kept_entries import contents
 from rag_assets_tests.wire import BadKey, ProtocolName, Reply, Slow, Status, Step, WireServer
 from rag_assets_tests.wire.exchange import WireRequest
 from rag_assets_tests.wire.quoting_model import Prompt, quoting_model
@@ -58,13 +59,12 @@ def test_a_killed_run_asks_no_finished_question_again(world: World, tmp_path: Pa
             stderr=subprocess.DEVNULL,
         )
         deadline = time.monotonic() + DEADLINE_S
-        drafts = world.paths.answers
-        n_before = len(list(drafts.glob("*.json")))
-        while len(list(drafts.glob("*.json"))) < n_before + 4 and time.monotonic() < deadline:
+        n_before = len(contents(world.paths.kept, "answers"))
+        while len(contents(world.paths.kept, "answers")) < n_before + 4 and time.monotonic() < deadline:
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        n_finished = len(list(drafts.glob("*.json"))) - n_before
+        n_finished = len(contents(world.paths.kept, "answers")) - n_before
         n_sent = len(server.requests)
 
         done = subprocess.run(

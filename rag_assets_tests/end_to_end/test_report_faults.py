@@ -18,6 +18,7 @@ from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
 from rag_assets_tests.end_to_end.test_model_runs_as_processes import DEADLINE_S, command, environment
 from rag_assets_tests.end_to_end.test_reports import TEMPLATE, run_with_model, write_template, written
 from rag_assets_tests.end_to_end.world import World
+from rag_assets_tests.kept_entries import contents
 from rag_assets_tests.wire import RateLimited, Reply, Slow, Step, WireServer, use_wire_environment
 from rag_assets_tests.wire.quoting_model import quoting_model
 
@@ -40,12 +41,12 @@ def test_a_killed_run_keeps_the_sections_that_were_asked(world: World, tmp_path:
             stderr=subprocess.DEVNULL,
         )
         deadline = time.monotonic() + DEADLINE_S
-        n_before = len(list(world.paths.answers.glob("*.json")))
-        while len(list(world.paths.answers.glob("*.json"))) < n_before + 3 and time.monotonic() < deadline:
+        n_before = len(contents(world.paths.kept, "answers"))
+        while len(contents(world.paths.kept, "answers")) < n_before + 3 and time.monotonic() < deadline:
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
         process.wait()
-        n_finished = len(list(world.paths.answers.glob("*.json"))) - n_before
+        n_finished = len(contents(world.paths.kept, "answers")) - n_before
         n_sent = len(server.requests)
         assert not (world.paths.reports / "many.md").exists()
 

@@ -14,6 +14,7 @@ from rag_assets.answering.drafts import REFUSAL
 from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
 from rag_assets_tests.end_to_end.test_model_runs_as_processes import DEADLINE_S, command, environment
 from rag_assets_tests.end_to_end.world import Outcome, World
+from rag_assets_tests.kept_entries import contents
 from rag_assets_tests.wire import Reply, Slow, WireServer, use_wire_environment
 from rag_assets_tests.wire.exchange import WireRequest
 from rag_assets_tests.wire.quoting_model import quoting_model
@@ -68,7 +69,7 @@ def test_both_parts_of_a_question_are_answered_and_an_unchanged_run_asks_nothing
 
 
 def n_kept(world: World) -> int:
-    return sum(len(list(kept.rglob("*.json"))) for kept in (world.paths.answers, world.paths.plans))
+    return sum(len(contents(world.paths.kept, kind)) for kind in ("answers", "plans/plans", "plans/other_words"))
 
 
 def test_a_run_killed_inside_a_thorough_question_asks_no_finished_step_again(world: World, tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ def run_case(case: Case) -> Ending:
 
 def run_file(path: Path) -> Ending:
     """The same for a file as it is."""
-    store = DocumentStore(path.parent / "documents")
+    store = DocumentStore(path.parent / "kept.sqlite3")
     job = ParseJob(ParsingSettings(), store)
     paper = ranked(Paper(_PAPER, (PaperFile(path, path.name),)), job.settings)
     try:

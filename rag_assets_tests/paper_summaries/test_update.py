@@ -13,7 +13,7 @@ from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.hosted_answerer import HostedAnswerer
 from rag_assets.domain import Chunk, PaperPoint, Point, SectionPart, Support
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.replies import ReplyCache
+from rag_assets.kept import KeptFile
 from rag_assets.paper_summaries.contexts import contexts_for, paper_contexts
 from rag_assets.paper_summaries.summarizers import (
     QUESTIONS,
@@ -82,7 +82,12 @@ def by_model(
         return _updated(
             papers,
             published,
-            ModelSummarizer(answerer, ReplyCache(folder, DraftAnswer), SETTINGS, scorer or Unscored()),
+            ModelSummarizer(
+                answerer,
+                KeptFile(folder / "kept.sqlite3").replies("paper_summaries", DraftAnswer),
+                SETTINGS,
+                scorer or Unscored(),
+            ),
         )
 
 

@@ -25,8 +25,10 @@ from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.promises import pages_outside, quarantined, repeated_paper_ids, text_lost
 from rag_assets.parsing.store import DocumentStore
+from rag_assets.parsing.worker_process import Failure
 from rag_assets.settings import ParseLimits, ParsingSettings, load_settings
 from rag_assets_tests.fuzzing.samples import write_samples
+from rag_assets_tests.kept_entries import contents, damage
 from rag_assets_tests.parsing.pdf.samples import lines, prose, write_pdf
 
 TEXT = "Ferritin in Mountain Sheep\n\nIron is scarce at altitude, and {} follows it.\n"
@@ -76,7 +78,7 @@ class Corpus:
 def corpus(tmp_path: Path) -> Corpus:
     papers = tmp_path / "papers"
     papers.mkdir()
-    return Corpus(papers, tmp_path / "documents", tables.PARSED_INDEX.empty_table())
+    return Corpus(papers, tmp_path / "kept.sqlite3", tables.PARSED_INDEX.empty_table())
 
 
 def test_only_what_changed_is_parsed(corpus: Corpus) -> None:
@@ -267,7 +269,7 @@ def parsed_once(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     """Those papers, parsed. Not to be changed."""
     root = tmp_path_factory.mktemp("one of each kind")
     (root / "papers").mkdir()
-    corpus = Corpus(root / "papers", root / "documents", tables.PARSED_INDEX.empty_table())
+    corpus = Corpus(root / "papers", root / "kept.sqlite3", tables.PARSED_INDEX.empty_table())
     put_one_paper_of_each_kind(corpus)
     corpus.update()
     return corpus
@@ -276,9 +278,9 @@ def parsed_once(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 @pytest.fixture
 def one_of_each_kind(parsed_once: Corpus, tmp_path: Path) -> Corpus:
     """A copy of them, to be changed."""
-    for folder in (parsed_once.papers, parsed_once.documents):
-        shutil.copytree(folder, tmp_path / folder.name)
-    return Corpus(tmp_path / "papers", tmp_path / "documents", parsed_once.index)
+    shutil.copytree(parsed_once.papers, tmp_path / parsed_once.papers.name)
+    shutil.copy(parsed_once.documents, tmp_path)
+    return Corpus(tmp_path / "papers", tmp_path / "kept.sqlite3", parsed_once.index)
 
 
 @pytest.mark.parametrize(
@@ -366,8 +368,8 @@ def test_a_run_that_was_killed_before_it_published_repeats_no_finished_file(corp
     corpus.update()
     store, kept_as = DocumentStore(corpus.documents), str(corpus.row("a")["fingerprint"])
     store.put(kept_as, replace(store.get(kept_as), title="from the cache"))
-    failure = next(corpus.documents.rglob("*.failure.json"))
-    failure.write_text('{"reason": "failed in the run before.", "is_worker_lost": false}', "utf-8")
+    (failed,) = contents(corpus.documents, "failures")
+    store.put_failure(failed, Failure("failed in the run before.", is_worker_lost=False))
     corpus.index = tables.PARSED_INDEX.empty_table()
 
     corpus.update()
@@ -381,7 +383,7 @@ def test_a_document_lost_from_the_cache_is_parsed_again(corpus: Corpus) -> None:
     corpus.put(a__txt=TEXT.format("x"))
     corpus.update()
     before = corpus.index
-    next(corpus.documents.rglob("*.document")).unlink()
+    corpus.documents.unlink()
 
     plan = corpus.update()
 
@@ -397,16 +399,16 @@ def test_a_damaged_document_is_parsed_again_and_the_log_says_so(
     corpus.put(a__txt=TEXT.format("x"), b__txt=TEXT.format("y"))
     corpus.update()
     before = corpus.index
-    path = next(corpus.documents.rglob("*.document"))
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-1] + bytes([whole[-1] ^ 4]))
+    whole = contents(corpus.documents, "documents")
+    damaged = damage(corpus.documents, "documents")
 
     plan = corpus.update()
 
     assert plan.is_noop
-    assert corpus.n_reported == 1
-    assert f"{path} is damaged and is made anew." in caplog.messages
-    assert path.read_bytes() == whole
+    assert corpus.n_reported == len(damaged) == 2
+    for key in damaged:
+        assert f"{corpus.documents}: the entry {key} of documents is damaged and is made anew." in caplog.messages
+    assert contents(corpus.documents, "documents") == whole
     assert corpus.index.equals(before)
 
 

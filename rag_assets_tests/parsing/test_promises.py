@@ -83,7 +83,7 @@ def test_one_bad_paper_of_each_kind_leaves_the_others_alone(tmp_path: Path) -> N
     (papers / "row.ade.json").write_text(json.dumps(ade), "utf-8")
     (papers / "cell.docling.json").write_text(json.dumps(cells), "utf-8")
     (papers / "fine.ade.json").write_text(json.dumps(ade_v1()), "utf-8")
-    store = DocumentStore(tmp_path / "documents")
+    store = DocumentStore(tmp_path / "kept.sqlite3")
     job = ParseJob(ParsingSettings(), store, n_workers=1)
 
     index, _ = update_parsed_index(discover(papers, job.settings.limits), tables.PARSED_INDEX.empty_table(), job)

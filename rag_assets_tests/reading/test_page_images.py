@@ -8,7 +8,6 @@ from PIL import Image
 
 from rag_assets.errors import NotFound, RagAssetsError, UnreadableDocument
 from rag_assets.incremental import file_sha256
-from rag_assets.reading.image_cache import ImageCache
 from rag_assets.reading.page_images import MAX_WIDTH, PageImages
 from rag_assets.reading.page_rendering import MAX_PIXELS
 from rag_assets.reading.pdf_workers import PdfFile, PdfWorkers
@@ -16,6 +15,7 @@ from rag_assets.reading.reader import Reader
 from rag_assets.settings import ReadingSettings, Settings
 from rag_assets_tests.corpora import corpus_path
 from rag_assets_tests.end_to_end.world import World
+from rag_assets_tests.kept_entries import raw
 from rag_assets_tests.parsing.pdf.samples import page_of, write_pdf
 from rag_assets_tests.reading.conftest import BROKEN, DRAWN, opened
 
@@ -89,36 +89,14 @@ def test_a_page_that_was_drawn_is_not_drawn_again(world: World) -> None:
     """Turning pages to and fro must not cost the processor each time; a changed file must show at once."""
     with opened(world) as reader:
         first = reader.page_image(DRAWN, 1)
-    (kept,) = world.paths.page_images.rglob("*.png")
-    kept.write_bytes(b"kept")
+    kept = raw(world.paths.kept, "page_images")
+    (key,) = kept.keys()
+    kept.put(key, b"kept")
 
     with opened(world) as reader:
         assert reader.page_image(DRAWN, 1) == b"kept"
         write_pdf(world.paths.papers / f"{DRAWN}.pdf", [page_of("Changed.")])
         assert reader.page_image(DRAWN, 1) not in (b"kept", first)
-
-
-def test_images_take_no_more_room_than_allowed(tmp_path: Path) -> None:
-    """A reader of many papers must not fill the disk; what is looked at stays."""
-    cache = ImageCache(tmp_path, max_mb=0.01)
-
-    for number in range(40):
-        cache.put(f"{number:032x}", b"x" * 1000)
-        assert cache.get("0" * 32), "what is looked at all the time must stay"
-
-    assert sum(path.stat().st_size for path in tmp_path.rglob("*.png")) <= 10_000
-    assert cache.get(f"{39:032x}")
-    assert cache.get(f"{5:032x}") is None
-
-
-def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
-    """A data folder on a read-only disk can still be read."""
-    (tmp_path / "file").touch()
-    cache = ImageCache(tmp_path / "file" / "images", max_mb=1)
-
-    cache.put("ab" * 16, b"image")
-
-    assert cache.get("ab" * 16) is None
 
 
 @pytest.mark.parametrize("size", [(72, 14_000), (14_000, 72), (14_400, 14_400), (3, 3)])

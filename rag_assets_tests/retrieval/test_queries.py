@@ -14,9 +14,10 @@ from rag_assets.errors import InvalidSettings, MissingKey
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import asked
 from rag_assets.retrieval.queries import QueryPlanner, open_query_planner, require_query_model
-from rag_assets.retrieval.query_writer import MAX_PARTS, MAX_QUERY_CHARS, tidy_kept_queries
+from rag_assets.retrieval.query_writer import MAX_PARTS, MAX_QUERY_CHARS
 from rag_assets.settings import RetrievalSettings, Settings
 from rag_assets_tests.hosted.models import HURRIED, MODELS
+from rag_assets_tests.kept_entries import damage
 from rag_assets_tests.retrieval.corpus import Corpus, chunk_of
 from rag_assets_tests.wire import (
     BadKey,
@@ -333,14 +334,12 @@ def test_a_missing_key_is_told_before_any_work(tmp_path: Path, monkeypatch: pyte
 
 
 def test_kept_replies_that_are_damaged_are_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A power cut must not leave a question with half a reply; tidying up must not cost the whole ones."""
+    """A power cut must not leave a question with half a reply, nor cost the whole ones."""
     wanted = {"decomposition": "model", "variants": 1}
     with WireServer("openai") as server, planning(tmp_path, server, monkeypatch, wanted) as planner:
         server.answer_by(lambda request: parts("a?", "b?") if COMPOUND in request.prompt else wordings("x y z"))
         planner.plan(COMPOUND)
-        [of_parts] = (tmp_path / "cache" / "queries" / "parts").glob("*.json")
-        of_parts.write_text("{")
-        tidy_kept_queries(tmp_path / "cache" / "queries")
+        damage(tmp_path / "cache" / "kept.sqlite3", "queries/parts")
         again = planner.plan(COMPOUND)
 
     assert len(again.queries) == 4

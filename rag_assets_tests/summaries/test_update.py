@@ -8,6 +8,7 @@ import pyarrow as pa
 import pytest
 
 from rag_assets.hosted.connections import Connections
+from rag_assets.kept import KeptFile
 from rag_assets.settings import ModelAccessSettings, SummarySettings
 from rag_assets.summaries.summarizer import Summarizer
 from rag_assets.summaries.update import CHUNK_COLUMNS, SummaryUpdate, update_summaries
@@ -55,7 +56,7 @@ def updated(
     access: ModelAccessSettings = HURRIED,
 ) -> SummaryUpdate:
     with Connections(access) as connections:
-        summarizer = Summarizer(SETTINGS, connections, folder)
+        summarizer = Summarizer(SETTINGS, connections, KeptFile(folder / "kept.sqlite3"))
         return update_summaries(
             published, chunks_of(texts), TITLES, summarizer,
             document_chars=1_000, n_at_once=1, report=lambda _done, _total: None,

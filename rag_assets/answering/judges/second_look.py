@@ -8,15 +8,14 @@ import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from rag_assets.answering.citations.support import Scoring, SupportScorer
 from rag_assets.answering.citations.verification import Outcome, VerifiedClaims
 from rag_assets.answering.judges.base import ClaimJudge, ClaimVerdicts
 from rag_assets.errors import BudgetExhausted, MissingModel, ModelFault
 from rag_assets.hosted.pauses import FaultPause
-from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
+from rag_assets.kept import KeptFile
 
 logger = logging.getLogger(__name__)
 
@@ -28,15 +27,14 @@ class JudgedSupport:
         self,
         judge: ClaimJudge,
         scorer: SupportScorer,
-        folder: Path,
+        kept: KeptFile,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`folder` keeps the verdicts by what was judged: nothing is judged twice."""
+        """kept: keeps the verdicts by what was judged: nothing is judged twice."""
         self._judge = judge
         self._scorer = scorer
-        self._folder = folder
-        self._cache = ReplyCache(folder, ClaimVerdicts)
+        self._kept = kept.replies("verdicts", ClaimVerdicts)
         self._pause = FaultPause(clock)
 
     @property
@@ -69,18 +67,16 @@ class JudgedSupport:
             usage=kept.usage,
             is_cached=is_cached,
             seconds=0.0 if is_cached else kept.seconds,
-            unjudged=f"Its reply held no verdict. Delete {self._folder} to ask it again." if is_silent else "",
+            unjudged=f"Its reply held no verdict. Delete {self._kept.file.path} to ask it again." if is_silent else "",
         )
 
     def _verdicts(self, outcomes: Sequence[Outcome]) -> tuple[ClaimVerdicts, bool]:
         """The verdicts, and whether they were kept from before."""
         claims = [(one.proposed.text, [(quote.quote, quote.place) for quote in one.quotes]) for one in outcomes]
         key = fingerprint(claims, self._judge.identity)
-        with self._cache.held(key):  # answers with the same claims are judged once
-            kept = self._cache.get(key)
-            if kept is not None:
-                return kept, True
+
+        def judged() -> ClaimVerdicts:
             self._pause.check()
-            kept = self._judge.verdicts(outcomes)
-            self._cache.put(key, kept)
-            return kept, False
+            return self._judge.verdicts(outcomes)
+
+        return self._kept.once(key, judged)

@@ -6,7 +6,6 @@ A planner only says what to search for. Whether a part is answered is decided by
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from pydantic import BaseModel, Field
 
@@ -21,8 +20,8 @@ from rag_assets.hosted.kept_replies import KeptReplies
 from rag_assets.hosted.lazy_model import LazyModel
 from rag_assets.hosted.prompts import load_prompt
 from rag_assets.hosted.providers import PROVIDERS
-from rag_assets.hosted.replies import ReplyCache
 from rag_assets.incremental import fingerprint
+from rag_assets.kept import KeptFile, kept_file
 from rag_assets.settings import Settings, ThoroughSettings
 
 MAX_PART_CHARS, MAX_ENOUGH_CHARS, MAX_QUERY_CHARS = 500, 300, 500
@@ -56,8 +55,8 @@ class OtherWordsReply(BaseModel):
 class ModelPlanner:
     """Plans by the model that writes answers. Safe to use from several threads."""
 
-    def __init__(self, name: ModelName, connections: Connections, settings: ThoroughSettings, folder: Path) -> None:
-        """folder: keeps the replies. Raises MissingKey, InvalidSettings as `require_access`; nothing is opened yet."""
+    def __init__(self, name: ModelName, connections: Connections, settings: ThoroughSettings, kept: KeptFile) -> None:
+        """kept: keeps the replies. Raises MissingKey, InvalidSettings as `require_access`; nothing is opened yet."""
         self._settings = settings
         self._rules = RulePlanner(settings)
         plans = LazyModel(
@@ -74,8 +73,8 @@ class ModelPlanner:
             instructions=_OTHER_WORDS.filled(max_queries=settings.max_gap_queries),
             max_output_tokens=_MAX_OUTPUT_TOKENS,
         )
-        kept_plans, kept_words = _caches(folder)
-        self._plans = KeptReplies(plans, kept_plans, PlanReply(parts=[]))
+        self._plans = KeptReplies(plans, kept.replies("plans/plans", PlanReply), PlanReply(parts=[]))
+        kept_words = kept.replies("plans/other_words", OtherWordsReply)
         self._words = KeptReplies(words, kept_words, OtherWordsReply(queries=[]))
         self.identity = _identity(plans, words)
 
@@ -121,18 +120,7 @@ def open_planner(settings: Settings, connections: Connections) -> Planner:
     if settings.answering.model.partition(":")[0] not in PROVIDERS:
         return RulePlanner(wanted)
     name = ModelName.parse(settings.answering.model, setting="answering.model", instead="extractive")
-    return ModelPlanner(name, connections, wanted, settings.paths.plans)
-
-
-def tidy_kept_plans(folder: Path) -> None:
-    """Delete kept replies that are damaged, and those not asked for longest where there are too many."""
-    for cache in _caches(folder):
-        cache.remove_damaged()
-        cache.prune((), lambda _reply: True)
-
-
-def _caches(folder: Path) -> tuple[ReplyCache[PlanReply], ReplyCache[OtherWordsReply]]:
-    return ReplyCache(folder / "plans", PlanReply), ReplyCache(folder / "other_words", OtherWordsReply)
+    return ModelPlanner(name, connections, wanted, kept_file(settings))
 
 
 def _identity(plans: LazyModel[PlanReply], words: LazyModel[OtherWordsReply]) -> str:

@@ -11,7 +11,7 @@ from time import monotonic
 import pytest
 
 from rag_assets.answering.citations.support import EmbeddedSupport
-from rag_assets.answering.drafts import DraftAnswer
+from rag_assets.answering.drafts import kept_drafts
 from rag_assets.answering.hosted_answerer import HostedAnswerer
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.thorough import ThoroughPipeline, open_planner
@@ -19,7 +19,7 @@ from rag_assets.answering.trace import AnswerTrace, Finished
 from rag_assets.domain import Evidence
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.replies import ReplyCache
+from rag_assets.kept import kept_file
 from rag_assets.questions import Question
 from rag_assets.settings import ModelAccessSettings, Settings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
@@ -118,7 +118,7 @@ def thorough(
             quick = AnswerPipeline(
                 answerer,
                 EmbeddedSupport(WordEncoder()),
-                ReplyCache(settings.paths.answers, DraftAnswer),
+                kept_drafts(kept_file(settings)),
                 settings.answering,
             )
             planner = open_planner(settings, connections)

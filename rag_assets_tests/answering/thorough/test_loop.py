@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.citations.support import EmbeddedSupport
-from rag_assets.answering.drafts import REFUSAL, DraftAnswer, DraftCitation, DraftClaim
+from rag_assets.answering.drafts import REFUSAL, DraftAnswer, DraftCitation, DraftClaim, kept_drafts
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.thorough.loop import ThoroughPipeline
 from rag_assets.answering.thorough.plans import OtherWords, Part, Plan
 from rag_assets.answering.trace import AnswerTrace, ClaimVerified, Event, Finished, Retrying
 from rag_assets.domain import Context, Evidence, Usage
-from rag_assets.hosted.replies import ReplyCache
+from rag_assets.kept import KeptFile
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings, ThoroughSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
@@ -75,7 +75,9 @@ def found(question: Question, _k: int) -> Evidence:
 
 def pipeline(folder: Path, planner: ScriptedPlanner, answerer: WordAnswerer, **limits: float) -> ThoroughPipeline:
     settings = AnsweringSettings(min_sources=1)
-    quick = AnswerPipeline(answerer, EmbeddedSupport(WordEncoder()), ReplyCache(folder, DraftAnswer), settings)
+    quick = AnswerPipeline(
+        answerer, EmbeddedSupport(WordEncoder()), kept_drafts(KeptFile(folder / "kept.sqlite3")), settings
+    )
     return ThoroughPipeline(quick, planner, ThoroughSettings.model_validate(limits))
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.thorough import Planner, RulePlanner, open_planner
-from rag_assets.answering.thorough.planner import MAX_PART_CHARS, tidy_kept_plans
+from rag_assets.answering.thorough.planner import MAX_PART_CHARS
 from rag_assets.answering.thorough.plans import Part
 from rag_assets.hosted.connections import Connections
 from rag_assets.settings import Settings, ThoroughSettings
@@ -129,11 +129,6 @@ def test_a_reply_is_asked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
         assert len(server.requests) == 1
     assert (first.usage.n_requests, again.usage.n_requests) == (1, 0)
-    kept = tmp_path / "cache" / "plans"
-    (damaged,) = kept.rglob("*.json")
-    damaged.write_text("{")
-    tidy_kept_plans(kept)
-    assert not damaged.exists()
 
 
 def test_what_was_read_is_fenced_and_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,35 @@
+"""What the file of `rag_assets.kept` holds, and damage to it."""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from rag_assets.kept import Kept, KeptFile
+
+A_DAY_S = 86_400.0
+
+
+def raw(path: Path, kind: str) -> Kept[bytes]:
+    """The entries of a kind as they are written."""
+    return Kept(KeptFile(path), kind, bytes, bytes)
+
+
+def contents(path: Path, kind: str) -> dict[str, bytes]:
+    """By key; also while another process writes."""
+    return dict(raw(path, kind).items()) if path.exists() else {}
+
+
+def damage(path: Path, kind: str) -> list[str]:
+    """Flip a bit at the end of every entry of a kind; returns their keys."""
+    found = contents(path, kind)
+    with closing(sqlite3.connect(path)) as database, database:
+        for key, content in found.items():
+            flipped = content[:-1] + bytes([content[-1] ^ 4])
+            database.execute("UPDATE entries SET content = ? WHERE kind = ? AND key = ?", (flipped, kind, key))
+    return list(found)
+
+
+def age(path: Path) -> None:
+    """Let a day pass since every entry was used."""
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE entries SET used = used - ?", (A_DAY_S,))
