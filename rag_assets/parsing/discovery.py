@@ -25,6 +25,7 @@ logger = logging.getLogger(__name__)
 
 INDEX_NAME = "parsed_index.parquet"
 _IGNORED_NAMES = frozenset({"readme.md", "readme.markdown", "readme.txt", INDEX_NAME})
+CANNOT_BE_OPENED = "cannot be opened ({reason}). Give this user the right to read it, or remove it."
 _BYTES_PER_MB = 1_000_000
 _MAX_ID_CHARS = 120
 _MAX_NAMED = 5
@@ -57,6 +58,8 @@ class Paper:
     files: tuple[PaperFile, ...]
     problem: str = ""
     """Why none of the files may be used, as a whole sentence; empty for a paper to be parsed."""
+    fingerprint: str = ""
+    """Of all files, with the settings and versions they are parsed with; empty until the files are read."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +197,7 @@ def file_problem(path: Path, limits: ParseLimits) -> str:
     except FileNotFoundError:
         return "does not exist. Put the file there or take its name out of the list."
     except OSError as error:
-        return f"cannot be opened ({error.strerror}). Give this user the right to read it, or remove it."
+        return CANNOT_BE_OPENED.format(reason=error.strerror)
     if not found.st_size:
         return "is empty (0 bytes). Put the paper here again."
     if found.st_size > limits.max_file_mb * _BYTES_PER_MB:
