@@ -21,9 +21,8 @@ from pydantic_ai import exceptions as theirs
 from rag_assets.domain import Usage
 from rag_assets.errors import ModelUnavailable
 from rag_assets.hosted.access import Access
-from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.budget import RunBudget, budget_in_force
 from rag_assets.hosted.faults import answered
-from rag_assets.hosted.question_budget import budget_in_force
 from rag_assets.hosted.sdk_models import open_sdk_provider
 from rag_assets.hosted.transport import open_client
 from rag_assets.settings import ModelAccessSettings

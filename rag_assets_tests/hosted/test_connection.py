@@ -159,8 +159,8 @@ def test_a_budget_of_requests_is_never_passed(monkeypatch: pytest.MonkeyPatch) -
         errors = [str(outcome) for outcome in outcomes if isinstance(outcome, BudgetExhausted)]
         assert len(errors) == 4
         assert set(errors) == {
-            "The run has spent its budget: 3 requests (model_access.budget_requests). What is done is kept, and the "
-            "next run goes on from there; raise the setting to do more in one run."
+            "The run has spent its budget: 3 of 3 requests (model_access.budget_requests). What is done is kept, and "
+            "the next run goes on from there; raise the setting to do more in one run."
         }
 
 

@@ -23,7 +23,7 @@ from rag_assets.answering.trace import (
     Step,
 )
 from rag_assets.errors import ModelFault, QuestionBudgetExhausted, RequestRejected
-from rag_assets.hosted.question_budget import QuestionBudget
+from rag_assets.hosted.budget import QuestionBudget
 from rag_assets.questions import Question
 from rag_assets.settings import ThoroughSettings
 
