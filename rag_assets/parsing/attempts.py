@@ -24,7 +24,6 @@ from rag_assets.parsing.registry import (
     installed_extras,
     parser_of,
     sniff,
-    suffix_rank,
 )
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.parsing.worker_process import Failure
@@ -126,10 +125,10 @@ def examined(paper: Paper, settings: ParsingSettings) -> list[Paper]:
         return [_fingerprinted(paper, settings)]
     order = settings.source_order
 
-    def rank(file: PaperFile) -> tuple[int, int, str]:
+    def rank(file: PaperFile) -> tuple[int, str]:
         sources = (file.format.source,) if file.format else expected_sources(file.path.name)
         best = min((order.index(source) for source in sources if source in order), default=len(order))
-        return best, suffix_rank(file.path.name), file.relative
+        return best, file.relative
 
     first_of: dict[Format, PaperFile] = {}
     files: list[PaperFile] = []

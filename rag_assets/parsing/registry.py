@@ -135,12 +135,6 @@ def expected_sources(name: str) -> tuple[Source, ...]:
     return tuple(known.source for known in _expected(name))
 
 
-def suffix_rank(name: str) -> int:
-    """Place of a name among those of one format: `x.tei.xml` comes before `x.xml`."""
-    suffix = suffix_of(name)
-    return min((known.suffixes.index(suffix) for known in FORMATS if suffix in known.suffixes), default=len(_SUFFIXES))
-
-
 def parser_of(known: Format) -> Parse:
     """The parse function of a format; imports its module."""
     return cast(Parse, _function(known.parse))

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -39,34 +39,48 @@ def run_limited(
     more are started than there are items, and all are ended when the iteration ends or is closed. An exception raised
     by `work` becomes a Failure. Raises RuntimeError when a worker cannot be started at all.
     """
-    idle: queue.SimpleQueue[Worker] = queue.SimpleQueue()
-    workers = [Worker(limits) for _ in range(min(n_workers or _n_cores(), len(items)))]
-    for worker in workers:
-        idle.put(worker)
-
-    def run(item: Item) -> Result | Failure:
-        worker = idle.get()
-        try:
-            return worker.run(work, item)
-        finally:
-            idle.put(worker)
-
-    threads = ThreadPoolExecutor(len(workers) or 1)  # they live to the end: a worker ends with the thread that began it
+    pool = WorkerPool(limits, min(n_workers or _n_cores(), len(items) or 1))
     try:
-        running = {threads.submit(run, item): index for index, item in enumerate(items)}
+        running = {pool.submit(work, item): index for index, item in enumerate(items)}
         for finished in as_completed(running):
             yield running[finished], finished.result()
     finally:
-        for worker in workers:
+        pool.close()
+
+
+class WorkerPool:
+    """Worker processes, each started when it is first needed; may be used by several threads. To be closed."""
+
+    def __init__(self, limits: ParseLimits, n_workers: int) -> None:
+        self._workers = [_Worker(limits) for _ in range(n_workers)]
+        self._idle: queue.LifoQueue[_Worker] = queue.LifoQueue()  # the last one is likely to be started already
+        for worker in self._workers:
+            self._idle.put(worker)
+        self._threads = ThreadPoolExecutor(n_workers)  # live as long as the pool: a worker ends with its first thread
+
+    def submit(self, work: Callable[[Item], Result], item: Item) -> Future[Result | Failure]:
+        """`work(item)` in a worker, when one is free; `work` and `item` as for `run_limited`."""
+        return self._threads.submit(self._run, work, item)
+
+    def close(self) -> None:
+        """End the workers now, whatever they are doing."""
+        for worker in self._workers:
             worker.close()
-        threads.shutdown(cancel_futures=True)
+        self._threads.shutdown(cancel_futures=True)
+
+    def _run(self, work: Callable[[Item], Result], item: Item) -> Result | Failure:
+        worker = self._idle.get()
+        try:
+            return worker.run(work, item)
+        finally:
+            self._idle.put(worker)
 
 
 class _Closed(Exception):
     """The worker was closed from outside; its results are not wanted any more."""
 
 
-class Worker:
+class _Worker:
     """One worker process, started when it is first needed and replaced after an item that killed it."""
 
     def __init__(self, limits: ParseLimits) -> None:

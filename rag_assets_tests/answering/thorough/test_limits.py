@@ -6,7 +6,7 @@ import pytest
 
 from rag_assets.domain import Usage
 from rag_assets.errors import QuestionBudgetExhausted
-from rag_assets.hosted.budget import QuestionBudget
+from rag_assets.hosted.budget import question_budget
 from rag_assets.settings import ThoroughSettings
 from rag_assets_tests.answering.thorough.scripted import (
     FALL,
@@ -72,7 +72,7 @@ def test_tokens_are_a_limit_too(tmp_path: Path, n_paid: int) -> None:
 
 def test_money_is_a_limit_where_prices_are_known() -> None:
     """Few requests can be dear ones. A server on this machine has no prices, so the money is counted here."""
-    budget = QuestionBudget(ThoroughSettings(max_usd=0.03))
+    budget = question_budget(ThoroughSettings(max_usd=0.03))
 
     budget.charge(Usage(1, 100, 10, 0.02))
     budget.admit()
