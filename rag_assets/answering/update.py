@@ -7,15 +7,12 @@ settings and the answerer. While it is the same and the file is as it was writte
 import json
 import logging
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from threading import Lock
 
 from rag_assets.answering.trace import AnswerTrace
 from rag_assets.domain import QAResult
-from rag_assets.errors import BudgetExhausted, ModelFault
-from rag_assets.hosted.patience import Patience
+from rag_assets.hosted.asking import ask_each
 from rag_assets.incremental import UpdatePlan, file_sha256, fingerprint, plan_update, read_json
 from rag_assets.promises import Promise
 from rag_assets.questions import Question
@@ -125,20 +122,14 @@ def answered(
     published answer while it asks the same, of the same papers, and `still_holds` says so. Raises what
     stopped the run, else the first fault, when no question at all was answered.
     """
-    run = _Run(len(questions), report)
-    pool = ThreadPoolExecutor(n_at_once)
-    try:
-        outcomes = list(pool.map(lambda question: run.outcome(question, answer), questions))
-    except BaseException:  # a bug, or the run is interrupted: what is under way is not waited for
-        run.patience.stop()
-        pool.shutdown(wait=False, cancel_futures=True)
-        raise
-    pool.shutdown()
-    traces = tuple(outcome for outcome in outcomes if isinstance(outcome, AnswerTrace))
-    if (fault := run.patience.stopped_by or run.patience.first_fault) is not None and not traces:
-        raise fault
+    asked = ((question.id, question) for question in questions)
+    made, faults = ask_each(asked, answer, n_at_once, lambda n_done: report(n_done, len(questions)))
+    if faults and not made:
+        reasons = list(faults.values())
+        raise max(reasons, key=reasons.count)  # the one that ended the asking counts for all that were not asked
+    traces = tuple(made[question.id] for question in questions if question.id in made)
     rows = {trace.result.question_id: trace.result for trace in traces}
-    left = tuple(outcome for outcome in outcomes if isinstance(outcome, DeferredQuestion))
+    left = tuple(DeferredQuestion(each, str(faults[each.id])) for each in questions if each.id in faults)
     _warn_of(left, len(questions))
     asked_before = {(result.question_id, result.question): result for result in published}
     for item in left:
@@ -163,31 +154,6 @@ def _is_of_asked_papers(result: QAResult, question: Question) -> bool:
     if result.refused or question.where is not None:
         return False
     return question.paper_ids is None or set(result.sources_used) <= set(question.paper_ids)
-
-
-class _Run:
-    """What the threads that answer questions share: progress, and whether to go on."""
-
-    def __init__(self, n_questions: int, report: Callable[[int, int], None]) -> None:
-        self.patience = Patience()
-        self._n_questions = n_questions
-        self._report = report
-        self._lock = Lock()
-        self._n_done = 0
-
-    def outcome(self, question: Question, answer: Callable[[Question], AnswerTrace]) -> AnswerTrace | DeferredQuestion:
-        if self.patience.stopped_by is not None:
-            return DeferredQuestion(question, str(self.patience.stopped_by))
-        try:
-            trace = answer(question)
-        except (ModelFault, BudgetExhausted) as fault:
-            self.patience.failed(fault)
-            return DeferredQuestion(question, str(fault))
-        self.patience.answered()
-        with self._lock:
-            self._n_done += 1
-            self._report(self._n_done, self._n_questions)
-        return trace
 
 
 def row_fingerprints(results: Sequence[QAResult]) -> dict[str, str]:

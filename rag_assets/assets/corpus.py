@@ -14,6 +14,7 @@ from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
 from rag_assets.parsing.promises import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate
+from rag_assets.parsing.registry import PARSER_VERSION
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.promises import check_all, nothing_withholds
 from rag_assets.settings import Settings
@@ -29,7 +30,7 @@ N_PAPERS_SHOWN = 50
     deps=["papers"],
     check_specs=specs("parsed_index", PARSED_INDEX_PROMISES),
     output_required=False,
-    code_version=str(corpus.PARSER_VERSION),
+    code_version=str(PARSER_VERSION),
     kinds={"parquet"},
 )
 def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
@@ -45,7 +46,7 @@ def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
 
     job = ParseJob(parsing, store, settings.execution.n_workers)
     updated, plan = corpus.update_parsed_index(papers, published.table, job, progress("parsed_index", "papers"))
-    update = TableUpdate(paths.parsed_index, updated, plan, published, {"parser": corpus.PARSER_VERSION})
+    update = TableUpdate(paths.parsed_index, updated, plan, published, {"parser": PARSER_VERSION})
     checked = check_all(PARSED_INDEX_PROMISES, updated)
     yield from update.audited(
         checked, {"parsing": parsing}, facts=_index_facts(updated), previews={"papers": _papers(updated)}
@@ -59,7 +60,7 @@ def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
     deps=["parsed_index"],
     check_specs=specs("blocks", BLOCK_PROMISES),
     output_required=False,
-    code_version=str(corpus.PARSER_VERSION),
+    code_version=str(PARSER_VERSION),
     kinds={"parquet"},
 )
 def blocks(settings: dg.ResourceParam[Settings]) -> Outcome:
@@ -69,7 +70,7 @@ def blocks(settings: dg.ResourceParam[Settings]) -> Outcome:
     published = published_or_empty(paths.blocks, BLOCKS)
 
     updated, plan = corpus.block_table(index, published.table, DocumentStore(paths.kept))
-    update = TableUpdate(paths.blocks, updated, plan, published, {"parser": corpus.PARSER_VERSION})
+    update = TableUpdate(paths.blocks, updated, plan, published, {"parser": PARSER_VERSION})
     kinds = Counter(updated["kind"].to_pylist())
     yield from update.audited(
         check_all(BLOCK_PROMISES, BlocksCandidate(updated, index)),

@@ -18,9 +18,9 @@ from rag_assets.conversations.pronouns import spelled_out
 from rag_assets.conversations.turns import Rewritten, Turn
 from rag_assets.errors import BudgetExhausted, ModelFault
 from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.asking import FaultPause
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.lazy_model import LazyModel
-from rag_assets.hosted.pauses import FaultPause
 from rag_assets.hosted.prompts import load_prompt
 from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.settings import Settings
@@ -66,7 +66,7 @@ class RewritingModel:
             self._pause.check()
             reply = self._model.ask(_prompt(question, turns), self._timeout_s)
         except (ModelFault, BudgetExhausted) as fault:
-            if self._pause.begins(fault):
+            if self._pause.failed(fault):
                 logger.warning("Follow-up questions are read by rules for now: %s", fault)
             return None
         return _checked(reply.output, question, turns) if reply.output else None

@@ -6,6 +6,7 @@ of questions that were asked before in `kept`.
 
 import math
 from collections.abc import Sequence
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,10 +19,9 @@ from rag_assets.embedding.stand_in_tokens import MARGIN, StandInTokenizer
 from rag_assets.errors import ContextTooLong, InvalidSettings, ModelUnavailable
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import usage_of
-from rag_assets.hosted.sdk_models import open_embedding_model
 
 if TYPE_CHECKING:
-    from pydantic_ai.embeddings import EmbeddingResult
+    from pydantic_ai.embeddings import EmbeddingModel, EmbeddingResult
     from pydantic_ai.embeddings.result import EmbedInputType
 
 _KINDS: "dict[Role, EmbedInputType]" = {"query": "query", "passage": "document"}
@@ -72,8 +72,11 @@ class HostedEmbedder:
         if self._connections is None:
             raise ValueError(f"{chosen.name} is behind an API, and no connections were given")
         connection = self._connections.to(chosen.access)
-        model = open_embedding_model(
-            chosen.name.name, chosen.access, connection.sdk_provider, n_dimensions=chosen.asked_dimension
+        dimension = chosen.asked_dimension
+        model: EmbeddingModel = resolve_name(chosen.access.sdk.embedding_model)(
+            chosen.name.name,
+            provider=connection.sdk_provider,
+            settings={"dimensions": dimension} if dimension else None,
         )
         limit, kind = chosen.max_text_tokens, _KINDS[role]
         inputs = [text if limit is None else self._tokens.fitted(text, limit) for text in texts]

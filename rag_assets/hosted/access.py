@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 from pydantic import SecretStr
 
 from rag_assets.errors import InvalidSettings, MissingKey
-from rag_assets.hosted.providers import ALL_PROVIDERS, PROVIDERS
+from rag_assets.hosted.providers import ALL_PROVIDERS, PROVIDERS, Sdk
 from rag_assets.incremental import fingerprint
 from rag_assets.settings import environment
 
@@ -62,6 +62,12 @@ class Access:
         """Hash of an address other than the provider's own, else empty: another server may serve another model under
         the same name."""
         return "" if self.base_url == ALL_PROVIDERS[self.provider].base_url else fingerprint(self.base_url)[:8]
+
+    @property
+    def sdk(self) -> Sdk:
+        """The classes that reach the server."""
+        provider = ALL_PROVIDERS[self.provider]
+        return provider.own_server_sdk if provider.own_server_sdk and self.server else provider.sdk
 
     def model_id(self, model: ModelName) -> str:
         """How a model is named in results: as in the settings, with a hash of the server where it is another's."""

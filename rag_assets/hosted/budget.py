@@ -1,23 +1,40 @@
-"""What one run may spend on models, and what it has spent."""
+"""What one run, and the steps of one question, may spend on models; held where requests are sent."""
 
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from threading import Lock
 
 from rag_assets.domain import Usage, summed
-from rag_assets.errors import BudgetExhausted
-from rag_assets.hosted.question_budget import budget_in_force
-from rag_assets.settings import ModelAccessSettings
+from rag_assets.errors import BudgetExhausted, QuestionBudgetExhausted
+from rag_assets.settings import ModelAccessSettings, ThoroughSettings
 
 
-class RunBudget:
-    """Counts requests, tokens and money of one run; refuses the request that would follow when a limit is reached.
+class Budget:
+    """Counts what is sent and answered, and refuses the request that would follow when a limit is reached.
 
-    Shared by every connection of a run; safe to use from several threads. What is sent for a question with a budget of
-    its own counts there too.
+    A request counts when it is sent, failed ones too; its tokens and its price count when it is answered. Safe to use
+    from several threads.
     """
 
-    def __init__(self, settings: ModelAccessSettings) -> None:
-        self._settings = settings
+    def __init__(
+        self,
+        exhausted: Callable[[str, str], BudgetExhausted | QuestionBudgetExhausted],
+        *,
+        limits: tuple[int | None, int | None, float | None],
+        seconds: float | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """limits: requests, tokens and US dollars; None for no limit. exhausted: makes the error of what was reached,
+        and the end of the name of the setting that holds the limit."""
+        self._exhausted = exhausted
+        self._limits = limits
+        self._max_seconds = math.inf if seconds is None else seconds
+        self._clock = clock
+        self._ends_at_s = clock() + self._max_seconds
         self._lock = Lock()
         self._n_requests = 0
         self._answered = Usage()
@@ -27,6 +44,10 @@ class RunBudget:
         """Requests sent (failed ones included), tokens and cost so far; the cost is None once a price was not known."""
         with self._lock:
             return replace(self._answered, n_requests=self._n_requests)
+
+    @property
+    def seconds_left(self) -> float:
+        return max(0.0, self._ends_at_s - self._clock())
 
     def since(self, earlier: Usage) -> Usage:
         """The spending after `earlier`, an older value of `spent`."""
@@ -40,33 +61,68 @@ class RunBudget:
         )
 
     def admit(self) -> None:
-        """Count one request that is about to be sent. Raises BudgetExhausted instead when a limit is reached, or
-        QuestionBudgetExhausted."""
-        if (question := budget_in_force()) is not None:
-            question.admit()
+        """Count one request that is about to be sent; raises as `check` instead."""
         with self._lock:
-            if reached := self._reached():
-                raise BudgetExhausted(
-                    f"The run has spent its budget: {reached}. What is done is kept, and the next run goes on from "
-                    "there; raise the setting to do more in one run."
-                )
+            self.check()
             self._n_requests += 1
 
     def charge(self, usage: Usage) -> None:
         """Count the tokens and the cost of an answered request."""
-        if (question := budget_in_force()) is not None:
-            question.charge(usage)
         with self._lock:
             self._answered = summed([self._answered, usage])
 
-    def _reached(self) -> str:
-        limits = self._settings
-        n_tokens = self._answered.n_input_tokens + self._answered.n_output_tokens
-        if limits.budget_requests is not None and self._n_requests >= limits.budget_requests:
-            return f"{self._n_requests} requests (model_access.budget_requests)"
-        if limits.budget_tokens is not None and n_tokens >= limits.budget_tokens:
-            return f"{n_tokens} of {limits.budget_tokens} tokens (model_access.budget_tokens)"
-        cost = self._answered.cost_usd
-        if limits.budget_usd is not None and cost is not None and cost >= limits.budget_usd:
-            return f"{cost:.4f} of {limits.budget_usd} US dollars (model_access.budget_usd)"
-        return ""
+    def check(self) -> None:
+        """Raises BudgetExhausted or QuestionBudgetExhausted when a limit is reached. Money counts where prices are
+        known."""
+        answered = self._answered
+        n_tokens = answered.n_input_tokens + answered.n_output_tokens
+        spent = ("requests", self._n_requests), ("tokens", n_tokens), ("usd", answered.cost_usd or 0.0)
+        for (what, amount), limit in zip(spent, self._limits, strict=True):
+            if limit is not None and amount >= limit:
+                raise self._exhausted(f"{round(amount, 4)} of {limit} {what}", what)
+        if not self.seconds_left:
+            raise self.out_of_time()
+
+    def out_of_time(self) -> BudgetExhausted | QuestionBudgetExhausted:
+        return self._exhausted(f"{self._max_seconds:g} seconds have passed", "seconds")
+
+    @contextmanager
+    def in_force(self) -> Iterator[None]:
+        """Requests that this thread makes count, whatever thread sends them: a connection takes over the context."""
+        token = _IN_FORCE.set(self)
+        try:
+            yield
+        finally:
+            _IN_FORCE.reset(token)
+
+
+_IN_FORCE: ContextVar[Budget | None] = ContextVar("question_budget", default=None)
+
+
+def budget_in_force() -> Budget | None:
+    """The budget of the question that the current context works on; None where it has none of its own."""
+    return _IN_FORCE.get()
+
+
+def question_budget(settings: ThoroughSettings, clock: Callable[[], float] = time.monotonic) -> Budget:
+    """The budget of one question."""
+
+    def exhausted(reached: str, limit: str) -> QuestionBudgetExhausted:
+        return QuestionBudgetExhausted(
+            f"The question has spent its budget: {reached} (answering.thorough.max_{limit})."
+        )
+
+    limits = settings.max_requests, settings.max_tokens, settings.max_usd
+    return Budget(exhausted, limits=limits, seconds=settings.max_seconds, clock=clock)
+
+
+def run_budget(settings: ModelAccessSettings) -> Budget:
+    """The budget that all connections of a run share."""
+
+    def exhausted(reached: str, limit: str) -> BudgetExhausted:
+        return BudgetExhausted(
+            f"The run has spent its budget: {reached} (model_access.budget_{limit}). What is done is kept, and the "
+            "next run goes on from there; raise the setting to do more in one run."
+        )
+
+    return Budget(exhausted, limits=(settings.budget_requests, settings.budget_tokens, settings.budget_usd))

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from http import HTTPStatus
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
@@ -21,10 +22,8 @@ from pydantic_ai import exceptions as theirs
 from rag_assets.domain import Usage
 from rag_assets.errors import ModelUnavailable
 from rag_assets.hosted.access import Access
-from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.budget import Budget, budget_in_force
 from rag_assets.hosted.faults import answered
-from rag_assets.hosted.question_budget import budget_in_force
-from rag_assets.hosted.sdk_models import open_sdk_provider
 from rag_assets.hosted.transport import open_client
 from rag_assets.settings import ModelAccessSettings
 
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 _MINUTE_S = 60.0
+_NO_KEY = "none-needed"
 _Category = (
     theirs.ModelAuthenticationError
     | theirs.ModelQuotaExceededError
@@ -51,7 +51,7 @@ Result = TypeVar("Result")
 
 
 @contextmanager
-def open_connection(access: Access, settings: ModelAccessSettings, budget: RunBudget) -> Iterator["Connection"]:
+def open_connection(access: Access, settings: ModelAccessSettings, budget: Budget) -> Iterator["Connection"]:
     """A connection to the provider of `access`; closed at the end, with its thread and the requests under way."""
     with start_blocking_portal() as portal:
         client = portal.call(open_client, settings.timeout_s)
@@ -70,7 +70,7 @@ class Connection:
         self,
         access: Access,
         settings: ModelAccessSettings,
-        budget: RunBudget,
+        budget: Budget,
         portal: BlockingPortal,
         client: httpx2.AsyncClient,
     ) -> None:
@@ -87,8 +87,15 @@ class Connection:
 
     @cached_property
     def sdk_provider(self) -> "SdkProvider[Any]":
-        """pydantic-ai's provider object over this connection."""
-        return open_sdk_provider(self.access, self._client)
+        """pydantic-ai's provider object over this connection; an SDK that retries by itself is told not to."""
+        logging.getLogger("google_genai._api_client").addFilter(_is_not_about_two_keys)
+        sdk, key = self.access.sdk, self.access.key.get_secret_value() if self.access.key else _NO_KEY
+        opened: SdkProvider[Any] = resolve_name(sdk.provider)(
+            *sdk.provider_arguments, api_key=key, base_url=self.access.base_url, http_client=self._client
+        )
+        if hasattr(opened.client, "max_retries"):
+            opened.client.max_retries = 0
+        return opened
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """Send JSON to `path` below the provider's address, with the key if there is one; returns the JSON it answers.
@@ -141,14 +148,16 @@ class Connection:
                 what = fault.what or str(fault).rstrip(".")
                 logger.warning("%s (attempt %d of %d); trying again in %.1f s.", what, n_attempts, max_attempts, wait_s)
             else:
-                self._budget.charge(spent(result))
+                for budget in self._budgets():
+                    budget.charge(spent(result))
                 return result
             await anyio.sleep(wait_s)
 
     async def _sent(self, make_request: Callable[[], Awaitable[Result]]) -> Result:
         async with self._slots:
             await self._turn()
-            self._budget.admit()
+            for budget in self._budgets():
+                budget.admit()
             try:
                 return await answered(make_request, self.access, timeout_s=self._settings.timeout_s)
             except ModelUnavailable as fault:
@@ -156,6 +165,10 @@ class Connection:
                     pause_s = min(fault.retry_after_s, self._settings.max_wait_s)
                     self._next_at_s = max(self._next_at_s, anyio.current_time() + pause_s)
                 raise
+
+    def _budgets(self) -> list[Budget]:
+        """Those that a request counts in: of the question it is for, where that has one of its own, and of the run."""
+        return [budget for budget in (budget_in_force(), self._budget) if budget]
 
     async def _turn(self) -> None:
         """Wait until the next request may begin: evenly spaced, and not in a pause that the provider asked for."""
@@ -179,3 +192,8 @@ def _said(reply: httpx2.Response) -> object:
         return reply.json()
     except ValueError:
         return reply.text
+
+
+def _is_not_about_two_keys(record: logging.LogRecord) -> bool:
+    """Where both variables are set, Google's SDK says which one it takes, although it was handed one."""
+    return "Both GOOGLE_API_KEY and GEMINI_API_KEY" not in record.getMessage()

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Self
 
 from rag_assets.hosted.access import Access
-from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.budget import run_budget
 from rag_assets.settings import ModelAccessSettings
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class Connections:
 
     def __init__(self, settings: ModelAccessSettings) -> None:
         self.settings = settings
-        self.budget = RunBudget(settings)
+        self.budget = run_budget(settings)
         self._lock = Lock()
         self._open: dict[str, Connection] = {}
         self._to_close = ExitStack()

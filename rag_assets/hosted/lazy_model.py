@@ -3,6 +3,7 @@
 No SDK is loaded before. How it is asked is in `structured`, which imports the SDK layer.
 """
 
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -17,33 +18,28 @@ if TYPE_CHECKING:
 Output = TypeVar("Output", bound=BaseModel | str)
 
 
+@dataclass
 class LazyModel(Generic[Output]):
-    """See `StructuredModel`. Safe to use from several threads."""
+    """See `StructuredModel`. Safe to use from several threads. Making it opens nothing; it raises MissingKey and
+    InvalidSettings as `require_access` does."""
 
-    def __init__(
-        self,
-        name: ModelName,
-        connections: Connections,
-        output_type: type[Output],
-        *,
-        instructions: str,
-        max_output_tokens: int,
-    ) -> None:
-        """Raises MissingKey, InvalidSettings as `require_access`; nothing is opened yet."""
-        self._name = name
-        self._access = require_access(name.provider)
-        self._connections = connections
-        self._output_type = output_type
-        self.instructions = instructions
-        self._max_output_tokens = max_output_tokens
+    name: ModelName
+    connections: Connections
+    output_type: type[Output]
+    _: KW_ONLY
+    instructions: str
+    max_output_tokens: int
+
+    def __post_init__(self) -> None:
+        self._access = require_access(self.name.provider)
 
     @property
     def model_id(self) -> str:
         """The model, readably; another server's model has another."""
-        return self._access.model_id(self._name)
+        return self._access.model_id(self.name)
 
     def ask(self, prompt: str, within_s: float | None = None) -> "StructuredReply[Output]":
-        """As `StructuredModel.ask`."""
+        """The reply, as `StructuredModel.ask` gives it."""
         return self._model.ask(prompt, within_s)
 
     @cached_property
@@ -51,9 +47,9 @@ class LazyModel(Generic[Output]):
         from rag_assets.hosted.structured import StructuredModel
 
         return StructuredModel(
-            self._name,
-            self._connections.to(self._access),
-            self._output_type,
+            self.name,
+            self.connections.to(self._access),
+            self.output_type,
             instructions=self.instructions,
-            max_output_tokens=self._max_output_tokens,
+            max_output_tokens=self.max_output_tokens,
         )

@@ -1,6 +1,6 @@
 """The table of providers of models behind an API. A new provider is a row here and a field in `ModelAccessSettings`.
 
-pydantic-ai's classes are named as `module:class`; `sdk_models` imports them when a model is opened.
+pydantic-ai's classes are named as `module:class`; they are imported when a model is opened.
 """
 
 from collections.abc import Callable

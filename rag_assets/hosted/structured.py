@@ -7,6 +7,7 @@ more when a reply does not fit. The model is given no tools, whatever a prompt c
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pkgutil import resolve_name
 from typing import Generic, TypeVar
 
 import anyio
@@ -33,7 +34,6 @@ from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.prices import usage_of
 from rag_assets.hosted.providers import PROVIDERS
-from rag_assets.hosted.sdk_models import open_chat_model
 from rag_assets.text.tokens import token_counter
 
 logger = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ class StructuredModel(Generic[Output]):
     ) -> None:
         self._name = name
         self._connection = connection
-        model = open_chat_model(name.name, connection.access, connection.sdk_provider)
+        model = _chat_model(name.name, connection)
         in_schema = model.profile.get("supports_json_schema_output", False)
         self._agent = Agent(
             _Guarded(model, name, connection),
@@ -198,6 +198,16 @@ class _Guarded(WrapperModel):
     def _clean(self, text: str) -> str:
         """Without the key, and without half characters (a cut escape), which no file can hold."""
         return self._connection.access.redacted(text.encode("utf-8", "replace").decode())
+
+
+def _chat_model(name: str, connection: Connection) -> Model:
+    sdk = connection.access.sdk
+    model_class = resolve_name(sdk.chat_model)
+    model: Model = model_class(name, provider=connection.sdk_provider)
+    if sdk.profile is None:
+        return model
+    corrected: Model = model_class(name, provider=connection.sdk_provider, profile=sdk.profile(model.profile))
+    return corrected
 
 
 def _asked_for(output_type: type[Output], in_schema: bool) -> OutputSpec[Output]:

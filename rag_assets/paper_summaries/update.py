@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 
 from rag_assets.domain import PaperPoint
-from rag_assets.hosted.side_by_side import ask_each
+from rag_assets.hosted.asking import ask_each
 from rag_assets.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.paper_summaries.summarizers import PaperSummarizer
 from rag_assets.tables import (
@@ -88,7 +88,7 @@ def _summarised(
     made, left = ask_each(
         by_paper, lambda own: summarizer.points(chunks_from(own)), n_at_once, lambda n_done: report(n_done, len(papers))
     )
-    return [point for points in made.values() for point in points], left
+    return [point for points in made.values() for point in points], {paper: str(why) for paper, why in left.items()}
 
 
 def _still_hold(kept: pa.Table, made_of: pa.Table) -> set[str]:

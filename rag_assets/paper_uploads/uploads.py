@@ -4,7 +4,6 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from rag_assets.parsing.discovery import Paper, PaperFile, safe_id
 from rag_assets.parsing.files.raw import head_and_sha256
 from rag_assets.parsing.registry import Format, expected_sources, installed_extras, sniff, stem_of
 from rag_assets.parsing.worker_process import Failure
-from rag_assets.parsing.workers import Worker
+from rag_assets.parsing.workers import WorkerPool
 from rag_assets.settings import Settings
 
 _BYTES_PER_MB = 1_000_000
@@ -51,14 +50,12 @@ class PaperUploads:
         """Starts no process yet; removes what a killed process left half received."""
         self._settings = settings
         self._max_bytes = int(settings.server.max_upload_mb * _BYTES_PER_MB)
-        self._worker = Worker(settings.parsing.limits)
-        self._looking = ThreadPoolExecutor(1, thread_name_prefix="upload")  # the worker ends with its first thread
+        self._workers = WorkerPool(settings.parsing.limits, n_workers=1)
         _remove_abandoned(settings.paths.papers)
 
     def close(self) -> None:
         """End the process that looks at files, whatever it is doing."""
-        self._worker.close()
-        self._looking.shutdown(cancel_futures=True)
+        self._workers.close()
 
     def add(self, name: str, content: IO[bytes]) -> UploadedPaper:
         """Read `content` to its end and keep it as a paper. name: as the client gave it.
@@ -105,7 +102,7 @@ class PaperUploads:
 
     def _format_of(self, received: Path, given: str) -> Format:
         """The format, by the content. Raises UploadRefused for what the settings or the installation cannot read."""
-        found = self._looking.submit(self._worker.run, look_at, (received, given)).result()
+        found = self._workers.submit(look_at, (received, given)).result()
         if isinstance(found, Failure):
             raise UploadRefused(f"{shown(given)} {found.reason}")
         parsing = self._settings.parsing

@@ -1,20 +1,30 @@
 """Parsing papers: of each the best file first, the next one when that fails.
 
-`parse_papers` runs the attempts in worker processes, round by round, and keeps every document and every failure at
-once, so that a killed run repeats neither. `parse_attempt` is one attempt, in a worker.
+`examined` reads, ranks and fingerprints the files of a paper. `parse_papers` runs the attempts in worker processes,
+round by round, and keeps every document at once, so that a killed run repeats none. `parse_attempt` is one attempt, in
+a worker.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 from rag_assets.domain import BlockKind, Document, PageSource, Source, Zone
 from rag_assets.errors import UnreadableDocument
 from rag_assets.incremental import fingerprint
-from rag_assets.parsing.discovery import Paper, PaperFile
+from rag_assets.parsing.alignment import ALIGNMENT_VERSION
+from rag_assets.parsing.discovery import CANNOT_BE_OPENED, Paper, PaperFile, safe_id
 from rag_assets.parsing.document_promises import demand_promises
 from rag_assets.parsing.files.raw import RawFile, hashed_content, head_and_sha256
-from rag_assets.parsing.registry import expected_sources, parser_of, sniff, suffix_rank
+from rag_assets.parsing.registry import (
+    PARSER_VERSION,
+    Format,
+    expected_sources,
+    installed_extras,
+    parser_of,
+    sniff,
+)
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.parsing.worker_process import Failure
 from rag_assets.parsing.workers import run_limited
@@ -35,30 +45,25 @@ class ParseJob:
     n_workers: int = 0
     """0: one per core."""
 
+    def after_failure(self, paper: Paper) -> str:
+        """Fingerprint of what is made of a paper when one of its files fails: the limits and the installed extras count
+        too, because with others that file may succeed."""
+        return fingerprint(paper.fingerprint, self._may_let_it_succeed)
 
-@dataclass(frozen=True)
-class Fingerprints:
-    """The fingerprints that the document of a paper may have. Each covers all that such a document follows from."""
+    @cached_property
+    def _may_let_it_succeed(self) -> tuple[str, list[str]]:
+        return self.settings.limits.fingerprint(), installed_extras()
 
-    first_file: str
-    """Of a document made from the first file that can be parsed, and from nothing else."""
-    with_pdf: str
-    """Of one that was made from that file and got pages from the PDF beside it: covers the reading of the PDF, too."""
-    after_failure: str
-    """Of one that was made after something failed: covers all files, the limits and the installed extras, too, because
-    what failed may succeed when these change."""
-
-    def any_of(self) -> tuple[str, ...]:
-        return self.first_file, self.with_pdf, self.after_failure
+    def kept_as(self, paper: Paper) -> str | None:
+        """The fingerprint under which a run that was killed kept the document of a paper; None if it kept none."""
+        return next((known for known in (paper.fingerprint, self.after_failure(paper)) if self.store.has(known)), None)
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """A paper, which of its files is parsed next, and why the better ones failed."""
+    """An examined paper, which of its files is parsed next, and why the better ones failed."""
 
     paper: Paper
-    """Its files are ranked."""
-    fingerprints: Fingerprints
     at: int = 0
     """Index of the file; beyond the last when none is left."""
     failures: tuple[str, ...] = ()
@@ -68,18 +73,19 @@ class Attempt:
     @property
     def file(self) -> PaperFile | None:
         files = self.paper.files
-        return files[self.at] if self.at < len(files) else None
+        return files[self.at] if self.at < len(files) and not self.paper.problem else None
 
     @property
     def pdf(self) -> PaperFile | None:
-        """The PDF that can give pages to the document of the file."""
-        return pdf_beside(self.file, self.paper.files) if self.file and not self.is_pdf_given_up else None
+        """The PDF beside the file, which can give pages to its document; None where the file is the PDF."""
+        if self.is_pdf_given_up or self.file is None or _is_pdf(self.file):
+            return None
+        return next(filter(_is_pdf, self.paper.files), None)
 
     @property
-    def key(self) -> str:
-        """Names this attempt in the store, should it fail."""
-        parts = [file.relative for file in (self.file, self.pdf) if file]
-        return fingerprint(self.fingerprints.after_failure, parts)
+    def error(self) -> str:
+        """Why nothing of the paper can be used."""
+        return self.paper.problem or " ".join(self.failures)
 
     def after(self, failure: Failure) -> "Attempt":
         """The next attempt. A lost worker may be the PDF's fault, so the file is tried once without it."""
@@ -90,6 +96,13 @@ class Attempt:
             return replace(self, failures=(*self.failures, note), is_pdf_given_up=True)
         note = _sentence(self.file, failure.reason)
         return replace(self, at=self.at + 1, failures=(*self.failures, note))
+
+    def past_unusable(self) -> "Attempt":
+        """The attempt at the next file that may be parsed by what is known of its content."""
+        attempt = self
+        while (file := attempt.file) and file.problem:
+            attempt = attempt.after(Failure(file.problem, is_worker_lost=False))
+        return attempt
 
 
 @dataclass(frozen=True)
@@ -102,31 +115,38 @@ class Parsed:
     n_blocks: int
 
 
-def ranked(paper: Paper, settings: ParsingSettings) -> Paper:
-    """The paper with the format and hash of each file, best file first by `settings.source_order`.
+def examined(paper: Paper, settings: ParsingSettings) -> list[Paper]:
+    """The paper with its fingerprint and the format and hash of each file, best file first by `settings.source_order`.
 
-    A file that cannot be parsed gets its problem, and the rank that its suffix promises.
+    A file that cannot be parsed gets its problem, and the rank that its suffix promises. A second file of one format
+    becomes a paper of its own with a problem, because only one of them can be read.
     """
     if paper.problem:
-        return paper
+        return [_fingerprinted(paper, settings)]
     order = settings.source_order
 
-    def rank(file: PaperFile) -> tuple[int, int, str]:
+    def rank(file: PaperFile) -> tuple[int, str]:
         sources = (file.format.source,) if file.format else expected_sources(file.path.name)
         best = min((order.index(source) for source in sources if source in order), default=len(order))
-        return best, suffix_rank(file.path.name), file.relative
+        return best, file.relative
 
-    return replace(paper, files=tuple(sorted((_examined(file, settings) for file in paper.files), key=rank)))
+    first_of: dict[Format, PaperFile] = {}
+    files: list[PaperFile] = []
+    seconds: list[Paper] = []
+    for file in sorted((_examined_file(file, settings) for file in paper.files), key=rank):
+        if file.format is None or first_of.setdefault(file.format, file) is file:
+            files.append(file)
+            continue
+        problem = (
+            f"{file.relative} is not read: {first_of[file.format].relative} has the same name and the same format. "
+            "Remove one of them, or rename it if it is another paper."
+        )
+        seconds.append(Paper(safe_id(f"{paper.paper_id}/{len(seconds) + 2}"), (file,), problem))
+    return [_fingerprinted(one, settings) for one in (replace(paper, files=tuple(files)), *seconds)]
 
 
-def pdf_beside(file: PaperFile, others: Sequence[PaperFile]) -> PaperFile | None:
-    """The PDF among the `others` that can give pages to the document of a file; None for a PDF itself."""
-    pdfs = [other for other in others if other.format and other.format.source is Source.PDF]
-    return None if file in pdfs else next(iter(pdfs), None)
-
-
-def parse_papers(papers: Sequence[Attempt], job: ParseJob, report: Report) -> list[tuple[Attempt, Parsed | None]]:
-    """Parse each paper from the best of its files that can be parsed, starting with the given attempts.
+def parse_papers(papers: Sequence[Paper], job: ParseJob, report: Report) -> list[tuple[Attempt, Parsed | None]]:
+    """Parse each examined paper from the best of its files that can be parsed.
 
     Returns the last attempt of each paper with what came of it, None when all files failed; in the order of the
     papers. `report(n_done, n_total)` counts papers.
@@ -137,64 +157,73 @@ def parse_papers(papers: Sequence[Attempt], job: ParseJob, report: Report) -> li
         done[attempt.paper.paper_id] = attempt, parsed
         report(len(done), len(papers))
 
-    attempts = []
-    for first in papers:
-        following = _next(first, job.store)
-        if parsed := _kept(first, job.store):
-            settle(first, parsed)
-        elif following.file:
-            attempts.append(following)
+    following = []
+    for paper in papers:
+        if kept_as := job.kept_as(paper):
+            settle(Attempt(paper), _summary(kept_as, job.store.get(kept_as)))
         else:
-            settle(following, None)
-    while attempts:
-        failed = []
-        work = partial(parse_attempt, job=job)
-        for index, result in run_limited(work, attempts, job.settings.limits, job.n_workers):
-            if isinstance(result, Parsed):
-                settle(attempts[index], result)
-                continue
-            job.store.put_failure(attempts[index].key, result)
-            following = _next(attempts[index].after(result), job.store)
-            if following.file:
-                failed.append(following)
+            following.append(Attempt(paper))
+    while following:
+        attempts = []
+        for attempt in (after.past_unusable() for after in following):
+            if attempt.file:
+                attempts.append(attempt)
             else:
-                settle(following, None)
-        attempts = failed
-    return [done[first.paper.paper_id] for first in papers]
+                settle(attempt, None)
+        following = []
+        work = partial(parse_attempt, job=job)
+        with closing(run_limited(work, attempts, job.settings.limits, job.n_workers)) as results:
+            for index, result in results:
+                if isinstance(result, Parsed):
+                    settle(attempts[index], result)
+                else:
+                    following.append(attempts[index].after(result))
+    return [done[paper.paper_id] for paper in papers]
 
 
 def parse_attempt(attempt: Attempt, job: ParseJob) -> Parsed:
     """Parse the file, give it pages, and keep the document. Raises UnreadableDocument, also for a broken promise."""
-    file = attempt.file
+    file, paper = attempt.file, attempt.paper
     if file is None or file.format is None:
         raise UnreadableDocument(file.problem if file else "No file is left to be parsed.")
-    document = parser_of(file.format)(_content_of(file, attempt.paper), job.settings)
+    document = parser_of(file.format)(_content_of(file, paper), job.settings)
     _demand_text(document)
-    notes, kept_as = list(attempt.failures), attempt.fingerprints.first_file
+    notes = list(attempt.failures)
     if attempt.pdf and (page_work := _page_work(document)):
-        kept_as = attempt.fingerprints.with_pdf
         try:
-            document = page_work(document, _content_of(attempt.pdf, attempt.paper), job.settings)
+            document = page_work(document, _content_of(attempt.pdf, paper), job.settings)
         except UnreadableDocument as error:
             notes.append(_no_pages_from(attempt.pdf, str(error)))
     document = replace(document, notes=(*notes, *document.notes))
     demand_promises(document)
-    if notes:
-        kept_as = attempt.fingerprints.after_failure
+    kept_as = job.after_failure(paper) if notes else paper.fingerprint
     job.store.put(kept_as, document)
     return _summary(kept_as, document)
 
 
-def _examined(file: PaperFile, settings: ParsingSettings) -> PaperFile:
-    """The file with the format and hash of its content, or the problem."""
+def _fingerprinted(paper: Paper, settings: ParsingSettings) -> Paper:
+    """The order of the files and their problems show what source_order and use_text_txt do to the paper; the limits
+    count only for papers of which a file failed."""
+    files = [
+        (file.relative, file.sha256, file.problem, file.format and (file.format.parse, file.format.version))
+        for file in paper.files
+    ]
+    values = settings.model_dump(mode="json", exclude={"limits", "source_order", "use_text_txt"})
+    made_from = fingerprint(PARSER_VERSION, ALIGNMENT_VERSION, values, paper.paper_id, paper.problem, files)
+    return replace(paper, fingerprint=made_from)
+
+
+def _examined_file(file: PaperFile, settings: ParsingSettings) -> PaperFile:
+    """The file with the format and hash of its content, or the problem.
+
+    Hashed whole every time: size and time of change would miss an edit that keeps both.
+    """
     if file.problem:
         return file
     try:
         head, sha256 = head_and_sha256(file.path)
     except OSError as error:
-        return replace(
-            file, problem=f"cannot be opened ({error.strerror}). Give this user the right to read it, or remove it."
-        )
+        return replace(file, problem=CANNOT_BE_OPENED.format(reason=error.strerror))
     try:
         known = sniff(file.path.name, head)
     except UnreadableDocument as error:
@@ -207,26 +236,12 @@ def _examined(file: PaperFile, settings: ParsingSettings) -> PaperFile:
     return replace(file, sha256=sha256, format=None if problem else known, problem=problem)
 
 
-def _kept(attempt: Attempt, store: DocumentStore) -> Parsed | None:
-    """What an earlier run made of the paper, if it is in the store."""
-    for known in attempt.fingerprints.any_of():
-        if store.has(known):
-            return _summary(known, store.get(known))
-    return None
-
-
-def _next(attempt: Attempt, store: DocumentStore) -> Attempt:
-    """Go past the files of which it is known that they fail, by their content or from a run that was killed."""
-    while file := attempt.file:
-        failure = store.failure(attempt.key) if file.format else Failure(file.problem, is_worker_lost=False)
-        if failure is None:
-            break
-        attempt = attempt.after(failure)
-    return attempt
-
-
 def _content_of(file: PaperFile, paper: Paper) -> RawFile:
     return RawFile(paper.paper_id, file.relative, hashed_content(file.path, file.sha256))
+
+
+def _is_pdf(file: PaperFile) -> bool:
+    return file.format is not None and file.format.source is Source.PDF
 
 
 def _sentence(file: PaperFile, reason: str) -> str:

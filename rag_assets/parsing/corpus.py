@@ -3,10 +3,11 @@
 Plans and makes the rows; nothing is published here.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import pyarrow as pa
@@ -14,27 +15,13 @@ import pyarrow.compute as pc
 
 from rag_assets import tables
 from rag_assets.domain import Block, Document, Source, Span
-from rag_assets.incremental import UpdatePlan, fingerprint, plan_update
-from rag_assets.parsing.alignment import ALIGNMENT_VERSION
-from rag_assets.parsing.attempts import (
-    Attempt,
-    Fingerprints,
-    Parsed,
-    ParseJob,
-    Report,
-    parse_papers,
-    pdf_beside,
-    ranked,
-)
-from rag_assets.parsing.discovery import Paper, PaperFile
+from rag_assets.incremental import UpdatePlan, plan_update
+from rag_assets.parsing.attempts import Attempt, Parsed, ParseJob, Report, examined, parse_papers
+from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.promises import PARSED, QUARANTINED
-from rag_assets.parsing.registry import expected_sources, installed_extras
+from rag_assets.parsing.registry import expected_sources
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.settings import ParsingSettings
 
-PARSER_VERSION = 10
-"""Part of every fingerprint: raise it for a change that concerns all formats. A change of one parser raises the
-version of its format in `registry`."""
 _HASHING_THREADS = 4
 _MAX_LABEL_CHARS = 20
 
@@ -44,16 +31,22 @@ def update_parsed_index(
 ) -> tuple[pa.Table, UpdatePlan]:
     """The parsed index of `papers`; rows of unchanged papers are taken over from `published`.
 
-    A paper is unchanged when its files are, which of them is read, and the version and settings of that file's
-    format; then nothing of it is parsed, unless its document is gone from the store or damaged. Returns a table of
-    schema PARSED_INDEX sorted by paper_id, and the plan. `report(n_done, n_total)` counts the papers to be parsed.
+    A paper is unchanged when its files are, the settings, and the versions of their formats; then nothing of it is
+    parsed, unless its document is gone from the store or damaged. Returns a table of schema PARSED_INDEX sorted by
+    paper_id, and the plan. `report(n_done, n_total)` counts the papers to be parsed.
     """
-    current = {attempt.paper.paper_id: attempt for attempt in _first_attempts(papers, job.settings)}
+    with ThreadPoolExecutor(_HASHING_THREADS) as pool:
+        found = chain.from_iterable(pool.map(partial(examined, settings=job.settings), papers))
+        current = {paper.paper_id: paper for paper in found}
     before = tables.fingerprints_by(published, "paper_id")
-    plan = plan_update(before, {paper_id: _wanted(attempt, before) for paper_id, attempt in current.items()})
+    wanted = {
+        paper_id: kept if (kept := before.get(paper_id)) == job.after_failure(paper) else paper.fingerprint
+        for paper_id, paper in current.items()
+    }
+    plan = plan_update(before, wanted)
     lost = _documents_lost(tables.rows_of(published, "paper_id", plan.unchanged), job.store)
     to_parse = [current[paper_id] for paper_id in sorted({*plan.to_build, *lost})]
-    rows = [_row(attempt, parsed) for attempt, parsed in parse_papers(to_parse, job, report)]
+    rows = [_row(attempt, parsed, job) for attempt, parsed in parse_papers(to_parse, job, report)]
     kept = tables.rows_without(published, "paper_id", [*plan.to_drop, *lost])
     return tables.merged(kept, tables.to_table(rows, tables.PARSED_INDEX), ["paper_id"]), plan
 
@@ -82,58 +75,13 @@ def documents_of(index: pa.Table, store: DocumentStore) -> Iterator[Document]:
     return (store.get(kept_as) for kept_as in parsed["fingerprint"].to_pylist())
 
 
-def _first_attempts(papers: Sequence[Paper], settings: ParsingSettings) -> Iterator[Attempt]:
-    """Files are hashed whole every time: size and time of change would miss an edit that keeps both."""
-    extras = installed_extras()
-    with ThreadPoolExecutor(_HASHING_THREADS) as pool:
-        for paper in pool.map(partial(ranked, settings=settings), papers):
-            fingerprints = _fingerprints(paper, settings, extras)
-            if paper.problem:
-                yield Attempt(paper, fingerprints, at=len(paper.files), failures=(paper.problem,))
-            else:
-                yield Attempt(paper, fingerprints)
-
-
-def _fingerprints(paper: Paper, settings: ParsingSettings, extras: Sequence[str]) -> Fingerprints:
-    """Fingerprints that change with the formats a document of this paper is made with, and not with the others."""
-    by_path = sorted(paper.files, key=lambda file: file.relative)
-    inputs = fingerprint(
-        PARSER_VERSION,
-        paper.paper_id,
-        paper.problem or None,
-        [(file.relative, file.sha256 or file.problem or None) for file in by_path],
-    )
-    at = next((place for place, file in enumerate(paper.files) if file.format), len(paper.files))
-    passed_over = [(file.relative, file.problem) for file in paper.files[:at]]
-    chosen = [(file.relative, _format_fingerprint(file, settings)) for file in paper.files[at : at + 1]]
-    pdf = pdf_beside(paper.files[at], paper.files) if chosen else None
-    first_file = fingerprint(inputs, passed_over, chosen, pdf is not None)
-    reading_of_pdf = [_format_fingerprint(pdf, settings)] if pdf else []
-    everything = [(file.relative, file.problem, _format_fingerprint(file, settings)) for file in paper.files]
-    return Fingerprints(
-        first_file=first_file,
-        with_pdf=fingerprint(first_file, reading_of_pdf, ALIGNMENT_VERSION),
-        after_failure=fingerprint(inputs, everything, ALIGNMENT_VERSION, settings.limits.fingerprint(), extras),
-    )
-
-
-def _format_fingerprint(file: PaperFile, settings: ParsingSettings) -> str | None:
-    return file.format.fingerprint(settings) if file.format else None
-
-
-def _wanted(attempt: Attempt, before: Mapping[str, str]) -> str:
-    """The published fingerprint, if it is one of those that this paper can have."""
-    published = before.get(attempt.paper.paper_id)
-    return published if published in attempt.fingerprints.any_of() else attempt.fingerprints.first_file
-
-
 def _documents_lost(unchanged: pa.Table, store: DocumentStore) -> list[str]:
     parsed = unchanged.filter(pc.equal(unchanged["status"], PARSED))
     kept_as = tables.fingerprints_by(parsed, "paper_id")
     return [paper_id for paper_id, fingerprint in kept_as.items() if not store.has(fingerprint)]
 
 
-def _row(attempt: Attempt, parsed: Parsed | None) -> dict[str, Any]:
+def _row(attempt: Attempt, parsed: Parsed | None, job: ParseJob) -> dict[str, Any]:
     paper = attempt.paper
     common = {
         "paper_id": paper.paper_id,
@@ -141,7 +89,7 @@ def _row(attempt: Attempt, parsed: Parsed | None) -> dict[str, Any]:
         "parsed_txt_path": _path_of(paper, Source.TEXT),
         "pdf_path": _path_of(paper, Source.PDF),
     }
-    return common | (_parsed_columns(paper, parsed) if parsed else _quarantine_columns(attempt))
+    return common | (_parsed_columns(paper, parsed) if parsed else _quarantine_columns(attempt, job))
 
 
 def _path_of(paper: Paper, source: Source) -> str | None:
@@ -175,7 +123,7 @@ def _parsed_columns(paper: Paper, parsed: Parsed) -> dict[str, Any]:
     }
 
 
-def _quarantine_columns(attempt: Attempt) -> dict[str, Any]:
+def _quarantine_columns(attempt: Attempt, job: ParseJob) -> dict[str, Any]:
     files = attempt.paper.files
     return {
         "file_path": files[0].relative if files else None,
@@ -186,8 +134,8 @@ def _quarantine_columns(attempt: Attempt) -> dict[str, Any]:
         "notes": [],
         "page_labels": [],
         "status": QUARANTINED,
-        "error": " ".join(attempt.failures).encode("utf-8", "replace").decode("utf-8"),
-        "fingerprint": attempt.fingerprints.after_failure,
+        "error": attempt.error.encode("utf-8", "replace").decode("utf-8"),
+        "fingerprint": job.after_failure(attempt.paper),
     }
 
 

@@ -11,7 +11,7 @@ import re
 import stat
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import methodcaller
 from pathlib import Path
@@ -25,6 +25,7 @@ logger = logging.getLogger(__name__)
 
 INDEX_NAME = "parsed_index.parquet"
 _IGNORED_NAMES = frozenset({"readme.md", "readme.markdown", "readme.txt", INDEX_NAME})
+CANNOT_BE_OPENED = "cannot be opened ({reason}). Give this user the right to read it, or remove it."
 _BYTES_PER_MB = 1_000_000
 _MAX_ID_CHARS = 120
 _MAX_NAMED = 5
@@ -57,23 +58,8 @@ class Paper:
     files: tuple[PaperFile, ...]
     problem: str = ""
     """Why none of the files may be used, as a whole sentence; empty for a paper to be parsed."""
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where the files of a paper lie."""
-
-    folder: str
-    """From the papers folder, with forward slashes; empty for the papers folder itself."""
-    stem: str
-
-    @property
-    def path(self) -> str:
-        return f"{self.folder}/{self.stem}" if self.folder else self.stem
-
-    @property
-    def path_id(self) -> str:
-        return safe_id(self.path.replace("/", _PATH_SEPARATOR))
+    fingerprint: str = ""
+    """Of all files, with the settings and versions they are parsed with; empty until the files are read."""
 
 
 def discover(papers: Path, limits: ParseLimits) -> list[Paper]:
@@ -86,16 +72,22 @@ def discover(papers: Path, limits: ParseLimits) -> list[Paper]:
     """
     demand_folder(papers)
     root = papers.resolve()
-    groups: dict[_Place, list[PaperFile]] = {}
+    groups: dict[str, list[PaperFile]] = {}
     candidates, unknown = _sweep(papers)
-    _warn_of_unknown(unknown, papers)
     for relative in candidates:
-        folder, _, name = unicodedata.normalize("NFC", relative).rpartition("/")
-        stem = stem_of(name) or name
-        groups.setdefault(_Place(folder, stem), []).append(_candidate(papers, relative, root, limits))
+        path = unicodedata.normalize("NFC", relative)
+        groups.setdefault(stem_of(path) or path, []).append(_candidate(papers, relative, root, limits))
     ids = _unique_ids(groups)
-    _warn_of_split_papers(groups, ids)
-    return [Paper(ids[place], tuple(files)) for place, files in groups.items()]
+    if unknown:
+        known = ", ".join(known_suffixes())
+        logger.warning("Passed over in %s, of no known suffix: %s. Known are %s.", papers, _some(unknown, ", "), known)
+    if split := list(_split_papers(groups, ids)):
+        logger.warning(
+            "Taken for different papers, because their files lie in different folders: %s. Put the files of one paper "
+            "into one folder.",
+            _some(split, "; "),
+        )
+    return [Paper(ids[path], tuple(files)) for path, files in groups.items()]
 
 
 def demand_folder(papers: Path) -> None:
@@ -109,16 +101,14 @@ def demand_folder(papers: Path) -> None:
         raise MissingInput(f"The papers folder {papers} cannot be listed. Give this user the right to read it.")
 
 
-def manifest_hash(papers: Path, listed: Iterable[Path] = ()) -> str:
-    """Fingerprint of path, size and time of change of every candidate file, and of `listed` files elsewhere.
+def manifest_hash(papers: Path) -> str:
+    """Fingerprint of path, size and time of change of every candidate file.
 
     Cheap (nothing is opened), for a sensor: equal hashes mean that nothing needs to be looked at. Raises
     MissingInput when the folder is not there.
     """
     demand_folder(papers)
-    entries = [_manifest_entry(papers / relative, relative) for relative in (*_sweep(papers)[0], INDEX_NAME)]
-    entries += [_manifest_entry(path, str(path)) for path in sorted(listed)]
-    return fingerprint(entries)
+    return fingerprint([_manifest_entry(papers / relative, relative) for relative in (*_sweep(papers)[0], INDEX_NAME)])
 
 
 def manifest_of(files: Iterable[Path]) -> str:
@@ -161,16 +151,9 @@ def is_passed_over(name: str) -> bool:
     return name.startswith((".", "~")) or lowered.endswith(("~", STAGED_SUFFIX)) or lowered in _IGNORED_NAMES
 
 
-def _warn_of_unknown(unknown: list[str], papers: Path) -> None:
-    if unknown:
-        more = f" and {len(unknown) - _MAX_NAMED} more" if len(unknown) > _MAX_NAMED else ""
-        logger.warning(
-            "Passed over in %s, of no known suffix: %s%s. Known are %s.",
-            papers,
-            ", ".join(unknown[:_MAX_NAMED]).encode("utf-8", "replace").decode("utf-8"),
-            more,
-            ", ".join(known_suffixes()),
-        )
+def _some(names: Sequence[str], separator: str) -> str:
+    more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
+    return separator.join(names[:_MAX_NAMED]).encode("utf-8", "replace").decode("utf-8") + more
 
 
 def _leads_out(path: Path, root: Path) -> bool:
@@ -194,7 +177,7 @@ def file_problem(path: Path, limits: ParseLimits) -> str:
     except FileNotFoundError:
         return "does not exist. Put the file there or take its name out of the list."
     except OSError as error:
-        return f"cannot be opened ({error.strerror}). Give this user the right to read it, or remove it."
+        return CANNOT_BE_OPENED.format(reason=error.strerror)
     if not found.st_size:
         return "is empty (0 bytes). Put the paper here again."
     if found.st_size > limits.max_file_mb * _BYTES_PER_MB:
@@ -218,38 +201,33 @@ def _problem(path: Path, root: Path, limits: ParseLimits) -> str:
     return file_problem(path, limits)
 
 
-def _unique_ids(places: Collection[_Place]) -> dict[_Place, str]:
+def _unique_ids(paths: Collection[str]) -> dict[str, str]:
     """The id of each paper: by stem, by path where papers share the stem, with a hash where these are equal too.
 
-    Depends on which papers there are, not on their order or on earlier sweeps.
+    paths: without suffixes. Depends on which papers there are, not on their order or on earlier sweeps.
     """
-    n_with_stem = Counter(safe_id(place.stem) for place in places)
-    ids = {place: stem_id if n_with_stem[stem_id := safe_id(place.stem)] == 1 else place.path_id for place in places}
+    by_stem = {path: safe_id(path.rpartition("/")[2]) for path in paths}
+    n_with_stem = Counter(by_stem.values())
+    ids = {
+        path: stem_id if n_with_stem[stem_id] == 1 else safe_id(path.replace("/", _PATH_SEPARATOR))
+        for path, stem_id in by_stem.items()
+    }
     n_with_id = Counter(ids.values())
     return {
-        place: paper_id if n_with_id[paper_id] == 1 or not place.folder else f"{paper_id}-{_short_hash(place.path)}"
-        for place, paper_id in ids.items()
+        path: paper_id if n_with_id[paper_id] == 1 or "/" not in path else f"{paper_id}-{_short_hash(path)}"
+        for path, paper_id in ids.items()
     }
 
 
-def _warn_of_split_papers(groups: Mapping[_Place, Sequence[PaperFile]], ids: Mapping[_Place, str]) -> None:
-    """Warn when files of one stem but different suffixes lie in different folders: they may be meant as one paper."""
-    by_stem: dict[str, list[_Place]] = {}
-    for place in groups:
-        by_stem.setdefault(place.stem, []).append(place)
-    split = []
-    for stem, places in by_stem.items():
-        suffixes = [{suffix_of(file.path.name) for file in groups[place]} for place in places]
-        if len(places) > 1 and sum(map(len, suffixes)) == len(set.union(*suffixes)):
-            split.append(f"{stem} ({', '.join(ids[place] for place in places[:_MAX_NAMED])})")
-    if split:
-        more = f" and {len(split) - _MAX_NAMED} more" if len(split) > _MAX_NAMED else ""
-        logger.warning(
-            "Taken for different papers, because their files lie in different folders: %s%s. Put the files of one "
-            "paper into one folder.",
-            "; ".join(split[:_MAX_NAMED]),
-            more,
-        )
+def _split_papers(groups: Mapping[str, Sequence[PaperFile]], ids: Mapping[str, str]) -> Iterator[str]:
+    """Stems whose files have different suffixes and lie in different folders: they may be meant as one paper."""
+    by_stem: dict[str, list[str]] = {}
+    for path in groups:
+        by_stem.setdefault(path.rpartition("/")[2], []).append(path)
+    for stem, paths in by_stem.items():
+        suffixes = [{suffix_of(file.path.name) for file in groups[path]} for path in paths]
+        if len(paths) > 1 and sum(map(len, suffixes)) == len(set.union(*suffixes)):
+            yield f"{stem} ({', '.join(ids[path] for path in paths[:_MAX_NAMED])})"
 
 
 def safe_id(stem: str) -> str:

@@ -5,22 +5,20 @@ One that breaks a promise is quarantined, and the other papers go on. What must 
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
 
 import pyarrow as pa
 
 from rag_assets import tables
 from rag_assets.domain import Document, Span, all_boxes
 from rag_assets.errors import UnreadableDocument
-from rag_assets.promises import Offenders, Promise, check_all
 
 
 def demand_promises(document: Document) -> None:
     """Raise UnreadableDocument with the promise that the document breaks, if it breaks one."""
-    for checked in check_all(DOCUMENT_PROMISES, document):
-        if not checked.is_kept:
-            problem = checked.offenders[0]["problem"]
-            raise UnreadableDocument(f"{problem}. Write the file again with the tool that made it, or remove it.")
+    for problem in chain(_page_problems(document), _box_problems(document), _storage_problems(document)):
+        raise UnreadableDocument(f"{problem}. Write the file again with the tool that made it, or remove it.")
 
 
 def _page_problems(document: Document) -> Iterator[str]:
@@ -69,14 +67,3 @@ def _storage_problems(document: Document) -> Iterator[str]:
         tables.to_table(tables.block_rows(document.blocks, {}, document.block_starts), tables.BLOCKS)
     except (pa.ArrowException, OverflowError, UnicodeError) as error:
         yield f"holds a number or a text that no table can hold ({error})"
-
-
-def _as_rows(find: Callable[[Document], Iterable[str]]) -> Callable[[Document], Offenders]:
-    return lambda document: [{"problem": problem} for problem in find(document)]
-
-
-DOCUMENT_PROMISES: list[Promise[Document]] = [
-    Promise("pages_of_the_document", "Every text is on pages that the document has.", _as_rows(_page_problems)),
-    Promise("boxes_are_finite", "Every edge of a box is a number.", _as_rows(_box_problems)),
-    Promise("fits_the_tables", "Every text and number can be written to a table.", _as_rows(_storage_problems)),
-]

@@ -13,7 +13,6 @@ from typing import cast
 
 from rag_assets.domain import Document, Source
 from rag_assets.errors import UnreadableDocument
-from rag_assets.incremental import fingerprint
 from rag_assets.parsing.files.decoding import decoded
 from rag_assets.parsing.files.raw import RawFile
 from rag_assets.settings import ParsingSettings
@@ -21,6 +20,9 @@ from rag_assets.settings import ParsingSettings
 Parse = Callable[[RawFile, ParsingSettings], Document]
 Sniff = Callable[[bytes], bool]
 
+PARSER_VERSION = 10
+"""Part of every fingerprint: raise it for a change that concerns all formats. A change of one parser raises the
+version of its format below."""
 _PACKAGE = "rag_assets.parsing"
 _BEFORE_CONTENT = b"\xef\xbb\xbf \t\r\n"
 """A UTF-8 byte order mark and white space."""
@@ -42,22 +44,12 @@ class Format:
     needs: str = ""
     """The optional dependency, and the package, without which its files cannot be read. The content of such a file is
     not enough, its suffix must fit: a web page named .pdf is a failed download, not a paper."""
-    reads_settings: tuple[str, ...] = ()
-    """Fields of ParsingSettings that its parser reads; papers of other formats are not parsed again for them."""
     version: int = 1
     """Raise it when the parser makes something else of the same file; papers of other formats are left alone."""
 
-    def fingerprint(self, settings: ParsingSettings) -> str:
-        """Changes with everything but the file that a document of this format follows from."""
-        values = settings.model_dump(mode="json", include=set(self.reads_settings))
-        return fingerprint(self.source, *self.parse.split(":"), self.version, values)
 
-
-_PAGED = ("running_header_share",)
 FORMATS = (
-    Format(
-        Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", reads_settings=_PAGED, version=5
-    ),
+    Format(Source.PDF, (".pdf",), "pdf.document:parse_pdf", "pdf.file:looks_like_pdf", version=5),
     Format(
         Source.TEI,
         (".grobid.tei.xml", ".tei.xml", ".tei", ".xml"),
@@ -71,7 +63,6 @@ FORMATS = (
         "docling.document:parse_docling",
         "docling.document:looks_like_docling",
         b"{",
-        reads_settings=_PAGED,
         version=3,
     ),
     Format(
@@ -81,7 +72,6 @@ FORMATS = (
         "docling.convert:looks_like_html",
         b"<",
         needs="docling",
-        reads_settings=_PAGED,
         version=3,
     ),
     Format(
@@ -91,7 +81,6 @@ FORMATS = (
         "docling.convert:looks_like_docx",
         b"PK",
         needs="docling",
-        reads_settings=_PAGED,
         version=3,
     ),
     Format(
@@ -100,11 +89,10 @@ FORMATS = (
         "ade.document:parse_ade",
         "ade.document:looks_like_ade",
         b"{",
-        reads_settings=_PAGED,
         version=4,
     ),
     Format(Source.MARKDOWN, (".md", ".markdown"), "markdown.document:parse_markdown", None, version=7),
-    Format(Source.TEXT, (".txt", ".text"), "text.document:parse_text", None, reads_settings=_PAGED, version=7),
+    Format(Source.TEXT, (".txt", ".text"), "text.document:parse_text", None, version=7),
 )
 _SUFFIXES = sorted(
     {suffix for known in FORMATS for suffix in known.suffixes}, key=lambda suffix: (-len(suffix), suffix)
@@ -145,12 +133,6 @@ def stem_of(name: str) -> str | None:
 def expected_sources(name: str) -> tuple[Source, ...]:
     """The sources that the suffix of a name promises."""
     return tuple(known.source for known in _expected(name))
-
-
-def suffix_rank(name: str) -> int:
-    """Place of a name among those of one format: `x.tei.xml` comes before `x.xml`."""
-    suffix = suffix_of(name)
-    return min((known.suffixes.index(suffix) for known in FORMATS if suffix in known.suffixes), default=len(_SUFFIXES))
 
 
 def parser_of(known: Format) -> Parse:

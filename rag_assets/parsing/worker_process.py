@@ -23,7 +23,6 @@ from rag_assets.settings import ParseLimits
 logger = logging.getLogger(__name__)
 
 _ORPHAN_CHECK_S = 1.0
-_ALARM_GRACE_S = 5.0
 _BYTES_PER_MB = 1_000_000
 _PR_SET_PDEATHSIG = 1
 """From linux/prctl.h: the signal a process gets when the thread that started it ends."""
@@ -71,7 +70,7 @@ def _send(answers: IO[bytes], value: object) -> None:
 
 def _result(work: Callable[[Any], Any], item: Any, limits: ParseLimits) -> Any:
     try:
-        with _alarm(limits.timeout_s + _ALARM_GRACE_S), _memory_limit(limits.max_memory_mb):
+        with _memory_limit(limits.max_memory_mb):
             return work(item)
     except MemoryError:
         return Failure(
@@ -90,20 +89,6 @@ def _result(work: Callable[[Any], Any], item: Any, limits: ParseLimits) -> Any:
             "Please report it with the file.",
             is_worker_lost=False,
         )
-
-
-@contextlib.contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    """Have the system end this process after a while, even if it hangs holding the interpreter."""
-    if not hasattr(signal, "setitimer"):
-        yield
-        return
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 @contextlib.contextmanager

@@ -14,7 +14,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import IO, TypeVar
 
@@ -30,56 +32,55 @@ _START_TIMEOUT_S = 120.0
 
 def run_limited(
     work: Callable[[Item], Result], items: Sequence[Item], limits: ParseLimits, n_workers: int = 0
-) -> Iterator[tuple[int, Result | Failure]]:
+) -> Generator[tuple[int, Result | Failure]]:
     """`work(item)` for every item, in worker processes: (index of the item, result), in the order they finish.
 
     `work` is a function of an importable module; items and results can be pickled. `n_workers` 0 is one per core; no
-    more are started than there are items, and all are ended when the iteration ends or is abandoned. An exception
-    raised by `work` becomes a Failure. Raises RuntimeError when a worker cannot be started at all.
+    more are started than there are items, and all are ended when the iteration ends or is closed. An exception raised
+    by `work` becomes a Failure. Raises RuntimeError when a worker cannot be started at all.
     """
-    todo: queue.SimpleQueue[tuple[int, Item]] = queue.SimpleQueue()
-    for numbered in enumerate(items):
-        todo.put(numbered)
-    done: queue.SimpleQueue[tuple[int, Result | Failure] | Exception] = queue.SimpleQueue()
-    workers = [Worker(limits) for _ in range(min(n_workers or _n_cores(), len(items)))]
-    threads = [threading.Thread(target=_work_off, args=(worker, work, todo, done), daemon=True) for worker in workers]
+    pool = WorkerPool(limits, min(n_workers or _n_cores(), len(items) or 1))
     try:
-        for thread in threads:
-            thread.start()
-        for _ in items:
-            finished = done.get()
-            if isinstance(finished, Exception):
-                raise finished
-            yield finished
+        running = {pool.submit(work, item): index for index, item in enumerate(items)}
+        for finished in as_completed(running):
+            yield running[finished], finished.result()
     finally:
-        for worker in workers:
+        pool.close()
+
+
+class WorkerPool:
+    """Worker processes, each started when it is first needed; may be used by several threads. To be closed."""
+
+    def __init__(self, limits: ParseLimits, n_workers: int) -> None:
+        self._workers = [_Worker(limits) for _ in range(n_workers)]
+        self._idle: queue.LifoQueue[_Worker] = queue.LifoQueue()  # the last one is likely to be started already
+        for worker in self._workers:
+            self._idle.put(worker)
+        self._threads = ThreadPoolExecutor(n_workers)  # live as long as the pool: a worker ends with its first thread
+
+    def submit(self, work: Callable[[Item], Result], item: Item) -> Future[Result | Failure]:
+        """`work(item)` in a worker, when one is free; `work` and `item` as for `run_limited`."""
+        return self._threads.submit(self._run, work, item)
+
+    def close(self) -> None:
+        """End the workers now, whatever they are doing."""
+        for worker in self._workers:
             worker.close()
-        for thread in threads:
-            thread.join()
+        self._threads.shutdown(cancel_futures=True)
 
-
-def _work_off(
-    worker: "Worker",
-    work: Callable[[Item], Result],
-    todo: "queue.SimpleQueue[tuple[int, Item]]",
-    done: "queue.SimpleQueue[tuple[int, Result | Failure] | Exception]",
-) -> None:
-    """The thread of one worker: hand it items until none is left or it is closed."""
-    try:
-        while True:
-            index, item = todo.get_nowait()
-            done.put((index, worker.run(work, item)))
-    except (queue.Empty, _Closed):
-        return
-    except Exception as error:
-        done.put(error)
+    def _run(self, work: Callable[[Item], Result], item: Item) -> Result | Failure:
+        worker = self._idle.get()
+        try:
+            return worker.run(work, item)
+        finally:
+            self._idle.put(worker)
 
 
 class _Closed(Exception):
     """The worker was closed from outside; its results are not wanted any more."""
 
 
-class Worker:
+class _Worker:
     """One worker process, started when it is first needed and replaced after an item that killed it."""
 
     def __init__(self, limits: ParseLimits) -> None:
@@ -91,19 +92,24 @@ class Worker:
     def run(self, work: Callable[[Item], Result], item: Item) -> Result | Failure:
         """The result of `work(item)`, or its failure."""
         process = self._process or self._start()
-        limit = _TimeLimit(process, self._limits.timeout_s)
-        with limit:
-            answer = _ask(process, pickle.dumps((work, item, self._limits)))
+        timeout_s = self._limits.timeout_s
+        deadline_s = time.monotonic() + timeout_s
+        answer = _ask(process, pickle.dumps((work, item, self._limits)), timeout_s)
+        is_late = time.monotonic() >= deadline_s
         if self._is_closed:
             raise _Closed
         result: Result | Failure
         if answer is not None:
             result = answer.value
-        elif limit.has_fired:
-            result = self._too_slow()
+        elif is_late:
+            result = Failure(
+                f"was stopped after {timeout_s:g} s (parsing.limits.timeout_s). Raise the limit if the file is worth "
+                "the wait, or mend it.",
+                is_worker_lost=True,
+            )
         else:
             result = _crashed(process)
-        if limit.has_fired or (isinstance(result, Failure) and result.is_worker_lost):
+        if is_late or (isinstance(result, Failure) and result.is_worker_lost):
             self._end()
         return result
 
@@ -124,20 +130,12 @@ class Worker:
                 stdout=subprocess.PIPE,
                 env={**os.environ, "PYTHONPATH": search_path},
             )
-        with _TimeLimit(process, _START_TIMEOUT_S):
-            answer = _ask(process, b"")
+        answer = _ask(process, b"", _START_TIMEOUT_S)
         if self._is_closed:
             raise _Closed
         if answer is None:
             raise RuntimeError(f"A parse worker could not be started with {sys.executable}; its messages are above.")
         return process
-
-    def _too_slow(self) -> Failure:
-        return Failure(
-            f"was stopped after {self._limits.timeout_s:g} s (parsing.limits.timeout_s). Raise the limit if the file "
-            "is worth the wait, or mend it.",
-            is_worker_lost=True,
-        )
 
     def _end(self) -> None:
         with self._lock:
@@ -150,29 +148,11 @@ class Worker:
                     pipe.close()
 
 
-class _TimeLimit:
-    """Kills a process when time is up, unless the block ends before."""
-
-    def __init__(self, process: "subprocess.Popen[bytes]", seconds: float) -> None:
-        self.has_fired = False
-        self._process = process
-        self._timer = threading.Timer(seconds, self._fire)
-
-    def __enter__(self) -> None:
-        self._timer.start()
-
-    def __exit__(self, *exc_info: object) -> None:
-        self._timer.cancel()
-        self._timer.join()
-
-    def _fire(self) -> None:
-        self.has_fired = True
-        self._process.kill()
-
-
-def _ask(process: "subprocess.Popen[bytes]", message: bytes) -> Answer | None:
-    """The answer to a message; None when the process ends before it has answered."""
+def _ask(process: "subprocess.Popen[bytes]", message: bytes, timeout_s: float) -> Answer | None:
+    """The answer to a message; None when the process ends before it has answered, or is killed because time is up."""
     stdin, stdout = _pipes(process)
+    timer = threading.Timer(timeout_s, process.kill)
+    timer.start()
     try:
         stdin.write(message)
         stdin.flush()
@@ -180,6 +160,9 @@ def _ask(process: "subprocess.Popen[bytes]", message: bytes) -> Answer | None:
     except (OSError, EOFError, ValueError, pickle.UnpicklingError):
         process.kill()
         return None
+    finally:
+        timer.cancel()
+        timer.join()
     return answer if isinstance(answer, Answer) else None
 
 

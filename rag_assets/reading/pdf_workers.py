@@ -7,14 +7,13 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.parsing.worker_process import Failure
-from rag_assets.parsing.workers import Worker
+from rag_assets.parsing.workers import WorkerPool
 from rag_assets.settings import ParseLimits, Settings
 
 Item = TypeVar("Item", bound=Hashable)
@@ -45,11 +44,8 @@ class PdfWorkers:
         own = settings.reading
         limits = {"timeout_s": own.timeout_s, "max_memory_mb": own.max_memory_mb}
         self._limits = ParseLimits(**settings.parsing.limits.model_dump() | limits)
-        # A worker ends with the thread that started it, so each has a thread that lives as long as the pool
-        self._threads = ThreadPoolExecutor(own.max_workers, thread_name_prefix="pdf-pages")
-        self._own = threading.local()
+        self._pool = WorkerPool(self._limits, own.max_workers)
         self._lock = threading.Lock()
-        self._workers: list[Worker] = []
         self._failures: OrderedDict[Hashable, tuple[float, str]] = OrderedDict()
 
     def run(self, work: Callable[[Item], Result], item: Item, pdf: PdfFile) -> Result:
@@ -60,7 +56,7 @@ class PdfWorkers:
         """
         if reason := self._known_failure(item):
             raise DocumentLimit(reason)
-        done = self._threads.submit(self._run, work, item).result()
+        done = self._pool.submit(work, item).result()
         if not isinstance(done, Failure):
             return done
         if not done.is_worker_lost:
@@ -75,19 +71,7 @@ class PdfWorkers:
 
     def close(self) -> None:
         """End the workers, whatever they are doing."""
-        with self._lock:
-            workers, self._workers = self._workers, []
-        for worker in workers:
-            worker.close()
-        self._threads.shutdown(cancel_futures=True)
-
-    def _run(self, work: Callable[[Item], Result], item: Item) -> Result | Failure:
-        worker: Worker | None = getattr(self._own, "worker", None)
-        if worker is None:
-            worker = self._own.worker = Worker(self._limits)
-            with self._lock:
-                self._workers.append(worker)
-        return worker.run(work, item)
+        self._pool.close()
 
     def _known_failure(self, item: Hashable) -> str:
         until, reason = self._failures.get(item, (0.0, ""))

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from rag_assets.domain import Query, QueryOrigin, Usage, summed
 from rag_assets.errors import BudgetExhausted, InvalidSettings, ModelFault
 from rag_assets.hosted.access import ModelName, require_access
+from rag_assets.hosted.asking import FaultPause
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.pauses import FaultPause
 from rag_assets.hosted.prices import require_price
 from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.kept import kept_file
@@ -66,7 +66,7 @@ class QueryPlanner:
         try:
             return self._with_model(question, self._writer) if self._writer else self._without_model(question)
         except (ModelFault, BudgetExhausted) as fault:
-            if self._pause.begins(fault):
+            if self._pause.failed(fault):
                 logger.warning("%r is searched as it is, without queries by a model: %s", question, fault)
             return self._without_model(question)
 

@@ -9,7 +9,7 @@ from rag_assets.settings.stage import StageSettings
 
 
 class ParseLimits(StageSettings):
-    """What one file may cost. A group of its own: when a limit changes, only quarantined papers are parsed again."""
+    """What one file may cost. A group of its own: a changed limit parses only papers again of which a file failed."""
 
     max_file_mb: float = Field(100.0, gt=0, description="Largest file that is opened, in MB (10^6 bytes).")
     max_pages: int = Field(3000, gt=0, description="Most pages of one document.")

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from rag_assets.hosted.side_by_side import ask_each
+from rag_assets.hosted.asking import ask_each
 from rag_assets.incremental import UpdatePlan, fingerprint, plan_update
 from rag_assets.promises import Promise
 from rag_assets.summaries.summarizer import Document, Part, Summarizer
@@ -106,12 +106,13 @@ def _asked(
     report: Callable[[int, int], None],
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Summaries by key, and why there is none by key."""
-    return ask_each(
+    made, left = ask_each(
         ((key, (document, part)) for document, part, key in to_ask),
         lambda one: summarizer.sentence(*one),
         n_at_once,
         lambda n_done: report(n_done, len(to_ask)),
     )
+    return made, {key: str(why) for key, why in left.items()}
 
 
 def _table(wanted: Sequence[tuple[str, str, str]], summaries: Mapping[str, str]) -> pa.Table:

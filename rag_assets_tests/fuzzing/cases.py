@@ -18,7 +18,7 @@ from rag_assets.chunking.updates import ReadingWindow, update_chunks, update_pas
 from rag_assets.embedding.providers import open_embedder
 from rag_assets.errors import UnreadableDocument
 from rag_assets.parsing import corpus
-from rag_assets.parsing.attempts import Attempt, Fingerprints, ParseJob, parse_attempt, ranked
+from rag_assets.parsing.attempts import Attempt, ParseJob, examined, parse_attempt
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.promises import pages_outside
 from rag_assets.parsing.store import DocumentStore
@@ -86,9 +86,9 @@ def run_file(path: Path) -> Ending:
     """The same for a file as it is."""
     store = DocumentStore(path.parent / "kept.sqlite3")
     job = ParseJob(ParsingSettings(), store)
-    paper = ranked(Paper(_PAPER, (PaperFile(path, path.name),)), job.settings)
+    (paper,) = examined(Paper(_PAPER, (PaperFile(path, path.name),)), job.settings)
     try:
-        parsed = parse_attempt(Attempt(paper, Fingerprints("f" * 32, "e" * 32, "d" * 32)), job)
+        parsed = parse_attempt(Attempt(paper), job)
     except UnreadableDocument as error:
         return Ending(QUARANTINED, str(error))
     row = {"paper_id": _PAPER, "status": "parsed", "fingerprint": parsed.fingerprint}

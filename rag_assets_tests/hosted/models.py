@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from rag_assets.hosted.access import ModelName, require_access
-from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.budget import Budget, run_budget
 from rag_assets.hosted.connection import open_connection
 from rag_assets.hosted.structured import StructuredModel
 from rag_assets.settings import ModelAccessSettings, ProviderLimits
@@ -34,11 +34,11 @@ class Colour(BaseModel):
 @contextmanager
 def opened(
     server: WireServer, monkeypatch: pytest.MonkeyPatch, settings: ModelAccessSettings = HURRIED, model: str = ""
-) -> Iterator[tuple[StructuredModel[Colour], RunBudget]]:
+) -> Iterator[tuple[StructuredModel[Colour], Budget]]:
     """A model of the server's provider that is asked for a colour, and the budget its requests are charged to."""
     use_wire_environment(monkeypatch, server)
     name = ModelName(server.protocol_name, model or MODELS[server.protocol_name])
-    budget = RunBudget(settings)
+    budget = run_budget(settings)
     with open_connection(require_access(name.provider), settings, budget) as connection:
         yield (
             StructuredModel(name, connection, Colour, instructions="Name a colour.", max_output_tokens=50),

@@ -15,7 +15,7 @@ from rag_assets.domain import Usage
 from rag_assets.errors import BudgetExhausted, ModelUnavailable, RequestRejected
 from rag_assets.hosted import transport
 from rag_assets.hosted.access import Access
-from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.budget import run_budget
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.structured import StructuredModel
 from rag_assets.settings import ModelAccessSettings, ProviderLimits
@@ -47,7 +47,7 @@ def in_virtual_time(work: Callable[[Connection], Awaitable[None]], settings: Mod
     async def connected() -> None:
         access = Access("openai", None, "http://127.0.0.1:9/v1")
         async with BlockingPortal() as portal, httpx2.AsyncClient() as client:
-            await work(Connection(access, settings, RunBudget(settings), portal, client))
+            await work(Connection(access, settings, run_budget(settings), portal, client))
 
     run_in_virtual_time(connected)
 
@@ -159,8 +159,8 @@ def test_a_budget_of_requests_is_never_passed(monkeypatch: pytest.MonkeyPatch) -
         errors = [str(outcome) for outcome in outcomes if isinstance(outcome, BudgetExhausted)]
         assert len(errors) == 4
         assert set(errors) == {
-            "The run has spent its budget: 3 requests (model_access.budget_requests). What is done is kept, and the "
-            "next run goes on from there; raise the setting to do more in one run."
+            "The run has spent its budget: 3 of 3 requests (model_access.budget_requests). What is done is kept, and "
+            "the next run goes on from there; raise the setting to do more in one run."
         }
 
 
@@ -183,7 +183,7 @@ def test_tokens_and_money_end_a_run_too(limit: dict[str, float], monkeypatch: py
 
 def test_what_was_spent_since_is_not_known_once_a_price_is_not() -> None:
     """Otherwise the cost of a step is shown as 0, or the run fails after its answers were paid for."""
-    budget = RunBudget(HURRIED)
+    budget = run_budget(HURRIED)
     budget.admit()
     budget.charge(Usage(1, 100, 10, 0.01))
     before = budget.spent

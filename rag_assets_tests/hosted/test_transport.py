@@ -7,7 +7,7 @@ import pytest
 from rag_assets.errors import AccessDenied, RequestRejected
 from rag_assets.hosted import transport
 from rag_assets.hosted.access import ModelName, require_access
-from rag_assets.hosted.budget import RunBudget
+from rag_assets.hosted.budget import run_budget
 from rag_assets.hosted.connection import open_connection
 from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.hosted.structured import StructuredModel
@@ -101,7 +101,7 @@ def test_google_s_words_on_two_keys_are_not_repeated(
         server.answer_with(GREEN)
         with (
             caplog.at_level(logging.WARNING),
-            open_connection(require_access("google"), settings, RunBudget(settings)) as connection,
+            open_connection(require_access("google"), settings, run_budget(settings)) as connection,
         ):
             StructuredModel(name, connection, Colour, instructions="", max_output_tokens=50).ask("Which colour?")
 

@@ -2,9 +2,9 @@
 
 import shutil
 import sys
+import unicodedata
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,19 +15,16 @@ from rag_assets.domain import Source
 from rag_assets.errors import InvalidSettings, UnreadableDocument
 from rag_assets.incremental import UpdatePlan
 from rag_assets.parsing import registry
-from rag_assets.parsing.attempts import Attempt, Fingerprints, ParseJob, parse_attempt, ranked
+from rag_assets.parsing.attempts import Attempt, ParseJob, examined, parse_attempt
 from rag_assets.parsing.corpus import (
     block_table,
     documents_of,
     update_parsed_index,
 )
 from rag_assets.parsing.discovery import discover
-from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.promises import pages_outside, quarantined, repeated_paper_ids, text_lost
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.parsing.worker_process import Failure
 from rag_assets.settings import ParseLimits, ParsingSettings, load_settings
-from rag_assets_tests.fuzzing.samples import write_samples
 from rag_assets_tests.kept_entries import contents, damage
 from rag_assets_tests.parsing.pdf.samples import lines, prose, write_pdf
 
@@ -140,6 +137,43 @@ def test_text_stands_in_for_a_tei_that_cannot_be_used_and_the_row_says_so(corpus
     assert "b.tei.xml" in str(rows[1]["notes"])
     assert "c.xml is empty (0 bytes)" in str(rows[2]["notes"])
     assert str(corpus.papers) not in str(rows), "a reason must read the same on every machine"
+
+
+@pytest.mark.parametrize(
+    ("read", "second"),
+    [
+        ("case.MD", "case.md"),
+        ("x.md", "x.markdown"),
+        (unicodedata.normalize("NFD", "Größe.txt"), unicodedata.normalize("NFC", "Größe.txt")),
+        ("x.pdf", "x.txt"),
+    ],
+    ids=["case", "suffix", "unicode form", "content"],
+)
+def test_a_second_file_of_one_name_and_format_is_quarantined_and_the_first_is_read(
+    corpus: Corpus, read: str, second: str
+) -> None:
+    """Dropped without a word, a paper is missing from every answer and no list says why."""
+    for name in (read, second):
+        (corpus.papers / name).write_text(TEI.format("x") if read == "x.pdf" else TEXT.format(name), "utf-8")
+
+    first = corpus.update()
+    again = corpus.update()
+
+    quarantined_row, parsed = sorted(corpus.index.to_pylist(), key=lambda row: row["status"], reverse=True)
+    assert (parsed["status"], parsed["file_path"], parsed["linked_paths"]) == ("parsed", read, [])
+    assert (quarantined_row["status"], quarantined_row["file_path"]) == ("quarantined", second)
+    assert quarantined_row["error"] == (
+        f"{second} is not read: {read} has the same name and the same format. Remove one of them, or rename it if it "
+        "is another paper."
+    )
+    assert len(first.added) == 2
+    assert again.is_noop
+
+    (corpus.papers / read).unlink()
+    corpus.update()
+
+    (alone,) = corpus.index.to_pylist()
+    assert (alone["paper_id"], alone["status"], alone["file_path"]) == (parsed["paper_id"], "parsed", second)
 
 
 def test_without_the_text_fallback_such_papers_are_quarantined(corpus: Corpus) -> None:
@@ -287,18 +321,18 @@ def one_of_each_kind(parsed_once: Corpus, tmp_path: Path) -> Corpus:
     ("source", "reparsed"),
     [
         (Source.TEXT, ("text",)),
-        (Source.MARKDOWN, ("fallen", "notes")),
+        (Source.MARKDOWN, ("fallen", "notes", "tei")),
         (Source.TEI, ("fallen", "tei")),
         (Source.PDF, ("pdf", "tei")),
         (Source.ADE, ()),
     ],
 )
-def test_a_new_version_of_one_parser_parses_the_papers_of_its_format_anew(
+def test_a_new_version_of_one_parser_parses_the_papers_that_have_a_file_of_its_format_anew(
     one_of_each_kind: Corpus, monkeypatch: pytest.MonkeyPatch, source: Source, reparsed: tuple[str, ...]
 ) -> None:
     """A better reader of Markdown must not cost the parsing, chunks and answers of 10,000 TEI papers.
 
-    `tei` has a PDF beside it that was asked for its pages, `fallen` a TEI that failed before its Markdown was read.
+    `tei` has a PDF and Markdown beside it, `fallen` a TEI that failed before its Markdown was read.
     """
     corpus = one_of_each_kind
     raise_version(monkeypatch, source)
@@ -322,60 +356,18 @@ def test_another_order_of_sources_parses_only_papers_of_which_another_file_is_re
     assert corpus.update().is_noop
 
 
-def test_a_pdf_whose_pages_are_not_needed_is_no_part_of_what_a_paper_is_made_of(
-    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Most TEI files with coordinates have their PDF beside them; a new PDF reader changes nothing of theirs."""
-    corpus.put(a__tei__xml=TEI.format("Sheep").replace("<head>", '<pb n="1"/><head>'))
-    write_pdf(corpus.papers / "a.pdf", [lambda canvas: lines(canvas, prose("desert", 8), top=60)])
-    corpus.update()
-    assert corpus.row("a")["page_source"] == "pb"
-
-    raise_version(monkeypatch, Source.PDF)
-
-    assert corpus.update().is_noop
-
-
-def test_a_parser_reads_no_setting_that_its_format_does_not_name(tmp_path: Path) -> None:
-    """A setting that is read but not named would change nothing of the papers that are already parsed."""
-    seen = set()
-    for path in write_samples(tmp_path):
-        known = registry.sniff(path.name, path.read_bytes())
-        read: set[str] = set()
-
-        class Watched(ParsingSettings):
-            def __getattribute__(self, name: str, read: set[str] = read) -> Any:
-                if name in ParsingSettings.model_fields:
-                    read.add(name)
-                return super().__getattribute__(name)
-
-        registry.parser_of(known)(RawFile("a", path.name, path.read_bytes()), Watched())
-
-        assert read - {"limits"} <= set(known.reads_settings), path.name
-        seen.add((known.source, frozenset(read)))
-    assert {source for source, _ in seen} == set(Source)
-    assert {source for source, read in seen if read - {"limits"}} == {
-        Source.TEXT,
-        Source.ADE,
-        Source.PDF,
-        Source.DOCLING,
-    }
-
-
 def test_a_run_that_was_killed_before_it_published_repeats_no_finished_file(corpus: Corpus) -> None:
-    """A night's work must not be lost to a restart; nor a paper that timed out be given its time again."""
+    """A night's work must not be lost to a restart."""
     corpus.put(a__txt=TEXT.format("x"), b__xml=EMPTY_TEI)
     corpus.update()
     store, kept_as = DocumentStore(corpus.documents), str(corpus.row("a")["fingerprint"])
     store.put(kept_as, replace(store.get(kept_as), title="from the cache"))
-    (failed,) = contents(corpus.documents, "failures")
-    store.put_failure(failed, Failure("failed in the run before.", is_worker_lost=False))
     corpus.index = tables.PARSED_INDEX.empty_table()
 
     corpus.update()
 
     assert corpus.row("a")["title"] == "from the cache"
-    assert corpus.row("b")["error"] == "b.xml failed in the run before."
+    assert corpus.row("b")["status"] == "quarantined"
 
 
 def test_a_document_lost_from_the_cache_is_parsed_again(corpus: Corpus) -> None:
@@ -418,7 +410,8 @@ def test_a_file_that_changes_after_it_was_hashed_is_not_parsed(corpus: Corpus, c
     corpus.put(a__tei__xml=TEI.format("Sheep"))
     write_pdf(corpus.papers / "a.pdf", [lambda canvas: lines(canvas, prose("desert", 8), top=60)])
     (found,) = discover(corpus.papers, corpus.settings.limits)
-    attempt = Attempt(ranked(found, corpus.settings), Fingerprints("aa", "bb", "cc"))
+    (paper,) = examined(found, corpus.settings)
+    attempt = Attempt(paper)
     with (corpus.papers / changed).open("ab") as file:
         file.write(b"\n")
 

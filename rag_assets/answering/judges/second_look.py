@@ -13,7 +13,7 @@ from rag_assets.answering.citations.support import Scoring, SupportScorer
 from rag_assets.answering.citations.verification import Outcome, VerifiedClaims
 from rag_assets.answering.judges.base import ClaimJudge, ClaimVerdicts
 from rag_assets.errors import BudgetExhausted, MissingModel, ModelFault
-from rag_assets.hosted.pauses import FaultPause
+from rag_assets.hosted.asking import FaultPause
 from rag_assets.incremental import fingerprint
 from rag_assets.kept import KeptFile
 
@@ -53,7 +53,7 @@ class JudgedSupport:
         try:
             kept, is_cached = self._verdicts([held[nth] for nth in judged])
         except (ModelFault, BudgetExhausted, MissingModel) as fault:
-            if self._pause.begins(fault):
+            if self._pause.failed(fault):
                 logger.warning("The claims of the answer to %r are not judged: %s", question, fault)
             return replace(scoring, unjudged=str(fault))
         supports, whys = list(scoring.supports), [""] * len(held)

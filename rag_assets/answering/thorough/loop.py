@@ -23,7 +23,7 @@ from rag_assets.answering.trace import (
     Step,
 )
 from rag_assets.errors import ModelFault, QuestionBudgetExhausted, RequestRejected
-from rag_assets.hosted.question_budget import QuestionBudget
+from rag_assets.hosted.budget import Budget, question_budget
 from rag_assets.questions import Question
 from rag_assets.settings import ThoroughSettings
 
@@ -72,7 +72,7 @@ class ThoroughPipeline:
         answerer raise, and QuestionBudgetExhausted or RequestRejected where they kept a part from being asked and no
         claim was verified; drafts made until then are in the cache.
         """
-        budget = QuestionBudget(self.settings, self.clock)
+        budget = question_budget(self.settings, self.clock)
         events = self._events(_Work(question, retrieve), budget)
         while True:
             with budget.in_force():  # not while the caller looks at an event: its thread may do other work
@@ -81,7 +81,7 @@ class ThoroughPipeline:
                 return
             yield event
 
-    def _events(self, work: _Work, budget: QuestionBudget) -> Iterator[Event]:
+    def _events(self, work: _Work, budget: Budget) -> Iterator[Event]:
         try:
             yield from self._ask_parts(work, budget)
             yield from self._close_gaps(work, budget)
@@ -93,7 +93,7 @@ class ThoroughPipeline:
             raise work.hindrance
         yield Finished(united(work.question, work.parts, work.asked, tuple(work.steps), self.pipeline))
 
-    def _ask_parts(self, work: _Work, budget: QuestionBudget) -> Iterator[Event]:
+    def _ask_parts(self, work: _Work, budget: Budget) -> Iterator[Event]:
         plan = self.planner.plan(work.question.question)
         work.parts = plan.parts
         described = tuple(part.described for part in plan.parts)
@@ -111,7 +111,7 @@ class ThoroughPipeline:
                 work.steps.append(_step(part, trace))
                 work.asked.append(AskedPart(part, trace, [trace]))
 
-    def _close_gaps(self, work: _Work, budget: QuestionBudget) -> Iterator[Event]:
+    def _close_gaps(self, work: _Work, budget: Budget) -> Iterator[Event]:
         """Search for open parts in other words."""
         tried: set[str] = set()
         for _iteration in range(self.settings.max_iterations):
@@ -144,7 +144,7 @@ class ThoroughPipeline:
         if not trace.result.refused:
             one.trace = trace
 
-    def _ask_whole(self, work: _Work, budget: QuestionBudget) -> Iterator[Event]:
+    def _ask_whole(self, work: _Work, budget: Budget) -> Iterator[Event]:
         """Where no part is answered, the question as it was asked: a plan may take apart what belongs together."""
         if len(work.parts) == 1 or work.is_answered or not work.asked:
             return

@@ -6,7 +6,7 @@ import pytest
 
 from rag_assets.domain import Usage
 from rag_assets.errors import QuestionBudgetExhausted
-from rag_assets.hosted.question_budget import QuestionBudget
+from rag_assets.hosted.budget import question_budget
 from rag_assets.settings import ThoroughSettings
 from rag_assets_tests.answering.thorough.scripted import (
     FALL,
@@ -44,7 +44,7 @@ def test_no_request_is_sent_beyond_the_limit_and_what_was_verified_is_kept(tmp_p
 def test_where_the_budget_leaves_nothing_to_say_the_question_is_left(tmp_path: Path) -> None:
     """A refusal would say that the papers hold no answer, which nobody looked for."""
     with thorough(tmp_path, ScriptedModel(), max_requests=1) as (pipeline, server):
-        with pytest.raises(QuestionBudgetExhausted, match=r"1 requests were made \(answering.thorough.max_requests\)"):
+        with pytest.raises(QuestionBudgetExhausted, match=r"1 of 1 requests \(answering.thorough.max_requests\)"):
             answered(pipeline)
 
         assert len(server.requests) == 1
@@ -72,13 +72,13 @@ def test_tokens_are_a_limit_too(tmp_path: Path, n_paid: int) -> None:
 
 def test_money_is_a_limit_where_prices_are_known() -> None:
     """Few requests can be dear ones. A server on this machine has no prices, so the money is counted here."""
-    budget = QuestionBudget(ThoroughSettings(max_usd=0.03))
+    budget = question_budget(ThoroughSettings(max_usd=0.03))
 
     budget.charge(Usage(1, 100, 10, 0.02))
     budget.admit()
     budget.charge(Usage(1, 100, 10, 0.02))
 
-    with pytest.raises(QuestionBudgetExhausted, match=r"0.03 US dollars were spent \(answering.thorough.max_usd\)"):
+    with pytest.raises(QuestionBudgetExhausted, match=r"0.04 of 0.03 usd \(answering.thorough.max_usd\)"):
         budget.admit()
 
 

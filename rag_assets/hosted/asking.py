@@ -1,0 +1,101 @@
+"""When to stop asking a model that fails, and how to ask it many things side by side."""
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
+from typing import TypeVar
+
+from rag_assets.errors import AccessDenied, BudgetExhausted, ModelFault, QuestionBudgetExhausted, RequestRejected
+
+Asked = TypeVar("Asked")
+Reply = TypeVar("Reply")
+Fault = ModelFault | BudgetExhausted
+PAUSE_S = 300.0
+"""How long an optional model that failed is not asked: an engine may be open for days, and each try may wait for
+time-outs."""
+_MOST_FAILURES_IN_A_ROW = 3
+"""After so many requests that a provider does not answer, the others are not tried."""
+
+
+class FaultPause:
+    """After faults that concern more than one request, nothing is asked for a while; once the budget is spent, never.
+
+    Safe to use from several threads.
+    """
+
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, *, pause_s: float = PAUSE_S, n_in_a_row: int = 1
+    ) -> None:
+        """n_in_a_row: so many faults without a reply between them begin the pause; refused access and a spent budget
+        begin it at once."""
+        self._clock = clock
+        self._pause_s = pause_s
+        self._n_in_a_row = n_in_a_row
+        self._lock = Lock()
+        self._fault: Exception | None = None
+        self._until_s = -math.inf
+        self._n_faults = 0
+
+    def check(self) -> None:
+        """Raises the fault that began the pause, while it lasts."""
+        if self._fault is not None and self._clock() < self._until_s:
+            raise self._fault.with_traceback(None)
+
+    def answered(self) -> None:
+        """Note a reply."""
+        with self._lock:
+            self._n_faults = 0
+
+    def failed(self, fault: Exception) -> bool:
+        """Note a fault; False when it is the one that `check` raised, so that it is told only once."""
+        with self._lock:
+            if fault is self._fault:
+                return False
+            if isinstance(fault, (RequestRejected, QuestionBudgetExhausted)):  # others may be answered
+                return True
+            self._n_faults += 1
+            is_final = isinstance(fault, (AccessDenied, BudgetExhausted))
+            if (is_final or self._n_faults >= self._n_in_a_row) and self._clock() >= self._until_s:
+                pause_s = math.inf if isinstance(fault, BudgetExhausted) else self._pause_s
+                self._fault, self._until_s = fault, self._clock() + pause_s
+            return True
+
+
+def ask_each(
+    things: Iterable[tuple[str, Asked]],
+    ask: Callable[[Asked], Reply],
+    n_at_once: int,
+    report: Callable[[int], None],
+) -> tuple[dict[str, Reply], dict[str, Fault]]:
+    """Replies by key, and by key the fault because of which there is none.
+
+    things: each with its key. report: called with the number of replies after each one. A fault of one thing leaves
+    that one; when the budget is spent, access denied or nothing answers any more, all that remain are left.
+    """
+    pause, lock = FaultPause(pause_s=math.inf, n_in_a_row=_MOST_FAILURES_IN_A_ROW), Lock()
+    replies: dict[str, Reply] = {}
+    left: dict[str, Fault] = {}
+
+    def asked(key: str, thing: Asked) -> None:
+        try:
+            pause.check()
+            reply = ask(thing)
+        except (ModelFault, BudgetExhausted) as fault:
+            pause.failed(fault)
+            left[key] = fault
+            return
+        pause.answered()
+        with lock:
+            replies[key] = reply
+            report(len(replies))
+
+    pool = ThreadPoolExecutor(n_at_once)
+    try:
+        list(pool.map(lambda one: asked(*one), things))
+    except BaseException:  # a bug, or the run is interrupted: what is under way is not waited for
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()
+    return replies, left
