@@ -32,7 +32,7 @@ from rag_assets.parsing.registry import expected_sources, installed_extras
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.settings import ParsingSettings
 
-PARSER_VERSION = 10
+PARSER_VERSION = 11
 """Part of every fingerprint: raise it for a change that concerns all formats. A change of one parser raises the
 version of its format in `registry`."""
 _HASHING_THREADS = 4
