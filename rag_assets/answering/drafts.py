@@ -98,8 +98,6 @@ class DraftAnswer:
     reading: Reading = Reading.STRUCTURED
     n_hallucinated: int = 0
     """Citations that named a source that was not given; they are not among the claims."""
-    n_left_out: int = 0
-    """Parts of the contexts that give orders to a model; they were not shown to it."""
     n_contexts_read: int | None = None
     """The best so many were read, where all of them were more than the model reads; None is all."""
     seconds: float = 0.0

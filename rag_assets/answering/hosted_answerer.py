@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rag_assets.answering.drafts import Background, DraftAnswer, DraftCitation, DraftClaim, Reading, Unmet
 from rag_assets.answering.model_replies.parsing import MendedReply, ModelReply, ReplyClaim, read_tolerantly
 from rag_assets.answering.model_replies.texts import claim_text, is_insufficient, missing_notes
-from rag_assets.answering.prompt_injection.source_fences import SourcesBlock, neutral, sources_block
+from rag_assets.answering.source_fences import SourcesBlock, neutral, sources_block
 from rag_assets.domain import Context
 from rag_assets.errors import ContextTooLong, UnreadableReply
 from rag_assets.hosted.access import ModelName
@@ -112,7 +112,6 @@ class HostedAnswerer:
             usage=reply.usage,
             reading=reading,
             n_hallucinated=_n_hallucinated(output, given),
-            n_left_out=given.n_left_out,
             n_contexts_read=n_read if n_read < len(contexts) else None,
             seconds=reply.seconds,
             raw_reply="" if reading is Reading.STRUCTURED else "\n\n".join(reply.texts),

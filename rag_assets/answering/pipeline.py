@@ -33,7 +33,7 @@ from rag_assets.kept import Kept
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 
-PIPELINE_VERSION = 6
+PIPELINE_VERSION = 7
 """Part of the key of published answers: raise it when the code makes another answer of the same contexts. Search and
 answerers have versions of their own."""
 Retrieve = Callable[[Question, int], Evidence]

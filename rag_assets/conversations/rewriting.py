@@ -1,7 +1,7 @@
-"""A follow-up question becomes one that can be understood alone: by a model where one answers, else by rules.
+"""A follow-up question becomes one that can be understood alone: by a model where one answers, else by two rules.
 
-What is rewritten is only asked of the corpus; its answer is verified as any other. Each rule is a module of its own
-(`paper_references`, `fragments`, `pronouns`), knows one kind of follow-up and says None where it does not apply.
+What is rewritten is only asked of the corpus; its answer is verified as any other. `paper_references` reads "that
+paper", `together` adds the question before to a follow-up with few words of its own.
 """
 
 import json
@@ -12,9 +12,8 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from rag_assets.conversations.fragments import completed
 from rag_assets.conversations.paper_references import about_papers
-from rag_assets.conversations.pronouns import spelled_out
+from rag_assets.conversations.together import with_the_question_before
 from rag_assets.conversations.turns import Rewritten, Turn
 from rag_assets.errors import BudgetExhausted, ModelFault
 from rag_assets.hosted.access import ModelName
@@ -86,8 +85,7 @@ def open_rewriting_model(settings: Settings, connections: Connections) -> Rewrit
 def standalone(question: str, turns: Sequence[Turn], model: RewritingModel | None = None) -> Rewritten:
     """What to ask of the corpus for a question after `turns` (oldest first).
 
-    model: asked where there is one; where it cannot be, and without one, rules decide. When unsure, the question is
-    asked as it stands.
+    model: asked where there is one; where it cannot be, and without one, the rules decide.
     """
     last = list(turns)[-N_READ:]
     if not last or not question.strip():
@@ -96,11 +94,9 @@ def standalone(question: str, turns: Sequence[Turn], model: RewritingModel | Non
 
 
 def _by_rules(question: str, turns: Sequence[Turn]) -> Rewritten:
-    """As it stands where two readings are possible: a wrong one answers a question that nobody asked."""
     return (
         about_papers(question, turns)
-        or completed(question, turns[-1])
-        or spelled_out(question, turns[-1])
+        or with_the_question_before(question, turns[-1])
         or Rewritten.as_it_stands(question)
     )
 

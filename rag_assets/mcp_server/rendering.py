@@ -1,13 +1,13 @@
 """Results as text that is short to read and has the ids to go on with.
 
-What stands in papers is written by strangers. Sentences that give orders to a model are left out, as they are in our
-own prompts, and characters that act on a terminal are replaced.
+What stands in papers is written by strangers. Markers and chat tokens in it are defused, as they are in our own
+prompts, and characters that act on a terminal are replaced.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from rag_assets.answering.drafts import EXTRACTIVE
-from rag_assets.answering.prompt_injection.source_fences import neutral
+from rag_assets.answering.source_fences import neutral
 from rag_assets.answering.wording import (
     AI_WRITTEN,
     claim_note,

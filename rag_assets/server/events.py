@@ -32,7 +32,6 @@ from rag_assets.server.problems import ProblemError
 LOST_CITATIONS: Mapping[Reason, str] = {
     Reason.SOURCE_NOT_GIVEN: "A citation named a text that had not been given to the model.",
     Reason.QUOTE_NOT_FOUND: "A quote does not stand in the paper it names.",
-    Reason.ADDRESSES_A_MODEL: "A quoted text gives orders to a language model.",
 }
 """Why a citation of a published statement was left out, for readers."""
 

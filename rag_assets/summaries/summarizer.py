@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pydantic import BaseModel, Field
 
-from rag_assets.answering.prompt_injection.source_fences import sources_block
+from rag_assets.answering.source_fences import sources_block
 from rag_assets.domain import Context
 from rag_assets.errors import RequestRejected
 from rag_assets.hosted.access import ModelName

@@ -1,14 +1,12 @@
 """Texts in a form in which they can be compared, with the place of every character in the original.
 
 White space, hyphenation at line ends, ligatures, quotation marks and dashes differ between a PDF, its TEI and what a
-model repeats. What is found in the folded form has exact offsets in the original. Used to verify citations, to align a
-text with the pages of its PDF and, with other rules for single characters, to see through disguised letters
-(`answering.prompt_injection`).
+model repeats. What is found in the folded form has exact offsets in the original. Used to verify citations and to align
+a text with the pages of its PDF.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 _SINGLE_QUOTES = "‘’‚‛′`´ʼ"
@@ -32,16 +30,6 @@ class Folded:
 
     text: str
     origins: tuple[int, ...]
-
-    @classmethod
-    def of_pieces(cls, pieces: Iterable[tuple[int, str]]) -> "Folded":
-        """From pieces of folded text, each with the offset of the one character it stands for."""
-        texts: list[str] = []
-        origins: list[int] = []
-        for offset, piece in pieces:
-            texts.append(piece)
-            origins.extend([offset] * len(piece))
-        return cls("".join(texts), tuple(origins))
 
     @classmethod
     def of(cls, original: str) -> "Folded":
@@ -85,8 +73,8 @@ class Folded:
     def without(self, pattern: re.Pattern[str]) -> "Folded":
         """The same with every match of `pattern` taken out."""
         dropped = {i for match in pattern.finditer(self.text) for i in range(*match.span())}
-        kept = ((self.origins[i], char) for i, char in enumerate(self.text) if i not in dropped)
-        return Folded.of_pieces(kept) if dropped else self
+        kept = [i for i in range(len(self.text)) if i not in dropped]
+        return Folded("".join(self.text[i] for i in kept), tuple(self.origins[i] for i in kept))
 
 
 def _fold(character: str) -> str:

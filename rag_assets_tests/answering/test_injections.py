@@ -1,7 +1,7 @@
 """Papers that try to instruct the model, against a model that obeys whatever order it can see.
 
-Two barriers are tested apart: what stands in the prompt (an obedient model sees no order), and what is believed of a
-reply (a model that was turned all the same can publish nothing it was told to say).
+Two barriers are tested apart: what stands in the prompt (nothing in a paper passes for a message, a source or a fence),
+and what is believed of a reply (a model that was turned can publish only what the cited paper says).
 """
 
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ from rag_assets.kept import KeptFile
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, context
-from rag_assets_tests.answering.injections import AFTER, BEFORE, IN_OTHER_LANGUAGES, INJECTIONS, UNNOTICED, Injection
+from rag_assets_tests.answering.injections import BEFORE, IN_OTHER_LANGUAGES, INJECTIONS, Injection
 from rag_assets_tests.hosted.models import HURRIED
 from rag_assets_tests.wire import Reply, WireServer, use_wire_environment
 from rag_assets_tests.wire.exchange import WireRequest
@@ -31,7 +31,7 @@ from rag_assets_tests.wire.quoting_model import quoting_model
 QUESTION = Question(id="q", question="How much did ferritin fall in all groups within a month?")
 HONEST = chunk("smith2020", "In a second trial ferritin fell by 11% in all groups within a month of training.", page=4)
 HARMLESS = Injection(name="none", text="Iron was taken by mouth.", order="", reply="")
-every_injection = pytest.mark.parametrize("injection", INJECTIONS, ids=lambda injection: injection.name)
+IMITATIONS = [injection for injection in INJECTIONS if injection.imitates]
 
 
 def evidence(injection: Injection) -> Evidence:
@@ -72,13 +72,13 @@ def claims(result: QAResult) -> list[tuple[str, str]]:
     return [(claim.text, citation.quote) for claim in result.claims for citation in claim.citations]
 
 
-@every_injection
-def test_a_model_that_obeys_what_it_sees_answers_as_without_the_attempt(
+@pytest.mark.parametrize("injection", IMITATIONS, ids=lambda injection: injection.name)
+def test_what_imitates_a_prompt_is_shown_as_text_of_a_paper(
     injection: Injection, server: WireServer, tmp_path: Path
 ) -> None:
-    """One paper of thousands must not decide what is said about all the others."""
-
+    """A marker or chat token that a model reads as one lets a paper speak as the pipeline."""
     server.answer_by(obeying(injection))
+
     honest = answer_of(tmp_path / "harmless", replace(HARMLESS, is_generated=injection.is_generated))
     result = answer_of(tmp_path / "trying", injection)
 
@@ -88,22 +88,27 @@ def test_a_model_that_obeys_what_it_sees_answers_as_without_the_attempt(
 
 
 @pytest.mark.parametrize("injection", INJECTIONS + IN_OTHER_LANGUAGES, ids=lambda injection: injection.name)
-def test_a_model_that_was_turned_publishes_nothing_it_was_told_to_say(
+def test_a_model_that_was_turned_publishes_only_what_the_paper_says(
     injection: Injection, server: WireServer, tmp_path: Path
 ) -> None:
-    """Filters of wording have holes; what is cited must be found, whatever the model was talked into."""
+    """What an order asks for is published only in its own words, as a quote of the paper that gives it."""
     server.answer_by(lambda _request: Reply(injection.reply))
 
     result = answer_of(tmp_path, injection)
 
-    assert {quote for _, quote in claims(result)} <= {BEFORE, AFTER, HONEST.text}
-    assert "doubled" not in result.answer
+    texts = {injection.paper_id: injection.document, HONEST.paper_id: HONEST.text}
+    for citation in (one for claim in result.claims for one in claim.citations):
+        assert citation.quote in texts[citation.paper_id]
+    assert all("doubled" in injection.document for claim in result.claims if "doubled" in claim.text)
+    assert "mallory.example" not in result.answer
 
 
 def test_a_model_that_obeys_is_turned_by_an_order_that_reaches_it(server: WireServer, tmp_path: Path) -> None:
     """If the model of these tests never acted on an order it sees, they would prove nothing."""
-    server.answer_by(obeying(UNNOTICED))
+    order = next(one for one in INJECTIONS if one.name == "ignore_above")
+    server.answer_by(obeying(order))
 
-    result = answer_of(tmp_path, UNNOTICED)
+    result = answer_of(tmp_path, order)
 
-    assert claims(result) == [("Iron was taken by mouth.", "iron was taken by mouth")]
+    assert all("doubled" in quote for _, quote in claims(result))
+    assert claims(result)

@@ -1,9 +1,9 @@
 """Pairs of a question and the follow-up that comes after its answer, written for this project.
 
-`wanted` lists the right wordings; empty where the follow-up must be asked as it stands. The pairs of every set but
-"development" were written before the rules had read them; "hard" and "held out" led to changes of the rules afterwards.
+`needs` says what a follow-up cannot be understood without: "papers" that the answer cites, "the question before", or
+"nothing"; "nothing" also stands where the question before does not settle what is meant.
 
-    python -m rag_assets_tests.conversations.follow_ups    # how many of each set are read right, left alone, read wrong
+    python -m rag_assets_tests.conversations.follow_ups    # how the follow-ups of each set are read, by what they need
 """
 
 import json
@@ -11,11 +11,11 @@ import sys
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from rag_assets.conversations import Rewritten, Turn, standalone
 
-Verdict = Literal["right", "left alone", "wrong"]
+Needs = Literal["papers", "the question before", "nothing"]
 
 
 @dataclass(frozen=True)
@@ -25,23 +25,20 @@ class FollowUp:
     set: str
     before: str
     cites: tuple[str, ...]
-    claim: str
     follow_up: str
-    wanted: tuple[str, ...]
+    needs: Needs
     papers: tuple[str, ...] = ()
     """That the question is to be restricted to."""
 
     def read(self) -> Rewritten:
         """The follow-up as the rules read it."""
-        answer = {"answer": self.claim, "claims": [{"text": self.claim}], "sources_used": list(self.cites)}
-        return standalone(self.follow_up, [Turn(self.before, Rewritten.as_it_stands(self.before), answer)])
+        turn = Turn(self.before, Rewritten.as_it_stands(self.before), {"sources_used": list(self.cites)})
+        return standalone(self.follow_up, [turn])
 
-    def verdict(self) -> Verdict:
-        """A follow-up that must stay and did is right; one that could have been resolved and was not is left alone."""
+    def given(self) -> Needs:
+        """What the rules add to it."""
         read = self.read()
-        if not read.is_rewritten:
-            return "left alone" if self.wanted else "right"
-        return "right" if read.question in self.wanted and read.paper_ids == self.papers else "wrong"
+        return "papers" if read.paper_ids else "the question before" if read.is_rewritten else "nothing"
 
 
 def follow_ups() -> list[FollowUp]:
@@ -56,10 +53,9 @@ def follow_ups() -> list[FollowUp]:
 def main() -> None:
     pairs = follow_ups()
     for name in dict.fromkeys(pair.set for pair in pairs):
-        of_set = [pair for pair in pairs if pair.set == name]
-        to_resolve = Counter(pair.verdict() for pair in of_set if pair.wanted)
-        to_leave = Counter(pair.verdict() for pair in of_set if not pair.wanted)
-        sys.stdout.write(f"{name}: to be rewritten {dict(to_resolve)}, to be left alone {dict(to_leave)}\n")
+        for needs in get_args(Needs):
+            given = Counter(pair.given() for pair in pairs if pair.set == name and pair.needs == needs)
+            sys.stdout.write(f"{name}, needs {needs}: given {dict(given)}\n")
 
 
 if __name__ == "__main__":

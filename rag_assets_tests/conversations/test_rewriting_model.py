@@ -79,7 +79,7 @@ def test_a_rewriting_that_adds_to_what_was_said_is_not_used(
     with WireServer("openai") as server, rewriting(server, monkeypatch, tmp_path) as model:
         server.answer_with(bad, bad)
 
-        assert standalone(FOLLOW_UP, [LAST], model) == Rewritten.as_it_stands(FOLLOW_UP)
+        assert standalone(FOLLOW_UP, [LAST], model) == standalone(FOLLOW_UP, [LAST])
 
 
 def test_rules_decide_while_the_model_cannot_be_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +90,7 @@ def test_rules_decide_while_the_model_cannot_be_asked(tmp_path: Path, monkeypatc
         first = standalone("How does it score passages?", [LAST], model)
         second = standalone("How does it score passages?", [LAST], model)
 
-    assert first.question == second.question == "How does ColBERT score passages?"
+    assert first.question == second.question == "How does it score passages? (What is ColBERT)"
     assert len(server.requests) == 1
 
 

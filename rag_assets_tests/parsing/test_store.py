@@ -7,7 +7,6 @@ import pytest
 from rag_assets.domain import Block, BlockKind, Box, Cell, Document, PageSource, Source, Span, Zone
 from rag_assets.errors import MissingInput
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.parsing.worker_process import Failure
 from rag_assets_tests.kept_entries import contents, damage
 
 BOX = Box(1, 0.1, 0.2, 0.3, 0.4)
@@ -49,14 +48,11 @@ def test_pruning_keeps_what_is_used_and_nothing_else(tmp_path: Path) -> None:
     store = DocumentStore(tmp_path / "kept.sqlite3")
     store.put(FIRST, DOCUMENT)
     store.put(SECOND, DOCUMENT)
-    store.put_failure(SECOND, Failure("is broken.", is_worker_lost=True))
-    assert store.failure(SECOND) == Failure("is broken.", is_worker_lost=True)
 
     store.prune({FIRST})
 
     assert store.has(FIRST)
     assert not store.has(SECOND)
-    assert store.failure(SECOND) is None
 
 
 def test_a_missing_or_damaged_document_names_the_remedy(tmp_path: Path) -> None:

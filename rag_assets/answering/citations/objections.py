@@ -31,8 +31,6 @@ class Reason(StrEnum):
     """The citation names a chunk that the answerer did not read."""
     QUOTE_NOT_FOUND = "quote not found"
     """The quote does not stand in the chunk it cites."""
-    ADDRESSES_A_MODEL = "addresses a model"
-    """The quote stands there, and gives orders to a model."""
     NO_CITATION = "no citation"
     """The claim has none, or none that held."""
     NO_TEXT = "no text"

@@ -8,13 +8,11 @@ used, and the words published are the source's own. What cannot be verified is d
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from rag_assets.answering.citations.objections import Objection, Reason, checked_claim
 from rag_assets.answering.citations.quote_search import Place, find_quote
 from rag_assets.answering.citations.quoted_text import QuotedText
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.answering.prompt_injection.detection import instruction_spans
 from rag_assets.domain import Chunk, Citation, Claim, LeftOut, all_boxes, page_label, span_at, spans_between
 
 _NO_CITATION = Objection(Reason.NO_CITATION, "no quote of it stands in the paper it names")
@@ -147,15 +145,7 @@ def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Ch
     found = find_quote(proposed.quote, chunk.text)
     if not found:
         return Reason.QUOTE_NOT_FOUND
-    orders = _instruction_spans(chunk.text)
-    if any(place.start < end and start < place.end for place in found for start, end in orders):
-        return Reason.ADDRESSES_A_MODEL
     return [(chunk, place) for place in found]
-
-
-@lru_cache(maxsize=64)
-def _instruction_spans(text: str) -> list[tuple[int, int]]:
-    return instruction_spans(text)
 
 
 def _citation(chunk: Chunk, place: Place) -> Citation:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pydantic import BaseModel, Field
 
-from rag_assets.answering.prompt_injection.source_fences import sources_block
+from rag_assets.answering.source_fences import sources_block
 from rag_assets.answering.thorough.plans import OtherWords, Part, Plan, Planner
 from rag_assets.answering.thorough.rules import PLANNER_VERSION, RulePlanner, is_about, other_than
 from rag_assets.domain import Context

@@ -126,7 +126,6 @@ def _merged(attempts: Sequence[Attempt]) -> Attempt:
             first.draft,
             claims=tuple(claim for one in attempts for claim in one.draft.claims),
             n_hallucinated=sum(one.draft.n_hallucinated for one in attempts),
-            n_left_out=sum(one.draft.n_left_out for one in attempts),
         ),
         is_cached=all(one.is_cached for one in attempts),
         verified=VerifiedClaims(tuple(outcome for one in attempts for outcome in one.verified.outcomes)),

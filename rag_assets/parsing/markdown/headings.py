@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 
 from rag_assets.parsing.conventions.heading_lines import numbered_heading_lines
-from rag_assets.parsing.conventions.latex_tables import latex_tables
+from rag_assets.parsing.conventions.latex_rows import plain_rows
 from rag_assets.text.heading_numbers import heading_depth, number_styles
 from rag_assets.text.section_names import is_plain_section_name
 
@@ -52,10 +52,8 @@ def _seen(lines: Sequence[str]) -> list[str]:
             fence = mark[1]
             seen.append(_HIDDEN)
         else:
-            is_hidden = bool(line.strip()) and _NOT_PROSE.match(line) is not None
+            is_hidden = bool(line.strip()) and (_NOT_PROSE.match(line) is not None or plain_rows(line) is not None)
             seen.append(_HIDDEN if is_hidden else line.strip())
-    for start, table in latex_tables(lines).items():
-        seen[start : table.end] = [_HIDDEN] * (table.end - start)
     return seen
 
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Literal
 
 from rag_assets.domain import BlockKind, Cell
 from rag_assets.parsing.conventions.html_tables import HtmlTable, split_tables
-from rag_assets.parsing.conventions.latex_cells import LatexTable
-from rag_assets.parsing.conventions.latex_tables import latex_tables
+from rag_assets.parsing.conventions.latex_rows import plain_rows
 from rag_assets.parsing.conventions.superscripts import lowered, raised_after
 from rag_assets.parsing.conventions.table_rows import (
     table_lines,
@@ -33,7 +32,6 @@ _MAX_NESTING = 60
 _FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*(.*)")
 _FOOTNOTE_MARK = re.compile(r"\[\^([^\]\s]+)\]")
 _DROPPED_ELEMENTS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
-_LATEX = "latex_table"
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<[!?][^<>]*>")
 
 
@@ -74,7 +72,6 @@ def _parser(dialect: Dialect) -> "MarkdownIt":
     if dialect == "ade":
         return parser.disable(["code", "lheading", "html_block", "reference", "blockquote", "autolink"])
     parser.block.ruler.before("reference", "footnote", _footnote_rule, {"alt": ["paragraph"]})
-    parser.block.ruler.before("footnote", "latex_table", _latex_rule, {"alt": ["paragraph"]})
     return parser.enable("strikethrough")
 
 
@@ -97,21 +94,6 @@ def _footnote_rule(state: "StateBlock", start: int, _end: int, silent: bool) -> 
     return True
 
 
-def _latex_rule(state: "StateBlock", start: int, end: int, silent: bool) -> bool:
-    """Lines with a table in LaTeX, read before CommonMark takes a backslash off every row end."""
-    if _LATEX not in state.env:
-        state.env[_LATEX] = latex_tables(state.src.split("\n"))
-    found = state.env[_LATEX].get(start)
-    if found is None or found.end > end:
-        return False
-    if not silent:
-        state.line = found.end
-        token = state.push(_LATEX, "", 0)
-        token.meta = {"pieces": found.pieces}
-        token.map = [start, found.end]
-    return True
-
-
 def _parts(nodes: Iterable["SyntaxTreeNode"]) -> Iterator[MarkdownPart]:
     for node in nodes:
         yield from _block(node)
@@ -122,7 +104,8 @@ def _block(node: "SyntaxTreeNode") -> Iterator[MarkdownPart]:
         case "heading":
             yield MarkdownPart(BlockKind.HEADING, _text(node), level=int(node.tag[1]))
         case "paragraph":
-            yield MarkdownPart(BlockKind.FIGURE if _is_image_alone(node) else BlockKind.PARAGRAPH, _text(node))
+            kind = BlockKind.FIGURE if _is_image_alone(node) else BlockKind.PARAGRAPH
+            yield from (MarkdownPart(kind, text) for text in _paragraphs(node))
         case "bullet_list" | "ordered_list":
             yield MarkdownPart(BlockKind.LIST, "\n".join(_list_lines(node, "")))
         case "fence" | "code_block":
@@ -134,8 +117,6 @@ def _block(node: "SyntaxTreeNode") -> Iterator[MarkdownPart]:
             yield MarkdownPart(BlockKind.TABLE, "\n".join(table_lines(cells)), cells=cells)
         case "html_block":
             yield from _html_parts(node.content)
-        case "latex_table":
-            yield from _latex_parts(node.meta["pieces"])
         case "footnote_definition":
             yield MarkdownPart(BlockKind.FOOTNOTE, plain_line(node.content))
         case _:
@@ -146,6 +127,12 @@ def _is_image_alone(paragraph: "SyntaxTreeNode") -> bool:
     pieces = [piece for inline in paragraph.children for piece in inline.children]
     seen = [piece for piece in pieces if piece.type != "softbreak" and piece.content.strip() + piece.type != "text"]
     return bool(seen) and all(piece.type == "image" for piece in seen)
+
+
+def _paragraphs(node: "SyntaxTreeNode") -> list[str]:
+    """The text of a paragraph; of a table in LaTeX, each row is a paragraph."""
+    rows = plain_rows("\n".join(inline.content for inline in node.children))
+    return [_text(node)] if rows is None else rows
 
 
 def _text(node: "SyntaxTreeNode") -> str:
@@ -190,7 +177,7 @@ def _item_lines(item: "SyntaxTreeNode", indent: str, mark: str) -> Iterator[str]
     """The item's own text on one line after its mark; what is nested in it follows, indented."""
     own = [child for child in item.children if child.type == "paragraph"]
     nested = [child for child in item.children if child.type != "paragraph"]
-    yield (indent + mark + " ".join(_text(child) for child in own).replace("\n", " ")).rstrip()
+    yield (indent + mark + " ".join(text for child in own for text in _paragraphs(child)).replace("\n", " ")).rstrip()
     for child in nested:
         if child.type in ("bullet_list", "ordered_list"):
             yield from _list_lines(child, indent + "  ")
@@ -212,27 +199,7 @@ def _html_parts(source: str) -> Iterator[MarkdownPart]:
             cells = tuple(with_inferred_header(piece.cells))
             yield MarkdownPart(BlockKind.TABLE, "\n".join(table_lines(cells)), title=piece.caption, cells=cells)
         else:
-            yield from (part for part in _text_parts(_TAG.sub(" ", piece)) if part.text)
-
-
-def _text_parts(text: str) -> Iterator[MarkdownPart]:
-    """Text within HTML, which Markdown leaves as it is: tables in LaTeX, and paragraphs between them."""
-    lines, at = text.split("\n"), 0
-    for start, found in latex_tables(lines).items():
-        yield _paragraph("\n".join(lines[at:start]))
-        yield from _latex_parts(found.pieces)
-        at = found.end
-    yield _paragraph("\n".join(lines[at:]))
-
-
-def _paragraph(text: str) -> MarkdownPart:
-    return MarkdownPart(BlockKind.PARAGRAPH, " ".join(html.unescape(text).split()))
-
-
-def _latex_parts(pieces: Iterable[str | LatexTable]) -> Iterator[MarkdownPart]:
-    for piece in pieces:
-        if isinstance(piece, LatexTable):
-            text = "\n".join(table_lines(piece.cells))
-            yield MarkdownPart(BlockKind.TABLE, text, title=piece.caption, cells=piece.cells)
-        else:
-            yield MarkdownPart(BlockKind.PARAGRAPH, plain_line(piece))
+            text = html.unescape(_TAG.sub(" ", piece))
+            rows = plain_rows(text)
+            paragraphs = [" ".join(text.split())] if rows is None else rows
+            yield from (MarkdownPart(BlockKind.PARAGRAPH, one) for one in paragraphs if one)

@@ -15,7 +15,7 @@ from rag_assets.parsing.conventions.running_text import PlacedLine, running
 from rag_assets.parsing.conventions.sections import OpenSections
 from rag_assets.parsing.files.decoding import decoded
 from rag_assets.parsing.files.raw import RawFile
-from rag_assets.parsing.text.lines import Line, Paragraph, lines_of, paragraphs_of, with_tables
+from rag_assets.parsing.text.lines import Line, Paragraph, lines_of, paragraphs_of
 from rag_assets.settings import ParsingSettings
 from rag_assets.text.heading_numbers import heading_depth, number_styles
 from rag_assets.text.section_names import (
@@ -39,6 +39,8 @@ _MAX_FRONT_SECTION = 4
 _MAX_BACK_SECTION = 4
 """Paragraphs of an abstract, or of acknowledgements: after more of them the next heading was not recognised."""
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d|https?:|\bdoi\b|et al\b")
+_CELL_EDGE = " | "
+"""Between the cells of a table in LaTeX, see `latex_rows`: a row is neither title nor heading."""
 _PROSE_CHARS = 300
 _CHARS_PER_YEAR = 400
 """An entry of a reference list has a year, a link or an "et al." at least this often; prose does not."""
@@ -51,7 +53,7 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
     for binary content and DocumentLimit for more than `limits.max_pages` pages.
     """
     source = decoded(file.content)
-    pages = [with_tables(page) for page in lines_of(source.text)]
+    pages = lines_of(source.text)
     max_pages = settings.limits.max_pages
     if len(pages) > max_pages:
         raise DocumentLimit(
@@ -87,7 +89,7 @@ def _title_index(paragraphs: Sequence[Paragraph]) -> int | None:
         text = paragraph.text
         n_letters = sum(character.isalpha() for character in text)
         if (
-            paragraph.cells
+            _CELL_EDGE in text
             or len(text) not in _TITLE_CHARS
             or n_letters < _MIN_LETTER_SHARE * len(text)
             or " " not in text
@@ -121,7 +123,7 @@ def _numbered_headings(paragraphs: Sequence[Paragraph]) -> frozenset[int]:
 
 def _line_of(paragraph: Paragraph) -> str:
     """A paragraph as one line; one of several lines, or a long one, only as the start of prose."""
-    is_short = paragraph.n_lines == 1 and not paragraph.cells and len(paragraph.text) <= _MAX_HEADING_CHARS
+    is_short = paragraph.n_lines == 1 and _CELL_EDGE not in paragraph.text and len(paragraph.text) <= _MAX_HEADING_CHARS
     return paragraph.text if is_short else f"{paragraph.text[:_MAX_HEADING_CHARS]} ..."
 
 
@@ -150,18 +152,17 @@ class _Reader:
         self._is_in_references = False
 
     def place(self, paragraph: Paragraph, index: int) -> _Placed:
-        if index != self._title_at and not paragraph.cells and self._is_heading(paragraph, index):
+        if index != self._title_at and self._is_heading(paragraph, index):
             self._enter(paragraph.text)
             return _Placed(paragraph, BlockKind.HEADING, self._sections.path, self._sections.zone)
         self._n_since_heading += 1
         self._leave_if_over(paragraph)
         zone = Zone.FRONT if index < self._n_front else self._sections.zone
-        kind = BlockKind.TABLE if paragraph.cells else BlockKind.PARAGRAPH
-        return _Placed(paragraph, kind, self._sections.path, zone)
+        return _Placed(paragraph, BlockKind.PARAGRAPH, self._sections.path, zone)
 
     def _is_heading(self, paragraph: Paragraph, index: int) -> bool:
         text = paragraph.text
-        if paragraph.n_lines != 1 or len(text) > _MAX_HEADING_CHARS:
+        if paragraph.n_lines != 1 or _CELL_EDGE in text or len(text) > _MAX_HEADING_CHARS:
             return False
         if index in self._numbered or is_plain_section_name(text):
             return index in self._numbered or looks_like_heading(text)
@@ -195,12 +196,4 @@ def _block(placed: _Placed) -> Block:
     paragraph = placed.paragraph
     ends = [offset for offset, _ in paragraph.pages[1:]] + [len(paragraph.text)]
     spans = tuple(Span(start, end, page, page) for (start, page), end in zip(paragraph.pages, ends, strict=True))
-    return Block(
-        placed.kind,
-        paragraph.text,
-        placed.section_path,
-        placed.zone,
-        spans,
-        title=paragraph.title,
-        cells=paragraph.cells,
-    )
+    return Block(placed.kind, paragraph.text, placed.section_path, placed.zone, spans)

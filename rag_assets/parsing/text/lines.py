@@ -5,11 +5,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag_assets.domain import Cell
 from rag_assets.parsing.conventions.hyphenation import Vocabulary, ends_in_broken_word, glued
-from rag_assets.parsing.conventions.latex_cells import LatexTable
-from rag_assets.parsing.conventions.latex_tables import latex_tables
-from rag_assets.parsing.conventions.table_rows import table_lines
+from rag_assets.parsing.conventions.latex_rows import plain_rows
 from rag_assets.text.section_names import is_section_name
 
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\x0b\x85\u2028\u2029]")
@@ -30,10 +27,6 @@ class Line:
     text: str
     page: int | None
     """1-based; None in a text without form feeds."""
-    cells: tuple[Cell, ...] = ()
-    """Of a table, whose rows are the lines of `text`; empty for anything else."""
-    title: str = ""
-    """Caption of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,48 +39,26 @@ class Paragraph:
     n_lines: int
     n_source_chars: int
     """Characters of its lines before they were joined, a line end counted as one."""
-    cells: tuple[Cell, ...] = ()
-    """As of a line: a table is a paragraph of its own."""
-    title: str = ""
 
 
 def lines_of(text: str) -> list[list[Line]]:
-    """The lines of each page; a form feed begins a new page. Empty lines are kept, they part paragraphs."""
+    """The lines of each page; a form feed begins a new page. Empty lines are kept, they part paragraphs.
+
+    A line with a row of a table in LaTeX becomes its plain text, between empty lines.
+    """
     pages = text.split("\f")
     if len(pages) > 1 and not pages[-1].strip():
         pages.pop()
     numbers = range(1, len(pages) + 1) if "\f" in text else [None]
     return [
-        [Line(" ".join(line.split()), number) for line in _LINE_BREAK.split(page)]
+        [Line(text, number) for line in _LINE_BREAK.split(page) for text in _plain(line)]
         for number, page in zip(numbers, pages, strict=True)
     ]
 
 
-def with_tables(page: Sequence[Line]) -> list[Line]:
-    """The lines of a page; those of a table in LaTeX become one line with cells, between empty lines."""
-    tables = latex_tables([line.text for line in page])
-    found: list[Line] = []
-    at = 0
-    while at < len(page):
-        if at in tables:
-            found += _lines_of_table(tables[at].pieces, page[at].page)
-            at = tables[at].end
-        else:
-            found.append(page[at])
-            at += 1
-    return found
-
-
-def _lines_of_table(pieces: Sequence[str | LatexTable], page: int | None) -> list[Line]:
-    """Each piece between empty lines."""
-    lines = [Line("", page)]
-    for piece in pieces:
-        if isinstance(piece, LatexTable):
-            lines.append(Line("\n".join(table_lines(piece.cells)), page, piece.cells, piece.caption))
-        else:
-            lines.append(Line(" ".join(piece.split()), page))
-        lines.append(Line("", page))
-    return lines
+def _plain(line: str) -> list[str]:
+    rows = plain_rows(line)
+    return [" ".join(line.split())] if rows is None else ["", *(part for row in rows for part in (row, ""))]
 
 
 def paragraphs_of(pages: Sequence[Sequence[Line]]) -> list[Paragraph]:
@@ -148,8 +119,6 @@ def _continues(before: str, line: str, width: int) -> bool:
 
 def _runs_on(before: Sequence[Line], after: Sequence[Line]) -> bool:
     """Whether a paragraph at the end of a page goes on at the top of the next."""
-    if before[-1].cells or after[0].cells:
-        return False
     last, first = before[-1].text, after[0].text
     return not _ENDS_SENTENCE.search(last) and not is_section_name(last) and first[0].islower()
 
@@ -160,6 +129,4 @@ def _joined(run: Sequence[Line], vocabulary: Vocabulary) -> Paragraph:
         text = glued(text, line.text, vocabulary)
         if line.page != pages[-1][1]:
             pages.append((len(text) - len(line.text), line.page))
-    return Paragraph(
-        text, tuple(pages), len(run), sum(len(line.text) + 1 for line in run) - 1, run[0].cells, run[0].title
-    )
+    return Paragraph(text, tuple(pages), len(run), sum(len(line.text) + 1 for line in run) - 1)

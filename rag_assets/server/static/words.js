@@ -9,7 +9,6 @@ const VERIFICATION = {
 const DROPPED = {
   "source not given": "it named a source that was not read",
   "quote not found": "its quote does not stand in the paper",
-  "addresses a model": "its quote gives orders to a language model",
   "no citation": "nothing in the papers carries it",
   "no text": "it said nothing",
   "number missing": "a number of it stands in none of its quotes",

@@ -36,8 +36,8 @@ def test_a_follow_up_shows_what_was_asked_in_its_place(page: Page, live_shelf: L
     reworded = ask(page, "And in a mild winter?")
     restricted = ask(page, "And in that paper, which birds were affected first?")
 
-    expect(reworded.locator(".asked")).to_contain_text("did herons lose in a mild winter?")
-    expect(reworded.locator(".asked")).to_contain_text("Completed from the question before.")
+    expect(reworded.locator(".asked")).to_contain_text(f"And in a mild winter? ({HERON_QUESTION.rstrip('?')})")
+    expect(reworded.locator(".asked")).to_contain_text("Asked together with the question before it")
     expect(restricted.locator(".asked")).to_have_text('"that paper" is read as herons, cited by the answer before.')
 
 

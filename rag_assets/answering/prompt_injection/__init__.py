@@ -1,1 +1,0 @@
-"""Keeps text of papers from steering the model that reads it."""

@@ -1,1 +1,0 @@
-"""Tests of what papers say to the models that read them."""
