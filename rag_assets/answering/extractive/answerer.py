@@ -7,6 +7,7 @@ published in `publishing`.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Self
 
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
@@ -31,7 +32,7 @@ from rag_assets.incremental import fingerprint
 from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 70
+EXTRACTIVE_VERSION = 71
 
 
 class ExtractiveAnswerer:
@@ -58,12 +59,13 @@ class ExtractiveAnswerer:
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
         if asks_for_summary(question) and not asks_about_publication(question):
-            return summary(question, contexts)
+            return summary(question, contexts, self._settings.max_claims)
         parts, missing = question_parts(question), self._missing_names(question, contexts)
         told = [part for part in parts if asks_about_publication(part.text) or not self._is_refused(part, missing)]
-        settled = settled_parts(told, contexts, self._reader)
+        draft = partial(self._draft_of_sentences, question, missing=missing)
+        settled = settled_parts(told, contexts, self._reader, lambda part, own: draft([part], own).claims)
         left = [part for part in parts if all(part != one.part for one in settled)]
-        of_sentences = self._draft_of_sentences(question, left, contexts, missing) if left else DraftAnswer()
+        of_sentences = draft(left, contexts) if left else DraftAnswer()
         return with_settled(of_sentences, settled, parts, self._settings.max_claims)
 
     def _draft_of_sentences(
@@ -113,7 +115,7 @@ class ExtractiveAnswerer:
         return tuple(dict.fromkeys(word for word in words if word not in names))
 
     def _candidates(self, question: str, parts: Sequence[QuestionPart], contexts: Sequence[Context]) -> list[Candidate]:
-        """All that may be published for a question: what only announces is left out here, since summaries want it."""
+        """All that may be published for a question; sentences that only announce are left out."""
         found = (one for find in self._kinds_of_candidates() for one in find(contexts, question))
         told = [one for one in found if not only_announces(one.text, question)]
         return with_definitions_kept(told, [part.text for part in parts])

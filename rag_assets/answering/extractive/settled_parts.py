@@ -1,34 +1,37 @@
-"""The parts of a question that are answered without comparing sentences: by title pages, and by what a paper found.
+"""The parts of a question that are answered by themselves: by title pages, and what a named work found by that work.
 
 "Who wrote A, and how many took part in it?" has one such part; the other one is left to the sentences (`answerer`).
 What both say becomes one answer here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.answering.drafts import DraftAnswer, DraftClaim, TokenReader
 from rag_assets.answering.extractive.named_works import is_name_of_a_work, papers_named
 from rag_assets.answering.extractive.publication import asks_about_a_work, names_a_paper, publication_claims
-from rag_assets.answering.extractive.summary import findings, findings_in, names_a_subject
+from rag_assets.answering.extractive.summary import names_a_subject
 from rag_assets.domain import Context
-from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_findings, findings_of
+from rag_assets.questions import QuestionPart, asks_about_publication, findings_of
+
+FindSentences = Callable[[QuestionPart, Sequence[Context]], Sequence[DraftClaim]]
+"""part, contexts -> the sentences of these contexts that answer it, best first."""
 
 
 @dataclass(frozen=True)
 class SettledPart:
-    """A part of a question that no sentence is compared for, and its answer."""
+    """A part of a question that the sentences of other papers may not answer, and its answer."""
 
     part: QuestionPart
     claims: tuple[DraftClaim, ...]
-    """Best first; none for authors that no title page names."""
+    """Best first; none for authors that no title page names, or for a work that is only cited."""
 
 
 def settled_parts(
-    parts: Sequence[QuestionPart], contexts: Sequence[Context], reader: TokenReader
+    parts: Sequence[QuestionPart], contexts: Sequence[Context], reader: TokenReader, find_sentences: FindSentences
 ) -> tuple[SettledPart, ...]:
-    """The parts that a title page or the findings of a paper answer. A part that asks for authors is among them even
-    without an answer, because no sentence may answer it.
+    """The parts that ask what title pages say, or what a named work found. A part that asks for authors, or for a work
+    that is only cited, is among them even without an answer, because no sentence may answer it.
 
     A part that names no paper is asked of those that answer the parts before it: "and where do the authors work?".
     """
@@ -37,7 +40,7 @@ def settled_parts(
     for part in parts:
         before = {papers[cited.chunk_id] for one in settled for claim in one.claims for cited in claim.citations}
         asked_of = [one for one in contexts if one.paper_id in before] if before and not _names_one(part) else contexts
-        if (found := _settled(part, asked_of, reader)) is not None:
+        if (found := _settled(part, asked_of, reader, find_sentences)) is not None:
             settled.append(found)
     return tuple(settled)
 
@@ -75,16 +78,14 @@ def _names_one(part: QuestionPart) -> bool:
     return names_a_paper(part.text) if asks_about_publication(part.text) else names_a_subject(part.text)
 
 
-def _settled(part: QuestionPart, contexts: Sequence[Context], reader: TokenReader) -> SettledPart | None:
+def _settled(
+    part: QuestionPart, contexts: Sequence[Context], reader: TokenReader, find_sentences: FindSentences
+) -> SettledPart | None:
     if asks_about_publication(part.text):
         claims = publication_claims(part.text, part.searched, contexts, reader)
         return SettledPart(part, tuple(claims)) if claims or asks_about_a_work(part.text) else None
     thing = findings_of(part.text)
-    named, is_name = papers_named(thing, contexts), is_name_of_a_work(thing)
-    if named or is_name:
-        claims = findings_in([one for one in contexts if one.paper_id in named])
-    elif asks_for_findings(part.text):
-        claims = findings(part.searched if _names_one(part) else part.text, contexts)
-    else:
+    named = papers_named(thing, contexts)
+    if not named and not is_name_of_a_work(thing):
         return None
-    return SettledPart(part, tuple(claims)) if claims or is_name else None
+    return SettledPart(part, tuple(find_sentences(part, [one for one in contexts if one.paper_id in named])))
