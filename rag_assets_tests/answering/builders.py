@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.drafts import PaperText, PrecededText
+from rag_assets.answering.drafts import PaperText, PrecededText, Readers
 from rag_assets.domain import Box, Chunk, Context, Evidence, Span
 
 
@@ -112,3 +112,8 @@ class Says:
     def scores(self, question: str, sentences: Sequence[PrecededText]) -> NDArray[np.float32]:
         self.read += sentences
         return np.array([self._scores.get(one.text, self._others) for one in sentences], np.float32)
+
+
+def readers(tokens: WordReader | None = None) -> Readers:
+    """Readers of whom the one of sentences prefers none: what is relevant by words stays so."""
+    return Readers(tokens or WordReader(), Says({}, others=0.5))

@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.domain import Context, ContextPassage, ContextUnit, UnitKind
 from rag_assets.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import WordReader, chunk, context
+from rag_assets_tests.answering.builders import WordReader, chunk, context, readers
 
 FUSION = chunk(
     "fusion",
@@ -25,7 +24,7 @@ QUESTION = "What is the constant k of reciprocal rank fusion?"
 
 
 def answerer(**changes: object) -> ExtractiveAnswerer:
-    return ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(**changes), min_sources=2)  # type: ignore[arg-type]
+    return ExtractiveAnswerer(readers(), ExtractiveSettings(**changes), min_sources=2)  # type: ignore[arg-type]
 
 
 def test_the_best_sentence_of_each_of_two_papers_is_quoted() -> None:
@@ -60,7 +59,7 @@ def test_passages_are_read_as_they_are_stored() -> None:
     """Passages that are encoded anew take a tenth of a second of every answer."""
     reader = WordReader()
 
-    draft = ExtractiveAnswerer(Readers(reader), ExtractiveSettings(), min_sources=2).draft(QUESTION, [context(FUSION)])
+    draft = ExtractiveAnswerer(readers(reader), ExtractiveSettings(), min_sources=2).draft(QUESTION, [context(FUSION)])
 
     assert draft.claims
     assert FUSION.text not in reader.exactly_read
@@ -298,7 +297,7 @@ def test_a_sentence_behind_what_the_model_reads_is_scored_too() -> None:
     reader = WordReader(longest=20)
     text = f"{'Many lists have been merged by many authors in many ways. ' * 3}{FUSION.text}"
 
-    draft = ExtractiveAnswerer(Readers(reader), ExtractiveSettings(), min_sources=1).draft(
+    draft = ExtractiveAnswerer(readers(reader), ExtractiveSettings(), min_sources=1).draft(
         QUESTION, [context(chunk("long", text))]
     )
 

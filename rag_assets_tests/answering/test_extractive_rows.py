@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
+from rag_assets.answering.extractive.row_matching import RowMatcher
 
 from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.extractive.row_matching import RowMatcher
 from rag_assets.answering.extractive.rows import likely_rows, rows_of, table_rows
 from rag_assets.domain import Chunk, Context, ContextPassage
 from rag_assets.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import Says, WordReader, chunk, context
+from rag_assets_tests.answering.builders import Says, WordReader, chunk, context, readers
 
 MODELS = chunk(
     "models",
@@ -70,7 +70,7 @@ def test_of_a_wide_row_only_what_was_asked_is_published_and_all_of_it_quoted() -
 
 def test_a_row_that_is_published_passes_verification() -> None:
     """What verification drops leaves the question without an answer."""
-    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(), min_sources=1)
+    answerer = ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=1)
     for question, source in (
         ("What BLEU does the ConvS2S model reach?", MODELS),
         ("Which dose did Turner 2000 use?", WIDE),
@@ -90,7 +90,7 @@ def test_a_row_needs_a_cell_that_says_something() -> None:
 
 def test_rows_can_be_switched_off() -> None:
     """A corpus whose tables were read badly is better off without."""
-    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(table_rows=False), min_sources=1)
+    answerer = ExtractiveAnswerer(readers(), ExtractiveSettings(table_rows=False), min_sources=1)
 
     assert answerer.draft("What BLEU does the ConvS2S model reach?", [context(MODELS)]).claims == ()
 
@@ -143,7 +143,7 @@ def test_a_row_answers_before_sentences_about_the_same() -> None:
         "prose",
         "The ConvS2S model and the BLEU that it reaches are described in the second table of this paper at length.",
     )
-    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(), min_sources=1)
+    answerer = ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=1)
     contexts = [context(prose), context(MODELS)]
 
     first = answerer.draft("What BLEU does the ConvS2S model reach?", contexts).claims[0]
@@ -175,7 +175,7 @@ def test_a_row_is_published_below_its_caption_and_its_heading() -> None:
 
 def test_a_row_that_is_stated_as_it_stands_passes_verification() -> None:
     """A matrix names each row in every other one: the names of its columns are no other rows."""
-    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(), min_sources=1)
+    answerer = ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=1)
     question = "What is the correlation of ferritin with iron?"
 
     draft = answerer.draft(question, [context(MATRIX)])
@@ -211,7 +211,7 @@ def test_of_rows_with_the_same_name_the_one_below_the_heading_that_is_named_come
     )
     question = "What was the score of Lund among those who were at school in the first wave?"
 
-    draft = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(), min_sources=1).draft(
+    draft = ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=1).draft(
         question, [read(scores)]
     )
 
@@ -232,7 +232,7 @@ def test_a_part_that_a_row_answers_is_not_named_as_unanswered() -> None:
     question = "When does basalt form, and what score does ConvS2S reach in the translation of weather reports?"
     basalt = chunk("geology", "Basalt forms when lava cools quickly at the surface of the earth.")
 
-    draft = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(), min_sources=1).draft(
+    draft = ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=1).draft(
         question, [context(basalt), read(MODELS)]
     )
 

@@ -9,7 +9,7 @@ from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.named_works import papers_named, writers_asked_for
 from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Context, PaperFacts
 from rag_assets.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import WordReader, chunk, context
+from rag_assets_tests.answering.builders import chunk, context, readers
 
 SHEEP_PAGE = chunk(
     "lund2019",
@@ -33,7 +33,7 @@ FOUND = (context(SHEEP), page(GOAT_PAGE), page(SHEEP_PAGE))
 
 
 def draft(question: str, *contexts: Context) -> DraftAnswer:
-    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(min_relevance=0.3), min_sources=1)
+    answerer = ExtractiveAnswerer(readers(), ExtractiveSettings(min_relevance=0.3), min_sources=1)
     return answerer.draft(question, contexts or FOUND)
 
 

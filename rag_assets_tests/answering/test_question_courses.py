@@ -7,11 +7,9 @@ import pytest
 from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import DraftAnswer, Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.extractive.comparison import compared_sides
 from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Context, PaperFacts
-from rag_assets.questions import asks_for_summary
 from rag_assets.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import WordReader, chunk, context
+from rag_assets_tests.answering.builders import WordReader, chunk, context, readers
 
 SHEEP_PAGE = chunk(
     "lund2019",
@@ -31,7 +29,7 @@ def page(of: Chunk) -> Context:
 
 
 def draft(question: str, *contexts: Context) -> DraftAnswer:
-    return ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(min_relevance=0.3), min_sources=1).draft(
+    return ExtractiveAnswerer(readers(), ExtractiveSettings(min_relevance=0.3), min_sources=1).draft(
         question, contexts
     )
 
@@ -136,7 +134,7 @@ def test_a_paper_that_a_question_describes_in_its_own_words_is_meant() -> None:
 def test_the_passages_that_tell_which_paper_is_meant_are_read_as_they_are_stored() -> None:
     """Encoding them anew took most of the time of such an answer."""
     reader = WordReader()
-    answerer = ExtractiveAnswerer(Readers(reader), ExtractiveSettings(min_relevance=0.3), min_sources=1)
+    answerer = ExtractiveAnswerer(readers(reader), ExtractiveSettings(min_relevance=0.3), min_sources=1)
 
     found = answerer.draft(
         "Who wrote the study of sheep bled twice at three pastures?", [page(SHEEP_PAGE), context(SHEEP)]
@@ -302,94 +300,3 @@ def test_nothing_but_a_title_page_says_who_wrote_a_paper() -> None:
     """ "We examined ferritin" is no author."""
     assert draft("Who wrote the paper on ferritin in sheep?", context(SHEEP)).claims == ()
     assert draft("Who wrote the paper on salt in penguins?", page(SHEEP_PAGE)).claims == ()
-
-
-def test_a_summary_says_what_was_asked_done_found_and_what_limits_it() -> None:
-    """The sentences nearest to "summarise" are about summaries."""
-    answer = draft("Summarise the paper on ferritin in mountain sheep.", context(GOAT_PAGE), context(SHEEP))
-
-    assert [claim.text.split()[0] for claim in answer.claims] == ["We", "Forty", "Ferritin", "A"]
-    assert answer.unanswered == ()
-
-
-@pytest.mark.parametrize("aim", ["We examined ferritin in mountain sheep.", "This paper examines ferritin in sheep."])
-def test_a_summary_keeps_the_aim_that_is_no_answer_to_other_questions(aim: str) -> None:
-    """A sentence that only announces is left out of other answers, and is the one that says what was asked."""
-    paper = chunk("lund2019", f"{aim} Ferritin rose in all the mountain sheep of the herd.")
-
-    overview = draft("Give me a short overview of the study of ferritin in sheep.", context(paper))
-    answer = draft("How does ferritin change in mountain sheep?", context(paper))
-
-    assert aim in [claim.text for claim in overview.claims]
-    assert aim not in [claim.text for claim in answer.claims]
-
-
-def test_a_summary_says_the_main_figure_of_the_paper_itself() -> None:
-    """ "Ferritin decreased" is what a reader could guess; what others found is not what the paper found."""
-    found = chunk(
-        "lund2019",
-        "Results show that ferritin in mountain sheep fell by winter. "
-        "Results show that ferritin in mountain sheep fell by 31% in winter. "
-        "Results show that ferritin in mountain sheep fell by 55% in valleys (Moe et al., 2012).",
-    )
-
-    answer = draft("Summarise the paper on ferritin in mountain sheep.", context(found))
-
-    assert "Results show that ferritin in mountain sheep fell by 31% in winter." in [one.text for one in answer.claims]
-    assert all("55%" not in claim.text for claim in answer.claims[:1])
-
-
-def test_a_summary_names_what_no_sentence_says() -> None:
-    """Half a summary that looks whole misleads."""
-    half = chunk("lund2019", "We examined ferritin in mountain sheep at three pastures in the north of the country.")
-
-    answer = draft("Summarise the paper on ferritin in mountain sheep.", context(half))
-
-    assert len(answer.claims) == 1
-    assert answer.unanswered == ("what was done", "what was found", "what limits it")
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "What is the paper on sheep about?",
-        "Give a summary of the study",
-        "Summarize it",
-        "Can you sum up the work on sheep?",
-    ],
-)
-def test_requests_for_a_summary_are_recognised(question: str) -> None:
-    """They are asked in several ways."""
-    assert asks_for_summary(question)
-    assert not asks_for_summary("What is ferritin about to do?")
-    assert not asks_for_summary("How do the pastures sum up to three?")
-    assert not asks_for_summary("Why is the mean no good summary of the scores?")
-    assert not asks_for_summary("How did the authors summarise the data?")
-
-
-def test_both_sides_of_a_comparison_are_answered() -> None:
-    """An answer about one side alone looks whole."""
-    sheep = chunk("a", "The ferritin of mountain sheep was clearly low in the dry winter of that year.")
-    goats = chunk("b", "The ferritin of valley goats was clearly high in the mild winter of that year.")
-
-    both = draft("Compare the ferritin of mountain sheep and valley goats.", context(sheep), context(goats))
-    one = draft("Compare the ferritin of mountain sheep and reindeer.", context(sheep), context(goats))
-
-    assert {claim.citations[0].chunk_id for claim in both.claims} == {sheep.chunk_id, goats.chunk_id}
-    assert both.unanswered == ()
-    assert one.unanswered == ("reindeer",)
-
-
-@pytest.mark.parametrize(
-    ("question", "sides"),
-    [
-        ("Compare A1 and B2 on tables.", ["A1", "B2"]),
-        ("How do sheep and goats differ in winter?", ["sheep", "goats"]),
-        ("How does copper compare to iron?", ["copper", "iron"]),
-        ("What is the difference in weight between sheep and goats?", ["sheep", "goats"]),
-        ("What do sheep and goats eat?", []),
-    ],
-)
-def test_the_sides_of_a_comparison(question: str, sides: list[str]) -> None:
-    """Words that are compared with nothing must not be looked for."""
-    assert list(compared_sides(question)) == sides

@@ -31,11 +31,6 @@ def summary(question: str, contexts: Sequence[Context], max_claims: int) -> Draf
     return DraftAnswer(unanswered=(NO_ABSTRACT.format(papers=", ".join(sorted(meant))),))
 
 
-def names_a_subject(question: str) -> bool:
-    """Whether a question about a whole paper has words that tell which one it means."""
-    return bool(_subject(question))
-
-
 def _of_abstracts(contexts: Sequence[Context], question: str) -> list[Candidate]:
     """The sentences below the heading of an abstract, or in a paragraph that begins with "Abstract"."""
     return [
