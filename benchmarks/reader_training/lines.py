@@ -7,7 +7,7 @@ will be asked about. A question file names lines by their numbers, which hold fo
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
 
 from rag_assets.answering.citations.table_quotes.rows import SEPARATOR, Table, TableRow

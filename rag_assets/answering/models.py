@@ -5,7 +5,6 @@ first question, its `identity` is known before.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer
 from rag_assets.answering.compression import CompressedAnswerer

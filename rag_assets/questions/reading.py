@@ -21,7 +21,7 @@ look for one word behind another."""
 _ASKING = r"(?:how|what|which|why|who|whom|whose|when|where|whether)"
 _AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|can|could|should|will|would)"
 _PREPOSITION = r"(?:in|of|for|on|with|by|at|from|to|among|during|under|against|between|over|after)"
-_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
+_SENTENCE_END = re.compile(r"(?<=[?!])\s+|(?<=\.)\s+(?=[A-Z])")
 _NEW_QUESTION = re.compile(
     rf"[,;]?\s+and,?\s+(?=(?:{_PREPOSITION}\s+)?{_ASKING}\b)|[,;]\s+(?:but|while|whereas)\s+(?={_ASKING}\b)"
     rf"|[,;]\s+and\s+(?={_AUXILIARY}\b)|,\s+(?=how\s+(?:many|much|long|old|often|far|large)\b)|;\s+(?:and\s+)?",
@@ -30,6 +30,7 @@ _NEW_QUESTION = re.compile(
 """What stands between two questions."""
 _AND_FIRST = re.compile(r"^(?:and|but|also),?\s+", re.IGNORECASE)
 _ASKS = re.compile(rf"\b{_ASKING}\b|^{_AUXILIARY}\b|\?$", re.IGNORECASE)
+_BEGINS = re.compile(rf"(?:{_PREPOSITION}\s+)?(?:{_ASKING}|{_AUXILIARY})\b|.*\?$", re.IGNORECASE | re.DOTALL)
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 _POINTS_BACK = re.compile(r"\b(?:it|its|they|them|their|this|these|he|she|his|her)\b", re.IGNORECASE)
 _LEAST_ALONE, _LEAST_POINTING_BACK = 2, 5
@@ -70,6 +71,7 @@ def read(question: str) -> QuestionReading:
     texts = [_AND_FIRST.sub("", text.strip(" ?;")) + "?" for text in _asked_in(question)]
     parts = [_part(text, text if _means_something(text) else question) for text in texts]
     is_compound = 1 < len(parts) <= MOST_PARTS and all(_is_long_enough(part.searched) for part in parts)
+    is_compound = is_compound and any(part.searched != question for part in parts)
     return QuestionReading(tuple(parts) if is_compound else (whole,), kinds)
 
 
@@ -88,7 +90,7 @@ def _asked_in(question: str) -> list[str]:
     found: list[str] = []
     for sentence in _SENTENCE_END.split(question):
         for text in _NEW_QUESTION.split(sentence):
-            if found and not (_ASKS.search(text) and _ASKS.search(found[-1])):
+            if found and not (_BEGINS.match(text) and _ASKS.search(found[-1])):
                 found[-1] = f"{found[-1]} {text}"
             else:
                 found.append(text)

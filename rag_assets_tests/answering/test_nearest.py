@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from rag_assets.answering.citations.support import EmbeddedSupport
 from rag_assets.answering.drafts import MOST_NEAREST, REFUSAL, DraftAnswer, DraftCitation, DraftClaim, Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.extractive.candidates import candidate
-from rag_assets.answering.extractive.relevance import Part
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.thorough.plans import Part as PlannedPart
 from rag_assets.answering.thorough.union import AskedPart, united

@@ -5,9 +5,10 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.citations.verification import verify
-from rag_assets.answering.drafts import DraftAnswer, Readers
+from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Context, PaperFacts
+from rag_assets.questions import Kind, read
 from rag_assets.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import WordReader, chunk, context, readers
 
@@ -29,9 +30,7 @@ def page(of: Chunk) -> Context:
 
 
 def draft(question: str, *contexts: Context) -> DraftAnswer:
-    return ExtractiveAnswerer(readers(), ExtractiveSettings(min_relevance=0.3), min_sources=1).draft(
-        question, contexts
-    )
+    return ExtractiveAnswerer(readers(), ExtractiveSettings(min_relevance=0.3), min_sources=1).draft(question, contexts)
 
 
 @pytest.mark.parametrize(
@@ -52,18 +51,6 @@ def test_the_title_page_of_the_paper_that_is_named_says_who_wrote_it(question: s
     assert answer.claims[0].citations[0].quote == line
 
 
-def test_who_wrote_two_papers_is_answered_from_both_title_pages() -> None:
-    """The authors of the first paper looked like those of both."""
-    found = [context(SHEEP), page(GOAT_PAGE), page(SHEEP_PAGE)]
-
-    both = draft("Who wrote the study of copper in valley goats and the paper on ferritin in sheep?", *found)
-    one = draft("Who wrote the study of iodine in lowland cows and the paper on ferritin in sheep?", *found)
-
-    assert [claim.text for claim in both.claims] == ["Authors: Berit Moe; Carl Ness", "Authors: Ada Lund; Berit Moe"]
-    assert [claim.text for claim in one.claims] == ["Authors: Ada Lund; Berit Moe"]
-    assert one.unanswered == ("Who wrote the study of iodine in lowland cows?",)
-
-
 @pytest.mark.parametrize(
     "question",
     [
@@ -77,7 +64,8 @@ def test_authors_and_something_else_are_both_answered(question: str) -> None:
 
     said = ["Authors: Ada Lund; Berit Moe", "Forty sheep were recruited in spring and bled twice."]
     in_order = said if question.startswith("Who") else said[::-1]
-    assert [claim.text[: len(begins)] for claim, begins in zip(answer.claims, in_order, strict=False)] == in_order
+    assert len(answer.claims) == 2
+    assert all(text in claim.text for claim, text in zip(answer.claims, in_order, strict=True))
     assert answer.unanswered == ()
 
 
@@ -227,14 +215,6 @@ def test_a_date_is_quoted_with_the_next_line() -> None:
     assert [claim.text for claim in verify(answer, {paper.chunk_id: paper}, question).claims] == ["Date: 2020-02-26"]
 
 
-def test_what_a_paper_found_is_told_by_its_conclusions() -> None:
-    """The sentence nearest to "what did the study find" may be of what others found, or of what was done."""
-    answer = draft("What did the study of ferritin in mountain sheep find?", context(GOAT_PAGE), context(SHEEP))
-
-    assert [claim.text for claim in answer.claims] == ["Ferritin in mountain sheep decreased in all groups by winter."]
-    assert answer.unanswered == ()
-
-
 @pytest.mark.parametrize(
     "question",
     [
@@ -248,19 +228,6 @@ def test_findings_of_a_paper_that_is_not_there_are_not_told(question: str) -> No
     answer = draft(question, context(GOAT_PAGE), context(SHEEP))
 
     assert "Ferritin in mountain sheep decreased in all groups by winter." not in [one.text for one in answer.claims]
-
-
-def test_further_findings_are_those_of_the_same_paper() -> None:
-    """ "And what did the study find?" names no paper: the first one that was found answered it."""
-    goats = chunk(
-        "moe2021", "We examined copper in valley goats. Copper in valley goats decreased in all herds by summer."
-    )
-    found = [context(SHEEP), context(goats), page(GOAT_PAGE), page(SHEEP_PAGE)]
-
-    answer = draft("Who wrote the paper on copper in valley goats, and what did the study find?", *found)
-
-    said = [claim.text for claim in answer.claims]
-    assert said == ["Authors: Berit Moe; Carl Ness", "Copper in valley goats decreased in all herds by summer."]
 
 
 def test_many_lines_of_title_pages_leave_room_for_the_other_half() -> None:
@@ -300,3 +267,57 @@ def test_nothing_but_a_title_page_says_who_wrote_a_paper() -> None:
     """ "We examined ferritin" is no author."""
     assert draft("Who wrote the paper on ferritin in sheep?", context(SHEEP)).claims == ()
     assert draft("Who wrote the paper on salt in penguins?", page(SHEEP_PAGE)).claims == ()
+
+
+def test_a_summary_is_the_abstract_of_the_paper_that_is_meant() -> None:
+    """Sentences from the middle of a paper tell nobody what it is about."""
+    abstract = "Sheep lose ferritin in mountain winters. We bled forty of them twice in a year."
+    lund = replace(context(chunk("lund2019", abstract)), section_title="Abstract")
+    moe = replace(
+        context(chunk("moe2021", "Goats store copper in all the valleys of the land.")), section_title="Abstract"
+    )
+
+    answer = draft("Summarise the paper on ferritin in mountain sheep.", moe, context(SHEEP), lund)
+
+    assert [claim.text for claim in answer.claims] == [abstract]
+    assert answer.unanswered == ()
+
+
+def test_an_abstract_without_a_heading_is_known_by_its_label() -> None:
+    """Papers of which only the text is left have no headings."""
+    paper = chunk(
+        "lund2019",
+        "Abstract: Sheep lose ferritin in mountain winters.\n\nFerritin was first measured in sheep in the old days.",
+    )
+
+    answer = draft("Summarise the paper on ferritin in sheep.", context(paper))
+
+    assert [claim.text for claim in answer.claims] == ["Sheep lose ferritin in mountain winters."]
+
+
+def test_a_paper_without_an_abstract_is_not_summarised_and_that_is_said() -> None:
+    """Any other sentence of it would look like its summary."""
+    answer = draft("Summarise the paper on ferritin in mountain sheep.", context(GOAT_PAGE), context(SHEEP))
+
+    assert answer.claims == ()
+    assert answer.unanswered == (
+        "No abstract of lund2019 was found, and without a model a summary is quoted from the abstract.",
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the paper on sheep about?",
+        "Give a summary of the study",
+        "Summarize it",
+        "Can you sum up the work on sheep?",
+    ],
+)
+def test_requests_for_a_summary_are_recognised(question: str) -> None:
+    """They are asked in several ways."""
+    assert Kind.SUMMARY in read(question).kinds
+    assert Kind.SUMMARY not in read("What is ferritin about to do?").kinds
+    assert Kind.SUMMARY not in read("How do the pastures sum up to three?").kinds
+    assert Kind.SUMMARY not in read("Why is the mean no good summary of the scores?").kinds
+    assert Kind.SUMMARY not in read("How did the authors summarise the data?").kinds

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.candidates import Candidate, candidate

@@ -8,6 +8,7 @@ import pytest
 
 from rag_assets.answering.drafts import MOST_NEAREST
 from rag_assets.answering.extractive.candidates import candidate
+from rag_assets.answering.extractive.publishing import claims_of
 from rag_assets.answering.extractive.relevance import Part
 from rag_assets.answering.extractive.selection import Selection, is_new
 from rag_assets_tests.answering.builders import chunk, context
@@ -45,7 +46,13 @@ def near(selection: Selection) -> list[str]:
         ([[0.9, 0.1, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.1, 0.1]], 1),
         ([[0.5, 0.1, 0.1, 0.1, 0.1]], 0),
     ],
-    ids=["one part", "two parts", "two parts that one sentence answers", "a part that nothing answers", "below the floor"],
+    ids=[
+        "one part",
+        "two parts",
+        "two parts that one sentence answers",
+        "a part that nothing answers",
+        "below the floor",
+    ],
 )
 def test_one_claim_stands_beside_the_best_ones_of_the_parts(parts: list[list[float]], n_claims: int) -> None:
     """More of them hide the one that answers."""
@@ -95,7 +102,7 @@ def test_what_the_answer_says_is_not_said_again() -> None:
     ids=["the same", "other figures", "negated", "the other direction"],
 )
 def test_another_papers_opposite_finding_is_no_repetition(other: str, is_new_there: bool) -> None:
-    """A reader who sees one side takes it for what the papers say. Within one paper it is the same finding told twice."""
+    """A reader who sees one side takes it for what all papers say."""
     said = "The drug lowered the pressure of 40 patients in the trial."
     one, another = (context(chunk(paper, text)) for paper, text in (("one", said), ("other", other)))
     first = candidate(one, 0, 0, len(said))
@@ -111,3 +118,22 @@ def test_what_is_published_together_with_a_claim_is_not_shown_again() -> None:
     next_one = candidate(within, 0, len(SENTENCES[0]) + 1, len(within.text))
 
     assert not is_new(next_one, [with_next])
+
+
+@pytest.mark.parametrize(
+    ("second", "third", "n_sentences"), [(0.35, 0.0, 2), (0.25, 0.0, 1), (0.4, 0.35, 3), (0.0, 0.35, 1)]
+)
+def test_a_sentence_behind_the_best_one_that_is_nearly_as_sure_is_quoted_with_it(
+    second: float, third: float, n_sentences: int
+) -> None:
+    """The second half of a reason often stands in the next sentence. A claim is a stretch without gaps."""
+    within = context(chunk("farm", " ".join(SENTENCES)))
+    starts = [within.text.index(one) for one in SENTENCES]
+    candidates = [candidate(within, 0, start, start + len(one)) for one, start in zip(SENTENCES, starts, strict=True)]
+    part = Part("part?", np.array([0.9, second, third, 0.0, 0.0], np.float32))
+    selection = Selection(candidates, [part], [within], floor=0.6, max_claims=4)
+    selection.choose(min_papers=1)
+
+    (claim,) = claims_of(selection.published(), [within])
+
+    assert claim.text == " ".join(SENTENCES[:n_sentences])

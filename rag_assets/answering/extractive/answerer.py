@@ -9,14 +9,15 @@ from dataclasses import replace
 from typing import Self
 
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
-from rag_assets.answering.extractive.candidates import sentences
+from rag_assets.answering.extractive.candidates import Candidate, sentences
 from rag_assets.answering.extractive.named_works import is_name_of_a_work, papers_named
 from rag_assets.answering.extractive.publishing import claims_of
-from rag_assets.answering.extractive.relevance import AskedPart, read_closely
+from rag_assets.answering.extractive.relevance import AskedPart, Part, read_closely
 from rag_assets.answering.extractive.rows import table_rows
 from rag_assets.answering.extractive.selection import Selection
 from rag_assets.answering.extractive.summary import summary
 from rag_assets.answering.extractive.title_pages import asks_about_a_work, names_a_paper, publication_claims
+from rag_assets.answering.extractive.unmentioned import unmentioned
 from rag_assets.answering.names.missing import MissingName, missing_names
 from rag_assets.domain import Context
 from rag_assets.incremental import fingerprint
@@ -25,6 +26,11 @@ from rag_assets.settings import ExtractiveSettings
 
 EXTRACTIVE_VERSION = 1
 """Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
+_SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
+"""A part whose best candidate is less relevant than that is not answered where its paper does not speak of so many of
+the part's words."""
+_SHARE_OF_NO_ANSWER = 0.4
+"""Of the floor: the relevance that the best candidate is then brought down to, so that it is shown as near."""
 Claims = tuple[DraftClaim, ...]
 
 
@@ -98,6 +104,7 @@ class ExtractiveAnswerer:
             return DraftAnswer(unanswered=tuple(part.text for part in parts))
         asked = [AskedPart(part, _papers_that_may_answer(part, contexts)) for part in parts]
         candidates, scored = read_closely(asked, candidates, self._readers)
+        scored = [self._doubted(one, part, candidates, contexts) for one, part in zip(parts, scored, strict=True)]
         selection = Selection(candidates, scored, contexts, floor=self._settings.min_relevance, max_claims=max_claims)
         selection.choose(min_papers=self._min_sources)
         return DraftAnswer(
@@ -105,6 +112,20 @@ class ExtractiveAnswerer:
             unanswered=selection.unanswered_parts(),
             nearest=tuple(claims_of(selection.nearest(), contexts)),
         )
+
+    def _doubted(
+        self, asked: QuestionPart, part: Part, candidates: Sequence[Candidate], contexts: Sequence[Context]
+    ) -> Part:
+        """The part; with all candidates below the floor where its best one is not sure and the paper of that one does
+        not speak of several words of the part. A sentence may hold most words of a question and answer another one."""
+        best = int(part.relevance.argmax())
+        most, floor = float(part.relevance[best]), self._settings.min_relevance
+        if not floor <= most < _SURE_FROM:
+            return part
+        own = [one for one in contexts if one.paper_id == candidates[best].paper_id]
+        if len(unmentioned(asked.text, own, self._readers.tokens)) < _UNMENTIONED_WORDS:
+            return part
+        return replace(part, relevance=part.relevance * (_SHARE_OF_NO_ANSWER * floor / most))
 
 
 def _papers_that_may_answer(part: QuestionPart, contexts: Sequence[Context]) -> frozenset[str] | None:

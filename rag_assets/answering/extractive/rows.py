@@ -61,7 +61,9 @@ def heading_of(table: Table, row: TableRow) -> str:
 def _is_named(row: TableRow, asked: Set[str]) -> bool:
     """Whether the question has a word of the row's name, and the row holds more than that name."""
     names = chain.from_iterable(terms_of(name) for name in row.names if len(name.split()) <= _MAX_NAME_WORDS)
-    return any(_holds(asked, term) for term in names) and any(cell.is_value or cell.position for cell in row.cells)
+    return any(_holds(asked, term) for term in names) and any(
+        cell.text and (cell.is_value or cell.position) for cell in row.cells
+    )
 
 
 def _holds(terms: Set[str], term: str) -> bool:

@@ -22,6 +22,9 @@ _FURTHER_SHARE, _OTHER_PAPER_SHARE = 0.7, 0.9
 _FURTHER_CLAIMS = 1
 """Claims of the same papers beside the best ones of the parts; sentences that follow each other are one claim. A second
 further one seldom holds the answer, and hides it (docs/adr/0051)."""
+_NEIGHBOUR_SHARE = 0.5
+"""Of the floor: from this relevance on, a sentence right before or behind the best one of a part is quoted with it, as
+far as a claim may be long. An answer may go on in the next sentence (docs/adr/0055)."""
 _ANSWERED_SHARE = 0.8
 """A part is not called open where a published candidate has this share of the floor: "27 of 5,040 reviews were kept"
 answers how many were kept, and out of how many."""
@@ -53,6 +56,8 @@ class Selection:
         self._best: Relevances = np.max([part.relevance for part in parts], axis=0)
         self._order: list[int] = np.argsort(-self._best, kind="stable").tolist()
         self.chosen: list[int] = []
+        self._n_best = 0
+        """The first so many of the chosen are the best ones of the parts."""
 
     def choose(self, *, min_papers: int) -> None:
         """The best candidate of each part, one of another paper where too few papers are quoted, then the next best."""
@@ -62,7 +67,8 @@ class Selection:
                 self.chosen.append(best)
         if not self.chosen:
             return
-        n_claims = len(self.chosen) + _FURTHER_CLAIMS
+        self._n_best = len(self.chosen)
+        n_claims = self._n_best + _FURTHER_CLAIMS
         while len(papers := self._papers()) < min_papers:
             other = next((i for i in self._order if self._candidates[i].paper_id not in papers and self._fits(i)), None)
             if other is None:
@@ -80,12 +86,20 @@ class Selection:
         return tuple(part.text for part in self._parts if not any(part.relevance[i] >= enough for i in self.chosen))
 
     def published(self) -> list[tuple[Candidate, float]]:
-        """The chosen candidates with their relevance, best first."""
-        return [(self._candidates[i], self.relevance(i)) for i in self.chosen]
+        """The chosen candidates with their relevance, best first; then the neighbours of the best ones."""
+        best = [self._candidates[i] for i in self.chosen[: self._n_best]]
+        found = self._chosen()
+        for i in self._order if found else ():
+            if self._best[i] < _NEIGHBOUR_SHARE * self._floor:
+                break
+            of_best = [one for one in stretches_of(found, self._contexts) if any(one.of is it for it in best)]
+            if i not in self.chosen and continues_one(self._candidates[i], of_best, self._contexts):
+                found.append((self._candidates[i], self.relevance(i)))
+        return found
 
     def nearest(self) -> list[tuple[Candidate, float]]:
         """The best candidates that are not published, with their relevance."""
-        said = [self._candidates[i] for i in self.chosen]
+        said = [one for one, _ in self.published()]
         found: list[tuple[Candidate, float]] = []
         for i in self._order:
             if len(found) == MOST_NEAREST or self._best[i] < _NEAR_FROM:
@@ -98,6 +112,9 @@ class Selection:
     def relevance(self, i: int) -> float:
         """Relevance of a candidate to the part of the question that it answers best."""
         return float(self._best[i])
+
+    def _chosen(self) -> list[tuple[Candidate, float]]:
+        return [(self._candidates[i], self.relevance(i)) for i in self.chosen]
 
     def _papers(self) -> set[str]:
         return {self._candidates[i].paper_id for i in self.chosen}
@@ -113,7 +130,7 @@ class Selection:
 
     def _has_room(self, i: int, n_claims: int) -> bool:
         """Whether a candidate makes no more than `n_claims` claims: one that continues a claim makes none."""
-        published = stretches_of(self.published(), self._contexts)
+        published = stretches_of(self._chosen(), self._contexts)
         return len(published) < n_claims or continues_one(self._candidates[i], published, self._contexts)
 
 

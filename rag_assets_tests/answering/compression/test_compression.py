@@ -7,7 +7,7 @@ import pytest
 
 from rag_assets.answering.compression import CompressedAnswerer
 from rag_assets.answering.compression.nearest_units import LEFT_OUT, nearest_units
-from rag_assets.answering.drafts import Background, DraftAnswer, Readers
+from rag_assets.answering.drafts import Background, DraftAnswer
 from rag_assets.answering.hosted_answerer import HostedAnswerer
 from rag_assets.answering.models import open_answerer
 from rag_assets.domain import Context, ContextPassage, ContextUnit, UnitKind

@@ -1,0 +1,123 @@
+"""The words of a question of which nothing that was found speaks: "melatonin", "blood pressure", "died".
+
+A sentence may have most words of a question and yet be about something else. A content word of the question that stands
+nowhere in what was found of the paper, in no form and in no word of like meaning, tells it. Two words are compared as
+the packaged model reads them alone, which tells synonyms from words that merely occur together: "died" is like "deaths"
+(0.8) and not like "infected" (0.1), while within their sentences both are alike. To read every word of a paper would
+take long, so only those are read that their sentences make likely.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_assets.answering.drafts import TextTokens, TokenReader
+from rag_assets.answering.extractive.candidates import Span
+from rag_assets.answering.extractive.relevance import Vectors, texts_of
+from rag_assets.domain import Context
+from rag_assets.text.terms import QUESTION_WORDS, WORD, in_small_latin_letters, stem_of
+
+_LIKELY_WORDS = 12
+_ALIKE_FROM = 0.45
+"""The least cosine of two words that mean nearly the same."""
+_LEAST_CHARS = 3
+
+
+def unmentioned(asked: str, contexts: Sequence[Context], reader: TokenReader) -> tuple[str, ...]:
+    """The content words of a question that stand in none of the contexts, nor does a form of them or a word like them;
+    hyphenated words whole, in small letters."""
+    passages = [text for one in contexts for text in texts_of(one)]
+    said = frozenset[str]().union(*(_stems_in(text) for text in (*(one.text for one in passages), *_titles(contexts))))
+    places: dict[str, Span] = {}
+    for word, span in _parts(asked):
+        if _is_telling(word) and stem_of(word) not in said:
+            places.setdefault(word, span)
+    if not places:
+        return ()
+    (question,) = reader.of_texts([asked])
+    tokens = dict(zip((one.text for one in passages), reader.of(passages), strict=True))
+    in_question = np.array([_direction(question.vectors[_touching(question, *span)]) for span in places.values()])
+    likely = _likely_words(in_question, tokens)
+    read = sorted({*places, *(word for words in likely for word in words)})
+    alone = {word: _direction(one.vectors) for word, one in zip(read, reader.of_texts(read), strict=True)}
+    missing = [
+        span
+        for (word, span), words in zip(places.items(), likely, strict=True)
+        if max((float(alone[word] @ alone[other]) for other in words), default=0.0) < _ALIKE_FROM
+    ]
+    return tuple(dict.fromkeys(_whole_word(asked, span) for span in missing))
+
+
+def _whole_word(text: str, part: Span) -> str:
+    """The word that a part at that place belongs to: "drug-resistant"."""
+    return next(match[0].lower() for match in WORD.finditer(text) if match.start() <= part[0] < match.end())
+
+
+@lru_cache(maxsize=2**12)
+def _stems_in(text: str) -> frozenset[str]:
+    """Stems of all words; kept, since each part of a question asks for those of the same passages."""
+    return frozenset(stem_of(part) for part, _ in _parts(text))
+
+
+def _titles(contexts: Sequence[Context]) -> list[str]:
+    return [text for one in contexts for text in (one.section_title, one.paper_id.replace("_", " "))]
+
+
+def _parts(text: str) -> Iterator[tuple[str, Span]]:
+    """The words in small letters, hyphenated ones in parts; each with its place: `text[start:end]`."""
+    for match in WORD.finditer(text):
+        start = match.start()
+        for part in match[0].split("-"):
+            yield in_small_latin_letters(part), (start, start + len(part))
+            start += len(part) + 1
+
+
+def _is_telling(word: str) -> bool:
+    return len(word) >= _LEAST_CHARS and word.isalpha() and word not in QUESTION_WORDS
+
+
+def _touching(tokens: TextTokens, start: int, end: int) -> NDArray[np.bool_]:
+    """Which tokens were made of `text[start:end]`."""
+    touching: NDArray[np.bool_] = (tokens.spans[:, 0] < end) & (tokens.spans[:, 1] > start)
+    return touching
+
+
+def _likely_words(asked: Vectors, passages: Mapping[str, TextTokens]) -> list[list[str]]:
+    """For each word of the question the words that come nearest to it within the passages."""
+    best: dict[str, NDArray[np.float32]] = {}
+    for text, tokens in passages.items():
+        if not len(tokens.spans):
+            continue
+        matches = list(WORD.finditer(text))
+        edges = np.searchsorted(tokens.spans[:, 0], [match.span() for match in matches])
+        read = [at for at, (first, last) in enumerate(edges.tolist()) if first < last]
+        nearest = _best_within(asked @ tokens.vectors.T, edges[read])
+        for column, at in enumerate(read):
+            word = matches[at][0].lower()
+            if word not in QUESTION_WORDS:
+                near = nearest[:, column]
+                best[word] = np.maximum(best[word], near) if word in best else near
+    found = list(best)
+    if not found:
+        return [[] for _ in asked]
+    order = np.argsort(-np.stack([best[word] for word in found], axis=1), axis=1, kind="stable")
+    return [[found[at] for at in row[:_LIKELY_WORDS].tolist()] for row in order]
+
+
+def _best_within(cosines: NDArray[np.float32], edges: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The highest of each row's columns from a first one up to a last, shape (rows, stretches).
+
+    edges: first and last of each stretch, shape (stretches, 2); none is empty, and they follow each other.
+    """
+    padded = np.pad(cosines, ((0, 0), (0, 1)), constant_values=-1.0)  # a last one may be the end
+    return np.asarray(np.maximum.reduceat(padded, edges.ravel(), axis=1)[:, ::2], np.float32)
+
+
+def _direction(vectors: Vectors) -> Vectors:
+    """The mean of token vectors, unit length, shape (dimension,); zeros where there are none."""
+    if not len(vectors):
+        return np.zeros(vectors.shape[1], np.float32)
+    mean = vectors.mean(axis=0)
+    return np.asarray(mean / max(float(np.linalg.norm(mean)), 1e-9), np.float32)
