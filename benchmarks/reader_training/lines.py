@@ -7,15 +7,14 @@ will be asked about. A question file names lines by their numbers, which hold fo
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import chain, groupby
+from itertools import groupby
 from pathlib import Path
 
-from rag_assets.answering.citations.table_quotes.rows import SEPARATOR
+from rag_assets.answering.citations.table_quotes.rows import SEPARATOR, Table, TableRow
 from rag_assets.answering.drafts import PrecededText
 from rag_assets.answering.extractive.candidates import CandidateKind, sentences
-from rag_assets.answering.extractive.row_matching import FoundRow
+from rag_assets.answering.extractive.relevance import preceded
 from rag_assets.answering.extractive.rows import rows_of, titles_of
-from rag_assets.answering.extractive.second_reading import preceded
 from rag_assets.domain import Chunk, Context, ContextUnit
 from rag_assets.incremental import write_atomically
 
@@ -104,8 +103,11 @@ def text_of(file: Path) -> str:
 def _of_paper(paper: str, chunks: Sequence[Chunk]) -> Iterator[Line]:
     contexts = [_whole(chunk) for chunk in chunks]
     found = [(one.context, one.start, CandidateKind.SENTENCE, preceded(one)) for one in sentences(contexts, "")]
-    rows = chain.from_iterable(rows_of(nth, context) for nth, context in enumerate(contexts))
-    found += [(row.nth, row.row.start, CandidateKind.ROW, PrecededText(_titled(row))) for row in rows]
+    found += [
+        (nth, row.start, CandidateKind.ROW, PrecededText(_titled(context, table, row)))
+        for nth, context in enumerate(contexts)
+        for table, row in rows_of(context)
+    ]
     seen: set[str] = set()
     n_rows = 0
     for nth, start, kind, (text, before) in sorted(found, key=lambda one: one[:2]):
@@ -118,8 +120,8 @@ def _of_paper(paper: str, chunks: Sequence[Chunk]) -> Iterator[Line]:
         n_rows += is_row
 
 
-def _titled(row: FoundRow) -> str:
-    return SEPARATOR.join([*titles_of(row), row.quote])[:_MAX_ROW_CHARS]
+def _titled(context: Context, table: Table, row: TableRow) -> str:
+    return SEPARATOR.join([*titles_of(table, row), context.text[row.start : row.end]])[:_MAX_ROW_CHARS]
 
 
 def _whole(chunk: Chunk) -> Context:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from benchmarks.reader_training.lines import Line
 from benchmarks.reader_training.nearness import NearLines
 from benchmarks.reader_training.questions import Question
-from rag_assets.answering.extractive.second_reading import N_READ_OF_A_PART
+from rag_assets.answering.extractive.relevance import N_READ_OF_A_PART
 
 Scores = NDArray[np.float32]
 Score = Callable[[str, Sequence[Line]], Scores]

@@ -88,9 +88,6 @@ class DraftAnswer:
     """Parts of a compound question that no claim answers."""
     missing_names: tuple[str, ...] = ()
     """Names of the question that stand nowhere in the contexts; looked for where no model writes."""
-    missing_words: tuple[str, ...] = ()
-    """Other words of the question that stand nowhere in the contexts of the papers that are quoted, nor do words like
-    them; looked for where no model writes."""
     nearest: tuple[DraftClaim, ...] = ()
     """Sentences that come near the question and are not sure enough to be claims, the nearest first; looked for where
     no model writes."""
@@ -180,8 +177,7 @@ class Readers:
     """What tells an answerer which texts are near to a question, and which answer it."""
 
     tokens: TokenReader
-    sentences: SentenceReader | None = None
-    """None: sentences are judged by their tokens alone."""
+    sentences: SentenceReader
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ first question, its `identity` is known before.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer
 from rag_assets.answering.compression import CompressedAnswerer
@@ -27,9 +26,7 @@ OpenAnswerer = Callable[[Settings, Readers, Connections], Answerer]
 
 
 def _extractive(settings: Settings, readers: Readers, _connections: Connections) -> Answerer:
-    own = settings.answering.extractive
-    used = readers if own.sentence_reader else replace(readers, sentences=None)
-    return ExtractiveAnswerer(used, own, min_sources=settings.answering.min_sources)
+    return ExtractiveAnswerer(readers, settings.answering.extractive, min_sources=settings.answering.min_sources)
 
 
 def _hosted(settings: Settings, readers: Readers, connections: Connections) -> Answerer:

@@ -48,7 +48,6 @@ class Said:
     """Verified, with their support; none for a refusal."""
     unanswered: tuple[str, ...]
     missing_names: tuple[str, ...]
-    missing_words: tuple[str, ...]
     nearest: tuple[Claim, ...]
     left_out: tuple[LeftOut, ...]
     unjudged: str
@@ -152,8 +151,6 @@ class AnswerPipeline:
             nearest = verify(replace(draft, claims=draft.nearest), given, question.question, titles).claims
             scoring = self.scorer.scores(verified, question.question)
             verified = looked_at(verified, scoring)
-            cited = sources_of(verified.claims)
-            missing_words = evidence.lacking(draft.missing_words, cited) if cited else ()
         return Attempt(
             k,
             read,
@@ -166,7 +163,6 @@ class AnswerPipeline:
             evidence.queries,
             evidence.query_usage,
             seconds,
-            missing_words,
             nearest,
             tuple(sorted(question.filter.papers or evidence.named_papers)),
         )
@@ -198,7 +194,6 @@ class AnswerPipeline:
             final.verified.claims,
             final.draft.unanswered,
             missing_names,
-            final.missing_words,
             final.nearest,
             final.verified.left_out,
             next((one.scoring.unjudged for one in attempts if one.scoring.unjudged), ""),
@@ -223,7 +218,6 @@ class AnswerPipeline:
             fingerprint=final.fingerprint,
             usage=summed(cost),
             missing_names=said.missing_names,
-            missing_words=said.missing_words,
             named_papers=final.named_papers,
             left_out=said.left_out,
             unjudged=said.unjudged,

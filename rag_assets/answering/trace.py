@@ -63,8 +63,6 @@ class Attempt:
     """What writing the queries cost now."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """How long each step took: retrieve, draft, verify (the second look included)."""
-    missing_words: tuple[str, ...] = ()
-    """Those of the draft that no passage of the papers cited has; none without a claim."""
     nearest: tuple[Claim, ...] = ()
     """Those of the draft whose quotes stand where it says."""
     named_papers: tuple[str, ...] = ()

@@ -7,7 +7,6 @@ from rag_assets.domain import Citation, Claim, QAResult, page_numbers
 
 UNANSWERED_NOTE = "No sentence was found for: {part}"
 MISSING_NAME_NOTE = "No passage that was found names {names}."
-MISSING_WORD_NOTE = "No passage of the papers quoted has the word {words}."
 LEFT_OUT_NOTE = "One statement was left out, because its quotes do not carry it."
 LEFT_OUT_NOTES = "{n} statements were left out, because their quotes do not carry them."
 RULES_ALONE_NOTE = "The statements were compared with their quotes by rules alone: no model could take a second look."
@@ -57,7 +56,7 @@ def pages_of(citation: Citation) -> str:
 def remarks(result: QAResult) -> list[str]:
     """What the answer says besides its claims: what it leaves open or leaves out, and how far it was checked."""
     found = [part if INSUFFICIENT in part else UNANSWERED_NOTE.format(part=part) for part in result.unanswered]
-    found += missing_notes(result.missing_names, result.missing_words)
+    found += missing_notes(result.missing_names)
     if result.single_source and len(result.named_papers) != 1:
         n_papers = len(result.sources_used)
         found.append(SINGLE_SOURCE_NOTE if n_papers == 1 else f"Only {n_papers} {FEW_SOURCES_NOTE}")
@@ -69,7 +68,7 @@ def told_beside(result: QAResult) -> list[str]:
     """What a reader is told below the claims, or below the fixed sentence of a refusal: the remarks, then each
     statement that was left out, with the reason."""
     if result.refused:
-        said = [*result.unanswered, *missing_notes(result.missing_names, result.missing_words)]
+        said = [*result.unanswered, *missing_notes(result.missing_names)]
         said += left_out_note(result)
     else:
         said = remarks(result)
@@ -99,12 +98,10 @@ def nearest_heading(result: QAResult) -> str:
     return NEAR_A_REFUSAL if result.refused else NEAR_AN_ANSWER
 
 
-def missing_notes(names: Sequence[str], words: Sequence[str]) -> list[str]:
-    """What is said of the names and other words of a question that stand nowhere: 'No passage that was found names
-    "Chinese" or "2019".'; nothing where none is missing. Of a word only its absence is said, which was looked up: the
-    paper may say the same in another one."""
-    found = [MISSING_NAME_NOTE.format(names=_quoted(names))] if names else []
-    return [*found, MISSING_WORD_NOTE.format(words=_quoted(words))] if words else found
+def missing_notes(names: Sequence[str]) -> list[str]:
+    """What is said of the names of a question that were not found: 'No passage that was found names "Chinese" or
+    "2019".'; nothing where none is missing."""
+    return [MISSING_NAME_NOTE.format(names=_quoted(names))] if names else []
 
 
 def _quoted(words: Sequence[str]) -> str:

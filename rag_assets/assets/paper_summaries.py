@@ -1,4 +1,4 @@
-"""Asset `paper_summaries`: what each paper asked, did and found, and what limits it."""
+"""Asset `paper_summaries`: what each paper asked, did and found, and what limits it, by a model; empty without one."""
 
 from collections.abc import Callable
 from functools import cache
@@ -6,15 +6,14 @@ from functools import cache
 import dagster as dg
 import pyarrow as pa
 
-from rag_assets.answering.drafts import EXTRACTIVE
 from rag_assets.assets.checks import specs
 from rag_assets.assets.publishing import Outcome, TableUpdate
 from rag_assets.assets.reporting import markdown_table, progress, usage_facts
 from rag_assets.domain import Chunk
 from rag_assets.hosted.connections import Connections
 from rag_assets.paper_summaries.promises import PAPER_SUMMARY_PROMISES, PaperSummariesCandidate
-from rag_assets.paper_summaries.summarizers import PAPER_SUMMARIES_VERSION, model_name, open_summarizer
-from rag_assets.paper_summaries.update import PaperSummaryUpdate, update_paper_summaries
+from rag_assets.paper_summaries.summarizers import NO_MODEL, PAPER_SUMMARIES_VERSION, model_name, open_summarizer
+from rag_assets.paper_summaries.update import PaperSummaryUpdate, update_paper_summaries, without_paper_summaries
 from rag_assets.promises import check_all
 from rag_assets.settings import Settings
 from rag_assets.table_files import Published, published_or_empty, read_columns, required_table
@@ -32,11 +31,14 @@ _N_SHOWN = 8
     kinds={"parquet"},
 )
 def paper_summaries(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Connections]) -> Outcome:
-    """What each paper asked, did and found and what limits it, in verified sentences with their pages;
-    `data/cache/paper_summaries.parquet`."""
+    """What each paper asked, did and found and what limits it, by a model, verified and with pages;
+    `data/cache/paper_summaries.parquet`.
+
+    Empty unless `paper_summaries.model` names a model; lists of papers show the abstracts then.
+    """
     paths = settings.paths
     published = published_or_empty(paths.paper_summaries, PAPER_SUMMARIES)
-    made_of = read_columns(paths.chunks, ["paper_id", "chunk_id", "fingerprint"], asset="chunks")
+    made_of = _chunks_to_summarise(settings)
     spent_before = models.budget.spent
     chunks = cache(lambda: required_table(paths.chunks, asset="chunks"))  # read where a paper changed, and once
     made = _updated(settings, models, published, made_of, chunks)
@@ -58,24 +60,26 @@ def paper_summaries(settings: dg.ResourceParam[Settings], models: dg.ResourcePar
     )
 
 
+def _chunks_to_summarise(settings: Settings) -> pa.Table:
+    """Paper, id and fingerprint of the chunks of the papers that a model is to summarise."""
+    chunks = read_columns(settings.paths.chunks, ["paper_id", "chunk_id", "fingerprint"], asset="chunks")
+    return chunks.slice(0, 0) if settings.paper_summaries.model == NO_MODEL else chunks
+
+
 def _updated(
     settings: Settings, models: Connections, published: Published, made_of: pa.Table, chunks: Callable[[], pa.Table]
 ) -> PaperSummaryUpdate:
+    if settings.paper_summaries.model == NO_MODEL:
+        return without_paper_summaries(published.table)
     return update_paper_summaries(
         published.table,
         made_of,
         lambda papers: rows_of(chunks(), "paper_id", papers),
         open_summarizer(settings, models),
         settings=settings.paper_summaries.fingerprint(),
-        n_at_once=_n_at_once(settings, models),
+        n_at_once=models.settings.limits_of(model_name(settings.paper_summaries).provider).max_concurrent,
         report=progress("paper_summaries", "papers"),
     )
-
-
-def _n_at_once(settings: Settings, models: Connections) -> int:
-    if settings.paper_summaries.model == EXTRACTIVE:
-        return settings.execution.n_workers
-    return models.settings.limits_of(model_name(settings.paper_summaries).provider).max_concurrent
 
 
 def _cited_chunks(made: PaperSummaryUpdate, chunks: Callable[[], pa.Table]) -> dict[str, Chunk]:

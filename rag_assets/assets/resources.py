@@ -8,7 +8,6 @@ from typing import Any
 
 import dagster as dg
 
-from rag_assets.answering.drafts import EXTRACTIVE
 from rag_assets.answering.models import require_models
 from rag_assets.assets.launchpad import launchpad_schema
 from rag_assets.assets.sources import known_versions, news, observed_versions
@@ -75,7 +74,7 @@ def _check_models(settings: Settings, assets: Collection[str] | None) -> None:
         require_query_model(settings)
     if settings.summaries.model != NO_MODEL and (assets is None or "summaries" in assets):
         require_model(model_name(settings.summaries), settings.model_access)
-    if settings.paper_summaries.model != EXTRACTIVE and (assets is None or "paper_summaries" in assets):
+    if settings.paper_summaries.model != NO_MODEL and (assets is None or "paper_summaries" in assets):
         require_model(paper_summary_model(settings.paper_summaries), settings.model_access)
     if assets is None or _EMBEDDING_ASSETS & set(assets):
         require_embedder(settings.embedding, settings.paths.models, settings.model_access)

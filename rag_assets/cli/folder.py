@@ -31,12 +31,13 @@ def status(data: DataOption = None, json_: JsonOption = False) -> None:
 
 def papers(
     paper_id: Annotated[
-        str | None, typer.Argument(metavar="[PAPER]", help="Tell of this paper what it asked, did, found, its limits.")
+        str | None,
+        typer.Argument(metavar="[PAPER]", help="Show the abstract of this paper, and its summary by a model."),
     ] = None,
     data: DataOption = None,
     json_: JsonOption = False,
 ) -> None:
-    """List the papers, each with a sentence that says what it found; or the summary of one, with its pages.
+    """List the papers with the beginning of their abstracts; or show the whole abstract of one.
 
     Example: rag-assets papers hnsw_graphs
     """

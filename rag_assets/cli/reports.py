@@ -1,6 +1,7 @@
 """What a data folder holds, for `status` and `index stats`: facts read from the published files."""
 
 from collections import Counter
+from textwrap import shorten
 from typing import Any
 
 from rag_assets.answering.records import read_results
@@ -16,7 +17,8 @@ from rag_assets.settings import Settings
 from rag_assets.table_files import published_or_empty, read_provenance
 from rag_assets.tables import PARSED_INDEX, PASSAGES
 
-NOT_TOLD = "no sentence was recognised that says it"
+NOT_TOLD = "the model found nothing that says it"
+_LISTED_CHARS = 200
 
 
 def status_facts(settings: Settings) -> dict[str, Any]:
@@ -60,27 +62,30 @@ def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
 
 
 def papers_listed(settings: Settings) -> list[dict[str, str]]:
-    """Every paper with its title, its state and a sentence of it: what it found, else what it asked."""
+    """Every paper with its title, its state and the beginning of its abstract."""
     return [
         {
             "paper_id": paper.paper_id,
             "title": paper.title,
             "state": f"{paper.state}: {paper.reason}" if paper.reason else str(paper.state),
-            "in_short": paper.in_short,
+            "abstract": shorten(paper.abstract, _LISTED_CHARS, placeholder=" ..."),
         }
         for paper in Papers(settings).all()
     ]
 
 
 def paper_told(settings: Settings, paper_id: str) -> list[dict[str, str]]:
-    """What one paper asked, did and found, and what limits it, quote by quote with its page. Raises NotFound."""
-    return [
+    """The abstract of one paper; its four points, quote by quote with its page, where a model told them. Raises
+    NotFound."""
+    paper = Papers(settings).one(paper_id)
+    abstract = {"point": "abstract", "says": paper.summary.abstract or "none was found", "where": ""}
+    return [abstract] + [
         {
             "point": told.point.in_words,
             "says": claim.text,
             "where": ", ".join(dict.fromkeys(map(pages_of, claim.citations))),
         }
-        for told in Papers(settings).one(paper_id).points
+        for told in paper.points
         for claim in told.claims or (Claim(NOT_TOLD, ()),)
     ]
 

@@ -135,9 +135,6 @@ class QAResult:
     usage: Usage = field(default_factory=Usage)
     missing_names: tuple[str, ...] = ()
     """Names of the question that stand nowhere in what was found; empty where a model wrote, and in older rows."""
-    missing_words: tuple[str, ...] = ()
-    """Other words of the question that no passage of the papers quoted has in any form; the passages that were found
-    have no word like them. Empty for a refusal, where a model wrote, and in older rows."""
     named_papers: tuple[str, ...] = ()
     """The papers that the question itself names, or is restricted to: that one of them supports the answer is no news.
     Empty in older rows."""

@@ -1,6 +1,6 @@
 """What is searched for on behalf of a question, and what is found: hits, how sure they are, contexts."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
@@ -158,15 +158,6 @@ class Context:
         return replace(self, score=0.0, passages=(), units=())
 
 
-Lacking = Callable[[Sequence[str], Sequence[str]], tuple[str, ...]]
-"""words, paper ids -> those of the words that no passage of these papers has in any form."""
-
-
-def none_known(_words: Sequence[str], _paper_ids: Sequence[str]) -> tuple[str, ...]:
-    """The answer where no index of words can be asked: of no word is it known that papers lack it."""
-    return ()
-
-
 @dataclass(frozen=True)
 class Evidence:
     """What was retrieved for a question."""
@@ -183,5 +174,3 @@ class Evidence:
     """What writing the queries cost now; nothing where no model wrote any, or it wrote them before."""
     named_papers: tuple[str, ...] = ()
     """Papers that the question names, each by itself."""
-    lacking: Lacking = field(default=none_known, compare=False, repr=False)
-    """Looks words up in the whole of the papers, not only in the contexts."""

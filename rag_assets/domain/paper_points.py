@@ -1,4 +1,4 @@
-"""What a summary says of a paper: four points, each told by claims with their quotes."""
+"""What a model's summary says of a paper: four points, each told by claims with their quotes."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -27,6 +27,6 @@ class PaperPoint:
     paper_id: str
     point: Point
     claims: tuple[Claim, ...]
-    """Verified; none where the paper does not say it, or not in a way that is recognised."""
+    """Verified; none where the model found nothing that says it."""
     model: str
-    """What chose or wrote the claims."""
+    """What wrote the claims."""

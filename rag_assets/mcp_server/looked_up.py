@@ -1,6 +1,7 @@
 """What was looked up as text: verdicts on quotes, sections, lists of papers."""
 
 from collections.abc import Mapping, Sequence
+from textwrap import shorten
 
 from rag_assets.domain import PaperPoint, Span, page_label, span_at
 from rag_assets.mcp_server.rendering import PAGE_UNKNOWN, pages_text, paper_text, quoted
@@ -11,6 +12,8 @@ from rag_assets.reading.reader import QuoteVerdict, SectionText
 MAX_SECTION_CHARS = 12_000
 """About 3,000 tokens: a long reply crowds out the conversation it is read in."""
 MAX_PAPERS = 100
+MAX_LISTED_CHARS = 300
+"""Of an abstract, in the list of papers."""
 MAX_DIFFERENCES = 12
 _NOT_FOUND = (
     "NOT FOUND. Nothing like it stands in the papers that are searched. Reference lists are not searched, nor are "
@@ -51,10 +54,10 @@ def section_text(found: SectionText, start: int) -> str:
 
 
 def sections_text(paper: PaperDetails) -> str:
-    """What is told of a paper, and its sections in reading order."""
+    """The abstract of a paper, its summary where a model wrote one, and its sections in reading order."""
     points = [_point(told) for told in paper.points] if any(told.claims for told in paper.points) else []
     sections = [f"- {_section(section)}" for section in paper.sections] or ["It has no sections that are searched."]
-    return "\n".join([_paper(paper.summary), *points, *sections])
+    return "\n".join([_paper(paper.summary), *_abstract(paper.summary.abstract), *points, *sections])
 
 
 class PaperList:
@@ -73,7 +76,7 @@ class PaperList:
         if not shown:
             return f"Papers: {n_papers}, and none from {offset} on." if n_papers else "There is no such paper."
         lines = [f"Papers: {n_papers}" if len(shown) == n_papers else f"Papers: {n_papers}, from {offset} on"]
-        lines += [_paper(paper) for paper in shown]
+        lines += [line for paper in shown for line in (_paper(paper), *_abstract(_beginning(paper.abstract)))]
         left = n_papers - offset - len(shown)
         return "\n".join([*lines, *([f"{left} more: list_papers with offset {offset + len(shown)}"] if left else [])])
 
@@ -117,7 +120,7 @@ def _point(told: PaperPoint) -> str:
         for claim in told.claims
         for cited in claim.citations
     ]
-    return f"{told.point.in_words}: {' '.join(said) or 'no sentence of the paper was recognised that says it'}"
+    return f"{told.point.in_words}: {' '.join(said) or 'the model found nothing in the paper that says it'}"
 
 
 def _section(section: SectionSummary) -> str:
@@ -136,5 +139,12 @@ def _paper(paper: PaperSummary) -> str:
     if paper.state is not PaperState.READY:
         reason = f": {' '.join(paper_text(paper.reason).split())}" if paper.reason else ""
         facts = [*facts[:2], f"{paper.state}{reason}"]
-    in_short = [f"  {quoted(paper.in_short)}"] if paper.in_short else []
-    return "\n".join([f"{paper_text(paper.paper_id)} · {' · '.join(fact for fact in facts if fact)}", *in_short])
+    return f"{paper_text(paper.paper_id)} · {' · '.join(fact for fact in facts if fact)}"
+
+
+def _abstract(text: str) -> list[str]:
+    return [f"  {quoted(text)}"] if text else []
+
+
+def _beginning(text: str) -> str:
+    return shorten(text, MAX_LISTED_CHARS, placeholder=" ...")

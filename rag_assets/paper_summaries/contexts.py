@@ -2,11 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rag_assets.answering.extractive.points import Telling, scored_points
-from rag_assets.domain import Chunk, Context, ContextUnit, Point, UnitKind
+from rag_assets.domain import Chunk, Context, ContextUnit, Point, SectionKind, UnitKind
+from rag_assets.text.section_names import section_kinds
 
 _CHARS_PER_TOKEN = 4
 """Of English; only the size of a request depends on it."""
+_SECTIONS: Mapping[Point, tuple[SectionKind, ...]] = {
+    Point.ASKED: (SectionKind.ABSTRACT, SectionKind.INTRODUCTION),
+    Point.DONE: (SectionKind.METHODS, SectionKind.ABSTRACT),
+    Point.FOUND: (SectionKind.ABSTRACT, SectionKind.CONCLUSION, SectionKind.DISCUSSION, SectionKind.RESULTS),
+    Point.LIMITS: (SectionKind.DISCUSSION, SectionKind.CONCLUSION),
+}
+"""The sections that usually tell a point, in the order in which a model reads them."""
 
 
 def paper_contexts(chunks: Sequence[Chunk]) -> list[Context]:
@@ -18,10 +25,9 @@ def paper_contexts(chunks: Sequence[Chunk]) -> list[Context]:
 
 
 def contexts_for(contexts: Sequence[Context], max_tokens: int) -> Mapping[Point, tuple[Context, ...]]:
-    """What a model reads for each point, best first, about `max_tokens` each: the sections with the sentences that tell
-    it best, then the paper from its beginning, for what limits it from its end."""
-    scored = scored_points(contexts, in_order=True)
-    return {point: _up_to(_in_turn(point, scored[point], contexts), max_tokens) for point in Point}
+    """What a model reads for each point, about `max_tokens` each: first the sections that usually tell it, then the
+    paper from its beginning, for what limits it from its end."""
+    return {point: _up_to(_in_turn(point, contexts), max_tokens) for point in Point}
 
 
 def _sections(chunk: Chunk) -> Iterator[Context]:
@@ -44,8 +50,9 @@ def _sections(chunk: Chunk) -> Iterator[Context]:
         )
 
 
-def _in_turn(point: Point, tellings: Sequence[Telling], contexts: Sequence[Context]) -> Iterator[Context]:
-    yield from (contexts[telling.sentence.context] for telling in tellings)
+def _in_turn(point: Point, contexts: Sequence[Context]) -> Iterator[Context]:
+    for kind in _SECTIONS[point]:
+        yield from (one for one in contexts if kind in section_kinds(one.section_title.split(" > ")))
     yield from reversed(contexts) if point is Point.LIMITS else contexts
 
 

@@ -31,7 +31,7 @@ class PaperSummariesCandidate:
     made: Sequence[PaperPoint]
     """Those that were made now. The others were held against chunks of the same text when they were made."""
     chunk_ids: pa.Table
-    """paper_id and chunk_id of the published chunks."""
+    """paper_id and chunk_id of the published chunks of the papers to be summarised; none without a model."""
     chunks: Mapping[str, Chunk]
     """The published chunks that `made` cites, by id."""
     left: Mapping[str, str]
@@ -56,7 +56,7 @@ def as_answer(told: PaperPoint, question_id: str, question: str) -> QAResult:
 
 
 def _incomplete(candidate: PaperSummariesCandidate) -> Offenders:
-    """Papers that do not have each point once, unless they were left; and points of papers without text."""
+    """Papers that do not have each point once, unless they were left; and points of other papers."""
     pairs = Counter(zip(candidate.table["paper_id"].to_pylist(), candidate.table["point"].to_pylist(), strict=True))
     papers = set(pc.unique(candidate.chunk_ids["paper_id"]).to_pylist())
     found = {paper for paper, _ in pairs}
@@ -94,7 +94,9 @@ def _of_answers(
 
 PAPER_SUMMARY_PROMISES: list[Promise[PaperSummariesCandidate]] = [
     Promise(
-        "four_points", "Every paper with text has each of the four points once, and no other has one.", _incomplete
+        "four_points",
+        "Every paper that a model summarises has each of the four points once, and no other has one.",
+        _incomplete,
     ),
     Promise(
         "of_their_papers",

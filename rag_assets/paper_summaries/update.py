@@ -42,6 +42,13 @@ class PaperSummaryUpdate:
     """Why, by id of the papers that could not be summarised this time."""
 
 
+def without_paper_summaries(published: pa.Table) -> PaperSummaryUpdate:
+    """The update where no model is to write any."""
+    return PaperSummaryUpdate(
+        PAPER_SUMMARIES.empty_table(), plan_update(fingerprints_by(published, "paper_id"), {}), (), {}
+    )
+
+
 def update_paper_summaries(
     published: pa.Table,
     made_of: pa.Table,

@@ -8,8 +8,10 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
+import pyarrow.compute as pc
+
 from rag_assets.chunking.quarantine import QuarantinedPaper
-from rag_assets.domain import PaperPoint, Point, Source
+from rag_assets.domain import PaperPoint, Point, Source, Zone
 from rag_assets.errors import MissingInput, NotFound
 from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.paper_lists import find_papers
@@ -19,9 +21,11 @@ from rag_assets.settings import Settings
 from rag_assets.table_files import published_or_empty, read_columns, read_provenance
 from rag_assets.tables import PAPER_SUMMARIES, paper_points_from
 from rag_assets.text.heading_numbers import heading_number
+from rag_assets.text.section_names import is_of_abstract
 
 logger = logging.getLogger(__name__)
 _PAPER_COLUMNS = ("paper_id", "title", "source", "pdf_path", "n_pages", "status", "error")
+_BLOCK_COLUMNS = ("paper_id", "text", "section_path", "zone", "is_indexable")
 _CHUNK_COLUMNS = tuple("paper_id chunk_id ordinal section_id section_title section_path page_start page_end".split())
 
 
@@ -52,8 +56,8 @@ class PaperSummary:
     """Why it is quarantined, with the remedy."""
     has_pages: bool
     """It has a PDF, so its pages can be shown."""
-    in_short: str
-    """A sentence of it: what it found, else what it asked; empty where neither is known."""
+    abstract: str
+    """Empty where it has none, or is not read yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +81,7 @@ class PaperDetails:
     summary: PaperSummary
     sections: tuple[SectionSummary, ...]
     points: tuple[PaperPoint, ...]
-    """What it asked, did and found, and what limits it, in this order; none for a paper that is not summarised yet."""
+    """What it asked, did and found, and what limits it, in this order; none where no model summarised it."""
 
     def section(self, name: str) -> SectionSummary:
         """The first section with that id, else with that title or path in any case, else with that title behind its
@@ -105,6 +109,7 @@ class Papers:
         self._index = KeptUntilChanged(paths.parsed_index, _rows_by_id)
         self._chunks = KeptUntilChanged(paths.chunks, _chunks_by_paper)
         self._points = KeptUntilChanged(paths.paper_summaries, _points_by_paper)
+        self._abstracts = KeptUntilChanged(paths.blocks, _abstracts_by_paper)
         self._uncut = [KeptUntilChanged(table, _reasons) for table in (paths.chunks, paths.passages)]
 
     def all(self) -> list[PaperSummary]:
@@ -152,7 +157,7 @@ class Papers:
             n_chunks=len(self._chunks.get().get(paper_id, ())),
             reason=reason,
             has_pages=bool(row["pdf_path"]) and not reason,
-            in_short=_in_short(self._points.get().get(paper_id, ())),
+            abstract=self._abstracts.get().get(paper_id, ""),
         )
 
     def _in_folder(self) -> list[Paper]:
@@ -182,20 +187,26 @@ def _points_by_paper(path: Path) -> dict[str, tuple[PaperPoint, ...]]:
     return {paper: tuple(sorted(own, key=lambda told: order.index(told.point))) for paper, own in points.items()}
 
 
-def _in_short(points: Sequence[PaperPoint]) -> str:
-    claims = {told.point: told.claims for told in points}
-    best = claims.get(Point.FOUND) or claims.get(Point.ASKED) or ()
-    return best[0].text if best else ""
+def _abstracts_by_paper(path: Path) -> dict[str, str]:
+    paragraphs: dict[str, list[str]] = {}
+    is_front = (pc.field("zone") == str(Zone.FRONT)) & pc.field("is_indexable")
+    for row in _rows(path, _BLOCK_COLUMNS, asset="blocks", where=is_front):
+        if is_of_abstract(row["section_path"], row["text"]):
+            paragraphs.setdefault(row["paper_id"], []).append(row["text"])
+    return {paper: "\n\n".join(own) for paper, own in paragraphs.items()}
 
 
-def _rows(path: Path, columns: Sequence[str], *, asset: str) -> list[dict[str, Any]]:
+def _rows(
+    path: Path, columns: Sequence[str], *, asset: str, where: pc.Expression | None = None
+) -> list[dict[str, Any]]:
     """Some columns of a published table; no rows where there is none that can be used."""
     try:
-        rows: list[dict[str, Any]] = read_columns(path, columns, asset=asset).to_pylist()
+        table = read_columns(path, columns, asset=asset)
     except MissingInput as error:
         if path.exists():
             logger.warning("%s", error)
         return []
+    rows: list[dict[str, Any]] = (table if where is None else table.filter(where)).to_pylist()
     return rows
 
 
@@ -230,7 +241,7 @@ def _waiting(paper: Paper) -> PaperSummary:
         n_chunks=0,
         reason=None,
         has_pages=False,
-        in_short="",
+        abstract="",
     )
 
 

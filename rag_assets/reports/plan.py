@@ -1,11 +1,11 @@
 """What a template asks: its questions, how each is to be answered, and the place of each in the report."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_assets.answering.drafts import Background
 from rag_assets.answering.manner import Manner
-from rag_assets.domain import Point
+from rag_assets.domain import PaperPoint, Point
 from rag_assets.paper_summaries.summarizers import QUESTIONS
 from rag_assets.questions import Question
 from rag_assets.reports.points_asked import point_asked
@@ -13,6 +13,9 @@ from rag_assets.reports.templates import Section, Template
 
 FindPapers = Callable[[Question, int | None], Sequence[str]]
 """question, k -> ids of the papers that are about it, best first."""
+Summaries = Mapping[str, Mapping[Point, PaperPoint]]
+"""What a model told of each paper, by id; empty where none was asked."""
+_SUMMARISE, _SUMMARY = "Summarise this paper.", "Summary"
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class PlannedQuestion:
     """The paper it is about, in a table or among summaries."""
     column: str | None = None
     """The column of the table its answer stands in."""
-    point: Point | None = None
+    told: PaperPoint | None = None
     """The summary of the paper tells it, so that nothing is asked."""
 
 
@@ -44,18 +47,20 @@ class ReportPlan:
         return [one for one in self.questions if one.section == section.key]
 
 
-def plan_report(template: Template, find_papers: FindPapers) -> ReportPlan:
+def plan_report(template: Template, find_papers: FindPapers, summaries: Summaries) -> ReportPlan:
     """Everything that a template asks. find_papers: where a section does not name the papers of its table."""
-    planned = [one for section in template.sections for one in _planned(section, template, find_papers)]
+    planned = [one for section in template.sections for one in _planned(section, template, find_papers, summaries)]
     return ReportPlan(template, tuple(planned))
 
 
-def _planned(section: Section, template: Template, find_papers: FindPapers) -> Iterator[PlannedQuestion]:
+def _planned(
+    section: Section, template: Template, find_papers: FindPapers, summaries: Summaries
+) -> Iterator[PlannedQuestion]:
     settings = section.settings
     manner = Manner(k=settings.k, background=Background(template.outline, _part(section, template)))
     if settings.columns or section.points:
         for paper_id in settings.papers or _found(section, find_papers):
-            yield from _about_paper(section, paper_id, manner)
+            yield from _about_paper(section, paper_id, manner, summaries)
         return
     for number, item in enumerate(section.items or _guidance(section), start=1):
         question = Question(
@@ -90,13 +95,22 @@ def _found(section: Section, find_papers: FindPapers) -> list[str]:
     return list(dict.fromkeys(find_papers(asked, section.settings.k)))
 
 
-def _about_paper(section: Section, paper_id: str, manner: Manner) -> Iterator[PlannedQuestion]:
+def _about_paper(section: Section, paper_id: str, manner: Manner, summaries: Summaries) -> Iterator[PlannedQuestion]:
+    told = summaries.get(paper_id, {})
     for column, text in section.settings.columns.items():
         question = Question(
             id=f"{section.key}/{paper_id}/{column}", question=text, paper_ids=(paper_id,), where=section.settings.where
         )
         point = None if section.settings.where else point_asked(text)
-        yield PlannedQuestion(section.key, column, question, manner, paper_id, column, point)
+        yield PlannedQuestion(
+            section.key, column, question, manner, paper_id, column, told.get(point) if point else None
+        )
+    if section.points and not summaries:
+        question = Question(id=f"{section.key}/{paper_id}/summary", question=_SUMMARISE, paper_ids=(paper_id,))
+        yield PlannedQuestion(section.key, _SUMMARY, question, manner, paper_id)
+        return
     for point in section.points:
         question = Question(id=f"{section.key}/{paper_id}/{point}", question=QUESTIONS[point], paper_ids=(paper_id,))
-        yield PlannedQuestion(section.key, point.in_words.capitalize(), question, manner, paper_id, None, point)
+        yield PlannedQuestion(
+            section.key, point.in_words.capitalize(), question, manner, paper_id, None, told.get(point)
+        )

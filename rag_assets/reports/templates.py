@@ -27,7 +27,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from rag_assets.domain import Point
 from rag_assets.errors import InvalidTemplate, MissingInput
-from rag_assets.questions import MAX_QUESTION_CHARS, FilterText, NonEmpty
+from rag_assets.questions.files import MAX_QUESTION_CHARS, FilterText, NonEmpty
 
 MAX_TEMPLATE_CHARS = 200_000
 MAX_SECTIONS = 200

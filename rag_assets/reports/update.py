@@ -22,14 +22,14 @@ from rag_assets.incremental import StagedFiles, data_version, file_sha256, finge
 from rag_assets.paper_summaries.promises import as_answer
 from rag_assets.questions import Question
 from rag_assets.reports.markdown import as_markdown
-from rag_assets.reports.plan import FindPapers, PlannedQuestion, ReportPlan, plan_report
+from rag_assets.reports.plan import FindPapers, ReportPlan, plan_report
 from rag_assets.reports.report import Report, assembled
 from rag_assets.reports.templates import Template
 from rag_assets.settings import Settings
 from rag_assets.table_files import published_or_empty, read_columns
 from rag_assets.tables import PAPER_SUMMARIES, fingerprints_by, paper_points_from
 
-REPORTS_VERSION = 2
+REPORTS_VERSION = 3
 """Raise it when the code asks other questions of the same template, or writes the same answers in another way."""
 Progress = Callable[[int, int], None]
 
@@ -96,8 +96,8 @@ class ReportWriter:
         inputs = fingerprint(
             file_sha256(files.template), self.engine.answers_version(), self._summaries_version, REPORTS_VERSION
         )
-        plan = plan_report(template, _found_before([row.question_id for row in published]))
-        if is_current(files.answers, files.meta, inputs) and self._asks_the_same(plan, published):
+        plan = plan_report(template, _found_before([row.question_id for row in published]), self._summaries)
+        if is_current(files.answers, files.meta, inputs) and _asks_the_same(plan, published):
             return ReportUpdate(files, self._assembled(plan, published), kept(published), inputs)
         plan, answers = self._answered(template, published, progress)
         return ReportUpdate(files, self._assembled(plan, answers.results), answers, inputs)
@@ -110,11 +110,15 @@ class ReportWriter:
     def _answered(
         self, template: Template, published: Sequence[QAResult], progress: Progress
     ) -> tuple[ReportPlan, AnswerUpdate]:
-        plan = plan_report(template, self._papers_about)
+        plan = plan_report(template, self._papers_about, self._summaries)
         manners = {one.question.id: one.manner for one in plan.questions}
-        told = {one.question.id: answer for one in plan.questions if (answer := self._told(one)) is not None}
+        told = {
+            one.question.id: as_answer(one.told, one.question.id, one.question.question)
+            for one in plan.questions
+            if one.told is not None
+        }
         answers = answered(
-            [one.question for one in plan.questions if one.point is None],
+            [one.question for one in plan.questions if one.told is None],
             [row for row in published if row.question_id not in told],
             lambda question: self.engine.trace(question, manner=manners[question.id]),
             still_holds=lambda row: not self.engine.broken_promises(row),
@@ -123,18 +127,6 @@ class ReportWriter:
         )
         return plan, _with_told(answers, told, plan, published)
 
-    def _asks_the_same(self, plan: ReportPlan, published: Sequence[QAResult]) -> bool:
-        answerable = [one for one in plan.questions if one.point is None or self._told(one) is not None]
-        asked = [(one.question.id, one.question.question) for one in answerable]
-        return asked == [(row.question_id, row.question) for row in published]
-
-    def _told(self, planned: PlannedQuestion) -> QAResult | None:
-        """What the summary of the paper says, as an answer; None where the question is asked, or the paper is not
-        summarised."""
-        points = self._points.get(planned.paper_id or "", {}) if planned.point else {}
-        told = points.get(planned.point) if planned.point else None
-        return as_answer(told, planned.question.id, planned.question.question) if told else None
-
     def _papers_about(self, question: Question, k: int | None) -> list[str]:
         return [hit.chunk.paper_id for hit in self.engine.search(question, k)]
 
@@ -142,7 +134,7 @@ class ReportWriter:
         return assembled(plan, answers, self._titles, self._paper_of)
 
     @cached_property
-    def _points(self) -> dict[str, dict[Point, PaperPoint]]:
+    def _summaries(self) -> dict[str, dict[Point, PaperPoint]]:
         """By paper id; read once for all reports."""
         points: dict[str, dict[Point, PaperPoint]] = {}
         for told in paper_points_from(published_or_empty(self.settings.paths.paper_summaries, PAPER_SUMMARIES).table):
@@ -167,6 +159,11 @@ class ReportWriter:
         """The paper of each chunk."""
         chunks = read_columns(self.settings.paths.chunks, ["chunk_id", "paper_id"], asset="chunks")
         return dict(zip(chunks["chunk_id"].to_pylist(), chunks["paper_id"].to_pylist(), strict=True))
+
+
+def _asks_the_same(plan: ReportPlan, published: Sequence[QAResult]) -> bool:
+    asked = [(one.question.id, one.question.question) for one in plan.questions]
+    return asked == [(row.question_id, row.question) for row in published]
 
 
 def _with_told(

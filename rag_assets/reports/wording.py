@@ -37,7 +37,7 @@ def made_by(report: Report) -> str:
 
 def _read(gap: Gap) -> str:
     if not gap.n_chunks:
-        return "no sentence was recognised that says it" if gap.about else "nothing was found"
+        return "nothing was found"
     of = _listed(gap.papers) if not gap.about else "it" if len(gap.about) == 1 else "them"
     return f"{_counted(gap.n_chunks)} of {of}"
 

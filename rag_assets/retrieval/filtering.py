@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from rag_assets.domain import Condition, Filter, FilterField, PageRange, SectionKind
 from rag_assets.indexing.protocols import Scope
-from rag_assets.questions import asks_about_publication, asks_about_statements
+from rag_assets.questions import Kind, read
 from rag_assets.retrieval.library import Library
 from rag_assets.text.section_names import section_kinds
 
@@ -134,8 +134,9 @@ def _is_one_of(column: pa.DictionaryArray, is_wanted: Callable[[str], bool]) -> 
 def not_asked_for(question: str, where: Filter) -> frozenset[SectionKind]:
     """The kinds of sections that are searched only where something asks for them, and nothing does: title pages hold
     the words of every paper on a subject, statements those of many questions about money or data."""
+    kinds = read(question).kinds
     asked = {
-        SectionKind.TITLE_PAGE: asks_about_publication(question),
-        SectionKind.STATEMENTS: asks_about_statements(question),
+        SectionKind.TITLE_PAGE: Kind.PUBLICATION in kinds,
+        SectionKind.STATEMENTS: Kind.STATEMENTS in kinds,
     }
     return frozenset(kind for kind, is_asked in asked.items() if not is_asked and not where.names(kind))

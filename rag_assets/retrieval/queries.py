@@ -15,7 +15,7 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import require_price
 from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.kept import kept_file
-from rag_assets.questions import question_parts
+from rag_assets.questions import read
 from rag_assets.retrieval.query_writer import QueryWriter
 from rag_assets.settings import QuerySettings, Settings
 
@@ -132,7 +132,7 @@ def _model(settings: Settings) -> ModelName:
 
 
 def _parts_by_rules(question: str) -> list[str]:
-    return [part.searched for part in question_parts(question)]
+    return [part.searched for part in read(question).parts]
 
 
 def _as_parts(texts: list[str], question: str, origin: QueryOrigin) -> tuple[Query, ...]:

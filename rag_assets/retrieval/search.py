@@ -16,21 +16,12 @@ import numpy as np
 from rag_assets.domain import EVERYTHING, Chunk, Context, Evidence, Filter, Hit, Query, QueryOrigin, SectionKind
 from rag_assets.errors import MissingInput
 from rag_assets.indexing.protocols import LexicalIndex, Scope
-from rag_assets.questions import (
-    Question,
-    asks_about_publication,
-    asks_about_statements,
-    asks_for_a_definition,
-    asks_for_findings,
-    asks_for_summary,
-    question_parts,
-)
+from rag_assets.questions import Kind, Question, read
 from rag_assets.reranking import SkippingReranker
 from rag_assets.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.retrieval.filtering import PassageFilters, not_asked_for
 from rag_assets.retrieval.fusion import weighted_down
 from rag_assets.retrieval.library import Library
-from rag_assets.retrieval.likely_papers import PASSAGES_A_PAPER, likely_papers
 from rag_assets.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets.retrieval.paper_facts import KnownPapers
 from rag_assets.retrieval.paper_names import PaperNames
@@ -40,7 +31,7 @@ from rag_assets.retrieval.reranked import Reranking
 from rag_assets.settings import RetrievalSettings
 from rag_assets.text.tokens import TokenCounter
 
-SEARCH_VERSION = 19
+SEARCH_VERSION = 20
 """Part of the key of published answers: raise it when the code finds or packs something else."""
 _GENERATED_WEIGHT = 0.7
 """Factor on the score of text that a model wrote (figure descriptions)."""
@@ -48,6 +39,9 @@ _PASSAGES_A_CHUNK = 3
 """Passages that are fetched for each chunk that is wanted by its words."""
 _MOST_NAMED = 4
 """A question that names more papers asks of none by itself."""
+_PASSAGES_A_PAPER = 6
+"""Passages that are given of each paper that a question names."""
+_ANSWERED_AT_THE_BEGINNING = {Kind.PUBLICATION, Kind.SUMMARY, Kind.FINDINGS, Kind.DEFINITION}
 _BEST_PAPERS, _FIRST_PASSAGES, _MOST_STATEMENTS, _MOST_CONCLUSIONS = 3, 5, 6, 6
 """Papers whose beginning, statements or conclusions are given to a question that asks for these, and how many passages
 of each."""
@@ -197,22 +191,20 @@ class Searcher:
             among_best = np.isin(self.library.chunk_numbers([one.place for one in ranking]), chunks)
             packed = [one for one, is_among in zip(ranking, among_best, strict=True) if is_among]
             budget = self._settings.budget_tokens
-            asked = [(queries[0].text, part) for queries, part in zip(plan.parts, parts, strict=True)]
-            for text, part in asked:
-                if _asks_for_the_beginning(text):
+            for queries, part in zip(plan.parts, parts, strict=True):
+                kinds = read(queries[0].text).kinds
+                if kinds & _ANSWERED_AT_THE_BEGINNING:
                     packed += self._of_best_papers(part, self._beginning_of)
-                if asks_for_summary(text) or asks_for_findings(text):
+                if kinds & {Kind.SUMMARY, Kind.FINDINGS}:
                     packed += self._of_best_papers(part, self._conclusions_of)
-            packed += [] if self._settings.min_score else self._inside_likely_papers(question, ranking)
-            for text, part in asked:
-                if asks_about_statements(text):
+                if Kind.STATEMENTS in kinds:
                     packed = [*self._of_best_papers(part, self._statements_of), *packed]
             packed = [*self._of_each_named(question, named), *packed]
         contexts, given = self.contexts(packed, budget, question.filter)
         papers = self._known_papers.of({context.paper_id for context in contexts})
         known = tuple(replace(context, paper=papers[context.paper_id]) for context in contexts)
         hits = tuple(self._hits(best))
-        return Evidence(known, given, hits, plan.queries, plan.usage, named, self.lacking)
+        return Evidence(known, given, hits, plan.queries, plan.usage, named)
 
     def _of_each_named(self, question: Question, named: Sequence[str]) -> list[RankedPassage]:
         """Where a question names several papers, the best passages of each in turn: among all, those of the paper that
@@ -224,7 +216,7 @@ class Searcher:
         query = [Query(question.question, QueryOrigin.QUESTION)]
         found = []
         for inside in filter(None, (Scope.within(scope, [paper]) for paper in named)):
-            best = self._candidates.found(query, Within(inside, left_out)).best(PASSAGES_A_PAPER)
+            best = self._candidates.found(query, Within(inside, left_out)).best(_PASSAGES_A_PAPER)
             found.append([RankedPassage(id_, place, 0.0, None, None, None, ()) for id_, place in best])
         return [one for turn in zip_longest(*found) for one in turn if one is not None]
 
@@ -241,25 +233,6 @@ class Searcher:
             for paper, one in list(best.items())[:_BEST_PAPERS]
             for place in places_of(paper)
         ]
-
-    def _inside_likely_papers(self, question: Question, ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
-        """What answers each part of the question that describes a paper, inside the papers that it may mean.
-
-        The words that describe a paper find its beginning; what is asked of it may stand anywhere. No reranker looks at
-        these passages, so that they are not given where relevance has a floor.
-        """
-        described = dict.fromkeys(part.asked for part in question_parts(question.question) if part.about)
-        if not described:
-            return []
-        papers = likely_papers(self.library.paper_ids([one.place for one in ranking]), [one.score for one in ranking])
-        scope, found = self._filters.scope(question.filter), list[RankedPassage]()
-        for asked in described:
-            left_out = self._filters.of_kinds(not_asked_for(asked, question.filter))
-            for inside in filter(None, (Scope.within(scope, [paper]) for paper in papers)):
-                candidates = self._candidates.found([Query(asked, QueryOrigin.PART)], Within(inside, left_out))
-                best = candidates.best(PASSAGES_A_PAPER)
-                found += [RankedPassage(id_, place, 0.0, None, None, None, ()) for id_, place in best]
-        return found
 
     def _beginning_of(self, paper_id: str) -> Sequence[int]:
         return self.library.places_of(paper_id)[:_FIRST_PASSAGES]
@@ -295,18 +268,6 @@ class Searcher:
         chunk_ids = list(dict.fromkeys(passage.chunk_id for passage in passages))[:k]
         chunks = self.library.chunks(chunk_ids)
         return [chunks[chunk_id] for chunk_id in chunk_ids]
-
-    def lacking(self, words: Sequence[str], paper_ids: Sequence[str]) -> tuple[str, ...]:
-        """Those of the words that no passage of these papers has in any form, a hyphenated one neither in its parts;
-        none where there is no index of words."""
-        return tuple(word for word in words if self._is_lacking(word, paper_ids))
-
-    def _is_lacking(self, word: str, paper_ids: Sequence[str]) -> bool:
-        """A word that is not indexed, as stop words are, counts as held."""
-        if self._words is None or self._words.n_holding(word, paper_ids) != 0:
-            return False
-        parts = word.split("-")
-        return len(parts) == 1 or any(self._words.n_holding(part, paper_ids) == 0 for part in parts)
 
     def contexts(
         self, ranking: Sequence[RankedPassage], budget_tokens: int, where: Filter = EVERYTHING
@@ -352,8 +313,3 @@ def _ordered(passages: Iterable[RankedPassage]) -> list[RankedPassage]:
 
 def _known(score: float) -> float | None:
     return None if np.isnan(score) else float(score)
-
-
-def _asks_for_the_beginning(question: str) -> bool:
-    asks = (asks_about_publication, asks_for_summary, asks_for_findings, asks_for_a_definition)
-    return any(one(question) for one in asks)

@@ -21,23 +21,6 @@ class ExtractiveSettings(StageSettings):
         "does: at 0.6, 95 of 100 COVID-QA questions are answered, 48 to 57 with the paper that answers them left out, "
         "7 of another field; at 0.7, 92 or 93, 46 to 51 and 2 to 4 (benchmarks/refusal_threshold.py).",
     )
-    sentence_reader: bool = Field(
-        True,
-        description="The best sentences are read once more, each together with the question, by a small model that was "
-        "trained for it; it tells which of those that speak of the matter answers.",
-    )
-    table_rows: bool = Field(True, description="Rows of tables answer too, with the names of their columns.")
-    answer_type_bonus: Share = Field(
-        0.2,
-        description="How much more relevant a sentence counts that holds what the question asks for: a count, a time, "
-        "an age, money, a place, a person, a reason. 0 switches it off.",
-    )
-    missing_names: Literal["refuse", "say", "ignore"] = Field(
-        "refuse",
-        description="What to do about names of the question that stand nowhere in what was found. refuse: a missing "
-        "name, code, acronym, number or year is a refusal, the year of a paper and rounded amounts are said. say: all "
-        "are said.",
-    )
 
 
 class JudgeSettings(StageSettings):

@@ -101,21 +101,20 @@ class SummarySettings(StageSettings):
 
 
 class PaperSummarySettings(StageSettings):
-    """What is told of each paper: what was asked, done and found, and what limits it."""
+    """What a model tells of each paper: what was asked, done and found, and what limits it."""
 
     model: str = Field(
-        "extractive",
-        description="What summarises each paper. extractive: sentences of the paper, chosen by their wording and "
-        "section; nothing is sent. Or a model as provider:model, asked four questions per paper, each once for the "
-        "same text; its claims are verified as those of answers. Apart from answering.model, since it costs four "
-        "requests for every paper of the corpus.",
+        "none",
+        description="A model that summarises each paper, as provider:model. It is asked four questions per paper, each "
+        "once for the same text; its claims are verified as those of answers. Apart from answering.model, since it "
+        "costs four requests for every paper of the corpus. none: no model is asked, and abstracts are shown instead.",
     )
     context_tokens: int = Field(
         2500,
         ge=200,
         le=100_000,
-        description="About how much of a paper a model reads for each of the four points: the sections that tell it "
-        "best first. Too low, and the point may stand elsewhere; too high costs money.",
+        description="About how much of a paper a model reads for each of the four points: the sections that usually "
+        "tell it first. Too low, and the point may stand elsewhere; too high costs money.",
     )
 
 

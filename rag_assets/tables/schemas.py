@@ -225,9 +225,9 @@ PAPER_SUMMARIES = _schema(
     (
         "claims",
         pa.list_(pa.struct([("text", _STRING), ("relevance", _FLOAT), ("citations", pa.list_(_CITATION))])),
-        "What the paper says of it, each claim with its quotes and their places; empty where nothing was recognised.",
+        "What the paper says of it, each claim with its quotes and their places; empty where it does not say it.",
     ),
-    ("model", _STRING, "What chose or wrote the claims."),
+    ("model", _STRING, "What wrote the claims."),
     _FINGERPRINT,
 )
 

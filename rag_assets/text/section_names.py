@@ -77,6 +77,7 @@ _LONE_CAPITAL = re.compile(r"^(?:[IVX] (?=[A-Z])|[A-Z] (?=(?i:append)))")
 """A number without a stop that only the name after it tells from a word."""
 _SPACED_LETTERS = re.compile(r"(?:[^\W\d_] ){4,}[^\W\d_]")
 _AROUND_NAMES = " .:■*_#"
+_RUN_IN_ABSTRACT = re.compile(r"(?:Abstract|ABSTRACT|Summary|SUMMARY)\b(?! of\b)[.:\s—–-]*[A-Z]")
 
 
 def zone_named(title: str) -> Zone | None:
@@ -115,6 +116,16 @@ def names_closing_matter(title: str) -> bool:
 def names_statement(title: str) -> bool:
     """Whether a heading behind the body opens a statement of authors or publisher; more may follow the name."""
     return _STARTS_STATEMENT.match(_bare(title)) is not None
+
+
+def starts_abstract(text: str) -> bool:
+    """Whether a paragraph begins with the word "Abstract" as a label."""
+    return _RUN_IN_ABSTRACT.match(text) is not None
+
+
+def is_of_abstract(titles: Iterable[str], paragraph: str) -> bool:
+    """Whether a paragraph belongs to an abstract: by the headings above it, or by a label that it begins with."""
+    return SectionKind.ABSTRACT in section_kinds(titles) or starts_abstract(paragraph)
 
 
 def section_kinds(titles: Iterable[str]) -> frozenset[SectionKind]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.drafts import PaperText, PrecededText
+from rag_assets.answering.drafts import PaperText, PrecededText, Readers
 from rag_assets.domain import Box, Chunk, Context, Evidence, Span
+from rag_assets.text.terms import terms_of
 
 
 def chunk(paper_id: str, text: str, *, page: int | None = 1, spans: tuple[Span, ...] | None = None) -> Chunk:
@@ -112,3 +113,17 @@ class Says:
     def scores(self, question: str, sentences: Sequence[PrecededText]) -> NDArray[np.float32]:
         self.read += sentences
         return np.array([self._scores.get(one.text, self._others) for one in sentences], np.float32)
+
+
+class SharedWords:
+    """A SentenceReader that takes a text for an answer where it holds a third of the question's words."""
+
+    identity = "shared-words"
+
+    def scores(self, question: str, sentences: Sequence[PrecededText]) -> NDArray[np.float32]:
+        asked = terms_of(question)
+        return np.array([2.0 if 3 * len(asked & terms_of(one.text)) >= len(asked) else -20.0 for one in sentences])
+
+
+def readers(tokens: WordReader | None = None) -> Readers:
+    return Readers(tokens or WordReader(), SharedWords())

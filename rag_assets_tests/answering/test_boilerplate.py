@@ -3,10 +3,9 @@
 import pytest
 
 from rag_assets.answering.boilerplate import states_only_formalities
-from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import WordReader, chunk, context
+from rag_assets_tests.answering.builders import chunk, context, readers
 
 SUBJECT = "How did iron change ferritin in sheep?"
 FORMALITIES = {
@@ -69,7 +68,7 @@ def test_formalities_are_never_chosen_for_a_question_about_the_subject() -> None
         "This study of iron and ferritin change in sheep was supported by grants from the Wool Fund. Iron raised the "
         "ferritin of sheep within a month of treatment.",
     )
-    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(), min_sources=1)
+    answerer = ExtractiveAnswerer(readers(), ExtractiveSettings(), min_sources=1)
 
     about_subject = answerer.draft(SUBJECT, [context(paper)])
     about_funding = answerer.draft("Who funded the study of iron in sheep by grants?", [context(paper)])

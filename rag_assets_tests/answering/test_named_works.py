@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.answering.drafts import DraftAnswer, Readers
+from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.named_works import papers_named, writers_asked_for
 from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Context, PaperFacts
 from rag_assets.settings import ExtractiveSettings
-from rag_assets_tests.answering.builders import WordReader, chunk, context
+from rag_assets_tests.answering.builders import chunk, context, readers
 
 SHEEP_PAGE = chunk(
     "lund2019",
@@ -33,7 +33,7 @@ FOUND = (context(SHEEP), page(GOAT_PAGE), page(SHEEP_PAGE))
 
 
 def draft(question: str, *contexts: Context) -> DraftAnswer:
-    answerer = ExtractiveAnswerer(Readers(WordReader()), ExtractiveSettings(min_relevance=0.3), min_sources=1)
+    answerer = ExtractiveAnswerer(readers(), ExtractiveSettings(min_relevance=0.3), min_sources=1)
     return answerer.draft(question, contexts or FOUND)
 
 
@@ -107,12 +107,14 @@ def test_where_and_when_are_asked_of_the_paper_that_is_named() -> None:
     assert said("Where was Copper in Valley Goats published?") == []
 
 
-@pytest.mark.parametrize(
-    "question", ["What did FlockTrack find?", 'What does "Following ferritin in mountain sheep" show?']
-)
-def test_findings_of_a_named_paper_are_told(question: str) -> None:
-    """A title calls its paper neither a study nor a trial."""
-    assert said(question) == ["Results show that ferritin in mountain sheep decreased by winter."]
+def test_findings_of_a_named_paper_are_sentences_of_that_paper() -> None:
+    """Another paper that speaks of the same things would tell its own findings as those of the work."""
+    other = chunk("ek2015", "Results show that following ferritin in mountain sheep is a waste of time.")
+
+    claims = draft('What does "Following ferritin in mountain sheep" show?', context(other), *FOUND).claims
+
+    assert "Results show that ferritin in mountain sheep decreased by winter." in [claim.text for claim in claims]
+    assert {cited.chunk_id for claim in claims for cited in claim.citations} == {SHEEP.chunk_id}
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from rag_assets.answering.citations.support import EmbeddedSupport
 from rag_assets.answering.drafts import (
     MOST_NEAREST,
@@ -17,9 +15,6 @@ from rag_assets.answering.drafts import (
     kept_drafts,
 )
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.extractive.candidates import candidate
-from rag_assets.answering.extractive.nearest import nearest
-from rag_assets.answering.extractive.relevance import Part
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.thorough.plans import Part as PlannedPart
 from rag_assets.answering.thorough.union import AskedPart, united
@@ -38,61 +33,6 @@ TOLL = "A toll was asked of every lorry at the bridge until then."
 OTHER = "The tram line beside it stayed open all the time."
 SENTENCES = (NEAR, ANSWER, PAINT, TOLL, OTHER)
 SURE, POSSIBLE, LESS, FAR = 0.8, 0.4, 0.3, 0.05
-
-
-def near(
-    *parts: dict[str, float], chosen: Sequence[str] = (), sentences: Sequence[str] = SENTENCES, is_read: bool = True
-) -> list[str]:
-    """What is near. parts: for each the relevance of some sentences, FAR for the rest; chosen: the claims."""
-    within = context(chunk("bridge", " ".join(sentences)))
-    candidates = [candidate(within, 0, within.text.index(one), within.text.index(one) + len(one)) for one in sentences]
-    asked = [
-        Part(QUESTION, {}, np.array([given.get(one, FAR) for one in sentences], np.float32), is_read=is_read)
-        for given in parts
-    ]
-    return [one.text for one, _ in nearest(candidates, asked, [sentences.index(one) for one in chosen], 0.6)]
-
-
-def test_the_nearest_come_first_and_no_more_than_a_few() -> None:
-    """Ten sentences below an answer hide it."""
-    assert near({NEAR: LESS, ANSWER: POSSIBLE}) == [ANSWER, NEAR]
-    assert len(near(dict.fromkeys(SENTENCES, POSSIBLE))) == MOST_NEAREST < len(SENTENCES)
-
-
-def test_what_the_answer_says_is_not_said_again() -> None:
-    """The same sentence twice makes the list longer and tells nothing."""
-    again = ANSWER.replace("had been", "were")
-
-    assert near({NEAR: POSSIBLE, ANSWER: SURE}, chosen=[ANSWER]) == [NEAR]
-    assert near({again: POSSIBLE, ANSWER: SURE}, chosen=[ANSWER], sentences=[again, ANSWER]) == []
-    assert near({again: POSSIBLE, ANSWER: LESS}, sentences=[again, ANSWER]) == [again]
-
-
-def test_what_is_published_together_with_a_claim_is_not_shown_again() -> None:
-    """A short sentence is published with the one behind it."""
-    within = context(chunk("bridge", f"{NEAR} {ANSWER}"))
-    with_next = replace(candidate(within, 0, 0, len(NEAR)), shown=(0, len(within.text)))
-    next_one = candidate(within, 0, len(NEAR) + 1, len(within.text))
-    part = Part(QUESTION, {}, np.array([SURE, POSSIBLE], np.float32), is_read=True)
-
-    assert nearest([with_next, next_one], [part], [0], 0.6) == []
-
-
-def test_what_is_far_from_the_question_is_not_shown() -> None:
-    """A list below every refusal, whatever it was about, would soon be read by nobody."""
-    assert near({}) == []
-
-
-def test_a_part_that_stays_open_comes_before_one_that_is_answered() -> None:
-    """There the reader needs them. They take turns; the claim was the first turn of its part."""
-    answered, still_open = {ANSWER: SURE, PAINT: 0.5, OTHER: 0.45}, {TOLL: POSSIBLE, NEAR: LESS}
-
-    assert near(answered, still_open, chosen=[ANSWER]) == [TOLL, NEAR, PAINT]
-
-
-def test_without_a_model_that_reads_them_nothing_is_near() -> None:
-    """Words in common make half a paper near."""
-    assert near({NEAR: POSSIBLE}, is_read=False) == []
 
 
 def test_a_refusal_shows_a_sentence_that_is_not_sure_enough() -> None:

@@ -1,14 +1,16 @@
-"""How many claims an answer has, and which parts of a question stay open."""
+"""How many claims an answer has, which parts of a question stay open, and what is shown as near."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from rag_assets.answering.drafts import MOST_NEAREST
 from rag_assets.answering.extractive.candidates import candidate
+from rag_assets.answering.extractive.publishing import claims_of
 from rag_assets.answering.extractive.relevance import Part
-from rag_assets.answering.extractive.selection import Selection
-from rag_assets.settings import ExtractiveSettings
+from rag_assets.answering.extractive.selection import Selection, is_new
 from rag_assets_tests.answering.builders import chunk, context
 
 SENTENCES = (
@@ -16,44 +18,122 @@ SENTENCES = (
     "Rams grazed near a lake until autumn came.",
     "Lambs drank milk from bottles during snow storms.",
     "Dogs guarded every gate against wolves and thieves.",
+    "Wool was carried to the mill on Sundays.",
 )
 
 
-def selected(parts: Sequence[Sequence[float]], *, is_read: bool = True) -> tuple[Selection, list[Part]]:
-    """What is chosen of SENTENCES. parts: for each the relevance of every sentence."""
-    within = context(chunk("farm", "\n\n".join(SENTENCES)))
-    starts = [within.text.index(one) for one in SENTENCES]
-    candidates = [candidate(within, 0, start, start + len(one)) for one, start in zip(SENTENCES, starts, strict=True)]
-    asked = [Part(f"part {n}?", {}, np.array(one, np.float32), is_read=is_read) for n, one in enumerate(parts)]
-    selection = Selection(candidates, asked, [within], ExtractiveSettings(min_relevance=0.6))
+def selected(*parts: Sequence[float], sentences: Sequence[str] = SENTENCES, max_claims: int = 4) -> Selection:
+    """What is chosen of sentences of one paper. parts: for each the relevance of every sentence."""
+    within = context(chunk("farm", "\n\n".join(sentences)))
+    starts = [within.text.index(one) for one in sentences]
+    candidates = [candidate(within, 0, start, start + len(one)) for one, start in zip(sentences, starts, strict=True)]
+    asked = [Part(f"part {n}?", np.array(one, np.float32)) for n, one in enumerate(parts)]
+    selection = Selection(candidates, asked, [within], floor=0.6, max_claims=max_claims)
     selection.choose(min_papers=1)
-    return selection, asked
+    return selection
+
+
+def near(selection: Selection) -> list[str]:
+    return [one.text for one, _ in selection.nearest()]
 
 
 @pytest.mark.parametrize(
     ("parts", "n_claims"),
     [
-        ([[0.9, 0.8, 0.8, 0.8]], 2),
-        ([[0.9, 0.8, 0.0, 0.0], [0.0, 0.0, 0.9, 0.8]], 3),
-        ([[0.9, 0.8, 0.8, 0.8], [0.9, 0.8, 0.8, 0.8]], 2),
-        ([[0.9, 0.8, 0.8, 0.8], [0.1, 0.1, 0.1, 0.1]], 2),
+        ([[0.9, 0.8, 0.8, 0.8, 0.8]], 2),
+        ([[0.9, 0.8, 0.0, 0.0, 0.0], [0.0, 0.0, 0.9, 0.8, 0.0]], 3),
+        ([[0.9, 0.8, 0.8, 0.8, 0.8], [0.9, 0.8, 0.8, 0.8, 0.8]], 2),
+        ([[0.9, 0.1, 0.1, 0.1, 0.1], [0.1, 0.1, 0.1, 0.1, 0.1]], 1),
+        ([[0.5, 0.1, 0.1, 0.1, 0.1]], 0),
     ],
-    ids=["one part", "two parts", "two parts that one sentence answers", "a part that nothing answers"],
+    ids=[
+        "one part",
+        "two parts",
+        "two parts that one sentence answers",
+        "a part that nothing answers",
+        "below the floor",
+    ],
 )
 def test_one_claim_stands_beside_the_best_ones_of_the_parts(parts: list[list[float]], n_claims: int) -> None:
-    """A sentence that says when and where leaves no room for two others that say neither."""
-    selection, _ = selected(parts)
+    """More of them hide the one that answers."""
+    assert len(selected(*parts).chosen) == n_claims
 
-    assert len(selection.chosen) == n_claims
+
+def test_there_are_no_more_claims_than_allowed() -> None:
+    assert len(selected([0.9, 0.0, 0.0, 0.0, 0.0], [0.0, 0.9, 0.0, 0.0, 0.0], max_claims=1).chosen) == 1
+
+
+@pytest.mark.parametrize(("relevance", "is_open"), [(0.5, False), (0.45, True)])
+def test_a_part_that_a_sentence_of_another_one_nearly_answers_is_not_called_open(
+    relevance: float, is_open: bool
+) -> None:
+    """ "27 of 5,040 were kept" stood above "No sentence was found for: how many were kept?"."""
+    selection = selected([0.9, 0.0, 0.0, 0.0, 0.0], [relevance, 0.0, 0.0, 0.0, 0.0])
+
+    assert selection.unanswered_parts() == (("part 1?",) if is_open else ())
+
+
+def test_the_nearest_come_first_and_no_more_than_a_few() -> None:
+    """Ten sentences below an answer hide it."""
+    assert near(selected([0.3, 0.4, 0.0, 0.0, 0.0])) == [SENTENCES[1], SENTENCES[0]]
+    assert len(near(selected([0.4] * 5))) == MOST_NEAREST < len(SENTENCES)
+
+
+def test_what_is_far_from_the_question_is_not_shown() -> None:
+    """A list below every refusal, whatever it was about, would soon be read by nobody."""
+    assert near(selected([0.05] * 5)) == []
+
+
+def test_what_the_answer_says_is_not_said_again() -> None:
+    """The same sentence twice makes the list longer and tells nothing."""
+    again = SENTENCES[0].replace("were", "had been")
+
+    assert near(selected([0.9, 0.5, 0.4], sentences=[SENTENCES[0], again, SENTENCES[1]])) == [SENTENCES[1]]
 
 
 @pytest.mark.parametrize(
-    ("relevance", "is_read", "is_open"), [(0.5, True, False), (0.45, True, True), (0.5, False, True)]
+    ("other", "is_new_there"),
+    [
+        ("The drug lowered the pressure of 40 patients in the trial.", False),
+        ("The drug lowered the pressure of 90 patients in the trial.", True),
+        ("The drug did not lower the pressure of 40 patients in the trial.", True),
+        ("The drug raised the pressure of 40 patients in the trial.", True),
+    ],
+    ids=["the same", "other figures", "negated", "the other direction"],
 )
-def test_a_part_that_a_sentence_of_another_one_nearly_answers_is_not_called_open(
-    relevance: float, is_read: bool, is_open: bool
-) -> None:
-    """ "27 of 5,040 were kept" stood above "No sentence was found for: how many were kept?"."""
-    selection, (_, other) = selected([[0.9, 0.0, 0.0, 0.0], [relevance, 0.0, 0.0, 0.0]], is_read=is_read)
+def test_another_papers_opposite_finding_is_no_repetition(other: str, is_new_there: bool) -> None:
+    """A reader who sees one side takes it for what all papers say."""
+    said = "The drug lowered the pressure of 40 patients in the trial."
+    one, another = (context(chunk(paper, text)) for paper, text in (("one", said), ("other", other)))
+    first = candidate(one, 0, 0, len(said))
+    second = candidate(another, 1, 0, len(other))
 
-    assert selection.unanswered_parts() == ([other] if is_open else [])
+    assert is_new(second, [first]) is is_new_there
+
+
+def test_what_is_published_together_with_a_claim_is_not_shown_again() -> None:
+    """A short sentence is published with the one behind it."""
+    within = context(chunk("farm", " ".join(SENTENCES[:2])))
+    with_next = replace(candidate(within, 0, 0, len(SENTENCES[0])), shown=(0, len(within.text)))
+    next_one = candidate(within, 0, len(SENTENCES[0]) + 1, len(within.text))
+
+    assert not is_new(next_one, [with_next])
+
+
+@pytest.mark.parametrize(
+    ("second", "third", "n_sentences"), [(0.35, 0.0, 2), (0.25, 0.0, 1), (0.4, 0.35, 3), (0.0, 0.35, 1)]
+)
+def test_a_sentence_behind_the_best_one_that_is_nearly_as_sure_is_quoted_with_it(
+    second: float, third: float, n_sentences: int
+) -> None:
+    """The second half of a reason often stands in the next sentence. A claim is a stretch without gaps."""
+    within = context(chunk("farm", " ".join(SENTENCES)))
+    starts = [within.text.index(one) for one in SENTENCES]
+    candidates = [candidate(within, 0, start, start + len(one)) for one, start in zip(SENTENCES, starts, strict=True)]
+    part = Part("part?", np.array([0.9, second, third, 0.0, 0.0], np.float32))
+    selection = Selection(candidates, [part], [within], floor=0.6, max_claims=4)
+    selection.choose(min_papers=1)
+
+    (claim,) = claims_of(selection.published(), [within])
+
+    assert claim.text == " ".join(SENTENCES[:n_sentences])

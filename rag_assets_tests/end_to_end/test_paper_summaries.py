@@ -24,43 +24,33 @@ def run_with_model(world: World) -> Outcome:
     )
 
 
-def test_a_paper_is_listed_with_what_it_found_and_opens_on_the_page_of_it(world: World) -> None:
+def test_without_a_model_a_paper_is_listed_with_its_abstract_and_nothing_fails(world: World) -> None:
     """A list of file names tells nobody which paper to read."""
-    world.write_paper("ferritin", "Ferritin in athletes", FOUND)
+    text = f"Abstract\n\n{FOUND} We bled them twice.\n\nMethods\n\nRunners were bled by two nurses in the clinic.\n"
+    (world.paths.papers / "runners.txt").write_text(f"Ferritin in runners\n\n{text}", "utf-8")
 
     outcome = world.run()
 
     assert outcome.is_success, outcome.failures or outcome.broken
-    assert outcome.counts["paper_summaries"] == (0, 1, 0, 2)
-    listed = {paper.paper_id: paper.in_short for paper in papers_of(world).all()}
-    assert listed["ferritin"] == FOUND
-    points = {told.point: told for told in papers_of(world).one("ferritin").points}
-    assert list(points) == list(Point)
-    (claim,) = points[Point.FOUND].claims
-    (cited,) = claim.citations
-    assert (cited.quote, cited.page_start) == (FOUND, 2)
-    assert points[Point.LIMITS].claims == ()
+    assert outcome.counts["paper_summaries"] == (0, 0, 0, 0)
+    listed = {paper.paper_id: paper.abstract for paper in papers_of(world).all()}
+    assert listed["runners"] == f"{FOUND} We bled them twice."
+    assert listed["iron"] == ""
+    assert papers_of(world).one("runners").points == ()
 
 
-def test_an_unchanged_run_changes_no_byte_and_a_deleted_paper_leaves_nothing(world: World) -> None:
-    """A nightly run would look like news; a withdrawn paper would still be summarised."""
-    before = world.bytes_of(world.paths.paper_summaries)
-    assert world.run().counts["paper_summaries"] == (0, 0, 0, 3)
-    assert world.bytes_of(world.paths.paper_summaries) == before
+def test_papers_come_and_go_with_their_summaries(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A withdrawn paper would still be summarised; a model that is switched off would still be believed."""
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(quoting_model)
+        assert run_with_model(world).counts["paper_summaries"] == (3, 0, 0, 0)
+        assert [told.point for told in papers_of(world).one("ferritin").points] == list(Point)
+        (world.paths.papers / "iron.tei.xml").unlink()
+        assert run_with_model(world).counts["paper_summaries"] == (0, 0, 1, 2)
 
-    (world.paths.papers / "iron.tei.xml").unlink()
-
-    assert world.run().counts["paper_summaries"] == (0, 0, 1, 2)
-    assert "iron" not in world.table(world.paths.paper_summaries)["paper_id"].to_pylist()
-
-
-def test_a_damaged_table_is_made_anew(world: World) -> None:
-    """A list of papers without summaries, or with wrong ones, and nothing that says so."""
-    before = world.bytes_of(world.paths.paper_summaries)
-    world.paths.paper_summaries.write_bytes(b"nothing")
-
-    assert world.run().counts["paper_summaries"] == (3, 0, 0, 0)
-    assert world.bytes_of(world.paths.paper_summaries) == before
+    assert world.run().counts["paper_summaries"] == (0, 0, 2, 0)
+    assert papers_of(world).one("ferritin").points == ()
 
 
 def test_a_model_that_is_down_leaves_the_summaries_that_there_are(

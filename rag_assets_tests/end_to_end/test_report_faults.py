@@ -20,7 +20,8 @@ from rag_assets_tests.end_to_end.test_reports import TEMPLATE, run_with_model, w
 from rag_assets_tests.end_to_end.world import World
 from rag_assets_tests.kept_entries import contents
 from rag_assets_tests.wire import RateLimited, Reply, Slow, Step, WireServer, use_wire_environment
-from rag_assets_tests.wire.quoting_model import quoting_model
+from rag_assets_tests.wire.exchange import WireRequest
+from rag_assets_tests.wire.quoting_model import Prompt, quoting_model, reply
 
 MANY = "# Many\n\n" + "".join(f"## Part {n}\n\nWhat happened to ferritin in month {n}?\n\n" for n in range(8))
 FOUND = "We found that ferritin fell by 12% in all groups of runners within a month of training."
@@ -151,6 +152,18 @@ def test_a_report_that_breaks_a_promise_is_withheld(
     assert world.bytes_of(world.paths.reports) == before
 
 
+def _first_sentence(request: WireRequest) -> Reply:
+    """A model that quotes the first sentence with a share, or else the first one, of its sources."""
+    sentences = [
+        (number, f"{one.strip()}.")
+        for number, text in Prompt.of(request).sources.items()
+        for one in text.split(". ")
+        if len(one.split()) > 5
+    ]
+    number, sentence = next((one for one in sentences if "12%" in one[1]), sentences[0])
+    return reply([(sentence, [(number, sentence.rstrip("."))])])
+
+
 def _elsewhere(told: PaperPoint) -> list[PaperPoint]:
     return [_with_claims(told, lambda one: _cited(one, page_start=3, page_end=3))]
 
@@ -201,14 +214,17 @@ def test_summaries_that_break_a_promise_are_withheld(
     """A guardrail that nobody saw fail may never do so."""
     before = world.bytes_of(world.paths.paper_summaries)
     world.write_paper("ferritin", "Ferritin in athletes", FOUND)
-    points = summarizers.SentenceSummarizer.points
+    points = summarizers.PaperSummarizer.points
     monkeypatch.setattr(
-        summarizers.SentenceSummarizer,
+        summarizers.PaperSummarizer,
         "points",
         lambda self, chunks: [broken for told in points(self, chunks) for broken in breaks(told)],
     )
 
-    outcome = world.run()
+    with WireServer("openai") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_by(_first_sentence)
+        outcome = world.run(paper_summaries={"model": MODELS["openai"]}, model_access=HURRIED)
 
     assert f"paper_summaries.{check}" in outcome.broken
     assert "paper_summaries" not in outcome.counts

@@ -5,15 +5,16 @@ from rag_assets.mcp_server.looked_up import PaperList, sections_text
 from rag_assets.reading.papers import PaperDetails, PaperState, PaperSummary
 
 QUOTE = "We found that winter takes 12% of it."
+ABSTRACT = f"Iron is lost in winter. {'Much of it is lost in the snow. ' * 20}That is the end."
 
 
-def summary(in_short: str) -> PaperSummary:
-    return PaperSummary("iron", "Iron in winter", Source.TEI, PaperState.READY, 4, 7, None, False, in_short)
+def summary(abstract: str) -> PaperSummary:
+    return PaperSummary("iron", "Iron in winter", Source.TEI, PaperState.READY, 4, 7, None, False, abstract)
 
 
 def details(*claims: Claim) -> PaperDetails:
     points = tuple(PaperPoint("iron", point, claims if point is Point.FOUND else (), "m") for point in Point)
-    return PaperDetails(summary(QUOTE if claims else ""), (), points)
+    return PaperDetails(summary(ABSTRACT), (), points)
 
 
 def test_a_summary_is_told_in_quotes_with_their_pages() -> None:
@@ -25,16 +26,21 @@ def test_a_summary_is_told_in_quotes_with_their_pages() -> None:
     lines = sections_text(details(Claim(QUOTE, (cited,)))).splitlines()
 
     assert f'what was found: "{QUOTE}" (p. 2)' in lines
-    assert "what limits it: no sentence of the paper was recognised that says it" in lines
+    assert "what limits it: the model found nothing in the paper that says it" in lines
 
 
-def test_a_paper_that_tells_nothing_is_not_made_to_look_empty() -> None:
+def test_a_paper_that_no_model_summarised_shows_its_whole_abstract() -> None:
     """Four lines that say nothing crowd out the sections."""
-    assert "what was found" not in sections_text(details())
+    text = sections_text(details())
+
+    assert f'"{ABSTRACT}"' in text
+    assert "what was found" not in text
 
 
-def test_the_list_has_a_sentence_of_each_paper_on_one_line() -> None:
-    """A sentence with a line break would read as another paper of the list."""
-    text = PaperList([summary("It fell.\nsteel · a paper that is none")], None).text(0)
+def test_the_list_has_the_beginning_of_each_abstract_on_one_line() -> None:
+    """An abstract with a line break would read as another paper of the list; whole ones hide the next paper."""
+    text = PaperList([summary(f"It fell.\nsteel · a paper that is none {ABSTRACT}")], None).text(0)
 
     assert len(text.splitlines()) == 3
+    assert "It fell. steel" in text
+    assert "the end" not in text

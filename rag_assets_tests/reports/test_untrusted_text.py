@@ -71,7 +71,7 @@ summaries = ["found"]
 ```
 """
     template = parse_template(text, Path("iron.md"))
-    plan = plan_report(template, lambda _question, _k: [])
+    plan = plan_report(template, lambda _question, _k: [], {})
     claim = Claim(f"It says {nasty}", (citation("iron", 0, f"It says {nasty}"),))
     answers = [
         replace(answer(one.question.id, one.question.question, claim), missing_names=(nasty,)) for one in plan.questions

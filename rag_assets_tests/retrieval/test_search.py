@@ -271,19 +271,3 @@ def test_a_filter_that_names_title_pages_finds_them(tmp_path: Path) -> None:
         ranking = searcher.rank("ferritin", Filter.parse("section:title-page"))
 
     assert [one.passage_id for one in ranking] == ["title"]
-
-
-def test_words_are_looked_up_in_the_whole_of_the_papers_not_in_what_was_found(folder: Path) -> None:
-    """An answer that says a paper lacks a word is false if the word stands in a passage that was not retrieved."""
-    words = ["welding", "silt", "silt-loads", "silt-basalt", "basalt", "the"]
-
-    with CORPUS.searcher(folder, SETTINGS) as searcher:
-        found = searcher.evidence(Question(id="q", question="Which joints tire under load?"), 1)
-        lacking = found.lacking(words, ["jones2021"]), found.lacking(words, ["smith2020"])
-    with CORPUS.searcher(folder, SETTINGS, "vectors") as searcher:
-        unknown = searcher.lacking(words, ["jones2021"])
-
-    assert {context.paper_id for context in found.contexts} == {"jones2021"}
-    assert not any("Silt" in context.text for context in found.contexts)
-    assert lacking == (("silt-basalt", "basalt"), ("welding", "silt", "silt-loads", "silt-basalt", "basalt"))
-    assert unknown == (), "without an index of words nothing is known"

@@ -1,52 +1,52 @@
-"""Answers with whole sentences and table rows of the contexts, chosen by relevance. No model that writes is called.
+"""Keyless answers: sentences and table rows of the contexts, word for word. No model that writes is called.
 
-A compound question is answered part by part. What can be published lives in `candidates`, which paper a part is asked
-of in `meant_papers`, how relevant a candidate is to it in `part_scores`, which are chosen in `selection`, how they are
-published in `publishing`.
+A compound question is answered part by part: who wrote a paper, and where and when it appeared, by title pages, what a
+named work found by that work, everything else by the candidates that are most relevant.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Self
 
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
-from rag_assets.answering.extractive.announcements import only_announces
-from rag_assets.answering.extractive.candidates import Candidate, FindCandidates, sentences
-from rag_assets.answering.extractive.comparison import compared_sides
-from rag_assets.answering.extractive.definitions import with_definitions_kept
-from rag_assets.answering.extractive.meant_papers import AskedPart, with_papers
-from rag_assets.answering.extractive.nearest import nearest
-from rag_assets.answering.extractive.part_scores import PartScorer
+from rag_assets.answering.extractive.candidates import Candidate, sentences
+from rag_assets.answering.extractive.named_works import is_name_of_a_work, papers_named
 from rag_assets.answering.extractive.publishing import claims_of
-from rag_assets.answering.extractive.relevance import Part
-from rag_assets.answering.extractive.rows import likely_rows, table_rows
+from rag_assets.answering.extractive.relevance import AskedPart, Part, read_closely
+from rag_assets.answering.extractive.rows import table_rows
 from rag_assets.answering.extractive.selection import Selection
-from rag_assets.answering.extractive.settled_parts import settled_parts, with_settled
 from rag_assets.answering.extractive.summary import summary
+from rag_assets.answering.extractive.title_pages import asks_about_a_work, names_a_paper, publication_claims
 from rag_assets.answering.extractive.unmentioned import unmentioned
 from rag_assets.answering.names.missing import MissingName, missing_names
-from rag_assets.answering.names.reading import names_in
 from rag_assets.domain import Context
 from rag_assets.incremental import fingerprint
-from rag_assets.questions import QuestionPart, asks_about_publication, asks_for_summary, question_parts
+from rag_assets.questions import Kind, QuestionPart, read
 from rag_assets.settings import ExtractiveSettings
 
-EXTRACTIVE_VERSION = 70
+EXTRACTIVE_VERSION = 1
+"""Part of the key of drafts: raise it when the code makes another answer of the same contexts."""
+_SURE_FROM, _UNMENTIONED_WORDS = 0.9, 2
+"""A part whose best candidate is less relevant than that is not answered where its paper does not speak of so many of
+the part's words."""
+_SHARE_OF_NO_ANSWER = 0.4
+"""Of the floor: the relevance that the best candidate is then brought down to, so that it is shown as near."""
+Claims = tuple[DraftClaim, ...]
 
 
 class ExtractiveAnswerer:
-    """Answers with verbatim sentences from two papers where two have something to say."""
+    """Answers with verbatim sentences and rows, from two papers where two have something to say."""
 
     def __init__(self, readers: Readers, settings: ExtractiveSettings, *, min_sources: int) -> None:
         self._readers = readers
-        self._reader = readers.tokens
         self._settings = settings
         self._min_sources = min_sources
 
     @property
     def identity(self) -> str:
-        read_with = [one.identity for one in (self._readers.tokens, self._readers.sentences) if one is not None]
-        made_with = fingerprint(*read_with, self._settings.fingerprint())
+        made_with = fingerprint(
+            self._readers.tokens.identity, self._readers.sentences.identity, self._settings.fingerprint()
+        )
         return f"{EXTRACTIVE}-v{EXTRACTIVE_VERSION}:{made_with[:8]}"
 
     def read(self, context: Context) -> Context:
@@ -57,78 +57,93 @@ class ExtractiveAnswerer:
         return self
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-        if asks_for_summary(question) and not asks_about_publication(question):
-            return summary(question, contexts)
-        parts, missing = question_parts(question), self._missing_names(question, contexts)
-        told = [part for part in parts if asks_about_publication(part.text) or not self._is_refused(part, missing)]
-        settled = settled_parts(told, contexts, self._reader)
-        left = [part for part in parts if all(part != one.part for one in settled)]
-        of_sentences = self._draft_of_sentences(question, left, contexts, missing) if left else DraftAnswer()
-        return with_settled(of_sentences, settled, parts, self._settings.max_claims)
-
-    def _draft_of_sentences(
-        self,
-        question: str,
-        parts: Sequence[QuestionPart],
-        contexts: Sequence[Context],
-        missing: Sequence[MissingName],
-    ) -> DraftAnswer:
-        """parts: those left for sentences. missing: the names of the question that were not found."""
-        said = tuple(name.text for name in missing)
-        told = [part for part in parts if not self._is_refused(part, missing)]
-        candidates = self._candidates(question, parts, contexts)
-        if not candidates or not told:
-            return DraftAnswer(missing_names=said)
-        asked = with_papers(question, told, contexts, self._reader)
-        candidates, scored = PartScorer(self._readers, self._settings).scored(asked, candidates, contexts)
-        selection = Selection(candidates, scored, contexts, self._settings)
-        selection.choose(min_papers=self._min_sources)
-        if not selection.chosen:
-            return DraftAnswer(missing_names=said, nearest=self._nearest(candidates, scored, (), contexts))
-        open_sides = selection.open_sides(compared_sides(question))
-        open_parts = {part.text for part in parts if part not in told}
-        open_parts |= {part.text for part in selection.unanswered_parts()}
-        published = selection.with_neighbours()
-        return DraftAnswer(
-            claims=tuple(claims_of([(candidates[i], selection.relevance(i)) for i in published], contexts)),
-            unanswered=(*(part.text for part in parts if part.text in open_parts), *open_sides),
-            missing_names=said,
-            missing_words=self._missing_words(
-                [one for one in asked if one.part.text not in open_parts],
-                [one for one in contexts if one.paper_id in {candidates[i].paper_id for i in selection.chosen}],
-            ),
-            nearest=self._nearest(candidates, scored, published, contexts),
+        reading = read(question)
+        if Kind.SUMMARY in reading.kinds and Kind.PUBLICATION not in reading.kinds:
+            return summary(question, contexts, self._settings.max_claims)
+        parts, missing = reading.parts, missing_names(question, contexts)
+        of_titles = self._of_title_pages(parts, contexts)
+        left = [part for part in parts if part.text not in of_titles and not _is_refused(part, missing)]
+        n_of_titles = min(sum(map(len, of_titles.values())), self._settings.max_claims - bool(left))
+        of_sentences = self._of_sentences(question, left, contexts, self._settings.max_claims - n_of_titles)
+        claims = _in_order(parts, of_titles, of_sentences.claims, n_of_titles)
+        if not claims:
+            return replace(of_sentences, missing_names=tuple(name.text for name in missing))
+        is_open = {part.text for part in parts if part not in left and not of_titles.get(part.text)}
+        is_open.update(of_sentences.unanswered)
+        return replace(
+            of_sentences,
+            claims=claims,
+            unanswered=tuple(dict.fromkeys(part.text for part in parts if part.text in is_open)),
+            missing_names=tuple(name.text for name in missing),
         )
 
-    def _nearest(
-        self, candidates: Sequence[Candidate], parts: Sequence[Part], chosen: Sequence[int], contexts: Sequence[Context]
-    ) -> tuple[DraftClaim, ...]:
-        return tuple(claims_of(nearest(candidates, parts, chosen, self._settings.min_relevance), contexts))
+    def _of_title_pages(self, parts: Sequence[QuestionPart], contexts: Sequence[Context]) -> Mapping[str, Claims]:
+        """The claims for each part that title pages answer, by its text; a part that asks for authors is among them
+        even without a claim, because no sentence may answer it.
 
-    def _missing_words(self, answered: Sequence[AskedPart], quoted: Sequence[Context]) -> tuple[str, ...]:
-        """The words of the answered parts of which nothing that was found of the quoted papers speaks; names are looked
-        for by themselves."""
-        words = (word for one in answered for word in unmentioned(one.part.asked, quoted, self._reader))
-        names = {name.text.lower() for one in answered for name in names_in(one.part.asked)}
-        return tuple(dict.fromkeys(word for word in words if word not in names))
+        A part that names no paper is asked of those that answer the parts before it: "and where do the authors work?".
+        """
+        papers = {context.chunk_id: context.paper_id for context in contexts}
+        found: dict[str, Claims] = {}
+        for part in parts:
+            if Kind.PUBLICATION not in part.kinds:
+                continue
+            before = {papers[cited.chunk_id] for said in found.values() for one in said for cited in one.citations}
+            is_further = before and not names_a_paper(part.text)
+            asked_of = [one for one in contexts if one.paper_id in before] if is_further else contexts
+            claims = tuple(publication_claims(part.text, part.searched, asked_of, self._readers.tokens))
+            if claims or asks_about_a_work(part.text):
+                found[part.text] = claims
+        return found
 
-    def _candidates(self, question: str, parts: Sequence[QuestionPart], contexts: Sequence[Context]) -> list[Candidate]:
-        """All that may be published for a question: what only announces is left out here, since summaries want it."""
-        found = (one for find in self._kinds_of_candidates() for one in find(contexts, question))
-        told = [one for one in found if not only_announces(one.text, question)]
-        return with_definitions_kept(told, [part.text for part in parts])
+    def _of_sentences(
+        self, question: str, parts: Sequence[QuestionPart], contexts: Sequence[Context], max_claims: int
+    ) -> DraftAnswer:
+        candidates = [*sentences(contexts, question), *table_rows(contexts, question)]
+        if not parts or not candidates:
+            return DraftAnswer(unanswered=tuple(part.text for part in parts))
+        asked = [AskedPart(part, _papers_that_may_answer(part, contexts)) for part in parts]
+        candidates, scored = read_closely(asked, candidates, self._readers)
+        scored = [self._doubted(one, part, candidates, contexts) for one, part in zip(parts, scored, strict=True)]
+        selection = Selection(candidates, scored, contexts, floor=self._settings.min_relevance, max_claims=max_claims)
+        selection.choose(min_papers=self._min_sources)
+        return DraftAnswer(
+            claims=tuple(claims_of(selection.published(), contexts)),
+            unanswered=selection.unanswered_parts(),
+            nearest=tuple(claims_of(selection.nearest(), contexts)),
+        )
 
-    def _kinds_of_candidates(self) -> tuple[FindCandidates, ...]:
-        return (sentences, self._table_rows) if self._settings.table_rows else (sentences,)
+    def _doubted(
+        self, asked: QuestionPart, part: Part, candidates: Sequence[Candidate], contexts: Sequence[Context]
+    ) -> Part:
+        """The part; with all candidates below the floor where its best one is not sure and the paper of that one does
+        not speak of several words of the part. A sentence may hold most words of a question and answer another one."""
+        best = int(part.relevance.argmax())
+        most, floor = float(part.relevance[best]), self._settings.min_relevance
+        if not floor <= most < _SURE_FROM:
+            return part
+        own = [one for one in contexts if one.paper_id == candidates[best].paper_id]
+        if len(unmentioned(asked.text, own, self._readers.tokens)) < _UNMENTIONED_WORDS:
+            return part
+        return replace(part, relevance=part.relevance * (_SHARE_OF_NO_ANSWER * floor / most))
 
-    def _table_rows(self, contexts: Sequence[Context], question: str) -> Sequence[Candidate]:
-        find = table_rows if self._readers.sentences is None else likely_rows
-        return find(contexts, question, self._reader)
 
-    def _missing_names(self, question: str, contexts: Sequence[Context]) -> tuple[MissingName, ...]:
-        return () if self._settings.missing_names == "ignore" else missing_names(question, contexts)
+def _papers_that_may_answer(part: QuestionPart, contexts: Sequence[Context]) -> frozenset[str] | None:
+    """The papers that are the work whose findings a part asks for; None where it asks of any paper."""
+    named = papers_named(part.study, contexts) if part.study else frozenset()
+    return named if named or (part.study and is_name_of_a_work(part.study)) else None
 
-    def _is_refused(self, part: QuestionPart, missing: Sequence[MissingName]) -> bool:
-        """Whether a part of the question names something that what was found cannot be about."""
-        decides = self._settings.missing_names == "refuse"
-        return decides and any(name.is_decisive and name.text in " ".join(part.text.split()) for name in missing)
+
+def _in_order(
+    parts: Sequence[QuestionPart], of_titles: Mapping[str, Claims], of_sentences: Claims, n_of_titles: int
+) -> Claims:
+    """The claims, each once, those for the first part first. n_of_titles: at most so many from title pages."""
+    lines = {(claim.text, claim.citations): claim for claims in of_titles.values() for claim in claims}
+    own = list(lines.values())[:n_of_titles]
+    return (*own, *of_sentences) if parts[0].text in of_titles else (*of_sentences, *own)
+
+
+def _is_refused(part: QuestionPart, missing: Sequence[MissingName]) -> bool:
+    """Whether a part of the question names something that what was found cannot be about."""
+    text = " ".join(part.text.split())
+    return any(name.is_decisive and name.text in text for name in missing)

@@ -1,7 +1,7 @@
 """What an answer can be made of: statements that can be published as they stand, out of the contexts."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -86,25 +86,21 @@ class Candidate:
     """Stems of its content words."""
     terms_so_far: frozenset[str]
     """Those and the stems of the sentence before it in its paragraph."""
+    read: tuple[Span, ...]
+    """Stretches of its passage's text that are compared with the question; of a row, what stands above it too."""
     kind: CandidateKind = CandidateKind.SENTENCE
     leans_back: bool = False
     """It begins with "this", "they", ... and the sentence before it cannot be published with it."""
     quote: str = ""
     """Quoted as its evidence where that is more than `text`: the whole row."""
-    relevance: Mapping[str, float] | None = None
-    """To each part of the question, by the part's text, where it is known; None: it is scored as sentences are."""
-
-
-FindCandidates = Callable[[Sequence[Context], str], Sequence[Candidate]]
-"""contexts, question -> the candidates of one kind, in the order of the contexts."""
 
 
 def candidate(
     context: Context, nth: int, start: int, end: int, kind: CandidateKind = CandidateKind.SENTENCE
 ) -> Candidate:
     """`text[start:end]` of a context as a candidate that is published alone. nth: number of the context."""
-    text = context.text[start:end]
-    terms = terms_of(text)
+    text, passage = context.text[start:end], _passage_at(context, start)
+    terms, shift = terms_of(text), passage.own_start - passage.start
     return Candidate(
         text=text,
         paper_id=context.paper_id,
@@ -113,10 +109,11 @@ def candidate(
         start=start,
         end=end,
         shown=(start, end),
-        passage=_passage_at(context, start),
+        passage=passage,
         paragraph=(context.chunk_id, nth, context.text.count(BLOCK_SEPARATOR, 0, start)),
         terms=terms,
         terms_so_far=terms,
+        read=((start + shift, end + shift),),
         kind=kind,
     )
 

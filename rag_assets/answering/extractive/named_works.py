@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from rag_assets.answering.names.reading import names_in
 from rag_assets.domain import TITLE_PAGE_HEADING, Context
-from rag_assets.question_descriptions import ABOUT, STUDY
+from rag_assets.questions.wordings import ABOUT, STUDY
 from rag_assets.text.terms import QUESTION_WORDS, in_small_latin_letters, stem_of, terms_of, words_of
 
 _TITLE = "Title: "

@@ -4,16 +4,23 @@ Sentences that follow each other in a paragraph become one claim, in the order o
 findings, and the second may begin with "it".
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag_assets.answering.drafts import DraftCitation, DraftClaim
 from rag_assets.answering.extractive.candidates import MAX_WORDS, Candidate, CandidateKind, Span
-from rag_assets.answering.extractive.trimming import trimmed
 from rag_assets.domain import Context
 from rag_assets.text.terms import words_of
 
 _N_DECIMALS = 4
+_BEFORE = re.compile(
+    r"^\W*(?i:abstract|summary)\s?[:.—–]\s*(?=\S)"
+    r"|^(?:\[?\d{1,3}(?:[–-]\d{1,3})?\]?\s*[,;]\s*)+\[?\d{1,3}(?:[–-]\d{1,3})?\]?\s+(?=[A-Z])"
+    r"|^\[\d{1,3}\]\s+(?=[A-Z])"
+)
+"""The label of an abstract; the references of the sentence before. A single number may belong to the sentence."""
+_BEHIND = re.compile(r"(?P<end>[.!?][\"”')\]]*)\s+\d{1,3}(?:\s?[,–-]\s?\d{1,3})*$")
 
 
 @dataclass
@@ -85,3 +92,14 @@ def _claim(stretch: Stretch, text: str) -> DraftClaim:
     said = trimmed(text[stretch.start : stretch.end]) if _is_sentence(own) else own.text
     quote = own.quote or said
     return DraftClaim(said, (DraftCitation(own.chunk_id, quote),), relevance=round(stretch.relevance, _N_DECIMALS))
+
+
+def trimmed(text: str) -> str:
+    """The text without the references, labels and page numbers that stand around a sentence and are no part of it.
+
+    Papers of which only the text is left keep them: "3, 4, 6 Our results suggest that the youngest are at risk. 17".
+    The result is a stretch of the text, so that it is found word for word.
+    """
+    start = found.end() if (found := _BEFORE.match(text)) else 0
+    behind = _BEHIND.search(text, start)
+    return text[start : behind.end("end") if behind else len(text)]

@@ -1,10 +1,9 @@
-"""How relevant each candidate is to a question, 0 to 1, and comparable between questions.
+"""How relevant each candidate is to each part of a question, 0 to 1, and comparable between questions.
 
-Three figures, each 0 to 1: how near the candidate comes to each token of the question (MaxSim over its token vectors,
-Khattab and Zaharia 2020, "ColBERT"), what share of the question's words it holds together with the sentence before it,
-and how high its passage came in the search. Words are weighted by their rarity in the contexts; a word that occurs in
-none weighs most, so that a question about something the corpus never names finds no relevant sentence. The cosine of
-the whole sentence adds nothing to these (COVID-QA, OHR-Bench).
+First by three figures: how near the candidate comes to each token of the part (MaxSim over its token vectors, Khattab
+and Zaharia 2020, "ColBERT"), what share of the part's words it holds together with the sentence before it, and how high
+its passage came in the search. They tell what speaks of the matter, not what answers. A small trained model tells that:
+it reads the best candidates once more, each together with the question.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,56 +12,74 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.extractive.candidates import Candidate
-from rag_assets.answering.extractive.close_reading import Vectors
-from rag_assets.text.terms import held
+from rag_assets.answering.drafts import PaperText, PrecededText, Readers, SentenceReader, TokenReader
+from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
+from rag_assets.domain import Context
+from rag_assets.questions import QuestionPart
+from rag_assets.text.terms import held, term_weights, terms_of
 
+Vectors = NDArray[np.float32]
 Relevances = NDArray[np.float32]
 _NEARNESS_WEIGHT, _WORDS_WEIGHT, _STANDING_WEIGHT = 0.5, 0.25, 0.25
 _LEANING_DISCOUNT = 0.95
 """A sentence that begins by pointing at one that is not published with it reads badly alone."""
+_STEP, _LAST_STANDING = 0.07, 0.3
+N_PASSAGES = 8
+"""Passages per part whose sentences are compared token by token. Eight choose the same sentences as all of them do,
+some 25 (COVID-QA and OHR-Bench)."""
+_STANDING_OF_PASSAGE = 0.5
+"""Weight of a passage's place in the search beside the words of the part that it holds, where these are chosen."""
+N_AT_ONCE = 16
+"""Candidates of a part that are read before looking whether one is sure."""
+N_READ_OF_A_PART, N_READ_OF_ALL_PARTS = 48, 96
+"""Most candidates that are read of one part, and of all parts together (docs/adr/0057)."""
+_RELEVANCE_SO_FAR = 10.0
+"""Weight of the relevance by the three figures beside the model's score. With less of it, questions from fields of
+which no paper is are answered: the model was trained on questions about the papers, and its score is too high there."""
+_ANSWERS_FROM, _ENOUGH = 0.6, 6.5
+"""The relevance of a candidate whose score and weighted relevance sum up to `_ENOUGH`."""
+_SURE_FROM = 0.9
+"""Nothing more is read for a part once a candidate has this relevance."""
+_BEFORE_CHARS = 200
+
+
+@dataclass(frozen=True)
+class AskedPart:
+    """A part of a question and the papers that may answer it."""
+
+    part: QuestionPart
+    papers: frozenset[str] | None = None
+    """None: any paper."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One question inside the question: the weights of its words, and every candidate's relevance to it."""
+    """One question inside the question, and every candidate's relevance to it."""
 
     text: str
-    weights: Mapping[str, float]
     relevance: Relevances
-    paper_id: str | None = None
-    """The paper it is asked of; None for any."""
-    is_described: bool = False
-    """Whether the question describes that paper."""
-    is_read: bool = False
-    """Whether the best candidates were read together with the question; what is relevant then answers."""
-
-    def own_weights(self, others: Iterable["Part"]) -> dict[str, float]:
-        """The weights of the words that no other part has, summing to 1; of all its words when it has no others."""
-        shared = frozenset[str]().union(*(other.weights for other in others if other is not self))
-        own = {term: weight for term, weight in self.weights.items() if term not in shared} or dict(self.weights)
-        total = sum(own.values())
-        return {term: weight / total for term, weight in own.items()} if total else {}
+    """Shape (n_candidates,)."""
 
 
-def relevances(
-    part: str,
-    candidates: Sequence[Candidate],
-    weights: Mapping[str, float],
-    nearness: Relevances,
-    standing: Mapping[str, float],
-) -> Relevances:
-    """Relevance of every candidate to a part of the question, shape (n,).
-
-    part: its text; a candidate may bring a relevance to it. weights: of the part's words, summing to 1. nearness: from
-    `nearness_of`. standing: of each passage, by its id, 0 to 1.
-    """
-    words = np.array([held(candidate.terms_so_far, weights) for candidate in candidates], np.float32)
-    discounts = np.array([_LEANING_DISCOUNT if one.leans_back else 1.0 for one in candidates], np.float32)
-    passages = np.array([standing[one.passage.passage_id] for one in candidates], np.float32)
-    figures = _NEARNESS_WEIGHT * nearness + _WORDS_WEIGHT * words + _STANDING_WEIGHT * passages
-    scored = zip(candidates, (discounts * figures).tolist(), strict=True)
-    return np.array([own if one.relevance is None else one.relevance[part] for one, own in scored], np.float32)
+def read_closely(
+    asked: Sequence[AskedPart], candidates: Sequence[Candidate], readers: Readers
+) -> tuple[list[Candidate], list[Part]]:
+    """The candidates of the most promising passages, and the parts with the relevance of each of them."""
+    parts = [one.part for one in asked]
+    weights = [term_weights(part.searched, [one.terms for one in candidates]) for part in parts]
+    standing = _standings(candidates)
+    promising = _promising_passages(candidates, standing, weights)
+    read = [one for one in candidates if one.passage.passage_id in promising]
+    vectors = _vectors_of(read, readers.tokens)
+    questions = readers.tokens.of_texts([part.searched for part in parts])
+    found = []
+    for one, weight, tokens in zip(asked, weights, questions, strict=True):
+        relevance = _by_figures(read, weight, nearness_of(tokens.vectors, vectors), standing)
+        if one.papers is not None:
+            relevance = relevance * np.array([it.paper_id in one.papers for it in read], np.float32)
+        relevance = read_again(one.part.searched, read, relevance, readers.sentences, len(parts))
+        found.append(Part(one.part.text, relevance))
+    return read, found
 
 
 def nearness_of(asked: Vectors, candidates: Sequence[Vectors]) -> Relevances:
@@ -72,3 +89,100 @@ def nearness_of(asked: Vectors, candidates: Sequence[Vectors]) -> Relevances:
     """
     best = [(asked @ vectors.T).max(axis=1).mean() if len(vectors) else 0.0 for vectors in candidates]
     return np.clip(np.array(best, np.float32), 0.0, 1.0)
+
+
+def texts_of(context: Context) -> list[PaperText]:
+    """The passages of a context; all of it where it does not say what it is made of."""
+    return [PaperText(context.paper_id, text) for text in [one.text for one in context.passages] or [context.text]]
+
+
+def read_again(
+    question: str, candidates: Sequence[Candidate], relevance: Relevances, reader: SentenceReader, n_parts: int = 1
+) -> Relevances:
+    """The relevance of every candidate after the best were read with the question, shape (n,), 0 to 1.
+
+    relevance: by the three figures, 0 for what may not answer. n_parts: of the whole question; each has its own
+    candidates read. A candidate that is not read is no more relevant afterwards than the least relevant one that is.
+    """
+    most = min(N_READ_OF_A_PART, N_READ_OF_ALL_PARTS // n_parts)
+    order = np.argsort(-relevance, kind="stable")
+    near = order[relevance[order] > 0][:most]
+    found = np.empty(0, np.float32)
+    while len(found) < len(near) and found.max(initial=0.0) < _SURE_FROM:
+        read = near[len(found) : len(found) + N_AT_ONCE]
+        scores = reader.scores(question, [preceded(candidates[i]) for i in read])
+        found = np.append(found, _share(scores + _RELEVANCE_SO_FAR * relevance[read]))
+    if not len(found):
+        return relevance
+    moved: Relevances = np.minimum(relevance, found.min())
+    moved[near[: len(found)]] = found
+    return moved
+
+
+def _standings(candidates: Iterable[Candidate]) -> dict[str, float]:
+    """How high each passage came in the search, by its id: 1 in the first context, a step less in each further one.
+
+    The order of the contexts tells it, not their scores: scores move with every paper that is added, and answers would
+    move with them.
+    """
+    found: dict[str, float] = {}
+    for one in candidates:
+        found.setdefault(one.passage.passage_id, max(_LAST_STANDING, 1.0 - _STEP * one.context))
+    return found
+
+
+def _promising_passages(
+    candidates: Sequence[Candidate], standing: Mapping[str, float], weights: Sequence[Mapping[str, float]]
+) -> set[str]:
+    """Ids of the passages that came high in the search or hold many words of a part. weights: of the words of each."""
+    terms = {one.passage.passage_id: terms_of(one.passage.text) for one in candidates}
+    chosen: set[str] = set()
+    for weight in weights:
+        promise = {id_: _STANDING_OF_PASSAGE * standing[id_] + held(own, weight) for id_, own in terms.items()}
+        chosen.update(sorted(terms, key=promise.__getitem__, reverse=True)[:N_PASSAGES])
+    return chosen
+
+
+def _vectors_of(candidates: Sequence[Candidate], reader: TokenReader) -> list[Vectors]:
+    """The token vectors of each candidate, shape (n_tokens, dimension), as the model sees them within its passage.
+
+    A sentence that is encoded alone has lost what its "it" stands for. A candidate of which the model read nothing,
+    because its passage is too long, is encoded alone all the same.
+    """
+    passages = list(dict.fromkeys(PaperText(one.paper_id, one.passage.text) for one in candidates))
+    read = dict(zip(passages, reader.of(passages), strict=True))
+    found: list[Vectors] = []
+    for one in candidates:
+        tokens = read[PaperText(one.paper_id, one.passage.text)]
+        starts, ends = tokens.spans[:, 0], tokens.spans[:, 1]
+        own = np.zeros(len(starts), np.bool_)
+        for start, end in one.read:
+            own |= (starts < end) & (ends > start)
+        within = tokens.vectors[own]
+        found.append(within if len(within) else reader.of_texts([one.text])[0].vectors)
+    return found
+
+
+def _by_figures(
+    candidates: Sequence[Candidate], weights: Mapping[str, float], nearness: Relevances, standing: Mapping[str, float]
+) -> Relevances:
+    """Shape (n,). weights: of the part's words, summing to 1."""
+    words = np.array([held(one.terms_so_far, weights) for one in candidates], np.float32)
+    discounts = np.array([_LEANING_DISCOUNT if one.leans_back else 1.0 for one in candidates], np.float32)
+    passages = np.array([standing[one.passage.passage_id] for one in candidates], np.float32)
+    figures = _NEARNESS_WEIGHT * nearness + _WORDS_WEIGHT * words + _STANDING_WEIGHT * passages
+    return np.asarray(discounts * figures, np.float32)
+
+
+def _share(sums: Relevances) -> Relevances:
+    """0 to 1, `_ANSWERS_FROM` where a sum is just enough (logistic function)."""
+    shift = np.log(_ANSWERS_FROM / (1 - _ANSWERS_FROM)) - _ENOUGH
+    return np.asarray(1 / (1 + np.exp(-(sums + shift))), np.float32)
+
+
+def preceded(candidate: Candidate) -> PrecededText:
+    """The candidate behind the end of its paragraph up to it, as far as its passage has it."""
+    passage = candidate.passage
+    start = candidate.start + passage.own_start - passage.start
+    before = passage.text[max(0, start - _BEFORE_CHARS) : max(0, start)].rpartition("\n")[2]
+    return PrecededText(candidate.text, before if candidate.kind is CandidateKind.SENTENCE else "")

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from rag_assets.answering.drafts import TextTokens, TokenReader
 from rag_assets.answering.extractive.candidates import Span
-from rag_assets.answering.extractive.close_reading import Vectors, texts_of
-from rag_assets.answering.extractive.common_words import COMMON_WORDS
+from rag_assets.answering.extractive.relevance import Vectors, texts_of
 from rag_assets.domain import Context
 from rag_assets.text.terms import QUESTION_WORDS, WORD, in_small_latin_letters, stem_of
 
@@ -51,11 +50,6 @@ def unmentioned(asked: str, contexts: Sequence[Context], reader: TokenReader) ->
     return tuple(dict.fromkeys(_whole_word(asked, span) for span in missing))
 
 
-def telling_words(text: str) -> set[str]:
-    """The content words of a text, hyphenated ones in parts, in small letters."""
-    return {word for word, _ in _parts(text) if _is_telling(word)}
-
-
 def _whole_word(text: str, part: Span) -> str:
     """The word that a part at that place belongs to: "drug-resistant"."""
     return next(match[0].lower() for match in WORD.finditer(text) if match.start() <= part[0] < match.end())
@@ -81,7 +75,7 @@ def _parts(text: str) -> Iterator[tuple[str, Span]]:
 
 
 def _is_telling(word: str) -> bool:
-    return len(word) >= _LEAST_CHARS and word.isalpha() and word not in COMMON_WORDS and word not in QUESTION_WORDS
+    return len(word) >= _LEAST_CHARS and word.isalpha() and word not in QUESTION_WORDS
 
 
 def _touching(tokens: TextTokens, start: int, end: int) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from rag_assets.answering.drafts import FIXED_SENTENCES, INSUFFICIENT
 from rag_assets.answering.model_replies.parsing import ModelReply
-from rag_assets.questions import question_parts
+from rag_assets.questions import read
 from rag_assets.text.terms import terms_of
 
 MAX_CLAIM_CHARS = 1_000
@@ -63,7 +63,7 @@ def _note(part: str, question: str) -> str:
     named = terms_of(part)
     if named and named <= terms_of(question):
         return _MISSING.format(part=f"{part}.")
-    shared = {one.text: len(named & terms_of(one.text)) for one in question_parts(question)}
+    shared = {one.text: len(named & terms_of(one.text)) for one in read(question).parts}
     nearest = max(shared, key=lambda text: shared[text], default="")
     return _MISSING.format(part=nearest) if shared.get(nearest) else UNNAMED_PART
 

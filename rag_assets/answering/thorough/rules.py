@@ -5,8 +5,9 @@ from collections.abc import Sequence
 
 from rag_assets.answering.thorough.plans import OtherWords, Part, Plan
 from rag_assets.domain import Context
-from rag_assets.questions import FUNCTION_WORDS, question_parts
+from rag_assets.questions import read
 from rag_assets.settings import ThoroughSettings
+from rag_assets.text.terms import QUESTION_WORDS
 
 PLANNER_VERSION = 10
 """Raise it when the code makes other plans of the same replies, or the rules others of the same question."""
@@ -37,7 +38,7 @@ class RulePlanner:
 
     def other_words(self, part: Part, _read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
         """The words that carry meaning; then the rarer half of them, by length: long words are rare ones."""
-        words = [word for word in _WORD.findall(part.question) if word.lower() not in FUNCTION_WORDS]
+        words = [word for word in _WORD.findall(part.question) if word.lower() not in QUESTION_WORDS]
         longest = sorted(words, key=len, reverse=True)[: max(2, len(words) // 2)]
         queries = (" ".join(words), " ".join(word for word in words if word in longest))
         different = other_than([part.question, *searched], queries)
@@ -58,7 +59,7 @@ def other_than(searched: Sequence[str], queries: Sequence[str]) -> tuple[str, ..
 def _parts_by_rules(question: str) -> list[str]:
     """The parts of a question, each once. One that points back, or means little alone, is asked with the first part."""
     series = _as_series(question)
-    first, *others = question_parts(series)
+    first, *others = read(series).parts
     if not others:
         return [question]
     before = first.text.rstrip(" ?")
@@ -92,7 +93,7 @@ def _as_series(question: str) -> str:
 
 def _meaningful(text: str) -> list[str]:
     """The words of a text that carry meaning, in lower case."""
-    return [word for word in map(str.lower, _WORD.findall(text)) if word not in FUNCTION_WORDS]
+    return [word for word in map(str.lower, _WORD.findall(text)) if word not in QUESTION_WORDS]
 
 
 def _begun(question: str) -> str:

@@ -7,7 +7,7 @@ leads from one claim to the next. Parts that stay open are named.
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from rag_assets.answering.citations.verification import VerifiedClaims, sources_of
+from rag_assets.answering.citations.verification import VerifiedClaims
 from rag_assets.answering.drafts import MOST_NEAREST
 from rag_assets.answering.pipeline import AnswerPipeline, Said
 from rag_assets.answering.thorough.plans import Part
@@ -88,7 +88,6 @@ def _said(parts: Sequence[Part], asked: Sequence[AskedPart], claims: tuple[Claim
         claims,
         tuple(dict.fromkeys(open_parts)),
         tuple(dict.fromkeys(missing_names)),
-        _missing_words(results, claims),
         _nearest(results, claims),
         tuple(dict.fromkeys(one for result in results for one in result.left_out)),
         next((result.unjudged for result in results if result.unjudged), ""),
@@ -101,13 +100,6 @@ def _nearest(results: Sequence[QAResult], claims: Sequence[Claim]) -> tuple[Clai
     near = [claim for one in sorted(results, key=lambda one: not one.refused) for claim in one.nearest]
     new = [one for one in _first_of_each([_place(claim) for claim in near], near) if _place(one) not in said]
     return tuple(new[:MOST_NEAREST])
-
-
-def _missing_words(results: Sequence[QAResult], claims: Sequence[Claim]) -> tuple[str, ...]:
-    """The missing words of parts that quote every paper of the answer: of another paper, a part does not know."""
-    quoted = set(sources_of(claims))
-    words = (word for result in results if quoted <= set(result.sources_used) for word in result.missing_words)
-    return tuple(dict.fromkeys(words))
 
 
 def _merged(attempts: Sequence[Attempt]) -> Attempt:

@@ -21,7 +21,6 @@ from rag_assets.parsing.conventions.hyphenation import Vocabulary, mended
 from rag_assets.parsing.conventions.sections import (
     LevelledBlock,
     n_chars_of_back,
-    starts_abstract,
     with_sections,
     with_settled_levels,
 )
@@ -29,7 +28,7 @@ from rag_assets.parsing.files.json_objects import load_json_object
 from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.markdown.parts import plain_line
 from rag_assets.settings import ParsingSettings
-from rag_assets.text.section_names import is_section_name
+from rag_assets.text.section_names import is_section_name, starts_abstract
 
 _FIRST_FIELD_MARKDOWN = re.compile(rb'\{\s*(?:"(?:data|result)"\s*:\s*\{\s*)?"markdown"\s*:')
 _MIN_TITLE_CHARS, _MAX_TITLE_CHARS, _MIN_TITLE_WORDS = 15, 250, 3

@@ -15,10 +15,10 @@ from rag_assets.text.section_names import (
     is_section_name,
     names_closing_matter,
     names_references,
+    starts_abstract,
     zone_named,
 )
 
-_RUN_IN_ABSTRACT = re.compile(r"(?:Abstract|ABSTRACT|Summary|SUMMARY)\b(?! of\b)[.:\s—–-]*[A-Z]")
 _ABSTRACT_LABEL = re.compile(
     r"(?:background|objectives?|aims?|purpose|design|setting|methods?|patients|participants|results?|findings|"
     r"conclusions?|interpretation|funding)\b[.:]",
@@ -114,11 +114,6 @@ def with_sections(blocks: Sequence[LevelledBlock]) -> list[Block]:
         zone = block.zone if block.zone is not Zone.BODY else sections.zone
         placed.append(replace(block, section_path=sections.path, zone=zone))
     return _with_abstract(placed)
-
-
-def starts_abstract(text: str) -> bool:
-    """Whether a paragraph begins with the word "Abstract" as a label."""
-    return _RUN_IN_ABSTRACT.match(text) is not None
 
 
 def n_chars_of_back(blocks: Sequence[Block]) -> int:

@@ -26,9 +26,7 @@ class PaperFacts(BaseModel):
     n_chunks: int
     reason: str | None = Field(description="Why it is quarantined, and what to do about it.")
     has_pages: bool = Field(description="Images of its pages can be shown.")
-    in_short: str = Field(
-        description="A sentence of it: what it found, else what it asked; empty where neither is known."
-    )
+    abstract: str = Field(description="Empty where it has none, or was not read yet.")
 
 
 class PaperList(BaseModel):
@@ -69,12 +67,12 @@ class ToldPoint(BaseModel):
     """What the paper says of one point of its summary."""
 
     point: Point = Field(description="asked, done, found, or limits: what limits it.")
-    claims: list[ToldClaim] = Field(description="Verified; none where nothing was recognised.")
-    model: str = Field(description="What chose or wrote the claims.")
+    claims: list[ToldClaim] = Field(description="Verified; none where the paper does not say it.")
+    model: str = Field(description="What wrote the claims.")
 
 
 class PaperWithSections(PaperFacts):
-    points: list[ToldPoint] = Field(description="Its summary; empty for a paper that is not summarised yet.")
+    points: list[ToldPoint] = Field(description="Its summary by a model; empty where none was asked.")
     sections: list[Section] = Field(description="In reading order.")
 
 
@@ -115,7 +113,7 @@ def papers(shared: SharedDep) -> PaperList:
 
 @router.get("/papers/{paper_id}")
 def paper(paper_id: str, shared: SharedDep) -> PaperWithSections:
-    """A paper, what it asked, did and found and what limits it, and its sections."""
+    """A paper with its abstract, its summary where a model wrote one, and its sections."""
     details = shared.reader.paper(paper_id)
     return PaperWithSections(
         **_facts(details.summary),

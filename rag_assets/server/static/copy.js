@@ -45,14 +45,13 @@ export async function copied(text, what) {
   else toast("The browser did not allow copying.");
 }
 
-/** What is to be said besides the claims: few papers, parts without an answer, words that no paper has, statements
+/** What is to be said besides the claims: few papers, parts without an answer, names that were not found, statements
  * that were left out, no second look. */
 export function remarks(answer) {
   return [
     answer.single_source && answer.named_papers?.length !== 1 && fewSources(answer),
     ...(answer.unanswered ?? []).map((part) => `Not answered: ${part}`),
     answer.missing_names?.length && `Nowhere in what was found: ${answer.missing_names.join(", ")}`,
-    answer.missing_words?.length && `In no passage of the papers quoted: ${answer.missing_words.join(", ")}`,
     answer.left_out?.length && leftOutWords(answer.left_out.length),
     answer.unjudged && UNJUDGED,
   ].filter(Boolean);

@@ -79,7 +79,7 @@ export class Papers {
         { class: "paper-text" },
         button(title, () => this.open(paper), { class: "paper-title" }),
         el("p", { class: "hint" }, state, facts.join(" · ")),
-        paper.in_short && el("p", { class: "in-short" }, paper.in_short),
+        paper.abstract && el("p", { class: "abstract" }, paper.abstract),
         paper.reason && el("p", { class: "reason" }, paper.reason),
       ),
       button("×", () => this.remove(paper), { class: "quiet remove", "aria-label": `Remove ${title}` }),

@@ -7,7 +7,7 @@ import { problemBlock } from "./notices.js";
 import { Pages } from "./pages.js";
 import { isPhone, showPane } from "./panes.js";
 import { inText, plainText } from "./reader_text.js";
-import { summaryOf } from "./summary.js";
+import { abstractOf, summaryOf } from "./summary.js";
 import { pageWords, titleOf } from "./words.js";
 
 const HINT = "Click the number behind a sentence of an answer: its page is shown here, with the sentence marked.";
@@ -45,15 +45,17 @@ export class Reader {
     });
   }
 
-  /** A paper from its first page, with its summary, and its sections to jump to. */
+  /** A paper from its first page, with its abstract and its summary, and its sections to jump to. */
   async showPaper(paper) {
     const signal = this.begin({ paper, title: titleOf(paper), mark: null });
     await this.tried(signal, () => this.showPaper(paper), async () => {
-      const { sections = [], points = [], reason } = await getJson(this.path, { signal });
+      const { sections = [], points = [], abstract, reason } = await getJson(this.path, { signal });
       if (reason) this.notice(reason);
       else if (!paper.has_pages && sections.length) this.notice(NO_PAGES);
       const told = summaryOf(points, (quote) => this.showSource({ ...quote, title: titleOf(paper) }, null));
-      if (told) this.body.insertBefore(told, this.pages.element);
+      for (const part of [abstract && abstractOf(abstract), told].filter(Boolean)) {
+        this.body.insertBefore(part, this.pages.element);
+      }
       if (sections.length) this.text.append(this.contents(sections));
       if (paper.has_pages) await this.pages.turnTo(1);
     });

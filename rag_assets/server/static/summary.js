@@ -1,10 +1,15 @@
-// What a paper asked, did and found, and what limits it: its own sentences, each with the page it stands on.
+// The abstract of a paper, and its summary where a model wrote one: what it asked, did and found, and what limits it.
 
 import { button, el } from "./dom.js";
 import { pageWords } from "./words.js";
 
 const NAMES = { asked: "What was asked", done: "What was done", found: "What was found", limits: "What limits it" };
-const NOT_TOLD = "No sentence of the paper was recognised that says it.";
+const NOT_TOLD = "The model found nothing in the paper that says it.";
+
+export function abstractOf(text) {
+  const paragraphs = text.split("\n\n").map((one) => el("p", {}, one));
+  return el("details", { class: "more summary", open: true }, el("summary", {}, "Abstract"), paragraphs);
+}
 
 /** The points that the API tells of a paper, or null where nothing is told. open({citation, claim}): shows a quote. */
 export function summaryOf(points, open) {

@@ -7,7 +7,7 @@ import pytest
 
 from rag_assets.answering.compression import CompressedAnswerer
 from rag_assets.answering.compression.nearest_units import LEFT_OUT, nearest_units
-from rag_assets.answering.drafts import Background, DraftAnswer, Readers
+from rag_assets.answering.drafts import Background, DraftAnswer
 from rag_assets.answering.hosted_answerer import HostedAnswerer
 from rag_assets.answering.models import open_answerer
 from rag_assets.domain import Context, ContextPassage, ContextUnit, UnitKind
@@ -15,7 +15,7 @@ from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.settings import AnsweringSettings, Settings
 from rag_assets.text.sentences import sentence_spans
-from rag_assets_tests.answering.builders import WordReader, chunk, context
+from rag_assets_tests.answering.builders import WordReader, chunk, context, readers
 from rag_assets_tests.hosted.models import HURRIED
 from rag_assets_tests.wire import WireServer, use_wire_environment
 from rag_assets_tests.wire.quoting_model import Prompt, quoting_model
@@ -179,7 +179,7 @@ def test_the_setting_wraps_models_behind_an_api(
     with WireServer("openai") as server, Connections(HURRIED) as connections:
         use_wire_environment(monkeypatch, server)
         settings = Settings(answering=AnsweringSettings(model="openai:gpt-5-mini", compress_to=share))
-        assert type(open_answerer(settings, Readers(WordReader()), connections)) is kind
+        assert type(open_answerer(settings, readers(), connections)) is kind
 
 
 def test_a_model_is_sent_less_and_quotes_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from rag_assets_tests.server.browser.drawn_papers import (
     HERONS,
     KELP_SENTENCE,
     MARKUP,
-    MOSS_LIMIT,
+    MOSS_ABSTRACT,
     MOSS_SENTENCE,
     draw_paper,
 )
@@ -66,8 +66,8 @@ def shelf(for_all_processes: Path, built_model: Path) -> World:
         draw_paper(world.paths.papers / "herons.pdf", "Herons at the winter coast", HERONS)
         world.write_paper("kelp", escape(f"Kelp {MARKUP}"), escape(KELP_SENTENCE))
         world.write_paper("ferritin", "Ferritin in athletes", "Ferritin fell by 12% in all groups of runners.")
-        moss = f"Moss in the herbarium\n\n{MOSS_SENTENCE} Nobody had watered it before.\n\n{MOSS_LIMIT}\n"
-        (world.paths.papers / "moss.txt").write_text(moss, "utf-8")
+        moss = f"Abstract\n\n{MOSS_ABSTRACT}\n\nResults\n\n{MOSS_SENTENCE} Nobody had watered it before."
+        (world.paths.papers / "moss.txt").write_text(f"Moss in the herbarium\n\n{moss}\n", "utf-8")
         outcome = world.run()
         assert outcome.is_success, outcome.failures or outcome.broken
 

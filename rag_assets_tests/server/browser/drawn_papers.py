@@ -12,7 +12,7 @@ HERON_QUESTION = "How much of their body mass did herons lose in the cold winter
 HERON_SENTENCE = "Herons lost 14 per cent of their body mass in the cold winter of 1996, more than in any other year."
 HERON_PAGE = 2
 MOSS_QUESTION = "How long can dry moss survive in a herbarium?"
-MOSS_LIMIT = "One limitation of this work is that it was done in a single herbarium."
+MOSS_ABSTRACT = "This note describes the drawers of an old museum in the north."
 MOSS_SENTENCE = "Dry moss survived for nine years in a herbarium and grew again when it was watered."
 MARKUP = '<script>window.hacked = 1</script><img src="x" onerror="window.hacked = 1">'
 KELP_QUESTION = "How much did kelp grow in a day in the sheltered bay?"

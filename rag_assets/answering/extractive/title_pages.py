@@ -17,7 +17,6 @@ from itertools import takewhile
 
 from rag_assets.answering.citations.quote_search import is_long_enough
 from rag_assets.answering.drafts import DraftCitation, DraftClaim, TokenReader
-from rag_assets.answering.extractive.close_reading import texts_of
 from rag_assets.answering.extractive.named_works import (
     calls_a_study,
     describes_a_paper,
@@ -27,10 +26,10 @@ from rag_assets.answering.extractive.named_works import (
     titles_of,
     writers_asked_for,
 )
-from rag_assets.answering.extractive.relevance import nearness_of
+from rag_assets.answering.extractive.relevance import nearness_of, texts_of
 from rag_assets.answering.names.missing import missing_names
 from rag_assets.domain import TITLE_PAGE_HEADING, Context
-from rag_assets.question_descriptions import STUDY
+from rag_assets.questions.wordings import STUDY
 from rag_assets.text.person_names import (
     begins_with_a_name,
     lists_names,

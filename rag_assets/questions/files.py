@@ -1,0 +1,137 @@
+"""Question files: JSON Lines with `id`, `question` and, optionally, filters and what a right answer holds.
+
+One format serves the qa asset, the smoke evaluation and batch retrieval.
+"""
+
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    InstanceOf,
+    PlainSerializer,
+    StringConstraints,
+    ValidationError,
+)
+from pydantic_core import PydanticCustomError
+
+from rag_assets.domain import EVERYTHING, Filter
+from rag_assets.errors import InvalidFilter, InvalidQuestions, MissingInput
+
+MAX_QUESTION_CHARS = 4000
+_LINE_BREAKS = str.maketrans("\n\r\t", "   ")
+_EXAMPLE = 'Write one JSON object per line, {"id": "q1", "question": "..."}, or name another file.'
+
+
+def _as_filter(value: object) -> object:
+    """A filter from its text, with our own message for a wrong one."""
+    try:
+        return Filter.parse(value) if isinstance(value, str) else value
+    except InvalidFilter as error:
+        raise PydanticCustomError("filter", "{problem}", {"problem": str(error)}) from error
+
+
+FilterText = Annotated[InstanceOf[Filter], BeforeValidator(_as_filter), PlainSerializer(str)]
+"""A filter, written in its syntax."""
+NonEmpty = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+
+
+class ExpectedPaper(BaseModel):
+    """A paper that states the answer, and the pages it stands on."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    paper_id: NonEmpty
+    pages: tuple[int, ...] = ()
+    """Physical, 1-based; empty when the paper has no pages or they do not matter."""
+
+
+class Question(BaseModel):
+    """One line of a question file."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", coerce_numbers_to_str=True)
+
+    id: NonEmpty
+    question: Annotated[str, StringConstraints(strip_whitespace=True, max_length=MAX_QUESTION_CHARS)]
+    """May be blank: then nothing is found, and the others go on."""
+    paper_ids: tuple[str, ...] | None = Field(None, description="Only these papers are searched.")
+    where: FilterText | None = Field(None, description="Only what passes this filter is searched.")
+    expected: tuple[ExpectedPaper, ...] = ()
+    key_facts: tuple[tuple[NonEmpty, ...], ...] = Field(
+        (), description="Facts of a right answer, each a list of accepted spellings."
+    )
+    answerable: bool | None = Field(None, description="False: no paper of the corpus answers it. Empty: not said.")
+
+    @property
+    def filter(self) -> Filter:
+        """What is searched: what `paper_ids` and `where` both let through."""
+        papers = EVERYTHING if self.paper_ids is None else Filter.of_papers(self.paper_ids)
+        return papers & (self.where or EVERYTHING)
+
+    @property
+    def is_labelled(self) -> bool:
+        """Whether the line says what a right answer is."""
+        return bool(self.expected or self.key_facts) or self.answerable is not None
+
+
+def asked(text: str) -> Question:
+    """A question that comes from no file; it may have several lines.
+
+    Raises InvalidQuestions when it is blank, too long or holds characters that are no text.
+    """
+    if not 0 < len(text.strip()) <= MAX_QUESTION_CHARS:
+        raise InvalidQuestions(f"A question has 1 to {MAX_QUESTION_CHARS} characters, this one {len(text.strip())}.")
+    if not text.translate(_LINE_BREAKS).isprintable():
+        raise InvalidQuestions("The question holds characters that are no text. Write it in UTF-8.")
+    return Question(id=text, question=text)
+
+
+def load_questions(path: Path, *, unknown_keys: Literal["refuse", "ignore"] = "refuse") -> list[Question]:
+    """Read a question file in its order; blank lines are skipped.
+
+    unknown_keys: "refuse" finds misspelt keys; "ignore" reads files that carry the keys of other tools. Raises
+    MissingInput when there is no such file, InvalidQuestions when it holds no question, or naming the line that cannot
+    be used or whose id occurred before.
+    """
+    questions: list[Question] = []
+    seen: set[str] = set()
+    for number, line in enumerate(_lines(path), start=1):
+        if not line.strip():
+            continue
+        try:
+            question = Question.model_validate_json(line, extra="forbid" if unknown_keys == "refuse" else "ignore")
+        except ValidationError as error:
+            problem = "; ".join(_problem(item["loc"], item["type"], item["msg"]) for item in error.errors())
+            raise InvalidQuestions.at(path, number, problem) from error
+        if question.id in seen:
+            raise InvalidQuestions.at(path, number, f'the id "{question.id}" occurred before')
+        seen.add(question.id)
+        questions.append(question)
+    if not questions:
+        raise InvalidQuestions(f"{path} holds no question. {_EXAMPLE}")
+    return questions
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text("utf-8-sig").split("\n")
+    except FileNotFoundError as error:
+        raise MissingInput(f"The question file {path} does not exist. {_EXAMPLE}") from error
+    except UnicodeDecodeError as error:
+        raise InvalidQuestions(f"{path} is not UTF-8 text (byte {error.start}). Save it as UTF-8.") from error
+    except OSError as error:
+        raise InvalidQuestions(f"{path} cannot be read as a question file: {error.strerror}.") from error
+
+
+def _problem(place: tuple[int | str, ...], kind: str, message: str) -> str:
+    where = ".".join(str(part) for part in place) or "the line"
+    if kind != "extra_forbidden":
+        return f"{where}: {message}"
+    keys: type[BaseModel] = Question if len(place) == 1 else ExpectedPaper
+    alike = get_close_matches(str(place[-1]), keys.model_fields, n=1)
+    meant = f"is {alike[0]} meant?" if alike else f"known keys are {', '.join(keys.model_fields)}"
+    return f"{where}: there is no such key; {meant}"

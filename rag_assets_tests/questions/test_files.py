@@ -1,0 +1,109 @@
+"""Reading question files."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rag_assets.errors import InvalidQuestions, MissingInput
+from rag_assets.questions import Question, load_questions
+
+
+def test_questions_are_read_in_order_with_what_is_expected(tmp_path: Path) -> None:
+    """Blank lines and a byte order mark do no harm."""
+    path = tmp_path / "q.jsonl"
+    path.write_text(
+        '\ufeff{"id": "b", "question": " Why? "}\n\n'
+        '{"id": 7, "question": "How?", "paper_ids": ["x"], "key_facts": [["60", "sixty"]]}\n',
+        encoding="utf-8",
+    )
+
+    first, second = load_questions(path)
+
+    assert (first.id, first.question, first.paper_ids, first.answerable) == ("b", "Why?", None, None)
+    assert (second.id, second.paper_ids, second.key_facts) == ("7", ("x",), (("60", "sixty"),))
+    assert (first.is_labelled, second.is_labelled) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ('{"id": "a"}', "line 1: question: Field required"),
+        ('{"id": "", "question": "x"}', "line 1: id: String should have at least 1 character"),
+        ("not json", "line 1: the line: Invalid JSON"),
+        ('{"id": "a", "question": "x", "answerble": false}', "line 1: answerble: there is no such key; is answerable"),
+        ('{"id": "a", "question": "x", "expected": [{"paper": "p"}]}', "line 1: expected.0.paper_id: Field required; "),
+        (
+            '{"id": "a", "question": "x", "expected": [{"paper_id": "p", "page": [2]}]}',
+            "line 1: expected.0.page: there",
+        ),
+        ('{"id": "a", "question": "x", "zzz": 1}', "line 1: zzz: there is no such key; known keys are id, question"),
+        (
+            '{"id": "a", "question": "x", "where": "page:x"}',
+            "line 1: where: The filter cannot be used at page:x: ",
+        ),
+        ('{"id": "a", "question": "x"}\n{"id": "a", "question": "y"}', 'line 2: the id "a" occurred before'),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_named(tmp_path: Path, content: str, problem: str) -> None:
+    """In a file of a thousand questions, "invalid JSON" alone helps nobody."""
+    path = tmp_path / "q.jsonl"
+    path.write_text(content)
+
+    with pytest.raises(InvalidQuestions) as caught:
+        load_questions(path)
+
+    assert str(caught.value).startswith(f"{path}, line ")
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("keys", "searched"),
+    [
+        ({}, ""),
+        ({"paper_ids": ["a", "b c"]}, 'paper:a,"b c"'),
+        ({"where": "section:results"}, "section:results"),
+        ({"paper_ids": ["a"], "where": "page:3 paper:b"}, "paper:a page:3 paper:b"),
+    ],
+)
+def test_papers_and_filter_of_a_question_both_hold(tmp_path: Path, keys: dict[str, object], searched: str) -> None:
+    """One that replaces the other answers from papers that were left out on purpose."""
+    path = tmp_path / "q.jsonl"
+    path.write_text(json.dumps({"id": "a", "question": "x", **keys}))
+
+    (question,) = load_questions(path)
+
+    assert str(question.filter) == searched
+    assert Question.model_validate_json(question.model_dump_json()) == question
+
+
+@pytest.mark.parametrize("content", ["", "\n \n", "\ufeff"])
+def test_a_file_without_questions_is_refused(tmp_path: Path, content: str) -> None:
+    """It would replace the published answers by none, and call it a success."""
+    path = tmp_path / "q.jsonl"
+    path.write_text(content, "utf-8")
+
+    with pytest.raises(InvalidQuestions, match=r"q\.jsonl holds no question\. Write one JSON object per line"):
+        load_questions(path)
+
+
+def test_keys_of_other_tools_are_passed_over_where_that_is_asked_for(tmp_path: Path) -> None:
+    """Batch retrieval reads files of expectations that other programs wrote."""
+    path = tmp_path / "q.jsonl"
+    path.write_text('{"id": "a", "question": "x", "gold_page": 3}\n')
+
+    [question] = load_questions(path, unknown_keys="ignore")
+
+    assert question.id == "a"
+
+
+def test_a_folder_is_no_question_file(tmp_path: Path) -> None:
+    """A traceback would not say which setting names it."""
+    with pytest.raises(InvalidQuestions, match="cannot be read as a question file"):
+        load_questions(tmp_path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    """With the way to make one."""
+    with pytest.raises(MissingInput, match=r"absent\.jsonl does not exist. Write one JSON object"):
+        load_questions(tmp_path / "absent.jsonl")

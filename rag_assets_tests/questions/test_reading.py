@@ -1,0 +1,192 @@
+"""What a question asks: its parts and kinds."""
+
+import time
+
+import pytest
+
+from rag_assets.questions import Kind, read
+
+
+def parts(question: str) -> list[str]:
+    return [part.searched for part in read(question).parts]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (
+            "Why is BM25 scaled, and who proposed the scaling method?",
+            ["Why is BM25 scaled?", "who proposed the scaling method?"],
+        ),
+        (
+            "How many ewes were weighed? In which month were the rams shorn?",
+            ["How many ewes were weighed?", "In which month were the rams shorn?"],
+        ),
+        (
+            "Which breed did the hill trial use; what did the hill farmers pay?",
+            ["Which breed did the hill trial use?", "what did the hill farmers pay?"],
+        ),
+        (
+            "How large is the herd, how many goats died of fever?",
+            ["How large is the herd?", "how many goats died of fever?"],
+        ),
+        ("What are precision and recall at ten?", None),
+        ("Which methods were tested and were found to work well?", None),
+        ("What is it and why?", None),
+        ("What was the ferritin of the sheep? Use what the second table shows.", None),
+    ],
+)
+def test_a_compound_question_is_taken_apart(question: str, expected: list[str] | None) -> None:
+    """But only where each part asks something."""
+    assert parts(question) == (expected or [question])
+
+
+def test_a_part_that_points_back_is_searched_as_the_whole_question_and_named_as_it_was_asked() -> None:
+    """A note that names the whole question beside its answer contradicts itself."""
+    question = "Which k is usual in fusion, and how was it chosen?"
+
+    first, second = read(question).parts
+
+    assert (first.text, first.searched) == ("Which k is usual in fusion?", "Which k is usual in fusion?")
+    assert (second.text, second.searched) == ("how was it chosen?", question)
+
+
+def test_a_question_of_too_many_parts_is_one() -> None:
+    """Each part costs a search."""
+    question = ", and ".join(f"how many goats died in herd number {n}" for n in range(9)) + "?"
+
+    assert parts(question) == [question]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "What did the study of " + "B-" * 5000,
+        "who wrote " * 1000,
+        "what does the paper on " * 450,
+        "Did the authors of a " * 500 + "and the authors of b?",
+        "(" * 10_000,
+        "How many, and " * 700,
+        "A" * 10_000,
+    ],
+    ids=["hyphens", "who wrote", "no verb", "authors", "brackets", "conjunctions", "one word"],
+)
+def test_any_text_is_read_in_little_time(text: str) -> None:
+    """Patterns that look for one word behind another took 12 seconds of processor time over 4,000 characters. Measured
+    limit for 10,000 characters: 0.1 s; ten times as much is allowed, for a slow machine."""
+    started = time.process_time()
+    read.__wrapped__(text[:10_000])
+
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("question", "is_about_publication"),
+    [
+        ("Who wrote the trial of iron in winter?", True),
+        ("Who are the authors of the ferritin study?", True),
+        ("Which university are the authors affiliated with?", True),
+        ("When was the trial of iron in winter published?", True),
+        ("In which journal did the ferritin study appear?", True),
+        ("Who is the first author of the ferritin study?", True),
+        ("and who are its authors?", True),
+        ("When did the review of iron come out?", True),
+        ("When was the ferritin paper put on arXiv?", True),
+        ("Where was Iron in Winter published?", True),
+        ("In which year was Iron in Winter published?", True),
+        ("Which of the papers here is by Ada Lund?", True),
+        ("Which papers did Ada Lund write?", True),
+        ("Which papers are excluded by the review?", False),
+        ("What do the authors conclude about iron?", False),
+        ("What do the authors of the trial and the authors of the review name as a limit?", False),
+        ("Which author drafted the manuscript of the trial?", False),
+        ("What are the title and the authors of the trial?", True),
+        ("Is that what its authors claim?", False),
+        ("When did rashes of the lambs come out after the iron?", False),
+        ("When did the test results come out positive?", False),
+        ("Who was excluded from the trial?", False),
+        ("When was ferritin measured?", False),
+        ("Which published trials are compared?", False),
+    ],
+)
+def test_questions_about_the_publication_are_told_from_those_about_its_content(
+    question: str, is_about_publication: bool
+) -> None:
+    """Title pages are searched for the former alone; among the latter they would displace what answers."""
+    assert (Kind.PUBLICATION in read(question).kinds) is is_about_publication
+
+
+@pytest.mark.parametrize(
+    ("question", "is_about_statements"),
+    [
+        ("Who funded the trial?", True),
+        ("Were the analyses registered in advance?", True),
+        ("Where can the data of the ferry study be obtained?", True),
+        ("Where can one get the sequences of the ferry study?", True),
+        ("Where can you find the instructions for weighing?", False),
+        ("Do the authors have competing interests?", True),
+        ("Which ethics committee approved the study?", True),
+        ("Who collected the data of the ferry study?", True),
+        ("Which author drafted the manuscript?", True),
+        ("How much did ferritin fall in winter?", False),
+        ("Which data were used to train the model?", False),
+    ],
+)
+def test_questions_about_statements_are_told(question: str, *, is_about_statements: bool) -> None:
+    """Statements are searched only for these: a kind of question that is missed is refused."""
+    assert (Kind.STATEMENTS in read(question).kinds) is is_about_statements
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("What did the trial of iron in winter find?", True),
+        ("and what does the ferry study show overall?", True),
+        ("What are the main findings of the review of iron?", True),
+        ("What were the results of the ferry experiment?", True),
+        ('What does "Iron in winter: a trial, and more" conclude?', True),
+        ('What are the main findings of the book "Iron in winter"?', True),
+        ("What did the trial find about lambs?", False),
+        ("What did Lund find?", False),
+        ("What were the results of the blood test?", False),
+        ("What were the results of the blood test in the trial?", False),
+        ("What did the nurses in the survey report?", False),
+        ("What does Table 2 of the survey show?", False),
+        ("What does the menu in the guide show?", False),
+    ],
+)
+def test_questions_about_all_that_a_paper_found_are_recognised(question: str, *, asks: bool) -> None:
+    """They are answered by the paper's conclusions; what it found about one thing may stand anywhere in it."""
+    assert (Kind.FINDINGS in read(question).kinds) is asks
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("What is meant by herd memory?", True),
+        ("What does HMS stand for?", True),
+        ("How do the authors define herd memory?", True),
+        ("What is a salt lick?", True),
+        ("What is the mean ferritin of the sheep in the northern pasture?", False),
+        ("Why does ferritin fall?", False),
+    ],
+)
+def test_questions_about_the_meaning_of_a_name_are_recognised(question: str, *, asks: bool) -> None:
+    """A name is defined where it is used first: the beginning of its paper is read for them."""
+    assert (Kind.DEFINITION in read(question).kinds) is asks
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("Who carried out the study of sheep?", True),
+        ("Who conducted the large survey of herds in the valley?", True),
+        ("Who are the people behind the herd book?", True),
+        ("Where do the authors of the study of sheep work?", True),
+        ("Who conducted the interviews with shepherds?", False),
+        ("Which sheep stood behind the fence?", False),
+    ],
+)
+def test_who_did_a_study_is_asked_of_its_title_page(question: str, *, asks: bool) -> None:
+    """Who did something within a study stands in its text, not on its title page."""
+    assert (Kind.PUBLICATION in read(question).kinds) is asks
