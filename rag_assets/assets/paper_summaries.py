@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from rag_assets.answering.drafts import EXTRACTIVE, DraftAnswer
 from rag_assets.assets.checks import specs
+from rag_assets.assets.chunks import chunks
 from rag_assets.assets.publishing import Outcome, TableUpdate
 from rag_assets.assets.reporting import markdown_table, progress, usage_facts
 from rag_assets.domain import Chunk
@@ -26,7 +27,7 @@ _N_SHOWN = 8
 
 @dg.asset(
     group_name="answers",
-    deps=["chunks"],
+    deps=[chunks],
     check_specs=specs("paper_summaries", PAPER_SUMMARY_PROMISES),
     output_required=False,
     code_version=str(PAPER_SUMMARIES_VERSION),
@@ -37,10 +38,10 @@ def paper_summaries(settings: dg.ResourceParam[Settings], models: dg.ResourcePar
     `data/cache/paper_summaries.parquet`."""
     paths = settings.paths
     published = published_or_empty(paths.paper_summaries, PAPER_SUMMARIES)
-    made_of = read_columns(paths.chunks, ["paper_id", "chunk_id", "fingerprint"], asset="chunks")
+    made_of = read_columns(paths.chunks, ["paper_id", "chunk_id", "fingerprint"])
     ReplyCache(paths.paper_summary_replies, DraftAnswer).remove_damaged()
     spent_before = models.budget.spent
-    chunks = cache(lambda: required_table(paths.chunks, asset="chunks"))  # read where a paper changed, and once
+    chunks = cache(lambda: required_table(paths.chunks))  # read where a paper changed, and once
     made = _updated(settings, models, published, made_of, chunks)
     spent = models.budget.since(spent_before)
     update = TableUpdate(

@@ -5,6 +5,7 @@ import dagster as dg
 from rag_assets.assets.checks import specs
 from rag_assets.assets.publishing import Outcome, TableUpdate
 from rag_assets.assets.reporting import histogram
+from rag_assets.assets.summaries import summaries
 from rag_assets.chunking.passages import PASSAGER_VERSION
 from rag_assets.chunking.promises import PASSAGE_PROMISES, PassagesCandidate
 from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
@@ -18,7 +19,8 @@ from rag_assets.tables import PASSAGES, SUMMARIES
 
 @dg.asset(
     group_name="index",
-    deps=["parsed_index", "chunks", "summaries"],
+    deps=[summaries],
+    metadata={"also_reads": "parsed_index, chunks"},
     check_specs=specs("passages", PASSAGE_PROMISES),
     output_required=False,
     code_version=str(PASSAGER_VERSION),
@@ -30,8 +32,8 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
     embedder = open_embedder(settings.embedding, paths.models)
     facts = embedder.facts
     window = ReadingWindow(facts.tokenizer_id, embedder.count_tokens, facts.max_tokens)
-    chunks_table = required_table(paths.chunks, asset="chunks")
-    papers = read_columns(paths.parsed_index, ["paper_id", "title"], asset="parsed_index")
+    chunks_table = required_table(paths.chunks)
+    papers = read_columns(paths.parsed_index, ["paper_id", "title"])
     titles = zip(papers["paper_id"].to_pylist(), papers["title"].to_pylist(), strict=True)
     published = published_or_empty(paths.passages, PASSAGES)
     updated, plan, quarantined = update_passages(

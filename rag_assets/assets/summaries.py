@@ -3,6 +3,7 @@
 import dagster as dg
 
 from rag_assets.assets.checks import specs
+from rag_assets.assets.chunks import chunks
 from rag_assets.assets.publishing import Outcome, TableUpdate
 from rag_assets.assets.reporting import markdown_table, progress, usage_facts
 from rag_assets.hosted.connections import Connections
@@ -22,7 +23,8 @@ from rag_assets.tables import SUMMARIES
 
 @dg.asset(
     group_name="chunks",
-    deps=["parsed_index", "chunks"],
+    deps=[chunks],
+    metadata={"also_reads": "parsed_index"},
     check_specs=specs("summaries", SUMMARY_PROMISES),
     output_required=False,
     code_version=str(SUMMARIZER_VERSION),
@@ -52,12 +54,12 @@ def _updated(settings: Settings, models: Connections, published: Published) -> S
     if settings.summaries.model == NO_MODEL:
         return without_summaries(published.table)
     paths = settings.paths
-    papers = read_columns(paths.parsed_index, ["paper_id", "title"], asset="parsed_index")
+    papers = read_columns(paths.parsed_index, ["paper_id", "title"])
     titles = zip(papers["paper_id"].to_pylist(), papers["title"].to_pylist(), strict=True)
     summarizer = Summarizer(settings.summaries, models, paths.summary_replies)
     made = update_summaries(
         published.table,
-        read_columns(paths.chunks, CHUNK_COLUMNS, asset="chunks"),
+        read_columns(paths.chunks, CHUNK_COLUMNS),
         {paper: title for paper, title in titles if title},
         summarizer,
         document_chars=settings.summaries.document_chars,

@@ -165,12 +165,12 @@ class Papers:
 
 
 def _rows_by_id(path: Path) -> dict[str, dict[str, Any]]:
-    return {row["paper_id"]: row for row in _rows(path, _PAPER_COLUMNS, asset="parsed_index")}
+    return {row["paper_id"]: row for row in _rows(path, _PAPER_COLUMNS)}
 
 
 def _chunks_by_paper(path: Path) -> dict[str, list[dict[str, Any]]]:
     """What is listed of the chunks, by paper, in reading order."""
-    rows = sorted(_rows(path, _CHUNK_COLUMNS, asset="chunks"), key=lambda row: (row["paper_id"], row["ordinal"]))
+    rows = sorted(_rows(path, _CHUNK_COLUMNS), key=lambda row: (row["paper_id"], row["ordinal"]))
     return {paper_id: list(own) for paper_id, own in groupby(rows, lambda row: str(row["paper_id"]))}
 
 
@@ -188,10 +188,10 @@ def _in_short(points: Sequence[PaperPoint]) -> str:
     return best[0].text if best else ""
 
 
-def _rows(path: Path, columns: Sequence[str], *, asset: str) -> list[dict[str, Any]]:
+def _rows(path: Path, columns: Sequence[str]) -> list[dict[str, Any]]:
     """Some columns of a published table; no rows where there is none that can be used."""
     try:
-        rows: list[dict[str, Any]] = read_columns(path, columns, asset=asset).to_pylist()
+        rows: list[dict[str, Any]] = read_columns(path, columns).to_pylist()
     except MissingInput as error:
         if path.exists():
             logger.warning("%s", error)

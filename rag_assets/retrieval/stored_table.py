@@ -35,7 +35,7 @@ class StoredTable:
 
     def __init__(self, path: Path, columns: Sequence[str], *, asset: str) -> None:
         """columns: those that `rows` returns. Raises MissingInput as `required_table`."""
-        read_columns(path, [], asset=asset)
+        read_columns(path, [])
         pa.default_memory_pool().release_unused()  # the whole file was in memory for its checksum
         self._columns = list(columns)
         self._file = pa.OSFile(str(path))

@@ -9,7 +9,7 @@ from rag_assets.assets.launchpad import launchpad_schema, launchpad_values
 from rag_assets.definitions import build_defs
 from rag_assets.settings import Settings, load_settings
 
-NOT_OF_A_RUN = {"data_dir", "paper_list", "questions", "other_questions", "server"}
+NOT_OF_A_RUN = {"data_dir", "paper_list", "questions", "server"}
 """Not in the launchpad, or empty by default."""
 
 
