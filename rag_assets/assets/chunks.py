@@ -74,7 +74,7 @@ def chunks(settings: dg.ResourceParam[Settings]) -> Outcome:
         facts=_facts(stats, tokenizer)
         | {"n_quarantined": len(quarantined), "stats_file": dg.MetadataValue.path(paths.chunk_stats.absolute())},
         previews=_previews(updated)
-        | {"text": markdown_table(accounts, n_shown=N_PAPERS_SHOWN), "stats": _shown(stats)},
+        | {"text": markdown_table(accounts, n_shown=N_PAPERS_SHOWN), "stats": _stats_table(stats)},
         beside={paths.chunk_stats: json.dumps(stats, indent=2, ensure_ascii=False).encode() + b"\n"},
     )
 
@@ -90,9 +90,9 @@ def _facts(stats: dict[str, Any], tokenizer: ResolvedTokenizer) -> dict[str, Any
     }
 
 
-def _shown(stats: dict[str, Any]) -> str:
-    """The content of chunk_stats.json as far as one value says it."""
-    rows = [{"chunk_stats.json": name, "value": value} for name, value in stats.items() if not isinstance(value, list)]
+def _stats_table(stats: dict[str, Any]) -> str:
+    """What chunk_stats.json says of the whole corpus."""
+    rows = [{"chunk_stats.json": name, "value": value} for name, value in stats.items() if not name.startswith("by_")]
     return markdown_table(rows, n_shown=len(rows))
 
 

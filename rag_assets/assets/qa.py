@@ -69,16 +69,16 @@ def _skipped(asked: QuestionSet) -> Iterator[dg.AssetCheckResult]:
 
 
 def _materialized(file: AnsweredFile, spent: Usage, settings: Settings) -> dg.MaterializeResult[Any]:
-    results, audit_file = file.update.results, settings.paths.qa_audit
+    results, audited = file.update.results, settings.paths.qa_audit
+    files = {"question_file": file.asked.label, "audit_file": dg.MetadataValue.path(audited.absolute())}
     return materialized(
         version=data_version(row_fingerprints(results)),
         counts=file.update.plan.counts(),
         n_rows=len(results),
         path=file.asked.answers,
         settings={"retrieval": settings.retrieval, "answering": settings.answering},
-        facts=_facts(file.update, spent)
-        | {"question_file": file.asked.label, "audit_file": dg.MetadataValue.path(audit_file.absolute())},
-        previews={"answers": answers_page(results, file.asked.answers), "audit": audit_table(audit_file)},
+        facts=_facts(file.update, spent) | files,
+        previews={"answers": answers_page(results, file.asked.answers), "audit": audit_table(audited)},
     )
 
 

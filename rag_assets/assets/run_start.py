@@ -1,4 +1,4 @@
-"""What happens before the first asset of a run: it is tagged, its settings are checked, and the sources are observed."""
+"""What happens before the first asset of a run: it is tagged, its inputs are checked, its sources are observed."""
 
 from collections.abc import Collection
 from contextlib import suppress

@@ -45,3 +45,14 @@ def test_questions_that_need_a_look_come_first() -> None:
     shown = [line.split(" | ")[1].removesuffix(" |") for line in results_table(rows).splitlines()[2:]]
 
     assert shown == ["wrong", "not judged", "unlabelled", "right"]
+
+
+def test_the_table_of_questions_begins_with_the_question() -> None:
+    """A reader looks for the question that went wrong, and an id does not tell it."""
+    rows = [{"question_id": "q1", "question": "Why?", "outcome": "right"}]
+    rows += [{"question_id": "q2", "question": "How?", "outcome": "wrong"}]
+
+    lines = results_table(rows).splitlines()
+
+    assert lines[0] == "| question | question_id | outcome |"
+    assert [line.split(" | ")[0] for line in lines[2:]] == ["| How?", "| Why?"]

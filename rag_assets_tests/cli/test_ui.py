@@ -77,7 +77,7 @@ def test_a_run_of_the_ui_writes_the_folder_and_the_history_it_was_started_for(da
     assert finished_run(data)["rag_assets/started_by"] == "sensor corpus_sensor"
     assert not other.exists()
     assert len(started) >= 3, "dagster dev, its webserver, its daemon"
-    assert not [pid for pid in started if Path(f"/proc/{pid}").exists()], "all of them are gone"
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started), "all of them to be gone")
 
 
 def test_a_taken_port_is_told_in_one_sentence(data: Path, taken_port: int) -> None:
