@@ -8,7 +8,7 @@ from rag_assets.assets.publishing import Outcome, TableUpdate
 from rag_assets.assets.reporting import markdown_table, progress, usage_facts
 from rag_assets.hosted.connections import Connections
 from rag_assets.promises import check_all
-from rag_assets.settings import Settings
+from rag_assets.settings import Paths, Settings
 from rag_assets.summaries.summarizer import NO_MODEL, SUMMARIZER_VERSION, Summarizer, model_name
 from rag_assets.summaries.update import (
     CHUNK_COLUMNS,
@@ -50,17 +50,21 @@ def summaries(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Con
     )
 
 
+def titles_by_paper(paths: Paths) -> dict[str, str]:
+    """Titles of the parsed papers that have one."""
+    papers = read_columns(paths.parsed_index, ["paper_id", "title"]).to_pylist()
+    return {paper["paper_id"]: paper["title"] for paper in papers if paper["title"]}
+
+
 def _updated(settings: Settings, models: Connections, published: Published) -> SummaryUpdate:
     if settings.summaries.model == NO_MODEL:
         return without_summaries(published.table)
     paths = settings.paths
-    papers = read_columns(paths.parsed_index, ["paper_id", "title"])
-    titles = zip(papers["paper_id"].to_pylist(), papers["title"].to_pylist(), strict=True)
     summarizer = Summarizer(settings.summaries, models, paths.summary_replies)
     made = update_summaries(
         published.table,
         read_columns(paths.chunks, CHUNK_COLUMNS),
-        {paper: title for paper, title in titles if title},
+        titles_by_paper(paths),
         summarizer,
         document_chars=settings.summaries.document_chars,
         n_at_once=models.settings.limits_of(model_name(settings.summaries).provider).max_concurrent,

@@ -54,8 +54,9 @@ def serve(settings: Settings, host: str, port: int, announce: Callable[[str], No
         signals: list[int] = []
 
         def end(number: int, _frame: object) -> None:
+            if not signals:  # a second one would keep Dagster from ending its own processes
+                dagster_dev.send_signal(signal.SIGINT)
             signals.append(number)
-            dagster_dev.send_signal(signal.SIGINT)
 
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, end)
