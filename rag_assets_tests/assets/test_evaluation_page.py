@@ -40,7 +40,8 @@ def test_an_entry_of_an_earlier_version_is_shown_without_its_time() -> None:
 
 def test_questions_that_need_a_look_come_first() -> None:
     """In a file of a thousand questions the wrong answers must come first to be seen."""
-    rows = [{"question_id": str(n), "outcome": o} for n, o in enumerate(["right", "unlabelled", "wrong", "not judged"])]
+    outcomes = ["right", "unlabelled", "wrong", "not judged"]
+    rows = [{"question": str(n), "outcome": outcome} for n, outcome in enumerate(outcomes)]
 
     shown = [line.split(" | ")[1].removesuffix(" |") for line in results_table(rows).splitlines()[2:]]
 
