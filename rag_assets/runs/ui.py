@@ -15,7 +15,9 @@ from rag_assets.errors import UIUnavailable
 from rag_assets.runs.history import HOME_VARIABLE, dagster_home, opened_instance
 from rag_assets.settings import DATA_DIR_VARIABLE, Settings
 
-_DAGSTER_DEV = (sys.executable, "-m", "dagster", "dev", "--log-level", "warning")
+_ADVICE = "Function `dev_command` is superseded"
+"""Dagster's advice to install another program, `dg`."""
+_DAGSTER_DEV = (sys.executable, "-W", f"ignore:{_ADVICE}", "-m", "dagster", "dev", "--log-level", "warning")
 _CODE = ("--module-name", "rag_assets.definitions", "--working-directory", str(Path(rag_assets.__file__).parents[1]))
 """Dagster puts a folder on Python's path: that of the package here, else the working folder."""
 _SAFE_PATH = {"PYTHONSAFEPATH": "1"}
