@@ -131,7 +131,7 @@ def resident_mb() -> float:
 
 def some_questions(data: Path, n_wanted: int) -> list[str]:
     """Questions of sentences of the corpus, each about another one."""
-    texts = read_columns(data / "cache" / "passages.parquet", ["text"], asset="passages")["text"]
+    texts = read_columns(data / "cache" / "passages.parquet", ["text"])["text"]
     draw = random.Random(5)
     found: dict[str, None] = {}
     while len(found) < n_wanted:

@@ -79,7 +79,7 @@ def drawn(settings: Settings, papers: Papers, n_quotes: int) -> list[tuple[Chunk
     """Sentences, rows, items and captions of the papers that have a PDF."""
     by_paper: dict[str, list[tuple[Chunk, UnitKind, int, int]]] = defaultdict(list)
     with_pdf = {paper.paper_id for paper in papers.all() if paper.has_pages}
-    for chunk in chunks_from(required_table(settings.paths.chunks, asset="chunks")):
+    for chunk in chunks_from(required_table(settings.paths.chunks)):
         if chunk.paper_id in with_pdf and not chunk.is_generated:
             by_paper[chunk.paper_id] += [
                 (chunk, unit.kind, unit.start, unit.end)

@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--cases", type=int, default=40)
     arguments = parser.parse_args()
     settings = Settings(data_dir=arguments.data)
-    chunks = chunks_from(required_table(settings.paths.chunks, asset="chunks"))
+    chunks = chunks_from(required_table(settings.paths.chunks))
     corpus = Corpus(tuple(chunk for chunk in chunks if not chunk.is_generated))
     seconds: list[float] = []
     wrong: dict[str, list[Case]] = defaultdict(list)

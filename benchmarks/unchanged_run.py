@@ -63,13 +63,14 @@ OURS, EMPTY = "everything, unchanged", "empty bodies"
 def everything() -> dg.JobDefinition:
     """The project's job with the executor of this process."""
     from rag_assets.assets.automation import EVERYTHING, everything_job
-    from rag_assets.assets.resources import run_models, run_settings
+    from rag_assets.assets.resources import run_engine, run_models, run_settings
     from rag_assets.definitions import ASSETS
+    from rag_assets.settings import load_settings
 
     definitions = dg.Definitions(
         assets=ASSETS,
         jobs=[everything_job],
-        resources={"settings": run_settings(), "models": run_models()},
+        resources={"settings": run_settings(load_settings()), "models": run_models, "engine": run_engine},
         executor=EXECUTORS[os.environ[EXECUTOR_VARIABLE]],
     )
     return definitions.resolve_job_def(EVERYTHING)

@@ -3,12 +3,13 @@
 What an asset does stands in `assets`, when it runs by itself in `automation`, what can be tuned in `settings`.
 """
 
+import logging
 from collections.abc import Mapping
 from typing import Any
 
 import dagster as dg
 
-from rag_assets.assets.automation import corpus_sensor, everything_job, nightly_schedule
+from rag_assets.assets.automation import JOBS, corpus_sensor, nightly_schedule
 from rag_assets.assets.chunks import chunks
 from rag_assets.assets.corpus import blocks, parsed_index
 from rag_assets.assets.evaluation import smoke_eval
@@ -18,10 +19,13 @@ from rag_assets.assets.passages import passages
 from rag_assets.assets.profiles import profiles
 from rag_assets.assets.qa import qa
 from rag_assets.assets.reports import reports
-from rag_assets.assets.resources import run_models, run_settings
+from rag_assets.assets.resources import run_engine, run_models, run_settings
 from rag_assets.assets.sources import PAPERS, QUESTIONS, TEMPLATES
 from rag_assets.assets.summaries import summaries
+from rag_assets.errors import InvalidSettings
+from rag_assets.settings import Settings, load_settings
 
+logger = logging.getLogger(__name__)
 SOURCES = [PAPERS, QUESTIONS, TEMPLATES]
 ASSETS = [
     parsed_index,
@@ -44,16 +48,26 @@ ASSETS = [
 def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     """The project's definitions; `overrides` are settings that win over file and environment.
 
-    They load whatever the settings say: those are read when a run, the sensor or the schedule needs them.
+    They load whatever the settings say: those that count are read when a run, the sensor or the schedule needs them.
     """
+    now = _settings_now(overrides)
     return dg.Definitions(
         assets=[*SOURCES, *ASSETS],
-        jobs=[everything_job],
-        sensors=[corpus_sensor(overrides)],
-        schedules=[nightly_schedule(overrides)],
-        resources={"settings": run_settings(overrides), "models": run_models()},
+        jobs=JOBS,
+        sensors=[corpus_sensor(now.automation, overrides)],
+        schedules=[nightly_schedule(now.automation, overrides)],
+        resources={"settings": run_settings(now, overrides), "models": run_models, "engine": run_engine},
         executor=dg.in_process_executor,
     )
+
+
+def _settings_now(overrides: Mapping[str, Any] | None) -> Settings:
+    """The settings as they are when the definitions load; the defaults while they are wrong."""
+    try:
+        return load_settings(overrides)
+    except InvalidSettings as error:
+        logger.warning("%s", error)
+        return Settings.model_construct()
 
 
 defs = build_defs()

@@ -68,19 +68,20 @@ def published_or_empty(path: Path, schema: pa.Schema) -> Published:
         return Published(schema.empty_table(), None)
 
 
-def required_table(path: Path, *, asset: str) -> pa.Table:
-    """The table that the upstream `asset` published. Raises MissingInput when it is absent or cannot be used."""
-    return read_columns(path, _SCHEMAS[asset].names, asset=asset)
+def required_table(path: Path) -> pa.Table:
+    """The table that an asset published; the file has the name of the asset. Raises MissingInput when it is absent or
+    cannot be used."""
+    return read_columns(path, _SCHEMAS[path.stem].names)
 
 
-def read_columns(path: Path, columns: Sequence[str], *, asset: str) -> pa.Table:
-    """Some columns of the table that the upstream `asset` published. Raises MissingInput as `required_table`."""
+def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
+    """Some columns of the table that an asset published. Raises MissingInput as `required_table`."""
     if not path.exists():
-        raise MissingInput.table(path, asset=asset)
+        raise MissingInput.table(path, asset=path.stem)
     try:
-        return _read(path, _SCHEMAS[asset], columns)
+        return _read(path, _SCHEMAS[path.stem], columns)
     except _UnusableTable as error:
-        raise MissingInput.unusable_table(path, problem=str(error), asset=asset) from error
+        raise MissingInput.unusable_table(path, problem=str(error), asset=path.stem) from error
 
 
 def read_provenance(path: Path) -> dict[str, Any]:

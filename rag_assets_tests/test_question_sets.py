@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.errors import InvalidQuestions, MissingInput
-from rag_assets.question_sets import question_set, questions_to_answer
+from rag_assets.question_sets import configured_questions, configured_set, question_set
 from rag_assets.settings import Settings, load_settings
 
 LINE = '{"id": "q", "question": "Why?"}\n'
@@ -16,9 +16,9 @@ def settings_for(data: Path, **files: Path) -> Settings:
     return load_settings({"data_dir": str(data), **{name: str(file) for name, file in files.items()}})
 
 
-def answer(settings: Settings) -> Path:
-    """What `qa` leaves in the folder of a question file."""
-    asked = question_set(settings)
+def answer(data: Path, file: Path) -> Path:
+    """What `qa --questions` leaves in the folder of a question file."""
+    asked = question_set(settings_for(data), file)
     asked.meta.parent.mkdir(parents=True, exist_ok=True)
     asked.meta.write_text(json.dumps({"question_file": asked.label}))
     return asked.answers
@@ -37,28 +37,28 @@ def test_each_question_file_has_answers_of_its_own(data: Path) -> None:
     """Trying out questions must not replace the published answers."""
     mine = data / "questions" / "mine.jsonl"
 
-    assert question_set(settings_for(data)).answers == data / "output" / "qa.jsonl"
-    assert question_set(settings_for(data, questions=mine)).answers == data / "output" / "qa.jsonl"
-    assert question_set(settings_for(data, other_questions=mine)).answers == data / "output" / "mine" / "qa.jsonl"
+    assert configured_set(settings_for(data)).answers == data / "output" / "qa.jsonl"
+    assert configured_set(settings_for(data, questions=mine)).answers == data / "output" / "qa.jsonl"
+    assert question_set(settings_for(data), mine).answers == data / "output" / "mine" / "qa.jsonl"
 
 
 def test_the_configured_file_given_again_is_the_configured_one(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However its path is written."""
     monkeypatch.chdir(data)
 
-    asked = question_set(settings_for(data, other_questions=Path("questions/../questions/smoke.jsonl")))
+    asked = question_set(settings_for(data), Path("questions/../questions/smoke.jsonl"))
 
-    assert (asked.answers, asked.folder) == (data / "output" / "qa.jsonl", None)
+    assert asked == configured_set(settings_for(data))
 
 
 def test_two_files_of_one_name_do_not_share_a_folder(data: Path) -> None:
     """The second would destroy the answers to the first."""
     first, second = data / "questions" / "mine.jsonl", data.parent / "elsewhere" / "mine.jsonl"
-    answers = answer(settings_for(data, other_questions=first))
+    answers = answer(data, first)
 
-    assert question_set(settings_for(data, other_questions=first)).answers == answers
+    assert question_set(settings_for(data), first).answers == answers
     with pytest.raises(InvalidQuestions) as caught:
-        question_set(settings_for(data, other_questions=second))
+        question_set(settings_for(data), second)
     assert str(caught.value) == (
         f"{answers.parent} holds the answers to questions/mine.jsonl. Rename {second}, so that its answers get a "
         f"folder of their own, or delete {answers.parent}."
@@ -68,10 +68,10 @@ def test_two_files_of_one_name_do_not_share_a_folder(data: Path) -> None:
 def test_a_question_file_that_was_moved_keeps_its_folder(data: Path) -> None:
     """Nobody owns the folder any more; refusing it would only be a nuisance."""
     first, second = data / "questions" / "mine.jsonl", data.parent / "elsewhere" / "mine.jsonl"
-    answers = answer(settings_for(data, other_questions=first))
+    answers = answer(data, first)
     first.unlink()
 
-    assert question_set(settings_for(data, other_questions=second)).answers == answers
+    assert question_set(settings_for(data), second).answers == answers
 
 
 @pytest.mark.parametrize(
@@ -83,14 +83,13 @@ def test_a_name_that_is_taken_below_the_output_folder_is_refused(data: Path, nam
     file.write_text(LINE)
 
     with pytest.raises(InvalidQuestions, match="the name is taken"):
-        question_set(settings_for(data, other_questions=file))
+        question_set(settings_for(data), file)
 
 
 def test_questions_that_were_never_written_are_no_error_and_a_named_file_that_is_missing_is(data: Path) -> None:
     """New users have papers before they have questions; a mistyped name must not pass for that."""
     (data / "questions" / "smoke.jsonl").unlink()
 
-    assert questions_to_answer(settings_for(data)) is None
-    for setting in ("questions", "other_questions"):
-        with pytest.raises(MissingInput, match=r"typo\.jsonl does not exist"):
-            questions_to_answer(settings_for(data, **{setting: data / "typo.jsonl"}))
+    assert configured_questions(settings_for(data)) is None
+    with pytest.raises(MissingInput, match=r"typo\.jsonl does not exist"):
+        configured_questions(settings_for(data, questions=data / "typo.jsonl"))

@@ -67,8 +67,8 @@ def test_a_published_table_comes_back_with_what_it_was_made_with(table: Path) ->
 
     assert published.table.equals(ROWS)
     assert published.provenance == read_provenance(table) == {"settings": "s"}
-    assert required_table(table, asset="passages").to_pylist() == ROWS.to_pylist()
-    assert read_columns(table, ["text"], asset="passages").to_pylist() == [{"text": "Iron fell."}]
+    assert required_table(table).to_pylist() == ROWS.to_pylist()
+    assert read_columns(table, ["text"]).to_pylist() == [{"text": "Iron fell."}]
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
@@ -95,9 +95,9 @@ def test_a_consumer_names_the_table_it_cannot_use_and_what_to_run(table: Path, d
     damage(table)
 
     with pytest.raises(MissingInput, match=r"passages\.parquet is .*rag-assets run --select \+passages"):
-        required_table(table, asset="passages")
+        required_table(table)
     with pytest.raises(MissingInput, match=r"passages\.parquet is .*rag-assets run --select \+passages"):
-        read_columns(table, ["text"], asset="passages")
+        read_columns(table, ["text"])
 
 
 def test_a_flipped_bit_changes_no_row(table: Path) -> None:

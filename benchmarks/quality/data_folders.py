@@ -26,7 +26,7 @@ STAMP = "built.json"
 """Says with which settings and code a folder was built."""
 COMMAND = (sys.executable, "-c", "from rag_assets.cli import app; app()")
 _OF_NO_INDEX = {
-    "data_dir", "questions", "other_questions", "answering", "evaluation", "automation", "model_access", "execution",
+    "data_dir", "questions", "answering", "evaluation", "automation", "model_access", "execution",
 }  # fmt: skip
 _CODE_OF_NO_INDEX = {"answering", "retrieval", "reranking", "engine", "cli", "evaluation", "runs"}
 

@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def make_lines(given: argparse.Namespace) -> None:
-    chunks = chunks_from(required_table(Settings(data_dir=given.data).paths.chunks, asset="chunks"))
+    chunks = chunks_from(required_table(Settings(data_dir=given.data).paths.chunks))
     lines = list(lines_of(chunks))
     n_papers = write_lines(lines, given.out)
     print(f"{len(lines)} lines of {n_papers} papers in {given.out}")

@@ -1,15 +1,19 @@
 """The answers as Markdown, for the page of the asset in the Dagster UI."""
 
+import csv
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 
 from rag_assets.answering.wording import claim_note, nearest_heading, place_of, told_beside
-from rag_assets.assets.reporting import MAX_MARKDOWN_CHARS
+from rag_assets.assets.reporting import MAX_MARKDOWN_CHARS, markdown_table
 from rag_assets.domain import Citation, Claim, QAResult
 from rag_assets.text.display import markdown_text
 
 MAX_ANSWERS = 200
 """Each run keeps its page in Dagster's history, and a browser has to draw it."""
+N_AUDITED_SHOWN = 20
+_AUDIT_COLUMNS = ("question", "outcome", "verdict", "final_sources_used", "question_id", "timestamp")
 _ROOM_FOR_NOTE = 500
 
 
@@ -28,9 +32,17 @@ def answers_page(results: Sequence[QAResult], file: Path) -> str:
     return "\n\n".join(parts) or "*none*"
 
 
+def audit_table(file: Path) -> str:
+    """The last rows of the audit, newest first: the question, and what became of it."""
+    text = file.read_text("utf-8-sig") if file.exists() else ""
+    rows = deque(csv.DictReader(text.splitlines(keepends=True)), N_AUDITED_SHOWN)
+    shown = [{name: row.get(name) for name in _AUDIT_COLUMNS} for row in reversed(rows)]
+    return markdown_table(shown, n_shown=N_AUDITED_SHOWN)
+
+
 def _answer(result: QAResult) -> str:
     mark = " — **refused**" if result.refused else " — **single source**" if result.single_source else ""
-    heading = f"### {markdown_text(f'{result.question_id}: {result.question}')}{mark}"
+    heading = f"### {markdown_text(f'{result.question} ({result.question_id})')}{mark}"
     paragraphs = [markdown_text(result.answer)] if result.refused else [_claim(claim) for claim in result.claims]
     remarked_paragraphs = [f"*{markdown_text(remark)}*" for remark in told_beside(result)]
     return "\n\n".join([heading, *paragraphs, *remarked_paragraphs, *_nearest(result)])

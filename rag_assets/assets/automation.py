@@ -13,7 +13,7 @@ import dagster as dg
 
 from rag_assets.assets.run_liveness import end_dead_runs
 from rag_assets.assets.sources import known_versions, news, observed_versions
-from rag_assets.errors import InvalidSettings, MissingInput
+from rag_assets.errors import MissingInput
 from rag_assets.settings import AutomationSettings, Settings, load_settings
 
 logger = logging.getLogger(__name__)
@@ -28,16 +28,29 @@ everything_job = dg.define_asset_job(
     selection=dg.AssetSelection.all(),
     description="Bring every asset up to date, the smoke evaluation included; what did not change costs nothing.",
 )
+JOBS = [
+    everything_job,
+    dg.define_asset_job(
+        "build_index",
+        selection=dg.AssetSelection.assets("index_meta").upstream(),
+        description="Bring the indexes and what they are made of up to date: papers can be asked about afterwards.",
+    ),
+    dg.define_asset_job(
+        "nightly_qa",
+        selection=dg.AssetSelection.assets("smoke_eval").upstream(),
+        description="Answer and judge the questions of the question file, as each night does; write no reports.",
+    ),
+]
 
 
-def corpus_sensor(overrides: Mapping[str, Any] | None) -> dg.SensorDefinition:
+def corpus_sensor(when: AutomationSettings, overrides: Mapping[str, Any] | None) -> dg.SensorDefinition:
     """The sensor that looks for new, changed and deleted papers and questions, on from the start."""
 
     @dg.sensor(
         name="corpus_sensor",
         job=everything_job,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        minimum_interval_seconds=_when_defined(overrides).sensor_interval_s,
+        minimum_interval_seconds=when.sensor_interval_s,
         description="Asks for one run when papers or questions are added, changed or deleted.",
     )
     def look(context: dg.SensorEvaluationContext) -> dg.SensorResult:
@@ -67,10 +80,10 @@ def look_for_changes(settings: Settings, known: Mapping[str, str], cursor: str |
     return dg.SensorResult(run_requests=[dg.RunRequest()], cursor=json.dumps(found), asset_events=events)
 
 
-def nightly_schedule(overrides: Mapping[str, Any] | None) -> dg.ScheduleDefinition:
+def nightly_schedule(when: AutomationSettings, overrides: Mapping[str, Any] | None) -> dg.ScheduleDefinition:
     """The schedule that brings everything up to date each night, on from the start."""
     try:
-        return _schedule(_when_defined(overrides), overrides)
+        return _schedule(when, overrides)
     except dg.DagsterInvalidDefinitionError as error:
         logger.warning("The nightly schedule runs at its default time: %s", error)
         return _schedule(AutomationSettings(), overrides)
@@ -92,12 +105,3 @@ def _schedule(when: AutomationSettings, overrides: Mapping[str, Any] | None) -> 
         return dg.RunRequest()
 
     return nightly
-
-
-def _when_defined(overrides: Mapping[str, Any] | None) -> AutomationSettings:
-    """The settings as they are when the definitions load; the defaults while they are wrong."""
-    try:
-        return load_settings(overrides).automation
-    except InvalidSettings as error:
-        logger.warning("%s", error)
-        return AutomationSettings()

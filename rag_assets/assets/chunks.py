@@ -6,9 +6,10 @@ from typing import Any
 import dagster as dg
 import pyarrow as pa
 
+from rag_assets.assets import corpus
 from rag_assets.assets.checks import specs
 from rag_assets.assets.publishing import Outcome, TableUpdate
-from rag_assets.assets.reporting import histogram, markdown_table
+from rag_assets.assets.reporting import histogram, markdown_table, short_id
 from rag_assets.chunking.chunker import CHUNKER_VERSION
 from rag_assets.chunking.promises import CHUNK_PROMISES, ChunksCandidate
 from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
@@ -27,7 +28,8 @@ N_PAPERS_SHOWN = 50
 
 @dg.asset(
     group_name="chunks",
-    deps=["parsed_index", "blocks"],
+    deps=[corpus.blocks],
+    metadata={"also_reads": "parsed_index"},
     check_specs=specs("chunks", CHUNK_PROMISES),
     output_required=False,
     code_version=str(CHUNKER_VERSION),
@@ -42,8 +44,8 @@ def chunks(settings: dg.ResourceParam[Settings]) -> Outcome:
     share chunks with the text around them. The table of papers and the histogram show which sizes come of it.
     """
     paths = settings.paths
-    index = required_table(paths.parsed_index, asset="parsed_index")
-    blocks = required_table(paths.blocks, asset="blocks")
+    index = required_table(paths.parsed_index)
+    blocks = required_table(paths.blocks)
     published = published_or_empty(paths.chunks, CHUNKS)
     tokenizer = resolve_tokenizer(
         settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")
@@ -69,8 +71,10 @@ def chunks(settings: dg.ResourceParam[Settings]) -> Outcome:
     yield from update.audited(
         check_all(CHUNK_PROMISES, candidate),
         {"chunking": settings.chunking},
-        facts=_facts(stats, tokenizer) | {"n_quarantined": len(quarantined)},
-        previews=_previews(updated) | {"text": markdown_table(accounts, n_shown=N_PAPERS_SHOWN)},
+        facts=_facts(stats, tokenizer)
+        | {"n_quarantined": len(quarantined), "stats_file": dg.MetadataValue.path(paths.chunk_stats.absolute())},
+        previews=_previews(updated)
+        | {"text": markdown_table(accounts, n_shown=N_PAPERS_SHOWN), "stats": _stats_table(stats)},
         beside={paths.chunk_stats: json.dumps(stats, indent=2, ensure_ascii=False).encode() + b"\n"},
     )
 
@@ -86,6 +90,12 @@ def _facts(stats: dict[str, Any], tokenizer: ResolvedTokenizer) -> dict[str, Any
     }
 
 
+def _stats_table(stats: dict[str, Any]) -> str:
+    """What chunk_stats.json says of the whole corpus."""
+    rows = [{"chunk_stats.json": name, "value": value} for name, value in stats.items() if not name.startswith("by_")]
+    return markdown_table(rows, n_shown=len(rows))
+
+
 def _previews(updated: pa.Table) -> dict[str, str]:
     first = updated.select(["chunk_id", "n_tokens", "page_start", "page_end", "section_path", "text"]).slice(0, 5)
     return {
@@ -98,7 +108,7 @@ def _previews(updated: pa.Table) -> dict[str, str]:
 def _papers(updated: pa.Table) -> list[dict[str, Any]]:
     return [
         {
-            "paper": row["paper_id"],
+            "paper": short_id(row["paper_id"]),
             "source": row["source"],
             "chunks": row["n_chunks"],
             "min tokens": row["n_tokens_min"],

@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from rag_assets.assets.checks import specs
 from rag_assets.assets.publishing import Outcome, TableUpdate
-from rag_assets.assets.reporting import markdown_table, progress
+from rag_assets.assets.reporting import markdown_table, progress, short_id
+from rag_assets.assets.sources import PAPERS
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob
 from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
@@ -27,7 +28,7 @@ N_PAPERS_SHOWN = 50
 
 @dg.asset(
     group_name="corpus",
-    deps=["papers"],
+    deps=[PAPERS],
     check_specs=specs("parsed_index", PARSED_INDEX_PROMISES),
     output_required=False,
     code_version=str(PARSER_VERSION),
@@ -57,7 +58,7 @@ def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
 
 @dg.asset(
     group_name="corpus",
-    deps=["parsed_index"],
+    deps=[parsed_index],
     check_specs=specs("blocks", BLOCK_PROMISES),
     output_required=False,
     code_version=str(PARSER_VERSION),
@@ -66,7 +67,7 @@ def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
 def blocks(settings: dg.ResourceParam[Settings]) -> Outcome:
     """Paragraphs, tables, figures, lists of every paper in reading order, with pages; `data/cache/blocks.parquet`."""
     paths = settings.paths
-    index = required_table(paths.parsed_index, asset="parsed_index")
+    index = required_table(paths.parsed_index)
     published = published_or_empty(paths.blocks, BLOCKS)
 
     updated, plan = corpus.block_table(index, published.table, DocumentStore(paths.kept))
@@ -91,4 +92,5 @@ def _index_facts(index: pa.Table) -> dict[str, Any]:
 
 def _papers(index: pa.Table) -> str:
     columns = ["paper_id", "title", "source", "page_source", "n_pages", "n_blocks", "status", "error"]
-    return markdown_table(index.select(columns).to_pylist(), n_shown=N_PAPERS_SHOWN)
+    rows = [row | {"paper_id": short_id(row["paper_id"])} for row in index.select(columns).to_pylist()]
+    return markdown_table(rows, n_shown=N_PAPERS_SHOWN)

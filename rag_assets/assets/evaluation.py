@@ -13,21 +13,22 @@ from rag_assets.answering.records import read_results
 from rag_assets.assets.checks import results, skipped, specs
 from rag_assets.assets.evaluation_page import history_table, results_table
 from rag_assets.assets.publishing import Outcome, materialized
+from rag_assets.assets.qa import qa
 from rag_assets.assets.reporting import now
-from rag_assets.engine import open_engine
+from rag_assets.assets.resources import OpenEngine
 from rag_assets.evaluation.metrics import METRICS_VERSION
 from rag_assets.evaluation.promises import EVALUATION_PROMISES
 from rag_assets.evaluation.smoke import LATEST, NOTHING_TO_JUDGE, evaluated, recorded
-from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import fingerprint
 from rag_assets.promises import check_all
-from rag_assets.question_sets import evaluated_questions
+from rag_assets.question_sets import configured_questions
 from rag_assets.settings import Settings
 
 
 @dg.asset(
     group_name="evaluation",
-    deps=["questions", "parsed_index", "chunks", "passages", "profiles", "chroma_index", "bm25_index", "qa"],
+    deps=[qa],
+    metadata={"also_reads": "questions, parsed_index, chunks, passages, profiles, chroma_index, bm25_index"},
     check_specs=specs("smoke_eval", EVALUATION_PROMISES),
     output_required=False,
     code_version=str(METRICS_VERSION),
@@ -36,17 +37,16 @@ from rag_assets.settings import Settings
 def smoke_eval(
     context: dg.AssetExecutionContext,
     settings: dg.ResourceParam[Settings],
-    models: dg.ResourceParam[Connections],
+    engine: dg.ResourceParam[OpenEngine],
 ) -> Outcome:
     """Recall, MRR and nDCG of expected papers and pages, and what the answers got right; `data/output/eval/`."""
-    questions = evaluated_questions(settings)
+    questions = configured_questions(settings)
     if questions is None:
         notice = f"There is no question file {settings.question_file}: nothing is evaluated."
         yield from skipped(EVALUATION_PROMISES, notice)
         return
-    with open_engine(settings, models) as engine:
-        answers = read_results(settings.paths.qa)
-        latest = evaluated(settings, questions, answers, engine.corpus_version(), engine.search)
+    answers, asked = read_results(settings.paths.qa), engine()
+    latest = evaluated(settings, questions, answers, asked.corpus_version(), asked.search)
     evaluation = recorded(settings, latest, timestamp=now(), run_id=context.run.run_id)
     history = evaluation.history
     yield materialized(

@@ -13,7 +13,8 @@ _ORDER = ("wrong", "not judged", "unlabelled", "right")
 
 def results_table(results: Sequence[Mapping[str, Any]]) -> str:
     """One row per question, those that need a look first."""
-    ordered = sorted(results, key=lambda row: _ORDER.index(row["outcome"]))
+    question_first = [{"question": row["question"], **row} for row in results]
+    ordered = sorted(question_first, key=lambda row: _ORDER.index(row["outcome"]))
     return markdown_table(ordered, n_shown=N_RESULTS_SHOWN)
 
 

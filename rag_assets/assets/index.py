@@ -9,6 +9,8 @@ from typing import Any
 import dagster as dg
 
 from rag_assets.assets.checks import specs
+from rag_assets.assets.passages import passages
+from rag_assets.assets.profiles import profiles
 from rag_assets.assets.publishing import Outcome, materialized, write_audit_publish
 from rag_assets.assets.reporting import progress, usage_facts
 from rag_assets.embedding.earlier_models import note_papers, prune_earlier_models
@@ -37,7 +39,7 @@ from rag_assets.tables import fingerprints_by
 
 @dg.asset(
     group_name="index",
-    deps=["passages"],
+    deps=[passages],
     check_specs=specs("embeddings", EMBEDDING_PROMISES),
     output_required=False,
     code_version=f"model builder {BUILDER_VERSION}, requests {REQUEST_VERSION}",
@@ -127,7 +129,7 @@ def _sparse_source(settings: Settings) -> SparseSource | None:
 
 def _rows(paths: Paths) -> list[IndexRow]:
     """Of every published passage."""
-    return index_rows(read_columns(paths.passages, COLUMNS, asset="passages"))
+    return index_rows(read_columns(paths.passages, COLUMNS))
 
 
 def _by_paper(rows: Sequence[IndexRow], of_passage: Mapping[str, str]) -> dict[str, list[str]]:
@@ -140,7 +142,8 @@ def _by_paper(rows: Sequence[IndexRow], of_passage: Mapping[str, str]) -> dict[s
 
 @dg.asset(
     group_name="index",
-    deps=["passages", "embeddings"],
+    deps=[embeddings],
+    metadata={"also_reads": "passages"},
     check_specs=specs("chroma_index", INDEX_PROMISES),
     output_required=False,
     kinds={"chroma", "qdrant"},
@@ -162,7 +165,7 @@ def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
 
 @dg.asset(
     group_name="index",
-    deps=["passages"],
+    deps=[passages],
     check_specs=specs("bm25_index", INDEX_PROMISES),
     output_required=False,
     kinds={"tantivy"},
@@ -191,7 +194,8 @@ def _indexed(asset: str, target: Index[Any], settings: Settings) -> Outcome:
 
 @dg.asset(
     group_name="index",
-    deps=["chunks", "passages", "profiles", "chroma_index", "bm25_index"],
+    deps=[profiles, chroma_index, bm25_index],
+    metadata={"also_reads": "chunks, passages"},
     check_specs=specs("index_meta", META_PROMISES),
     output_required=False,
     kinds={"json"},
@@ -221,7 +225,7 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
     """index_meta.json, with what does not fit under "problems"."""
     paths = settings.paths
     facts = embedder_facts(settings.embedding, paths.models)
-    table = read_columns(paths.passages, ["passage_id", "paper_id", "row_hash"], asset="passages")
+    table = read_columns(paths.passages, ["passage_id", "paper_id", "row_hash"])
     fingerprints = dict(zip(table["passage_id"].to_pylist(), table["row_hash"].to_pylist(), strict=True))
     vectors = vector_index(settings, facts.identity, sparse=_sparse_source(settings))
     words = word_index(settings)
@@ -234,9 +238,7 @@ def _index_facts(settings: Settings) -> dict[str, Any]:
         if found != wanted:
             problems.append({"index": asset, "found": str(found), "wanted": str(wanted)})
     version = data_version(fingerprints)
-    profiles = data_version(
-        fingerprints_by(read_columns(paths.profiles, ["paper_id", "fingerprint"], asset="profiles"), "paper_id")
-    )
+    profiles = data_version(fingerprints_by(read_columns(paths.profiles, ["paper_id", "fingerprint"]), "paper_id"))
     return {
         "version": fingerprint(
             version, profiles, facts.identity, settings.indexing.fingerprint(), asdict(words.identity)

@@ -1,8 +1,8 @@
 """The settings as typed configuration of the Dagster launchpad, generated from the settings classes.
 
-The launchpad knows names, types and the values of an enumeration, so a typo is refused before the run starts. Bounds,
-and what two fields say together, are checked by the settings when the run starts. No field has a default here: one
-that is left out keeps the value of the file and the environment.
+The launchpad knows names, types, the values of an enumeration and what is set now, so a typo is refused before the run
+starts and "Scaffold all default config" writes every setting with its value. Bounds, and what two fields say together,
+are checked by the settings when the run starts.
 """
 
 import types
@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import dagster as dg
 from pydantic import BaseModel
-from pydantic.fields import FieldInfo
 
 from rag_assets.settings import RENAMED, Settings
 
@@ -22,9 +21,9 @@ _NOT_OF_RUNS = {"data_dir", "server"}
 """The history that the UI shows belongs to one folder, and the HTTP server is no part of a run."""
 
 
-def launchpad_schema() -> dict[str, dg.Field]:
-    """One field per setting of a run."""
-    fields = _fields(Settings, Settings.model_construct())  # the defaults, whatever file and environment say
+def launchpad_schema(now: Settings) -> dict[str, dg.Field]:
+    """One field per setting of a run; its default is the value in `now`."""
+    fields = _fields(now)
     return {name: field for name, field in fields.items() if name not in _NOT_OF_RUNS}
 
 
@@ -34,6 +33,23 @@ def launchpad_values(given: Mapping[str, Any], loaded: Settings) -> dict[str, An
     return _typed(of_runs, loaded.model_dump(mode="json"))
 
 
+def changed(given: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """What the launchpad was `given` other than `now`, its defaults.
+
+    Dagster hands on the default of each field that is left alone. It was read when the definitions were loaded, and
+    must not win over a file or an environment that have changed since.
+    """
+    result = {}
+    for name, value in given.items():
+        old = now.get(name)
+        if isinstance(value, Mapping) and isinstance(old, Mapping):
+            if inner := changed(value, old):
+                result[name] = inner
+        elif value != old:
+            result[name] = value
+    return result
+
+
 def _typed(given: Mapping[str, Any], loaded: Mapping[str, Any]) -> dict[str, Any]:
     return {
         name: _typed(value, loaded[name]) if isinstance(value, Mapping) else loaded[name]
@@ -41,18 +57,16 @@ def _typed(given: Mapping[str, Any], loaded: Mapping[str, Any]) -> dict[str, Any
     }
 
 
-def _fields(group: type[BaseModel], defaults: BaseModel, above: str = "") -> dict[str, dg.Field]:
-    fields = {}
-    for name, info in group.model_fields.items():
-        default, path = getattr(defaults, name), f"{above}{name}"
-        if isinstance(default, BaseModel):
-            shape = _fields(type(default), default, f"{path}.")
-            description = info.description or type(default).__doc__
-            fields[name] = dg.Field(shape, is_required=False, description=description)
+def _fields(group: BaseModel, above: str = "") -> dict[str, dg.Field]:
+    fields, values = {}, group.model_dump(mode="json")
+    for name, info in type(group).model_fields.items():
+        inner, path = getattr(group, name), f"{above}{name}"
+        if isinstance(inner, BaseModel):
+            description = info.description or type(inner).__doc__
+            fields[name] = dg.Field(_fields(inner, f"{path}."), description=description)
         else:
-            fields[name] = dg.Field(
-                _config_type(info.annotation, path), is_required=False, description=_described(info, default)
-            )
+            config_type = _config_type(info.annotation, path)
+            fields[name] = dg.Field(config_type, default_value=values[name], description=info.description)
     return fields | _former_names(above)
 
 
@@ -75,11 +89,6 @@ def _config_type(annotation: Any, path: str) -> Any:
 
 def _enum(path: str, values: Any) -> dg.Enum:
     return dg.Enum(path.replace(".", "_"), [dg.EnumValue(value) for value in values])
-
-
-def _described(info: FieldInfo, default: Any) -> str:
-    shown = ", ".join(map(str, default)) if isinstance(default, tuple) else default
-    return f"{info.description or ''} Default: {'none' if shown is None else shown}.".strip()
 
 
 def _former_names(above: str) -> dict[str, dg.Field]:

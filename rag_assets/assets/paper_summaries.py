@@ -7,6 +7,7 @@ import dagster as dg
 import pyarrow as pa
 
 from rag_assets.assets.checks import specs
+from rag_assets.assets.chunks import chunks
 from rag_assets.assets.publishing import Outcome, TableUpdate
 from rag_assets.assets.reporting import markdown_table, progress, usage_facts
 from rag_assets.domain import Chunk
@@ -24,7 +25,7 @@ _N_SHOWN = 8
 
 @dg.asset(
     group_name="answers",
-    deps=["chunks"],
+    deps=[chunks],
     check_specs=specs("paper_summaries", PAPER_SUMMARY_PROMISES),
     output_required=False,
     code_version=str(PAPER_SUMMARIES_VERSION),
@@ -40,7 +41,7 @@ def paper_summaries(settings: dg.ResourceParam[Settings], models: dg.ResourcePar
     published = published_or_empty(paths.paper_summaries, PAPER_SUMMARIES)
     made_of = _chunks_to_summarise(settings)
     spent_before = models.budget.spent
-    chunks = cache(lambda: required_table(paths.chunks, asset="chunks"))  # read where a paper changed, and once
+    chunks = cache(lambda: required_table(paths.chunks))  # read where a paper changed, and once
     made = _updated(settings, models, published, made_of, chunks)
     spent = models.budget.since(spent_before)
     update = TableUpdate(
@@ -62,7 +63,7 @@ def paper_summaries(settings: dg.ResourceParam[Settings], models: dg.ResourcePar
 
 def _chunks_to_summarise(settings: Settings) -> pa.Table:
     """Paper, id and fingerprint of the chunks of the papers that a model is to summarise."""
-    chunks = read_columns(settings.paths.chunks, ["paper_id", "chunk_id", "fingerprint"], asset="chunks")
+    chunks = read_columns(settings.paths.chunks, ["paper_id", "chunk_id", "fingerprint"])
     return chunks.slice(0, 0) if settings.paper_summaries.model == NO_MODEL else chunks
 
 

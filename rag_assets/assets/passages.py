@@ -5,6 +5,7 @@ import dagster as dg
 from rag_assets.assets.checks import specs
 from rag_assets.assets.publishing import Outcome, TableUpdate
 from rag_assets.assets.reporting import histogram
+from rag_assets.assets.summaries import summaries, titles_by_paper
 from rag_assets.chunking.passages import PASSAGER_VERSION
 from rag_assets.chunking.promises import PASSAGE_PROMISES, PassagesCandidate
 from rag_assets.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
@@ -12,13 +13,14 @@ from rag_assets.chunking.updates import Beside, ReadingWindow, update_passages
 from rag_assets.embedding.providers import open_embedder
 from rag_assets.promises import check_all
 from rag_assets.settings import Paths, Settings
-from rag_assets.table_files import published_or_empty, read_columns, required_table
+from rag_assets.table_files import published_or_empty, required_table
 from rag_assets.tables import PASSAGES, SUMMARIES
 
 
 @dg.asset(
     group_name="index",
-    deps=["parsed_index", "chunks", "summaries"],
+    deps=[summaries],
+    metadata={"also_reads": "parsed_index, chunks"},
     check_specs=specs("passages", PASSAGE_PROMISES),
     output_required=False,
     code_version=str(PASSAGER_VERSION),
@@ -30,9 +32,7 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
     embedder = open_embedder(settings.embedding, paths.models)
     facts = embedder.facts
     window = ReadingWindow(facts.tokenizer_id, embedder.count_tokens, facts.max_tokens)
-    chunks_table = required_table(paths.chunks, asset="chunks")
-    papers = read_columns(paths.parsed_index, ["paper_id", "title"], asset="parsed_index")
-    titles = zip(papers["paper_id"].to_pylist(), papers["title"].to_pylist(), strict=True)
+    chunks_table = required_table(paths.chunks)
     published = published_or_empty(paths.passages, PASSAGES)
     updated, plan, quarantined = update_passages(
         published.table,
@@ -40,7 +40,7 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
         settings.passages,
         window,
         quarantined=QuarantinedPaper.all_from(published.provenance),
-        beside=Beside({paper: title for paper, title in titles if title}, _summaries(paths)),
+        beside=Beside(titles_by_paper(paths), _summaries(paths)),
     )
     provenance = {
         "settings": settings.passages.fingerprint(),

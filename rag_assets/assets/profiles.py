@@ -3,6 +3,7 @@
 import dagster as dg
 
 from rag_assets.assets.checks import specs
+from rag_assets.assets.corpus import blocks
 from rag_assets.assets.publishing import Outcome, TableUpdate
 from rag_assets.assets.reporting import markdown_table
 from rag_assets.profiles.profile import PROFILER_VERSION
@@ -18,7 +19,8 @@ _N_SHOWN = 20
 
 @dg.asset(
     group_name="index",
-    deps=["parsed_index", "blocks"],
+    deps=[blocks],
+    metadata={"also_reads": "parsed_index"},
     check_specs=specs("profiles", PROFILE_PROMISES),
     output_required=False,
     code_version=str(PROFILER_VERSION),
@@ -28,13 +30,11 @@ def profiles(settings: dg.ResourceParam[Settings]) -> Outcome:
     """Title, words of the file's name, first page of each paper: what a question names it by;
     `data/cache/profiles.parquet`."""
     paths = settings.paths
-    index = read_columns(paths.parsed_index, ["paper_id", "title"], asset="parsed_index")
-    made_of = read_columns(paths.blocks, ["paper_id", "fingerprint"], asset="blocks")
+    index = read_columns(paths.parsed_index, ["paper_id", "title"])
+    made_of = read_columns(paths.blocks, ["paper_id", "fingerprint"])
     published = published_or_empty(paths.profiles, PROFILES)
 
-    updated, plan = update_profiles(
-        published.table, index, made_of, lambda: required_table(paths.blocks, asset="blocks")
-    )
+    updated, plan = update_profiles(published.table, index, made_of, lambda: required_table(paths.blocks))
     update = TableUpdate(paths.profiles, updated, plan, published, {"profiler": PROFILER_VERSION})
     first = updated.select(["paper_id", "title", "file_words", "periods"]).slice(0, _N_SHOWN).to_pylist()
     yield from update.audited(

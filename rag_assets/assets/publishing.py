@@ -24,7 +24,7 @@ Outcome = Iterator[dg.AssetCheckResult | dg.AssetCheckEvaluation | dg.Output[Non
 def write_audit_publish(
     checked: Sequence[CheckedPromise],
     publish: Callable[[], Written],
-    report: Callable[[Written], dg.MaterializeResult[Any] | None],
+    report: Callable[[Written], dg.MaterializeResult[Any]],
     labels: Mapping[str, str] | None = None,
 ) -> Outcome:
     """Publish what was written beside the published files, unless it breaks a blocking promise; then show the checks.
@@ -36,8 +36,7 @@ def write_audit_publish(
     if not nothing_withholds(checked):
         yield from withheld_results(checked, labels)
         return
-    if made := report(publish()):
-        yield made
+    yield report(publish())
     yield from results(checked, labels)
 
 
@@ -98,10 +97,13 @@ def materialized(
     """The materialization of an asset: its data version, what changed, how much there is, where, and made with what.
 
     counts: n_added, n_changed, n_removed, n_unchanged. settings: the groups that change the result, by name. facts:
-    numbers (plotted over time), texts and paths. previews: markdown by title. Key names are fixed, so that the Plots
-    tab draws them over time.
+    numbers (plotted over time), texts and paths. previews: markdown by title; they come first on the page. Key names
+    are fixed, so that the Plots tab draws them over time.
     """
-    metadata: dict[str, Any] = {"dagster/row_count": n_rows, **counts}
+    metadata: dict[str, Any] = {
+        key: dg.MetadataValue.md(text[:MAX_MARKDOWN_CHARS]) for key, text in (previews or {}).items()
+    }
+    metadata |= {"dagster/row_count": n_rows, **counts}
     if path:
         metadata["path"] = dg.MetadataValue.path(path.absolute())
     if settings:
@@ -109,15 +111,7 @@ def materialized(
             {name: group.model_dump(mode="json") for name, group in settings.items()}
         )
     metadata |= {key: plain(value) for key, value in (facts or {}).items() if value is not None}
-    metadata |= {key: dg.MetadataValue.md(text[:MAX_MARKDOWN_CHARS]) for key, text in (previews or {}).items()}
     return dg.MaterializeResult(data_version=dg.DataVersion(version), metadata=metadata)
-
-
-def of_another_asset(key: Sequence[str], made: dg.MaterializeResult[Any]) -> dg.AssetMaterialization:
-    """A materialization as an event of another asset: one that is no node of the graph, with a page of its own."""
-    version = made.data_version
-    tags = {"dagster/data_version": version.value} if version else None
-    return dg.AssetMaterialization(list(key), metadata=made.metadata, tags=tags)
 
 
 def _column_schema(schema: pa.Schema) -> dg.MetadataValue:

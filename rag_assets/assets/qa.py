@@ -6,50 +6,28 @@ from typing import Any
 
 import dagster as dg
 
-from rag_assets.answering.drafts import kept_drafts
-from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
-from rag_assets.answering.records import (
-    AuditedRun,
-    append_audit,
-    audit_row,
-    keep_raw_replies,
-    left_row,
-    read_results,
-    write_results,
-)
-from rag_assets.answering.update import (
-    UPDATE_PROMISES,
-    AnswerUpdate,
-    answered,
-    inputs_fingerprint,
-    is_current,
-    kept,
-    meta_of,
-    row_fingerprints,
-)
-from rag_assets.assets.answer_page import answers_page
+from rag_assets.answer_files import QA_PROMISES, AnsweredFile, answer_file
+from rag_assets.answering.records import read_results
+from rag_assets.answering.update import AnswerUpdate, row_fingerprints
+from rag_assets.assets.answer_page import answers_page, audit_table
 from rag_assets.assets.checks import skipped, specs
-from rag_assets.assets.publishing import Outcome, materialized, of_another_asset, write_audit_publish
-from rag_assets.assets.reporting import now, progress
-from rag_assets.domain import Chunk, Usage
-from rag_assets.engine import CODE_VERSION, Engine, open_engine
-from rag_assets.errors import MissingInput
+from rag_assets.assets.index import index_meta
+from rag_assets.assets.publishing import Outcome, materialized, write_audit_publish
+from rag_assets.assets.reporting import progress
+from rag_assets.assets.resources import OpenEngine
+from rag_assets.assets.sources import QUESTIONS
+from rag_assets.domain import Usage
+from rag_assets.engine import CODE_VERSION
 from rag_assets.hosted.connections import Connections
-from rag_assets.incremental import data_version, read_json, staging
-from rag_assets.kept import kept_file
-from rag_assets.promises import CheckedPromise, Promise, check_all, nothing_withholds
-from rag_assets.question_sets import QuestionSet, question_set, questions_to_answer
-from rag_assets.questions import Question
-from rag_assets.settings import Paths, Settings
-from rag_assets.table_files import required_table
-from rag_assets.tables import chunks_from, rows_of
-
-QA_PROMISES: list[Promise[Any]] = [*ANSWER_PROMISES, *UPDATE_PROMISES]
+from rag_assets.incremental import data_version
+from rag_assets.question_sets import QuestionSet, configured_questions, configured_set
+from rag_assets.settings import Settings
 
 
 @dg.asset(
     group_name="answers",
-    deps=["questions", "chunks", "passages", "profiles", "chroma_index", "bm25_index", "index_meta"],
+    deps=[QUESTIONS, index_meta],
+    metadata={"also_reads": "chunks, passages, profiles, chroma_index, bm25_index"},
     check_specs=specs("qa", QA_PROMISES),
     output_required=False,
     code_version=CODE_VERSION,
@@ -59,34 +37,21 @@ def qa(
     context: dg.AssetExecutionContext,
     settings: dg.ResourceParam[Settings],
     models: dg.ResourceParam[Connections],
+    engine: dg.ResourceParam[OpenEngine],
 ) -> Outcome:
     """A page-cited answer to every question of the question file; `data/output/qa.jsonl`, `data/logs/qa_audit.csv`."""
-    paths, asked = settings.paths, question_set(settings)
-    questions = questions_to_answer(settings)
+    asked, questions = configured_set(settings), configured_questions(settings)
     if questions is None:
         yield from _skipped(asked)
         return
-    run = AuditedRun(now(), context.run.run_id, _index_version(paths), asked.label)
     spent_before = models.budget.spent
-    with open_engine(settings, models) as engine:
-        inputs = inputs_fingerprint(questions, run.index_version, engine.answers_version())
-        update = _updated(engine, settings, questions, inputs)
+    report = progress("qa", "questions")
+    file = answer_file(engine(), settings, asked, questions, run_id=context.run.run_id, report=report)
     spent = models.budget.since(spent_before)
-    checked = _checked(update, settings)
-    _log(update, paths, run, verdict="published" if nothing_withholds(checked) else "withheld")
-
-    def report(_: None) -> dg.MaterializeResult[Any] | None:
-        made = _materialized(update, spent, asked, settings)
-        if asked.folder is None:
-            return made
-        # the page, plots and data version of `qa` are those of the configured question file
-        context.log_event(of_another_asset(["qa", asked.folder], made))
-        return None
-
     yield from write_audit_publish(
-        checked,
-        publish=lambda: _publish(update, settings, inputs),
-        report=report,
+        file.checked,
+        publish=lambda: file.publish(settings),
+        report=lambda _: _materialized(file, spent, settings),
         labels={"question_file": asked.label},
     )
 
@@ -103,80 +68,17 @@ def _skipped(asked: QuestionSet) -> Iterator[dg.AssetCheckResult]:
     yield from skipped(QA_PROMISES, notice)
 
 
-def _updated(engine: Engine, settings: Settings, questions: list[Question], inputs: str) -> AnswerUpdate:
-    asked = question_set(settings)
-    published = read_results(asked.answers)
-    if is_current(asked.answers, asked.meta, inputs):
-        return kept(published)
-    return answered(
-        questions,
-        published,
-        engine.trace,
-        still_holds=lambda row: not engine.broken_promises(row),
-        n_at_once=engine.n_at_once,
-        report=progress("qa", "questions"),
-    )
-
-
-def _checked(update: AnswerUpdate, settings: Settings) -> list[CheckedPromise]:
-    chunks = _cited_chunks(update, settings.paths)
-    candidate = AnswersCandidate(update.results, chunks, settings.answering.min_sources)
-    return [*check_all(ANSWER_PROMISES, candidate), *check_all(UPDATE_PROMISES, update)]
-
-
-def _publish(update: AnswerUpdate, settings: Settings, inputs: str) -> None:
-    paths, asked = settings.paths, question_set(settings)
-    if not update.traces and update.plan.is_noop and asked.meta.exists():
-        return
-    with staging() as staged:
-        answers = staged.path(asked.answers)
-        write_results(update.results, answers)
-        staged.put(asked.meta, meta_of(answers, inputs, update, question_file=asked.label))
-        staged.publish()
-    chunk_ids = set(required_table(paths.chunks, asset="chunks")["chunk_id"].to_pylist())
-    drafts = kept_drafts(kept_file(settings))
-    drafts.drop(key for key, draft in drafts.items() if key not in update.replies and not draft.chunk_ids <= chunk_ids)
-
-
-def _log(update: AnswerUpdate, paths: Paths, run: AuditedRun, *, verdict: str) -> None:
-    append_audit(
-        paths.qa_audit,
-        [
-            *(audit_row(trace, run, verdict=verdict) for trace in update.news),
-            *(left_row(left, run) for left in update.left),
-        ],
-    )
-    keep_raw_replies(paths.raw_replies, update)
-
-
-def _index_version(paths: Paths) -> str:
-    meta = read_json(paths.index_meta)
-    if meta is None:
-        raise MissingInput.table(paths.index_meta, asset="index_meta")
-    version: str = meta["version"]
-    return version
-
-
-def _cited_chunks(update: AnswerUpdate, paths: Paths) -> dict[str, Chunk]:
-    cited = set[str]().union(*(result.quoted_chunk_ids for result in update.results))
-    table = required_table(paths.chunks, asset="chunks")
-    return {chunk.chunk_id: chunk for chunk in chunks_from(rows_of(table, "chunk_id", cited))}
-
-
-def _materialized(
-    update: AnswerUpdate, spent: Usage, asked: QuestionSet, settings: Settings
-) -> dg.MaterializeResult[Any]:
+def _materialized(file: AnsweredFile, spent: Usage, settings: Settings) -> dg.MaterializeResult[Any]:
+    results, audited = file.update.results, settings.paths.qa_audit
+    files = {"question_file": file.asked.label, "audit_file": dg.MetadataValue.path(audited.absolute())}
     return materialized(
-        version=data_version(row_fingerprints(update.results)),
-        counts=update.plan.counts(),
-        n_rows=len(update.results),
-        path=asked.answers,
+        version=data_version(row_fingerprints(results)),
+        counts=file.update.plan.counts(),
+        n_rows=len(results),
+        path=file.asked.answers,
         settings={"retrieval": settings.retrieval, "answering": settings.answering},
-        facts={
-            **_facts(update, spent),
-            "question_file": asked.label,
-        },
-        previews={"answers": answers_page(update.results, asked.answers)},
+        facts=_facts(file.update, spent) | files,
+        previews={"answers": answers_page(results, file.asked.answers), "audit": audit_table(audited)},
     )
 
 

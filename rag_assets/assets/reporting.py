@@ -19,6 +19,7 @@ _N_DECIMALS = 4
 _MOST_BINS, _BAR_CHARS = 20, 28
 _ESCAPED = str.maketrans({"\\": "\\\\", "|": "\\|", "[": "\\[", "<": "&lt;"})
 MAX_CELL_CHARS = 300
+MAX_ID_CHARS = 24
 MAX_MARKDOWN_CHARS = 200_000
 
 
@@ -48,6 +49,11 @@ def plain(value: Any) -> Any:
     """A Dagster metadata value: numpy scalars, which fail a step after its work is done, become Python numbers."""
     value = value.item() if hasattr(value, "item") else value
     return round(value, _N_DECIMALS) if isinstance(value, float) else value
+
+
+def short_id(paper_id: str) -> str:
+    """A paper's id as tables of many columns show it: ids made of file names can be wider than the page."""
+    return paper_id if len(paper_id) <= MAX_ID_CHARS else f"{paper_id[: MAX_ID_CHARS - 1]}…"
 
 
 def markdown_table(rows: Sequence[Mapping[str, Any]], *, n_shown: int) -> str:

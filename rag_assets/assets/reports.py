@@ -4,37 +4,30 @@ from typing import Any
 
 import dagster as dg
 
-from rag_assets.answering.records import AuditedRun, append_audit, audit_row, keep_raw_replies, left_row, read_results
+from rag_assets.answer_files import audit, cited_chunks
+from rag_assets.answering.records import AuditedRun, read_results
 from rag_assets.assets.checks import specs
+from rag_assets.assets.index import index_meta
+from rag_assets.assets.paper_summaries import paper_summaries
 from rag_assets.assets.publishing import Outcome, materialized, write_audit_publish
 from rag_assets.assets.reporting import now, progress
-from rag_assets.domain import Chunk
-from rag_assets.engine import CODE_VERSION, open_engine
+from rag_assets.assets.resources import OpenEngine
+from rag_assets.assets.sources import TEMPLATES
+from rag_assets.engine import CODE_VERSION, Engine
 from rag_assets.errors import InvalidTemplate, MissingInput
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import UpdatePlan, data_version, file_sha256, plan_update, read_json, staging
-from rag_assets.promises import check_all, nothing_withholds
+from rag_assets.promises import CheckedPromise, check_all
 from rag_assets.reports.promises import REPORT_PROMISES, ReportsCandidate
 from rag_assets.reports.templates import load_template, template_files
 from rag_assets.reports.update import REPORTS_VERSION, ReportFiles, ReportUpdate, ReportWriter, section_fingerprints
 from rag_assets.settings import Paths, Settings
-from rag_assets.table_files import required_table
-from rag_assets.tables import chunks_from, rows_of
 
 
 @dg.asset(
     group_name="answers",
-    deps=[
-        "templates",
-        "parsed_index",
-        "chunks",
-        "passages",
-        "profiles",
-        "paper_summaries",
-        "chroma_index",
-        "bm25_index",
-        "index_meta",
-    ],
+    deps=[TEMPLATES, paper_summaries, index_meta],
+    metadata={"also_reads": "parsed_index, chunks, passages, profiles, chroma_index, bm25_index"},
     check_specs=specs("reports", REPORT_PROMISES),
     output_required=False,
     code_version=f"reports {REPORTS_VERSION}, {CODE_VERSION}",
@@ -44,16 +37,18 @@ def reports(
     context: dg.AssetExecutionContext,
     settings: dg.ResourceParam[Settings],
     models: dg.ResourceParam[Connections],
+    engine: dg.ResourceParam[OpenEngine],
 ) -> Outcome:
     """One report per template in `data/templates/`: verified claims, tables, gaps, evidence; `data/output/reports/`."""
     paths = settings.paths
     before = _published_sections(paths)
     spent_before = models.budget.spent
-    updates, unusable = _updates(settings, models)
+    updates, unusable = _updates(engine(), settings)
     spent = models.budget.since(spent_before)
-    candidate = ReportsCandidate(updates, unusable, _cited_chunks(updates, paths), settings.answering.min_sources)
+    chunks = cited_chunks((result for update in updates for result in update.answers.results), paths)
+    candidate = ReportsCandidate(updates, unusable, chunks, settings.answering.min_sources)
     checked = check_all(REPORT_PROMISES, candidate)
-    _log(updates, paths, context.run.run_id, verdict="published" if nothing_withholds(checked) else "withheld")
+    _log(updates, checked, paths, context.run.run_id)
     sections = _sections(updates) | {
         key: version for key, version in before.items() if f"{key.partition('/')[0]}.md" in unusable
     }
@@ -65,20 +60,19 @@ def reports(
     yield from write_audit_publish(checked, publish=lambda: _publish(updates, unusable, paths), report=report)
 
 
-def _updates(settings: Settings, models: Connections) -> tuple[list[ReportUpdate], dict[str, str]]:
+def _updates(engine: Engine, settings: Settings) -> tuple[list[ReportUpdate], dict[str, str]]:
     """The report of every template that can be used, and why others cannot."""
     updates: list[ReportUpdate] = []
     unusable: dict[str, str] = {}
-    with open_engine(settings, models) as engine:
-        writer = ReportWriter(engine, settings)
-        for path in template_files(settings.paths.templates):
-            try:
-                template = load_template(path)
-            except (InvalidTemplate, MissingInput) as error:
-                unusable[path.name] = str(error)
-                continue
-            files = ReportFiles(path, settings.paths.reports)
-            updates.append(writer.updated(template, files, progress(f"reports: {template.name}", "questions")))
+    writer = ReportWriter(engine, settings)
+    for path in template_files(settings.paths.templates):
+        try:
+            template = load_template(path)
+        except (InvalidTemplate, MissingInput) as error:
+            unusable[path.name] = str(error)
+            continue
+        files = ReportFiles(path, settings.paths.reports)
+        updates.append(writer.updated(template, files, progress(f"reports: {template.name}", "questions")))
     return updates, unusable
 
 
@@ -108,22 +102,11 @@ def _publish(updates: list[ReportUpdate], unusable: dict[str, str], paths: Paths
             file.unlink()
 
 
-def _cited_chunks(updates: list[ReportUpdate], paths: Paths) -> dict[str, Chunk]:
-    results = [result for update in updates for result in update.answers.results]
-    cited = set[str]().union(*(result.quoted_chunk_ids for result in results))
-    if not cited:
-        return {}
-    table = required_table(paths.chunks, asset="chunks")
-    return {chunk.chunk_id: chunk for chunk in chunks_from(rows_of(table, "chunk_id", cited))}
-
-
-def _log(updates: list[ReportUpdate], paths: Paths, run_id: str, *, verdict: str) -> None:
+def _log(updates: list[ReportUpdate], checked: list[CheckedPromise], paths: Paths, run_id: str) -> None:
     index_version = (read_json(paths.index_meta) or {}).get("version", "")
     for update in updates:
         run = AuditedRun(now(), run_id, index_version, f"templates/{update.files.template.name}")
-        rows = [audit_row(trace, run, verdict=verdict) for trace in update.answers.news]
-        append_audit(paths.qa_audit, [*rows, *(left_row(left, run) for left in update.answers.left)])
-        keep_raw_replies(paths.raw_replies, update.answers)
+        audit(update.answers, checked, paths, run)
 
 
 def _materialized(

@@ -3,12 +3,13 @@
 import dagster as dg
 
 from rag_assets.assets.checks import specs
+from rag_assets.assets.chunks import chunks
 from rag_assets.assets.publishing import Outcome, TableUpdate
 from rag_assets.assets.reporting import markdown_table, progress, usage_facts
 from rag_assets.hosted.connections import Connections
 from rag_assets.kept import kept_file
 from rag_assets.promises import check_all
-from rag_assets.settings import Settings
+from rag_assets.settings import Paths, Settings
 from rag_assets.summaries.summarizer import NO_MODEL, SUMMARIZER_VERSION, Summarizer, model_name
 from rag_assets.summaries.update import (
     CHUNK_COLUMNS,
@@ -23,7 +24,8 @@ from rag_assets.tables import SUMMARIES
 
 @dg.asset(
     group_name="chunks",
-    deps=["parsed_index", "chunks"],
+    deps=[chunks],
+    metadata={"also_reads": "parsed_index"},
     check_specs=specs("summaries", SUMMARY_PROMISES),
     output_required=False,
     code_version=str(SUMMARIZER_VERSION),
@@ -49,17 +51,21 @@ def summaries(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Con
     )
 
 
+def titles_by_paper(paths: Paths) -> dict[str, str]:
+    """Titles of the parsed papers that have one."""
+    papers = read_columns(paths.parsed_index, ["paper_id", "title"]).to_pylist()
+    return {paper["paper_id"]: paper["title"] for paper in papers if paper["title"]}
+
+
 def _updated(settings: Settings, models: Connections, published: Published) -> SummaryUpdate:
     if settings.summaries.model == NO_MODEL:
         return without_summaries(published.table)
     paths = settings.paths
-    papers = read_columns(paths.parsed_index, ["paper_id", "title"], asset="parsed_index")
-    titles = zip(papers["paper_id"].to_pylist(), papers["title"].to_pylist(), strict=True)
     summarizer = Summarizer(settings.summaries, models, kept_file(settings))
     return update_summaries(
         published.table,
-        read_columns(paths.chunks, CHUNK_COLUMNS, asset="chunks"),
-        {paper: title for paper, title in titles if title},
+        read_columns(paths.chunks, CHUNK_COLUMNS),
+        titles_by_paper(paths),
         summarizer,
         document_chars=settings.summaries.document_chars,
         n_at_once=models.settings.limits_of(model_name(settings.summaries).provider).max_concurrent,

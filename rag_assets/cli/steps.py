@@ -10,7 +10,7 @@ from rag_assets.cli.options import DataOption, JsonOption, SetOption, overrides_
 from rag_assets.cli.reported import reported
 from rag_assets.domain import QAResult
 from rag_assets.errors import InvalidSettings, data_option
-from rag_assets.settings import Settings
+from rag_assets.question_sets import QuestionSet, configured_set, question_set
 
 if TYPE_CHECKING:  # runs import Dagster, which takes a second that --help does not need
     from rag_assets.runs.materialize import RunReport
@@ -37,7 +37,7 @@ def run(
         report = _materialize("run", select, data, set_, json_, with_answers=show_answers)
         if show_answers and not json_:
             settings = settings_of(data, set_)
-            rendering.print_answers(_answers(report, settings))
+            rendering.print_answers(_answers(report, configured_set(settings)))
             if report.is_success:
                 rendering.print_places(settings)
         _end(report, data)
@@ -74,11 +74,13 @@ def qa(
     Example: rag-assets qa --questions data/questions/mine.jsonl
     """
     with reported():
-        values = [*(set_ or []), *([f"other_questions={questions}"] if questions else [])]
-        settings = settings_of(data, values)
-        report = _materialize("qa", UP_TO_QA, data, values, json_)
+        settings = settings_of(data, set_)
+        configured = configured_set(settings)
+        asked = question_set(settings, questions) if questions else configured
+        other = None if asked == configured else asked
+        report = _materialize("qa", UP_TO_INDEX if other else UP_TO_QA, data, set_, json_, other=other)
         if not json_:
-            rendering.print_answers(_answers(report, settings))
+            rendering.print_answers(_answers(report, asked))
         _end(report, data)
 
 
@@ -90,20 +92,28 @@ def _materialize(
     json_: bool,
     *,
     with_answers: bool = False,
+    other: QuestionSet | None = None,
 ) -> "RunReport":
     """Run and report; as JSON in one document, with the answers in it where they are wanted. Wrong settings are refused
     before, and a run that a signal ended ends the command.
+
+    other: a question file to answer after the run, which is looked at before.
     """
     settings = settings_of(data, values)
     from rag_assets.runs.materialize import materialize
+    from rag_assets.runs.other_questions import answer_other_file, demand_answerable
 
+    questions = demand_answerable(settings, other) if other else []
     try:
         report = materialize(select, overrides_of(data, values), started_by=f"rag-assets {command}")
     except InvalidSettings as error:  # the settings have been read before, so it is the selection
         raise typer.BadParameter(str(error), param_hint="--select") from error
+    if other and report.is_success:
+        report = answer_other_file(settings, other, questions, report)
     if json_:
-        answers = {"answers": [rendering.record_of(one) for one in _answers(report, settings)]} if with_answers else {}
-        rendering.print_json({**rendering.record_of(report), **answers})
+        answers = _answers(report, configured_set(settings)) if with_answers else None
+        shown = {} if answers is None else {"answers": [rendering.record_of(one) for one in answers]}
+        rendering.print_json({**rendering.record_of(report), **shown})
     else:
         rendering.print_run(report)
     if report.signal:
@@ -112,12 +122,11 @@ def _materialize(
     return report
 
 
-def _answers(report: "RunReport", settings: Settings) -> list[QAResult]:
+def _answers(report: "RunReport", asked: QuestionSet) -> list[QAResult]:
     """The published answers, whatever became of their evaluation; none where `qa` was skipped."""
     from rag_assets.answering.records import read_results
-    from rag_assets.question_sets import question_set
 
-    return [] if report.notices else read_results(question_set(settings).answers)
+    return [] if report.notices else read_results(asked.answers)
 
 
 def _end(report: "RunReport", data: Path | None) -> None:

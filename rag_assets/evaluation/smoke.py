@@ -59,7 +59,7 @@ def evaluated(
     paths = settings.paths
     if not paths.qa.exists():
         raise MissingInput.table(paths.qa, asset="qa")
-    corpus = set(read_columns(paths.parsed_index, ["paper_id"], asset="parsed_index")["paper_id"].to_pylist())
+    corpus = set(read_columns(paths.parsed_index, ["paper_id"])["paper_id"].to_pylist())
     found = judgeable(questions, corpus)
     asked = fingerprint([question.model_dump(mode="json") for question in found.judged], settings.evaluation.k)
     inputs = fingerprint(

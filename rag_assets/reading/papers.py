@@ -170,12 +170,12 @@ class Papers:
 
 
 def _rows_by_id(path: Path) -> dict[str, dict[str, Any]]:
-    return {row["paper_id"]: row for row in _rows(path, _PAPER_COLUMNS, asset="parsed_index")}
+    return {row["paper_id"]: row for row in _rows(path, _PAPER_COLUMNS)}
 
 
 def _chunks_by_paper(path: Path) -> dict[str, list[dict[str, Any]]]:
     """What is listed of the chunks, by paper, in reading order."""
-    rows = sorted(_rows(path, _CHUNK_COLUMNS, asset="chunks"), key=lambda row: (row["paper_id"], row["ordinal"]))
+    rows = sorted(_rows(path, _CHUNK_COLUMNS), key=lambda row: (row["paper_id"], row["ordinal"]))
     return {paper_id: list(own) for paper_id, own in groupby(rows, lambda row: str(row["paper_id"]))}
 
 
@@ -190,18 +190,16 @@ def _points_by_paper(path: Path) -> dict[str, tuple[PaperPoint, ...]]:
 def _abstracts_by_paper(path: Path) -> dict[str, str]:
     paragraphs: dict[str, list[str]] = {}
     is_front = (pc.field("zone") == str(Zone.FRONT)) & pc.field("is_indexable")
-    for row in _rows(path, _BLOCK_COLUMNS, asset="blocks", where=is_front):
+    for row in _rows(path, _BLOCK_COLUMNS, where=is_front):
         if is_of_abstract(row["section_path"], row["text"]):
             paragraphs.setdefault(row["paper_id"], []).append(row["text"])
     return {paper: "\n\n".join(own) for paper, own in paragraphs.items()}
 
 
-def _rows(
-    path: Path, columns: Sequence[str], *, asset: str, where: pc.Expression | None = None
-) -> list[dict[str, Any]]:
+def _rows(path: Path, columns: Sequence[str], where: pc.Expression | None = None) -> list[dict[str, Any]]:
     """Some columns of a published table; no rows where there is none that can be used."""
     try:
-        table = read_columns(path, columns, asset=asset)
+        table = read_columns(path, columns)
     except MissingInput as error:
         if path.exists():
             logger.warning("%s", error)

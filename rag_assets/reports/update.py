@@ -150,14 +150,14 @@ class ReportWriter:
     @cached_property
     def _titles(self) -> dict[str, str]:
         """By paper id; read once for all reports."""
-        papers = read_columns(self.settings.paths.parsed_index, ["paper_id", "title"], asset="parsed_index")
+        papers = read_columns(self.settings.paths.parsed_index, ["paper_id", "title"])
         titles = zip(papers["paper_id"].to_pylist(), papers["title"].to_pylist(), strict=True)
         return {paper: title for paper, title in titles if title}
 
     @cached_property
     def _paper_of(self) -> dict[str, str]:
         """The paper of each chunk."""
-        chunks = read_columns(self.settings.paths.chunks, ["chunk_id", "paper_id"], asset="chunks")
+        chunks = read_columns(self.settings.paths.chunks, ["chunk_id", "paper_id"])
         return dict(zip(chunks["chunk_id"].to_pylist(), chunks["paper_id"].to_pylist(), strict=True))
 
 

@@ -29,8 +29,8 @@ class Library:
         """
         # Arrow's default pool keeps what was freed: 45 MB more of a process that opened 80,000 passages
         pa.set_memory_pool(pa.system_memory_pool())
-        chunks = self._chunks = required_table(chunks_file, asset="chunks").combine_chunks()
-        passages = self._passages = required_table(passages_file, asset="passages").combine_chunks()
+        chunks = self._chunks = required_table(chunks_file).combine_chunks()
+        passages = self._passages = required_table(passages_file).combine_chunks()
         passage_ids, row_hashes = passages["passage_id"].to_pylist(), passages["row_hash"].to_pylist()
         self.version = data_version(dict(zip(passage_ids, row_hashes, strict=True)))
         """Of passage_id -> row hash; what an index must describe to fit."""

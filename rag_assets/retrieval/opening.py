@@ -72,7 +72,7 @@ def open_searcher(
 def _titles(paths: Paths) -> dict[str, str]:
     """The titles of papers by paper_id; none where there are no profiles that can be used."""
     try:
-        profiles = read_columns(paths.profiles, ["paper_id", "title"], asset="profiles")
+        profiles = read_columns(paths.profiles, ["paper_id", "title"])
     except MissingInput:
         return {}
     return dict(zip(profiles["paper_id"].to_pylist(), profiles["title"].to_pylist(), strict=True))
@@ -80,7 +80,7 @@ def _titles(paths: Paths) -> dict[str, str]:
 
 def _paper_names(settings: Settings, words: LexicalIndex | None) -> PaperNames | None:
     try:
-        profiles = required_table(settings.paths.profiles, asset="profiles")
+        profiles = required_table(settings.paths.profiles)
     except MissingInput as error:
         logger.warning("Papers are not found by their names: %s", error)
         return None
@@ -118,8 +118,8 @@ def fit_together(settings: Settings) -> bool:
     """Whether tables and indexes describe the same passages: not so while a run publishes one after the other."""
     paths = settings.paths
     try:
-        chunks = read_columns(paths.chunks, ["chunk_id"], asset="chunks")
-        passages = read_columns(paths.passages, ["passage_id", "chunk_id", "row_hash"], asset="passages")
+        chunks = read_columns(paths.chunks, ["chunk_id"])
+        passages = read_columns(paths.passages, ["passage_id", "chunk_id", "row_hash"])
     except MissingInput:
         return False
     if not pc.all(pc.is_in(passages["chunk_id"], value_set=chunks["chunk_id"])).as_py():
@@ -133,7 +133,7 @@ def corpus_version(settings: Settings) -> str:
     """Changes with anything on disk that a search result follows from, and with an index that is missing or damaged:
     what was answered with one index must be answered again when both are there. Raises StoreUnavailable or
     StoreRefused when a server does not tell."""
-    chunks = read_columns(settings.paths.chunks, ["paper_id", "fingerprint"], asset="chunks")
+    chunks = read_columns(settings.paths.chunks, ["paper_id", "fingerprint"])
     return fingerprint(
         data_version(fingerprints_by(chunks, "paper_id")),
         _version_of_profiles(settings.paths),
@@ -147,7 +147,7 @@ def corpus_version(settings: Settings) -> str:
 def _version_of_profiles(paths: Paths) -> str | None:
     """None when there are none that can be used."""
     try:
-        profiles = read_columns(paths.profiles, ["paper_id", "fingerprint"], asset="profiles")
+        profiles = read_columns(paths.profiles, ["paper_id", "fingerprint"])
     except MissingInput:
         return None
     return data_version(fingerprints_by(profiles, "paper_id"))

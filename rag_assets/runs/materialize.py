@@ -3,9 +3,9 @@
 import logging
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import uuid4
 
@@ -14,19 +14,19 @@ import dagster as dg
 from rag_assets.assets.automation import EVERYTHING
 from rag_assets.assets.checks import NOTICE
 from rag_assets.assets.launchpad import launchpad_values
-from rag_assets.assets.resources import DATA_DIR_TAG, STARTED_BY_TAG
 from rag_assets.assets.run_liveness import recorded_as_alive
+from rag_assets.assets.run_start import DATA_DIR_TAG, STARTED_BY_TAG
 from rag_assets.data_folder import demand_writable
 from rag_assets.definitions import build_defs
 from rag_assets.errors import InvalidSettings
 from rag_assets.incremental import only_writer
-from rag_assets.question_sets import check_questions
+from rag_assets.question_sets import configured_questions
 from rag_assets.runs.history import dagster_home, opened_instance
 from rag_assets.runs.interrupts import Interruption, interruptible
 from rag_assets.settings import load_settings
 
 _REPORTED_OTHERWISE = {"DagsterAssetCheckFailedError", "DagsterExecutionInterruptedError", "KeyboardInterrupt"}
-_PATIENCE_S = 6 * 3600
+PATIENCE_S = 6 * 3600
 """For another run over the same folder. This one has not begun meanwhile, so Dagster's run queue goes on."""
 _BARE_NAME = re.compile(r'(?<![\w:"])(?!(?:and|or|not)\b)\w+(?![\w:"(])')
 
@@ -73,39 +73,29 @@ class RunReport:
     """Assets that an ended run had not finished, the one under way first."""
 
 
-@dataclass(frozen=True)
-class NewRun:
-    """A run before it begins."""
-
-    run_id: str = field(default_factory=lambda: str(uuid4()))
-    watch: Callable[[dg.EventLogEntry], None] = lambda _entry: None
-    """Called with every event of the run as it is recorded, in the process of the run."""
-
-
 def materialize(
-    selection: str | None, settings: Mapping[str, Any], *, started_by: str = "python", as_run: NewRun | None = None
+    selection: str | None, settings: Mapping[str, Any], *, started_by: str = "python", run_id: str | None = None
 ) -> RunReport:
     """Materialize a selection of assets (Dagster's selection syntax; None = everything) in this process.
 
     settings: values that win over file and environment; texts are read as the types of their settings. started_by: the
-    command, for the run's tags. as_run: its id, and who is told what happens in it. Waits while another run writes the
-    data folder. Raises InvalidSettings when the selection names no asset, ReadOnlyFolder when the history of the data
-    folder cannot be written, BusyDataFolder after six hours, and what is wrong with a question file that will be read.
+    command, for the run's tags. run_id: default a new one. Waits while another run writes the data folder. Raises
+    InvalidSettings when the selection names no asset, ReadOnlyFolder when the history of the data folder cannot be
+    written, BusyDataFolder after six hours, and what is wrong with a question file that will be read.
     """
-    run = as_run or NewRun()
+    run_id = run_id or str(uuid4())
     loaded = load_settings(settings)
     definitions = build_defs(overrides={"data_dir": str(loaded.data_dir)})
     keys = _selected(definitions, selection) if selection else None
-    check_questions(loaded, {key.to_user_string() for key in keys} if keys else None)
+    if keys is None or {"qa", "smoke_eval"} & {key.to_user_string() for key in keys}:
+        configured_questions(loaded)
     demand_writable(loaded.paths)
     with opened_instance(dagster_home(loaded.paths)) as instance, interruptible() as interruption, ExitStack() as held:
+        held.enter_context(recorded_as_alive(instance, run_id))
         try:
-            held.enter_context(only_writer(loaded.data_dir, patience_s=_PATIENCE_S))
+            held.enter_context(only_writer(loaded.data_dir, patience_s=PATIENCE_S))
         except KeyboardInterrupt:
             return RunReport("", False, (), (), (), signal=interruption.number, left=_left(definitions, keys, []))
-        run_id = run.run_id
-        held.enter_context(recorded_as_alive(instance, run_id))
-        instance.add_event_listener(run_id, run.watch)
         held.enter_context(_quiet_database())
         _canceled_by(interruption, instance, run_id)
         result = definitions.resolve_job_def(EVERYTHING).execute_in_process(

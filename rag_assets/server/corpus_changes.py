@@ -5,7 +5,7 @@ from typing import IO
 
 from rag_assets.errors import RagAssetsError
 from rag_assets.paper_uploads import PaperTrash, PaperUploads, TrashedPaper, UploadedPaper
-from rag_assets.runs.journal import RunProgress
+from rag_assets.runs.progress import RunProgress
 from rag_assets.runs.requests import RunRequests
 from rag_assets.settings import Settings
 
@@ -45,15 +45,14 @@ class CorpusChanges:
         return self._runs.progress(run_id)
 
     def resume(self) -> None:
-        """Complete what the last server was killed at. A folder that cannot be written is no reason not to start."""
+        """Complete a deletion that the last server was killed at. The server starts even if that fails."""
         try:
             if self._trash.finish_interrupted():
                 self._runs.ask()
-            self._runs.resume()
         except (RagAssetsError, OSError) as error:
-            logger.warning("Changes of the papers that were cut short could not be completed: %s", error)
+            logger.warning("A deletion that was cut short could not be completed: %s", error)
 
     def close(self) -> None:
-        """Take no more changes; a run under way goes on to its end."""
+        """Take no more changes; runs that were asked for go on."""
         self._runs.close()
         self._uploads.close()

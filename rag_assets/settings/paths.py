@@ -66,8 +66,8 @@ class Paths:
     raw_replies = _Below("logs", "replies")
     """What models wrote that could not be understood as asked for, by the reply's fingerprint."""
 
-    requested_runs = _Below("logs", "runs")
-    """Progress and messages of runs that the server asked for, by run id."""
+    requested_runs = _Below("logs", "requested_runs.log")
+    """What the processes of runs that the server asked for print: errors, most of all."""
 
     def answers_to(self, name: str) -> Path:
         """Folder of the answers to a question file that is not the configured one."""

@@ -92,11 +92,6 @@ class Settings(BaseSettings):
         description="The question file, answered in data/output/qa.jsonl and evaluated; default "
         "data/questions/smoke.jsonl.",
     )
-    other_questions: Path | None = Field(
-        None,
-        description="Another question file, answered in this run instead (as qa --questions does); its answers go to "
-        "data/output/<name of the file>/qa.jsonl, and those to `questions` stay.",
-    )
     parsing: ParsingSettings = ParsingSettings()
     chunking: ChunkingSettings = ChunkingSettings()
     summaries: SummarySettings = SummarySettings()

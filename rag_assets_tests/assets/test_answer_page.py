@@ -4,8 +4,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
+from rag_assets.answering.records import append_audit
 from rag_assets.answering.wording import NEAR_A_REFUSAL
-from rag_assets.assets.answer_page import MAX_ANSWERS, answers_page
+from rag_assets.assets.answer_page import MAX_ANSWERS, answers_page, audit_table
 from rag_assets.assets.reporting import MAX_MARKDOWN_CHARS
 from rag_assets.domain import Citation, Claim, QAResult, Verification
 
@@ -31,7 +32,7 @@ def test_every_answer_is_there_in_full_under_its_own_heading() -> None:
     page = answers_page([result(f"q{n}", claim) for n in range(40)], FILE)
 
     assert [line for line in page.splitlines() if line.startswith("###")] == [
-        f"### q{n}: Question q{n}?" for n in range(40)
+        f"### Question q{n}? (q{n})" for n in range(40)
     ]
     assert page.count(QUOTE.strip()) == 40
     assert page.count("\\[smith2020, p. 3\\]") == 40
@@ -44,9 +45,9 @@ def test_refused_and_single_source_answers_are_marked() -> None:
     refused = replace(result("q1"), missing_names=("Chinese",))
     page = answers_page([refused, result("q2", found, single_source=True, unanswered=("Why?",))], FILE)
 
-    assert "### q1: Question q1? — **refused**\n\n" + REFUSAL in page
+    assert "### Question q1? (q1) — **refused**\n\n" + REFUSAL in page
     assert 'No passage that was found names "Chinese".' in page
-    assert "### q2: Question q2? — **single source**" in page
+    assert "### Question q2? (q2) — **single source**" in page
     assert "> “Ferritin fell.” \\[smith2020, p. 3\\]" in page, "what a model wrote is shown with its quotes"
     assert SINGLE_SOURCE_NOTE in page
     assert "Why?" in page
@@ -85,4 +86,23 @@ def test_text_of_papers_draws_no_markup_on_the_page() -> None:
     assert page.count("\n#") == 0
     assert "\\# Not an answer \\!\\[x\\](http://a.example/p.png)" in page
     assert "“\\<b\\>quote\\</b\\>”" in page
-    assert page.startswith("### q\\*1\\*:")
+    assert page.startswith("### Question q\\*1\\*? (q\\*1\\*)")
+
+
+def test_the_audit_is_shown_newest_first_with_the_question_in_front(tmp_path: Path) -> None:
+    """Reports and answers share the file; a reader who looks for one question reads down the first column."""
+    file = tmp_path / "qa_audit.csv"
+    old = {"timestamp": "2026-01-01", "question": "Old?", "outcome": "refused", "verdict": "published"}
+    new = {"timestamp": "2026-01-02", "question": "New,\nor not?", "outcome": "answered", "verdict": "withheld"}
+    append_audit(
+        file, [one | {"question_file": "", "question_id": one["question"], "fingerprint": ""} for one in (old, new)]
+    )
+
+    rows = audit_table(file).splitlines()
+
+    assert rows[0].startswith("| question | outcome | verdict |")
+    assert [row.split(" | ")[:3] for row in rows[2:]] == [
+        ["| New, or not?", "answered", "withheld"],
+        ["| Old?", "refused", "published"],
+    ]
+    assert audit_table(tmp_path / "none.csv") == "*none*"

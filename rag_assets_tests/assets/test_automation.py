@@ -11,7 +11,7 @@ import pytest
 
 from rag_assets.assets.automation import look_for_changes
 from rag_assets.assets.sources import known_versions, news, observed_versions
-from rag_assets.definitions import build_defs
+from rag_assets.definitions import ASSETS, build_defs
 from rag_assets.errors import InvalidSettings
 from rag_assets.settings import Settings, load_settings
 from rag_assets.table_files import write_table
@@ -160,6 +160,19 @@ def test_the_nightly_schedule_is_on_and_is_due_in_its_time_zone(tmp_path: Path) 
     assert schedule.execution_timezone == "Europe/Berlin"
     assert schedule.cron_schedule == "30 3 * * *"
     assert schedule.default_status is dg.DefaultScheduleStatus.RUNNING
+
+
+def test_the_indexes_and_the_questions_have_jobs_of_their_own() -> None:
+    """A job by name is what other programs start; a report must not be written because questions are answered."""
+    definitions = build_defs()
+    assets = {
+        name: {key.to_user_string() for key in definitions.resolve_job_def(name).asset_layer.executable_asset_keys}
+        for name in ("everything", "build_index", "nightly_qa")
+    }
+
+    assert assets["everything"] == {asset.key.to_user_string() for asset in ASSETS}
+    assert assets["build_index"] == assets["everything"] - {"paper_summaries", "qa", "reports", "smoke_eval"}
+    assert assets["nightly_qa"] == assets["build_index"] | {"qa", "smoke_eval"}
 
 
 def test_a_sweep_ends_the_run_of_a_killed_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,8 +40,20 @@ def test_an_entry_of_an_earlier_version_is_shown_without_its_time() -> None:
 
 def test_questions_that_need_a_look_come_first() -> None:
     """In a file of a thousand questions the wrong answers must come first to be seen."""
-    rows = [{"question_id": str(n), "outcome": o} for n, o in enumerate(["right", "unlabelled", "wrong", "not judged"])]
+    outcomes = ["right", "unlabelled", "wrong", "not judged"]
+    rows = [{"question": str(n), "outcome": outcome} for n, outcome in enumerate(outcomes)]
 
     shown = [line.split(" | ")[1].removesuffix(" |") for line in results_table(rows).splitlines()[2:]]
 
     assert shown == ["wrong", "not judged", "unlabelled", "right"]
+
+
+def test_the_table_of_questions_begins_with_the_question() -> None:
+    """A reader looks for the question that went wrong, and an id does not tell it."""
+    rows = [{"question_id": "q1", "question": "Why?", "outcome": "right"}]
+    rows += [{"question_id": "q2", "question": "How?", "outcome": "wrong"}]
+
+    lines = results_table(rows).splitlines()
+
+    assert lines[0] == "| question | question_id | outcome |"
+    assert [line.split(" | ")[0] for line in lines[2:]] == ["| How?", "| Why?"]

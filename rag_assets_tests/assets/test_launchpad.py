@@ -9,7 +9,7 @@ from rag_assets.assets.launchpad import launchpad_schema, launchpad_values
 from rag_assets.definitions import build_defs
 from rag_assets.settings import Settings, load_settings
 
-NOT_OF_A_RUN = {"data_dir", "paper_list", "questions", "other_questions", "server"}
+NOT_OF_A_RUN = {"data_dir", "paper_list", "questions", "server"}
 """Not in the launchpad, or empty by default."""
 
 
@@ -49,14 +49,17 @@ def test_every_setting_is_accepted_with_its_default_as_its_value() -> None:
     assert refusal(every) == ""
 
 
-def test_the_launchpad_says_what_each_setting_is_and_its_default() -> None:
-    """It is the one place where the settings are looked up while they are changed."""
-    fields = launchpad_schema()
+def test_the_launchpad_says_what_each_setting_is_and_its_value() -> None:
+    """It is the one place where the settings are looked up while they are changed; "Scaffold" writes the defaults."""
+    now = load_settings({"chunking": {"max_tokens": 1300}})
+    fields = launchpad_schema(now)
 
     assert set(Settings.model_fields) - {"data_dir", "server"} <= set(fields)
     chunking = fields["chunking"].config_type.fields  # type: ignore[attr-defined]
-    assert chunking["max_tokens"].description == "No chunk is longer; a longer sentence or row is cut. Default: 1200."
-    assert not chunking["max_tokens"].default_provided, "a default here would win over the file and the environment"
+    assert chunking["max_tokens"].description == "No chunk is longer; a longer sentence or row is cut."
+    assert chunking["max_tokens"].default_value == 1300
+    scaffold = {name: field.default_value for name, field in fields.items() if field.default_provided}
+    assert scaffold == now.model_dump(mode="json", exclude={"data_dir", "server"})
 
 
 def test_texts_of_the_command_line_become_values_of_the_launchpads_types() -> None:

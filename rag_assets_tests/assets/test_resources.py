@@ -10,16 +10,19 @@ import dagster as dg
 import pytest
 from filelock import FileLock, Timeout
 
-from rag_assets.assets.resources import run_settings
+from rag_assets.assets import resources
+from rag_assets.assets.resources import run_engine, run_models, run_settings
 from rag_assets.definitions import build_defs
+from rag_assets.engine import Engine
+from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import LOCK_NAME
-from rag_assets.settings import Settings
+from rag_assets.settings import Settings, load_settings
 from rag_assets_tests.wire import use_wire_environment
 
 
 def settings_of_a_run(*, overrides: Mapping[str, Any], launchpad: Mapping[str, Any]) -> Settings:
     """What an asset is handed when a run starts with this launchpad."""
-    resource = run_settings(overrides)
+    resource = run_settings(load_settings(overrides), overrides)
     with dg.build_resources({"settings": resource}, resource_config={"settings": {"config": dict(launchpad)}}) as built:
         settings: Settings = built.settings
         return settings
@@ -46,6 +49,25 @@ def test_the_launchpad_wins_field_by_field(tmp_path: Path, monkeypatch: pytest.M
     assert (chunking.min_tokens, settings.answering.k) == (1, 5), "file"
     assert settings.data_dir == tmp_path
     assert settings.questions == questions
+
+
+def test_a_setting_that_the_launchpad_leaves_alone_follows_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The launchpad shows the values of when the definitions were loaded. They must not win over a file that has
+    changed since: the nightly run would go on with the settings of last week."""
+    file = tmp_path / "rag_assets.toml"
+    monkeypatch.setenv("RAG_ASSETS_CONFIG", str(file))
+    file.write_text("[answering]\nk = 5\nmin_sources = 1\n")
+    overrides = {"data_dir": str(tmp_path)}
+    resource = run_settings(load_settings(overrides), overrides)
+    file.write_text("[answering]\nk = 7\nmin_sources = 2\n")
+
+    given = {"settings": {"config": {"answering": {"min_sources": 3}}}}
+    with dg.build_resources({"settings": resource}, resource_config=given) as built:
+        answering = built.settings.answering
+
+    assert (answering.k, answering.min_sources) == (7, 3)
 
 
 def test_groups_within_groups_are_merged_too(tmp_path: Path) -> None:
@@ -100,7 +122,8 @@ def test_a_missing_key_is_met_before_the_first_step_by_what_needs_it_only(
 def test_the_data_folder_is_locked_while_a_run_has_its_settings(tmp_path: Path) -> None:
     """Two runs that write at once leave an index that fits the passages of neither."""
     lock = FileLock(tmp_path / LOCK_NAME)
-    resource = run_settings({"data_dir": str(tmp_path)})
+    overrides = {"data_dir": str(tmp_path)}
+    resource = run_settings(load_settings(overrides), overrides)
 
     with dg.build_resources({"settings": resource}), pytest.raises(Timeout):
         lock.acquire(timeout=0)
@@ -129,3 +152,23 @@ def test_a_second_run_says_that_it_waits_and_then_goes_on(tmp_path: Path, caplog
     releasing.join()
     assert settings.data_dir == tmp_path
     assert said in caplog.messages
+
+
+def test_the_engine_is_opened_once_and_only_when_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three assets ask the corpus; each opening loads the vectors and the models again."""
+    opened: list[Settings] = []
+
+    def counting(settings: Settings, connections: Connections) -> Engine:
+        opened.append(settings)
+        return Engine(settings, connections)
+
+    monkeypatch.setattr(resources, "open_engine", counting)
+    overrides = {"data_dir": str(tmp_path)}
+    settings = run_settings(load_settings(overrides), overrides)
+    with dg.build_resources({"settings": settings, "models": run_models, "engine": run_engine}) as built:
+        n_before = len(opened)
+        engines = {id(built.engine()) for _ in range(3)}
+
+    assert (n_before, len(opened), len(engines)) == (0, 1, 1)

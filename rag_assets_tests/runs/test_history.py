@@ -8,7 +8,7 @@ import dagster as dg
 import pytest
 from typer.testing import CliRunner
 
-from rag_assets.assets.resources import DATA_DIR_TAG, STARTED_BY_TAG
+from rag_assets.assets.run_start import DATA_DIR_TAG, STARTED_BY_TAG
 from rag_assets.cli import app
 from rag_assets.definitions import build_defs
 from rag_assets.errors import ReadOnlyFolder

@@ -93,7 +93,7 @@ Build = Callable[[Sequence[SourceBlock], PeerVectors], Peer]
 
 def source_blocks(settings: Settings) -> list[SourceBlock]:
     """What the pipeline parsed and indexes, in reading order."""
-    rows = read_columns(settings.paths.blocks, _COLUMNS, asset="blocks").to_pylist()
+    rows = read_columns(settings.paths.blocks, _COLUMNS).to_pylist()
     rows.sort(key=lambda row: (row["paper_id"], row["ordinal"]))
     return [
         SourceBlock(

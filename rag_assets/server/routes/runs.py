@@ -3,7 +3,7 @@
 from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
-from rag_assets.runs.journal import RunState, StepState
+from rag_assets.runs.progress import RunState, StepState
 from rag_assets.server.dependencies import SharedDep
 
 router = APIRouter(prefix="/api", tags=["papers"])
