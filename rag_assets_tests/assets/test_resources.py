@@ -14,7 +14,7 @@ from rag_assets.assets.resources import run_settings
 from rag_assets.definitions import build_defs
 from rag_assets.incremental import LOCK_NAME
 from rag_assets.settings import Settings
-from rag_assets_tests.wire import use_wire_environment
+from rag_assets_testing.wire import use_wire_environment
 
 
 def settings_of_a_run(*, overrides: Mapping[str, Any], launchpad: Mapping[str, Any]) -> Settings:

@@ -16,8 +16,8 @@ import typer
 from typer.testing import CliRunner, Result
 
 from rag_assets.cli import app
-from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, World
-from rag_assets_tests.wire import Reply, WireServer, use_wire_environment
+from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
+from rag_assets_testing.world import FLOORS_OFF, QUESTIONS, TOPICS, World
 
 ASSETS = {
     "parsed_index", "blocks", "chunks", "summaries", "passages", "profiles", "embeddings", "chroma_index", "bm25_index",

@@ -12,7 +12,7 @@ from rag_assets.embedding.vector_files import read_file
 from rag_assets.evaluation.history import read_history
 from rag_assets.indexing.exact_vectors import ExactVectors
 from rag_assets.indexing.manifest import is_intact
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_testing.world import World
 from rag_assets_tests.indexing.folders import indexed
 
 DIMENSION = 384

@@ -19,7 +19,7 @@ from rag_assets.errors import InvalidQuestions, MissingInput
 from rag_assets.questions import Question
 from rag_assets.retrieval.opening import fit_together
 from rag_assets.settings import Settings, load_settings
-from rag_assets_tests.end_to_end.world import QUESTIONS, TOKENIZER, World
+from rag_assets_testing.world import QUESTIONS, TOKENIZER, World
 
 FERRITIN = str(QUESTIONS[0]["question"])
 

@@ -5,7 +5,7 @@ import pytest
 
 from rag_assets.engine import open_engine
 from rag_assets.settings import load_settings
-from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, World
+from rag_assets_testing.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.indexing.folders import indexed
 
 ASSETS = {

@@ -22,7 +22,7 @@ import pytest
 from filelock import FileLock
 
 from rag_assets.incremental import LOCK_NAME, STAGED_SUFFIX
-from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, Outcome, World, made_once
+from rag_assets_testing.world import FLOORS_OFF, QUESTIONS, TOPICS, Outcome, World, made_once
 from rag_assets_tests.indexing.folders import indexed
 
 COMMAND = [sys.executable, "-c", "from rag_assets.cli import app; app(prog_name='rag-assets')", "run"]

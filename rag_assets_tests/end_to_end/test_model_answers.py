@@ -13,8 +13,7 @@ import pytest
 
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.settings import Paths
-from rag_assets_tests.end_to_end.world import Outcome, World
-from rag_assets_tests.wire import (
+from rag_assets_testing.wire import (
     BadKey,
     Drop,
     ProtocolName,
@@ -24,8 +23,9 @@ from rag_assets_tests.wire import (
     WireServer,
     use_wire_environment,
 )
-from rag_assets_tests.wire.exchange import WireRequest
-from rag_assets_tests.wire.quoting_model import Prompt, all_supported, quoting_model, reply
+from rag_assets_testing.wire.exchange import WireRequest
+from rag_assets_testing.wire.quoting_model import Prompt, all_supported, quoting_model, reply
+from rag_assets_testing.world import Outcome, World
 
 MODELS: dict[ProtocolName, str] = {
     "google": "google:gemini-2.5-flash",

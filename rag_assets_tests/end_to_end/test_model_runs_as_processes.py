@@ -15,11 +15,11 @@ import pytest
 from typer.testing import CliRunner
 
 from rag_assets.cli import app
+from rag_assets_testing.wire import BadKey, ProtocolName, Reply, Slow, Status, Step, WireServer
+from rag_assets_testing.wire.exchange import WireRequest
+from rag_assets_testing.wire.quoting_model import Prompt, quoting_model
+from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.test_model_answers import MODELS, TEN_QUESTIONS
-from rag_assets_tests.end_to_end.world import World
-from rag_assets_tests.wire import BadKey, ProtocolName, Reply, Slow, Status, Step, WireServer
-from rag_assets_tests.wire.exchange import WireRequest
-from rag_assets_tests.wire.quoting_model import Prompt, quoting_model
 
 DEADLINE_S = 600.0
 """Ends what hangs; far beyond what a run takes on a busy machine."""

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from rag_assets_testing.world import World
 from rag_assets_tests.cli.processes import COMMAND, environment
-from rag_assets_tests.end_to_end.world import World
 
 MOUNTED = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"'
 QUESTION = "How much did ferritin fall in runners within a month?"

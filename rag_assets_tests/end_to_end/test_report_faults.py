@@ -14,12 +14,12 @@ from rag_assets.domain import Claim, PaperPoint
 from rag_assets.paper_summaries import summarizers
 from rag_assets.reports import update
 from rag_assets.reports.report import Answered, Report, WrittenSection
+from rag_assets_testing.wire import RateLimited, Reply, Slow, Step, WireServer, use_wire_environment
+from rag_assets_testing.wire.quoting_model import quoting_model
+from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
 from rag_assets_tests.end_to_end.test_model_runs_as_processes import DEADLINE_S, command, environment
 from rag_assets_tests.end_to_end.test_reports import TEMPLATE, run_with_model, write_template, written
-from rag_assets_tests.end_to_end.world import World
-from rag_assets_tests.wire import RateLimited, Reply, Slow, Step, WireServer, use_wire_environment
-from rag_assets_tests.wire.quoting_model import quoting_model
 
 MANY = "# Many\n\n" + "".join(f"## Part {n}\n\nWhat happened to ferritin in month {n}?\n\n" for n in range(8))
 FOUND = "We found that ferritin fell by 12% in all groups of runners within a month of training."

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL
+from rag_assets_testing.wire import Status, WireServer, use_wire_environment
+from rag_assets_testing.wire.quoting_model import Prompt, quoting_model
+from rag_assets_testing.world import Outcome, World
 from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
-from rag_assets_tests.end_to_end.world import Outcome, World
-from rag_assets_tests.wire import Status, WireServer, use_wire_environment
-from rag_assets_tests.wire.quoting_model import Prompt, quoting_model
 
 TEMPLATE = """# Runners and rocks
 

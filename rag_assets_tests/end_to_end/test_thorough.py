@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL
+from rag_assets_testing.wire import Reply, Slow, WireServer, use_wire_environment
+from rag_assets_testing.wire.exchange import WireRequest
+from rag_assets_testing.wire.quoting_model import quoting_model
+from rag_assets_testing.world import Outcome, World
 from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
 from rag_assets_tests.end_to_end.test_model_runs_as_processes import DEADLINE_S, command, environment
-from rag_assets_tests.end_to_end.world import Outcome, World
-from rag_assets_tests.wire import Reply, Slow, WireServer, use_wire_environment
-from rag_assets_tests.wire.exchange import WireRequest
-from rag_assets_tests.wire.quoting_model import quoting_model
 
 COMPOUND = "How much did ferritin fall in runners within a month, and what does basalt take up along the cracks?"
 PARTS = ("How much did ferritin fall in runners within a month?", "What does basalt take up along the cracks?")

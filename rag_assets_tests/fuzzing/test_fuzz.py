@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets_tests.fuzzing.cases import PARSED, QUARANTINED, Case, run_case, run_file
-from rag_assets_tests.fuzzing.samples import write_samples
+from rag_assets_testing.fuzzing.cases import PARSED, QUARANTINED, Case, run_case, run_file
+from rag_assets_testing.fuzzing.samples import write_samples
 
 N_PER_SAMPLE = 30
+N_IN_SHORT = 5
 SAMPLES = 9
 
 

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_testing.world import World
 from rag_assets_tests.mcp_server.assistant import Assistant, connected, over_http, over_stdio
 from rag_assets_tests.reading.conftest import built
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.domain import BlockKind, Document, Zone
-from rag_assets_tests.parsing.outlines import (
+from rag_assets_testing.papers.outlines import (
     Read,
     Section,
     from_ade_joined,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.cli.processes import wait_until
-from rag_assets_tests.end_to_end.world import QUESTIONS, World
 from rag_assets_tests.server.live import EVENTS, Live, served
 from rag_assets_tests.server.raw import connected, everything_of, post, sent
 

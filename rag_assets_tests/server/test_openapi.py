@@ -16,7 +16,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_testing.world import World
 from rag_assets_tests.server.live import served
 
 CHECKS = [

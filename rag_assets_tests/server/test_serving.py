@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from rag_assets.server.dependencies import Shared
+from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
-from rag_assets_tests.end_to_end.world import QUESTIONS, World
 from rag_assets_tests.server.live import EVENTS, Live, events_of, served
 
 QUESTION = {"question": QUESTIONS[0]["question"]}

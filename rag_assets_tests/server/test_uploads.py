@@ -12,8 +12,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from rag_assets_testing.world import TOKENIZER, World
 from rag_assets_tests.corpora import corpus_path
-from rag_assets_tests.end_to_end.world import TOKENIZER, World
 from rag_assets_tests.server.live import Live, served
 
 FACT = "Kelp forests lost 40% of their canopy in three summers of warm water."

@@ -21,7 +21,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
 
 from rag_assets.answering.model_replies.parsing import ModelReply
-from rag_assets_tests.wire.server import ProtocolName, WireServer
+from rag_assets_testing.wire.server import ProtocolName, WireServer
 
 MODEL_NAMES: dict[ProtocolName, str] = {
     "google": "gemini-2.5-flash",

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic_ai import exceptions as pai
 
-from rag_assets_tests.wire import CutOff, ProtocolName, RateLimited, Status, Vectors, WireServer, text_vector
+from rag_assets_testing.wire import CutOff, ProtocolName, RateLimited, Status, Vectors, WireServer, text_vector
 from rag_assets_tests.wire.sdk_models import EMBEDDING_MODEL_NAMES, embed
 
 EMBEDDING_PROTOCOLS: tuple[ProtocolName, ...] = tuple(EMBEDDING_MODEL_NAMES)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from pydantic_ai import exceptions as pai
 
-from rag_assets_tests.wire import CutOff, ProviderRefusal, RateLimited, Reply, Step, WireServer, use_wire_environment
+from rag_assets_testing.wire import CutOff, ProviderRefusal, RateLimited, Reply, Step, WireServer, use_wire_environment
 from rag_assets_tests.wire.sdk_models import ask
 
 ANSWER = '{"claims": [], "missing": ["Ferritin fell."]}'

@@ -12,9 +12,9 @@ from rag_assets.parsing.tei.document import parse_tei
 from rag_assets.settings import ParsingSettings
 from rag_assets.text.folding import Folded
 from rag_assets.text.sentences import sentence_spans
+from rag_assets_testing.papers.tei import SURFACES, WORDS, page_at, pages, parsed, tei
 from rag_assets_tests.demo_papers import texts
 from rag_assets_tests.parsing.drawn_paper import draw_paper
-from rag_assets_tests.parsing.tei.documents import SURFACES, WORDS, page_at, pages, parsed, tei
 
 
 def ref(page: int, top: float, left: float = 100, text: str = "(Smith, 2020)") -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pypdfium2
 from playwright.sync_api import Locator, Page, expect
 
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_testing.world import World
 from rag_assets_tests.server.browser.drawn_papers import (
     HERON_PAGE,
     HERON_QUESTION,

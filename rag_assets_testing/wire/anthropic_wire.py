@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from rag_assets_tests.wire.exchange import (
+from rag_assets_testing.wire.exchange import (
     RawRequest,
     Response,
     UnknownPath,
@@ -17,7 +17,7 @@ from rag_assets_tests.wire.exchange import (
     json_response,
     proxy_page,
 )
-from rag_assets_tests.wire.steps import Reply
+from rag_assets_testing.wire.steps import Reply
 
 REQUEST_ID = {"request-id": "req_011CWireTest"}
 STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "filtered": "refusal"}
