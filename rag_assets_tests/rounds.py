@@ -9,4 +9,8 @@ import pytest
 def first_of(values: Iterable[Any]) -> list[Any]:
     """Parameters of a test: the first value always runs, the others carry the mark `whole`."""
     first, *others = values
-    return [first, *(pytest.param(value, marks=pytest.mark.whole) for value in others)]
+    return [first, *(_in_whole(value) for value in others)]
+
+
+def _in_whole(value: Any) -> Any:
+    return pytest.param(*(value if isinstance(value, tuple) else (value,)), marks=pytest.mark.whole)

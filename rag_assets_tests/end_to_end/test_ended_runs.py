@@ -11,6 +11,7 @@ from pathlib import Path
 
 import dagster as dg
 import pyarrow.parquet as pq
+import pytest
 from filelock import FileLock
 
 from rag_assets.incremental import LOCK_NAME
@@ -60,6 +61,7 @@ def statuses(root: Path) -> list[dg.DagsterRunStatus]:
         return [run.status for run in instance.get_runs()]
 
 
+@pytest.mark.whole
 def test_a_run_ended_while_embedding_says_what_is_done_and_goes_on_later(built: World, tmp_path: Path) -> None:
     """Two tracebacks and a failed run: that looks as if something had broken, and nobody knows what is lost.
 

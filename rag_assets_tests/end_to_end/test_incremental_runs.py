@@ -1,7 +1,6 @@
 """What each change of the corpus, the settings and the questions recomputes, and that nothing is left behind."""
 
 import pyarrow.compute as pc
-import pytest
 
 from rag_assets.engine import open_engine
 from rag_assets.settings import load_settings
@@ -186,20 +185,6 @@ def test_a_missing_papers_folder_deletes_nothing(world: World) -> None:
 
     assert "does not exist" in outcome.failures["parsed_index"]
     assert world.bytes_of(world.paths.cache, world.paths.qa) == before
-
-
-@pytest.mark.parametrize("content", ["not a paper at all", "<TEI xmlns='http://www.tei-c.org/ns/1.0'><text>"])
-def test_a_bad_file_is_quarantined_and_the_rest_goes_on(world: World, content: str) -> None:
-    """One broken upload must not stop the nightly run."""
-    (world.paths.papers / "broken.tei.xml").write_text(content)
-
-    outcome = world.run()
-
-    assert outcome.is_success
-    rows = {row["paper_id"]: row for row in world.table(world.paths.parsed_index).to_pylist()}
-    assert rows["broken"]["status"] == "quarantined"
-    assert "broken.tei.xml" in rows["broken"]["error"]
-    assert outcome.counts["chunks"] == (0, 0, 0, 3)
 
 
 def test_a_changed_page_label_re_words_the_answers(world: World) -> None:

@@ -7,6 +7,7 @@ provider's real SDK.
 import csv
 import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -39,6 +40,7 @@ HURRIED: dict[str, Any] = {
     "max_wait_s": 0.1,
     **{provider: {"max_concurrent": 2, "requests_per_minute": 60_000} for provider in MODELS},
 }
+ANSWERS = ("qa", "smoke_eval")
 TEN_QUESTIONS = [
     {"id": f"n{number}", "question": f"What is said of observation number {number} on ferritin in athletes?"}
     for number in range(10)
@@ -50,8 +52,11 @@ def run(
     provider: ProtocolName = "openai",
     access: dict[str, Any] | None = None,
     answering: dict[str, Any] | None = None,
+    assets: Sequence[str] = ANSWERS,
 ) -> Outcome:
-    return world.run(answering={"model": MODELS[provider]} | (answering or {}), model_access=HURRIED | (access or {}))
+    return world.run(
+        *assets, answering={"model": MODELS[provider]} | (answering or {}), model_access=HURRIED | (access or {})
+    )
 
 
 def audit(paths: Paths) -> list[dict[str, str]]:
@@ -101,10 +106,10 @@ def test_an_unchanged_corpus_makes_no_call(world: World, monkeypatch: pytest.Mon
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_by(quoting_model)
-        run(world)
+        run(world, assets=())
         n_first, published = len(server.requests), world.bytes_of(world.paths.data / "output", world.paths.cache)
 
-        again = run(world)
+        again = run(world, assets=())
 
         assert n_first > 0
         assert len(server.requests) == n_first
@@ -122,7 +127,7 @@ def test_a_changed_paper_is_asked_about_only_where_it_was_seen(world: World, mon
         n_first = len(server.requests)
         world.write_paper("basalt", "Basalt and water", "Basalt takes up water along its cracks, slowly, when buried.")
 
-        outcome = run(world)
+        outcome = run(world, assets=())
 
         again = {Prompt.of(request).question for request in server.requests[n_first:]}
     assert "Where does basalt take up water?" in again
@@ -137,7 +142,7 @@ def test_a_missing_key_is_said_before_any_work(world: World, monkeypatch: pytest
     use_wire_environment(monkeypatch)
     world.write_paper("basalt", "Basalt and water", "Basalt was changed and would have to be parsed again.")
 
-    outcome = run(world, "anthropic")
+    outcome = run(world, "anthropic", assets=())
 
     assert not outcome.is_success
     assert not outcome.counts, "nothing was materialized"
@@ -258,7 +263,7 @@ def test_a_left_question_keeps_its_earlier_answer_while_it_stands(
         kept = world.answers()["q2"]
         world.write_paper("basalt", "Basalt and water", "Basalt does nothing of the kind.")
 
-        run(world)
+        run(world, assets=())
 
     assert kept == before
     assert "q2" not in world.answers(), "its quote is gone from the paper"
@@ -346,7 +351,7 @@ def test_going_back_to_an_earlier_model_or_question_file_is_free(world: World, m
         published, n_first = world.answers(), len(server.requests)
 
         run(world, "google")
-        world.run()
+        world.run(*ANSWERS)
         run(world)
 
         assert len(server.requests) == n_first > 0
@@ -393,7 +398,7 @@ def test_a_judge_that_was_not_heard_is_asked_by_the_next_run(world: World, monke
         use_wire_environment(monkeypatch, writer, judge)
         writer.answer_by(reporting_model)
         judge.answer_by(lambda _request: BadKey())
-        first = world.run(**judging)
+        first = world.run(*ANSWERS, **judging)
         n_written, n_refused = len(writer.requests), len(judge.requests)
         unjudged = world.answers()
         damaged = world.paths.verdicts / "damaged.json"
@@ -401,8 +406,8 @@ def test_a_judge_that_was_not_heard_is_asked_by_the_next_run(world: World, monke
         damaged.write_text("{")
         judge.answer_by(all_supported)
 
-        second = world.run(**judging)
-        third = world.run(**judging)
+        second = world.run(*ANSWERS, **judging)
+        third = world.run(*ANSWERS, **judging)
 
         answered = [row for row in world.answers().values() if not row["refused"]]
         assert len(writer.requests) == n_written
@@ -425,7 +430,8 @@ def test_a_judge_of_another_provider_is_asked_once_an_answer(world: World, monke
         run(world)
         n_written = len(writer.requests)
 
-        world.run(answering={"model": MODELS["openai"], "judge": {"model": MODELS["google"]}}, model_access=HURRIED)
+        judge_model = {"judge": {"model": MODELS["google"]}}
+        run(world, answering=judge_model)
 
         answered = [row for row in world.answers().values() if not row["refused"]]
         assert len(writer.requests) == n_written

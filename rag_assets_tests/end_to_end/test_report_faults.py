@@ -25,6 +25,7 @@ MANY = "# Many\n\n" + "".join(f"## Part {n}\n\nWhat happened to ferritin in mont
 FOUND = "We found that ferritin fell by 12% in all groups of runners within a month of training."
 
 
+@pytest.mark.whole
 def test_a_killed_run_keeps_the_sections_that_were_asked(world: World, tmp_path: Path) -> None:
     """Each section asked twice is paid for twice; one that is lost is missing in the morning."""
     write_template(world, MANY, "many")
@@ -68,9 +69,7 @@ def test_a_killed_run_keeps_the_sections_that_were_asked(world: World, tmp_path:
     ]
 
 
-@pytest.mark.parametrize(
-    "fault", [RateLimited(), Slow(30.0, Reply("late")), Reply('{"claims": 7}'), Reply("no JSON at all")]
-)
+@pytest.mark.parametrize("fault", [RateLimited(), Reply("no JSON at all")])
 def test_what_a_failing_model_leaves_open_is_named_and_asked_again(
     world: World, monkeypatch: pytest.MonkeyPatch, fault: Step
 ) -> None:
@@ -80,12 +79,12 @@ def test_what_a_failing_model_leaves_open_is_named_and_asked_again(
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_by(lambda _request: fault)
-        world.run(answering={"model": MODELS["openai"]}, model_access=patient)
+        world.run("reports", answering={"model": MODELS["openai"]}, model_access=patient)
         report = world.paths.reports / "review.md"
         assert not report.exists() or "[INSUFFICIENT DATA]" in report.read_text("utf-8").replace("\\", "")
         server.answer_by(quoting_model)
 
-        healed = run_with_model(world)
+        healed = run_with_model(world, "reports")
 
     if isinstance(fault, Reply):  # it was answered, badly: asked again only when something changes
         assert "Searched in vain" in written(world)
@@ -101,9 +100,11 @@ def test_a_spent_budget_leaves_the_rest_to_the_next_run(world: World, monkeypatc
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_by(quoting_model)
-        limited = world.run(answering={"model": MODELS["openai"]}, model_access=HURRIED | {"budget_requests": 2})
+        limited = world.run(
+            "reports", answering={"model": MODELS["openai"]}, model_access=HURRIED | {"budget_requests": 2}
+        )
         n_first = len(server.requests)
-        run_with_model(world)
+        run_with_model(world, "reports")
         prompts = Counter(request.prompt for request in server.requests)
 
     assert n_first == 2
@@ -137,13 +138,13 @@ def test_a_report_that_breaks_a_promise_is_withheld(
 ) -> None:
     """A guardrail that nobody saw fail may never do so."""
     write_template(world)
-    world.run()
+    world.run("reports")
     before = world.bytes_of(world.paths.reports)
     write_template(world, TEMPLATE.replace("Where does basalt", "In which places does basalt"))
     assembled = update.assembled
     monkeypatch.setattr(update, "assembled", lambda *arguments: breaks(assembled(*arguments)))
 
-    outcome = world.run()
+    outcome = world.run("reports")
 
     assert f"reports.{check}" in outcome.broken
     assert "reports" not in outcome.counts

@@ -35,7 +35,7 @@ def planning_model(request: WireRequest) -> Reply:
 
 def run(world: World, model: str | None) -> Outcome:
     answering = {"effort": "thorough"} | ({"model": model} if model else {})
-    return world.run(answering=answering, model_access=HURRIED)
+    return world.run("qa", answering=answering, model_access=HURRIED)
 
 
 @pytest.mark.parametrize("model", [None, MODELS["openai"]], ids=["keyless", "model"])
@@ -71,6 +71,7 @@ def n_kept(world: World) -> int:
     return sum(len(list(kept.rglob("*.json"))) for kept in (world.paths.answers, world.paths.plans))
 
 
+@pytest.mark.whole
 def test_a_run_killed_inside_a_thorough_question_asks_no_finished_step_again(world: World, tmp_path: Path) -> None:
     """Plan, parts and other words are paid for one by one; a kill between them must lose only what is under way."""
     world.write_questions([{"id": "q", "question": COMPOUND}])
