@@ -18,15 +18,14 @@ from rag_assets_testing.wire import (
     BadKey,
     Drop,
     ProtocolName,
-    RateLimited,
     Reply,
-    Status,
     WireServer,
     use_wire_environment,
 )
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import Prompt, all_supported, quoting_model, reply
 from rag_assets_testing.world import Outcome, World
+from rag_assets_tests.rounds import first_of
 
 MODELS: dict[ProtocolName, str] = {
     "google": "google:gemini-2.5-flash",
@@ -69,7 +68,7 @@ def asked(server: WireServer) -> Counter[str]:
     return Counter(Prompt.of(request).question for request in server.requests)
 
 
-@pytest.mark.parametrize("provider", list(MODELS))
+@pytest.mark.parametrize("provider", first_of(MODELS))
 def test_a_model_s_answers_are_verified_and_published(
     provider: ProtocolName, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,21 +219,6 @@ def test_a_key_that_stops_working_keeps_what_is_done(world: World, monkeypatch: 
     assert reason == "openai refuses the key (HTTP 401). Check OPENAI_API_KEY."
 
 
-def test_a_question_the_provider_rejects_does_not_hold_up_the_others(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One bad line in a file of a thousand."""
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(lambda request: Status(400) if "basalt take up" in request.prompt else quoting_model(request))
-
-        outcome = run(world)
-
-    assert outcome.facts["qa"]["n_left"] == 1
-    assert set(world.answers()) >= {"q1", "q3"}
-    assert [row["question_id"] for row in audit(world.paths) if row["outcome"] == "left"] == ["q2"]
-
-
 def test_when_nothing_answers_the_run_fails_and_the_last_answers_stay(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,24 +233,6 @@ def test_when_nothing_answers_the_run_fails_and_the_last_answers_stay(
     assert not outcome.is_success
     assert "openai does not answer for now" in outcome.failures["qa"]
     assert world.bytes_of(world.paths.qa) == published
-
-
-def test_a_left_question_keeps_its_earlier_answer_while_it_stands(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An answer of yesterday whose quotes still stand is better than none."""
-    before = world.answers()["q2"]
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(lambda request: Status(400) if "basalt take up" in request.prompt else quoting_model(request))
-        run(world)
-        kept = world.answers()["q2"]
-        world.write_paper("basalt", "Basalt and water", "Basalt does nothing of the kind.")
-
-        run(world, assets=())
-
-    assert kept == before
-    assert "q2" not in world.answers(), "its quote is gone from the paper"
 
 
 def test_a_reply_that_cannot_be_read_leaves_its_question_for_the_next_run(
@@ -328,19 +294,6 @@ def test_invented_sources_quotes_and_numbers_are_dropped_and_counted(
     assert [one["claim"] for one in answer["left_out"]][:2] == ["Ferritin doubled.", "Ferritin tripled."]
 
 
-def test_rate_limits_cost_time_and_no_question(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """429 is the most common fault of all."""
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_with(RateLimited(0.05), Status(500))
-        server.answer_by(quoting_model)
-
-        outcome = run(world, access={"max_attempts": 3})  # one question may meet both
-
-    assert outcome.facts["qa"]["n_left"] == 0
-    assert len(world.answers()) == 3
-
-
 def test_going_back_to_an_earlier_model_or_question_file_is_free(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody compares two models, or tries one question, and would pay for every answer again."""
     with WireServer("openai") as server, WireServer("google") as other:
@@ -356,29 +309,6 @@ def test_going_back_to_an_earlier_model_or_question_file_is_free(world: World, m
 
         assert len(server.requests) == n_first > 0
         assert world.answers() == published
-
-
-def test_a_fault_during_a_repair_leaves_the_question_for_the_next_run(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Published as a refusal it would never be asked again."""
-
-    def troubled(request: WireRequest) -> Reply | Status:
-        conversation = json.dumps(request.body)
-        if "basalt take up" not in conversation:
-            return quoting_model(request)
-        return Status(500) if "Hm, let me think" in conversation else Reply("Hm, let me think ...")
-
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(troubled)
-        first = run(world)
-        server.answer_by(quoting_model)
-
-        second = run(world)
-
-    assert (first.facts["qa"]["n_left"], second.facts["qa"]["n_left"]) == (1, 0)
-    assert [row["reading"] for row in audit(world.paths) if row["question_id"] == "q2"][-2:] == ["", "structured"]
 
 
 def reporting_model(request: WireRequest) -> Reply:

@@ -93,25 +93,6 @@ def test_what_a_failing_model_leaves_open_is_named_and_asked_again(
         assert "Ferritin fell by 12%" in written(world)
 
 
-def test_a_spent_budget_leaves_the_rest_to_the_next_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A report could cost any amount in one night, or be written anew from its beginning in each."""
-    write_template(world)
-    (world.paths.questions / "smoke.jsonl").unlink()
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(quoting_model)
-        limited = world.run(
-            "reports", answering={"model": MODELS["openai"]}, model_access=HURRIED | {"budget_requests": 2}
-        )
-        n_first = len(server.requests)
-        run_with_model(world, "reports")
-        prompts = Counter(request.prompt for request in server.requests)
-
-    assert n_first == 2
-    assert "reports.all_answered" in limited.warned
-    assert set(prompts.values()) == {1}, "nothing is asked twice"
-
-
 def _without_evidence(report: Report) -> Report:
     return replace(report, evidence=())
 

@@ -34,6 +34,7 @@ POOR_GRAPH = IndexingSettings(hnsw_m=5, hnsw_ef_construction=20, hnsw_ef_search=
 N_ROUNDS, N_CHUNKS = 30, 120
 
 
+@pytest.mark.whole
 def test_a_search_after_thirty_rounds_of_updates_equals_one_in_a_fresh_index(tmp_path: Path) -> None:
     """A nightly run that slowly loses what it found a month ago is noticed by nobody."""
     after, fresh = tmp_path / "after", tmp_path / "fresh"

@@ -8,6 +8,8 @@ from rag_assets_tests.server.browser.drawn_papers import HERON_QUESTION, HERON_S
 from rag_assets_tests.server.browser.steps import ask, open_page, show_first_source
 from rag_assets_tests.server.live import Live, served
 
+pytestmark = pytest.mark.whole
+
 TOKEN = "a-token-of-enough-characters"
 CONTRAST = """
 () => {
