@@ -79,7 +79,8 @@ class NumpyBert:
     def _norm(self, at: str, values: Array) -> Array:
         centred = values - values.mean(axis=-1, keepdims=True)
         scaled = centred / np.sqrt(values.var(axis=-1, keepdims=True) + 1e-12)
-        return scaled * self._weights[f"{at}.weight"] + self._weights[f"{at}.bias"]
+        result: Array = scaled * self._weights[f"{at}.weight"] + self._weights[f"{at}.bias"]
+        return result
 
 
 class NumpyReader(NumpyBert):
