@@ -1,5 +1,5 @@
 # make run    fresh machine -> the demo corpus fully materialized, answers shown
-# make test   fresh machine -> all tests pass
+# make test   fresh machine -> the tests pass
 # make test-whole    the rounds of kills, damage and odd input that `make test` tries once each
 # make serve  ask the papers in a browser or through the HTTP API (PORT=8001 for another port)
 # make ui     the Dagster UI over the same data and the same run history (PORT=3001 for another port)

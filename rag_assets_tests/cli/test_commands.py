@@ -495,13 +495,9 @@ def hits(command: CommandLine, *arguments: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("flags", "papers"),
     [
-        (["--paper", "basalt"], ["basalt"]),
         (["--paper", "basalt", "--paper", "iron"], ["basalt", "iron"]),
         (["--where", "paper:basalt,iron -paper:iron"], ["basalt"]),
-        (["--where", "source:tei", "--paper", "iron"], ["iron"]),
-        (["--where", "page:2"], ["basalt", "ferritin", "iron"]),
         (["--where", "section:appendix"], []),
-        (["--where", "-source:tei"], []),
     ],
     ids=" ".join,
 )

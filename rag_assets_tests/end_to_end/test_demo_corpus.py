@@ -235,6 +235,7 @@ def coordinate_pages(file: Path, quote: str) -> set[int]:
     return set()
 
 
+@pytest.mark.whole
 def test_the_page_on_models_shows_what_a_model_adds_as_it_is(
     demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,8 +2,6 @@
 
 import pyarrow.compute as pc
 
-from rag_assets.engine import open_engine
-from rag_assets.settings import load_settings
 from rag_assets_testing.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.indexing.folders import indexed
 
@@ -152,16 +150,6 @@ def test_an_unchanged_answer_is_reused_though_the_index_changed(world: World) ->
     assert outcome.counts["bm25_index"][0] > 0, "an index that did not change would prove nothing"
     assert world.answers()["q2"]["fingerprint"] == basalt_only
     assert reply.stat().st_ino == before, "it was written anew"
-
-
-def test_a_missing_index_is_survived_by_the_other(world: World) -> None:
-    """Half a search is better than none, and the log says so."""
-    settings = load_settings({"data_dir": str(world.paths.data)})
-    for folder in (world.paths.chroma, world.paths.bm25):
-        hidden = folder.rename(folder.with_name("hidden"))
-        with open_engine(settings) as engine:
-            assert not engine.trace(str(QUESTIONS[0]["question"])).result.refused, folder.name
-        hidden.rename(folder)
 
 
 def test_an_empty_corpus_runs_to_its_end(world: World) -> None:
