@@ -85,7 +85,7 @@ def test_a_subsection_stands_inside_its_section(tmp_path: Path, read: Read, numb
 
 
 @pytest.mark.parametrize("entries", ENTRIES.values(), ids=ENTRIES.keys())
-@pytest.mark.parametrize("references", ["1. References", "7. References", "**7. References**", "VII. REFERENCES"])
+@pytest.mark.parametrize("references", ["1. References", "**7. References**", "VII. REFERENCES"])
 @pytest.mark.parametrize("read", FORMATS)
 def test_entries_of_the_reference_list_are_back_matter(
     tmp_path: Path, read: Read, references: str, entries: list[str]
