@@ -1,20 +1,25 @@
 # make run    fresh machine -> the demo corpus fully materialized, answers shown
-# make test   fresh machine -> all tests pass
+# make test   fresh machine -> the tests pass
+# make test-whole    the rounds of kills, damage and odd input that `make test` tries once each
 # make serve  ask the papers in a browser or through the HTTP API (PORT=8001 for another port)
 # make ui     the Dagster UI over the same data and the same run history (PORT=3001 for another port)
 
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses auto --dist worksteal
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps
 
-.PHONY: run test serve ui check lock clean
+.PHONY: run test test-whole serve ui check lock clean
 
 run: $(VENV)/installed
 	@$(BIN)/rag-assets run --show-answers
 
 test: $(VENV)/installed-dev
-	@env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest --numprocesses auto --dist worksteal
+	@$(PYTEST)
+
+test-whole: $(VENV)/installed-dev
+	@$(PYTEST) -m whole
 
 serve: $(VENV)/installed
 	@$(BIN)/rag-assets serve $(if $(PORT),--port $(PORT))

@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from rag_assets.indexing.manifest import read_manifest
 from rag_assets.indexing.tantivy_index import TantivyIndex
-from rag_assets_tests.wire import WireServer
+from rag_assets_testing.wire import WireServer
 
 MODEL = "ollama:nomic-embed-text"
 RUN = "from rag_assets.cli import app; app(prog_name='rag-assets')"

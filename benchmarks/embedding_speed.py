@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from rag_assets.embedding import open_embedder
 from rag_assets.settings import EmbeddingSettings
-from rag_assets_tests.embedding.numpy_bert import NumpyBert
+from rag_assets_testing.numpy_bert import NumpyBert
 
 FLOAT32 = EmbeddingSettings(model="local:all-MiniLM-L6-v2")
 INT8 = EmbeddingSettings(model="local:all-MiniLM-L6-v2-int8")

@@ -22,8 +22,8 @@ from rag_assets.parsing.registry import sniff
 from rag_assets.parsing.worker_process import Failure
 from rag_assets.parsing.workers import run_limited
 from rag_assets.settings import ParseLimits
-from rag_assets_tests.fuzzing.cases import PARSED, QUARANTINED, Case, Ending, run_case
-from rag_assets_tests.fuzzing.samples import write_samples
+from rag_assets_testing.fuzzing.cases import PARSED, QUARANTINED, Case, Ending, run_case
+from rag_assets_testing.fuzzing.samples import write_samples
 
 SUFFIXES = (".xml", ".json", ".md", ".txt", ".pdf")
 LARGEST_BYTES = 30_000

@@ -21,10 +21,10 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from rag_assets.text.tokens import token_counter
-from rag_assets_tests.end_to_end.world import World
-from rag_assets_tests.wire import Reply, Slow, WireServer, use_wire_environment
-from rag_assets_tests.wire.exchange import WireRequest
-from rag_assets_tests.wire.quoting_model import quoting_model
+from rag_assets_testing.wire import Reply, Slow, WireServer, use_wire_environment
+from rag_assets_testing.wire.exchange import WireRequest
+from rag_assets_testing.wire.quoting_model import quoting_model
+from rag_assets_testing.world import World
 
 DEMO = Path(__file__).parents[1] / "data"
 SETTINGS = {"answering": {"model": "openai:gpt-5-mini"}, "model_access": {"openai": {"requests_per_minute": 6000}}}

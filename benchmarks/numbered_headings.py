@@ -20,7 +20,7 @@ from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.tei.document import parse_tei
 from rag_assets.settings import ParsingSettings
 from rag_assets.text.heading_numbers import heading_number
-from rag_assets_tests.parsing.outlines import ade_of, from_text, markdown_of
+from rag_assets_testing.papers.outlines import ade_of, from_text, markdown_of
 
 _MIN_HEADINGS = 3
 _TEXTS = (BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.LIST)

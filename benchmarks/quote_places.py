@@ -27,7 +27,7 @@ from rag_assets.reading.places import PagePlace, Places, wordings
 from rag_assets.settings import Settings
 from rag_assets.table_files import required_table
 from rag_assets.tables import chunks_from
-from rag_assets_tests.reading.reading_back import letters, words_under
+from rag_assets_testing.reading_back import letters, words_under
 
 SEED = 13
 MIN_CHARS = 40

@@ -36,9 +36,9 @@ from rag_assets.engine import Engine, open_engine
 from rag_assets.settings import load_settings
 from rag_assets.text.sentences import sentence_spans
 from rag_assets.text.tokens import token_counter
-from rag_assets_tests.wire import Reply, WireServer, use_wire_environment
-from rag_assets_tests.wire.exchange import WireRequest
-from rag_assets_tests.wire.quoting_model import Prompt, reply
+from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
+from rag_assets_testing.wire.exchange import WireRequest
+from rag_assets_testing.wire.quoting_model import Prompt, reply
 
 MODEL = "openai:gpt-5-mini"
 EFFORTS = ("quick", "thorough")

@@ -17,11 +17,11 @@ from typing import Any
 
 import pytest
 
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
+from rag_assets_testing.wire.exchange import WireRequest
+from rag_assets_testing.wire.quoting_model import Prompt, reply
+from rag_assets_testing.world import World
 from rag_assets_tests.settings_table import SETTINGS_PAGE
-from rag_assets_tests.wire import Reply, WireServer, use_wire_environment
-from rag_assets_tests.wire.exchange import WireRequest
-from rag_assets_tests.wire.quoting_model import Prompt, reply
 
 MODELS_PAGE = SETTINGS_PAGE.with_name("models.md")
 DEMO = SETTINGS_PAGE.parents[1] / "data"

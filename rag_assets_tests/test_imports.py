@@ -1,12 +1,15 @@
 """What importing the definitions may pull in: every step process and every command pays for it."""
 
 import json
+import re
 import subprocess
 import sys
 from functools import cache
+from pathlib import Path
 
 import pytest
 
+PROJECT = Path(__file__).parents[1]
 HEAVY = {
     "anthropic",
     "chromadb",
@@ -61,3 +64,11 @@ def test_a_parse_worker_imports_no_more_than_it_needs() -> None:
     imported = imported_by("import rag_assets.parsing.worker_process, rag_assets.parsing.attempts")
 
     assert not (HEAVY | {"dagster", "pyarrow.compute", "pyarrow.parquet"}) & imported
+
+
+def test_what_benchmarks_import_is_no_test() -> None:
+    """A benchmark that breaks when a test is renamed is one that nobody runs again."""
+    shared = [*(PROJECT / "benchmarks").rglob("*.py"), *(PROJECT / "rag_assets_testing").rglob("*.py")]
+    assert len(shared) > 40
+    for path in shared:
+        assert not re.search(r"^\s*(from|import) rag_assets_tests\b", path.read_text("utf-8"), re.MULTILINE), path

@@ -12,9 +12,7 @@ from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prompts import load_prompt
 from rag_assets.settings import AnsweringSettings
-from rag_assets_tests.answering.builders import chunk, context
-from rag_assets_tests.hosted.models import HURRIED
-from rag_assets_tests.wire import (
+from rag_assets_testing.wire import (
     BadKey,
     ProviderRefusal,
     Reply,
@@ -23,11 +21,13 @@ from rag_assets_tests.wire import (
     WireServer,
     use_wire_environment,
 )
-from rag_assets_tests.wire import (
+from rag_assets_testing.wire import (
     ContextTooLong as LongPrompt,
 )
-from rag_assets_tests.wire.exchange import WireRequest
-from rag_assets_tests.wire.quoting_model import Prompt, reply
+from rag_assets_testing.wire.exchange import WireRequest
+from rag_assets_testing.wire.quoting_model import Prompt, reply
+from rag_assets_tests.answering.builders import chunk, context
+from rag_assets_tests.hosted.models import HURRIED
 
 QUESTION = "How much did ferritin fall?"
 CHUNKS = [chunk(f"paper{number}", f"In trial {number} ferritin fell by 1{number}% in a month.") for number in range(8)]

@@ -21,12 +21,12 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.kept import KeptFile
 from rag_assets.questions import Question
 from rag_assets.settings import AnsweringSettings
+from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
+from rag_assets_testing.wire.exchange import WireRequest
+from rag_assets_testing.wire.quoting_model import quoting_model
 from rag_assets_tests.answering.builders import WordEncoder, chunk, context
 from rag_assets_tests.answering.injections import BEFORE, IN_OTHER_LANGUAGES, INJECTIONS, Injection
 from rag_assets_tests.hosted.models import HURRIED
-from rag_assets_tests.wire import Reply, WireServer, use_wire_environment
-from rag_assets_tests.wire.exchange import WireRequest
-from rag_assets_tests.wire.quoting_model import quoting_model
 
 QUESTION = Question(id="q", question="How much did ferritin fall in all groups within a month?")
 HONEST = chunk("smith2020", "In a second trial ferritin fell by 11% in all groups within a month of training.", page=4)

@@ -19,10 +19,10 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prompts import Prompt
 from rag_assets.kept import KeptFile
 from rag_assets.settings import ModelAccessSettings
+from rag_assets_testing.wire import BadKey, Reply, Status, Step, WireServer, use_wire_environment
+from rag_assets_testing.wire.quoting_model import verdicts
 from rag_assets_tests.answering.builders import WordEncoder
 from rag_assets_tests.hosted.models import HURRIED
-from rag_assets_tests.wire import BadKey, Reply, Status, Step, WireServer, use_wire_environment
-from rag_assets_tests.wire.quoting_model import verdicts
 
 
 def claims(*stated: tuple[str, str]) -> VerifiedClaims:

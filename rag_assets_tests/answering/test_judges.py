@@ -22,9 +22,9 @@ from rag_assets.errors import InvalidSettings, MissingModel
 from rag_assets.hosted.connections import Connections
 from rag_assets.kept import KeptFile
 from rag_assets.settings import load_settings
+from rag_assets_testing.wire import Reply, WireRequest, WireServer, use_wire_environment
 from rag_assets_tests.hosted.models import HURRIED
 from rag_assets_tests.reranking.small_cross_encoder import write_cross_encoder
-from rag_assets_tests.wire import Reply, WireRequest, WireServer, use_wire_environment
 
 
 def outcome(claim: str, quote: str) -> Outcome:

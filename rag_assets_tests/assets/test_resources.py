@@ -17,7 +17,7 @@ from rag_assets.engine import Engine
 from rag_assets.hosted.connections import Connections
 from rag_assets.incremental import LOCK_NAME
 from rag_assets.settings import Settings, load_settings
-from rag_assets_tests.wire import use_wire_environment
+from rag_assets_testing.wire import use_wire_environment
 
 
 def settings_of_a_run(*, overrides: Mapping[str, Any], launchpad: Mapping[str, Any]) -> Settings:

@@ -20,8 +20,8 @@ from benchmarks.reader_training.questions import Question, read_questions
 from benchmarks.reader_training.weights_file import write_weights
 from rag_assets.reranking.reader_weights import FILE, head_of, merged, trained
 from rag_assets.reranking.trained_reader import MAX_BEFORE, MAX_QUESTION, MAX_SENTENCE, joined
+from rag_assets_testing.numpy_bert import NumpyReader
 from rag_assets_tests.answering.builders import WordEncoder, chunk
-from rag_assets_tests.embedding.numpy_bert import NumpyReader
 
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed")
 IRON = """Iron and endurance

@@ -1,19 +1,14 @@
-"""Papers made of odd texts in many scripts, and what must hold of their chunks and passages.
+"""Papers made of odd texts in many scripts, and what must hold of their chunks and passages."""
 
-Run many cases: python -m rag_assets_tests.chunking.odd_papers --cases 20000
-"""
-
-import argparse
 import random
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import pairwise
 
 from rag_assets.chunking.chunker import chunk_paper
 from rag_assets.chunking.passages import cut_passages
 from rag_assets.domain import Block, BlockKind, Cell, Chunk, Passage, Span, Zone
 from rag_assets.settings import ChunkingSettings, PassageSettings
-from rag_assets.text.tokens import TokenCounter, WordPieceCounter
+from rag_assets.text.tokens import TokenCounter
 
 SETTINGS = ChunkingSettings(
     target_tokens=60, max_tokens=80, overlap_tokens=12, min_tokens=8, min_chars=20, context_tokens=10
@@ -158,30 +153,3 @@ def _passage_problems(chunks: Sequence[Chunk], passages: Sequence[Passage]) -> l
         if not own <= set(by_chunk.get(chunk.chunk_id, "")):
             found.append("a character of a chunk is in no passage of it")
     return found
-
-
-def many(n_cases: int, first_seed: int, report: Callable[[str], None]) -> int:
-    """Try that many papers; returns how many break a promise."""
-    counter, n_broken, begin = WordPieceCounter(), 0, time.monotonic()
-    for seed in range(first_seed, first_seed + n_cases):
-        try:
-            problems = broken_promises(paper(random.Random(seed)), counter)
-        except Exception as error:
-            problems = [repr(error)]
-        if problems:
-            n_broken += 1
-            report(f"seed {seed}: {'; '.join(dict.fromkeys(problems))}")
-    report(f"{n_cases} papers, {n_broken} broken, {time.monotonic() - begin:.0f} s")
-    return n_broken
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--cases", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=0, help="seed of the first case")
-    given = parser.parse_args()
-    raise SystemExit(many(given.cases, given.seed, print) > 0)
-
-
-if __name__ == "__main__":
-    main()

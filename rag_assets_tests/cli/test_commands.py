@@ -16,8 +16,8 @@ import typer
 from typer.testing import CliRunner, Result
 
 from rag_assets.cli import app
-from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, World
-from rag_assets_tests.wire import Reply, WireServer, use_wire_environment
+from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
+from rag_assets_testing.world import FLOORS_OFF, QUESTIONS, TOPICS, World
 
 ASSETS = {
     "parsed_index", "blocks", "chunks", "summaries", "passages", "profiles", "embeddings", "chroma_index", "bm25_index",
@@ -172,13 +172,13 @@ def test_a_run_prints_what_it_did_on_stdout_and_how_it_went_on_stderr(made: tupl
 
 def test_answers_are_part_of_the_one_record_of_a_run(rag_assets: CommandLine) -> None:
     """Two formats on one stream are no JSON, and a program that reads it breaks."""
-    result = rag_assets("run", "--show-answers", "--json")
+    result = rag_assets("run", "--select", "qa", "--show-answers", "--json")
 
     record = json.loads(result.stdout)
     assert result.exit_code == 0, result.stderr
     assert record["is_success"]
     assert {answer["question_id"] for answer in record["answers"]} == {"q1", "q2", "q3"}
-    assert "answers" not in json.loads(rag_assets("run", "--json").stdout)
+    assert "answers" not in json.loads(rag_assets("run", "--select", "qa", "--json").stdout)
 
 
 def test_a_run_from_the_command_line_is_in_the_history_of_the_ui(read_only: CommandLine) -> None:
@@ -199,13 +199,9 @@ def test_a_run_from_the_command_line_is_in_the_history_of_the_ui(read_only: Comm
 @pytest.mark.parametrize(
     ("arguments", "assets"),
     [
-        (["run", "--select", "chunks"], {"chunks"}),
-        (
-            ["run", "--select", "chroma_index,bm25_index+"],
-            {"chroma_index", "bm25_index", "index_meta", "qa", "reports", "smoke_eval"},
-        ),
+        (["run", "--select", "bm25_index,index_meta+"], {"bm25_index", "index_meta", "qa", "reports", "smoke_eval"}),
         (["chunk"], {"parsed_index", "blocks", "chunks"}),
-        (["index", "build"], ASSETS),
+        pytest.param(["index", "build"], ASSETS, marks=pytest.mark.whole),
         (["qa"], {*ASSETS, "qa"}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -291,7 +287,10 @@ def test_what_cannot_be_done_is_said_in_one_message(
 
 def test_the_advice_for_an_unbuilt_folder_is_the_one_command_it_needs(rag_assets: CommandLine) -> None:
     """Advice that leads to the next advice is followed twice and believed no more."""
-    rag_assets("clear", "--yes")
+    for made in (rag_assets.data / "index", rag_assets.data / "output"):  # what takes long is kept
+        shutil.rmtree(made)
+    for table in (rag_assets.data / "cache").glob("*.parquet"):
+        table.unlink()
     advice = " ".join(rag_assets("ask", "Where does basalt take up water?").stderr.split())
     command = advice.partition("from the papers: rag-assets ")[2].split()
 
@@ -350,17 +349,22 @@ def test_wrong_usage_ends_with_two(empty: CommandLine, arguments: list[str]) -> 
 
 
 def test_questions_of_another_file_are_answered_beside_the_published_answers(rag_assets: CommandLine) -> None:
-    """Trying out questions must not cost the answers that others read, nor mix with their history."""
+    """Trying out questions must not cost the answers that others read, nor mix with their history.
+
+    The brackets in this one must not be taken for colours of the terminal.
+    """
     mine = rag_assets.root / "mine.jsonl"
-    mine.write_text('{"id": "m1", "question": "Where does basalt take up water?"}\n')
+    mine.write_text('{"id": "m[/b]1", "question": "Where does [bold] basalt take up water?"}\n')
     published = (rag_assets.data / "output" / "qa.jsonl").read_bytes()
 
     result = rag_assets("qa", "--questions", str(mine))
-    after = rag_assets("run", "--json")
+    after = rag_assets("run", "--select", "qa,smoke_eval", "--json")
 
     assert result.exit_code == 0, result.stderr
     (row,) = [json.loads(line) for line in (rag_assets.data / "output" / "mine" / "qa.jsonl").read_text().splitlines()]
-    assert (row["question_id"], row["refused"]) == ("m1", False)
+    assert (row["question_id"], row["refused"]) == ("m[/b]1", False)
+    assert "m[/b]1" in result.stdout
+    assert "[bold]" in result.stdout
     assert "basalt, p. 2" in " ".join(result.stdout.split())
     assert "mine.jsonl" in result.stdout, "the table of the run has a row for the file"
     assert (rag_assets.data / "output" / "qa.jsonl").read_bytes() == published
@@ -409,18 +413,6 @@ def test_without_questions_the_papers_are_indexed_and_can_be_asked(rag_assets: C
     assert f'You can ask now: rag-assets ask "YOUR QUESTION" --data {rag_assets.data}' in shown
     assert asked.exit_code == 0
     assert not (rag_assets.data / "output" / "qa.jsonl").exists(), "answers to questions that nobody asks any more"
-
-
-def test_text_in_brackets_is_shown_as_it_is(rag_assets: CommandLine) -> None:
-    """Questions and papers are full of brackets that a terminal library would take for colours."""
-    mine = rag_assets.root / "mine.jsonl"
-    mine.write_text('{"id": "m[/b]1", "question": "Where does [bold] basalt take up water?"}\n')
-
-    result = rag_assets("qa", "--questions", str(mine))
-
-    assert result.exit_code == 0, result.exception
-    assert "m[/b]1" in result.stdout
-    assert "[bold]" in result.stdout
 
 
 def test_one_question_brings_its_hits_as_json(read_only: CommandLine) -> None:
@@ -506,13 +498,9 @@ def hits(command: CommandLine, *arguments: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize(
     ("flags", "papers"),
     [
-        (["--paper", "basalt"], ["basalt"]),
         (["--paper", "basalt", "--paper", "iron"], ["basalt", "iron"]),
         (["--where", "paper:basalt,iron -paper:iron"], ["basalt"]),
-        (["--where", "source:tei", "--paper", "iron"], ["iron"]),
-        (["--where", "page:2"], ["basalt", "ferritin", "iron"]),
         (["--where", "section:appendix"], []),
-        (["--where", "-source:tei"], []),
     ],
     ids=" ".join,
 )
@@ -697,7 +685,8 @@ def test_a_broken_guardrail_ends_with_one_and_names_the_promise(rag_assets: Comm
     questions = rag_assets.data / "questions" / "smoke.jsonl"
     questions.write_text('{"id": "q1", "question": "Where does basalt take up water?", "key_facts": [["99%"]]}\n')
 
-    result = rag_assets("run", "--show-answers", "--set", "evaluation.floors.key_fact_recall=0.9")
+    floor = "evaluation.floors.key_fact_recall=0.9"
+    result = rag_assets("run", "--select", "qa,smoke_eval", "--show-answers", "--set", floor)
 
     assert result.exit_code == 1
     assert "smoke_eval · above_floors: metric key_fact_recall, value 0.0, floor 0.9" in result.stderr

@@ -44,6 +44,7 @@ def free_port() -> int:
 NO_RUN_GOES_FAR = {"RAG_ASSETS_ANSWER_MODEL": "google:gemini-2.5-flash", "GOOGLE_API_KEY": "", "GEMINI_API_KEY": ""}
 
 
+@pytest.mark.whole
 def test_a_run_of_the_ui_writes_the_folder_and_the_history_it_was_started_for(data: Path, tmp_path: Path) -> None:
     """ "How do I see this folder in the UI?" must have one answer, and the UI must not write another folder."""
     port = free_port()

@@ -11,8 +11,8 @@ import pytest
 from rag_assets.conversations import RewritingModel, Rewritten, Turn, open_rewriting_model, standalone
 from rag_assets.hosted.connections import Connections
 from rag_assets.settings import Settings
+from rag_assets_testing.wire import BadKey, ProtocolName, Reply, WireServer, use_wire_environment
 from rag_assets_tests.hosted.models import HURRIED, MODELS
-from rag_assets_tests.wire import BadKey, ProtocolName, Reply, WireServer, use_wire_environment
 
 ANSWER = {"answer": "ColBERT keeps 128 numbers per token.", "sources_used": ["late_interaction", "encoders"]}
 LAST = Turn("What is ColBERT?", Rewritten.as_it_stands("What is ColBERT?"), ANSWER)

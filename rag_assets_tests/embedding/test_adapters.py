@@ -11,7 +11,7 @@ from rag_assets.embedding import Embedder, open_embedder
 from rag_assets.embedding.providers import ADAPTERS
 from rag_assets.hosted.connections import Connections
 from rag_assets.settings import EmbeddingSettings, ModelAccessSettings
-from rag_assets_tests.wire import PROTOCOLS, WireServer, use_wire_environment
+from rag_assets_testing.wire import PROTOCOLS, WireServer, use_wire_environment
 
 MODELS = {
     "local": "local:all-MiniLM-L6-v2-int8",

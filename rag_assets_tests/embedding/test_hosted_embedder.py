@@ -19,7 +19,7 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.providers import EMBEDDING_REQUESTS
 from rag_assets.kept import KeptFile
 from rag_assets.settings import EmbeddingSettings, ModelAccessSettings, ProviderLimits
-from rag_assets_tests.wire import (
+from rag_assets_testing.wire import (
     BadKey,
     Drop,
     Garbage,
@@ -31,7 +31,7 @@ from rag_assets_tests.wire import (
     text_vector,
     use_wire_environment,
 )
-from rag_assets_tests.wire import ContextTooLong as TooLong
+from rag_assets_testing.wire import ContextTooLong as TooLong
 
 MODELS: dict[ProtocolName, str] = {
     "google": "google:gemini-embedding-001",

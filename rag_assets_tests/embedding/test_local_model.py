@@ -17,8 +17,8 @@ from rag_assets.embedding import Embedder, open_embedder
 from rag_assets.embedding.local_weights import checked_file
 from rag_assets.errors import MissingModel
 from rag_assets.incremental import file_sha256
+from rag_assets_testing.numpy_bert import NumpyBert
 from rag_assets_tests.embedding.conftest import FLOAT32, INT8
-from rag_assets_tests.embedding.numpy_bert import NumpyBert
 from rag_assets_tests.embedding.reference_texts import LONG, PARAGRAPH, QUESTION, TEXTS, UNTIDY
 
 ORIGINAL_STARTS = {

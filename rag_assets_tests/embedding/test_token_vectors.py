@@ -10,8 +10,8 @@ import pytest
 from rag_assets.embedding import Embedder, open_embedder
 from rag_assets.embedding.token_vectors import PassageTokens, TokenEncoder, TokenVectors, open_token_encoder
 from rag_assets.settings import EmbeddingSettings
+from rag_assets_testing.numpy_bert import NumpyBert
 from rag_assets_tests.embedding.conftest import FLOAT32, INT8
-from rag_assets_tests.embedding.numpy_bert import NumpyBert
 from rag_assets_tests.embedding.reference_texts import LONG, QUESTION, TEXTS
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, World, made_once
+from rag_assets_testing.world import QUESTIONS, TOPICS, World, made_once
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from rag_assets.evaluation.history import read_history
 from rag_assets.indexing.exact_vectors import ExactVectors
 from rag_assets.indexing.manifest import is_intact
 from rag_assets.table_files import read_provenance
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_testing.world import World
 from rag_assets_tests.indexing.folders import indexed
 from rag_assets_tests.kept_entries import contents
 

@@ -1,6 +1,8 @@
 """What was made here and is damaged at rest is noticed by the next run and made anew from what is whole."""
 
 import logging
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -13,18 +15,18 @@ from rag_assets.evaluation.history import append_history, read_history
 from rag_assets.hosted.connections import Connections
 from rag_assets.retrieval.opening import open_searcher
 from rag_assets.settings import Settings
+from rag_assets_testing.world import FLOORS_OFF, TOKENIZER, World
 from rag_assets_tests.end_to_end.damage import KINDS, deleted, made_files, state
-from rag_assets_tests.end_to_end.world import FLOORS_OFF, TOKENIZER, World
+from rag_assets_tests.rounds import first_of
 
 
-@pytest.mark.parametrize("turn", range(len(KINDS)))
+@pytest.mark.parametrize("turn", first_of(range(len(KINDS))))
 def test_one_run_mends_every_kind_of_damage(
     built: World, tmp_path: Path, turn: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Half a table stops every later run, and a flipped bit in an index is searched as it is.
 
-    Each run finds all files damaged, one after the other in another way, and five turns give each file each damage;
-    benchmarks/damage.py has them one by one.
+    Each run finds all files damaged, one after the other in another way, and five turns give each file each damage.
     """
     world = built.copy_to(tmp_path)
     for nth, name in enumerate(made_files(world)):
@@ -36,6 +38,21 @@ def test_one_run_mends_every_kind_of_damage(
     assert outcome.is_success, outcome.failures or outcome.broken
     assert state(world) == state(built)
     assert "damaged" in caplog.text
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_damage_alone_is_mended(built: World, tmp_path: Path, kind: Callable[[Path], None]) -> None:
+    """Damage beside it could hide that one file is not looked at."""
+    for name in made_files(built):
+        world = built.copy_to(tmp_path / "damaged")
+        kind(world.paths.data / name)
+
+        outcome = world.run()
+
+        assert outcome.is_success, (name, outcome.failures or outcome.broken)
+        assert state(world) == state(built), name
+        shutil.rmtree(tmp_path / "damaged")
 
 
 def test_searching_beside_damage_goes_on_or_says_what_to_run(

@@ -17,7 +17,7 @@ import pytest
 from lxml import etree
 
 from rag_assets.questions import load_questions
-from rag_assets_tests.end_to_end.world import World, made_once
+from rag_assets_testing.world import World, made_once
 from rag_assets_tests.side_by_side import MODELS_PAGE, answered_by_model, side_by_side, with_table
 
 DEMO = Path(__file__).parents[2] / "data"
@@ -235,6 +235,7 @@ def coordinate_pages(file: Path, quote: str) -> set[int]:
     return set()
 
 
+@pytest.mark.whole
 def test_the_page_on_models_shows_what_a_model_adds_as_it_is(
     demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

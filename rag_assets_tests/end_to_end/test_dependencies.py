@@ -8,7 +8,7 @@ import pytest
 
 from rag_assets import table_files
 from rag_assets.definitions import ASSETS, build_defs
-from rag_assets_tests.end_to_end.world import FLOORS_OFF, TOKENIZER, World
+from rag_assets_testing.world import FLOORS_OFF, TOKENIZER, World
 
 TABLES = {"parsed_index", "blocks", "chunks", "summaries", "passages", "profiles", "paper_summaries"}
 NOT_SEEN_HERE = {"index_meta": {"chunks"}, "summaries": {"parsed_index", "chunks"}}

@@ -11,12 +11,13 @@ from pathlib import Path
 
 import dagster as dg
 import pyarrow.parquet as pq
+import pytest
 from filelock import FileLock
 
 from rag_assets.incremental import LOCK_NAME
+from rag_assets_testing.world import World
 from rag_assets_tests.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
 from rag_assets_tests.end_to_end.test_killed_runs import SMALL_BATCHES, journal, unmake_everything
-from rag_assets_tests.end_to_end.world import World
 from rag_assets_tests.kept_entries import contents
 
 ENDING = "Ending, and keeping what is done. Once more ends it at once."
@@ -61,6 +62,7 @@ def statuses(root: Path) -> list[dg.DagsterRunStatus]:
         return [run.status for run in instance.get_runs()]
 
 
+@pytest.mark.whole
 def test_a_run_ended_while_embedding_says_what_is_done_and_goes_on_later(built: World, tmp_path: Path) -> None:
     """Two tracebacks and a failed run: that looks as if something had broken, and nobody knows what is lost.
 

@@ -17,9 +17,8 @@ from rag_assets.domain import Filter
 from rag_assets.engine import ClaimVerified, Engine, Finished, Retrieved, open_engine
 from rag_assets.errors import InvalidQuestions, MissingInput
 from rag_assets.questions import Question
-from rag_assets.retrieval.opening import fit_together
 from rag_assets.settings import Settings, load_settings
-from rag_assets_tests.end_to_end.world import QUESTIONS, TOKENIZER, World
+from rag_assets_testing.world import QUESTIONS, TOKENIZER, World
 from rag_assets_tests.kept_entries import raw
 
 FERRITIN = str(QUESTIONS[0]["question"])
@@ -208,23 +207,6 @@ def test_questions_are_answered_while_a_run_publishes(world: World) -> None:
 
     assert found
     assert all("12%" in trace.result.answer and not trace.broken for trace in found)
-
-
-def test_tables_ahead_of_the_indexes_do_not_fit(world: World) -> None:
-    """The state of every run between `passages` and `bm25_index`."""
-    assert fit_together(settings_of(world))
-    chunks = world.paths.chunks.read_bytes()
-    world.write_paper("granite", "Granite and heat", "Granite loses its water slowly when it is heated from below.")
-    manifest = (world.paths.bm25 / "manifest.json").read_bytes()
-    assert world.run().is_success
-    assert fit_together(settings_of(world))
-
-    new_chunks = world.paths.chunks.read_bytes()
-    world.paths.chunks.write_bytes(chunks)
-    assert not fit_together(settings_of(world))
-    world.paths.chunks.write_bytes(new_chunks)
-    (world.paths.bm25 / "manifest.json").write_bytes(manifest)
-    assert not fit_together(settings_of(world))
 
 
 def test_a_question_that_was_asked_by_hand_is_not_drafted_again_by_the_nightly_run(world: World) -> None:

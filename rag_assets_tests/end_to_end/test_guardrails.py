@@ -24,7 +24,7 @@ from rag_assets.indexing.chroma.files import ChromaFiles
 from rag_assets.indexing.protocols import IndexRow, Report
 from rag_assets.indexing.tantivy_index import TantivyFiles
 from rag_assets.table_files import read_provenance, write_table
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_testing.world import World
 
 ORDER = [
     "parsed_index", "blocks", "chunks", "summaries", "passages", "embeddings", "chroma_index", "index_meta", "qa",

@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from rag_assets_tests.end_to_end.world import Outcome, World
-from rag_assets_tests.wire import WireServer, use_wire_environment
+from rag_assets_testing.wire import WireServer, use_wire_environment
+from rag_assets_testing.world import Outcome, World
 
 UPSTREAM = ("parsed_index", "blocks", "chunks")
 

@@ -1,11 +1,8 @@
 """What each change of the corpus, the settings and the questions recomputes, and that nothing is left behind."""
 
 import pyarrow.compute as pc
-import pytest
 
-from rag_assets.engine import open_engine
-from rag_assets.settings import load_settings
-from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, World
+from rag_assets_testing.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.indexing.folders import indexed
 from rag_assets_tests.kept_entries import contents, raw
 
@@ -157,16 +154,6 @@ def test_an_unchanged_answer_is_reused_though_the_index_changed(world: World) ->
     assert drafts.get(basalt_only) == marked, "it was written anew"
 
 
-def test_a_missing_index_is_survived_by_the_other(world: World) -> None:
-    """Half a search is better than none, and the log says so."""
-    settings = load_settings({"data_dir": str(world.paths.data)})
-    for folder in (world.paths.chroma, world.paths.bm25):
-        hidden = folder.rename(folder.with_name("hidden"))
-        with open_engine(settings) as engine:
-            assert not engine.trace(str(QUESTIONS[0]["question"])).result.refused, folder.name
-        hidden.rename(folder)
-
-
 def test_an_empty_corpus_runs_to_its_end(world: World) -> None:
     """The first run of many users is on an empty folder."""
     for path in world.paths.papers.iterdir():
@@ -188,20 +175,6 @@ def test_a_missing_papers_folder_deletes_nothing(world: World) -> None:
 
     assert "does not exist" in outcome.failures["parsed_index"]
     assert world.bytes_of(world.paths.cache, world.paths.qa) == before
-
-
-@pytest.mark.parametrize("content", ["not a paper at all", "<TEI xmlns='http://www.tei-c.org/ns/1.0'><text>"])
-def test_a_bad_file_is_quarantined_and_the_rest_goes_on(world: World, content: str) -> None:
-    """One broken upload must not stop the nightly run."""
-    (world.paths.papers / "broken.tei.xml").write_text(content)
-
-    outcome = world.run()
-
-    assert outcome.is_success
-    rows = {row["paper_id"]: row for row in world.table(world.paths.parsed_index).to_pylist()}
-    assert rows["broken"]["status"] == "quarantined"
-    assert "broken.tei.xml" in rows["broken"]["error"]
-    assert outcome.counts["chunks"] == (0, 0, 0, 3)
 
 
 def test_a_changed_page_label_re_words_the_answers(world: World) -> None:

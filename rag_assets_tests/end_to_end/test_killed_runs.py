@@ -22,7 +22,7 @@ import pytest
 from filelock import FileLock
 
 from rag_assets.incremental import LOCK_NAME, STAGED_SUFFIX
-from rag_assets_tests.end_to_end.world import FLOORS_OFF, QUESTIONS, TOPICS, Outcome, World, made_once
+from rag_assets_testing.world import FLOORS_OFF, QUESTIONS, TOPICS, Outcome, World, made_once
 from rag_assets_tests.indexing.folders import indexed
 from rag_assets_tests.kept_entries import contents, raw
 
@@ -84,6 +84,7 @@ def test_a_run_killed_while_embedding_goes_on_with_the_next_batch(
     assert_same_end(world, undisturbed)
 
 
+@pytest.mark.whole
 def test_a_run_killed_while_indexing_leaves_a_draft_that_nothing_opens(
     undisturbed: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -111,6 +112,7 @@ def test_a_run_killed_while_indexing_leaves_a_draft_that_nothing_opens(
     assert_same_end(world, undisturbed)
 
 
+@pytest.mark.whole
 def test_a_run_killed_while_answering_asks_no_question_twice(
     undisturbed: World, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -146,11 +148,11 @@ def test_a_run_killed_while_answering_asks_no_question_twice(
 def test_two_runs_over_one_data_folder_wait_for_each_other(undisturbed: World, tmp_path: Path) -> None:
     """The nightly run and an impatient user; Chroma and the journal have room for one writer."""
     world = undisturbed.copy_to(tmp_path)
-    unmake_everything(world)
+    world.write_paper("slate", "The weathering of slate", "Slate splits when it freezes.")
     logs = [tmp_path / f"{name}.log" for name in ("first", "second")]
 
     with FileLock(world.paths.data / LOCK_NAME):  # both must wait here, so that they surely meet
-        runs = [started(world, log) for log in logs]
+        runs = [started(world, log, "--select", "+chunks") for log in logs]
         try:
             wait_until(lambda: all("Another run is writing" in log.read_text() for log in logs), runs)
         except BaseException:
@@ -159,10 +161,9 @@ def test_two_runs_over_one_data_folder_wait_for_each_other(undisturbed: World, t
     codes = [run.wait(DEADLINE_S) for run in runs]
 
     assert codes == [0, 0], [log.read_text() for log in logs]
-    counts = sorted(asset_counts(tmp_path / f"{name}.out", "parsed_index") for name in ("first", "second"))
+    counts = sorted(asset_counts(tmp_path / f"{name}.out", "chunks") for name in ("first", "second"))
     n_papers = len(list(world.paths.papers.iterdir()))
-    assert counts == [(0, n_papers), (n_papers, 0)], "one did everything, the other found nothing to do"
-    assert_same_end(world, undisturbed)
+    assert counts == [(0, n_papers), (1, n_papers - 1)], "one did everything, the other found nothing to do"
 
 
 def killed_world(
@@ -181,7 +182,7 @@ def killed_world(
     for number in range(N_TRIES):
         world = undisturbed.copy_to(root / f"try{number}")
         unmade(world)
-        run = started(world, root / f"try{number}.log", SMALL_BATCHES)
+        run = started(world, root / f"try{number}.log", batches=SMALL_BATCHES)
         try:
             wait_until(lambda: is_midway(world), [run])  # noqa: B023 - called before the next round
         finally:
@@ -202,7 +203,9 @@ def unmake_everything(world: World) -> None:
             shutil.rmtree(path)
 
 
-def started(world: World, log: Path, batches: Mapping[str, int] | None = None) -> subprocess.Popen[bytes]:
+def started(
+    world: World, log: Path, *arguments: str, batches: Mapping[str, int] | None = None
+) -> subprocess.Popen[bytes]:
     """`rag-assets run --json` on that world; stderr goes into `log`, stdout into a file .out beside it."""
     environment = {
         **os.environ,
@@ -213,7 +216,9 @@ def started(world: World, log: Path, batches: Mapping[str, int] | None = None) -
         **{f"RAG_ASSETS_EXECUTION__{name.upper()}": str(value) for name, value in (batches or {}).items()},
     }
     with log.open("wb") as err, log.with_suffix(".out").open("wb") as out:
-        return subprocess.Popen([*COMMAND, "--json"], env=environment, stdout=out, stderr=err, start_new_session=True)
+        return subprocess.Popen(
+            [*COMMAND, "--json", *arguments], env=environment, stdout=out, stderr=err, start_new_session=True
+        )
 
 
 def wait_until(happened: Callable[[], bool], runs: list[subprocess.Popen[bytes]]) -> None:

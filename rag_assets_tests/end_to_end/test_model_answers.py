@@ -7,25 +7,25 @@ provider's real SDK.
 import csv
 import json
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL
 from rag_assets.settings import Paths
-from rag_assets_tests.end_to_end.world import Outcome, World
-from rag_assets_tests.wire import (
+from rag_assets_testing.wire import (
     BadKey,
     Drop,
     ProtocolName,
-    RateLimited,
     Reply,
-    Status,
     WireServer,
     use_wire_environment,
 )
-from rag_assets_tests.wire.exchange import WireRequest
-from rag_assets_tests.wire.quoting_model import Prompt, all_supported, quoting_model, reply
+from rag_assets_testing.wire.exchange import WireRequest
+from rag_assets_testing.wire.quoting_model import Prompt, all_supported, quoting_model, reply
+from rag_assets_testing.world import Outcome, World
+from rag_assets_tests.rounds import first_of
 
 MODELS: dict[ProtocolName, str] = {
     "google": "google:gemini-2.5-flash",
@@ -39,6 +39,7 @@ HURRIED: dict[str, Any] = {
     "max_wait_s": 0.1,
     **{provider: {"max_concurrent": 2, "requests_per_minute": 60_000} for provider in MODELS},
 }
+ANSWERS = ("qa", "smoke_eval")
 TEN_QUESTIONS = [
     {"id": f"n{number}", "question": f"What is said of observation number {number} on ferritin in athletes?"}
     for number in range(10)
@@ -50,8 +51,11 @@ def run(
     provider: ProtocolName = "openai",
     access: dict[str, Any] | None = None,
     answering: dict[str, Any] | None = None,
+    assets: Sequence[str] = ANSWERS,
 ) -> Outcome:
-    return world.run(answering={"model": MODELS[provider]} | (answering or {}), model_access=HURRIED | (access or {}))
+    return world.run(
+        *assets, answering={"model": MODELS[provider]} | (answering or {}), model_access=HURRIED | (access or {})
+    )
 
 
 def audit(paths: Paths) -> list[dict[str, str]]:
@@ -64,7 +68,7 @@ def asked(server: WireServer) -> Counter[str]:
     return Counter(Prompt.of(request).question for request in server.requests)
 
 
-@pytest.mark.parametrize("provider", list(MODELS))
+@pytest.mark.parametrize("provider", first_of(MODELS))
 def test_a_model_s_answers_are_verified_and_published(
     provider: ProtocolName, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,10 +105,10 @@ def test_an_unchanged_corpus_makes_no_call(world: World, monkeypatch: pytest.Mon
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_by(quoting_model)
-        run(world)
+        run(world, assets=())
         n_first, published = len(server.requests), world.bytes_of(world.paths.data / "output", world.paths.cache)
 
-        again = run(world)
+        again = run(world, assets=())
 
         assert n_first > 0
         assert len(server.requests) == n_first
@@ -122,7 +126,7 @@ def test_a_changed_paper_is_asked_about_only_where_it_was_seen(world: World, mon
         n_first = len(server.requests)
         world.write_paper("basalt", "Basalt and water", "Basalt takes up water along its cracks, slowly, when buried.")
 
-        outcome = run(world)
+        outcome = run(world, assets=())
 
         again = {Prompt.of(request).question for request in server.requests[n_first:]}
     assert "Where does basalt take up water?" in again
@@ -137,7 +141,7 @@ def test_a_missing_key_is_said_before_any_work(world: World, monkeypatch: pytest
     use_wire_environment(monkeypatch)
     world.write_paper("basalt", "Basalt and water", "Basalt was changed and would have to be parsed again.")
 
-    outcome = run(world, "anthropic")
+    outcome = run(world, "anthropic", assets=())
 
     assert not outcome.is_success
     assert not outcome.counts, "nothing was materialized"
@@ -215,21 +219,6 @@ def test_a_key_that_stops_working_keeps_what_is_done(world: World, monkeypatch: 
     assert reason == "openai refuses the key (HTTP 401). Check OPENAI_API_KEY."
 
 
-def test_a_question_the_provider_rejects_does_not_hold_up_the_others(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One bad line in a file of a thousand."""
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(lambda request: Status(400) if "basalt take up" in request.prompt else quoting_model(request))
-
-        outcome = run(world)
-
-    assert outcome.facts["qa"]["n_left"] == 1
-    assert set(world.answers()) >= {"q1", "q3"}
-    assert [row["question_id"] for row in audit(world.paths) if row["outcome"] == "left"] == ["q2"]
-
-
 def test_when_nothing_answers_the_run_fails_and_the_last_answers_stay(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -244,24 +233,6 @@ def test_when_nothing_answers_the_run_fails_and_the_last_answers_stay(
     assert not outcome.is_success
     assert "openai does not answer for now" in outcome.failures["qa"]
     assert world.bytes_of(world.paths.qa) == published
-
-
-def test_a_left_question_keeps_its_earlier_answer_while_it_stands(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An answer of yesterday whose quotes still stand is better than none."""
-    before = world.answers()["q2"]
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(lambda request: Status(400) if "basalt take up" in request.prompt else quoting_model(request))
-        run(world)
-        kept = world.answers()["q2"]
-        world.write_paper("basalt", "Basalt and water", "Basalt does nothing of the kind.")
-
-        run(world)
-
-    assert kept == before
-    assert "q2" not in world.answers(), "its quote is gone from the paper"
 
 
 def test_a_reply_that_cannot_be_read_leaves_its_question_for_the_next_run(
@@ -323,19 +294,6 @@ def test_invented_sources_quotes_and_numbers_are_dropped_and_counted(
     assert [one["claim"] for one in answer["left_out"]][:2] == ["Ferritin doubled.", "Ferritin tripled."]
 
 
-def test_rate_limits_cost_time_and_no_question(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """429 is the most common fault of all."""
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_with(RateLimited(0.05), Status(500))
-        server.answer_by(quoting_model)
-
-        outcome = run(world, access={"max_attempts": 3})  # one question may meet both
-
-    assert outcome.facts["qa"]["n_left"] == 0
-    assert len(world.answers()) == 3
-
-
 def test_going_back_to_an_earlier_model_or_question_file_is_free(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody compares two models, or tries one question, and would pay for every answer again."""
     with WireServer("openai") as server, WireServer("google") as other:
@@ -346,34 +304,11 @@ def test_going_back_to_an_earlier_model_or_question_file_is_free(world: World, m
         published, n_first = world.answers(), len(server.requests)
 
         run(world, "google")
-        world.run()
+        world.run(*ANSWERS)
         run(world)
 
         assert len(server.requests) == n_first > 0
         assert world.answers() == published
-
-
-def test_a_fault_during_a_repair_leaves_the_question_for_the_next_run(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Published as a refusal it would never be asked again."""
-
-    def troubled(request: WireRequest) -> Reply | Status:
-        conversation = json.dumps(request.body)
-        if "basalt take up" not in conversation:
-            return quoting_model(request)
-        return Status(500) if "Hm, let me think" in conversation else Reply("Hm, let me think ...")
-
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(troubled)
-        first = run(world)
-        server.answer_by(quoting_model)
-
-        second = run(world)
-
-    assert (first.facts["qa"]["n_left"], second.facts["qa"]["n_left"]) == (1, 0)
-    assert [row["reading"] for row in audit(world.paths) if row["question_id"] == "q2"][-2:] == ["", "structured"]
 
 
 def reporting_model(request: WireRequest) -> Reply:
@@ -393,13 +328,13 @@ def test_a_judge_that_was_not_heard_is_asked_by_the_next_run(world: World, monke
         use_wire_environment(monkeypatch, writer, judge)
         writer.answer_by(reporting_model)
         judge.answer_by(lambda _request: BadKey())
-        first = world.run(**judging)
+        first = world.run(*ANSWERS, **judging)
         n_written, n_refused = len(writer.requests), len(judge.requests)
         unjudged = world.answers()
         judge.answer_by(all_supported)
 
-        second = world.run(**judging)
-        third = world.run(**judging)
+        second = world.run(*ANSWERS, **judging)
+        third = world.run(*ANSWERS, **judging)
 
         answered = [row for row in world.answers().values() if not row["refused"]]
         assert len(writer.requests) == n_written
@@ -421,7 +356,8 @@ def test_a_judge_of_another_provider_is_asked_once_an_answer(world: World, monke
         run(world)
         n_written = len(writer.requests)
 
-        world.run(answering={"model": MODELS["openai"], "judge": {"model": MODELS["google"]}}, model_access=HURRIED)
+        judge_model = {"judge": {"model": MODELS["google"]}}
+        run(world, answering=judge_model)
 
         answered = [row for row in world.answers().values() if not row["refused"]]
         assert len(writer.requests) == n_written

@@ -15,12 +15,13 @@ import pytest
 from typer.testing import CliRunner
 
 from rag_assets.cli import app
+from rag_assets_testing.wire import BadKey, ProtocolName, Reply, Slow, Status, Step, WireServer
+from rag_assets_testing.wire.exchange import WireRequest
+from rag_assets_testing.wire.quoting_model import Prompt, quoting_model
+from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.test_model_answers import MODELS, TEN_QUESTIONS
-from rag_assets_tests.end_to_end.world import World
 from rag_assets_tests.kept_entries import contents
-from rag_assets_tests.wire import BadKey, ProtocolName, Reply, Slow, Status, Step, WireServer
-from rag_assets_tests.wire.exchange import WireRequest
-from rag_assets_tests.wire.quoting_model import Prompt, quoting_model
+from rag_assets_tests.rounds import first_of
 
 DEADLINE_S = 600.0
 """Ends what hangs; far beyond what a run takes on a busy machine."""
@@ -86,7 +87,7 @@ def test_a_killed_run_asks_no_finished_question_again(world: World, tmp_path: Pa
     assert sum(count - 1 for count in asked_again.values()) == n_sent - n_finished, "only what was under way"
 
 
-@pytest.mark.parametrize(("ending", "wanted"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("ending", "wanted"), first_of([(signal.SIGINT, 130), (signal.SIGTERM, 143)]))
 def test_a_run_that_is_told_to_end_does_not_wait_for_the_model(
     ending: signal.Signals, wanted: int, world: World, tmp_path: Path
 ) -> None:
@@ -138,7 +139,7 @@ def echoing(server: WireServer) -> Callable[[WireRequest], Step]:
 
 
 @pytest.mark.parametrize(
-    ("provider", "key_is_in"), [("google", ".env"), ("anthropic", "environment"), ("openai", ".env")]
+    ("provider", "key_is_in"), first_of([("google", ".env"), ("anthropic", "environment"), ("openai", ".env")])
 )
 def test_the_key_reaches_no_file_and_no_output(
     provider: ProtocolName, key_is_in: Literal[".env", "environment"], world: World, tmp_path: Path

@@ -5,7 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, World
+from rag_assets_testing.world import QUESTIONS, TOPICS, World
 
 
 def test_one_folder_per_paper_is_read_and_cited_by_path(world: World) -> None:

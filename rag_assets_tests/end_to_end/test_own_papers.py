@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from rag_assets_tests.end_to_end.world import QUESTIONS, World
+from rag_assets_testing.world import QUESTIONS, World
 
 OWN = ("Granite and heat", "Granite loses its water slowly when it is heated from below.")
 

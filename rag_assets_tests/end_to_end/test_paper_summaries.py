@@ -5,10 +5,10 @@ import pytest
 from rag_assets.domain import Point
 from rag_assets.reading.papers import Papers
 from rag_assets.settings import load_settings
-from rag_assets_tests.end_to_end.world import TOKENIZER, Outcome, World
+from rag_assets_testing.wire import Status, WireServer, use_wire_environment
+from rag_assets_testing.wire.quoting_model import quoting_model
+from rag_assets_testing.world import TOKENIZER, Outcome, World
 from rag_assets_tests.hosted.models import MODELS
-from rag_assets_tests.wire import Status, WireServer, use_wire_environment
-from rag_assets_tests.wire.quoting_model import quoting_model
 
 FOUND = "We found that ferritin fell by 12% in all groups of runners within a month of training."
 

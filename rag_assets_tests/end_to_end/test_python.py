@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import rag_assets
-from rag_assets_tests.end_to_end.world import TOKENIZER, World
+from rag_assets_testing.world import TOKENIZER, World
 from rag_assets_tests.test_imports import imported_by
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"

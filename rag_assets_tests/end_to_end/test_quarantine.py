@@ -7,8 +7,8 @@ import pytest
 from rag_assets.chunking import updates
 from rag_assets.cli.reports import quarantined_files, status_facts
 from rag_assets.settings import Settings, load_settings
-from rag_assets_tests.end_to_end.world import World
-from rag_assets_tests.fuzzing.samples import TEI_BEYOND_ITS_PAGES
+from rag_assets_testing.fuzzing.samples import TEI_BEYOND_ITS_PAGES
+from rag_assets_testing.world import World
 
 
 def settings_of(world: World) -> Settings:

@@ -14,19 +14,20 @@ from rag_assets.domain import Claim, PaperPoint
 from rag_assets.paper_summaries import summarizers
 from rag_assets.reports import update
 from rag_assets.reports.report import Answered, Report, WrittenSection
+from rag_assets_testing.wire import RateLimited, Reply, Slow, Step, WireServer, use_wire_environment
+from rag_assets_testing.wire.exchange import WireRequest
+from rag_assets_testing.wire.quoting_model import Prompt, quoting_model, reply
+from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
 from rag_assets_tests.end_to_end.test_model_runs_as_processes import DEADLINE_S, command, environment
 from rag_assets_tests.end_to_end.test_reports import TEMPLATE, run_with_model, write_template, written
-from rag_assets_tests.end_to_end.world import World
 from rag_assets_tests.kept_entries import contents
-from rag_assets_tests.wire import RateLimited, Reply, Slow, Step, WireServer, use_wire_environment
-from rag_assets_tests.wire.exchange import WireRequest
-from rag_assets_tests.wire.quoting_model import Prompt, quoting_model, reply
 
 MANY = "# Many\n\n" + "".join(f"## Part {n}\n\nWhat happened to ferritin in month {n}?\n\n" for n in range(8))
 FOUND = "We found that ferritin fell by 12% in all groups of runners within a month of training."
 
 
+@pytest.mark.whole
 def test_a_killed_run_keeps_the_sections_that_were_asked(world: World, tmp_path: Path) -> None:
     """Each section asked twice is paid for twice; one that is lost is missing in the morning."""
     write_template(world, MANY, "many")
@@ -70,9 +71,7 @@ def test_a_killed_run_keeps_the_sections_that_were_asked(world: World, tmp_path:
     ]
 
 
-@pytest.mark.parametrize(
-    "fault", [RateLimited(), Slow(30.0, Reply("late")), Reply('{"claims": 7}'), Reply("no JSON at all")]
-)
+@pytest.mark.parametrize("fault", [RateLimited(), Reply("no JSON at all")])
 def test_what_a_failing_model_leaves_open_is_named_and_asked_again(
     world: World, monkeypatch: pytest.MonkeyPatch, fault: Step
 ) -> None:
@@ -82,35 +81,18 @@ def test_what_a_failing_model_leaves_open_is_named_and_asked_again(
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
         server.answer_by(lambda _request: fault)
-        world.run(answering={"model": MODELS["openai"]}, model_access=patient)
+        world.run("reports", answering={"model": MODELS["openai"]}, model_access=patient)
         report = world.paths.reports / "review.md"
         assert not report.exists() or "[INSUFFICIENT DATA]" in report.read_text("utf-8").replace("\\", "")
         server.answer_by(quoting_model)
 
-        healed = run_with_model(world)
+        healed = run_with_model(world, "reports")
 
     if isinstance(fault, Reply):  # it was answered, badly: asked again only when something changes
         assert "Searched in vain" in written(world)
     else:
         assert healed.is_success, healed.failures or healed.broken
         assert "Ferritin fell by 12%" in written(world)
-
-
-def test_a_spent_budget_leaves_the_rest_to_the_next_run(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A report could cost any amount in one night, or be written anew from its beginning in each."""
-    write_template(world)
-    (world.paths.questions / "smoke.jsonl").unlink()
-    with WireServer("openai") as server:
-        use_wire_environment(monkeypatch, server)
-        server.answer_by(quoting_model)
-        limited = world.run(answering={"model": MODELS["openai"]}, model_access=HURRIED | {"budget_requests": 2})
-        n_first = len(server.requests)
-        run_with_model(world)
-        prompts = Counter(request.prompt for request in server.requests)
-
-    assert n_first == 2
-    assert "reports.all_answered" in limited.warned
-    assert set(prompts.values()) == {1}, "nothing is asked twice"
 
 
 def _without_evidence(report: Report) -> Report:
@@ -139,13 +121,13 @@ def test_a_report_that_breaks_a_promise_is_withheld(
 ) -> None:
     """A guardrail that nobody saw fail may never do so."""
     write_template(world)
-    world.run()
+    world.run("reports")
     before = world.bytes_of(world.paths.reports)
     write_template(world, TEMPLATE.replace("Where does basalt", "In which places does basalt"))
     assembled = update.assembled
     monkeypatch.setattr(update, "assembled", lambda *arguments: breaks(assembled(*arguments)))
 
-    outcome = world.run()
+    outcome = world.run("reports")
 
     assert f"reports.{check}" in outcome.broken
     assert "reports" not in outcome.counts

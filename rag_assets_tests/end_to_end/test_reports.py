@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL
+from rag_assets_testing.wire import Status, WireServer, use_wire_environment
+from rag_assets_testing.wire.quoting_model import Prompt, quoting_model
+from rag_assets_testing.world import Outcome, World
 from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
-from rag_assets_tests.end_to_end.world import Outcome, World
-from rag_assets_tests.wire import Status, WireServer, use_wire_environment
-from rag_assets_tests.wire.quoting_model import Prompt, quoting_model
 
 TEMPLATE = """# Runners and rocks
 
@@ -47,8 +47,8 @@ def rows(world: World) -> dict[str, dict[str, Any]]:
     return {row["question_id"]: row for row in map(json.loads, lines)}
 
 
-def run_with_model(world: World) -> Outcome:
-    return world.run(answering={"model": MODELS["openai"]}, model_access=HURRIED)
+def run_with_model(world: World, *assets: str) -> Outcome:
+    return world.run(*assets, answering={"model": MODELS["openai"]}, model_access=HURRIED)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_a_template_becomes_a_report_of_verified_sentences_and_named_gaps(world:
     """A sentence without its page, or a question that is passed over in silence, and the report is worth nothing."""
     write_template(world)
 
-    outcome = world.run()
+    outcome = world.run("reports")
 
     assert outcome.is_success, outcome.failures or outcome.broken
     text = written(world)
@@ -105,7 +105,7 @@ def test_an_unchanged_run_writes_no_byte_and_asks_nothing(reported: World, model
     """Each night would cost what the report cost."""
     n_before, before = len(model.requests), reported.bytes_of(reported.paths.reports)
 
-    outcome = run_with_model(reported)
+    outcome = run_with_model(reported, "reports")
 
     assert len(model.requests) == n_before > 0
     assert reported.bytes_of(reported.paths.reports) == before
@@ -134,7 +134,7 @@ def test_guidance_of_one_section_leaves_the_others_alone(reported: World, model:
         reported, TEMPLATE.replace("Where does basalt take up water?", "Along what does basalt take up water?")
     )
 
-    outcome = run_with_model(reported)
+    outcome = run_with_model(reported, "reports")
 
     asked = {Prompt.of(request).question for request in model.requests[n_before:]}
     assert asked == {"Along what does basalt take up water?"}
@@ -146,7 +146,7 @@ def test_a_heading_of_another_section_asks_for_no_other_section(reported: World,
     n_before = len(model.requests)
     write_template(reported, TEMPLATE.replace("## Side by side", "## Studies next to each other"))
 
-    outcome = run_with_model(reported)
+    outcome = run_with_model(reported, "reports")
 
     parts = {line for request in model.requests[n_before:] for line in request.prompt.splitlines() if "part:" in line}
     assert parts == {"This part: Studies next to each other"}
@@ -167,7 +167,7 @@ def test_a_provider_that_is_down_leaves_the_published_sections(reported: World, 
     model.answer_by(lambda _request: Status(503))
     write_template(reported, TEMPLATE.replace("Where does basalt", "In which places does basalt"))
 
-    outcome = run_with_model(reported)
+    outcome = run_with_model(reported, "reports")
 
     assert "reports.all_answered" in outcome.warned
     assert before.partition("## Rocks")[0] == written(reported).partition("## Rocks")[0]
@@ -177,11 +177,11 @@ def test_a_template_that_cannot_be_used_stops_no_other(world: World) -> None:
     """One slip in one template, and no report would be written."""
     write_template(world)
     write_template(world, "# Other\n## Rocks\nWhere does basalt take up water?\n", "other")
-    world.run()
+    world.run("reports")
     write_template(world, "no title\n")
     before = written(world)
 
-    outcome = world.run()
+    outcome = world.run("reports")
 
     assert outcome.is_success
     assert "line 1: a template begins with its title" in outcome.warned["reports.templates_usable"]
@@ -192,10 +192,10 @@ def test_a_template_that_cannot_be_used_stops_no_other(world: World) -> None:
 def test_a_deleted_template_takes_its_report_along(world: World) -> None:
     """A report that nothing stands for any more would look current for ever."""
     write_template(world)
-    world.run()
+    world.run("reports")
     (world.paths.templates / "review.md").unlink()
 
-    outcome = world.run()
+    outcome = world.run("reports")
 
     assert list(world.paths.reports.iterdir()) == []
     assert outcome.counts["reports"] == (0, 0, 3, 0)

@@ -12,8 +12,8 @@ import pytest
 
 from rag_assets.engine import open_engine
 from rag_assets.settings import load_settings
-from rag_assets_tests.end_to_end.world import TOKENIZER, Outcome, World
-from rag_assets_tests.wire import Reply, Step, WireRequest, WireServer, use_wire_environment
+from rag_assets_testing.wire import Reply, Step, WireRequest, WireServer, use_wire_environment
+from rag_assets_testing.world import TOKENIZER, Outcome, World
 
 UNHEARD_OF = "zymurgy"
 """A word that no paper has."""

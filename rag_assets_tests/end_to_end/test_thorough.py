@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL
+from rag_assets_testing.wire import Reply, Slow, WireServer, use_wire_environment
+from rag_assets_testing.wire.exchange import WireRequest
+from rag_assets_testing.wire.quoting_model import quoting_model
+from rag_assets_testing.world import Outcome, World
 from rag_assets_tests.end_to_end.test_model_answers import HURRIED, MODELS
 from rag_assets_tests.end_to_end.test_model_runs_as_processes import DEADLINE_S, command, environment
-from rag_assets_tests.end_to_end.world import Outcome, World
 from rag_assets_tests.kept_entries import contents
-from rag_assets_tests.wire import Reply, Slow, WireServer, use_wire_environment
-from rag_assets_tests.wire.exchange import WireRequest
-from rag_assets_tests.wire.quoting_model import quoting_model
 
 COMPOUND = "How much did ferritin fall in runners within a month, and what does basalt take up along the cracks?"
 PARTS = ("How much did ferritin fall in runners within a month?", "What does basalt take up along the cracks?")
@@ -36,7 +36,7 @@ def planning_model(request: WireRequest) -> Reply:
 
 def run(world: World, model: str | None) -> Outcome:
     answering = {"effort": "thorough"} | ({"model": model} if model else {})
-    return world.run(answering=answering, model_access=HURRIED)
+    return world.run("qa", answering=answering, model_access=HURRIED)
 
 
 @pytest.mark.parametrize("model", [None, MODELS["openai"]], ids=["keyless", "model"])
@@ -72,6 +72,7 @@ def n_kept(world: World) -> int:
     return sum(len(contents(world.paths.kept, kind)) for kind in ("answers", "plans/plans", "plans/other_words"))
 
 
+@pytest.mark.whole
 def test_a_run_killed_inside_a_thorough_question_asks_no_finished_step_again(world: World, tmp_path: Path) -> None:
     """Plan, parts and other words are paid for one by one; a kill between them must lose only what is under way."""
     world.write_questions([{"id": "q", "question": COMPOUND}])

@@ -5,7 +5,7 @@ import logging
 import pyarrow.parquet as pq
 import pytest
 
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_testing.world import World
 
 
 def test_tables_of_an_older_version_or_damaged_are_made_anew(world: World, caplog: pytest.LogCaptureFixture) -> None:

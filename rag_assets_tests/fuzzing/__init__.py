@@ -1,1 +1,0 @@
-"""Mutated and random papers through parser, chunker and passages."""

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets_tests.fuzzing.cases import PARSED, QUARANTINED, Case, run_case, run_file
-from rag_assets_tests.fuzzing.samples import write_samples
+from rag_assets_testing.fuzzing.cases import PARSED, QUARANTINED, Case, run_case, run_file
+from rag_assets_testing.fuzzing.samples import write_samples
+from rag_assets_tests.rounds import first_of
 
 N_PER_SAMPLE = 30
 SAMPLES = 9
@@ -23,13 +24,14 @@ def test_the_samples_are_parsed_as_they_are(tmp_path: Path) -> None:
     assert all(ending.n_passages for ending in endings.values())
 
 
+@pytest.mark.parametrize("first", first_of(range(0, 4 * N_PER_SAMPLE, N_PER_SAMPLE)))
 @pytest.mark.parametrize("sample", range(SAMPLES))
-def test_damaged_papers_end_as_parsed_or_quarantined(tmp_path: Path, sample: int) -> None:
+def test_damaged_papers_end_as_parsed_or_quarantined(tmp_path: Path, sample: int, first: int) -> None:
     """What raises anything else, or breaks a promise, stops a run or is published."""
     source = write_samples(tmp_path)[sample]
     endings: Counter[str] = Counter()
 
-    for number in range(N_PER_SAMPLE):
+    for number in range(first, first + N_PER_SAMPLE):
         case = Case(source, f"test-{number}", most_words=60)
         try:
             endings[run_case(case).how] += 1

@@ -11,7 +11,7 @@ from rag_assets.hosted.budget import Budget, run_budget
 from rag_assets.hosted.connection import open_connection
 from rag_assets.hosted.structured import StructuredModel
 from rag_assets.settings import ModelAccessSettings, ProviderLimits
-from rag_assets_tests.wire import ProtocolName, WireServer, use_wire_environment
+from rag_assets_testing.wire import ProtocolName, WireServer, use_wire_environment
 
 MODELS: dict[ProtocolName, str] = {
     "google": "gemini-2.5-flash",

@@ -8,7 +8,7 @@ from rag_assets.errors import InvalidSettings, MissingKey
 from rag_assets.hosted.access import ModelName, require_access
 from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.settings import ModelAccessSettings, ProviderLimits
-from rag_assets_tests.wire import use_wire_environment
+from rag_assets_testing.wire import use_wire_environment
 
 
 @pytest.fixture(autouse=True)

@@ -19,9 +19,9 @@ from rag_assets.hosted.budget import run_budget
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.structured import StructuredModel
 from rag_assets.settings import ModelAccessSettings, ProviderLimits
+from rag_assets_testing.wire import Garbage, RateLimited, Reply, Slow, Status, Step, WireServer
 from rag_assets_tests.hosted.models import HURRIED, Colour, opened
 from rag_assets_tests.virtual_time import run_in_virtual_time
-from rag_assets_tests.wire import Garbage, RateLimited, Reply, Slow, Status, Step, WireServer
 
 GREEN = Reply('{"name": "green"}', n_input_tokens=100, n_output_tokens=10)
 

@@ -7,8 +7,7 @@ import pytest
 
 from rag_assets.errors import AccessDenied, ContextTooLong, ModelFault, ModelUnavailable, RequestRejected
 from rag_assets.settings import ProviderLimits
-from rag_assets_tests.hosted.models import HURRIED, MODELS, Colour, opened
-from rag_assets_tests.wire import (
+from rag_assets_testing.wire import (
     BadKey,
     CutOff,
     Drop,
@@ -25,9 +24,10 @@ from rag_assets_tests.wire import (
     Step,
     WireServer,
 )
-from rag_assets_tests.wire import (
+from rag_assets_testing.wire import (
     ContextTooLong as LongPrompt,
 )
+from rag_assets_tests.hosted.models import HURRIED, MODELS, Colour, opened
 
 every_provider = pytest.mark.parametrize("provider", list(MODELS))
 GREEN = Reply('{"name": "green"}')

@@ -11,8 +11,8 @@ from rag_assets.hosted.budget import run_budget
 from rag_assets.hosted.connection import open_connection
 from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.hosted.structured import StructuredModel
+from rag_assets_testing.wire import Compressed, ProtocolName, Reply, Status, WireServer, use_wire_environment
 from rag_assets_tests.hosted.models import HURRIED, MODELS, Colour, opened
-from rag_assets_tests.wire import Compressed, ProtocolName, Reply, Status, WireServer, use_wire_environment
 
 every_provider = pytest.mark.parametrize("provider", list(MODELS))
 GREEN = Reply('{"name": "green"}')

@@ -5,9 +5,10 @@ from contextlib import ExitStack
 
 import pytest
 
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_testing.world import World
 from rag_assets_tests.mcp_server.assistant import Assistant, connected, over_http, over_stdio
 from rag_assets_tests.reading.conftest import built
+from rag_assets_tests.rounds import first_of
 
 __all__ = ["built"]
 
@@ -18,7 +19,7 @@ def asked(built: World, tmp_path_factory: pytest.TempPathFactory) -> World:
     return built.copy_to(tmp_path_factory.mktemp("asked by assistants"))
 
 
-@pytest.fixture(scope="session", params=["stdio", "http"])
+@pytest.fixture(scope="session", params=first_of(["http", "stdio"]))
 def assistant(request: pytest.FixtureRequest, asked: World) -> Iterator[Assistant]:
     with ExitStack() as stack:
         data = asked.paths.data

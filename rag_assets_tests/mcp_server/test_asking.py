@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from rag_assets_testing.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.end_to_end.test_thorough import COMPOUND
-from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.mcp_server.assistant import Assistant, words_of
 
 FERRITIN = str(QUESTIONS[0]["question"])

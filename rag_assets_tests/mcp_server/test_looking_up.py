@@ -12,7 +12,7 @@ from PIL import Image
 from rag_assets.mcp_server.looked_up import MAX_SECTION_CHARS, section_text
 from rag_assets.reading.papers import SectionSummary
 from rag_assets.reading.reader import SectionText, SectionTextPart
-from rag_assets_tests.end_to_end.world import TOPICS
+from rag_assets_testing.world import TOPICS
 from rag_assets_tests.mcp_server.assistant import Assistant, words_of
 from rag_assets_tests.reading.conftest import BROKEN, DRAWN, demo_paragraphs
 

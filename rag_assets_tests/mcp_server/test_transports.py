@@ -8,8 +8,8 @@ from mcp.client.streamable_http import streamable_http_client
 from typer.testing import CliRunner
 
 from rag_assets.cli import app
+from rag_assets_testing.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.cli.processes import COMMAND, environment
-from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, World
 from rag_assets_tests.mcp_server.assistant import READ_TIMEOUT_S, Assistant, connected, over_http, over_stdio, words_of
 
 FERRITIN = str(QUESTIONS[0]["question"])

@@ -23,11 +23,11 @@ from rag_assets.paper_summaries.summarizers import (
 from rag_assets.paper_summaries.update import PaperSummaryUpdate, update_paper_summaries, without_paper_summaries
 from rag_assets.settings import AnsweringSettings, ModelAccessSettings, PaperSummarySettings
 from rag_assets.tables import CHUNKS, PAPER_SUMMARIES, chunk_row, paper_point_row, paper_points_from, rows_of, to_table
+from rag_assets_testing.wire import BadKey, Reply, Status, WireServer, use_wire_environment
+from rag_assets_testing.wire.exchange import WireRequest
+from rag_assets_testing.wire.quoting_model import Prompt, reply
 from rag_assets_tests.answering.builders import chunk
 from rag_assets_tests.hosted.models import HURRIED
-from rag_assets_tests.wire import BadKey, Reply, Status, WireServer, use_wire_environment
-from rag_assets_tests.wire.exchange import WireRequest
-from rag_assets_tests.wire.quoting_model import Prompt, reply
 
 SETTINGS = PaperSummarySettings(model="openai:gpt-5-mini", context_tokens=200)
 SECTIONS = {

@@ -10,7 +10,7 @@ from typing import Literal
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_assets_tests.parsing.pdf.samples import BODY_SIZE, HEIGHT, LEADING, WIDTH
+from rag_assets_testing.papers.pdf import BODY_SIZE, HEIGHT, LEADING, WIDTH
 
 Marked = Literal["paragraphs", "references"]
 REFERENCE = "(Lund,2020)"

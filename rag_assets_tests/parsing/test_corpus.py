@@ -25,8 +25,8 @@ from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.promises import pages_outside, quarantined, repeated_paper_ids, text_lost
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.settings import ParseLimits, ParsingSettings, load_settings
+from rag_assets_testing.papers.pdf import lines, prose, write_pdf
 from rag_assets_tests.kept_entries import contents, damage
-from rag_assets_tests.parsing.pdf.samples import lines, prose, write_pdf
 
 TEXT = "Ferritin in Mountain Sheep\n\nIron is scarce at altitude, and {} follows it.\n"
 TEI = (

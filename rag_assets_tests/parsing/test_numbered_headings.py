@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.domain import BlockKind, Document, Zone
-from rag_assets_tests.parsing.outlines import (
+from rag_assets_testing.papers.outlines import (
     Read,
     Section,
     from_ade_joined,
@@ -85,7 +85,7 @@ def test_a_subsection_stands_inside_its_section(tmp_path: Path, read: Read, numb
 
 
 @pytest.mark.parametrize("entries", ENTRIES.values(), ids=ENTRIES.keys())
-@pytest.mark.parametrize("references", ["1. References", "7. References", "**7. References**", "VII. REFERENCES"])
+@pytest.mark.parametrize("references", ["1. References", "**7. References**", "VII. REFERENCES"])
 @pytest.mark.parametrize("read", FORMATS)
 def test_entries_of_the_reference_list_are_back_matter(
     tmp_path: Path, read: Read, references: str, entries: list[str]

@@ -16,7 +16,7 @@ from rag_assets.parsing.document_promises import demand_promises
 from rag_assets.parsing.promises import quarantined
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.settings import ParsingSettings
-from rag_assets_tests.fuzzing.samples import TEI_BEYOND_ITS_PAGES, ade_v1, ade_v2, docling
+from rag_assets_testing.fuzzing.samples import TEI_BEYOND_ITS_PAGES, ade_v1, ade_v2, docling
 
 TEXT = "Iron is scarce."
 GOOD = Document(

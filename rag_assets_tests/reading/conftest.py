@@ -8,8 +8,8 @@ import pytest
 from rag_assets.engine import open_engine
 from rag_assets.reading.reader import Reader
 from rag_assets.settings import Settings
+from rag_assets_testing.world import QUESTIONS, TOPICS, World, made_once
 from rag_assets_tests import demo_papers
-from rag_assets_tests.end_to_end.world import QUESTIONS, TOPICS, World, made_once
 from rag_assets_tests.parsing.drawn_paper import draw_paper
 
 DRAWN = "drawn"

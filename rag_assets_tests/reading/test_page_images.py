@@ -13,10 +13,10 @@ from rag_assets.reading.page_rendering import MAX_PIXELS
 from rag_assets.reading.pdf_workers import PdfFile, PdfWorkers
 from rag_assets.reading.reader import Reader
 from rag_assets.settings import ReadingSettings, Settings
+from rag_assets_testing.papers.pdf import page_of, write_pdf
+from rag_assets_testing.world import World
 from rag_assets_tests.corpora import corpus_path
-from rag_assets_tests.end_to_end.world import World
 from rag_assets_tests.kept_entries import raw
-from rag_assets_tests.parsing.pdf.samples import page_of, write_pdf
 from rag_assets_tests.reading.conftest import BROKEN, DRAWN, opened
 
 N_HOSTILE = 24

@@ -8,7 +8,7 @@ import pytest
 from rag_assets.errors import NotFound
 from rag_assets.reading.papers import PaperState
 from rag_assets.reading.reader import Reader
-from rag_assets_tests.end_to_end.world import TOPICS, World
+from rag_assets_testing.world import TOPICS, World
 from rag_assets_tests.reading.conftest import BROKEN, DRAWN, opened
 
 

@@ -10,10 +10,10 @@ from rag_assets.incremental import file_sha256
 from rag_assets.reading.page_search import QuoteSearch, find_on_pages
 from rag_assets.reading.pdf_workers import PdfFile
 from rag_assets.reading.reader import Reader
-from rag_assets_tests.end_to_end.world import World
-from rag_assets_tests.parsing.pdf.samples import HEIGHT, WIDTH, page_of, write_pdf
+from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, page_of, write_pdf
+from rag_assets_testing.reading_back import letters, words_under
+from rag_assets_testing.world import World
 from rag_assets_tests.reading.conftest import DRAWN
-from rag_assets_tests.reading.reading_back import letters, words_under
 
 REPEATED = "The samples were frozen at once."
 

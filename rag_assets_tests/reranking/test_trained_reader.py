@@ -10,7 +10,7 @@ from rag_assets.errors import MissingModel
 from rag_assets.reranking import TrainedReader
 from rag_assets.reranking.reader_weights import FILE, trained
 from rag_assets.reranking.trained_reader import MAX_SENTENCE
-from rag_assets_tests.embedding.numpy_bert import NumpyReader
+from rag_assets_testing.numpy_bert import NumpyReader
 
 QUESTION = "Why did the nurses wash their hands less often at night?"
 ANSWER = "During the late shift, hygiene was neglected because each of them had to look after twice as many patients."

@@ -28,6 +28,7 @@ WEAK_GRAPH = {"space": "cosine", "max_neighbors": 4, "ef_construction": 16, "ef_
 N_ROUNDS, N_CHUNKS = 30, 120
 
 
+@pytest.mark.whole
 def test_a_search_after_thirty_rounds_of_updates_equals_one_in_a_fresh_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

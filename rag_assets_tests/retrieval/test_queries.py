@@ -16,10 +16,7 @@ from rag_assets.questions import asked
 from rag_assets.retrieval.queries import QueryPlanner, open_query_planner, require_query_model
 from rag_assets.retrieval.query_writer import MAX_PARTS, MAX_QUERY_CHARS
 from rag_assets.settings import RetrievalSettings, Settings
-from rag_assets_tests.hosted.models import HURRIED, MODELS
-from rag_assets_tests.kept_entries import damage
-from rag_assets_tests.retrieval.corpus import Corpus, chunk_of
-from rag_assets_tests.wire import (
+from rag_assets_testing.wire import (
     BadKey,
     ProtocolName,
     Reply,
@@ -29,6 +26,9 @@ from rag_assets_tests.wire import (
     WireServer,
     use_wire_environment,
 )
+from rag_assets_tests.hosted.models import HURRIED, MODELS
+from rag_assets_tests.kept_entries import damage
+from rag_assets_tests.retrieval.corpus import Corpus, chunk_of
 
 QUESTION, PART, MODEL_PART = QueryOrigin.QUESTION, QueryOrigin.PART, QueryOrigin.MODEL_PART
 VARIANT, PASSAGE = QueryOrigin.VARIANT, QueryOrigin.PASSAGE

@@ -14,8 +14,8 @@ from rag_assets.incremental import only_writer
 from rag_assets.runs.progress import RunProgress, recorded_progress
 from rag_assets.runs.requests import RunRequests
 from rag_assets.settings import Settings
+from rag_assets_testing.world import TOKENIZER, World
 from rag_assets_tests.end_to_end.conftest import built, world
-from rag_assets_tests.end_to_end.world import TOKENIZER, World
 
 __all__ = ["built", "world"]
 DEADLINE_S = 240.0

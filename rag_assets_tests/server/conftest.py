@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from rag_assets_testing.world import World
 from rag_assets_tests.end_to_end.conftest import built, world
-from rag_assets_tests.end_to_end.world import World
 from rag_assets_tests.server.live import Live, served
 
 __all__ = ["built", "world"]

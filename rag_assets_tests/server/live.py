@@ -16,7 +16,7 @@ from rag_assets.server import create_app
 from rag_assets.server.dependencies import Shared
 from rag_assets.server.serving import Server
 from rag_assets.settings import load_settings
-from rag_assets_tests.end_to_end.world import TOKENIZER
+from rag_assets_testing.world import TOKENIZER
 
 DEADLINE_S = 120.0
 JSON = {"Content-Type": "application/json"}

@@ -8,7 +8,7 @@ import pytest
 from rag_assets.errors import InvalidSettings
 from rag_assets.listening import required_token
 from rag_assets.settings import ServerSettings
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_testing.world import World
 from rag_assets_tests.server.live import Live, served
 
 TOKEN = "a token of a test 0123456789".replace(" ", "-")

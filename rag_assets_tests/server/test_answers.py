@@ -6,8 +6,8 @@ from pathlib import Path
 
 from rag_assets.answering.records import read_results, write_results
 from rag_assets.server.events import as_json
+from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.end_to_end.test_thorough import COMPOUND, PARTS
-from rag_assets_tests.end_to_end.world import QUESTIONS, World
 from rag_assets_tests.server.live import EVENTS, Live, events_of, served
 
 

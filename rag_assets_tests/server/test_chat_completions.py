@@ -11,7 +11,7 @@ import pytest
 from rag_assets.answering.records import read_results
 from rag_assets.answering.wording import NEAR_AN_ANSWER
 from rag_assets.server.chat_protocol import Completion
-from rag_assets_tests.end_to_end.world import QUESTIONS, World
+from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.server.live import Live
 
 QUESTION = QUESTIONS[0]["question"]

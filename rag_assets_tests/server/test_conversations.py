@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from rag_assets.conversations import Rewritten, Turn
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_testing.world import World
 from rag_assets_tests.server.live import Live, served
 
 

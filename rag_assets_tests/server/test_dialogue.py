@@ -6,7 +6,7 @@ import os
 import pytest
 
 from rag_assets.conversations import Conversations
-from rag_assets_tests.end_to_end.world import QUESTIONS, World
+from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.server.live import EVENTS, Live, events_of, served
 
 FIRST = {"question": QUESTIONS[1]["question"], "paper_ids": ["basalt"]}

@@ -8,7 +8,7 @@ import pytest
 
 from rag_assets.server.feedback_log import MAX_BYTES, FeedbackLog
 from rag_assets.server.problems import ProblemError
-from rag_assets_tests.end_to_end.world import QUESTIONS, World
+from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.kept_entries import contents
 from rag_assets_tests.server.live import Live, served
 

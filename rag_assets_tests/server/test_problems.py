@@ -10,7 +10,7 @@ import pytest
 from rag_assets import errors
 from rag_assets.errors import ModelUnavailable, RagAssetsError
 from rag_assets.server.problems import problem_of
-from rag_assets_tests.end_to_end.world import QUESTIONS, World
+from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.server.live import EVENTS, events_of, served
 
 SECRET = "sk-secret-of-a-test-0123456789"

@@ -8,10 +8,10 @@ import pytest
 from PIL import Image
 
 from rag_assets.domain import Box
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_testing.reading_back import letters, words_under
+from rag_assets_testing.world import World
 from rag_assets_tests.reading.conftest import BROKEN, DRAWN
 from rag_assets_tests.reading.conftest import built as built
-from rag_assets_tests.reading.reading_back import letters, words_under
 from rag_assets_tests.server.live import Live, served
 
 

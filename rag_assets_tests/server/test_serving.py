@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from rag_assets.server.dependencies import Shared
+from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
-from rag_assets_tests.end_to_end.world import QUESTIONS, World
 from rag_assets_tests.server.live import EVENTS, Live, events_of, served
 
 QUESTION = {"question": QUESTIONS[0]["question"]}
@@ -95,35 +95,6 @@ def test_beyond_the_queue_clients_are_told_when_to_come_again(built: World) -> N
     assert [reply.status_code for reply in replies] == [429] * 3
     assert {reply.headers["retry-after"] for reply in replies} == {"30"}
     assert {reply.json()["title"] for reply in replies} == {"Too many questions wait already"}
-
-
-def test_a_corpus_published_anew_fails_no_request(world: World) -> None:
-    """Papers are added while people ask; none of them should notice, and the new paper should be found then."""
-    ended = threading.Event()
-    with served(world.paths.data) as live:
-
-        def ask_on() -> list[int]:
-            statuses = []
-            while not ended.is_set():
-                statuses.append(live.client.post("/api/answers", json=QUESTION).status_code)
-            return statuses
-
-        with ThreadPoolExecutor(2) as askers:
-            asking = [askers.submit(ask_on) for _ in range(2)]
-            before = live.client.get("/api/health").json()
-            world.write_paper("zeolite", "Zeolite sponges", "Zeolite sponges took up 40% of the ink within an hour.")
-            is_success = world.run().is_success
-            ended.set()
-            statuses = [status for one in asking for status in one.result(DEADLINE_S)]
-        after = live.client.get("/api/health").json()
-        new = live.client.post("/api/answers", json={"question": "How much ink did zeolite sponges take up?"}).json()
-
-    assert is_success
-    assert len(statuses) > 5
-    assert set(statuses) == {200}
-    assert before["corpus_version"] != after["corpus_version"]
-    assert after["n_papers"] == before["n_papers"] + 1
-    assert new["answer"]["claims"][0]["citations"][0]["paper_id"] == "zeolite"
 
 
 def test_the_command_serves_until_ctrl_c(world: World, tmp_path: Path) -> None:

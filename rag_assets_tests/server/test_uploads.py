@@ -12,8 +12,8 @@ from typing import Any
 import httpx2
 import pytest
 
+from rag_assets_testing.world import TOKENIZER, World
 from rag_assets_tests.corpora import corpus_path
-from rag_assets_tests.end_to_end.world import TOKENIZER, World
 from rag_assets_tests.server.live import Live, served
 
 FACT = "Kelp forests lost 40% of their canopy in three summers of warm water."
@@ -139,6 +139,7 @@ def test_what_is_not_there_cannot_be_changed(method: str, path: str, live: Live)
     assert sorted(live.shared.settings.paths.papers.rglob("*")) == before
 
 
+@pytest.mark.whole
 def test_bad_uploads_are_refused_or_quarantined_and_nothing_is_lost(changing: Live) -> None:
     """Broken PDFs and XML bombs through the front door: each gets an error or a row that says why, and the papers
     that were there are found as before."""
@@ -194,6 +195,7 @@ class _Serving:
         self.process.stderr.close()
 
 
+@pytest.mark.whole
 def test_a_killed_server_leaves_conversations_and_corpus_whole(world: World) -> None:
     """kill -9 during a run: the conversation is there, that run and the one that waits end by themselves."""
     server = _Serving(world.paths.data)

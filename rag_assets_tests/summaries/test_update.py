@@ -13,8 +13,8 @@ from rag_assets.settings import ModelAccessSettings, SummarySettings
 from rag_assets.summaries.summarizer import Summarizer
 from rag_assets.summaries.update import CHUNK_COLUMNS, SummaryUpdate, update_summaries
 from rag_assets.tables import CHUNKS, SUMMARIES, to_table
+from rag_assets_testing.wire import BadKey, Reply, Status, Step, WireRequest, WireServer, use_wire_environment
 from rag_assets_tests.hosted.models import HURRIED
-from rag_assets_tests.wire import BadKey, Reply, Status, Step, WireRequest, WireServer, use_wire_environment
 
 SETTINGS = SummarySettings(model="google:gemini-2.5-flash", max_chars=80)
 TITLES = {"a": "Iron in winter", "b": "Basalt"}

@@ -6,7 +6,7 @@ from pathlib import Path
 import certifi
 import pytest
 
-from rag_assets_tests.wire import PROTOCOLS, WireServer, use_wire_environment
+from rag_assets_testing.wire import PROTOCOLS, WireServer, use_wire_environment
 
 END_OF_CERTIFICATE = "-----END CERTIFICATE-----\n"
 

@@ -3,7 +3,7 @@
 import pytest
 from pydantic_ai import exceptions as pai
 
-from rag_assets_tests.wire import (
+from rag_assets_testing.wire import (
     BadKey,
     ContextTooLong,
     CutOff,

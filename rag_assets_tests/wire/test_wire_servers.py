@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import pytest
 from pydantic_ai import exceptions as pai
 
-from rag_assets_tests.wire import (
+from rag_assets_testing.wire import (
     PROTOCOLS,
     Drop,
     Reply,

@@ -10,6 +10,12 @@ def published(quote: str, text: str) -> list[str]:
     return [text[place.start : place.end] for place in find_quote(quote, text)]
 
 
+def test_a_quote_has_fifteen_characters_at_least() -> None:
+    """A shorter one stands in any paper of the subject, and proves nothing of the claim it is put behind."""
+    assert published("Rats lived well", "Rats lived well.") == ["Rats lived well"]
+    assert published("Rats lived ill", "Rats lived ill.") == []
+
+
 @pytest.mark.parametrize(
     "before",
     [

@@ -15,10 +15,10 @@ from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.settings import AnsweringSettings, Settings
 from rag_assets.text.sentences import sentence_spans
+from rag_assets_testing.wire import WireServer, use_wire_environment
+from rag_assets_testing.wire.quoting_model import Prompt, quoting_model
 from rag_assets_tests.answering.builders import WordReader, chunk, context, readers
 from rag_assets_tests.hosted.models import HURRIED
-from rag_assets_tests.wire import WireServer, use_wire_environment
-from rag_assets_tests.wire.quoting_model import Prompt, quoting_model
 
 QUESTION = "How much did ferritin fall?"
 TRIAL = (

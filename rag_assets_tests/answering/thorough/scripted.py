@@ -22,11 +22,11 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.kept import kept_file
 from rag_assets.questions import Question
 from rag_assets.settings import ModelAccessSettings, Settings
+from rag_assets_testing.wire import Reply, Step, WireServer, use_wire_environment
+from rag_assets_testing.wire.exchange import WireRequest
+from rag_assets_testing.wire.quoting_model import Prompt, reply
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
 from rag_assets_tests.hosted.models import HURRIED, MODELS
-from rag_assets_tests.wire import Reply, Step, WireServer, use_wire_environment
-from rag_assets_tests.wire.exchange import WireRequest
-from rag_assets_tests.wire.quoting_model import Prompt, reply
 
 FELL = chunk("smith2020", "Ferritin fell in all groups by 12% within a month.")
 PAID = chunk("jones2021", "The trial was paid for by the national sports council of Norway.")

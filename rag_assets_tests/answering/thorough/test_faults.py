@@ -6,6 +6,7 @@ import pytest
 
 from rag_assets.errors import ModelUnavailable, QuestionBudgetExhausted
 from rag_assets.settings import ModelAccessSettings
+from rag_assets_testing.wire import CutOff, Drop, Garbage, Overloaded, RateLimited, Reply, Slow, Status, Step
 from rag_assets_tests.answering.thorough.scripted import (
     FALL,
     FELL,
@@ -18,7 +19,6 @@ from rag_assets_tests.answering.thorough.scripted import (
     thorough,
 )
 from rag_assets_tests.hosted.models import FAST, HURRIED
-from rag_assets_tests.wire import CutOff, Drop, Garbage, Overloaded, RateLimited, Reply, Slow, Status, Step
 
 PASSING = (RateLimited(0.01), Status(500), Overloaded(), Drop(), CutOff(10), Garbage())
 REJECTED = (Status(400),)

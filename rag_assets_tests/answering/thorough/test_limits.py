@@ -8,6 +8,8 @@ from rag_assets.domain import Usage
 from rag_assets.errors import QuestionBudgetExhausted
 from rag_assets.hosted.budget import question_budget
 from rag_assets.settings import ThoroughSettings
+from rag_assets_testing.wire import RateLimited, Step
+from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_tests.answering.thorough.scripted import (
     FALL,
     FELL,
@@ -20,8 +22,6 @@ from rag_assets_tests.answering.thorough.scripted import (
     said,
     thorough,
 )
-from rag_assets_tests.wire import RateLimited, Step
-from rag_assets_tests.wire.exchange import WireRequest
 
 TOKENS_EACH = sum(USAGE.values())
 RATE_LIMITED = (RateLimited(0.01),)

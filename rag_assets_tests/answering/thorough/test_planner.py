@@ -12,9 +12,9 @@ from rag_assets.answering.thorough.planner import MAX_PART_CHARS
 from rag_assets.answering.thorough.plans import Part
 from rag_assets.hosted.connections import Connections
 from rag_assets.settings import Settings, ThoroughSettings
+from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
 from rag_assets_tests.answering.builders import chunk, evidence
 from rag_assets_tests.hosted.models import HURRIED, MODELS
-from rag_assets_tests.wire import Reply, WireServer, use_wire_environment
 
 COMPOUND = "How much did ferritin fall in runners, and who paid for the Norwegian study of iron?"
 PARTS = ("How much did ferritin fall in runners?", "Who paid for the Norwegian study of iron?")

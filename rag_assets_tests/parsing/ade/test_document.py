@@ -10,8 +10,8 @@ from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.parsing.ade.document import looks_like_ade, parse_ade
 from rag_assets.parsing.files.raw import RawFile
 from rag_assets.settings import ParsingSettings
+from rag_assets_testing.papers.ade import Json, V2Writer, legacy_file, parsed, v1_cell, v1_chunk, v1_file
 from rag_assets_tests.corpora import corpus_path
-from rag_assets_tests.parsing.ade.files import Json, V2Writer, legacy_file, parsed, v1_cell, v1_chunk, v1_file
 
 PROSE = "Ferritin fell in both arms of the trial over the whole period of observation."
 

@@ -14,9 +14,9 @@ from rag_assets.parsing.alignment.words import pdf_words
 from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.tei.document import parse_tei
 from rag_assets.settings import ParsingSettings
+from rag_assets_testing.papers.pdf import lines, picture, prose, write_pdf
 from rag_assets_tests.demo_papers import texts
 from rag_assets_tests.parsing.drawn_paper import REFERENCE, draw_paper
-from rag_assets_tests.parsing.pdf.samples import lines, picture, prose, write_pdf
 
 REPEATED = ["This very sentence stands on two pages of the paper."]
 

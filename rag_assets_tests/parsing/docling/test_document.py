@@ -2,68 +2,16 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from rag_assets.domain import Block, BlockKind, Box, Document, PageSource, Zone
+from rag_assets.domain import Block, BlockKind, Box, PageSource, Zone
 from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.parsing.docling.document import looks_like_docling, parse_docling
 from rag_assets.parsing.files.raw import RawFile
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.settings import ParsingSettings
+from rag_assets_testing.papers.docling import DoclingWriter, cell, prov
 from rag_assets_tests.corpora import corpus_path
-
-Json = dict[str, Any]
-
-
-class DoclingWriter:
-    """Builds the JSON of a DoclingDocument with one page of 200 x 400 units."""
-
-    def __init__(self, mimetype: str = "application/pdf", n_pages: int = 2) -> None:
-        self.json: Json = {
-            "schema_name": "DoclingDocument",
-            "version": "1.10.0",
-            "name": "paper",
-            "origin": {"mimetype": mimetype, "filename": "paper"},
-            "body": {"self_ref": "#/body", "children": [], "content_layer": "body", "label": "unspecified"},
-            "groups": [],
-            "texts": [],
-            "tables": [],
-            "pictures": [],
-            "pages": {
-                str(number): {"page_no": number, "size": {"width": 200.0, "height": 400.0}}
-                for number in range(1, n_pages + 1)
-            },
-        }
-
-    def add(self, collection: str, parent: Json | None = None, **fields: Any) -> Json:
-        items = self.json[collection]
-        ref = f"#/{collection}/{len(items)}"
-        item = {"self_ref": ref, "children": [], "content_layer": "body", "prov": [], **fields}
-        items.append(item)
-        (self.json["body"] if parent is None else parent)["children"].append({"$ref": ref})
-        return item
-
-    def text(self, label: str, text: str, parent: Json | None = None, **fields: Any) -> Json:
-        return self.add("texts", parent, **({"label": label, "text": text, "orig": text} | fields))
-
-    def parsed(self, tmp_path: Path, limits: ParseLimits | None = None) -> Document:
-        path = tmp_path / "paper.json"
-        path.write_text(json.dumps(self.json), "utf-8")
-        return parse_docling(
-            RawFile("paper", "paper.json", path.read_bytes()), ParsingSettings(limits=limits or ParseLimits())
-        )
-
-
-def prov(page: int, left: float, top: float, right: float, bottom: float, chars: tuple[int, int] = (0, 0)) -> Json:
-    """A place with its origin at the bottom left, as docling writes PDFs."""
-    box = {"l": left, "t": top, "r": right, "b": bottom, "coord_origin": "BOTTOMLEFT"}
-    return {"page_no": page, "bbox": box, "charspan": list(chars)}
-
-
-def cell(row: int, col: int, text: str, **fields: Any) -> Json:
-    place = {"start_row_offset_idx": row, "start_col_offset_idx": col, "row_span": 1, "col_span": 1}
-    return place | {"text": text, "column_header": False} | fields
 
 
 def texts(blocks: tuple[Block, ...]) -> list[str]:

@@ -10,7 +10,7 @@ from rag_assets.domain import Block, BlockKind, Box, Document, PageSource, Sourc
 from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.pdf.document import parse_pdf
 from rag_assets.settings import ParsingSettings
-from rag_assets_tests.parsing.pdf.samples import HEIGHT, WIDTH, heading, lines, prose, write_pdf
+from rag_assets_testing.papers.pdf import HEIGHT, WIDTH, heading, lines, prose, write_pdf
 
 BALANCE = [("Cash", "766.6", "737.9"), ("Inventories", "1,742.1", "1,603.5"), ("Total assets", "5,707.0", "5,370.4")]
 

@@ -13,7 +13,7 @@ from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.pdf.document import parse_pdf
 from rag_assets.parsing.pdf.file import looks_like_pdf
 from rag_assets.settings import ParseLimits, ParsingSettings
-from rag_assets_tests.parsing.pdf.samples import lines, picture, prose, write_pdf
+from rag_assets_testing.papers.pdf import lines, picture, prose, write_pdf
 
 
 def parse(path: Path, limits: ParseLimits | None = None) -> Document:

@@ -10,7 +10,7 @@ from rag_assets.domain import Block, BlockKind
 from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.pdf.document import parse_pdf
 from rag_assets.settings import ParsingSettings
-from rag_assets_tests.parsing.pdf.samples import lines, prose, write_pdf
+from rag_assets_testing.papers.pdf import lines, prose, write_pdf
 
 Placed = tuple[float, str]
 """Left edge in points, and what is printed there."""

@@ -10,8 +10,8 @@ from rag_assets.errors import DocumentLimit, UnreadableDocument
 from rag_assets.parsing.files.raw import RawFile
 from rag_assets.parsing.tei.document import parse_tei
 from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets_testing.papers.tei import WORDS, parsed, tei, texts
 from rag_assets_tests.demo_papers import paragraphs, tei_files
-from rag_assets_tests.parsing.tei.documents import WORDS, parsed, tei, texts
 
 
 def sections(folder: Path, heads: str) -> list[tuple[str, ...]]:

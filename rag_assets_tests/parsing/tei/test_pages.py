@@ -12,9 +12,9 @@ from rag_assets.parsing.tei.document import parse_tei
 from rag_assets.settings import ParsingSettings
 from rag_assets.text.folding import Folded
 from rag_assets.text.sentences import sentence_spans
+from rag_assets_testing.papers.tei import SURFACES, WORDS, page_at, pages, parsed, tei
 from rag_assets_tests.demo_papers import texts
 from rag_assets_tests.parsing.drawn_paper import draw_paper
-from rag_assets_tests.parsing.tei.documents import SURFACES, WORDS, page_at, pages, parsed, tei
 
 
 def ref(page: int, top: float, left: float = 100, text: str = "(Smith, 2020)") -> str:
@@ -152,6 +152,16 @@ def test_a_reference_that_contradicts_its_neighbours_proves_nothing(tmp_path: Pa
     document = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES))
 
     assert [block.page_start for block in document.blocks] == [2, None, 2, 3]
+
+
+def test_a_reference_wrong_by_one_page_makes_no_page_go_back(tmp_path: Path) -> None:
+    """A quote "on pages 3 to 2" cannot be looked up, and the words around the wrong reference are on page 2."""
+    body = f"<p>{ref(2, 300)}</p><p>{WORDS}{ref(3, 90)}{WORDS}</p><p>{ref(2, 500)} {ref(2, 520)}</p>"
+
+    document = parsed(tmp_path, tei(f"<div>{body}</div>", facsimile=SURFACES))
+
+    assert [(block.page_start, block.page_end) for block in document.blocks] == [(2, 2), (None, None), (2, 2)]
+    assert page_at(document.blocks[1], "(Smith") == (None, None)
 
 
 def test_paper_bounds_the_doubt_around_a_turn(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from rag_assets.domain import BlockKind, Zone
 from rag_assets.errors import UnreadableDocument
-from rag_assets_tests.parsing.tei.documents import WORDS, parsed
+from rag_assets_testing.papers.tei import WORDS, parsed
 
 BODY = f"<text><body><div><head>Results</head><p>{WORDS}</p></div></body></text>"
 GROBID = """<sourceDesc><biblStruct><analytic>

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, sync_playwright
 
-from rag_assets_tests.end_to_end.world import World, made_once
+from rag_assets_testing.world import World, made_once
 from rag_assets_tests.server.browser.drawn_papers import (
     HERONS,
     KELP_SENTENCE,

@@ -6,7 +6,7 @@ from textwrap import wrap
 
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_assets_tests.parsing.pdf.samples import heading, lines, write_pdf
+from rag_assets_testing.papers.pdf import heading, lines, write_pdf
 
 HERON_QUESTION = "How much of their body mass did herons lose in the cold winter?"
 HERON_SENTENCE = "Herons lost 14 per cent of their body mass in the cold winter of 1996, more than in any other year."

@@ -16,6 +16,8 @@ from rag_assets_tests.server.browser.drawn_papers import (
 from rag_assets_tests.server.browser.steps import ask, open_page
 from rag_assets_tests.server.live import Live
 
+pytestmark = pytest.mark.whole
+
 
 def test_an_answer_quotes_a_paper_behind_each_sentence(page: Page, live_shelf: Live) -> None:
     """Without marks, page and evidence, a reader has to take the answer on trust."""

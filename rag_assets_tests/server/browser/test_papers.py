@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from rag_assets_tests.server.browser.drawn_papers import (
@@ -15,6 +16,8 @@ from rag_assets_tests.server.browser.drawn_papers import (
 )
 from rag_assets_tests.server.browser.steps import RUN_PATIENCE_MS, ask, open_page, show_first_source
 from rag_assets_tests.server.live import Live, served
+
+pytestmark = pytest.mark.whole
 
 
 def test_a_paper_that_was_added_can_be_asked_about_and_read(page: Page, own_shelf: Live, tmp_path: Path) -> None:

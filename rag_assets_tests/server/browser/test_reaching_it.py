@@ -3,10 +3,12 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_testing.world import World
 from rag_assets_tests.server.browser.drawn_papers import HERON_QUESTION, HERON_SENTENCE, KELP_QUESTION
 from rag_assets_tests.server.browser.steps import ask, open_page, show_first_source
 from rag_assets_tests.server.live import Live, served
+
+pytestmark = pytest.mark.whole
 
 TOKEN = "a-token-of-enough-characters"
 CONTRAST = """

@@ -4,9 +4,10 @@ import re
 from typing import NamedTuple
 
 import pypdfium2
+import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from rag_assets_tests.end_to_end.world import World
+from rag_assets_testing.world import World
 from rag_assets_tests.server.browser.drawn_papers import (
     HERON_PAGE,
     HERON_QUESTION,
@@ -17,6 +18,8 @@ from rag_assets_tests.server.browser.drawn_papers import (
 )
 from rag_assets_tests.server.browser.steps import ask, open_page, show_first_source
 from rag_assets_tests.server.live import Live
+
+pytestmark = pytest.mark.whole
 
 
 class Marking(NamedTuple):

@@ -34,8 +34,9 @@ class NumpyBert:
 
     def embed(self, text: str) -> Array:
         """Unit vector: the mean of the last layer over all tokens, special ones included."""
-        mean = self.hidden(text).mean(axis=0)
-        return mean / np.linalg.norm(mean)
+        mean: Array = self.hidden(text).mean(axis=0)
+        unit: Array = mean / np.linalg.norm(mean)
+        return unit
 
     def hidden(self, text: str) -> Array:
         """The last layer: a row for each token, special ones included."""
@@ -72,12 +73,14 @@ class NumpyBert:
         return mixed.swapaxes(0, 1).reshape(hidden.shape)
 
     def _dense(self, at: str, values: Array) -> Array:
-        return values @ self._weights[f"{at}.weight"].T + self._weights[f"{at}.bias"]
+        result: Array = values @ self._weights[f"{at}.weight"].T + self._weights[f"{at}.bias"]
+        return result
 
     def _norm(self, at: str, values: Array) -> Array:
         centred = values - values.mean(axis=-1, keepdims=True)
         scaled = centred / np.sqrt(values.var(axis=-1, keepdims=True) + 1e-12)
-        return scaled * self._weights[f"{at}.weight"] + self._weights[f"{at}.bias"]
+        result: Array = scaled * self._weights[f"{at}.weight"] + self._weights[f"{at}.bias"]
+        return result
 
 
 class NumpyReader(NumpyBert):

@@ -11,10 +11,10 @@ from rag_assets.parsing.markdown.document import parse_markdown
 from rag_assets.parsing.pdf.document import parse_pdf
 from rag_assets.parsing.text.document import parse_text
 from rag_assets.settings import ParsingSettings
-from rag_assets_tests.parsing.ade.files import parsed as parsed_ade
-from rag_assets_tests.parsing.ade.files import v1_chunk, v1_file
-from rag_assets_tests.parsing.docling.test_document import DoclingWriter
-from rag_assets_tests.parsing.pdf.samples import lines, prose, write_pdf
+from rag_assets_testing.papers.ade import parsed as parsed_ade
+from rag_assets_testing.papers.ade import v1_chunk, v1_file
+from rag_assets_testing.papers.docling import DoclingWriter
+from rag_assets_testing.papers.pdf import lines, prose, write_pdf
 
 Section = tuple[str, list[str]]
 """A heading and the lines below it."""

@@ -3,8 +3,8 @@
 import json
 from typing import assert_never
 
-from rag_assets_tests.wire.exchange import Response, WireProtocol, WireRequest
-from rag_assets_tests.wire.steps import (
+from rag_assets_testing.wire.exchange import Response, WireProtocol, WireRequest
+from rag_assets_testing.wire.steps import (
     Answer,
     BadKey,
     ContextTooLong,

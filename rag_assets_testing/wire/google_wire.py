@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from rag_assets_tests.wire.exchange import (
+from rag_assets_testing.wire.exchange import (
     RawRequest,
     Response,
     UnknownPath,
@@ -13,8 +13,8 @@ from rag_assets_tests.wire.exchange import (
     json_response,
     proxy_page,
 )
-from rag_assets_tests.wire.steps import Reply
-from rag_assets_tests.wire.vectors import text_vector
+from rag_assets_testing.wire.steps import Reply
+from rag_assets_testing.wire.vectors import text_vector
 
 PATH = re.compile(r"^/v1(?:beta)?/models/(?P<model>[^:/]+):(?P<method>generateContent|batchEmbedContents)$")
 FINISH = {"stop": "STOP", "length": "MAX_TOKENS", "filtered": "SAFETY"}

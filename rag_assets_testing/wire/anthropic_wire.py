@@ -1,13 +1,12 @@
 """Anthropic's Messages API: `/v1/messages`. It has no embeddings.
 
-Streamed too: pydantic-ai streams, unasked, whenever a request to Claude sets no `max_tokens`.
+Not streamed: pydantic-ai streams only where a request sets no `max_tokens`, and the project always sets it.
 """
 
-import json
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from rag_assets_tests.wire.exchange import (
+from rag_assets_testing.wire.exchange import (
     RawRequest,
     Response,
     UnknownPath,
@@ -17,7 +16,7 @@ from rag_assets_tests.wire.exchange import (
     json_response,
     proxy_page,
 )
-from rag_assets_tests.wire.steps import Reply
+from rag_assets_testing.wire.steps import Reply
 
 REQUEST_ID = {"request-id": "req_011CWireTest"}
 STOP_REASONS = {"stop": "end_turn", "length": "max_tokens", "filtered": "refusal"}
@@ -135,27 +134,7 @@ def _message(
             "service_tier": "standard",
         },
     }
-    return _streamed(body) if request.body.get("stream") else json_response(200, body, REQUEST_ID)
-
-
-def _streamed(message: Mapping[str, Any]) -> Response:
-    """The same message as server-sent events, each text in two deltas."""
-    events: list[dict[str, Any]] = [
-        {"type": "message_start", "message": {**message, "content": [], "stop_reason": None}},
-        {"type": "ping"},
-    ]
-    for index, block in enumerate(message["content"]):
-        events.append({"type": "content_block_start", "index": index, "content_block": {"type": "text", "text": ""}})
-        middle = len(block["text"]) // 2
-        for part in (block["text"][:middle], block["text"][middle:]):
-            delta = {"type": "text_delta", "text": part}
-            events.append({"type": "content_block_delta", "index": index, "delta": delta})
-        events.append({"type": "content_block_stop", "index": index})
-    end = {"stop_reason": message["stop_reason"], "stop_sequence": None}
-    usage = {"output_tokens": message["usage"]["output_tokens"]}
-    events += [{"type": "message_delta", "delta": end, "usage": usage}, {"type": "message_stop"}]
-    body = "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
-    return Response(200, body.encode(), {"content-type": "text/event-stream; charset=utf-8", **REQUEST_ID})
+    return json_response(200, body, REQUEST_ID)
 
 
 def _error(code: int, kind: str, message: str, headers: Mapping[str, str] | None = None) -> Response:

@@ -24,8 +24,8 @@ from rag_assets.parsing.promises import pages_outside
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.settings import ChunkingSettings, EmbeddingSettings, ParsingSettings, PassageSettings
 from rag_assets.text.tokens import TokenCounter, token_counter
-from rag_assets_tests.fuzzing.mutations import legal, mutated
-from rag_assets_tests.fuzzing.texts import random_text
+from rag_assets_testing.fuzzing.mutations import legal, mutated
+from rag_assets_testing.fuzzing.texts import random_text
 
 PARSED, QUARANTINED = "parsed", "quarantined"
 _SHARE_OF_RANDOM_TEXT = 0.25

@@ -7,10 +7,10 @@ from typing import Any
 
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_assets_tests.parsing.ade.files import V2Writer, legacy_file, v1_cell, v1_chunk, v1_file
-from rag_assets_tests.parsing.docling.test_document import DoclingWriter, cell, prov
-from rag_assets_tests.parsing.pdf.samples import heading, lines, prose, write_pdf
-from rag_assets_tests.parsing.tei.documents import SURFACES, WORDS, tei
+from rag_assets_testing.papers.ade import V2Writer, legacy_file, v1_cell, v1_chunk, v1_file
+from rag_assets_testing.papers.docling import DoclingWriter, cell, prov
+from rag_assets_testing.papers.pdf import heading, lines, prose, write_pdf
+from rag_assets_testing.papers.tei import SURFACES, WORDS, tei
 
 _TABLE = [["Drug", "Dose (mg)", "Response (%)"], ["BX-11", "20", "38"], ["BX-12", "40", "<0.05"]]
 _SCRIPTS = "Железо убывает зимой. 鉄は冬に減る。 الحديد يقل في الشتاء. लोहा घटता है। เหล็กลดลง e\u0301 \U0001f411."

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets_tests.wire.server import PROTOCOLS, WireServer
+from rag_assets_testing.wire.server import PROTOCOLS, WireServer
 
 ALSO_READ = ("GEMINI_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE", "ANTHROPIC_AUTH_TOKEN")
 """Variables that would lead an SDK elsewhere, or make it warn of two keys."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from rag_assets_tests.wire.steps import Reply
+from rag_assets_testing.wire.steps import Reply
 
 
 @dataclass(frozen=True)

@@ -82,12 +82,13 @@ class World:
         lines = "".join(json.dumps(question) + "\n" for question in questions)
         (self.paths.questions / "smoke.jsonl").write_text(lines, "utf-8")
 
-    def run(self, **settings: Any) -> Outcome:
-        """Everything, with these settings for this run."""
+    def run(self, *assets: str, **settings: Any) -> Outcome:
+        """These assets, or everything where none is named, with these settings for this run."""
         definitions = build_defs(overrides={"data_dir": str(self.paths.data), **TOKENIZER, **FLOORS_OFF, **settings})
         result = definitions.resolve_job_def("everything").execute_in_process(
             instance=self.instance,
             raise_on_error=False,
+            asset_selection=[dg.AssetKey(asset) for asset in assets] or None,
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
         )
         return _outcome(result)

@@ -9,7 +9,7 @@ from typing import Any
 
 from lxml import etree
 
-from rag_assets_tests.fuzzing.texts import random_text
+from rag_assets_testing.fuzzing.texts import random_text
 
 _NUMBERS = (0, -1, 1, 2, 9, 117, 2**15, 2**31 - 1, 2**31, 2**32, 2**63, -(2**63), 10**30, 0.5, -0.0, 1e-9, 1e308)
 _VALUES: tuple[Any, ...] = (None, True, "", " ", [], {}, "0", "nan", *_NUMBERS)

@@ -5,7 +5,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from rag_assets_tests.wire.exchange import (
+from rag_assets_testing.wire.exchange import (
     RawRequest,
     Response,
     UnknownPath,
@@ -15,8 +15,8 @@ from rag_assets_tests.wire.exchange import (
     json_response,
     proxy_page,
 )
-from rag_assets_tests.wire.steps import Reply
-from rag_assets_tests.wire.vectors import n_words, text_vector
+from rag_assets_testing.wire.steps import Reply
+from rag_assets_testing.wire.vectors import n_words, text_vector
 
 CREATED_S = 1_760_000_000
 REQUEST_ID = {"x-request-id": "req_wire_test"}

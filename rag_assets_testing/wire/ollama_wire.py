@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Literal
 
-from rag_assets_tests.wire.exchange import RawRequest, Response, UnknownField, WireRequest, json_response, proxy_page
-from rag_assets_tests.wire.openai_wire import FINISH, choice, completion, embeddings, read_openai
-from rag_assets_tests.wire.steps import Reply
-from rag_assets_tests.wire.vectors import n_words
+from rag_assets_testing.wire.exchange import RawRequest, Response, UnknownField, WireRequest, json_response, proxy_page
+from rag_assets_testing.wire.openai_wire import FINISH, choice, completion, embeddings, read_openai
+from rag_assets_testing.wire.steps import Reply
+from rag_assets_testing.wire.vectors import n_words
 
 N_DIMENSIONS = 768
 MAX_TOKENS_PER_TEXT = 2048

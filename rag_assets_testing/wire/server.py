@@ -15,14 +15,14 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Literal, Self
 
-from rag_assets_tests.wire.anthropic_wire import AnthropicWire
-from rag_assets_tests.wire.exchange import RawRequest, Response, UnknownPath, WireProtocol, WireRequest
-from rag_assets_tests.wire.google_wire import GoogleWire
-from rag_assets_tests.wire.ollama_wire import OllamaWire
-from rag_assets_tests.wire.openai_wire import OpenAIWire
-from rag_assets_tests.wire.quoting_model import all_supported, is_judging
-from rag_assets_tests.wire.steps import Answer, Compressed, CutOff, Drop, Garbage, Slow, Step, Vectors
-from rag_assets_tests.wire.wording import worded
+from rag_assets_testing.wire.anthropic_wire import AnthropicWire
+from rag_assets_testing.wire.exchange import RawRequest, Response, UnknownPath, WireProtocol, WireRequest
+from rag_assets_testing.wire.google_wire import GoogleWire
+from rag_assets_testing.wire.ollama_wire import OllamaWire
+from rag_assets_testing.wire.openai_wire import OpenAIWire
+from rag_assets_testing.wire.quoting_model import all_supported, is_judging
+from rag_assets_testing.wire.steps import Answer, Compressed, CutOff, Drop, Garbage, Slow, Step, Vectors
+from rag_assets_testing.wire.wording import worded
 
 ProtocolName = Literal["google", "anthropic", "openai", "ollama"]
 PROTOCOLS: dict[ProtocolName, WireProtocol] = {

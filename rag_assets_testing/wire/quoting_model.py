@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from rag_assets.text.sentences import sentence_spans
-from rag_assets_tests.wire.exchange import WireRequest
-from rag_assets_tests.wire.steps import Reply
+from rag_assets_testing.wire.exchange import WireRequest
+from rag_assets_testing.wire.steps import Reply
 
 _SOURCE = re.compile(r"^Source (\d+) \(([^\n]*)\)\n<<<(\w+)\n(.*?)\n\3>>>$", re.DOTALL | re.MULTILINE)
 _TAG = re.compile(r"</?AI_GENERATED>\n?")

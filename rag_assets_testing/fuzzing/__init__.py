@@ -1,0 +1,1 @@
+"""Mutated and random papers through parser, chunker and passages."""

@@ -1,0 +1,1 @@
+"""Papers of each format, written for tests and benchmarks."""
