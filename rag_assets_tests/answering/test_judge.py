@@ -23,6 +23,7 @@ from rag_assets_testing.wire import BadKey, Reply, Status, Step, WireServer, use
 from rag_assets_testing.wire.quoting_model import verdicts
 from rag_assets_tests.answering.builders import WordEncoder
 from rag_assets_tests.hosted.models import HURRIED
+from rag_assets_tests.kept_entries import damage
 
 
 def claims(*stated: tuple[str, str]) -> VerifiedClaims:
@@ -154,16 +155,12 @@ def test_an_odd_verdict_is_no_verdict(
         assert [support.judged for support in judge.scores(CLAIMS, "Q?").supports] == expected
 
 
-@pytest.mark.parametrize("damage", [lambda path: path.write_text("{"), lambda path: path.unlink()])
-def test_a_damaged_verdict_is_asked_for_again(
-    damage: Callable[[Path], object], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_verdict_is_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A power cut must not silence the judge for ever."""
     with WireServer("google", scripts_judge=True) as server, judging(server, tmp_path, monkeypatch) as judge:
         server.answer_by(lambda _request: verdicts((1, "supported"), (2, "partly")))
         judge.scores(CLAIMS, "Q?")
-        [path] = tmp_path.glob("*.json")
-        damage(path)
+        assert damage(tmp_path / "kept.sqlite3", "verdicts")
 
         assert [support.judged for support in judge.scores(CLAIMS, "Q?").supports] == [1.0, 0.5]
 
@@ -183,7 +180,8 @@ def test_an_odd_verdict_is_not_asked_for_again(tmp_path: Path, monkeypatch: pyte
 
         first, second = judge.scores(CLAIMS, "Q?"), judge.scores(CLAIMS, "Q?")
 
-    assert first.unjudged == second.unjudged == f"Its reply held no verdict. Delete {tmp_path} to ask it again."
+    kept = tmp_path / "kept.sqlite3"
+    assert first.unjudged == second.unjudged == f"Its reply held no verdict. Delete {kept} to ask it again."
     assert len(server.requests) == 2, "the verdict and its repair"
 
 

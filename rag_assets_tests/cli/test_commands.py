@@ -353,7 +353,7 @@ def test_questions_of_another_file_are_answered_beside_the_published_answers(rag
 
     The brackets in this one must not be taken for colours of the terminal.
     """
-    mine = rag_assets.root / "mine.jsonl"
+    mine = rag_assets.data / "questions" / "mine.jsonl"
     mine.write_text('{"id": "m[/b]1", "question": "Where does [bold] basalt take up water?"}\n')
     published = (rag_assets.data / "output" / "qa.jsonl").read_bytes()
 

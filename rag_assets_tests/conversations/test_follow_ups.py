@@ -3,7 +3,7 @@
 import pytest
 
 from rag_assets.conversations import Rewritten, Turn, standalone
-from rag_assets.questions import question_parts
+from rag_assets import questions
 from rag_assets_tests.conversations.follow_ups import FollowUp, follow_ups
 
 PAIRS = follow_ups()
@@ -50,7 +50,7 @@ def test_the_reading_is_told_and_is_one_question() -> None:
         is_rewritten=True,
         reason="Asked together with the question before it, which stands in brackets.",
     )
-    assert len(question_parts(read.question)) == 1
+    assert len(questions.read(read.question).parts) == 1
 
 
 def test_a_second_follow_up_keeps_the_topic_of_the_first() -> None:

@@ -143,7 +143,7 @@ def test_text_stands_in_for_a_tei_that_cannot_be_used_and_the_row_says_so(corpus
     ("read", "second"),
     [
         ("case.MD", "case.md"),
-        ("x.md", "x.markdown"),
+        ("x.markdown", "x.md"),
         (unicodedata.normalize("NFD", "Größe.txt"), unicodedata.normalize("NFC", "Größe.txt")),
         ("x.pdf", "x.txt"),
     ],

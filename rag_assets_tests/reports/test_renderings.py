@@ -66,7 +66,7 @@ def answer(question_id: str, question: str, *claims: Claim, unanswered: tuple[st
 
 @pytest.fixture
 def report() -> Report:
-    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _question, _k: [])
+    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _question, _k: [], {})
     fell = Claim(EVIL, (citation("iron", 0, EVIL),))
     sample = Claim("Forty took part.", (citation("iron", 200, "Forty took part."),))
     answers = [
@@ -136,7 +136,7 @@ def test_the_word_file_holds_text_table_gaps_and_evidence(report: Report) -> Non
 
 def test_what_a_column_lacks_of_several_papers_is_one_gap() -> None:
     """Thirty lines that differ in a name hide the two that matter."""
-    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _question, _k: [])
+    plan = plan_report(parse_template(TEMPLATE, Path("iron.md")), lambda _question, _k: [], {})
 
     (gap,) = assembled(plan, [], {}, {}).sections[1].gaps
 

@@ -11,7 +11,7 @@ from rag_assets.text.terms import QUESTION_WORDS
 
 PLANNER_VERSION = 10
 """Raise it when the code makes other plans of the same replies, or the rules others of the same question."""
-_STEM_CHARS, _LEAST_MEANINGFUL = 5, 5
+_STEM_CHARS, _LEAST_MEANINGFUL = 5, 4
 _ASKS = (
     r"(?:(?:at|between|by|for|from|in|into|of|on|to|under|with) )?(?:how|what|when|where|which|who|whom|whose|why)\b"
 )
