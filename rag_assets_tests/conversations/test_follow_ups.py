@@ -2,8 +2,8 @@
 
 import pytest
 
-from rag_assets.conversations import Rewritten, Turn, standalone
 from rag_assets import questions
+from rag_assets.conversations import Rewritten, Turn, standalone
 from rag_assets_tests.conversations.follow_ups import FollowUp, follow_ups
 
 PAIRS = follow_ups()
