@@ -22,14 +22,14 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from rag_assets.answering.citations.verification import Outcome, verify
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.chunking.chunker import chunk_paper
-from rag_assets.domain import FULL_SUPPORT_FROM, HALF_SUPPORT_FROM, Chunk
-from rag_assets.parsing.files.raw import RawFile
+from rag_assets.answering.verify.verification import Outcome, verify
+from rag_assets.core.domain import FULL_SUPPORT_FROM, HALF_SUPPORT_FROM, Chunk
+from rag_assets.core.settings import Settings
+from rag_assets.core.text.tokens import token_counter
+from rag_assets.corpus.chunking.chunker import chunk_paper
 from rag_assets.parsing.registry import parser_of, sniff, stem_of
-from rag_assets.settings import Settings
-from rag_assets.text.tokens import token_counter
+from rag_assets.parsing.shared.files.raw import RawFile
 
 SET = Path(__file__).with_name("claims.jsonl")
 SUPPORT = {"supported": 1.0, "partly": 0.5, "unsupported": 0.0}

@@ -22,12 +22,12 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from rag_assets.indexing.manifest import read_manifest
-from rag_assets.indexing.tantivy_index import TantivyIndex
+from rag_assets.search.indexing.manifest import read_manifest
+from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets_testing.wire import WireServer
 
 MODEL = "ollama:nomic-embed-text"
-RUN = "from rag_assets.cli import app; app(prog_name='rag-assets')"
+RUN = "from rag_assets.faces.cli import app; app(prog_name='rag-assets')"
 N_SECTIONS, N_SENTENCES, N_WORDS = 8, 20, 16
 
 

@@ -24,9 +24,9 @@ from pathlib import Path
 
 from benchmarks.query_steps import timed_steps
 from benchmarks.synthetic_papers import make_corpus
+from rag_assets.core.settings import load_settings
+from rag_assets.core.table_files import read_columns
 from rag_assets.engine import Engine, open_engine
-from rag_assets.settings import load_settings
-from rag_assets.table_files import read_columns
 
 DEMO = Path(__file__).parents[1] / "data"
 ASKERS = (1, 8)
@@ -61,7 +61,7 @@ def main() -> None:
         print(f"| {row} |" + "".join(f" {figures[data][row]} |" for data in names))
 
 
-COMMAND = [sys.executable, "-c", "from rag_assets.cli import app; app()"]
+COMMAND = [sys.executable, "-c", "from rag_assets.faces.cli import app; app()"]
 
 
 def in_own_process(data: Path, n_questions: int) -> dict[str, str]:

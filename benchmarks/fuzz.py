@@ -17,11 +17,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
-from rag_assets.errors import UnreadableDocument
+from rag_assets.core.errors import UnreadableDocument
+from rag_assets.core.settings import ParseLimits
 from rag_assets.parsing.registry import sniff
 from rag_assets.parsing.worker_process import Failure
 from rag_assets.parsing.workers import run_limited
-from rag_assets.settings import ParseLimits
 from rag_assets_testing.fuzzing.cases import PARSED, QUARANTINED, Case, Ending, run_case
 from rag_assets_testing.fuzzing.samples import write_samples
 

@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from rag_assets.text.tokens import token_counter
+from rag_assets.core.text.tokens import token_counter
 from rag_assets_testing.wire import Reply, Slow, WireServer, use_wire_environment
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import quoting_model

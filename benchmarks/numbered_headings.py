@@ -14,12 +14,12 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from rag_assets.domain import BlockKind, Document
-from rag_assets.errors import RagAssetsError
-from rag_assets.parsing.files.raw import RawFile
-from rag_assets.parsing.tei.document import parse_tei
-from rag_assets.settings import ParsingSettings
-from rag_assets.text.heading_numbers import heading_number
+from rag_assets.core.domain import BlockKind, Document
+from rag_assets.core.errors import RagAssetsError
+from rag_assets.core.settings import ParsingSettings
+from rag_assets.core.text.heading_numbers import heading_number
+from rag_assets.parsing.formats.tei.document import parse_tei
+from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets_testing.papers.outlines import ade_of, from_text, markdown_of
 
 _MIN_HEADINGS = 3

@@ -10,13 +10,13 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from rag_assets.embedding.token_vectors import LocalTokenEncoder
 from rag_assets.engine.kept_vectors import KeptVectors
-from rag_assets.indexing.exact_vectors import ExactVectors
-from rag_assets.indexing.tantivy_index import TantivyIndex
-from rag_assets.reranking import SkippingReranker
-from rag_assets.retrieval import candidates, search
-from rag_assets.retrieval.library import Library
+from rag_assets.search.embedding.token_vectors import LocalTokenEncoder
+from rag_assets.search.indexing.exact_vectors import ExactVectors
+from rag_assets.search.indexing.tantivy_index import TantivyIndex
+from rag_assets.search.reranking import SkippingReranker
+from rag_assets.search.retrieval import candidates, search
+from rag_assets.search.retrieval.library import Library
 
 STEPS: dict[str, tuple[Any, str]] = {
     "embed the question": (KeptVectors, "embed_query"),

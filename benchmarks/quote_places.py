@@ -19,14 +19,14 @@ from pathlib import Path
 
 from rapidfuzz import fuzz
 
-from rag_assets.domain import Chunk, UnitKind
-from rag_assets.reading.papers import Papers
-from rag_assets.reading.pdf_files import PdfFiles
-from rag_assets.reading.pdf_workers import PdfWorkers
-from rag_assets.reading.places import PagePlace, Places, wordings
-from rag_assets.settings import Settings
-from rag_assets.table_files import required_table
-from rag_assets.tables import chunks_from
+from rag_assets.core.domain import Chunk, UnitKind
+from rag_assets.core.settings import Settings
+from rag_assets.core.table_files import required_table
+from rag_assets.core.tables import chunks_from
+from rag_assets.library.reading.papers import Papers
+from rag_assets.library.reading.pdf_files import PdfFiles
+from rag_assets.library.reading.pdf_workers import PdfWorkers
+from rag_assets.library.reading.places import PagePlace, Places, wordings
 from rag_assets_testing.reading_back import letters, words_under
 
 SEED = 13

@@ -15,12 +15,12 @@ from pathlib import Path
 from statistics import median, quantiles
 
 from benchmarks.verifier_cases import KINDS, Case, Corpus, cases_of, moved
+from rag_assets.core.settings import Settings
+from rag_assets.core.table_files import required_table
+from rag_assets.core.tables import chunks_from
 from rag_assets.engine import open_engine
-from rag_assets.reading.quotes import Verdict
-from rag_assets.reading.reader import Reader
-from rag_assets.settings import Settings
-from rag_assets.table_files import required_table
-from rag_assets.tables import chunks_from
+from rag_assets.library.reading.quotes import Verdict
+from rag_assets.library.reading.reader import Reader
 
 N_SHOWN, SHOWN_CHARS = 8, 160
 

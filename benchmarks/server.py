@@ -220,7 +220,7 @@ def faults_of(results: Sequence[Asked]) -> str:
 
 
 def _command(name: str, data: Path) -> list[str]:
-    program = "from rag_assets.cli import app; app(prog_name='rag-assets')"
+    program = "from rag_assets.faces.cli import app; app(prog_name='rag-assets')"
     return [sys.executable, "-c", program, name, "--data", str(data)]
 
 

@@ -14,22 +14,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from tokenizers import Tokenizer
 
-from rag_assets.domain import Box, Chunk, ChunkUnit, Passage, Span, UnitKind
-from rag_assets.embedding import embedder_facts, open_token_encoder
-from rag_assets.embedding.token_codes import DIMENSION, N_BYTES, TokenCodes
-from rag_assets.embedding.token_store import StoredTokens, TokenStore, text_key
-from rag_assets.incremental import fingerprint
-from rag_assets.indexing.builder import update_index
-from rag_assets.indexing.exact_vectors import write_vectors
-from rag_assets.indexing.manifest import write_manifest
-from rag_assets.indexing.protocols import IndexManifest, IndexRow
-from rag_assets.indexing.rows import index_rows
-from rag_assets.indexing.stores import vector_index, word_index
-from rag_assets.profiles.profile import profile_of
-from rag_assets.settings import load_settings
-from rag_assets.table_files import write_table
-from rag_assets.tables import CHUNKS, PASSAGES, PROFILES, chunk_row, passage_row, to_table
-from rag_assets.text.tokens import packaged_model_folder
+from rag_assets.core.domain import Box, Chunk, ChunkUnit, Passage, Span, UnitKind
+from rag_assets.core.incremental import fingerprint
+from rag_assets.core.settings import load_settings
+from rag_assets.core.table_files import write_table
+from rag_assets.core.tables import CHUNKS, PASSAGES, PROFILES, chunk_row, passage_row, to_table
+from rag_assets.core.text.tokens import packaged_model_folder
+from rag_assets.corpus.profiles.profile import profile_of
+from rag_assets.search.embedding import embedder_facts, open_token_encoder
+from rag_assets.search.embedding.token_codes import DIMENSION, N_BYTES, TokenCodes
+from rag_assets.search.embedding.token_store import StoredTokens, TokenStore, text_key
+from rag_assets.search.indexing.builder import update_index
+from rag_assets.search.indexing.exact_vectors import write_vectors
+from rag_assets.search.indexing.manifest import write_manifest
+from rag_assets.search.indexing.protocols import IndexManifest, IndexRow
+from rag_assets.search.indexing.rows import index_rows
+from rag_assets.search.indexing.stores import vector_index, word_index
 
 WORDS_PER_SENTENCE, SENTENCES_PER_PASSAGE, PASSAGES_PER_CHUNK, CHUNKS_PER_PAPER = 18, 8, 5, 16
 SENTENCES_PER_PAPER = SENTENCES_PER_PASSAGE * PASSAGES_PER_CHUNK * CHUNKS_PER_PAPER

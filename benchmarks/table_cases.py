@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from rag_assets.domain import Block, Chunk
+from rag_assets.core.domain import Block, Chunk
 
 SEED = 22
 MOST_NAME_CHARS = 90

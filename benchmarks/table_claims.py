@@ -15,14 +15,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from benchmarks.table_cases import KINDS, Case, cases_of, grid_of
-from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.chunking.chunker import chunk_paper
-from rag_assets.errors import RagAssetsError
-from rag_assets.parsing.files.raw import RawFile
+from rag_assets.answering.verify.verification import verify
+from rag_assets.core.errors import RagAssetsError
+from rag_assets.core.settings import Settings
+from rag_assets.core.text.tokens import token_counter
+from rag_assets.corpus.chunking.chunker import chunk_paper
 from rag_assets.parsing.registry import parser_of, sniff, stem_of
-from rag_assets.settings import Settings
-from rag_assets.text.tokens import token_counter
+from rag_assets.parsing.shared.files.raw import RawFile
 
 PARTS = ("tuned on", "held out")
 

@@ -31,11 +31,11 @@ import pytest
 from benchmarks.quality.statistics import difference, estimate
 from rag_assets.answering.drafts import INSUFFICIENT
 from rag_assets.answering.trace import AnswerTrace
-from rag_assets.domain import Claim
+from rag_assets.core.domain import Claim
+from rag_assets.core.settings import load_settings
+from rag_assets.core.text.sentences import sentence_spans
+from rag_assets.core.text.tokens import token_counter
 from rag_assets.engine import Engine, open_engine
-from rag_assets.settings import load_settings
-from rag_assets.text.sentences import sentence_spans
-from rag_assets.text.tokens import token_counter
 from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import Prompt, reply

@@ -5,7 +5,7 @@
 The demo corpus is copied and materialized once. Then fresh processes alternate: the job `everything` over the
 unchanged copy, and the same assets, dependencies and checks with empty bodies, both with either executor. Correctness
 comes first: a run that fails, or an "unchanged" run that changes a byte, gets no time. Seconds are those of the whole
-process, imports included. Last, the import of `rag_assets.definitions` beside that of `dagster` alone.
+process, imports included. Last, the import of `rag_assets.pipeline.definitions` beside that of `dagster` alone.
 """
 
 import argparse
@@ -62,10 +62,10 @@ OURS, EMPTY = "everything, unchanged", "empty bodies"
 
 def everything() -> dg.JobDefinition:
     """The project's job with the executor of this process."""
-    from rag_assets.assets.automation import EVERYTHING, everything_job
-    from rag_assets.assets.resources import run_engine, run_models, run_settings
-    from rag_assets.definitions import ASSETS
-    from rag_assets.settings import load_settings
+    from rag_assets.core.settings import load_settings
+    from rag_assets.pipeline.assets.automation import EVERYTHING, everything_job
+    from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings
+    from rag_assets.pipeline.definitions import ASSETS
 
     definitions = dg.Definitions(
         assets=ASSETS,
@@ -111,7 +111,7 @@ JOBS = {OURS: everything, EMPTY: empty_bodies}
 
 def project_graph() -> dict[str, dict[str, list[str]]]:
     """Names, dependencies and checks of the project's assets."""
-    from rag_assets.definitions import build_defs
+    from rag_assets.pipeline.definitions import build_defs
 
     graph = build_defs().resolve_asset_graph()
     made = graph.materializable_asset_keys
@@ -185,7 +185,7 @@ def run_costs(contenders: Sequence[Contender], root: Path, n_rounds: int) -> dic
 
 
 def import_costs(n_rounds: int) -> dict[str, list[Cost]]:
-    modules = ("rag_assets.definitions", "dagster")
+    modules = ("rag_assets.pipeline.definitions", "dagster")
     costs: dict[str, list[Cost]] = {module: [] for module in modules}
     for counts in [False, *[True] * n_rounds]:  # the first round fills the caches of the file system
         for module in modules:

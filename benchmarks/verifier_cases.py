@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from rag_assets.domain import Chunk
-from rag_assets.text.sentences import sentence_spans
+from rag_assets.core.domain import Chunk
+from rag_assets.core.text.sentences import sentence_spans
 
 SEED = 20
 TRIES_A_CASE = 60

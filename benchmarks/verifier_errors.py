@@ -23,18 +23,18 @@ from pathlib import Path
 from rapidfuzz import fuzz
 
 from benchmarks.verifier_cases import KINDS, SEED, Case, Corpus, cases_of
-from rag_assets.answering.citations.fuzzy_match import Words, align_tidied
-from rag_assets.answering.citations.quote_search import find_quote
-from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
-from rag_assets.chunking.chunker import chunk_paper
-from rag_assets.domain import Chunk, Document, Verification
-from rag_assets.errors import RagAssetsError
-from rag_assets.parsing.files.raw import RawFile
+from rag_assets.answering.verify.fuzzy_match import Words, align_tidied
+from rag_assets.answering.verify.quote_search import find_quote
+from rag_assets.answering.verify.verification import verify
+from rag_assets.core.domain import Chunk, Document, Verification
+from rag_assets.core.errors import RagAssetsError
+from rag_assets.core.settings import Settings
+from rag_assets.core.text.tokens import token_counter
+from rag_assets.corpus.chunking.chunker import chunk_paper
+from rag_assets.parsing.formats.text.document import parse_text
 from rag_assets.parsing.registry import parser_of, sniff, stem_of
-from rag_assets.parsing.text.document import parse_text
-from rag_assets.settings import Settings
-from rag_assets.text.tokens import token_counter
+from rag_assets.parsing.shared.files.raw import RawFile
 
 DEMO = Path(__file__).parent.parent / "data" / "papers"
 THRESHOLDS = (75, 80, 85, 90, 95)

@@ -7,16 +7,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rag_assets.core.settings import Settings, load_settings
     from rag_assets.engine import Engine, open_engine
-    from rag_assets.settings import Settings, load_settings
 
 __all__ = ["Engine", "Settings", "load_settings", "open_engine"]
 
 _MODULES = {
     "Engine": "rag_assets.engine",
     "open_engine": "rag_assets.engine",
-    "Settings": "rag_assets.settings",
-    "load_settings": "rag_assets.settings",
+    "Settings": "rag_assets.core.settings",
+    "load_settings": "rag_assets.core.settings",
 }
 
 if not TYPE_CHECKING:  # a type checker would take any name for one of this module

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 
-from rag_assets.text.tokens import packaged_model_folder
+from rag_assets.core.text.tokens import packaged_model_folder
 
 N_LAYERS, N_HEADS, MAX_TOKENS = 6, 12, 256
 Array = NDArray[np.float64]

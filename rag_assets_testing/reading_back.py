@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pypdfium2 import PdfDocument, PdfPage, PdfTextPage, raw
 
-from rag_assets.domain import Box
+from rag_assets.core.domain import Box
 
 _UNITS = 100_000
 """A page is taken to be drawn that many pixels wide and high, so that a pixel is next to nothing."""

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from filelock import FileLock
 
-from rag_assets.definitions import build_defs
-from rag_assets.settings import Paths
+from rag_assets.core.settings import Paths
+from rag_assets.pipeline.definitions import build_defs
 
 _TEI = """<?xml version="1.0" encoding="UTF-8"?>
 <TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader><fileDesc><titleStmt><title>{title}</title></titleStmt>

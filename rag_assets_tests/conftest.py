@@ -10,9 +10,9 @@ import pytest
 from filelock import FileLock
 
 from rag_assets.answering.drafts import PrecededText
-from rag_assets.embedding import open_embedder
-from rag_assets.reranking import TrainedReader
-from rag_assets.settings import EmbeddingSettings
+from rag_assets.core.settings import EmbeddingSettings
+from rag_assets.search.embedding import open_embedder
+from rag_assets.search.reranking import TrainedReader
 
 _OBJECTS_BETWEEN_COLLECTIONS = 50_000
 

@@ -11,10 +11,10 @@ from pathlib import Path
 from lxml import etree
 from playwright.sync_api import sync_playwright
 
-from rag_assets.domain import Block, BlockKind, Document, Zone
-from rag_assets.parsing.files.raw import RawFile
-from rag_assets.parsing.tei.document import parse_tei
-from rag_assets.settings import ParsingSettings
+from rag_assets.core.domain import Block, BlockKind, Document, Zone
+from rag_assets.core.settings import ParsingSettings
+from rag_assets.parsing.formats.tei.document import parse_tei
+from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets_tests.demo_papers import FOLDER
 
 WITH_PDF = {

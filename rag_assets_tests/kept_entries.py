@@ -1,10 +1,10 @@
-"""What the file of `rag_assets.kept` holds, and damage to it."""
+"""What the file of `rag_assets.core.kept` holds, and damage to it."""
 
 import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-from rag_assets.kept import Kept, KeptFile
+from rag_assets.core.kept import Kept, KeptFile
 
 A_DAY_S = 86_400.0
 

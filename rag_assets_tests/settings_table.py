@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pydantic.fields import FieldInfo
 
-from rag_assets.settings import Settings, StageSettings
+from rag_assets.core.settings import Settings, StageSettings
 
 SETTINGS_PAGE = Path(__file__).resolve().parents[1] / "docs" / "settings.md"
 _PLACE = re.compile(r"(<!-- settings: .*? -->\n).*?(<!-- end of settings -->)", re.DOTALL)

@@ -11,8 +11,8 @@ import pytest
 import yaml
 from typer.main import get_command
 
-from rag_assets.cli import app
-from rag_assets_tests.server.live import served
+from rag_assets.faces.cli import app
+from rag_assets_tests.faces.server.live import served
 
 PROJECT = Path(__file__).parents[1]
 DOCKERFILE = re.sub(r"\\\n\s*", "", (PROJECT / "Dockerfile").read_text("utf-8"))

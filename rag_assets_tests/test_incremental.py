@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from rag_assets.incremental import (
+from rag_assets.core.incremental import (
     LOCK_NAME,
     data_version,
     fingerprint,

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.checksums import sealed
-from rag_assets.kept import Kept, KeptFile
+from rag_assets.core.checksums import sealed
+from rag_assets.core.kept import Kept, KeptFile
 from rag_assets_tests.kept_entries import age, contents, damage
 
 KB = 1000
 WRITER = """
 import sys
 from pathlib import Path
-from rag_assets.kept import KeptFile
+from rag_assets.core.kept import KeptFile
 kept = KeptFile(Path(sys.argv[1])).replies("numbers", int)
 for number in range(25):
     kept.put(f"{sys.argv[2]}-{number}", number)

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.errors import InvalidQuestions, MissingInput
-from rag_assets.question_sets import configured_questions, configured_set, question_set
-from rag_assets.settings import Settings, load_settings
+from rag_assets.core.errors import InvalidQuestions, MissingInput
+from rag_assets.core.settings import Settings, load_settings
+from rag_assets.questions.sets import configured_questions, configured_set, question_set
 
 LINE = '{"id": "q", "question": "Why?"}\n'
 

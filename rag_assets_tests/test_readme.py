@@ -7,7 +7,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from rag_assets.cli import app
+from rag_assets.faces.cli import app
 from rag_assets_tests.settings_table import SETTINGS_PAGE, with_table
 
 PROJECT = SETTINGS_PAGE.parents[1]

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.errors import InvalidSettings
-from rag_assets.settings import (
+from rag_assets.core.errors import InvalidSettings
+from rag_assets.core.settings import (
     AnsweringSettings,
     ChunkingSettings,
     JudgeSettings,

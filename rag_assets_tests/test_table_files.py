@@ -8,15 +8,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rag_assets.errors import MissingInput
-from rag_assets.table_files import (
+from rag_assets.core.errors import MissingInput
+from rag_assets.core.table_files import (
     published_or_empty,
     read_columns,
     read_provenance,
     required_table,
     write_table,
 )
-from rag_assets.tables import PASSAGES, schema_problems, to_table
+from rag_assets.core.tables import PASSAGES, schema_problems, to_table
 
 ROWS = to_table(
     [{"passage_id": "a#0", "chunk_id": "a", "paper_id": "p", "text": "Iron fell.", "n_tokens": 5}], PASSAGES

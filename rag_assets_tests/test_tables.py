@@ -5,8 +5,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from rag_assets.table_files import published_or_empty, write_table
-from rag_assets.tables import BLOCKS, CHUNKS, PARSED_INDEX, PASSAGES, description_of
+from rag_assets.core.table_files import published_or_empty, write_table
+from rag_assets.core.tables import BLOCKS, CHUNKS, PARSED_INDEX, PASSAGES, description_of
 
 
 @pytest.mark.parametrize("schema", [PARSED_INDEX, BLOCKS, CHUNKS, PASSAGES])

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from benchmarks.quality.measures import DEPTH, Found, SaidSentence, retrieval_measures, sentence_measures
 from benchmarks.quality.questions import AskedQuestion
 from benchmarks.quality.runs import Row
-from rag_assets.domain import Claim, Context, Hit
+from rag_assets.core.domain import Claim, Context, Hit
 from rag_assets.engine import Engine
 
 BUDGETS = (1000, 3000, 6000)

@@ -17,14 +17,14 @@ from pathlib import Path
 
 import rag_assets
 from benchmarks.quality.questions import QuestionSet
-from rag_assets.cli.options import overrides_of
-from rag_assets.settings import Settings, load_settings
+from rag_assets.core.settings import Settings, load_settings
+from rag_assets.faces.cli.options import overrides_of
 
 FIXED = ("chunking.tokenizer=wordpiece",)
 """The same tokens everywhere: which tokenizer `auto` takes depends on the network."""
 STAMP = "built.json"
 """Says with which settings and code a folder was built."""
-COMMAND = (sys.executable, "-c", "from rag_assets.cli import app; app()")
+COMMAND = (sys.executable, "-c", "from rag_assets.faces.cli import app; app()")
 _OF_NO_INDEX = {
     "data_dir", "questions", "answering", "evaluation", "automation", "model_access", "execution",
 }  # fmt: skip

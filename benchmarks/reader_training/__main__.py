@@ -30,11 +30,11 @@ from benchmarks.reader_training.measures import candidates_of, measured
 from benchmarks.reader_training.nearness import NearLines
 from benchmarks.reader_training.questions import Question, read_questions
 from benchmarks.reader_training.weights_file import write_weights
-from rag_assets.embedding import Embedder, open_embedder
-from rag_assets.errors import RagAssetsError
-from rag_assets.settings import EmbeddingSettings, Settings
-from rag_assets.table_files import required_table
-from rag_assets.tables import chunks_from
+from rag_assets.core.errors import RagAssetsError
+from rag_assets.core.settings import EmbeddingSettings, Settings
+from rag_assets.core.table_files import required_table
+from rag_assets.core.tables import chunks_from
+from rag_assets.search.embedding import Embedder, open_embedder
 
 NO_TORCH = "train needs torch, which is not installed: pip install torch==2.13.0"
 _MODELS_FOLDER = "models"

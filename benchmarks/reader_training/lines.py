@@ -10,13 +10,13 @@ from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
 
-from rag_assets.answering.citations.table_quotes.rows import SEPARATOR, Table, TableRow
 from rag_assets.answering.drafts import PrecededText
 from rag_assets.answering.extractive.candidates import CandidateKind, sentences
 from rag_assets.answering.extractive.relevance import preceded
 from rag_assets.answering.extractive.rows import rows_of, titles_of
-from rag_assets.domain import Chunk, Context, ContextUnit
-from rag_assets.incremental import write_atomically
+from rag_assets.answering.verify.table_quotes.rows import SEPARATOR, Table, TableRow
+from rag_assets.core.domain import Chunk, Context, ContextUnit
+from rag_assets.core.incremental import write_atomically
 
 LINES_FILE, PAPERS_FOLDER = "lines.jsonl", "papers"
 MOST_ROWS = 40

@@ -1,6 +1,6 @@
 """The sentence reader in torch: the packaged encoder, which stays as it is, and what is trained beside it.
 
-The same model as `rag_assets.reranking.trained_reader` runs, in batches and with gradients. A matrix of the encoder is
+The model of `rag_assets.search.reranking.trained_reader`, in batches and with gradients. A matrix of the encoder is
 trained as two thin ones whose product is added to it (LoRA, Hu et al. 2021). Importing this module imports torch.
 """
 
@@ -13,9 +13,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.reader_training.lines import Line
-from rag_assets.embedding.local_weights import SEGMENTS, read_weights
-from rag_assets.reranking.reader_weights import DOWN, HEAD_CONSTANT, HEAD_NEARNESS, HEAD_WEIGHT, UP, Matrix
-from rag_assets.reranking.trained_reader import QUESTION, SENTENCE, SHAPE, joined, open_tokenizer
+from rag_assets.search.embedding.local_weights import SEGMENTS, read_weights
+from rag_assets.search.reranking.reader_weights import DOWN, HEAD_CONSTANT, HEAD_NEARNESS, HEAD_WEIGHT, UP, Matrix
+from rag_assets.search.reranking.trained_reader import QUESTION, SENTENCE, SHAPE, joined, open_tokenizer
 
 _SCALE = 2.0
 """Of the product of the two thin matrices; in the file it is part of the second."""

@@ -1,4 +1,4 @@
-"""The file that `rag_assets.reranking.reader_weights` reads, made of what was trained."""
+"""The file that `rag_assets.search.reranking.reader_weights` reads, made of what was trained."""
 
 import hashlib
 from collections.abc import Mapping
@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from rag_assets.incremental import write_atomically
-from rag_assets.reranking.reader_weights import Matrix
+from rag_assets.core.incremental import write_atomically
+from rag_assets.search.reranking.reader_weights import Matrix
 
 
 def write_weights(tensors: Mapping[str, Matrix], file: Path) -> str:

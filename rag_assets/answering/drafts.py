@@ -12,8 +12,8 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.domain import Context, Usage
-from rag_assets.kept import Kept, KeptFile
+from rag_assets.core.domain import Context, Usage
+from rag_assets.core.kept import Kept, KeptFile
 
 EXTRACTIVE = "extractive"
 """Name of the answerer that needs no model; the model of its results begins with it."""
@@ -109,7 +109,7 @@ class DraftAnswer:
 
 
 class SentenceEncoder(Protocol):
-    """The part of an embedding model that answering needs; unit vectors. Adapters live in `rag_assets.embedding`."""
+    """The part of an embedding model that answering needs; unit vectors. Adapters: `rag_assets.search.embedding`."""
 
     @property
     def identity(self) -> str: ...
@@ -120,7 +120,7 @@ class SentenceEncoder(Protocol):
 
 
 class TextTokens(Protocol):
-    """The tokens of one text, in order, without special ones. Adapters live in `rag_assets.embedding`."""
+    """The tokens of one text, in order, without special ones. Adapters: `rag_assets.search.embedding`."""
 
     @property
     def vectors(self) -> NDArray[np.float32]:
@@ -162,7 +162,7 @@ class PrecededText(NamedTuple):
 
 
 class SentenceReader(Protocol):
-    """Reads question and sentence together. The adapter lives in `rag_assets.reranking`."""
+    """Reads question and sentence together. The adapter lives in `rag_assets.search.reranking`."""
 
     @property
     def identity(self) -> str: ...

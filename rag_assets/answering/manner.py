@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from rag_assets.answering.drafts import Background
-from rag_assets.settings import Effort
+from rag_assets.core.settings import Effort
 
 
 @dataclass(frozen=True, slots=True)

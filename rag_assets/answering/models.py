@@ -6,18 +6,18 @@ first question, its `identity` is known before.
 
 from collections.abc import Callable, Mapping
 
-from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer
-from rag_assets.answering.compression import CompressedAnswerer
 from rag_assets.answering.drafts import EXTRACTIVE, Answerer, Readers, SentenceEncoder
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.hosted_answerer import HostedAnswerer
-from rag_assets.answering.judges import JudgedSupport, judge_files, judge_name, open_judge
+from rag_assets.answering.model.answerer import HostedAnswerer
+from rag_assets.answering.model.compression import CompressedAnswerer
+from rag_assets.answering.model.judges import JudgedSupport, judge_files, judge_name, open_judge
+from rag_assets.answering.verify.support import EmbeddedSupport, SupportScorer
+from rag_assets.core.kept import kept_file
+from rag_assets.core.settings import Settings
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import require_model
 from rag_assets.hosted.providers import PROVIDERS
-from rag_assets.kept import kept_file
-from rag_assets.settings import Settings
 
 NO_JUDGE = EmbeddedSupport.identity
 SAME_MODEL = "same"

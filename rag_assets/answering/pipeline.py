@@ -9,8 +9,6 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 
-from rag_assets.answering.citations.support import SupportScorer, looked_at
-from rag_assets.answering.citations.verification import sources_of, verify
 from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer, MendingAnswerer, Unmet
 from rag_assets.answering.manner import Manner
 from rag_assets.answering.second import merged, second_request
@@ -25,13 +23,15 @@ from rag_assets.answering.trace import (
     Retrieved,
     Retrying,
 )
+from rag_assets.answering.verify.support import SupportScorer, looked_at
+from rag_assets.answering.verify.verification import sources_of, verify
 from rag_assets.answering.wording import remarks, worded
-from rag_assets.domain import Claim, Context, Evidence, LeftOut, QAResult, Usage, summed
-from rag_assets.errors import QuestionBudgetExhausted, RequestRejected
-from rag_assets.incremental import fingerprint
-from rag_assets.kept import Kept
+from rag_assets.core.domain import Claim, Context, Evidence, LeftOut, QAResult, Usage, summed
+from rag_assets.core.errors import QuestionBudgetExhausted, RequestRejected
+from rag_assets.core.incremental import fingerprint
+from rag_assets.core.kept import Kept
+from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import Question
-from rag_assets.settings import AnsweringSettings
 
 PIPELINE_VERSION = 7
 """Part of the key of published answers: raise it when the code makes another answer of the same contexts. Search and

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from rag_assets.answering.citations.claim_numbers import check_numbers
-from rag_assets.answering.citations.quote_search import is_long_enough
-from rag_assets.answering.citations.quoted_text import QuotedText
-from rag_assets.answering.citations.table_quotes.claims import misplaced_numbers
-from rag_assets.answering.citations.verification import quoted_text, sources_of
 from rag_assets.answering.drafts import REFUSAL
-from rag_assets.domain import Chunk, Citation, Claim, QAResult, page_label, span_at
-from rag_assets.promises import Promise
+from rag_assets.answering.verify.claim_numbers import check_numbers
+from rag_assets.answering.verify.quote_search import is_long_enough
+from rag_assets.answering.verify.quoted_text import QuotedText
+from rag_assets.answering.verify.table_quotes.claims import misplaced_numbers
+from rag_assets.answering.verify.verification import quoted_text, sources_of
+from rag_assets.core.domain import Chunk, Citation, Claim, QAResult, page_label, span_at
+from rag_assets.core.promises import Promise
 
 Offender = dict[str, Any]
 

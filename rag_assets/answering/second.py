@@ -7,10 +7,10 @@ with them. One request for both; there is no third.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from rag_assets.answering.citations.verification import Outcome, VerifiedClaims, sources_of
 from rag_assets.answering.drafts import ObjectedClaim, Unmet
 from rag_assets.answering.trace import Attempt
-from rag_assets.domain import PARTIAL_FROM, Context, Evidence
+from rag_assets.answering.verify.verification import Outcome, VerifiedClaims, sources_of
+from rag_assets.core.domain import PARTIAL_FROM, Context, Evidence
 
 _UNCITED_SOURCES = 3
 """Contexts that a claim is mended from which named no source that was given."""

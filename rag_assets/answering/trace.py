@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from rag_assets.answering.citations.objections import Reason
-from rag_assets.answering.citations.support import Scoring
-from rag_assets.answering.citations.verification import VerifiedClaims, sources_of
 from rag_assets.answering.drafts import DraftAnswer
-from rag_assets.domain import Claim, Context, Evidence, Hit, QAResult, Query, Usage, summed
+from rag_assets.answering.verify.objections import Reason
+from rag_assets.answering.verify.support import Scoring
+from rag_assets.answering.verify.verification import VerifiedClaims, sources_of
+from rag_assets.core.domain import Claim, Context, Evidence, Hit, QAResult, Query, Usage, summed
 
 
 @dataclass(frozen=True, slots=True)

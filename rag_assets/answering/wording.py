@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from rag_assets.answering.drafts import FEW_SOURCES_NOTE, INSUFFICIENT, SINGLE_SOURCE_NOTE
-from rag_assets.domain import Citation, Claim, QAResult, page_numbers
+from rag_assets.core.domain import Citation, Claim, QAResult, page_numbers
 
 UNANSWERED_NOTE = "No sentence was found for: {part}"
 MISSING_NAME_NOTE = "No passage that was found names {names}."

@@ -14,30 +14,30 @@ from typing import Any, Self
 
 from rag_assets.answering.drafts import Readers, kept_drafts
 from rag_assets.answering.manner import AS_SET, Manner
+from rag_assets.answering.model.thorough import THOROUGH_VERSION, Planner, ThoroughPipeline, open_planner
 from rag_assets.answering.models import n_at_once, open_answerer, open_scorer
 from rag_assets.answering.pipeline import PIPELINE_VERSION, AnswerPipeline
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
-from rag_assets.answering.thorough import THOROUGH_VERSION, Planner, ThoroughPipeline, open_planner
 from rag_assets.answering.trace import AnswerTrace, Event, Finished
-from rag_assets.domain import EVERYTHING, Chunk, Evidence, Filter, Hit, QAResult
-from rag_assets.embedding.base import Vectors
-from rag_assets.embedding.hosted_models import is_hosted
-from rag_assets.embedding.missing_tokens import stores_tokens
-from rag_assets.embedding.providers import embedder_facts, open_embedder
-from rag_assets.embedding.token_store import TokenStore
-from rag_assets.embedding.token_vectors import PassageTokens, RotatedTokenEncoder, open_token_encoder
+from rag_assets.core.domain import EVERYTHING, Chunk, Evidence, Filter, Hit, QAResult
+from rag_assets.core.incremental import fingerprint
+from rag_assets.core.kept import kept_file
+from rag_assets.core.promises import check_all
+from rag_assets.core.settings import EmbeddingSettings, Settings
 from rag_assets.engine.kept_vectors import KeptVectors
 from rag_assets.engine.snapshots import Snapshots
 from rag_assets.hosted.connections import Connections
-from rag_assets.incremental import fingerprint
-from rag_assets.kept import kept_file
-from rag_assets.promises import check_all
 from rag_assets.questions import Question, asked
-from rag_assets.reranking import Means, SkippingReranker, open_reranker, open_sentence_reader
-from rag_assets.retrieval.opening import corpus_version, fit_together, open_searcher, published_files
-from rag_assets.retrieval.queries import QueryPlanner, open_query_planner
-from rag_assets.retrieval.search import SEARCH_VERSION, Searcher
-from rag_assets.settings import EmbeddingSettings, Settings
+from rag_assets.search.embedding.base import Vectors
+from rag_assets.search.embedding.hosted_models import is_hosted
+from rag_assets.search.embedding.missing_tokens import stores_tokens
+from rag_assets.search.embedding.providers import embedder_facts, open_embedder
+from rag_assets.search.embedding.token_store import TokenStore
+from rag_assets.search.embedding.token_vectors import PassageTokens, RotatedTokenEncoder, open_token_encoder
+from rag_assets.search.reranking import Means, SkippingReranker, open_reranker, open_sentence_reader
+from rag_assets.search.retrieval.opening import corpus_version, fit_together, open_searcher, published_files
+from rag_assets.search.retrieval.queries import QueryPlanner, open_query_planner
+from rag_assets.search.retrieval.search import SEARCH_VERSION, Searcher
 
 logger = logging.getLogger(__name__)
 CODE_VERSION = f"pipeline {PIPELINE_VERSION}, search {SEARCH_VERSION}"

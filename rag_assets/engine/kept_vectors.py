@@ -6,7 +6,7 @@ from threading import Lock
 
 import numpy as np
 
-from rag_assets.embedding.base import Embedder, EmbedderFacts, Vectors
+from rag_assets.search.embedding.base import Embedder, EmbedderFacts, Vectors
 
 MAX_VECTORS = 10_000
 """About 20 MB with 384 numbers each; those not asked for longest go first."""

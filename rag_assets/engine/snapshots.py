@@ -12,8 +12,8 @@ from pathlib import Path
 from threading import Lock
 from typing import Self
 
-from rag_assets.errors import RagAssetsError
-from rag_assets.retrieval.search import Searcher
+from rag_assets.core.errors import RagAssetsError
+from rag_assets.search.retrieval.search import Searcher
 
 logger = logging.getLogger(__name__)
 State = tuple[tuple[int, int, int] | None, ...]

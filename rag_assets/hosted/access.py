@@ -11,10 +11,10 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import SecretStr
 
-from rag_assets.errors import InvalidSettings, MissingKey
+from rag_assets.core.errors import InvalidSettings, MissingKey
+from rag_assets.core.incremental import fingerprint
+from rag_assets.core.settings import environment
 from rag_assets.hosted.providers import ALL_PROVIDERS, PROVIDERS, Sdk
-from rag_assets.incremental import fingerprint
-from rag_assets.settings import environment
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:/@+-]*")
 _KEY = re.compile(r"[!-~]+")

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from typing import TypeVar
 
-from rag_assets.errors import AccessDenied, BudgetExhausted, ModelFault, QuestionBudgetExhausted, RequestRejected
+from rag_assets.core.errors import AccessDenied, BudgetExhausted, ModelFault, QuestionBudgetExhausted, RequestRejected
 
 Asked = TypeVar("Asked")
 Reply = TypeVar("Reply")

@@ -8,9 +8,9 @@ from contextvars import ContextVar
 from dataclasses import replace
 from threading import Lock
 
-from rag_assets.domain import Usage, summed
-from rag_assets.errors import BudgetExhausted, QuestionBudgetExhausted
-from rag_assets.settings import ModelAccessSettings, ThoroughSettings
+from rag_assets.core.domain import Usage, summed
+from rag_assets.core.errors import BudgetExhausted, QuestionBudgetExhausted
+from rag_assets.core.settings import ModelAccessSettings, ThoroughSettings
 
 
 class Budget:

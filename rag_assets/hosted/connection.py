@@ -19,13 +19,13 @@ import httpx2
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from pydantic_ai import exceptions as theirs
 
-from rag_assets.domain import Usage
-from rag_assets.errors import ModelUnavailable
+from rag_assets.core.domain import Usage
+from rag_assets.core.errors import ModelUnavailable
+from rag_assets.core.settings import ModelAccessSettings
 from rag_assets.hosted.access import Access
 from rag_assets.hosted.budget import Budget, budget_in_force
 from rag_assets.hosted.faults import answered
 from rag_assets.hosted.transport import open_client
-from rag_assets.settings import ModelAccessSettings
 
 if TYPE_CHECKING:
     from pydantic_ai.providers import Provider as SdkProvider

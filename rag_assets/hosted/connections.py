@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from threading import Lock
 from typing import TYPE_CHECKING, Self
 
+from rag_assets.core.settings import ModelAccessSettings
 from rag_assets.hosted.access import Access
 from rag_assets.hosted.budget import run_budget
-from rag_assets.settings import ModelAccessSettings
 
 if TYPE_CHECKING:
     from rag_assets.hosted.connection import Connection

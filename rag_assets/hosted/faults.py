@@ -12,7 +12,7 @@ from typing import TypeVar
 import anyio
 from pydantic_ai import exceptions as theirs
 
-from rag_assets.errors import (
+from rag_assets.core.errors import (
     AccessDenied,
     ContextTooLong,
     ModelFault,

@@ -5,10 +5,10 @@ from typing import Generic, TypeVar
 
 from pydantic import BaseModel
 
-from rag_assets.domain import Usage
+from rag_assets.core.domain import Usage
+from rag_assets.core.incremental import fingerprint
+from rag_assets.core.kept import Kept
 from rag_assets.hosted.lazy_model import LazyModel
-from rag_assets.incremental import fingerprint
-from rag_assets.kept import Kept
 
 logger = logging.getLogger(__name__)
 Reply = TypeVar("Reply", bound=BaseModel)

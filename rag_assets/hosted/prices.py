@@ -5,11 +5,11 @@ A price is known only for a provider's own models at its own address; Ollama cos
 
 from typing import TYPE_CHECKING
 
-from rag_assets.domain import Usage
-from rag_assets.errors import InvalidSettings
+from rag_assets.core.domain import Usage
+from rag_assets.core.errors import InvalidSettings
+from rag_assets.core.settings import ModelAccessSettings
 from rag_assets.hosted.access import Access, ModelName, require_access
 from rag_assets.hosted.providers import ALL_PROVIDERS
-from rag_assets.settings import ModelAccessSettings
 
 if TYPE_CHECKING:
     from pydantic_ai.usage import RequestUsage

@@ -21,8 +21,8 @@ from pydantic_ai.output import OutputSpec
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RequestUsage
 
-from rag_assets.domain import Usage, summed
-from rag_assets.errors import (
+from rag_assets.core.domain import Usage, summed
+from rag_assets.core.errors import (
     BudgetExhausted,
     ModelFault,
     ModelUnavailable,
@@ -30,11 +30,11 @@ from rag_assets.errors import (
     RequestRejected,
     SchemaRefused,
 )
+from rag_assets.core.text.tokens import token_counter
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.prices import usage_of
 from rag_assets.hosted.providers import PROVIDERS
-from rag_assets.text.tokens import token_counter
 
 logger = logging.getLogger(__name__)
 ONE_REPAIR = 1

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 import httpx2
 from pydantic_ai.models import create_async_httpx2_client
 
-from rag_assets.errors import ModelUnavailable
+from rag_assets.core.errors import ModelUnavailable
 from rag_assets.hosted.faults import Redirected, ReplyTooLarge
 
 MAX_REPLY_BYTES = 256 * 1024 * 1024

@@ -13,9 +13,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets import tables
-from rag_assets.domain import Block, Document, Source, Span
-from rag_assets.incremental import UpdatePlan, plan_update
+from rag_assets.core import tables
+from rag_assets.core.domain import Block, Document, Source, Span
+from rag_assets.core.incremental import UpdatePlan, plan_update
 from rag_assets.parsing.attempts import Attempt, Parsed, ParseJob, Report, examined, parse_papers
 from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.promises import PARSED, QUARANTINED

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from operator import methodcaller
 from pathlib import Path
 
-from rag_assets.errors import MissingInput
-from rag_assets.incremental import STAGED_SUFFIX, fingerprint
+from rag_assets.core.errors import MissingInput
+from rag_assets.core.incremental import STAGED_SUFFIX, fingerprint
+from rag_assets.core.settings import ParseLimits
 from rag_assets.parsing.registry import Format, known_suffixes, stem_of, suffix_of
-from rag_assets.settings import ParseLimits
 
 logger = logging.getLogger(__name__)
 

@@ -10,9 +10,9 @@ from itertools import chain
 
 import pyarrow as pa
 
-from rag_assets import tables
-from rag_assets.domain import Document, Span, all_boxes
-from rag_assets.errors import UnreadableDocument
+from rag_assets.core import tables
+from rag_assets.core.domain import Document, Span, all_boxes
+from rag_assets.core.errors import UnreadableDocument
 
 
 def demand_promises(document: Document) -> None:

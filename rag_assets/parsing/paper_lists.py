@@ -15,8 +15,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from rag_assets.errors import MissingInput
-from rag_assets.incremental import staging
+from rag_assets.core.errors import MissingInput
+from rag_assets.core.incremental import staging
+from rag_assets.core.settings import ParseLimits
+from rag_assets.core.table_files import PROVENANCE_KEY, read_provenance, write_table
 from rag_assets.parsing.discovery import (
     INDEX_NAME,
     Paper,
@@ -27,8 +29,6 @@ from rag_assets.parsing.discovery import (
     safe_id,
 )
 from rag_assets.parsing.registry import known_suffixes
-from rag_assets.settings import ParseLimits
-from rag_assets.table_files import PROVENANCE_KEY, read_provenance, write_table
 
 logger = logging.getLogger(__name__)
 _PATH_COLUMNS = ("parsed_xml_path", "parsed_txt_path", "pdf_path")

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.domain import Zone
-from rag_assets.promises import Promise
+from rag_assets.core.domain import Zone
+from rag_assets.core.promises import Promise
 
 PARSED = "parsed"
 QUARANTINED = "quarantined"

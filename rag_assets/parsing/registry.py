@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import cast
 
-from rag_assets.domain import Document, Source
-from rag_assets.errors import UnreadableDocument
-from rag_assets.parsing.files.decoding import decoded
-from rag_assets.parsing.files.raw import RawFile
-from rag_assets.settings import ParsingSettings
+from rag_assets.core.domain import Document, Source
+from rag_assets.core.errors import UnreadableDocument
+from rag_assets.core.settings import ParsingSettings
+from rag_assets.parsing.shared.files.decoding import decoded
+from rag_assets.parsing.shared.files.raw import RawFile
 
 Parse = Callable[[RawFile, ParsingSettings], Document]
 Sniff = Callable[[bytes], bool]
@@ -23,7 +23,7 @@ Sniff = Callable[[bytes], bool]
 PARSER_VERSION = 11
 """Part of every fingerprint: raise it for a change that concerns all formats. A change of one parser raises the
 version of its format below."""
-_PACKAGE = "rag_assets.parsing"
+_PACKAGE = "rag_assets.parsing.formats"
 _BEFORE_CONTENT = b"\xef\xbb\xbf \t\r\n"
 """A UTF-8 byte order mark and white space."""
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from rag_assets.domain import Document
-from rag_assets.errors import MissingInput
-from rag_assets.kept import Kept, KeptFile
+from rag_assets.core.domain import Document
+from rag_assets.core.errors import MissingInput
+from rag_assets.core.kept import Kept, KeptFile
 
 _COMPRESSION_LEVEL = 6
 

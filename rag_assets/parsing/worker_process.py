@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from rag_assets.errors import RagAssetsError
-from rag_assets.settings import ParseLimits
+from rag_assets.core.errors import RagAssetsError
+from rag_assets.core.settings import ParseLimits
 
 logger = logging.getLogger(__name__)
 

@@ -20,8 +20,8 @@ from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import IO, TypeVar
 
+from rag_assets.core.settings import ParseLimits
 from rag_assets.parsing.worker_process import Answer, Failure
-from rag_assets.settings import ParseLimits
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

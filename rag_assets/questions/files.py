@@ -19,8 +19,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from rag_assets.domain import EVERYTHING, Filter
-from rag_assets.errors import InvalidFilter, InvalidQuestions, MissingInput
+from rag_assets.core.domain import EVERYTHING, Filter
+from rag_assets.core.errors import InvalidFilter, InvalidQuestions, MissingInput
 
 MAX_QUESTION_CHARS = 4000
 _LINE_BREAKS = str.maketrans("\n\r\t", "   ")

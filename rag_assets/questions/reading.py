@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from rag_assets.core.text.terms import QUESTION_WORDS
 from rag_assets.questions.wordings import Kind, kinds_of, study_with_findings
-from rag_assets.text.terms import QUESTION_WORDS
 
 MIN_PART_WORDS = 4
 """Words of a part of a question; one less where one of them is a name ("Who runs Amcor?")."""

@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 
 from rag_assets.answering.wording import place_of
+from rag_assets.core.text.display import markdown_text
 from rag_assets.reports.report import NOTHING_HOLDS, Answered, Evidence, Gap, Report, Row, Statement, WrittenSection
 from rag_assets.reports.templates import Section
 from rag_assets.reports.wording import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, named, page_of
-from rag_assets.text.display import markdown_text
 
 
 def as_markdown(report: Report) -> str:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from rag_assets.answering.drafts import Background
 from rag_assets.answering.manner import Manner
-from rag_assets.domain import PaperPoint, Point
-from rag_assets.paper_summaries.summarizers import QUESTIONS
+from rag_assets.answering.paper_summaries.summarizers import QUESTIONS
+from rag_assets.core.domain import PaperPoint, Point
 from rag_assets.questions import Question
 from rag_assets.reports.points_asked import point_asked
 from rag_assets.reports.templates import Section, Template

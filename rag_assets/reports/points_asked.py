@@ -6,7 +6,7 @@ wordings are English; a column in other words is asked as a question.
 
 import re
 
-from rag_assets.domain import Point
+from rag_assets.core.domain import Point
 
 _WORD = re.compile(r"[a-z]+", re.IGNORECASE)
 _OF_NO_POINT = frozenset(

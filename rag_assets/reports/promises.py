@@ -6,8 +6,8 @@ from typing import Any
 
 from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
 from rag_assets.answering.update import UPDATE_PROMISES, unanswered_rows, unjudged_rows
-from rag_assets.domain import Chunk
-from rag_assets.promises import Promise
+from rag_assets.core.domain import Chunk
+from rag_assets.core.promises import Promise
 from rag_assets.reports.report import Report
 from rag_assets.reports.update import ReportUpdate
 

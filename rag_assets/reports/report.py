@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from rag_assets.answering.drafts import INSUFFICIENT
 from rag_assets.answering.wording import claim_note, told_beside
-from rag_assets.domain import Citation, Claim, QAResult
+from rag_assets.core.domain import Citation, Claim, QAResult
 from rag_assets.reports.plan import PlannedQuestion, ReportPlan
 from rag_assets.reports.templates import Section, Template
 

@@ -25,8 +25,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from rag_assets.domain import Point
-from rag_assets.errors import InvalidTemplate, MissingInput
+from rag_assets.core.domain import Point
+from rag_assets.core.errors import InvalidTemplate, MissingInput
 from rag_assets.questions.files import MAX_QUESTION_CHARS, FilterText, NonEmpty
 
 MAX_TEMPLATE_CHARS = 200_000

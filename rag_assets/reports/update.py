@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
+from rag_assets.answering.paper_summaries.promises import as_answer
 from rag_assets.answering.records import read_results, write_results
 from rag_assets.answering.update import (
     AnswerUpdate,
@@ -16,18 +17,17 @@ from rag_assets.answering.update import (
     result_fingerprint,
     row_fingerprints,
 )
-from rag_assets.domain import PaperPoint, Point, QAResult
+from rag_assets.core.domain import PaperPoint, Point, QAResult
+from rag_assets.core.incremental import StagedFiles, data_version, file_sha256, fingerprint, plan_update
+from rag_assets.core.settings import Settings
+from rag_assets.core.table_files import published_or_empty, read_columns
+from rag_assets.core.tables import PAPER_SUMMARIES, fingerprints_by, paper_points_from
 from rag_assets.engine import Engine
-from rag_assets.incremental import StagedFiles, data_version, file_sha256, fingerprint, plan_update
-from rag_assets.paper_summaries.promises import as_answer
 from rag_assets.questions import Question
 from rag_assets.reports.markdown import as_markdown
 from rag_assets.reports.plan import FindPapers, ReportPlan, plan_report
 from rag_assets.reports.report import Report, assembled
 from rag_assets.reports.templates import Template
-from rag_assets.settings import Settings
-from rag_assets.table_files import published_or_empty, read_columns
-from rag_assets.tables import PAPER_SUMMARIES, fingerprints_by, paper_points_from
 
 REPORTS_VERSION = 3
 """Raise it when the code asks other questions of the same template, or writes the same answers in another way."""

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from rag_assets.answering.wording import place_of
+from rag_assets.core.text.display import legible
 from rag_assets.reports.report import NOTHING_HOLDS, Answered, Evidence, Report, Row, Statement, WrittenSection
 from rag_assets.reports.templates import Section
 from rag_assets.reports.wording import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, named, page_of
-from rag_assets.text.display import legible
 
 _STYLE = """
 body { font: 1.05rem/1.6 Georgia, "Times New Roman", serif; max-width: 46rem; margin: 3rem auto; padding: 0 1.2rem;

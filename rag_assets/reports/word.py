@@ -8,9 +8,9 @@ from docx import Document
 from docx.document import Document as WordDocument
 
 from rag_assets.answering.wording import place_of
+from rag_assets.core.text.display import legible
 from rag_assets.reports.report import NOTHING_HOLDS, Answered, Evidence, Report, Row, Statement, WrittenSection
 from rag_assets.reports.wording import EVIDENCE, GAPS, PAPERS, gap_sentence, made_by, named, page_of
-from rag_assets.text.display import legible
 
 
 def as_word(report: Report) -> bytes:

@@ -12,18 +12,18 @@ from typing import Any
 
 import pyarrow as pa
 
-from rag_assets import tables
-from rag_assets.chunking import promises
-from rag_assets.chunking.updates import ReadingWindow, update_chunks, update_passages
-from rag_assets.embedding.providers import open_embedder
-from rag_assets.errors import UnreadableDocument
+from rag_assets.core import tables
+from rag_assets.core.errors import UnreadableDocument
+from rag_assets.core.settings import ChunkingSettings, EmbeddingSettings, ParsingSettings, PassageSettings
+from rag_assets.core.text.tokens import TokenCounter, token_counter
+from rag_assets.corpus.chunking import promises
+from rag_assets.corpus.chunking.updates import ReadingWindow, update_chunks, update_passages
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import Attempt, ParseJob, examined, parse_attempt
 from rag_assets.parsing.discovery import Paper, PaperFile
 from rag_assets.parsing.promises import pages_outside
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.settings import ChunkingSettings, EmbeddingSettings, ParsingSettings, PassageSettings
-from rag_assets.text.tokens import TokenCounter, token_counter
+from rag_assets.search.embedding.providers import open_embedder
 from rag_assets_testing.fuzzing.mutations import legal, mutated
 from rag_assets_testing.fuzzing.texts import random_text
 

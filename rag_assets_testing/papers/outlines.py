@@ -5,12 +5,12 @@ from pathlib import Path
 
 from reportlab.pdfgen.canvas import Canvas
 
-from rag_assets.domain import Document
-from rag_assets.parsing.files.raw import RawFile
-from rag_assets.parsing.markdown.document import parse_markdown
-from rag_assets.parsing.pdf.document import parse_pdf
-from rag_assets.parsing.text.document import parse_text
-from rag_assets.settings import ParsingSettings
+from rag_assets.core.domain import Document
+from rag_assets.core.settings import ParsingSettings
+from rag_assets.parsing.formats.markdown.document import parse_markdown
+from rag_assets.parsing.formats.pdf.document import parse_pdf
+from rag_assets.parsing.formats.text.document import parse_text
+from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets_testing.papers.ade import parsed as parsed_ade
 from rag_assets_testing.papers.ade import v1_chunk, v1_file
 from rag_assets_testing.papers.docling import DoclingWriter

@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from rag_assets.domain import Block, BlockKind, Document
-from rag_assets.parsing.files.raw import RawFile
-from rag_assets.parsing.tei.document import parse_tei
-from rag_assets.settings import ParseLimits, ParsingSettings
+from rag_assets.core.domain import Block, BlockKind, Document
+from rag_assets.core.settings import ParseLimits, ParsingSettings
+from rag_assets.parsing.formats.tei.document import parse_tei
+from rag_assets.parsing.shared.files.raw import RawFile
 
 WORDS = "Ferritin fell in the treated group while the control group kept its level over the whole winter term. "
 SURFACES = "".join(f'<surface n="{page}" ulx="0.0" uly="0.0" lrx="600.0" lry="800.0"/>' for page in range(1, 6))

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rag_assets.text.sentences import sentence_spans
+from rag_assets.core.text.sentences import sentence_spans
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.steps import Reply
 

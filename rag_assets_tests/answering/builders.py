@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.answering.drafts import PaperText, PrecededText, Readers
-from rag_assets.domain import Box, Chunk, Context, Evidence, Span
-from rag_assets.text.terms import terms_of
+from rag_assets.core.domain import Box, Chunk, Context, Evidence, Span
+from rag_assets.core.text.terms import terms_of
 
 
 def chunk(paper_id: str, text: str, *, page: int | None = 1, spans: tuple[Span, ...] | None = None) -> Chunk:

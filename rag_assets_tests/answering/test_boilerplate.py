@@ -4,7 +4,7 @@ import pytest
 
 from rag_assets.answering.boilerplate import states_only_formalities
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.settings import ExtractiveSettings
+from rag_assets.core.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import chunk, context, readers
 
 SUBJECT = "How did iron change ferritin in sheep?"

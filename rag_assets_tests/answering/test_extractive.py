@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.domain import Context, ContextPassage, ContextUnit, UnitKind
-from rag_assets.settings import ExtractiveSettings
+from rag_assets.core.domain import Context, ContextPassage, ContextUnit, UnitKind
+from rag_assets.core.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import WordReader, chunk, context, readers
 
 FUSION = chunk(

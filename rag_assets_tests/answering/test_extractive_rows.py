@@ -2,12 +2,12 @@
 
 import pytest
 
-from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import Readers
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.rows import table_rows
-from rag_assets.domain import Chunk
-from rag_assets.settings import ExtractiveSettings
+from rag_assets.answering.verify.verification import verify
+from rag_assets.core.domain import Chunk
+from rag_assets.core.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import Says, WordReader, chunk, context
 
 MODELS = chunk(

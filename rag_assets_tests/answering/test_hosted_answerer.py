@@ -6,12 +6,12 @@ from contextlib import contextmanager
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, Reading
-from rag_assets.answering.hosted_answerer import MAX_CITATIONS, MAX_CLAIMS, MAX_QUOTE_CHARS, HostedAnswerer
-from rag_assets.errors import AccessDenied, ContextTooLong, RequestRejected, UnreadableReply
+from rag_assets.answering.model.answerer import MAX_CITATIONS, MAX_CLAIMS, MAX_QUOTE_CHARS, HostedAnswerer
+from rag_assets.core.errors import AccessDenied, ContextTooLong, RequestRejected, UnreadableReply
+from rag_assets.core.settings import AnsweringSettings
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prompts import load_prompt
-from rag_assets.settings import AnsweringSettings
 from rag_assets_testing.wire import (
     BadKey,
     ProviderRefusal,
@@ -295,7 +295,7 @@ def test_the_id_changes_with_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> N
     model = HostedAnswerer(MODEL, Connections(HURRIED), AnsweringSettings())
     before = model.identity
     monkeypatch.setattr(
-        "rag_assets.answering.hosted_answerer._INSTRUCTIONS", load_prompt("rag_assets.answering", "judge", frozenset())
+        "rag_assets.answering.model.answerer._INSTRUCTIONS", load_prompt("rag_assets.answering", "judge", frozenset())
     )
 
     assert before.startswith("openai:gpt-5-mini prompt-")

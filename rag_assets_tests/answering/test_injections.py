@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering.citations.support import EmbeddedSupport
 from rag_assets.answering.drafts import kept_drafts
-from rag_assets.answering.hosted_answerer import HostedAnswerer
+from rag_assets.answering.model.answerer import HostedAnswerer
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import Finished
-from rag_assets.domain import Evidence, QAResult
+from rag_assets.answering.verify.support import EmbeddedSupport
+from rag_assets.core.domain import Evidence, QAResult
+from rag_assets.core.kept import KeptFile
+from rag_assets.core.settings import AnsweringSettings
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
-from rag_assets.kept import KeptFile
 from rag_assets.questions import Question
-from rag_assets.settings import AnsweringSettings
 from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import quoting_model

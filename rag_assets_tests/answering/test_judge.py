@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering.citations.quoted_text import QuotedText
-from rag_assets.answering.citations.support import EmbeddedSupport, SupportScorer, looked_at
-from rag_assets.answering.citations.verification import Outcome, VerifiedClaims
 from rag_assets.answering.drafts import DraftClaim
-from rag_assets.answering.judges import hosted as judge_module
-from rag_assets.answering.judges.hosted import HostedJudge
-from rag_assets.answering.judges.second_look import JudgedSupport
-from rag_assets.domain import Citation, Claim, Verification
+from rag_assets.answering.model.judges import hosted as judge_module
+from rag_assets.answering.model.judges.hosted import HostedJudge
+from rag_assets.answering.model.judges.second_look import JudgedSupport
+from rag_assets.answering.verify.quoted_text import QuotedText
+from rag_assets.answering.verify.support import EmbeddedSupport, SupportScorer, looked_at
+from rag_assets.answering.verify.verification import Outcome, VerifiedClaims
+from rag_assets.core.domain import Citation, Claim, Verification
+from rag_assets.core.kept import KeptFile
+from rag_assets.core.settings import ModelAccessSettings
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prompts import Prompt
-from rag_assets.kept import KeptFile
-from rag_assets.settings import ModelAccessSettings
 from rag_assets_testing.wire import BadKey, Reply, Status, Step, WireServer, use_wire_environment
 from rag_assets_testing.wire.quoting_model import verdicts
 from rag_assets_tests.answering.builders import WordEncoder

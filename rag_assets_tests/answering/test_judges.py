@@ -10,21 +10,21 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from rag_assets.answering.citations.quoted_text import QuotedText
-from rag_assets.answering.citations.support import Unscored
-from rag_assets.answering.citations.verification import Outcome, VerifiedClaims
 from rag_assets.answering.drafts import DraftClaim
-from rag_assets.answering.judges import ClaimJudge, JudgedSupport, open_judge
-from rag_assets.answering.judges.cross_encoder import CrossEncoderJudge
-from rag_assets.cross_encoder_files import HubFiles
-from rag_assets.domain import Claim
-from rag_assets.errors import InvalidSettings, MissingModel
+from rag_assets.answering.model.judges import ClaimJudge, JudgedSupport, open_judge
+from rag_assets.answering.model.judges.cross_encoder import CrossEncoderJudge
+from rag_assets.answering.verify.quoted_text import QuotedText
+from rag_assets.answering.verify.support import Unscored
+from rag_assets.answering.verify.verification import Outcome, VerifiedClaims
+from rag_assets.core.domain import Claim
+from rag_assets.core.errors import InvalidSettings, MissingModel
+from rag_assets.core.kept import KeptFile
+from rag_assets.core.settings import load_settings
 from rag_assets.hosted.connections import Connections
-from rag_assets.kept import KeptFile
-from rag_assets.settings import load_settings
+from rag_assets.search.cross_encoder_files import HubFiles
 from rag_assets_testing.wire import Reply, WireRequest, WireServer, use_wire_environment
 from rag_assets_tests.hosted.models import HURRIED
-from rag_assets_tests.reranking.small_cross_encoder import write_cross_encoder
+from rag_assets_tests.search.reranking.small_cross_encoder import write_cross_encoder
 
 
 def outcome(claim: str, quote: str) -> Outcome:

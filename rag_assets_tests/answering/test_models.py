@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from rag_assets.answering.models import require_models
+from rag_assets.core.errors import InvalidSettings
+from rag_assets.core.settings import load_settings
 from rag_assets.engine import open_engine
-from rag_assets.errors import InvalidSettings
-from rag_assets.settings import load_settings
 from rag_assets_testing.wire import use_wire_environment
 
 WRITER, JUDGE = "openai:gpt-5-mini", "google:gemini-2.5-flash"

@@ -7,8 +7,8 @@ import pytest
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.extractive import ExtractiveAnswerer
 from rag_assets.answering.extractive.named_works import papers_named, writers_asked_for
-from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Context, PaperFacts
-from rag_assets.settings import ExtractiveSettings
+from rag_assets.core.domain import TITLE_PAGE_HEADING, Chunk, Context, PaperFacts
+from rag_assets.core.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import chunk, context, readers
 
 SHEEP_PAGE = chunk(

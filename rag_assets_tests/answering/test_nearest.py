@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rag_assets.answering.citations.support import EmbeddedSupport
 from rag_assets.answering.drafts import (
     MOST_NEAREST,
     REFUSAL,
@@ -15,14 +14,15 @@ from rag_assets.answering.drafts import (
     kept_drafts,
 )
 from rag_assets.answering.extractive import ExtractiveAnswerer
+from rag_assets.answering.model.thorough.plans import Part as PlannedPart
+from rag_assets.answering.model.thorough.union import AskedPart, united
 from rag_assets.answering.pipeline import AnswerPipeline
-from rag_assets.answering.thorough.plans import Part as PlannedPart
-from rag_assets.answering.thorough.union import AskedPart, united
 from rag_assets.answering.trace import AnswerTrace, Finished
-from rag_assets.domain import Chunk, Context, QAResult
-from rag_assets.kept import KeptFile
+from rag_assets.answering.verify.support import EmbeddedSupport
+from rag_assets.core.domain import Chunk, Context, QAResult
+from rag_assets.core.kept import KeptFile
+from rag_assets.core.settings import AnsweringSettings, ExtractiveSettings
 from rag_assets.questions import Question
-from rag_assets.settings import AnsweringSettings, ExtractiveSettings
 from rag_assets_tests.answering.builders import Says, WordEncoder, WordReader, chunk, context, evidence
 
 QUESTION = "Why was the bridge over the river closed?"

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering.citations.support import EmbeddedSupport
-from rag_assets.answering.citations.verification import Reason
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE, DraftAnswer, DraftCitation, DraftClaim, kept_drafts
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, ClaimDropped, ClaimVerified, Event, Finished, Retrieved, Retrying
+from rag_assets.answering.verify.support import EmbeddedSupport
+from rag_assets.answering.verify.verification import Reason
 from rag_assets.answering.wording import place_of
-from rag_assets.domain import Citation, Context, Evidence, Query, QueryOrigin, Usage, Verification
-from rag_assets.errors import RequestRejected
-from rag_assets.kept import KeptFile
+from rag_assets.core.domain import Citation, Context, Evidence, Query, QueryOrigin, Usage, Verification
+from rag_assets.core.errors import RequestRejected
+from rag_assets.core.kept import KeptFile
+from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import Question
-from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
 from rag_assets_tests.kept_entries import damage
 

@@ -10,7 +10,7 @@ from rag_assets.answering.promises import (
     too_few_sources,
     uncited_claims,
 )
-from rag_assets.domain import Citation, Claim, QAResult, Span, Verification
+from rag_assets.core.domain import Citation, Claim, QAResult, Span, Verification
 from rag_assets_tests.answering.builders import chunk
 
 TEXT = "Ferritin fell in all groups by 12%. Nothing else changed during the study."

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from rag_assets.answering.citations.verification import verify
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.domain import TITLE_PAGE_HEADING, Chunk, Context, PaperFacts
+from rag_assets.answering.verify.verification import verify
+from rag_assets.core.domain import TITLE_PAGE_HEADING, Chunk, Context, PaperFacts
+from rag_assets.core.settings import ExtractiveSettings
 from rag_assets.questions import Kind, read
-from rag_assets.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import WordReader, chunk, context, readers
 
 SHEEP_PAGE = chunk(

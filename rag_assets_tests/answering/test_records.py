@@ -8,9 +8,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from rag_assets.answering.citations.objections import Objection, Reason
-from rag_assets.answering.citations.support import Scoring
-from rag_assets.answering.citations.verification import LostCitation, Outcome, VerifiedClaims
 from rag_assets.answering.drafts import DraftAnswer, DraftClaim, Reading
 from rag_assets.answering.records import (
     AuditedRun,
@@ -22,7 +19,10 @@ from rag_assets.answering.records import (
 )
 from rag_assets.answering.trace import AnswerTrace, Attempt
 from rag_assets.answering.update import DeferredQuestion
-from rag_assets.domain import Box, Citation, Claim, LeftOut, QAResult, Support, Usage, Verification
+from rag_assets.answering.verify.objections import Objection, Reason
+from rag_assets.answering.verify.support import Scoring
+from rag_assets.answering.verify.verification import LostCitation, Outcome, VerifiedClaims
+from rag_assets.core.domain import Box, Citation, Claim, LeftOut, QAResult, Support, Usage, Verification
 from rag_assets.questions import Question
 
 CITATION = Citation(

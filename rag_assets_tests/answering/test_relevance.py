@@ -13,7 +13,7 @@ from rag_assets.answering.extractive.relevance import (
     Relevances,
     read_again,
 )
-from rag_assets.settings import ExtractiveSettings
+from rag_assets.core.settings import ExtractiveSettings
 from rag_assets_tests.answering.builders import Says, WordReader, chunk, context
 
 QUESTION = "Why was the bridge over the river closed?"

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.answering.citations.support import EmbeddedSupport, Scoring, SupportScorer
-from rag_assets.answering.citations.verification import VerifiedClaims
 from rag_assets.answering.drafts import (
     SINGLE_SOURCE_NOTE,
     Background,
@@ -19,11 +17,13 @@ from rag_assets.answering.drafts import (
 )
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, Event, Finished, Retrying
+from rag_assets.answering.verify.support import EmbeddedSupport, Scoring, SupportScorer
+from rag_assets.answering.verify.verification import VerifiedClaims
 from rag_assets.answering.wording import LEFT_OUT_NOTE, RULES_ALONE_NOTE, claim_note
-from rag_assets.domain import Chunk, Context, Evidence, Hit, LeftOut, Passage, Usage
-from rag_assets.kept import KeptFile
+from rag_assets.core.domain import Chunk, Context, Evidence, Hit, LeftOut, Passage, Usage
+from rag_assets.core.kept import KeptFile
+from rag_assets.core.settings import AnsweringSettings
 from rag_assets.questions import Question
-from rag_assets.settings import AnsweringSettings
 from rag_assets_tests.answering.builders import WordEncoder, chunk, evidence
 
 SMITH = chunk("smith2020", "Ferritin fell in all groups by 12% within a month.")

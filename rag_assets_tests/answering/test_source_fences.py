@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag_assets.answering.source_fences import sources_block
-from rag_assets.domain import Context
-from rag_assets.text.folding import Folded
+from rag_assets.core.domain import Context
+from rag_assets.core.text.folding import Folded
+from rag_assets.hosted.fences import sources_block
 
 HONEST = Context("smith2020", "smith2020:1", 3, 4, 9, "Ferritin was lower in every group.", section_title="Findings")
 

@@ -7,13 +7,13 @@ from threading import Event
 
 import pytest
 
-from rag_assets.answering.citations.support import Scoring
-from rag_assets.answering.citations.verification import VerifiedClaims
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.trace import AnswerTrace, Attempt
 from rag_assets.answering.update import AnswerUpdate, answered
-from rag_assets.domain import Citation, Claim, Filter, QAResult, Verification
-from rag_assets.errors import (
+from rag_assets.answering.verify.support import Scoring
+from rag_assets.answering.verify.verification import VerifiedClaims
+from rag_assets.core.domain import Citation, Claim, Filter, QAResult, Verification
+from rag_assets.core.errors import (
     AccessDenied,
     BudgetExhausted,
     ModelFault,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from benchmarks.quality.data_folders import STAMP, data_folder, prepared, stamp_of
 from benchmarks.quality.questions import QuestionSet
-from rag_assets.settings import load_settings
+from rag_assets.core.settings import load_settings
 
 
 def one_paper(folder: Path) -> None:

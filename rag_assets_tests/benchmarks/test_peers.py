@@ -4,7 +4,7 @@ from benchmarks.quality.measures import Found
 from benchmarks.quality.peers.base import Packing, SourceBlock, Words, reciprocal_ranks
 from benchmarks.quality.peers.haiku_recipe import MAX_TOKENS, chunks
 from benchmarks.quality.peers.naive import SIZE, windows
-from rag_assets.text.tokens import token_counter
+from rag_assets.core.text.tokens import token_counter
 
 SENTENCE = "Ferritin fell in all groups of runners within a month of training. "
 

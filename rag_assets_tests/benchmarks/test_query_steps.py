@@ -3,7 +3,7 @@
 import time
 
 from benchmarks.query_steps import STEPS, StepTimes, timed_steps
-from rag_assets.embedding.token_vectors import LocalTokenEncoder
+from rag_assets.search.embedding.token_vectors import LocalTokenEncoder
 
 
 def test_every_timed_step_exists() -> None:

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rag_assets.cli.reports import status_facts
-from rag_assets.errors import MissingInput
-from rag_assets.evaluation.history import append_history, read_history
+from rag_assets.answering.evaluation.history import append_history, read_history
+from rag_assets.core.errors import MissingInput
+from rag_assets.core.settings import Settings
+from rag_assets.faces.cli.reports import status_facts
 from rag_assets.hosted.connections import Connections
-from rag_assets.retrieval.opening import open_searcher
-from rag_assets.settings import Settings
+from rag_assets.search.retrieval.opening import open_searcher
 from rag_assets_testing.world import FLOORS_OFF, TOKENIZER, World
 from rag_assets_tests.end_to_end.damage import KINDS, deleted, made_files, state
 from rag_assets_tests.rounds import first_of

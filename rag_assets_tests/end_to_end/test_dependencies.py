@@ -6,8 +6,8 @@ import dagster as dg
 import pyarrow as pa
 import pytest
 
-from rag_assets import table_files
-from rag_assets.definitions import ASSETS, build_defs
+from rag_assets.core import table_files
+from rag_assets.pipeline.definitions import ASSETS, build_defs
 from rag_assets_testing.world import FLOORS_OFF, TOKENIZER, World
 
 TABLES = {"parsed_index", "blocks", "chunks", "summaries", "passages", "profiles", "paper_summaries"}

@@ -14,10 +14,10 @@ import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
-from rag_assets.incremental import LOCK_NAME
+from rag_assets.core.incremental import LOCK_NAME
 from rag_assets_testing.world import World
-from rag_assets_tests.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
 from rag_assets_tests.end_to_end.test_killed_runs import SMALL_BATCHES, journal, unmake_everything
+from rag_assets_tests.faces.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
 from rag_assets_tests.kept_entries import contents
 
 ENDING = "Ending, and keeping what is done. Once more ends it at once."

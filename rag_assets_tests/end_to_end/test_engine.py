@@ -12,12 +12,12 @@ from typer.testing import CliRunner
 
 from rag_assets.answering.promises import ANSWER_PROMISES
 from rag_assets.answering.trace import AnswerTrace
-from rag_assets.cli.main import app
-from rag_assets.domain import Filter
+from rag_assets.core.domain import Filter
+from rag_assets.core.errors import InvalidQuestions, MissingInput
+from rag_assets.core.settings import Settings, load_settings
 from rag_assets.engine import ClaimVerified, Engine, Finished, Retrieved, open_engine
-from rag_assets.errors import InvalidQuestions, MissingInput
+from rag_assets.faces.cli.main import app
 from rag_assets.questions import Question
-from rag_assets.settings import Settings, load_settings
 from rag_assets_testing.world import QUESTIONS, TOKENIZER, World
 from rag_assets_tests.kept_entries import raw
 
@@ -120,7 +120,7 @@ def test_threads_get_the_answers_that_one_gets(asked: World, engine: Engine, mon
     alone = [engine.trace(question).result.answer for question in questions]
     with open_engine(settings_of(asked, execution={"workers": 8})) as other, ThreadPoolExecutor(8) as pool:
         together = [trace.result.answer for trace in pool.map(other.trace, questions)]
-        monkeypatch.setattr("rag_assets.indexing.stores.EXACT_UP_TO_BYTES", 0)
+        monkeypatch.setattr("rag_assets.search.indexing.stores.EXACT_UP_TO_BYTES", 0)
         with open_engine(settings_of(asked, execution={"workers": 8})) as with_chroma:
             by_graph = [trace.result.answer for trace in pool.map(with_chroma.trace, questions)]
 
@@ -130,7 +130,7 @@ def test_threads_get_the_answers_that_one_gets(asked: World, engine: Engine, mon
 
 def test_no_more_questions_are_worked_on_than_allowed(asked: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hundred visitors at once would share the memory and the model until nobody gets an answer."""
-    from rag_assets.retrieval.search import Searcher
+    from rag_assets.search.retrieval.search import Searcher
 
     at_once: list[int] = []
     working, lock = [0], threading.Lock()

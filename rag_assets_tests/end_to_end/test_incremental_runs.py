@@ -3,8 +3,8 @@
 import pyarrow.compute as pc
 
 from rag_assets_testing.world import QUESTIONS, TOPICS, World
-from rag_assets_tests.indexing.folders import indexed
 from rag_assets_tests.kept_entries import contents, raw
+from rag_assets_tests.search.indexing.folders import indexed
 
 ASSETS = {
     "parsed_index",

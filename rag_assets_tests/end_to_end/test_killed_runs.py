@@ -21,16 +21,16 @@ import pyarrow.parquet as pq
 import pytest
 from filelock import FileLock
 
-from rag_assets.incremental import LOCK_NAME, STAGED_SUFFIX
+from rag_assets.core.incremental import LOCK_NAME, STAGED_SUFFIX
 from rag_assets_testing.world import FLOORS_OFF, QUESTIONS, TOPICS, Outcome, World, made_once
-from rag_assets_tests.indexing.folders import indexed
 from rag_assets_tests.kept_entries import contents, raw
+from rag_assets_tests.search.indexing.folders import indexed
 
 CODE = """
-from rag_assets.indexing.chroma import files
+from rag_assets.search.indexing.chroma import files
 
 files.BATCH = 1
-from rag_assets.cli import app
+from rag_assets.faces.cli import app
 
 app(prog_name="rag-assets")
 """

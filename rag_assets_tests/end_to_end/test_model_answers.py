@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL
-from rag_assets.settings import Paths
+from rag_assets.core.settings import Paths
 from rag_assets_testing.wire import (
     BadKey,
     Drop,

@@ -14,7 +14,7 @@ import dagster as dg
 import pytest
 from typer.testing import CliRunner
 
-from rag_assets.cli import app
+from rag_assets.faces.cli import app
 from rag_assets_testing.wire import BadKey, ProtocolName, Reply, Slow, Status, Step, WireServer
 from rag_assets_testing.wire.exchange import WireRequest
 from rag_assets_testing.wire.quoting_model import Prompt, quoting_model
@@ -28,7 +28,7 @@ DEADLINE_S = 600.0
 
 
 def command(world: World, *arguments: str) -> list[str]:
-    start = "from rag_assets.cli import app; app(prog_name='rag-assets')"
+    start = "from rag_assets.faces.cli import app; app(prog_name='rag-assets')"
     return [sys.executable, "-c", start, *arguments, "--data", str(world.paths.data)]
 
 

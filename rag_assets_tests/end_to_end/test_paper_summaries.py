@@ -2,9 +2,9 @@
 
 import pytest
 
-from rag_assets.domain import Point
-from rag_assets.reading.papers import Papers
-from rag_assets.settings import load_settings
+from rag_assets.core.domain import Point
+from rag_assets.core.settings import load_settings
+from rag_assets.library.reading.papers import Papers
 from rag_assets_testing.wire import Status, WireServer, use_wire_environment
 from rag_assets_testing.wire.quoting_model import quoting_model
 from rag_assets_testing.world import TOKENIZER, Outcome, World

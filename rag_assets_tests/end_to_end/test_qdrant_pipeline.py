@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from rag_assets.cli.main import app
+from rag_assets.core.errors import InvalidSettings, StoreUnavailable
+from rag_assets.core.settings import Settings, load_settings
 from rag_assets.engine import open_engine
-from rag_assets.errors import InvalidSettings, StoreUnavailable
-from rag_assets.settings import Settings, load_settings
+from rag_assets.faces.cli.main import app
 from rag_assets_testing.world import QUESTIONS, TOKENIZER, World
-from rag_assets_tests.embedding.sparse_onnx import MODEL, write_sparse_model
-from rag_assets_tests.indexing.qdrant_server import QdrantServer, qdrant_server
+from rag_assets_tests.search.embedding.sparse_onnx import MODEL, write_sparse_model
+from rag_assets_tests.search.indexing.qdrant_server import QdrantServer, qdrant_server
 
 FERRITIN = str(QUESTIONS[0]["question"])
 

@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 from rag_assets_testing.world import World
-from rag_assets_tests.cli.processes import environment
+from rag_assets_tests.faces.cli.processes import environment
 
 MOUNTED = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"'
 QUESTION = "How much did ferritin fall in runners within a month?"
 COMMANDS_OF_ONE_PROCESS = """
 import json, sys
 from typer.testing import CliRunner
-from rag_assets.cli import app
-from rag_assets.indexing import stores
+from rag_assets.faces.cli import app
+from rag_assets.search.indexing import stores
 stores.EXACT_UP_TO_BYTES = int(sys.argv[2])
 done = [CliRunner().invoke(app, arguments) for arguments in json.loads(sys.argv[1])]
 print(json.dumps([(one.exit_code, one.stdout, one.stderr) for one in done]))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.domain import Claim, PaperPoint
-from rag_assets.paper_summaries import summarizers
+from rag_assets.answering.paper_summaries import summarizers
+from rag_assets.core.domain import Claim, PaperPoint
 from rag_assets.reports import update
 from rag_assets.reports.report import Answered, Report, WrittenSection
 from rag_assets_testing.wire import RateLimited, Reply, Slow, Step, WireServer, use_wire_environment

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from rag_assets.core.settings import load_settings
 from rag_assets.engine import open_engine
-from rag_assets.settings import load_settings
 from rag_assets_testing.wire import Reply, Step, WireRequest, WireServer, use_wire_environment
 from rag_assets_testing.world import TOKENIZER, Outcome, World
 

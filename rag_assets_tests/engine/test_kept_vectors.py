@@ -5,9 +5,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from rag_assets.embedding.base import Vectors
 from rag_assets.engine.kept_vectors import KeptVectors
-from rag_assets_tests.retrieval.corpus import HashedWords
+from rag_assets.search.embedding.base import Vectors
+from rag_assets_tests.search.retrieval.corpus import HashedWords
 
 
 class Counting(HashedWords):

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from rag_assets.core.errors import MissingInput
 from rag_assets.engine.snapshots import Snapshots
-from rag_assets.errors import MissingInput
 
 DEADLINE_S = 20.0
 

@@ -6,11 +6,11 @@ from contextlib import contextmanager
 import pytest
 from pydantic import BaseModel
 
+from rag_assets.core.settings import ModelAccessSettings, ProviderLimits
 from rag_assets.hosted.access import ModelName, require_access
 from rag_assets.hosted.budget import Budget, run_budget
 from rag_assets.hosted.connection import open_connection
 from rag_assets.hosted.structured import StructuredModel
-from rag_assets.settings import ModelAccessSettings, ProviderLimits
 from rag_assets_testing.wire import ProtocolName, WireServer, use_wire_environment
 
 MODELS: dict[ProtocolName, str] = {

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.errors import InvalidSettings, MissingKey
+from rag_assets.core.errors import InvalidSettings, MissingKey
+from rag_assets.core.settings import ModelAccessSettings, ProviderLimits
 from rag_assets.hosted.access import ModelName, require_access
 from rag_assets.hosted.providers import PROVIDERS
-from rag_assets.settings import ModelAccessSettings, ProviderLimits
 from rag_assets_testing.wire import use_wire_environment
 
 

@@ -11,14 +11,14 @@ import httpx2
 import pytest
 from anyio.from_thread import BlockingPortal
 
-from rag_assets.domain import Usage
-from rag_assets.errors import BudgetExhausted, ModelUnavailable, RequestRejected
+from rag_assets.core.domain import Usage
+from rag_assets.core.errors import BudgetExhausted, ModelUnavailable, RequestRejected
+from rag_assets.core.settings import ModelAccessSettings, ProviderLimits
 from rag_assets.hosted import transport
 from rag_assets.hosted.access import Access
 from rag_assets.hosted.budget import run_budget
 from rag_assets.hosted.connection import Connection
 from rag_assets.hosted.structured import StructuredModel
-from rag_assets.settings import ModelAccessSettings, ProviderLimits
 from rag_assets_testing.wire import Garbage, RateLimited, Reply, Slow, Status, Step, WireServer
 from rag_assets_tests.hosted.models import HURRIED, Colour, opened
 from rag_assets_tests.virtual_time import run_in_virtual_time

@@ -7,7 +7,7 @@ import pytest
 from pydantic import SecretStr
 from pydantic_ai import exceptions as theirs
 
-from rag_assets.errors import AccessDenied, ContextTooLong, ModelFault, ModelUnavailable, RequestRejected
+from rag_assets.core.errors import AccessDenied, ContextTooLong, ModelFault, ModelUnavailable, RequestRejected
 from rag_assets.hosted.access import Access
 from rag_assets.hosted.faults import ReplyTooLarge, answered
 from rag_assets.hosted.providers import PROVIDERS

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from rag_assets.errors import RequestRejected
+from rag_assets.core.errors import RequestRejected
 from rag_assets_testing.wire import ProtocolName, Reply, Slow, Status, Step, WireRequest, WireServer
 from rag_assets_tests.hosted.models import Colour, opened
 

@@ -3,7 +3,7 @@
 import pytest
 from pydantic_ai.usage import RequestUsage
 
-from rag_assets.domain import Usage
+from rag_assets.core.domain import Usage
 from rag_assets.hosted.access import Access, ModelName
 from rag_assets.hosted.prices import usage_of
 from rag_assets.hosted.providers import PROVIDERS

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from rag_assets.errors import AccessDenied, ContextTooLong, ModelFault, ModelUnavailable, RequestRejected
-from rag_assets.settings import ProviderLimits
+from rag_assets.core.errors import AccessDenied, ContextTooLong, ModelFault, ModelUnavailable, RequestRejected
+from rag_assets.core.settings import ProviderLimits
 from rag_assets_testing.wire import (
     BadKey,
     CutOff,

@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from rag_assets.errors import AccessDenied, RequestRejected
+from rag_assets.core.errors import AccessDenied, RequestRejected
 from rag_assets.hosted import transport
 from rag_assets.hosted.access import ModelName, require_access
 from rag_assets.hosted.budget import run_budget

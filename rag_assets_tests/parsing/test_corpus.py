@@ -10,10 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from rag_assets import tables
-from rag_assets.domain import Source
-from rag_assets.errors import InvalidSettings, UnreadableDocument
-from rag_assets.incremental import UpdatePlan
+from rag_assets.core import tables
+from rag_assets.core.domain import Source
+from rag_assets.core.errors import InvalidSettings, UnreadableDocument
+from rag_assets.core.incremental import UpdatePlan
+from rag_assets.core.settings import ParseLimits, ParsingSettings, load_settings
 from rag_assets.parsing import registry
 from rag_assets.parsing.attempts import Attempt, ParseJob, examined, parse_attempt
 from rag_assets.parsing.corpus import (
@@ -24,7 +25,6 @@ from rag_assets.parsing.corpus import (
 from rag_assets.parsing.discovery import discover
 from rag_assets.parsing.promises import pages_outside, quarantined, repeated_paper_ids, text_lost
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.settings import ParseLimits, ParsingSettings, load_settings
 from rag_assets_testing.papers.pdf import lines, prose, write_pdf
 from rag_assets_tests.kept_entries import contents, damage
 

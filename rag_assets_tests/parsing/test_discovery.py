@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.errors import MissingInput
+from rag_assets.core.errors import MissingInput
+from rag_assets.core.settings import ParseLimits
 from rag_assets.parsing.discovery import Paper, discover, manifest_hash, safe_id
-from rag_assets.settings import ParseLimits
 
 LIMITS = ParseLimits()
 

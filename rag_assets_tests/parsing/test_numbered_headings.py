@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.domain import BlockKind, Document, Zone
+from rag_assets.core.domain import BlockKind, Document, Zone
 from rag_assets_testing.papers.outlines import (
     Read,
     Section,

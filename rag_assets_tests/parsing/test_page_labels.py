@@ -1,4 +1,4 @@
-from rag_assets.domain import Block, BlockKind, Document, Source, Span
+from rag_assets.core.domain import Block, BlockKind, Document, Source, Span
 from rag_assets.parsing.corpus import labelled_blocks
 
 

@@ -6,11 +6,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from rag_assets.errors import MissingInput
+from rag_assets.core.errors import MissingInput
+from rag_assets.core.settings import ParseLimits, Paths
+from rag_assets.core.table_files import write_table
+from rag_assets.core.tables import PARSED_INDEX
 from rag_assets.parsing.paper_lists import adopt_list, find_papers, list_to_adopt
-from rag_assets.settings import ParseLimits, Paths
-from rag_assets.table_files import write_table
-from rag_assets.tables import PARSED_INDEX
 
 COLUMNS = ("paper_id", "parsed_xml_path", "parsed_txt_path")
 

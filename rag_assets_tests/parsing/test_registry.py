@@ -2,8 +2,8 @@
 
 import pytest
 
-from rag_assets.domain import Source
-from rag_assets.errors import UnreadableDocument
+from rag_assets.core.domain import Source
+from rag_assets.core.errors import UnreadableDocument
 from rag_assets.parsing.registry import FORMATS, parser_of, sniff, stem_of
 
 TEI = b'<?xml version="1.0"?>\n<TEI xmlns="http://www.tei-c.org/ns/1.0"><teiHeader/></TEI>'

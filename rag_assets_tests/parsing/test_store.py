@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.domain import Block, BlockKind, Box, Cell, Document, PageSource, Source, Span, Zone
-from rag_assets.errors import MissingInput
+from rag_assets.core.domain import Block, BlockKind, Box, Cell, Document, PageSource, Source, Span, Zone
+from rag_assets.core.errors import MissingInput
 from rag_assets.parsing.store import DocumentStore
 from rag_assets_tests.kept_entries import contents, damage
 

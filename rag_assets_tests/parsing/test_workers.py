@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from rag_assets.core.settings import ParseLimits
 from rag_assets.parsing.worker_process import Failure
 from rag_assets.parsing.workers import run_limited
-from rag_assets.settings import ParseLimits
 from rag_assets_tests.parsing.worker_jobs import hang_after_the_first, imported_modules, misbehave, wait_for
 
 LIMITS = ParseLimits(timeout_s=2, max_memory_mb=400)
@@ -18,7 +18,7 @@ PARENT = """
 import sys
 from pathlib import Path
 from rag_assets.parsing.workers import run_limited
-from rag_assets.settings import ParseLimits
+from rag_assets.core.settings import ParseLimits
 from rag_assets_tests.parsing.worker_jobs import hang_and_tell_pid
 list(run_limited(hang_and_tell_pid, [Path(sys.argv[1])] * 2, ParseLimits(timeout_s=60), n_workers=2))
 """

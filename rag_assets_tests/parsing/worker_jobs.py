@@ -6,7 +6,7 @@ import re
 import time
 from pathlib import Path
 
-from rag_assets.errors import UnreadableDocument
+from rag_assets.core.errors import UnreadableDocument
 
 
 def misbehave(how: str) -> str:

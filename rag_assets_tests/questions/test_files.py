@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.errors import InvalidQuestions, MissingInput
+from rag_assets.core.errors import InvalidQuestions, MissingInput
 from rag_assets.questions import Question, load_questions
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.domain import PaperPoint, Point
+from rag_assets.core.domain import PaperPoint, Point
 from rag_assets.reports.plan import PlannedQuestion, Summaries, plan_report
 from rag_assets.reports.points_asked import point_asked
 from rag_assets.reports.templates import parse_template

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from rag_assets.answering.update import kept
-from rag_assets.domain import Claim, QAResult
+from rag_assets.core.domain import Claim, QAResult
 from rag_assets.reports.plan import plan_report
 from rag_assets.reports.promises import REPORT_PROMISES, ReportsCandidate
 from rag_assets.reports.report import Report, assembled

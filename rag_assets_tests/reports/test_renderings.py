@@ -9,7 +9,7 @@ from docx import Document
 from lxml import html
 from markdown_it import MarkdownIt
 
-from rag_assets.domain import Citation, Claim, QAResult, Verification
+from rag_assets.core.domain import Citation, Claim, QAResult, Verification
 from rag_assets.reports.markdown import as_markdown
 from rag_assets.reports.plan import plan_report
 from rag_assets.reports.report import Report, assembled

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from rag_assets.domain import Filter
-from rag_assets.errors import InvalidTemplate, MissingInput
+from rag_assets.core.domain import Filter
+from rag_assets.core.errors import InvalidTemplate, MissingInput
 from rag_assets.reports.templates import Template, load_template, parse_template, template_files
 
 FULL = """# Iron in runners

@@ -9,8 +9,8 @@ from docx import Document
 from lxml import html
 from markdown_it import MarkdownIt
 
-from rag_assets.domain import Claim
-from rag_assets.errors import InvalidTemplate
+from rag_assets.core.domain import Claim
+from rag_assets.core.errors import InvalidTemplate
 from rag_assets.reports.markdown import as_markdown
 from rag_assets.reports.plan import plan_report
 from rag_assets.reports.report import Report, assembled

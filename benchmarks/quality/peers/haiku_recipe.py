@@ -11,9 +11,9 @@ from itertools import groupby
 
 from benchmarks.quality.measures import Found
 from benchmarks.quality.peers.base import Peer, PeerVectors, Piece, SourceBlock, Words, nearest, reciprocal_ranks
-from rag_assets.embedding.base import Vectors
-from rag_assets.text.sentences import sentence_spans
-from rag_assets.text.tokens import token_counter
+from rag_assets.core.text.sentences import sentence_spans
+from rag_assets.core.text.tokens import token_counter
+from rag_assets.search.embedding.base import Vectors
 
 MAX_TOKENS, CANDIDATES = 256, 100
 

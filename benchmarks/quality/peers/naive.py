@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from benchmarks.quality.measures import Found
 from benchmarks.quality.peers.base import Peer, PeerVectors, SourceBlock, by_paper, nearest
-from rag_assets.embedding.base import Vectors
+from rag_assets.search.embedding.base import Vectors
 
 SIZE, REPEATED = 1000, 200
 

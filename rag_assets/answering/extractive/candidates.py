@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from rag_assets.answering.boilerplate import states_only_formalities
-from rag_assets.domain import BLOCK_SEPARATOR, Context, ContextPassage, UnitKind
-from rag_assets.text.sentences import RAISED_MARK, sentence_spans
-from rag_assets.text.terms import terms_of, words_of
+from rag_assets.core.domain import BLOCK_SEPARATOR, Context, ContextPassage, UnitKind
+from rag_assets.core.text.sentences import RAISED_MARK, sentence_spans
+from rag_assets.core.text.terms import terms_of, words_of
 
 MIN_WORDS, MAX_WORDS = 6, 90
 _LEADS_UP_WORDS = 15

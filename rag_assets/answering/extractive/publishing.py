@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from rag_assets.answering.drafts import DraftCitation, DraftClaim
 from rag_assets.answering.extractive.candidates import MAX_WORDS, Candidate, CandidateKind, Span
-from rag_assets.domain import Context
-from rag_assets.text.terms import words_of
+from rag_assets.core.domain import Context
+from rag_assets.core.text.terms import words_of
 
 _N_DECIMALS = 4
 _BEFORE = re.compile(

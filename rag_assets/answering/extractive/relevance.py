@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from rag_assets.answering.drafts import PaperText, PrecededText, Readers, SentenceReader, TokenReader
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind
-from rag_assets.domain import Context
+from rag_assets.core.domain import Context
+from rag_assets.core.text.terms import held, term_weights, terms_of
 from rag_assets.questions import QuestionPart
-from rag_assets.text.terms import held, term_weights, terms_of
 
 Vectors = NDArray[np.float32]
 Relevances = NDArray[np.float32]

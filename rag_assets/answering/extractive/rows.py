@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 from itertools import chain
 
-from rag_assets.answering.citations.table_quotes.rows import SEPARATOR, Table, TableCell, TableRow, tables_in
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind, Span, candidate
-from rag_assets.domain import Context
-from rag_assets.text.sentences import sentence_spans
-from rag_assets.text.terms import terms_of
+from rag_assets.answering.verify.table_quotes.rows import SEPARATOR, Table, TableCell, TableRow, tables_in
+from rag_assets.core.domain import Context
+from rag_assets.core.text.sentences import sentence_spans
+from rag_assets.core.text.terms import terms_of
 
 _MAX_ROW_CHARS = 240
 """A longer row is narrowed to the columns that were asked for."""

@@ -9,13 +9,13 @@ from decimal import Decimal
 
 import numpy as np
 
-from rag_assets.answering.citations.polarity import turned_round
 from rag_assets.answering.drafts import MOST_NEAREST
 from rag_assets.answering.extractive.candidates import Candidate
 from rag_assets.answering.extractive.publishing import continues_one, stretches_of
 from rag_assets.answering.extractive.relevance import Part, Relevances
-from rag_assets.domain import Context
-from rag_assets.text.numbers.quantities import quantities
+from rag_assets.answering.verify.polarity import turned_round
+from rag_assets.core.domain import Context
+from rag_assets.core.text.numbers.quantities import quantities
 
 _FURTHER_SHARE, _OTHER_PAPER_SHARE = 0.7, 0.9
 """Of the best candidate's relevance: what a further one of a quoted paper must have, and one of another paper."""

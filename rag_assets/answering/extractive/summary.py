@@ -6,9 +6,9 @@ from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.extractive.candidates import Candidate, sentences
 from rag_assets.answering.extractive.named_works import is_quoted, papers_named
 from rag_assets.answering.extractive.publishing import claims_of
-from rag_assets.domain import BLOCK_SEPARATOR, Context
-from rag_assets.text.section_names import is_of_abstract
-from rag_assets.text.terms import terms_of
+from rag_assets.core.domain import BLOCK_SEPARATOR, Context
+from rag_assets.core.text.section_names import is_of_abstract
+from rag_assets.core.text.terms import terms_of
 
 NO_ABSTRACT = "No abstract of {papers} was found, and without a model a summary is quoted from the abstract."
 _ABOUT_SUMMARIES = terms_of(

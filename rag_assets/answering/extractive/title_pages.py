@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from rag_assets.answering.citations.quote_search import is_long_enough
 from rag_assets.answering.drafts import DraftCitation, DraftClaim, TokenReader
 from rag_assets.answering.extractive.named_works import (
     calls_a_study,
@@ -27,17 +26,18 @@ from rag_assets.answering.extractive.named_works import (
     writers_asked_for,
 )
 from rag_assets.answering.extractive.relevance import nearness_of, texts_of
-from rag_assets.answering.names.missing import missing_names
-from rag_assets.domain import TITLE_PAGE_HEADING, Context
-from rag_assets.questions.wordings import STUDY
-from rag_assets.text.person_names import (
+from rag_assets.answering.verify.names.missing import missing_names
+from rag_assets.answering.verify.quote_search import is_long_enough
+from rag_assets.core.domain import TITLE_PAGE_HEADING, Context
+from rag_assets.core.text.person_names import (
     begins_with_a_name,
     lists_names,
     names_an_institution,
     names_only,
     ordinary_words,
 )
-from rag_assets.text.terms import words_of
+from rag_assets.core.text.terms import words_of
+from rag_assets.questions.wordings import STUDY
 
 _AUTHORS, _PLACES, _TITLE, _DATE = "Authors", "Affiliations", "Title", "Publication date"
 _ASKED = (

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from rag_assets.answering.drafts import TextTokens, TokenReader
 from rag_assets.answering.extractive.candidates import Span
 from rag_assets.answering.extractive.relevance import Vectors, texts_of
-from rag_assets.domain import Context
-from rag_assets.text.terms import QUESTION_WORDS, WORD, in_small_latin_letters, stem_of
+from rag_assets.core.domain import Context
+from rag_assets.core.text.terms import QUESTION_WORDS, WORD, in_small_latin_letters, stem_of
 
 _LIKELY_WORDS = 12
 _ALIKE_FROM = 0.45

@@ -1,0 +1,83 @@
+"""What must hold of an evaluation: floors, no fall against its own past, and which questions are open."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rag_assets.answering.evaluation.history import below_floor, fallen
+from rag_assets.core.promises import Offenders, Promise
+from rag_assets.core.settings import Floors
+
+_N_DECIMALS = 4
+
+
+@dataclass(frozen=True)
+class EvaluatedRun:
+    """An evaluation, and what it is held against."""
+
+    latest: Mapping[str, Any]
+    history: Sequence[Mapping[str, Any]]
+    """Earlier evaluations, oldest first."""
+    floors: Floors
+
+    @property
+    def too_low(self) -> list[dict[str, Any]]:
+        """Metrics below their floor."""
+        return below_floor(self.latest["metrics"], self.floors)
+
+    @property
+    def fallen(self) -> list[dict[str, Any]]:
+        """Metrics that fell against their past."""
+        return fallen(self.latest, self.history, max_drop=self.floors.max_drop)
+
+
+def _figures(_run: EvaluatedRun, offenders: Offenders) -> str:
+    return "; ".join(", ".join(f"{name} {_short(value)}" for name, value in row.items()) for row in offenders)
+
+
+def _short(value: Any) -> Any:
+    return round(value, _N_DECIMALS) if isinstance(value, float) else value
+
+
+def _open_questions(run: EvaluatedRun, offenders: Offenders) -> str:
+    n_judged = run.latest["n_judged"]
+    listed = "; ".join(f"{row['question_id']} ({row['problem']})" for row in offenders)
+    return f"{n_judged - len(offenders)} of {n_judged} judged questions are answered as expected. Open: {listed}"
+
+
+def _not_judged(run: EvaluatedRun, offenders: Offenders) -> str:
+    return (
+        f"{len(offenders)} of {len(run.latest['results'])} questions are not judged, because they are about papers "
+        f"that are not in the corpus. Put questions about your own papers into {run.latest['question_file']}."
+    )
+
+
+EVALUATION_PROMISES: list[Promise[EvaluatedRun]] = [
+    Promise(
+        "above_floors",
+        "Every metric reaches its floor (evaluation.floors). The failing questions are listed in the evaluation.",
+        lambda run: run.too_low,
+        finding=_figures,
+    ),
+    Promise(
+        "not_fallen",
+        "No metric falls more than evaluation.floors.max_drop below the median of its last five accepted runs on the "
+        "same questions. If the new level is right, delete data/output/eval/history.jsonl.",
+        lambda run: run.fallen,
+        finding=_figures,
+    ),
+    Promise(
+        "questions_right",
+        "Every judged question is answered as expected.",
+        lambda run: run.latest["failures"],
+        "warning",
+        _open_questions,
+    ),
+    Promise(
+        "questions_judged",
+        "The labelled questions are about papers of the corpus; those that are not are left out of the figures.",
+        lambda run: [row for row in run.latest["results"] if row["outcome"] == "not judged"],
+        "warning",
+        _not_judged,
+    ),
+]

@@ -1,0 +1,75 @@
+"""A model behind an API as a judge: one request for all claims of a draft, verdicts of three kinds with reasons."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+from rag_assets.answering.model.judges.base import ClaimVerdicts, on_one_line, quote_in_place
+from rag_assets.answering.verify.verification import Outcome
+from rag_assets.core.incremental import fingerprint
+from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.lazy_model import LazyModel
+from rag_assets.hosted.prompts import load_prompt
+
+JUDGE_VERSION = 2
+"""Raise it when the code asks a judge something else, or reads its verdicts in another way."""
+MAX_WHY_CHARS = 200
+_MAX_OUTPUT_TOKENS = 4096
+_SUPPORT: Mapping[str, float] = {"supported": 1.0, "partly": 0.5, "unsupported": 0.0}
+_INSTRUCTIONS = load_prompt("rag_assets.answering", "judge", frozenset())
+_JUDGED_CLAIM = load_prompt("rag_assets.answering", "judged_claim", frozenset({"number", "claim", "quotes"}))
+
+
+class Verdict(BaseModel):
+    """What is thought of one statement."""
+
+    statement: int = Field(description="Number of the statement.")
+    verdict: Literal["supported", "partly", "unsupported"]
+    wrong: str = Field("", description='What is wrong, in at most 15 words; empty for "supported".')
+
+
+class Verdicts(BaseModel):
+    """One verdict per statement."""
+
+    verdicts: list[Verdict]
+
+
+class HostedJudge:
+    """See `ClaimJudge`."""
+
+    def __init__(self, name: ModelName, connections: Connections) -> None:
+        """Raises MissingKey, InvalidSettings as `require_access`."""
+        self._model = LazyModel(
+            name,
+            connections,
+            Verdicts,
+            instructions=_INSTRUCTIONS.filled(),
+            max_output_tokens=_MAX_OUTPUT_TOKENS,
+        )
+
+    @property
+    def identity(self) -> str:
+        """The model, readably, and a hash of the prompts."""
+        prompts = fingerprint(_INSTRUCTIONS.text, _JUDGED_CLAIM.text, JUDGE_VERSION)
+        return f"{self._model.model_id} judge-{prompts[:8]}"
+
+    def verdicts(self, outcomes: Sequence[Outcome]) -> ClaimVerdicts:
+        prompt = "\n".join(_judged_claim(number, one) for number, one in enumerate(outcomes, start=1))
+        reply = self._model.ask(prompt)
+        if reply.output is None and reply.fault is not None:
+            raise reply.fault
+        found = {one.statement: one for one in reply.output.verdicts} if reply.output else {}
+        verdicts = [found.get(number) for number in range(1, len(outcomes) + 1)]
+        return ClaimVerdicts(
+            tuple(_SUPPORT[one.verdict] if one else None for one in verdicts),
+            tuple(on_one_line(one.wrong)[:MAX_WHY_CHARS] if one else "" for one in verdicts),
+            reply.usage,
+            reply.seconds,
+        )
+
+
+def _judged_claim(number: int, outcome: Outcome) -> str:
+    quotes = "\n".join(f"- {quote_in_place(one)}" for one in outcome.quotes)
+    return _JUDGED_CLAIM.filled(number=number, claim=on_one_line(outcome.proposed.text), quotes=quotes)

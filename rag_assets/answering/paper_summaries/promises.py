@@ -1,0 +1,123 @@
+"""What must hold of the summaries of papers before they are published."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rag_assets.answering.drafts import REFUSAL
+from rag_assets.answering.paper_summaries.summarizers import QUESTIONS
+from rag_assets.answering.promises import (
+    claims_with_other_numbers,
+    pages_not_holding_quote,
+    quotes_not_in_source,
+    uncited_claims,
+)
+from rag_assets.answering.wording import worded
+from rag_assets.core.domain import Chunk, PaperPoint, Point, QAResult
+from rag_assets.core.incremental import fingerprint
+from rag_assets.core.promises import Offenders, Promise
+
+
+@dataclass(frozen=True)
+class PaperSummariesCandidate:
+    """Summaries that wait for publication."""
+
+    table: pa.Table
+    """All of them, schema PAPER_SUMMARIES."""
+    made: Sequence[PaperPoint]
+    """Those that were made now. The others were held against chunks of the same text when they were made."""
+    chunk_ids: pa.Table
+    """paper_id and chunk_id of the published chunks of the papers to be summarised; none without a model."""
+    chunks: Mapping[str, Chunk]
+    """The published chunks that `made` cites, by id."""
+    left: Mapping[str, str]
+    """Why papers could not be summarised this time, by id."""
+
+
+def as_answer(told: PaperPoint, question_id: str, question: str) -> QAResult:
+    """A point of a paper as the answer to a question that asks for it; a refusal where nothing is told."""
+    return QAResult(
+        question_id=question_id,
+        question=question,
+        answer=worded(told.claims, ()) if told.claims else REFUSAL,
+        claims=told.claims,
+        refused=not told.claims,
+        single_source=bool(told.claims),
+        sources_used=(told.paper_id,) if told.claims else (),
+        unanswered=(),
+        model=told.model,
+        contexts=tuple(dict.fromkeys(one.chunk_id for claim in told.claims for one in claim.citations)),
+        fingerprint=fingerprint(told.model, told.paper_id, str(told.point)),
+    )
+
+
+def _incomplete(candidate: PaperSummariesCandidate) -> Offenders:
+    """Papers that do not have each point once, unless they were left; and points of other papers."""
+    pairs = Counter(zip(candidate.table["paper_id"].to_pylist(), candidate.table["point"].to_pylist(), strict=True))
+    papers = set(pc.unique(candidate.chunk_ids["paper_id"]).to_pylist())
+    found = {paper for paper, _ in pairs}
+    return [
+        {"paper_id": paper, "points": {point: pairs[paper, point] for point in map(str, Point)}}
+        for paper in sorted(papers | found)
+        if (paper in found or paper not in candidate.left)
+        and (paper not in papers or any(pairs[paper, str(point)] != 1 for point in Point))
+    ]
+
+
+def _citing_what_is_gone(candidate: PaperSummariesCandidate) -> Offenders:
+    """Claims that cite a chunk which is not published, or belongs to another paper than the one they summarise."""
+    chunks = candidate.chunk_ids
+    paper_of = dict(zip(chunks["chunk_id"].to_pylist(), chunks["paper_id"].to_pylist(), strict=True))
+    rows = candidate.table.select(["paper_id", "point", "claims"]).to_pylist()
+    return [
+        {"paper_id": row["paper_id"], "point": row["point"], "chunk_id": one["chunk_id"], "quote": one["quote"][:200]}
+        for row in rows
+        for claim in row["claims"]
+        for one in claim["citations"]
+        if paper_of.get(one["chunk_id"]) != row["paper_id"]
+    ]
+
+
+def _of_answers(
+    name: str, sentence: str, offenders: Callable[[list[QAResult], Mapping[str, Chunk]], Sequence[dict[str, Any]]]
+) -> Promise[PaperSummariesCandidate]:
+    def found(candidate: PaperSummariesCandidate) -> Offenders:
+        answers = [as_answer(told, f"{told.paper_id}/{told.point}", QUESTIONS[told.point]) for told in candidate.made]
+        return offenders(answers, candidate.chunks)
+
+    return Promise(name, sentence, found)
+
+
+PAPER_SUMMARY_PROMISES: list[Promise[PaperSummariesCandidate]] = [
+    Promise(
+        "four_points",
+        "Every paper that a model summarises has each of the four points once, and no other has one.",
+        _incomplete,
+    ),
+    Promise(
+        "of_their_papers",
+        "What is told of a paper quotes published chunks of that paper.",
+        _citing_what_is_gone,
+    ),
+    _of_answers("claims_cited", "Every claim has a citation.", lambda answers, _: uncited_claims(answers)),
+    _of_answers("quotes_in_source", "Every quote stands in the published chunk it cites.", quotes_not_in_source),
+    _of_answers(
+        "pages_hold_quotes", "The cited pages are those of the text the quote stands in.", pages_not_holding_quote
+    ),
+    _of_answers(
+        "numbers_agree",
+        "Every number of a claim stands in its quotes or follows from them.",
+        claims_with_other_numbers,
+    ),
+    Promise(
+        "all_summarised",
+        "Every paper was summarised by what paper_summaries.model names. One that was not keeps its earlier summary "
+        "where that still holds, and the next run asks again.",
+        lambda candidate: [{"paper_id": paper, "why": why} for paper, why in sorted(candidate.left.items())],
+        "warning",
+    ),
+]

@@ -1,9 +1,0 @@
-"""Answers that take several steps: parts of the question, and parts that nothing answered searched in other words."""
-
-from rag_assets.answering.thorough.loop import ThoroughPipeline
-from rag_assets.answering.thorough.planner import ModelPlanner, open_planner
-from rag_assets.answering.thorough.plans import Planner
-from rag_assets.answering.thorough.rules import RulePlanner
-from rag_assets.answering.thorough.union import THOROUGH_VERSION
-
-__all__ = ["THOROUGH_VERSION", "ModelPlanner", "Planner", "RulePlanner", "ThoroughPipeline", "open_planner"]

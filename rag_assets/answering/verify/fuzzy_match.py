@@ -1,0 +1,236 @@
+"""Finds a quote that was tidied when it was copied: a hyphen, an article, a plural, a spelling, a dropped word.
+
+A quote matches when the two texts are alike (`MIN_SCORE`) and every difference between their words is one that tidying
+makes. Likeness alone cannot tell: "increased by 12%" and "decreased by 13%" are as alike as any tidied pair. So no
+other word, number, negation, comparison or quantity is ever accepted. What is published is the source's own words at
+that place. Quotes that are only typeset differently are found in `quote_search`.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from heapq import heappop, heappush
+from itertools import count
+
+from rapidfuzz import fuzz
+
+from rag_assets.answering.verify.normalized_text import digit_groups, normalized
+from rag_assets.answering.verify.word_differences import (
+    ARTICLES,
+    DETERMINERS,
+    MAY_BE_ADDED,
+    MAY_BE_LEFT_OUT,
+    MEANING_CHANGING,
+    are_joined,
+    are_variants,
+    comes_before_number,
+    limits,
+)
+from rag_assets.core.text.reference_marks import REFERENCE_MARK
+
+MIN_SCORE = 85.0
+"""Lowest likeness (0-100) of a quote and the source's words; measured by benchmarks/verifier_errors.py."""
+MIN_WORDS = 5
+"""Shorter quotes must be there word by word: two or three words are too few to tell a tidied quote from a common
+phrase."""
+MAX_WORDS = 100
+"""Longer quotes must be there word by word: among repetitions the search grows with the square of the words, to 0.3 s
+for 100."""
+
+_COARSE_SCORE = 75.0
+"""Lower than `MIN_SCORE`, because the coarse search cuts words at the edges."""
+_MARGIN_WORDS = 8
+_WORDS_AN_EDIT, _STEP_COST = 4, 3
+"""At most one word left out or put in per four words of the quote; the other steps cost less."""
+
+_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*|\d+(?:[.,]\d+)*|-(?=\s?\.?\d)|[%‰<>=±≤≥≈~×+°$€£*^√∞→←↑↓≠≪≫≲≳∉∈¬⇒/]")
+_CHARGE = re.compile(r"\w[−⁻](?!\w)|\d[-–](?=\s[^\W\d])")
+"""The minus of "CD4− cells", which folds as a hyphen does."""
+_MARKED = re.compile(r"\w+")
+_LETTER = re.compile(r"[^\W_]")
+_MARK_DISTANCE = 3
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a text, folded, with their offsets; marks that point to the reference list are left out."""
+
+    words: tuple[str, ...]
+    places: tuple[tuple[int, int], ...]
+    """Offsets of each word in the original text."""
+    joined: str
+    starts: tuple[int, ...]
+    """Offset of each word in `joined`."""
+
+    marks: tuple[tuple[int, int], ...]
+    """Offsets of the reference marks in the original text."""
+
+    @classmethod
+    def of(cls, text: str) -> "Words":
+        folded = normalized(text)
+        marks = tuple(match.span() for match in REFERENCE_MARK.finditer(text))
+        words, places = [], []
+        for match in _WORD.finditer(folded.text):
+            place = folded.span(*match.span())
+            if not any(start <= place[0] < end for start, end in marks):
+                words.append(match[0])
+                places.append(place)
+        starts, at = [], 0
+        for word in words:
+            starts.append(at)
+            at += len(word) + 1
+        return cls(tuple(words), tuple(places), " ".join(words), tuple(starts), marks)
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzyMatch:
+    """Where the source has the quote in other words: `text[start:end]`."""
+
+    start: int
+    end: int
+    score: float
+    """Likeness of the words, 0-100."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One way to match the next words of quote and source."""
+
+    name: str
+    n_quote: int
+    """Words of the quote it takes."""
+    n_source: int
+    """Words of the source it takes."""
+    cost: int
+
+
+_SAME = _Step("the same word", 1, 1, 0)
+_VARIANT = _Step("another ending or spelling", 1, 1, 2)
+_JOINED = _Step("two words of the source written as one", 1, 2, 2)
+_PARTED = _Step("one word of the source written as two", 2, 1, 2)
+_FILLER_LEFT_OUT = _Step("a filler word of the source left out", 0, 1, 3)
+_LEFT_OUT = _Step("another word of the source left out", 0, 1, 5)
+_PUT_IN = _Step("a word put in", 1, 0, 3)
+
+
+def fuzzy_match(quote: str, text: str) -> FuzzyMatch | None:
+    """The place of `text` that a tidied quote was taken from; None when there is none."""
+    found = align_tidied(quote, text)
+    return found if found and found.score >= MIN_SCORE else None
+
+
+def align_tidied(quote: str, text: str) -> FuzzyMatch | None:
+    """As `fuzzy_match`, whatever the likeness of the whole."""
+    wanted, source = Words.of(quote), words_of(text)
+    if not MIN_WORDS <= len(wanted.words) <= MAX_WORDS or len(wanted.joined) > len(source.joined):
+        return None
+    coarse = fuzz.partial_ratio_alignment(wanted.joined, source.joined, score_cutoff=_COARSE_SCORE)
+    if coarse is None:
+        return None
+    first = max(0, bisect_right(source.starts, coarse.dest_start) - 1 - _MARGIN_WORDS)
+    last = bisect_right(source.starts, coarse.dest_end) + _MARGIN_WORDS
+    aligned = _aligned_words(wanted.words, source.words[first:last])
+    if aligned is None:
+        return None
+    start, end = first + aligned[0], first + aligned[1]
+    place = _with_marks(source, source.places[start][0], source.places[end - 1][1], quote)
+    if not _has_numbers_and_marks(quote, found := text[slice(*place)]) or _n_charges(quote) != _n_charges(found):
+        return None
+    return FuzzyMatch(*place, fuzz.ratio(wanted.joined, " ".join(source.words[start:end])))
+
+
+@lru_cache(maxsize=64)
+def words_of(text: str) -> Words:
+    """The words of a chunk, kept because the citations of an answer share their chunks."""
+    return Words.of(text)
+
+
+def changes_meaning(left_out: str) -> bool:
+    """Whether leaving this text out of a sentence could change what the rest says."""
+    folded = normalized(left_out).text
+    return not MEANING_CHANGING.isdisjoint(Words.of(left_out).words) or "n't" in folded or "?" in folded
+
+
+def _with_marks(source: Words, start: int, end: int, quote: str) -> tuple[int, int]:
+    """The place with the reference mark before or behind it, if the quote begins or ends with one."""
+    in_quote = [match.span() for match in REFERENCE_MARK.finditer(quote)]
+    if any(not _LETTER.search(quote, 0, mark[0]) for mark in in_quote):
+        start = min((mark[0] for mark in source.marks if start - _MARK_DISTANCE <= mark[1] <= start), default=start)
+    if any(not _LETTER.search(quote, mark[1]) for mark in in_quote):
+        end = max((mark[1] for mark in source.marks if end <= mark[0] <= end + _MARK_DISTANCE), default=end)
+    return start, end
+
+
+def _has_numbers_and_marks(quote: str, found: str) -> bool:
+    """Whether the numbers are the same, and every reference mark of the quote is there; a mark may be left out."""
+    outside = [digit_groups(REFERENCE_MARK.sub(" ", text)) for text in (quote, found)]
+    wanted, there = (
+        [w for mark in REFERENCE_MARK.findall(text) for w in _MARKED.findall(mark)] for text in (quote, found)
+    )
+    remaining = iter(there)
+    return outside[0] == outside[1] and all(word in remaining for word in wanted)
+
+
+def _n_charges(text: str) -> int:
+    return len(_CHARGE.findall(text))
+
+
+def _aligned_words(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | None:
+    """As `_aligned`; a quote from the middle of a sentence may begin with an article that was added."""
+    aligned = _aligned(quote, source)
+    if aligned or quote[0] not in ARTICLES:
+        return aligned
+    aligned = _aligned(quote[1:], source)
+    return aligned if aligned and not (aligned[0] and limits(source[aligned[0] - 1])) else None
+
+
+def _aligned(quote: Sequence[str], source: Sequence[str]) -> tuple[int, int] | None:
+    """First and last (exclusive) word of the source that the whole quote is a tidied form of.
+
+    The cheapest chain of allowed steps: Dijkstra's algorithm over pairs of word positions, begun at every word of the
+    source. Of two chains that meet, only the cheaper goes on.
+    """
+    most = _STEP_COST * max(1, len(quote) // _WORDS_AN_EDIT)
+    order = count()  # breaks ties of the queue
+    queue = [(0, next(order), 0, at, at, _SAME) for at in range(len(source))]
+    seen: set[tuple[int, int, str]] = set()
+    while queue:
+        cost, _, i, j, begun, last = heappop(queue)
+        if i == len(quote):
+            return begun, j
+        if (i, j, last.name) in seen:
+            continue
+        seen.add((i, j, last.name))
+        for step in _steps(quote, source, i, j):
+            if cost + step.cost <= most and _may_follow(step, last, quote, source, i, j):
+                heappush(queue, (cost + step.cost, next(order), i + step.n_quote, j + step.n_source, begun, step))
+    return None
+
+
+def _steps(quote: Sequence[str], source: Sequence[str], i: int, j: int) -> Iterator[_Step]:
+    """The allowed steps from word `i` of the quote and word `j` of the source."""
+    is_inside = 0 < i < len(quote) - 1
+    if is_inside and quote[i] in MAY_BE_ADDED and not comes_before_number(quote, i):
+        yield _PUT_IN
+    if j == len(source):
+        return
+    if quote[i] == source[j]:
+        yield _SAME
+    elif are_variants(quote[i], source[j]):
+        yield _VARIANT
+    if are_joined(quote[i], source[j : j + 2]):
+        yield _JOINED
+    if are_joined(source[j], quote[i : i + 2]):
+        yield _PARTED
+    if i > 0 and not limits(source[j]) and not comes_before_number(source, j):
+        yield _FILLER_LEFT_OUT if source[j] in MAY_BE_LEFT_OUT else _LEFT_OUT
+
+
+def _may_follow(step: _Step, last: _Step, quote: Sequence[str], source: Sequence[str], i: int, j: int) -> bool:
+    """False for a word put in beside one left out, which is a substitution; determiners may be exchanged."""
+    if _PUT_IN not in (step, last) or not {_LEFT_OUT, _FILLER_LEFT_OUT}.intersection((step, last)):
+        return True
+    put_in, left_out = (quote[i], source[j - 1]) if step is _PUT_IN else (quote[i - 1], source[j])
+    return put_in in DETERMINERS and left_out in DETERMINERS

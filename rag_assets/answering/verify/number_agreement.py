@@ -1,0 +1,120 @@
+"""Whether two numbers may be the same one: rounded, in another unit, as a share, or within a limit.
+
+`text.numbers` reads them; `claim_numbers` compares those of a claim with those of its quotes.
+"""
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from rag_assets.answering.verify.normalized_text import RAISED_MARK
+from rag_assets.core.text.numbers.quantities import P_VALUE, PLAIN, YEAR, Quantity, quantities
+from rag_assets.core.text.numbers.units import PERCENT
+
+MAX_COMPARED = 100
+"""A claim with more numbers is not compared, and not published: comparing takes quadratic time."""
+_SIGNIFICANCE_LEVELS = {Decimal(level) for level in ("0.1", "0.05", "0.01", "0.005", "0.001", "0.0001")}
+_ROUNDED_SHARE = Decimal("0.05")
+_BOUND_FACTOR = 10
+"""A limit further from the value than this is true but says nothing."""
+
+
+def confirmed_share(claim: str, quotes: Sequence[str], question: str) -> float | None:
+    """Share of the claim's quantities that a quote or the question holds; None when it has none."""
+    own = quantities(claim)[:MAX_COMPARED]
+    holding = [one for quote in quotes for one in quantities(RAISED_MARK.sub(" ", quote))] + quantities(question)
+    return sum(any(agree(one, other) for other in holding) for one in own) / len(own) if own else None
+
+
+def agree(claimed: Quantity, given: Quantity) -> bool:
+    """Whether two numbers may be the same; the unit of one may stand elsewhere, in the header of a table."""
+    is_one_plain = PLAIN in (claimed.kind, given.kind) and not _are_opposite(claimed, given)
+    return may_be_same(claimed, given) or (
+        is_one_plain and (claimed.bare == given.bare or claimed.value == given.value)
+    )
+
+
+def may_be_same(claimed: Quantity, given: Quantity) -> bool:
+    """Whether two quantities may be the same; 45 in "4 of 45 patients" is not the 45 of a claimed 45 %."""
+    if claimed.kind == given.kind:
+        return _same_amount(claimed, given)
+    if _are_opposite(claimed, given):
+        return False
+    if _is_per_left_out(claimed, given):
+        return claimed.bare == given.bare
+    if given.kind == PLAIN and claimed.kind == PERCENT:
+        return given.value * 100 == claimed.value
+    if given.kind == PLAIN and claimed.kind == YEAR:
+        return given.value == claimed.value
+    if claimed.kind == PLAIN and given.kind == PERCENT and claimed.value * 100 == given.value:
+        return True
+    return claimed.kind == PLAIN and claimed.bare == given.bare
+
+
+def _are_opposite(one: Quantity, other: Quantity) -> bool:
+    """One is an upper and one a lower limit: "at least 10" says nothing of "at most 10"."""
+    return one.bound != other.bound and {one.bound, other.bound} == {"more", "less"}
+
+
+def _is_per_left_out(one: Quantity, other: Quantity) -> bool:
+    """ "5 mg" of "5 mg/day": what it is divided by may stand elsewhere."""
+    short, long = sorted((one.kind, other.kind), key=len)
+    return long.startswith(f"{short}/")
+
+
+def _same_amount(claimed: Quantity, given: Quantity) -> bool:
+    amount, other = claimed.value, given.value
+    if not claimed.is_signed or not given.is_signed:
+        amount, other = abs(amount), abs(other)
+    if _are_opposite(claimed, given):
+        return False
+    if amount == other or _is_score_of_hundred(claimed, given):
+        return True
+    if claimed.kind == P_VALUE and claimed.bound in ("more", "less") and amount in _SIGNIFICANCE_LEVELS:
+        return other < amount if claimed.bound == "less" else other > amount
+    if given.bound or amount * other <= 0 or claimed.kind == YEAR:
+        return False
+    if claimed.bound in ("more", "less"):
+        return _is_within_bound(claimed.bound, abs(amount), abs(other))
+    return _is_rounded(claimed, amount, given, other)
+
+
+def _is_rounded(claimed: Quantity, amount: Decimal, given: Quantity, other: Decimal) -> bool:
+    if abs(amount - other) * 2 > abs(amount) or claimed.n_digits >= given.n_digits:
+        return False  # the first for speed: rounding moves no number by more than half of what is left of it
+    is_rounded = _rounded(other / claimed.scale, claimed.written) == amount / claimed.scale
+    if claimed.bound == "about":
+        return is_rounded or abs(amount - other) <= _ROUNDED_SHARE * abs(other)
+    return is_rounded and (claimed.n_digits > 1 or _is_close_measurement(claimed, given))
+
+
+def _is_close_measurement(claimed: Quantity, given: Quantity) -> bool:
+    """Whether a single digit stands for a measured value: 60 for 59.8, but not for 59 people or a p value."""
+    is_measured = "." in given.written and claimed.kind != P_VALUE
+    return is_measured and abs(abs(claimed.value) - abs(given.value)) <= _ROUNDED_SHARE * abs(given.value)
+
+
+def _is_score_of_hundred(one: Quantity, other: Quantity) -> bool:
+    """ "F1 of 93.2" for 0.932, where at least three digits agree."""
+    if one.kind != PLAIN or other.kind != PLAIN or (one.value < 1) == (other.value < 1):
+        return False
+    return min(one.value, other.value) * 100 == max(one.value, other.value) and min(one.n_digits, other.n_digits) > 2
+
+
+def _is_within_bound(bound: str, limit: Decimal, value: Decimal) -> bool:
+    """Whether a limit is true of a value and close enough to say something."""
+    low, high = (limit, value) if bound == "more" else (value, limit)
+    return low <= high <= low * _BOUND_FACTOR
+
+
+def is_rounded_to(claimed: Quantity, value: Decimal) -> bool:
+    """Whether a computed value, not negative, is a claimed one, to the last digit that the claim writes."""
+    step = Decimal(1).scaleb(-len(claimed.written.partition(".")[2])) * claimed.scale
+    return abs(value - abs(claimed.value)) * 2 <= step
+
+
+def _rounded(value: Decimal, like: str) -> Decimal:
+    """A value rounded to the precision a number is written with."""
+    zeros = len(like) - len(like.rstrip("0")) if "." not in like else 0
+    exponent = -len(like.partition(".")[2]) if "." in like else zeros
+    step = Decimal(1).scaleb(exponent)
+    return (value / step).to_integral_value(rounding="ROUND_HALF_UP") * step

@@ -1,0 +1,126 @@
+"""What speaks against a claim, by rules: the numbers, direction, certainty and names that its quotes do not carry.
+
+The first objection found is the one that is told. Without any, the quotes may still not carry the claim: what only the
+meaning of sentences tells is left to a second look by a model.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rag_assets.answering.verify.claim_numbers import check_numbers
+from rag_assets.answering.verify.exchanged_numbers import exchanged_numbers
+from rag_assets.answering.verify.names.missing import names_missing_in
+from rag_assets.answering.verify.names.reading import NameKind, names_in
+from rag_assets.answering.verify.polarity import is_surer, turned_round
+from rag_assets.answering.verify.quoted_text import QuotedText
+from rag_assets.answering.verify.table_quotes.claims import misplaced_numbers
+from rag_assets.core.text.terms import terms_of
+
+MIN_SHARED = 0.1
+"""Share of a claim's words that its quotes, or what stands around them, must have; see benchmarks/README.md."""
+_POSSESSIVE = re.compile(r"['’]s\b")
+_MOST_TOLD = 3
+
+
+class Reason(StrEnum):
+    """Why a citation or a claim that was proposed is not in the answer."""
+
+    SOURCE_NOT_GIVEN = "source not given"
+    """The citation names a chunk that the answerer did not read."""
+    QUOTE_NOT_FOUND = "quote not found"
+    """The quote does not stand in the chunk it cites."""
+    NO_CITATION = "no citation"
+    """The claim has none, or none that held."""
+    NO_TEXT = "no text"
+    """The claim says nothing."""
+    NUMBER_MISSING = "number missing"
+    """A number of the claim stands in none of its quotes and does not follow from them."""
+    NUMBER_MISPLACED = "number misplaced"
+    """A number of the claim belongs to another row or column of the quoted table, or two are exchanged."""
+    TURNED_ROUND = "turned round"
+    """The quotes say the opposite of a word of the claim, or deny what it tells."""
+    SURER = "surer"
+    """The quotes call possible what the claim tells as a fact."""
+    NAME_MISSING = "name missing"
+    """A name of the claim stands nowhere in or around its quotes."""
+    UNRELATED = "unrelated"
+    """The claim shares next to nothing with its quotes."""
+    NOT_SUPPORTED = "not supported"
+    """A model that looked at claim and quotes found that they do not carry it."""
+
+
+DOUBTS = frozenset({Reason.TURNED_ROUND, Reason.SURER, Reason.NAME_MISSING, Reason.UNRELATED})
+"""Told by words, which may be told in others: a second look that finds such a claim supported overrules them. Numbers
+are computed, and are not overruled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """What speaks against a claim."""
+
+    reason: Reason
+    why: str
+    """For a reader, and for a model that is asked to mend the claim."""
+
+    @property
+    def is_doubt(self) -> bool:
+        """Whether a second look may overrule it."""
+        return self.reason in DOUBTS
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedClaim:
+    """What the rules say of a claim."""
+
+    objection: Objection | None
+    computed: tuple[str, ...] = ()
+    """How numbers that stand nowhere follow from those of the quotes."""
+
+
+def checked_claim(claim: str, quotes: Sequence[QuotedText], question: str) -> CheckedClaim:
+    """quotes: those of the claim that were found; at least one."""
+    if any(claim == one.quote for one in quotes):
+        return CheckedClaim(None)
+    numbers = check_numbers(claim, quotes, question)
+    texts = [one.quote for one in quotes]
+    is_prose = not any(one.rows for one in quotes)
+    if numbers.missing:
+        objection = _objection(Reason.NUMBER_MISSING, numbers.missing, "stands in none of its quotes")
+    elif misplaced := misplaced_numbers(claim, [some for one in quotes for some in one.rows]):
+        objection = _objection(Reason.NUMBER_MISPLACED, misplaced, "belongs to another row or column of the table")
+    elif is_prose and (pair := next(filter(None, (exchanged_numbers(claim, text) for text in texts)), None)):
+        objection = Objection(Reason.NUMBER_MISPLACED, f"it gives {pair[0]} and {pair[1]} to each other's group")
+    elif names := _missing_names(claim, quotes):
+        objection = _objection(Reason.NAME_MISSING, names, "stands nowhere around its quotes")
+    elif _shares_nothing(claim, quotes):
+        objection = Objection(Reason.UNRELATED, "its quotes speak of something else")
+    elif is_prose and not numbers.computed and (word := turned_round(claim, texts)):
+        objection = Objection(Reason.TURNED_ROUND, f"its quotes say the opposite of '{word}'")
+    elif is_prose and is_surer(claim, texts):
+        objection = Objection(Reason.SURER, "its quotes call possible what it tells as a fact")
+    else:
+        objection = None
+    return CheckedClaim(objection, numbers.computed)
+
+
+def _objection(reason: Reason, written: Sequence[str], what: str) -> Objection:
+    return Objection(reason, f"{', '.join(dict.fromkeys(written[:_MOST_TOLD]))} {what}")
+
+
+def _missing_names(claim: str, quotes: Sequence[QuotedText]) -> list[str]:
+    """The names that neither the quotes nor their section, title or table have."""
+    names = [
+        name
+        for name in names_in(_POSSESSIVE.sub("", claim))
+        if name.kind not in (NameKind.YEAR, NameKind.NUMBER)  # these are looked for as numbers
+    ]
+    texts = [text for one in quotes for text in (one.chunk_text, *one.frame)]
+    return [name.text for name in names_missing_in(texts, names) if name.is_decisive]
+
+
+def _shares_nothing(claim: str, quotes: Sequence[QuotedText]) -> bool:
+    own = terms_of(claim)
+    held = frozenset[str]().union(*(terms_of(text) for one in quotes for text in (one.quote, *one.frame)))
+    return bool(own) and len(own & held) < MIN_SHARED * len(own)

@@ -1,0 +1,159 @@
+"""Tells whether a claim turns its quotes round or is surer than they are: negation, direction, certainty.
+
+Words of the claim are compared with those of the sentences of its quotes that share most words with it. A negation
+turns round the words behind it, up to the end of its clause. What is told in quite other words cannot be compared here.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rag_assets.answering.verify.opposites import (
+    ALSO_CAUTIOUS,
+    CERTAIN_STEMS,
+    DIRECTIONS,
+    HEDGE_STEMS,
+    HEDGES,
+    NEGATIONS,
+    NEGATIVE_STEMS,
+    OPEN_WORDS,
+)
+from rag_assets.core.text.sentences import sentence_spans
+from rag_assets.core.text.terms import QUESTION_WORDS, stem_of
+
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
+_CLAUSE_END = re.compile(
+    r"[,;:()]|\b(?:but|whereas|while|although|though|however|and|because|since|which|that)\b", re.IGNORECASE
+)
+_REACH = 8
+"""Words behind a negation that it governs, itself included."""
+_NEAR_BEST = 0.6
+"""Sentences of the quotes with this share of the most shared words are compared."""
+_MOST_GOVERNED = 0.5
+"""Share of the words in question that a negation must govern."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word of a statement."""
+
+    text: str
+    stem: str
+    is_negation: bool
+    is_negated: bool
+    """A negation before it in its clause governs it."""
+    is_hedged: bool
+    """A hedge before it in its sentence, or "whether" before it in its clause, governs it."""
+
+    @property
+    def is_content(self) -> bool:
+        return self.text not in QUESTION_WORDS and self.text not in NEGATIONS
+
+    @property
+    def is_hedge(self) -> bool:
+        return self.text in HEDGES or self.text in OPEN_WORDS or self.stem in HEDGE_STEMS
+
+    @property
+    def direction(self) -> tuple[str, int] | None:
+        """What it speaks of and which way, with its negation."""
+        found = DIRECTIONS.get(self.stem)
+        return found and (found[0], -found[1] if self.is_negated and not self.is_negation else found[1])
+
+
+_Statement = tuple[_Word, ...]
+
+
+def turned_round(claim: str, quotes: Sequence[str]) -> str | None:
+    """The word of the claim that its quotes say the other way round, or "not" for a negation too many or too few; None
+    where nothing is."""
+    said, quoted = _read(claim), [_read(text) for text in _compared_sentences(claim, quotes)]
+    return _opposite_direction(said, quoted) or _negation_changed(said, quoted)
+
+
+def is_surer(claim: str, quotes: Sequence[str]) -> bool:
+    """Whether every sentence that carries the claim is hedged where it does, and the claim is not."""
+    said = _read(claim)
+    is_certain = any(word.stem in CERTAIN_STEMS for word in said)
+    if not is_certain and any(word.is_hedge or word.stem in ALSO_CAUTIOUS for word in said):
+        return False
+    stems = {word.stem for word in said if word.is_content}
+    shared = [
+        {word.stem: word for word in reversed(_read(text)) if word.is_content and word.stem in stems}
+        for text in _compared_sentences(claim, quotes)
+    ]  # of a word that comes twice, the first
+    return all(any(word.is_hedged for word in words.values()) for words in shared)
+
+
+def _opposite_direction(said: _Statement, quoted: Sequence[_Statement]) -> str | None:
+    """The first word of the claim whose direction the quotes have only the other way; None where there is none.
+
+    Where the claim itself has both, "better or worse", words do not tell which is meant.
+    """
+    own = {word.direction for word in said}
+    theirs = {word.direction for statement in quoted for word in statement}
+    for word in said:
+        if word.direction and word.direction not in theirs:
+            what, sign = word.direction
+            if (what, -sign) in theirs - own:
+                return word.text
+    return None
+
+
+def _negation_changed(said: _Statement, quoted: Sequence[_Statement]) -> str | None:
+    every = tuple(word for statement in quoted for word in statement)
+    is_negated, are_negated = _negates(said), _negates(every)
+    if is_negated and not are_negated:
+        return "not" if _is_mostly_shared(_governed(said), every) else None
+    if are_negated and not is_negated:
+        stems = {word.stem for word in said}
+        shared = [word for word in every if word.is_content and word.stem in stems]
+        n_governed = sum(word.is_negated for word in shared)
+        return "not" if n_governed and n_governed >= _MOST_GOVERNED * len(shared) else None
+    return None
+
+
+def _negates(words: Sequence[_Word]) -> bool:
+    """Whether there is a negation, or a word that may stand for one: "fewer", "worse", "different"."""
+    return any(word.is_negation or (word.stem in DIRECTIONS and DIRECTIONS[word.stem][1] < 0) for word in words)
+
+
+def _governed(words: Sequence[_Word]) -> list[_Word]:
+    return [word for word in words if word.is_negated and word.is_content and not word.is_negation]
+
+
+def _is_mostly_shared(words: Sequence[_Word], others: Sequence[_Word]) -> bool:
+    stems = {word.stem for word in others}
+    return bool(words) and sum(word.stem in stems for word in words) > _MOST_GOVERNED * len(words)
+
+
+def _compared_sentences(claim: str, quotes: Sequence[str]) -> list[str]:
+    """The sentences of the quotes that share nearly as many words with the claim as the best does; all if none does."""
+    stems = {word.stem for word in _read(claim) if word.is_content}
+    sentences = [quote[start:end] for quote in quotes for start, end in sentence_spans(quote)]
+    shared = [len(stems & {word.stem for word in _read(text) if word.is_content}) for text in sentences]
+    least = max(1, _NEAR_BEST * max(shared, default=0))
+    return [text for text, n_shared in zip(sentences, shared, strict=True) if n_shared >= least] or sentences
+
+
+@lru_cache(maxsize=512)
+def _read(text: str) -> _Statement:
+    ends = [match.end() for match in _CLAUSE_END.finditer(text)]
+    words: list[_Word] = []
+    is_hedged = is_open = False
+    n_left_negated = 0
+    for match in _WORD.finditer(text):
+        while ends and ends[0] <= match.start():
+            n_left_negated, is_open = 0, False
+            ends.pop(0)
+        word = match[0].lower().replace("’", "'")
+        stem = stem_of(word)
+        is_negation = word in NEGATIONS or word.endswith("n't") or stem in NEGATIVE_STEMS
+        if is_negation:
+            n_left_negated = 0 if n_left_negated else _REACH
+        is_negated = n_left_negated > 0
+        n_left_negated -= is_negated
+        is_hedged = is_hedged or word in HEDGES or stem in HEDGE_STEMS
+        is_open = is_open or word in OPEN_WORDS
+        words.append(_Word(word, stem, is_negation, is_negated, is_hedged or is_open))
+    return tuple(words)

@@ -1,0 +1,274 @@
+"""Finds where a quote stands in a text, and how much of the text is published for it.
+
+What is published is the source's own words: those quoted or, where the rest of the sentence has a word that changes its
+meaning ("In none of the trials did ..."), the whole sentence. Other sentences are not considered. Parts joined by an
+ellipsis within a sentence are published with what they leave out, and so is a header or footer in the middle of a
+sentence. `fuzzy_match` finds quotes that were tidied; `verification` decides about the claim.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from rag_assets.answering.verify.clauses import is_governed
+from rag_assets.answering.verify.fuzzy_match import changes_meaning, fuzzy_match, words_of
+from rag_assets.answering.verify.interruptions import without_interruptions
+from rag_assets.answering.verify.normalized_text import begins_and_ends_whole, digit_groups, normalized
+from rag_assets.answering.verify.table_quotes.rows import SEPARATOR
+from rag_assets.answering.verify.word_differences import MAY_BE_LEFT_OUT
+from rag_assets.core.domain import Verification
+from rag_assets.core.text.folding import Folded
+from rag_assets.core.text.sentences import sentence_spans
+
+MIN_QUOTE_CHARS = 15
+"""A shorter quote would be found almost anywhere."""
+MAX_ADDED_CHARS = 600
+"""A quote is not published if its whole sentence must be, and is longer by more than this."""
+
+_OPENING, _CLOSING = "\"'“‘«„`", "\"'”’»“`"
+_STRAY_END = " .,;:…"
+_HYPHENS = "‐‑–−﹣－-"  # the plain hyphen last, where a character class takes it literally
+_DASHES = "⁻‒—―─➖﹘" + _HYPHENS
+_THOUSANDS = r"[ \u00a0\u2007\u2009\u202f'’]"
+_CUTS = tuple(
+    (re.compile(rf"(?:{before})\Z", re.IGNORECASE), re.compile(after, re.IGNORECASE))
+    for before, after in (
+        # digits, decimals and thousands of a number
+        (r"\d", r"\d|[.,·]\d|[^\W\d_]"),
+        (r"\d[.,·]|\.", r"\d"),
+        (r"(?<![\d.,])\d{1,3}", rf"{_THOUSANDS}\d{{3}}(?!\d)"),
+        (rf"(?<![\d.,])\d{{1,3}}{_THOUSANDS}", r"\d{3}(?!\d)"),
+        # factors, exponents, fractions, ranges
+        (r"\d", rf"\s?(?:[/×x*⋅]|[{_DASHES}])\s?\d|[:^]\d"),
+        (r"\d\s?[/×x*⋅]\s?|\d:|\^[-−+]?|\d[eE][-−+]?", r"\d"),
+        # what a number counts
+        (r"\d", r"\s?(?:[%‰‱°]|per\s?cent|fold\b|dozen|hundred|thousand|[mbtr]+illion)"),
+        # signs
+        (rf"(?:[±∓<>≤≥⩽⩾≪≫≲≳~∼≈≃≅≠¬√]|[{_DASHES}])\s?", r"\s?\.?\d"),
+        (r"\w", r"[+⁺⁻−]"),
+        # parts of a compound
+        (r"\w", rf"[\u00ad{_HYPHENS}]\s?\w"),
+        (rf"\w[\u00ad{_HYPHENS}]\s?", r"\w"),
+    )
+)
+"""Patterns before and behind a cut that makes another word or number: "HIV|-negative", "5| million"."""
+_INVISIBLE = dict.fromkeys(map(ord, "\u200b\u200c\u200d\u2060\ufeff"))
+_CUT_CHARS = 16
+"""How much of the text on either side those patterns see."""
+_COPIED_QUOTE_SIGN = re.compile(r"\A(?:>\s+)+(?=[^\W\d])")
+_COPIED_MARK = re.compile(r"\s?\[\d{1,4}(?:\s?[,–-]\s?\d{1,4})*\][.\s]*\Z")
+"""A reference mark behind a quote, which may be the number of a source in the prompt."""
+_BEGINS_PIECE = re.compile(r"[,;:]\s+(?:(?:and|but|or|so|yet)\s+)?\Z")
+"""A comma, with a conjunction or without, before a piece of a sentence."""
+_UNMARKED_END = re.compile(r"\s?(?:\Z|[.,;:!?](?!\s?\[))")
+_ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\.(?:\s?\.){2,}|…)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a quote, or one part of it, was found: `text[start:end]`."""
+
+    start: int
+    end: int
+    verification: Verification
+
+
+@lru_cache(maxsize=256)
+def is_long_enough(quote: str) -> bool:
+    """Whether a quote has MIN_QUOTE_CHARS characters, with blanks folded and ligatures counted once."""
+    return min(len(quote), len(Folded.of(quote).text)) >= MIN_QUOTE_CHARS
+
+
+def find_quote(quote: str, text: str) -> list[Place]:
+    """Where `quote` stands in `text`, and what of it is published; none if any part is missing.
+
+    One place, or one per sentence that the parts of a quote with ellipses stand in, each published by itself. The parts
+    must stand in the order quoted; within a sentence they may not leave out a word that changes the meaning. A part in
+    another sentence must begin it or a piece of it: the ends of two sentences together state what neither does.
+    """
+    quote = quote.strip()
+    whole = _find_in_one_piece(quote, text)
+    found = [whole] if whole else _find_parts(quote, text)
+    if not found:
+        near = _find_tidied(quote, text) or _find_interrupted(quote, text)
+        found = [near] if near else []
+    published = [_with_sentence_if_needed(text, place) for place in found]
+    kept = [one for one in published if one and is_long_enough(text[one.start : one.end])]
+    return kept if len(kept) == len(found) else []
+
+
+def _find_parts(quote: str, text: str) -> list[Place]:
+    parts = [part for part in _ELLIPSIS.split(_unwrapped(quote)) if part.strip()]
+    if len(parts) < 2:
+        return [place for part in parts if (place := _find_in_one_piece(part, text))]
+    found: list[Place] = []
+    for part in parts:
+        place = _part_after(part, text, found[-1].end if found else 0)
+        if place is None:
+            return []
+        if not found:
+            found.append(place)
+        elif (joined := _join_parts(text, found[-1], place)) is not None:
+            found[-1:] = joined
+        else:
+            return []
+    return found
+
+
+def _part_after(part: str, text: str, after: int) -> Place | None:
+    """The first place of the part at or behind an offset."""
+    rest = text[after:]
+    place = _find_in_one_piece(part, rest) or _find_tidied(part, rest)
+    return place and replace(place, start=after + place.start, end=after + place.end)
+
+
+def _join_parts(text: str, one: Place, other: Place) -> list[Place] | None:
+    """Two parts as they are published; None when the text between them may not be left out.
+
+    In one sentence or row: one place with everything between them, because "12 % ... in the placebo arm" may join a
+    number with the wrong arm. In two sentences: a place each, as two quotes. The second then has to begin its sentence,
+    or to begin behind a comma, colon or semicolon of it, and is published from the beginning.
+    """
+    second_start, _ = _sentence_at(text, other.start)
+    if second_start < one.end:
+        if changes_meaning(text[one.end : other.start]) or other.start - one.end > MAX_ADDED_CHARS:
+            return None
+        return [Place(one.start, other.end, Verification.APPROXIMATE)]
+    skipped = text[second_start : other.start]
+    if MAY_BE_LEFT_OUT.issuperset(words_of(skipped).words):
+        return [one, other]
+    is_piece = _BEGINS_PIECE.search(skipped) is not None and len(skipped) <= MAX_ADDED_CHARS
+    return [one, replace(other, start=second_start)] if is_piece else None
+
+
+def _with_sentence_if_needed(text: str, place: Place) -> Place | None:
+    """The place with the rest of its sentence where that could change the meaning; None when it is too long."""
+    start, end = _sentence_at(text, place.start)[0], _sentence_at(text, place.end - 1)[1]
+    start, end = min(start, place.start), max(end, place.end)
+    if not is_governed(text, (start, end), place.start, place.end):
+        return place
+    if place.start - start + end - place.end > MAX_ADDED_CHARS:
+        return None
+    return replace(place, start=start, end=end)
+
+
+def _sentence_at(text: str, at: int) -> tuple[int, int]:
+    """Offsets of the sentence, or row of a table, that the character at an offset stands in."""
+    starts, spans = _sentences(text)
+    return spans[max(0, bisect_right(starts, at) - 1)] if spans else (0, len(text))
+
+
+@lru_cache(maxsize=64)
+def _sentences(text: str) -> tuple[list[int], list[tuple[int, int]]]:
+    spans = [piece for span in sentence_spans(text) for piece in _rows(text, *span)]
+    return [start for start, _ in spans], spans
+
+
+def _rows(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """A sentence as it is, a table as its lines."""
+    if SEPARATOR not in text[start:end]:
+        return [(start, end)]
+    lines = list(re.finditer(r"[^\n]+", text[start:end]))
+    if sum(SEPARATOR in line[0] for line in lines) < min(2, len(lines)):
+        return [(start, end)]  # prose with a sign in it, as in "P(a | b)"
+    return [(start + line.start(), start + line.end()) for line in lines]
+
+
+def _find_in_one_piece(quote: str, text: str) -> Place | None:
+    """The quote in one piece, typeset in any way; None when it is too short."""
+    bare = _stripped(quote)
+    if not is_long_enough(bare):
+        return None
+    if place := _find_exact(quote, text):
+        return place
+    candidates = dict.fromkeys((quote, _unwrapped(quote), bare))
+    place = next((place for one in candidates if (place := _find_normalized(one, text))), None)
+    return place or _find_without_reference_mark(bare, text)
+
+
+def _find_without_reference_mark(bare: str, text: str) -> Place | None:
+    """The quote without the reference mark at its end, where the source has none."""
+    unmarked = _stripped(_COPIED_MARK.sub("", bare))
+    if not _COPIED_MARK.search(bare):
+        return None
+    place = _find_normalized(unmarked, text)
+    return place if place and _UNMARKED_END.match(text, place.end) else None
+
+
+def _find_tidied(quote: str, text: str) -> Place | None:
+    """The place a tidied quote in one piece was taken from."""
+    bare = _stripped(quote)
+    near = fuzzy_match(bare, text) if is_long_enough(bare) else None
+    if near is None or not _ends_between_words(text, near.start, near.end):
+        return None
+    return Place(near.start, near.end, Verification.APPROXIMATE)
+
+
+def _find_interrupted(quote: str, text: str) -> Place | None:
+    """The place of a quote that leaves out a line between the halves of a sentence; the line is published with it."""
+    joined = without_interruptions(text)
+    if not joined.cuts:
+        return None
+    place = _find_in_one_piece(quote, joined.text) or _find_tidied(quote, joined.text)
+    return place and Place(joined.original(place.start), joined.original(place.end - 1) + 1, Verification.APPROXIMATE)
+
+
+def _find_exact(quote: str, text: str) -> Place | None:
+    at = text.find(quote)
+    while at >= 0:
+        if _ends_between_words(text, at, at + len(quote)):
+            return Place(at, at + len(quote), Verification.EXACT)
+        at = text.find(quote, at + 1)
+    return None
+
+
+def _find_normalized(quote: str, text: str) -> Place | None:
+    """The first place that is the same text when normalized and has the same numbers: "57" is not "5-7"."""
+    folded, wanted = normalized(text), normalized(quote).text
+    at = folded.text.find(wanted) if wanted else -1
+    while at >= 0:
+        end_at = at + len(wanted)
+        start, end = folded.span(at, end_at)
+        if (
+            begins_and_ends_whole(folded, at, end_at)
+            and _ends_between_words(text, start, end)
+            and digit_groups(text[start:end]) == digit_groups(quote)
+        ):
+            return Place(start, end, Verification.NORMALIZED)
+        at = folded.text.find(wanted, at + 1)
+    return None
+
+
+def _ends_between_words(text: str, start: int, end: int) -> bool:
+    """Whether neither end of a place cuts a word or a number: "typical" is not in "atypical", nor 12 in 12.5."""
+    return not _cuts_word(text, start) and not _cuts_word(text, end)
+
+
+def _cuts_word(text: str, at: int) -> bool:
+    before, after = (
+        side.translate(_INVISIBLE) for side in (text[max(0, at - _CUT_CHARS) : at], text[at : at + _CUT_CHARS])
+    )
+    if not before or not after:
+        return False
+    if (_is_cased(before[-1]) and _is_cased(after[0])) or unicodedata.combining(after[0]):
+        return True
+    return any(one.search(before) and other.match(after) for one, other in _CUTS)
+
+
+def _is_cased(character: str) -> bool:
+    """Whether a letter belongs to a script with upper and lower case, which puts blanks between words."""
+    return character.lower() != character.upper()
+
+
+def _unwrapped(quote: str) -> str:
+    """The quote without quotation marks around it, or the sign of a quoted line before it."""
+    bare = _COPIED_QUOTE_SIGN.sub("", quote.strip())
+    is_wrapped = len(bare) > 1 and bare[0] in _OPENING and bare.rstrip(_STRAY_END)[-1:] in _CLOSING
+    return bare.rstrip(_STRAY_END)[1:-1].strip() if is_wrapped else bare
+
+
+def _stripped(quote: str) -> str:
+    """The quote without quotation marks around it and dots at its end."""
+    return _unwrapped(quote).rstrip(_STRAY_END)

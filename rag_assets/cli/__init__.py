@@ -1,5 +1,0 @@
-"""rag-assets: the pipeline from the command line, with the settings, runs and history of the Dagster UI."""
-
-from rag_assets.cli.main import app
-
-__all__ = ["app"]

@@ -1,0 +1,163 @@
+"""What an answer is: claims, the citations that carry them, and what they cost."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from rag_assets.core.domain.spans import Box
+
+
+class Verification(StrEnum):
+    """How a quote was found in its source."""
+
+    EXACT = "exact"
+    """Character for character."""
+    NORMALIZED = "normalized"
+    """After folding what is typesetting: white space, hyphenation, ligatures, quotes, dashes, how numbers and per cent
+    are written."""
+    APPROXIMATE = "approximate"
+    """Nearly: words were left out, with an ellipsis or without, or one was tidied. The quote given is the source's own
+    words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A quote and where it stands; pages and boxes are computed from the place the quote was found at."""
+
+    paper_id: str
+    chunk_id: str
+    page_start: int | None
+    page_end: int | None
+    page_label: str | None = field(default=None, kw_only=True)
+    """Printed label of the page, or of the first and last ("xii-xiv"); None where it is not known."""
+    quote: str
+    start: int = field(kw_only=True)
+    """The quote is `text[start:end]` of its chunk."""
+    end: int = field(kw_only=True)
+    boxes: tuple[Box, ...]
+    verification: Verification
+    is_generated: bool = False
+    """The quote stands in text that a model wrote (a figure's description), not the paper's authors."""
+
+
+HALF_SUPPORT_FROM, FULL_SUPPORT_FROM = 0.25, 0.75
+"""Verdicts of a second look below the first withhold a claim, from the second on it stands without a mark."""
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How well the quotes of a claim carry it; every figure is 0 to 1, higher is better.
+
+    All are None for a claim that is its own quote: they would be 1 and say nothing.
+    """
+
+    score: float | None
+    """Mean of those below that apply."""
+    similarity: float | None
+    """Cosine of the claim and the nearest sentence of its quotes, by the embedded model; negative counts as 0."""
+    numbers: float | None
+    """Share of the claim's numbers that its quotes (or the question) hold; None when it has none."""
+    entities: float | None
+    """Share of the claim's names and symbols that its quotes hold; None when it has none."""
+    judged: float | None = None
+    """What a model said that took a second look: 1 they carry it, 0.5 a part of it, 0 they do not. None when none did.
+    Not part of `score`."""
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether the quotes carry only a part of the claim, by the second look."""
+        return self.judged is not None and self.judged < FULL_SUPPORT_FROM
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of an answer with the citations that carry it."""
+
+    text: str
+    citations: tuple[Citation, ...]
+    support: Support | None = None
+    """None in rows written before claims were scored."""
+    relevance: float | None = None
+    """Of a sentence chosen from the papers: likeness to the question, 0 to 1. None where a model wrote the claim, and
+    in older rows."""
+    computed: tuple[str, ...] = ()
+    """Numbers that stand in no quote and follow from two that do, as sums: "3.3 = 12.4 - 9.1"."""
+
+    @property
+    def is_quote(self) -> bool:
+        """Whether it is one of its quotes as it stands."""
+        return any(citation.quote == self.text for citation in self.citations)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A statement that a model wrote and that is not published."""
+
+    claim: str
+    why: str
+    """For a reader: "15.9 stands in none of its quotes"."""
+    quote: str = ""
+    """What it was said to rest on; empty where no quote was found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What an answer cost. All zero for an answerer that calls no model."""
+
+    n_requests: int = 0
+    """Requests that were answered; those that failed are in the run's total only."""
+    n_input_tokens: int = 0
+    n_output_tokens: int = 0
+    cost_usd: float | None = 0.0
+    """None when the price of the model is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class QAResult:
+    """One row of qa.jsonl."""
+
+    question_id: str
+    question: str
+    answer: str
+    claims: tuple[Claim, ...]
+    refused: bool
+    single_source: bool
+    """The answer rests on fewer papers than wanted even after the retry with more contexts; its text says so, unless
+    the question names these papers."""
+    sources_used: tuple[str, ...]
+    """Distinct papers cited, in order of first citation."""
+    unanswered: tuple[str, ...]
+    """Parts of a compound question that the answer says nothing about; its text names them."""
+    model: str
+    contexts: tuple[str, ...]
+    """Chunk ids of the contexts given, in order."""
+    fingerprint: str
+    usage: Usage = field(default_factory=Usage)
+    missing_names: tuple[str, ...] = ()
+    """Names of the question that stand nowhere in what was found; empty where a model wrote, and in older rows."""
+    named_papers: tuple[str, ...] = ()
+    """The papers that the question itself names, or is restricted to: that one of them supports the answer is no news.
+    Empty in older rows."""
+    left_out: tuple[LeftOut, ...] = ()
+    """Statements of the model that their quotes do not carry, even after they were mended. Empty in older rows."""
+    unjudged: str = ""
+    """Why no model could take the second look; empty where one did, where none is asked to, and in older rows."""
+    nearest: tuple[Claim, ...] = ()
+    """Sentences that come near the question and are no part of the answer, the nearest first; also of a refusal. Empty
+    where a model wrote, and in older rows."""
+
+    @property
+    def quoted_chunk_ids(self) -> set[str]:
+        """The chunks that it quotes, in the answer or beside it."""
+        return {citation.chunk_id for claim in (*self.claims, *self.nearest) for citation in claim.citations}
+
+
+def summed(usages: Sequence[Usage]) -> Usage:
+    """All of them together; the money is None as soon as one price is not known."""
+    costs = [usage.cost_usd for usage in usages]
+    return Usage(
+        n_requests=sum(usage.n_requests for usage in usages),
+        n_input_tokens=sum(usage.n_input_tokens for usage in usages),
+        n_output_tokens=sum(usage.n_output_tokens for usage in usages),
+        cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
+    )

@@ -1,0 +1,147 @@
+"""What is cited (chunks) and what is searched (passages). What a search returns is in `evidence`."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rag_assets.core.domain.spans import Box, Span, all_boxes, known_spans, page_label
+
+
+class UnitKind(StrEnum):
+    """What a unit of a chunk is; chunking cuts through none, unless it alone is longer than a chunk."""
+
+    HEADING = "heading"
+    SENTENCE = "sentence"
+    CAPTION = "caption"
+    """A sentence of a table's or figure's title, or the whole title where a chunk repeats it."""
+    ROW = "row"
+    ITEM = "item"
+    LINE = "line"
+    FORMULA = "formula"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkUnit:
+    """A sentence, row, item or line of a chunk: `text[start:end]`."""
+
+    start: int
+    end: int
+    kind: UnitKind
+    block: int
+    """`ordinal` of its block among those of the paper."""
+    char_start: int
+    """Offset in `Document.text` of what it was made from: for a row, its line; the first row of a table also stands
+    for the header rows. A caption is not in the document: its range is the empty one before its block."""
+    char_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class SectionPart:
+    """The part of a chunk that comes from one section: `text[start:end]`."""
+
+    start: int
+    body_start: int
+    """Where its text begins; `text[start:body_start]` is its heading, if the chunk has it."""
+    end: int
+    section_title: str
+    section_path: str
+    """Titles from the outermost section inwards, joined with " > "."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """What is read and cited: a run of one section of one paper, or of short sections that stand side by side."""
+
+    paper_id: str
+    section_id: str
+    """Stable within a paper: derived from the titles of the section, or of those merged, not from its position."""
+    section_title: str
+    chunk_id: str
+    """Derived from content: an edit elsewhere in the paper leaves it alone."""
+    text: str
+    n_tokens: int
+    page_start: int | None
+    page_end: int | None
+    file_path: str
+    source: str
+    ordinal: int
+    section_path: str
+    """Titles from the outermost section inwards, joined with " > "; of several sections, those they have in common."""
+    chunk_type: str
+    """Kind of its blocks, headings aside, if all are alike, else "mixed"."""
+    split_sequence: str | None
+    """ "2/5": the second of five chunks cut from one section run or block; None if it was not cut."""
+    is_continuation: bool
+    context_before: str
+    """Last words before the chunk inside the same parent section; empty at its start. For those who read the published
+    table: packing brings whole neighbouring passages instead (`retrieval.packing`)."""
+    context_after: str
+    char_start: int
+    """Offset of the chunk's first own character in `Document.text` (overlap included)."""
+    char_end: int
+    is_generated: bool
+    spans: tuple[Span, ...]
+    fingerprint: str
+    own_start: int = 0
+    """Before it, the text repeats what an earlier chunk says: sentences, or the title of a table."""
+    n_own_chars: int = 0
+    """Characters of blocks and captions it holds, white space, cell borders, headings and repeats aside."""
+    sections: tuple[SectionPart, ...] = ()
+    """Its sections in order, each with its whole path."""
+    units: tuple[ChunkUnit, ...] = ()
+    """What its text consists of, in order, those it repeats from an earlier chunk included."""
+
+    @property
+    def page_label(self) -> str | None:
+        """Printed labels of its pages, as in `Citation.page_label`."""
+        own = known_spans(self.spans, self.own_start)
+        return page_label(own[0], own[-1]) if own else None
+
+    def section_at(self, offset: int) -> tuple[str, str]:
+        """Title and path of the section that the character at `offset` of the text belongs to."""
+        parts = ((part.section_title, part.section_path) for part in self.sections if offset < part.end)
+        return next(parts, (self.section_title, self.section_path))
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        return all_boxes(self.spans)
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What is searched: a run of whole sentences or rows of one chunk that the embedding model reads in full.
+
+    The passages of a section's chunks do not overlap, even where the chunks do.
+    """
+
+    passage_id: str
+    """The chunk's id, or `chunk_id#n` when the chunk has several passages (n is 0-based)."""
+    chunk_id: str
+    paper_id: str
+    text: str
+    n_tokens: int
+    """Counted with the embedding model's own tokenizer, special tokens included."""
+    char_start: int
+    """Offset in `Document.text`."""
+    char_end: int
+    page_start: int | None
+    page_end: int | None
+    chunk_start: int
+    """Its own text is `text[chunk_start:chunk_end]` of its chunk."""
+    chunk_end: int
+    repeated_title: str
+    """The beginning of a table's or figure's title, on a line above its own text; empty where it repeats none."""
+    section_title: str
+    """Of the section that its own text begins in; a chunk may hold several short ones."""
+    section_path: str
+    row_hash: str
+    """Of all that an index keeps of it; changes with any of it and with nothing else."""
+    heading_text: str = ""
+    """Title of the paper and of the sections it stands in: searched beside the text, never quoted."""
+    summary: str = ""
+    """What its chunk is about, in words of a model, as much as the embedding model reads before the text: searched
+    beside the text, never quoted. Empty where no model was asked."""
+
+
+def embedded_text(text: str, summary: str) -> str:
+    """What the vector of a passage is made from."""
+    return f"{summary}\n{text}" if summary else text

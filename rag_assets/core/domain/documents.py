@@ -1,0 +1,201 @@
+"""A parsed paper: its blocks in reading order, and what is known about its pages."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+
+from rag_assets.core.domain.spans import Box, Span, all_boxes, first_page, last_page
+
+
+class BlockKind(StrEnum):
+    """What a block of a document is; chunking has one strategy per kind."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    LIST = "list"
+    TABLE = "table"
+    FIGURE = "figure"
+    FORMULA = "formula"
+    CODE = "code"
+    FOOTNOTE = "footnote"
+
+
+class Zone(StrEnum):
+    """Where in a paper a block stands. `BACK` (the reference list) is kept but never indexed."""
+
+    TITLE_PAGE = "title_page"
+    """Who wrote the paper, where and when it appeared."""
+    FRONT = "front"
+    BODY = "body"
+    ANNEX = "annex"
+    STATEMENTS = "statements"
+    """Funding, interests, data and code, registration, thanks: searched only where a question asks for them."""
+    BACK = "back"
+
+
+class SectionKind(StrEnum):
+    """What the headings above a text say it is; a text may be of several kinds (Results and discussion)."""
+
+    TITLE_PAGE = "title-page"
+    ABSTRACT = "abstract"
+    INTRODUCTION = "introduction"
+    BACKGROUND = "background"
+    METHODS = "methods"
+    RESULTS = "results"
+    DISCUSSION = "discussion"
+    CONCLUSION = "conclusion"
+    APPENDIX = "appendix"
+    STATEMENTS = "statements"
+    """What authors and publishers state beside the text: funding, interests, where the data are."""
+    OTHER = "other"
+    """None of its headings has a usual name, or it has no heading."""
+
+
+class Source(StrEnum):
+    """The format a document was read from."""
+
+    TEI = "tei"
+    TEXT = "text"
+    PDF = "pdf"
+    ADE = "ade"
+    DOCLING = "docling"
+    MARKDOWN = "markdown"
+
+
+class PageSource(StrEnum):
+    """What proves a document's pages."""
+
+    COORDS = "coords"
+    PB = "pb"
+    PARSER = "parser"
+    ALIGNED = "aligned"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a table; `row` and `col` are 0-based and count spanned positions."""
+
+    row: int
+    col: int
+    text: str
+    row_span: int = 1
+    col_span: int = 1
+    is_header: bool = False
+    boxes: tuple[Box, ...] = ()
+
+
+def n_text_chars(text: str) -> int:
+    """Characters of a text without white space and the "|" between the cells of a table, so that a table row written
+    as "label: value" counts as the line it was made from."""
+    return len("".join(text.replace("|", " ").split()))
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One paragraph-like unit of a document, in reading order.
+
+    The units that chunking must not cut are lines: a list has one item per line, a table one row per line
+    (cells joined with " | "), code one line of code per line. Paragraph text has no line breaks.
+    """
+
+    kind: BlockKind
+    text: str
+    section_path: tuple[str, ...] = ()
+    """Titles of the enclosing sections, outermost first; a heading's path ends with its own title."""
+    zone: Zone = Zone.BODY
+    spans: tuple[Span, ...] = ()
+    """Pages and boxes along `text`: in order, without overlap, covering it; a run of unknown page has page None."""
+    title: str = ""
+    """Caption of a table or figure ("Table 2. ..."), language of code; empty otherwise."""
+    title_spans: tuple[Span, ...] = ()
+    """Pages and boxes along a caption, if it has a place of its own; empty where only that of the block is known."""
+    cells: tuple[Cell, ...] = ()
+    is_generated: bool = False
+    """Written by a model (a figure description), not by the paper's authors."""
+
+    @property
+    def caption(self) -> str:
+        """The title of a table or figure; empty where the block's text begins with the same words."""
+        is_captioned = self.kind in (BlockKind.TABLE, BlockKind.FIGURE)
+        return self.title if is_captioned and not self.text.lstrip().startswith(self.title) else ""
+
+    @property
+    def is_indexable(self) -> bool:
+        """Whether its text, or its caption if it has none, belongs into chunks."""
+        is_body = self.kind is not BlockKind.HEADING and self.zone is not Zone.BACK
+        return is_body and bool(self.text.strip() or self.caption.strip())
+
+    @property
+    def n_chars(self) -> int:
+        """Characters of its text and caption, counted by `n_text_chars`."""
+        return n_text_chars(self.text) + n_text_chars(self.caption)
+
+    @property
+    def page_start(self) -> int | None:
+        return first_page(self.spans)
+
+    @property
+    def page_end(self) -> int | None:
+        return last_page(self.spans)
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        return all_boxes(self.spans)
+
+    @property
+    def caption_spans(self) -> tuple[Span, ...]:
+        """Pages and boxes along `title`. A caption whose own place is not known is on its block's page, if that is one;
+        where the block runs over several pages, nothing proves the caption's."""
+        pages = {(span.page_start, span.page_end) for span in self.spans}
+        if self.title_spans or len(pages) != 1:
+            return self.title_spans
+        first = self.spans[0]
+        if first.page_start is None or first.page_start != first.page_end:
+            return ()
+        sure = [span.page_confidence for span in self.spans if span.page_confidence is not None]
+        whole = replace(first, start=0, end=len(self.title), boxes=(), source_start=None)
+        return (replace(whole, page_confidence=min(sure, default=None)),)
+
+
+BLOCK_SEPARATOR = "\n\n"
+TITLE_PAGE_HEADING = "Title page"
+"""Section title of the blocks of `Zone.TITLE_PAGE`."""
+STATEMENTS_HEADING = "Statements"
+"""Section title of the blocks of `Zone.STATEMENTS` that stand below no heading."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A parsed paper: blocks in reading order and what is known about the pages."""
+
+    paper_id: str
+    title: str
+    source: Source
+    file_path: str
+    """The file that was parsed, relative to the papers folder, with forward slashes."""
+    blocks: tuple[Block, ...]
+    n_pages: int | None = None
+    page_source: PageSource = PageSource.NONE
+    page_labels: tuple[str | None, ...] = ()
+    """Printed label of each physical page (index 0 is page 1), where the source has them."""
+    n_source_chars: int = 0
+    """Characters of text in the source that should have reached the blocks (back matter aside)."""
+    n_dropped_running: int = 0
+    """Blocks dropped as running headers, footers or other noise."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know: a fallback that was used, a repair that was made."""
+
+    @cached_property
+    def text(self) -> str:
+        """The blocks' texts joined with blank lines; chunk and passage offsets count in it."""
+        return BLOCK_SEPARATOR.join(block.text for block in self.blocks)
+
+    @cached_property
+    def block_starts(self) -> tuple[int, ...]:
+        """Offset of each block in `text`."""
+        starts, at = [], 0
+        for block in self.blocks:
+            starts.append(at)
+            at += len(block.text) + len(BLOCK_SEPARATOR)
+        return tuple(starts)

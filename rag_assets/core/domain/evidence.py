@@ -1,0 +1,176 @@
+"""What is searched for on behalf of a question, and what is found: hits, how sure they are, contexts."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from rag_assets.core.domain.answers import Usage
+from rag_assets.core.domain.chunks import Chunk, Passage, UnitKind
+from rag_assets.core.domain.spans import Box, Span, all_boxes, known_spans, page_label, spans_between
+
+STRONG_FROM, PARTIAL_FROM = 0.6, 0.3
+
+
+class QueryOrigin(StrEnum):
+    """Where a query comes from."""
+
+    QUESTION = "question"
+    """The question as it was asked."""
+    PART = "part"
+    """One of the questions inside it, by rules."""
+    MODEL_PART = "model part"
+    """One of the questions inside it, as a model took it apart."""
+    VARIANT = "variant"
+    """Another wording, by a model."""
+    PASSAGE = "passage"
+    """A passage that might answer it, written by a model; only its vector is searched."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One thing that is searched for."""
+
+    text: str
+    origin: QueryOrigin
+
+
+class Band(StrEnum):
+    """A range of relevance. With the packaged model, of the passages of a band this share stood in a chunk that
+    answers the question, on the checking halves of COVID-QA and OHR-Bench: see benchmarks/README.md."""
+
+    STRONG = "strong"
+    PARTIAL = "partial"
+    WEAK = "weak"
+
+
+def band_of(relevance: float) -> Band:
+    """The band of a relevance between 0 and 1."""
+    if relevance >= STRONG_FROM:
+        return Band.STRONG
+    return Band.PARTIAL if relevance >= PARTIAL_FROM else Band.WEAK
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A chunk found for a question, scored by its best passage."""
+
+    rank: int
+    """1-based."""
+    score: float
+    """Fused score; higher is better. Comparable within one question and one fusion method only."""
+    chunk: Chunk
+    passage: Passage
+    """The best passage of the chunk."""
+    dense_score: float | None = None
+    """Cosine of question and passage, -1 to 1; None when the vector index did not return it."""
+    lexical_score: float | None = None
+    """BM25 score, 0 or more; None when the lexical index did not return it."""
+    relevance: float | None = None
+    """The reranker's estimate that the passage answers the question, 0 to 1; comparable between questions. None where
+    no reranker looked at it."""
+    found_by: tuple[int, ...] = ()
+    """Numbers of the queries that found the passage, in `Evidence.queries`."""
+
+    @property
+    def band(self) -> Band | None:
+        """Its relevance in a word."""
+        return None if self.relevance is None else band_of(self.relevance)
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """Where the passage stands on its pages, as far as the source tells."""
+        return all_boxes(self._spans)
+
+    @property
+    def page_label(self) -> str | None:
+        """Printed labels of the passage's pages, as in `Citation.page_label`."""
+        own = known_spans(self._spans)
+        return page_label(own[0], own[-1]) if own else None
+
+    @property
+    def _spans(self) -> tuple[Span, ...]:
+        return spans_between(self.chunk.spans, self.passage.chunk_start, self.passage.chunk_end)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextPassage:
+    """A passage that a context is made of: its own words are `text[start:end]` of the context."""
+
+    passage_id: str
+    start: int
+    end: int
+    text: str
+    """As it is searched: its own words, behind the title that it repeats, if it repeats one."""
+    score: float = 0.0
+    """Of the search; a neighbour has the score of the hit that brought it."""
+
+    @property
+    def own_start(self) -> int:
+        """Where its own words begin in its text."""
+        return len(self.text) - (self.end - self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUnit:
+    """A sentence, row, item or line of a context: `text[start:end]` of the context."""
+
+    start: int
+    end: int
+    kind: UnitKind
+    block: int
+    """Number of its block (paragraph, table, list, ...) among those of the context, 0-based."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperFacts:
+    """Whose text a context is."""
+
+    title: str = ""
+    authors: tuple[str, ...] = ()
+    """Names as "forename surname"; empty where they are not known."""
+    year: str = ""
+    """Four digits; empty where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A stretch of one chunk as it is given to an answerer."""
+
+    paper_id: str
+    chunk_id: str
+    page_start: int | None
+    page_end: int | None
+    n_tokens: int
+    text: str
+    score: float = 0.0
+    is_generated: bool = False
+    section_title: str = ""
+    passages: tuple[ContextPassage, ...] = ()
+    """What it is made of, in order."""
+    units: tuple[ContextUnit, ...] = ()
+    """What its text consists of, in order; the title that its first passage repeats is none of them."""
+    paper: PaperFacts = PaperFacts()
+    """Whose text it is."""
+
+    def words(self) -> "Context":
+        """Itself without scores and without how it was put together. Scores move with every paper that is added; its
+        words and their place do not."""
+        return replace(self, score=0.0, passages=(), units=())
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What was retrieved for a question."""
+
+    contexts: tuple[Context, ...]
+    """What an answerer reads, best first."""
+    chunks: Mapping[str, Chunk]
+    """The whole chunk behind each context, by id: quotes are looked up there."""
+    hits: tuple[Hit, ...] = ()
+    """The best chunks; the contexts are made of their passages and of those beside them."""
+    queries: tuple[Query, ...] = ()
+    """What was searched for: the question or its parts, and other wordings of them."""
+    query_usage: Usage = field(default_factory=Usage)
+    """What writing the queries cost now; nothing where no model wrote any, or it wrote them before."""
+    named_papers: tuple[str, ...] = ()
+    """Papers that the question names, each by itself."""

@@ -1,0 +1,182 @@
+"""Which passages a search may return, as a value and in the syntax that people write.
+
+`paper:smith2020,"jones 2021" section:results page:3-7 -source:text`: blanks part conditions, all of which must hold;
+commas part values, one of which is enough; a minus excludes. How passages are chosen by it is in `retrieval.filtering`.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from enum import StrEnum
+from typing import Self, TypeVar
+
+from rag_assets.core.domain.documents import SectionKind, Source
+from rag_assets.core.errors import InvalidFilter
+
+EXAMPLE = "paper:smith2020,jones2021 section:results page:3-7 -source:text"
+_CONDITION = re.compile(r'(?P<minus>-?)(?P<field>[^\s:"]*):(?P<values>(?:"[^"]*"|[^\s"])*)(?=\s|$)')
+_UP_TO_COMMA = re.compile(r'((?:[^",]|"[^"]*")*),')
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
+_NEEDS_QUOTES = re.compile(r'[\s",]|^$')
+_PAGES = re.compile(r"(?P<first>\d{1,9})(?:(?P<range>-)(?P<last>\d{1,9})?)?")
+Kind = TypeVar("Kind", bound=StrEnum)
+
+
+class FilterField(StrEnum):
+    """What a condition is about."""
+
+    PAPER = "paper"
+    """The id of the paper."""
+    SOURCE = "source"
+    """The format it was read from."""
+    SECTION = "section"
+    """What the headings above the passage say it is."""
+    PAGE = "page"
+    """Physical pages, from 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageRange:
+    """Pages `first` to `last`; physical, 1-based."""
+
+    first: int
+    last: int | None
+    """None: to the end."""
+
+    def __str__(self) -> str:
+        if self.last is None:
+            return f"{self.first}-"
+        return str(self.first) if self.first == self.last else f"{self.first}-{self.last}"
+
+
+Value = str | Source | SectionKind | PageRange
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One of the values must apply; none of them, if they are excluded."""
+
+    field: FilterField
+    values: tuple[Value, ...]
+    """Of the field's type. Without values, nothing passes (everything, if they are excluded)."""
+    is_excluded: bool = False
+
+    def __str__(self) -> str:
+        values = ",".join(_quoted(str(value)) for value in self.values)
+        return f"{'-' if self.is_excluded else ''}{self.field}:{values}"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """The passages that meet all conditions; without conditions, all passages."""
+
+    conditions: tuple[Condition, ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read the syntax above. Raises InvalidFilter, which names the word and what is allowed there."""
+        conditions: list[Condition] = []
+        rest = text.strip()
+        while rest:
+            match = _CONDITION.match(rest)
+            if match is None:
+                raise InvalidFilter.at(rest.split()[0], _why_unreadable(rest.split()[0]))
+            conditions.append(_condition(match))
+            rest = rest[match.end() :].lstrip()
+        if not conditions:
+            raise InvalidFilter(f"The filter is empty. Write it like {EXAMPLE}, or leave it out.")
+        return cls(tuple(conditions))
+
+    @classmethod
+    def of_papers(cls, paper_ids: Iterable[str]) -> Self:
+        """Only passages of those papers; of none, if there are no ids."""
+        return cls((Condition(FilterField.PAPER, tuple(paper_ids)),))
+
+    def __and__(self, other: "Filter") -> "Filter":
+        return Filter((*self.conditions, *other.conditions))
+
+    def __str__(self) -> str:
+        """In the syntax above; `parse` gives the same filter back, if each condition has a value."""
+        return " ".join(map(str, self.conditions))
+
+    def names(self, kind: SectionKind) -> bool:
+        """Whether a kind of section is asked for by name."""
+        named = (one for one in self.conditions if one.field is FilterField.SECTION and not one.is_excluded)
+        return any(kind in one.values for one in named)
+
+    @property
+    def papers(self) -> tuple[str, ...] | None:
+        """The papers that are asked for by name; None when none is."""
+        named = [one for one in self.conditions if one.field is FilterField.PAPER and not one.is_excluded]
+        return tuple(str(value) for one in named for value in one.values) if named else None
+
+
+EVERYTHING = Filter()
+"""The filter that lets all passages through."""
+
+
+def _condition(match: re.Match[str]) -> Condition:
+    word, name = match.group(), match["field"].casefold()
+    if name not in set(FilterField):
+        raise InvalidFilter.at(word, _unknown("field", match["field"], FilterField))
+    if not match["values"]:
+        raise InvalidFilter.at(word, f"a value is missing; write it behind the colon, like {EXAMPLE}")
+    field = FilterField(name)
+    values = tuple(dict.fromkeys(_value(field, value, word) for value in _split(match["values"], word)))
+    return Condition(field, values, bool(match["minus"]))
+
+
+def _split(text: str, word: str) -> list[str]:
+    """The values between the commas, without their quotes."""
+    values = []
+    for part in _UP_TO_COMMA.findall(f"{text},"):
+        quoted = _QUOTED.fullmatch(part)
+        if not part:
+            raise InvalidFilter.at(word, "a value is missing beside a comma")
+        if '"' in part and not quoted:
+            raise InvalidFilter.at(word, "quotes go around a whole value, and are doubled inside")
+        values.append(quoted[1].replace('""', '"') if quoted else part)
+    return values
+
+
+def _value(field: FilterField, value: str, word: str) -> Value:
+    if field is FilterField.PAPER:
+        return value
+    if field is FilterField.PAGE:
+        return _page_range(value, word)
+    return _one_of(Source, value, word) if field is FilterField.SOURCE else _one_of(SectionKind, value, word)
+
+
+def _one_of(kinds: type[Kind], value: str, word: str) -> Kind:
+    if value.casefold() not in set(kinds):
+        what = "format" if kinds is Source else "kind of section"
+        raise InvalidFilter.at(word, _unknown(what, value, kinds))
+    return kinds(value.casefold())
+
+
+def _page_range(value: str, word: str) -> PageRange:
+    match = _PAGES.fullmatch(value)
+    if match is None:
+        raise InvalidFilter.at(word, "pages are written 3, 3-7 or 3- (to the end)")
+    first = int(match["first"])
+    last = int(match["last"]) if match["last"] else None if match["range"] else first
+    if first < 1 or (last is not None and last < first):
+        raise InvalidFilter.at(word, "pages count from 1, and the first of two is not behind the second")
+    return PageRange(first, last)
+
+
+def _why_unreadable(word: str) -> str:
+    if '"' in word:
+        return 'a quote is not closed; write paper:"an id with blanks"'
+    return f"a condition is a field, a colon and values without blanks, like {EXAMPLE}"
+
+
+def _unknown(what: str, value: str, known: type[StrEnum]) -> str:
+    alike = get_close_matches(value.casefold(), list(known), n=1)
+    return f'there is no {what} "{value}"{f", is {alike[0]} meant?" if alike else "."} Known are {", ".join(known)}'
+
+
+def _quoted(value: str) -> str:
+    doubled = value.replace('"', '""')
+    return f'"{doubled}"' if _NEEDS_QUOTES.search(value) else value

@@ -1,0 +1,199 @@
+"""What makes every stage incremental: fingerprints, update plans and atomic publication.
+
+Nothing here knows what is fingerprinted or published. The stages decide what their keys are (a paper, a passage,
+a question); Dagster's data versions are made from the same fingerprints.
+"""
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from rag_assets.core.errors import BusyDataFolder
+
+logger = logging.getLogger(__name__)
+LOCK_NAME = ".write.lock"
+STAGED_SUFFIX = ".staged"
+_REPLACED_SUFFIX = ".replaced"
+
+
+def fingerprint(*parts: Any) -> str:
+    """32 hex digits of the SHA-256 of the parts' canonical JSON. Parts must be JSON values (tuples are lists)."""
+    canonical = json.dumps(parts, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def file_sha256(path: Path) -> str:
+    """SHA-256 of a file's bytes, 64 hex digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class UpdatePlan:
+    """Which keys of a stage must be built, dropped or left alone. Each list is sorted."""
+
+    added: tuple[str, ...] = ()
+    changed: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+
+    @property
+    def to_build(self) -> tuple[str, ...]:
+        return tuple(sorted((*self.added, *self.changed)))
+
+    @property
+    def to_drop(self) -> tuple[str, ...]:
+        """Keys whose published rows must go: the removed, and the changed before they are built anew."""
+        return tuple(sorted((*self.removed, *self.changed)))
+
+    @property
+    def is_noop(self) -> bool:
+        return not (self.added or self.changed or self.removed)
+
+    def counts(self) -> dict[str, int]:
+        """The four counts every asset reports."""
+        return {
+            "n_added": len(self.added),
+            "n_changed": len(self.changed),
+            "n_removed": len(self.removed),
+            "n_unchanged": len(self.unchanged),
+        }
+
+
+def plan_update(published: Mapping[str, str], wanted: Mapping[str, str]) -> UpdatePlan:
+    """Compare key -> fingerprint of what is published with what is wanted."""
+    unchanged = {key for key, mark in wanted.items() if published.get(key) == mark}
+    differing = wanted.keys() - unchanged
+    return UpdatePlan(
+        added=tuple(sorted(differing - published.keys())),
+        changed=tuple(sorted(differing & published.keys())),
+        removed=tuple(sorted(published.keys() - wanted.keys())),
+        unchanged=tuple(sorted(unchanged)),
+    )
+
+
+def data_version(fingerprints: Mapping[str, str]) -> str:
+    """One fingerprint for a whole asset: equal content gives equal versions, whatever the order it came in."""
+    return fingerprint(sorted(fingerprints.items()))
+
+
+@dataclass
+class StagedFiles:
+    """Files and folders written beside their final places, moved there together by `publish`."""
+
+    _moves: list[tuple[Path, Path]] = field(default_factory=list)
+
+    def path(self, final: Path) -> Path:
+        """Where to write what `publish` will move to `final`. Its folder exists."""
+        final.parent.mkdir(parents=True, exist_ok=True)
+        staged = final.with_name(final.name + STAGED_SUFFIX)
+        self._moves.append((staged, final))
+        return staged
+
+    def put(self, final: Path, content: bytes) -> None:
+        """Stage a small file, unless the published one already holds exactly `content`."""
+        if not final.exists() or final.read_bytes() != content:
+            self.path(final).write_bytes(content)
+
+    def publish(self) -> None:
+        """Flush each staged file to disk and move it over the published one."""
+        for staged, final in self._moves:
+            if staged.is_dir():
+                replace_folder(staged, final)
+            else:
+                _flush(staged)
+                staged.replace(final)
+        self._moves.clear()
+
+    def discard(self) -> None:
+        for staged, _ in self._moves:
+            if staged.is_dir():
+                shutil.rmtree(staged)
+            else:
+                staged.unlink(missing_ok=True)
+        self._moves.clear()
+
+
+@contextmanager
+def staging() -> Iterator[StagedFiles]:
+    """Staged files; those that are not published by the end of the block are deleted."""
+    staged = StagedFiles()
+    try:
+        yield staged
+    finally:
+        staged.discard()
+
+
+def write_atomically(path: Path, content: bytes) -> None:
+    """Write a small file so that a reader sees the old or the new content, never a part."""
+    with staging() as staged:
+        staged.put(path, content)
+        staged.publish()
+
+
+def read_json(path: Path) -> Any:
+    """The content of a JSON file that was made here; None when it is absent or damaged, so that it is made anew."""
+    try:
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
+
+
+def replace_folder(new: Path, final: Path) -> None:
+    """Put the folder `new` in the place of `final`; `recover_folder` mends a kill between the two moves."""
+    replaced = final.with_name(final.name + _REPLACED_SUFFIX)
+    if replaced.exists():
+        shutil.rmtree(replaced)
+    if final.exists():
+        final.rename(replaced)
+    new.rename(final)
+    if replaced.exists():
+        shutil.rmtree(replaced)
+
+
+def recover_folder(final: Path) -> None:
+    """Undo a `replace_folder` that was killed half way: the last published folder comes back."""
+    replaced = final.with_name(final.name + _REPLACED_SUFFIX)
+    if replaced.exists():
+        if final.exists():
+            shutil.rmtree(replaced)
+        else:
+            replaced.rename(final)
+
+
+@contextmanager
+def only_writer(data_dir: Path, *, patience_s: float) -> Iterator[None]:
+    """Hold the right to write a data folder, waiting up to `patience_s` for the process that has it.
+
+    The lock is the operating system's, so a killed process holds nothing. Who holds it may ask again within the same
+    thread. Raises BusyDataFolder.
+    """
+    data_dir.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(data_dir.resolve() / LOCK_NAME, is_singleton=True)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        if patience_s > 0:
+            logger.warning("Another run is writing %s; waiting for it.", data_dir)
+        try:
+            lock.acquire(timeout=patience_s)
+        except Timeout as error:
+            raise BusyDataFolder.at(data_dir) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _flush(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

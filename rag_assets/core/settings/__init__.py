@@ -1,0 +1,68 @@
+"""Every tunable in one typed tree, and where its values come from."""
+
+from rag_assets.core.settings.answering import (
+    AnsweringSettings,
+    Effort,
+    EvaluationSettings,
+    ExtractiveSettings,
+    Floors,
+    JudgeSettings,
+    ThoroughSettings,
+)
+from rag_assets.core.settings.corpus import (
+    ChunkingSettings,
+    PaperSummarySettings,
+    ParseLimits,
+    ParsingSettings,
+    PassageSettings,
+    SummarySettings,
+)
+from rag_assets.core.settings.index import EmbeddingSettings, IndexingSettings, QdrantSettings
+from rag_assets.core.settings.operation import (
+    AutomationSettings,
+    ExecutionSettings,
+    ModelAccessSettings,
+    ProviderLimits,
+    ReadingSettings,
+)
+from rag_assets.core.settings.paths import Paths
+from rag_assets.core.settings.retrieval import QuerySettings, RetrievalSettings
+from rag_assets.core.settings.server import ServerSettings
+from rag_assets.core.settings.sources import DATA_DIR_VARIABLE, SERVER_TOKEN_VARIABLE, environment
+from rag_assets.core.settings.stage import StageSettings
+from rag_assets.core.settings.tree import RENAMED, Settings, load_settings
+
+__all__ = [
+    "DATA_DIR_VARIABLE",
+    "RENAMED",
+    "SERVER_TOKEN_VARIABLE",
+    "AnsweringSettings",
+    "AutomationSettings",
+    "ChunkingSettings",
+    "Effort",
+    "EmbeddingSettings",
+    "EvaluationSettings",
+    "ExecutionSettings",
+    "ExtractiveSettings",
+    "Floors",
+    "IndexingSettings",
+    "JudgeSettings",
+    "ModelAccessSettings",
+    "PaperSummarySettings",
+    "ParseLimits",
+    "ParsingSettings",
+    "PassageSettings",
+    "Paths",
+    "ProviderLimits",
+    "QdrantSettings",
+    "QuerySettings",
+    "ReadingSettings",
+    "RetrievalSettings",
+    "ServerSettings",
+    "Settings",
+    "StageSettings",
+    "SummarySettings",
+    "ThoroughSettings",
+    "environment",
+    "load_settings",
+]

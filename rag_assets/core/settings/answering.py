@@ -1,0 +1,125 @@
+"""How evidence becomes answers, and how answers are evaluated."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from rag_assets.core.incremental import fingerprint
+from rag_assets.core.settings.stage import Share, StageSettings
+
+
+class ExtractiveSettings(StageSettings):
+    """How the embedded answerer chooses sentences. A group of its own: answers of a model do not depend on it."""
+
+    max_claims: int = Field(
+        4, gt=0, description="Most sentences of an extractive answer, or of a part of a thorough one."
+    )
+    min_relevance: Share = Field(
+        0.6,
+        description="What a sentence must reach to answer a part of the question, or to bring in another paper; where "
+        "none does, the answer is a refusal. Too low answers what the corpus does not say, too high refuses what it "
+        "does: at 0.6, 95 of 100 COVID-QA questions are answered, 48 to 57 with the paper that answers them left out, "
+        "7 of another field; at 0.7, 92 or 93, 46 to 51 and 2 to 4 (benchmarks/refusal_threshold.py).",
+    )
+
+
+class JudgeSettings(StageSettings):
+    """Which model takes a second look at the claims of a model. A group of its own: a new judge asks for no draft
+    again."""
+
+    model: str = Field(
+        "same",
+        description="A model that compares each claim with its quotes, in one small request for all claims of an "
+        "answer: what it finds unsupported is not published, what it finds half supported is marked. same: the model "
+        "that writes; otherwise provider:model, better of another family than the one that writes; folder:PATH or "
+        "fastembed:REPOSITORY: an ONNX model that tells whether a text entails another, run here. none: rules alone. "
+        "Where no model writes, none looks. Of 280 wrong claims rules alone let about a third pass, with a second look "
+        "by a capable model none (benchmarks/README.md).",
+    )
+
+
+Effort = Literal["quick", "thorough"]
+
+
+class ThoroughSettings(StageSettings):
+    """What a thorough answer may do. Hard limits: at the first that is reached, no further step is begun."""
+
+    decompose: bool = Field(True, description="Take the question apart; false: it is one part.")
+    max_parts: int = Field(3, ge=1, le=5, description="Most parts of a question.")
+    max_iterations: int = Field(
+        2, ge=0, le=5, description="How often parts without a verified claim are searched in other words; 0: never."
+    )
+    max_gap_queries: int = Field(2, ge=1, le=5, description="Other wordings of an open part in each iteration.")
+    max_requests: int = Field(20, ge=1, description="Requests to models for one question; cached replies are none.")
+    max_tokens: int = Field(200_000, ge=1, description="Tokens read and written by models for one question.")
+    max_usd: float | None = Field(None, gt=0, description="Money for one question, where prices are known.")
+    max_seconds: float | None = Field(
+        None,
+        gt=0,
+        description="Time for one question; unset: as long as its requests take, each at most model_access.timeout_s. "
+        "An answer that it cut short says so. A model on a laptop may take minutes for each of the parts.",
+    )
+
+
+class AnsweringSettings(StageSettings):
+    """How contexts become an answer."""
+
+    model: str = Field(
+        "extractive",
+        description="Who writes the answer. extractive: sentences of the papers, no model is called. Otherwise "
+        "provider:model, e.g. google:gemini-2.5-flash, anthropic:claude-sonnet-5-5, openai:gpt-5-mini, "
+        "ollama:llama3.2. RAG_ASSETS_ANSWER_MODEL is a short name for it.",
+    )
+    max_output_tokens: int = Field(
+        8192,
+        gt=0,
+        description="Most tokens a model may write for one answer, its reasoning included. Too low cuts replies off "
+        "in the middle; the complete claims of such a reply are kept.",
+    )
+    k: int = Field(
+        6, gt=0, description="Chunks retrieved for a question, or for each of its two parts; of more parts fewer each."
+    )
+    retry_extra_k: int = Field(4, gt=0, description="Chunks added for the one retry when too few papers are cited.")
+    min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
+    effort: Effort = Field(
+        "quick",
+        description="quick: one draft, one retry. thorough: each part of a question by itself, and parts that no "
+        "verified claim answers again in other words; the bar for claims is the same.",
+    )
+    compress_to: float = Field(
+        1.0,
+        gt=0,
+        le=1,
+        description="Share of the contexts, in characters, that a model behind an API is shown. Below 1, the sentences "
+        "and table rows nearest to the question. COVID-QA, answer in what is shown: all .927, half .907, a third .887; "
+        "as many tokens of whole passages (retrieval.budget_tokens): half .889, a third .852.",
+    )
+    thorough: ThoroughSettings = ThoroughSettings()
+    extractive: ExtractiveSettings = ExtractiveSettings()
+    judge: JudgeSettings = JudgeSettings()
+
+    def fingerprint(self) -> str:
+        """Without the effort, which decides how many drafts are asked for, not what a draft is; and without what is
+        in the identity of the answerer."""
+        others = {"thorough", "extractive", "judge", "effort", "compress_to"}
+        return fingerprint(type(self).__name__, self.model_dump(mode="json", exclude=others))
+
+
+class Floors(StageSettings):
+    """The smoke evaluation fails below these."""
+
+    recall_at_k: Share = 0.9
+    mrr: Share = 0.7
+    ndcg: Share = 0.7
+    page_accuracy: Share = 0.8
+    citation_coverage: Share = 1.0
+    refusal_accuracy: Share = 0.9
+    key_fact_recall: Share = 0.7
+    max_drop: Share = Field(0.1, description="Most a metric may fall against the median of its last five runs.")
+
+
+class EvaluationSettings(StageSettings):
+    """What the smoke evaluation asks and demands."""
+
+    k: int = Field(6, gt=0, description="Depth of recall@k, MRR and nDCG, in chunks.")
+    floors: Floors = Floors()

@@ -1,0 +1,98 @@
+"""How the evidence for a question is found."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from rag_assets.core.settings.stage import Share, StageSettings
+
+
+class QuerySettings(StageSettings):
+    """What is searched for besides the question itself. What a model writes is only searched for, never quoted."""
+
+    decomposition: Literal["rules", "model", "none"] = Field(
+        "rules",
+        description="Who takes a compound question apart, so that each part is searched: rules, a model (one request "
+        "per question), or none.",
+    )
+    variants: int = Field(
+        0,
+        ge=0,
+        le=10,
+        description="Other wordings of each question, written by a model, that are searched too. Off: what they bring "
+        "was not measured, for want of a model.",
+    )
+    hypothetical_passage: bool = Field(
+        False,
+        description="Search also for the vector of a passage that a model writes as a possible answer (HyDE, Gao et "
+        "al. 2022). Off, as variants.",
+    )
+    model: str = Field(
+        "answering",
+        description="The model that writes queries, as provider:model; answering: the one of answering.model. One "
+        "request per question for variants and passage together; kept, so that a question is asked once.",
+    )
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether any query is written by a model."""
+        return self.decomposition == "model" or self.variants > 0 or self.hypothetical_passage
+
+
+class RetrievalSettings(StageSettings):
+    """How a question becomes hits and contexts."""
+
+    queries: QuerySettings = QuerySettings()
+    candidates: int = Field(100, gt=0, description="Passages taken from each index before fusion.")
+    fusion: Literal["convex", "rrf", "rank_blend", "server_rrf", "server_dbsf"] = Field(
+        "convex",
+        description="How the two rankings become one; measured by benchmarks/quality. server_rrf, server_dbsf: Qdrant "
+        "searches vectors and words and fuses both, by rank or by distribution of the scores; needs "
+        "indexing.vector_store = qdrant, and the index built anew. convex, server_dbsf, server_rrf: answer in five "
+        "chunks of COVID-QA .925, .883, .858.",
+    )
+    dense_weight: Share = Field(
+        0.4,
+        description="convex: weight of the vectors, 0 = words only (no vector is made), 1 = vectors only. 0.3, 0.4, "
+        "0.5: answer in five chunks of COVID-QA .894, .899, .896, in 6,000 tokens .951, .949, .943; Cranfield "
+        "nDCG@10 .395, .398, .409.",
+    )
+    reranker: str = Field(
+        "local:late-interaction",
+        description="Who looks at the best candidates once more. local:late-interaction compares the words of question "
+        "and passage one by one with the packaged model; see benchmarks/README.md for what it brings. "
+        "none leaves the fused order. fastembed: a cross-encoder, e.g. "
+        "fastembed:Xenova/ms-marco-MiniLM-L-6-v2, fetched once from its hub; folder: one on disk; cohere: Cohere's API "
+        "or a server that speaks it (CO_API_URL); tei: Text Embeddings Inference (TEI_BASE_URL).",
+    )
+    reranked: int = Field(
+        20,
+        gt=0,
+        description="Candidates the reranker looks at. 10 lose a little, 40 gain nothing on COVID-QA and Cranfield; "
+        "each costs about 10 ms with the packaged model.",
+    )
+    store_token_vectors: bool = Field(
+        True,
+        description="Keep what late interaction and sentences compare with the index, 102 bytes per token (about 11 kB "
+        "per passage, seven times its vector), made in the same pass as the vectors of local: models. Off: made for "
+        "each question, about 10 ms of processor time per passage and some 30 passages each; nothing is found better.",
+    )
+    min_score: Share = Field(
+        0.0,
+        description="Passages whose relevance, as the reranker estimates it, is below this are not returned, nor those "
+        "it did not look at. 0: no floor. Too high refuses what the corpus answers.",
+    )
+    expanded_hits: int = Field(
+        5,
+        ge=0,
+        description="Top hits that bring their neighbours into the context. 0 cuts answers at the edge of a passage, "
+        "too many crowd out other hits.",
+    )
+    budget_tokens: int = Field(
+        10_000, gt=0, description="Tokens of context packed for an answerer; the best passage is packed in any case."
+    )
+
+    @property
+    def is_fused_by_server(self) -> bool:
+        """Whether the vector store holds the words too and fuses what both find."""
+        return self.fusion in ("server_rrf", "server_dbsf")

@@ -1,0 +1,223 @@
+"""All settings in one tree, and how it is read.
+
+Precedence, lowest first: the defaults of `stages`, `rag_assets.toml`, the environment and `.env`
+(`RAG_ASSETS_CHUNKING__MAX_TOKENS=1100`), the Dagster launchpad. Data only: nothing here builds, opens or reads
+anything but the settings themselves.
+"""
+
+import os
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from functools import reduce
+from pathlib import Path
+from tomllib import TOMLDecodeError
+from typing import Any
+
+from pydantic import BaseModel, Field, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    SettingsError,
+    TomlConfigSettingsSource,
+)
+
+from rag_assets.core.errors import InvalidSettings
+from rag_assets.core.settings.answering import AnsweringSettings, EvaluationSettings
+from rag_assets.core.settings.corpus import (
+    ChunkingSettings,
+    PaperSummarySettings,
+    ParsingSettings,
+    PassageSettings,
+    SummarySettings,
+)
+from rag_assets.core.settings.index import EmbeddingSettings, IndexingSettings
+from rag_assets.core.settings.operation import (
+    AutomationSettings,
+    ExecutionSettings,
+    ModelAccessSettings,
+    ReadingSettings,
+)
+from rag_assets.core.settings.paths import Paths
+from rag_assets.core.settings.retrieval import RetrievalSettings
+from rag_assets.core.settings.server import ServerSettings
+from rag_assets.core.settings.sources import (
+    ANSWER_MODEL_VARIABLE,
+    CONFIG_FILE,
+    CONFIG_FILE_VARIABLE,
+    DOTENV_FILE,
+    ENV_PREFIX,
+    SERVER_TOKEN_VARIABLE,
+    OwnDotEnv,
+    ShortNames,
+    environment,
+    not_utf8,
+)
+
+RENAMED = {
+    "limits": "parsing.limits",
+    "extractive": "answering.extractive",
+    "judging": "answering.judge",
+    "parsed_index": "paper_list",
+    "automation.sweep_interval_s": "automation.sensor_interval_s",
+    "reading.kept_images_mb": "execution.kept_mb",
+}
+"""Settings and groups by the names of earlier versions, with those of today."""
+REMOVED = frozenset(
+    """
+    answering.extractive.diversity execution.index_batch execution.kept_vectors_mb indexing.hnsw_ef_construction
+    indexing.hnsw_ef_search indexing.hnsw_m indexing.min_recall indexing.qdrant.timeout_s indexing.word_vectors
+    retrieval.exact_search_mb retrieval.generated_weight retrieval.named_paper_weight retrieval.named_section_weight
+    retrieval.neighbours retrieval.rank_weight_dense retrieval.rank_weight_lexical retrieval.reranker_timeout_s
+    retrieval.rrf_k retrieval.search_headings
+    """.split()
+)
+"""Settings of earlier versions whose default holds for everybody now."""
+
+
+class Settings(BaseSettings):
+    """The whole tree."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=ENV_PREFIX,
+        env_nested_delimiter="__",
+        extra="forbid",
+        frozen=True,
+    )
+
+    data_dir: Path = Field(Path("data"), description="The data folder; relative to the working folder.")
+    paper_list: Path | None = Field(
+        None,
+        description="A parquet file with paper_id, parsed_xml_path, parsed_txt_path that names the papers instead of "
+        "a sweep of data/papers; relative paths in it count from the folder of the file. Empty: "
+        "data/papers/parsed_index.parquet if there is one.",
+    )
+    questions: Path | None = Field(
+        None,
+        description="The question file, answered in data/output/qa.jsonl and evaluated; default "
+        "data/questions/smoke.jsonl.",
+    )
+    parsing: ParsingSettings = ParsingSettings()
+    chunking: ChunkingSettings = ChunkingSettings()
+    summaries: SummarySettings = SummarySettings()
+    paper_summaries: PaperSummarySettings = PaperSummarySettings()
+    passages: PassageSettings = PassageSettings()
+    embedding: EmbeddingSettings = EmbeddingSettings()
+    indexing: IndexingSettings = IndexingSettings()
+    retrieval: RetrievalSettings = RetrievalSettings()
+    answering: AnsweringSettings = AnsweringSettings()
+    model_access: ModelAccessSettings = ModelAccessSettings()
+    evaluation: EvaluationSettings = EvaluationSettings()
+    automation: AutomationSettings = AutomationSettings()
+    execution: ExecutionSettings = ExecutionSettings()
+    server: ServerSettings = ServerSettings()
+    reading: ReadingSettings = ReadingSettings()
+
+    @property
+    def paths(self) -> Paths:
+        return Paths(self.data_dir)
+
+    @property
+    def paper_list_file(self) -> Path | None:
+        """The setting `paper_list`; None when that is the place of the published index."""
+        named = self.paper_list
+        return None if named and named.absolute() == self.paths.parsed_index.absolute() else named
+
+    @property
+    def question_file(self) -> Path:
+        return self.questions or self.paths.questions / "smoke.jsonl"
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - replaced below
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - named by pydantic-settings
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        toml = TomlConfigSettingsSource(settings_cls, Path(os.environ.get(CONFIG_FILE_VARIABLE, CONFIG_FILE)))
+        dotenv = OwnDotEnv(settings_cls, DOTENV_FILE)
+        return init_settings, env_settings, dotenv, ShortNames(settings_cls), toml
+
+
+def load_settings(overrides: Mapping[str, Any] | None = None) -> Settings:
+    """Read the settings; `overrides` (the launchpad, command line options) win over everything.
+
+    Raises InvalidSettings with one line per wrong setting.
+    """
+    if unknown := _unknown_variables():
+        known = [ANSWER_MODEL_VARIABLE, *(_variable(name) for name in Settings.model_fields)]
+        raise InvalidSettings(
+            f"The environment or .env sets {', '.join(unknown)}, which name no setting. Known: {', '.join(known)} "
+            f"(and __FIELD behind a group).{_new_variables(unknown)}"
+        )
+    config = os.environ.get(CONFIG_FILE_VARIABLE)
+    if config and not Path(config).is_file():
+        raise InvalidSettings(f"{CONFIG_FILE_VARIABLE} names {config}, which is not a file. Correct it or unset it.")
+    try:
+        return Settings(**dict(overrides or {}))
+    except UnicodeDecodeError:
+        raise not_utf8(Path(config or CONFIG_FILE)) from None
+    except (SettingsError, TOMLDecodeError) as error:
+        raise InvalidSettings(
+            f"Settings cannot be read: {error}. Look into {config or CONFIG_FILE}, the environment and .env; a list "
+            "or a group in the environment is written as JSON."
+        ) from error
+    except ValidationError as error:
+        problems = [_problem(".".join(map(str, item["loc"])), item["type"], item["msg"]) for item in error.errors()]
+        raise InvalidSettings(
+            "Settings cannot be used (rag_assets.toml, environment, .env or launchpad):\n  " + "\n  ".join(problems)
+        ) from error
+
+
+def _problem(setting: str, kind: str, message: str) -> str:
+    if kind != "extra_forbidden":
+        return f"{setting}: {message}"
+    if setting in RENAMED:
+        return f"{setting}: is called {RENAMED[setting]} now"
+    if setting in REMOVED:
+        return f"{setting}: is no setting any more; delete it"
+    known = _names(Settings)
+    if setting in known:
+        nested = reduce(lambda inner, name: f'{{"{name}": {inner}}}', reversed(setting.split(".")), "...")
+        return f"{setting}: write it as {nested}"
+    alike = get_close_matches(setting, known, n=1)
+    return f"{setting}: there is no such setting" + (f"; is {alike[0]} meant?" if alike else "")
+
+
+def _names(group: type[BaseModel], above: str = "") -> list[str]:
+    """The settings of a group and of the groups in it, by their dotted names."""
+    names = []
+    for name, field in group.model_fields.items():
+        below: Any = field.annotation
+        is_group = isinstance(below, type) and issubclass(below, BaseModel)
+        names += _names(below, f"{above}{name}.") if is_group else [above + name]
+    return names
+
+
+def _unknown_variables() -> list[str]:
+    """Variables with our prefix that pydantic-settings would pass over in silence, or call by another name."""
+    known = {name.upper() for name in Settings.model_fields}
+    return sorted(
+        name
+        for name in environment()
+        if name.startswith(ENV_PREFIX)
+        and name not in {CONFIG_FILE_VARIABLE, ANSWER_MODEL_VARIABLE, SERVER_TOKEN_VARIABLE}
+        and name.removeprefix(ENV_PREFIX).split("__")[0] not in known
+    )
+
+
+def _new_variables(unknown: Iterable[str]) -> str:
+    """A sentence for each variable that carries the name of an earlier version."""
+    new = {_variable(old): _variable(name) for old, name in RENAMED.items()}
+    return "".join(
+        f" {variable} is called {new[old]}{variable.removeprefix(old)} now."
+        for variable in unknown
+        if (old := variable.partition("__")[0]) in new
+    )
+
+
+def _variable(setting: str) -> str:
+    """The environment variable of a setting: chunking.max_tokens is RAG_ASSETS_CHUNKING__MAX_TOKENS."""
+    return ENV_PREFIX + setting.upper().replace(".", "__")

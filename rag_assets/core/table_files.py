@@ -1,0 +1,135 @@
+"""The published tables as parquet files: writing them, and reading only what this version can use.
+
+Files are written without time stamps and with sorted rows, so that equal content gives equal bytes. What a table was
+made with travels in its schema metadata (`provenance`), where a consumer can refuse what does not fit. Each page of a
+file has a checksum, which is compared when it is read; a file that was cut off lacks the footer at its end. The schemas
+and the way from rows to values are in `tables`.
+"""
+
+import json
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from rag_assets.core.errors import MissingInput
+from rag_assets.core.tables import BLOCKS, CHUNKS, PAPER_SUMMARIES, PARSED_INDEX, PASSAGES, PROFILES, schema_problems
+
+logger = logging.getLogger(__name__)
+PROVENANCE_KEY = b"rag_assets"
+_SCHEMAS = {
+    "parsed_index": PARSED_INDEX,
+    "blocks": BLOCKS,
+    "chunks": CHUNKS,
+    "passages": PASSAGES,
+    "profiles": PROFILES,
+    "paper_summaries": PAPER_SUMMARIES,
+}
+"""Schema by the asset that publishes the table."""
+
+
+@dataclass(frozen=True)
+class Published:
+    """What an earlier run published of a table."""
+
+    table: pa.Table
+    """Empty when there is no file that can be used."""
+    provenance: Mapping[str, Any] | None
+    """What it was made with; None when there is no file that can be used, so the file must be written."""
+
+
+def write_table(table: pa.Table, path: Path, provenance: Mapping[str, Any]) -> None:
+    """Write `table` with its provenance; equal content gives equal bytes.
+
+    Descriptions of columns are left out: the bytes would change with their wording.
+    """
+    metadata = {PROVENANCE_KEY: json.dumps(provenance, sort_keys=True).encode()}
+    schema = pa.schema([field.remove_metadata() for field in table.schema], metadata)
+    pq.write_table(table.cast(schema).combine_chunks(), path, compression="zstd", write_page_checksum=True)
+
+
+def published_or_empty(path: Path, schema: pa.Schema) -> Published:
+    """The table at `path`, or an empty one of that schema when there is none that can be used.
+
+    A file that is damaged, or has the columns of another version, counts as absent; the log names it and the reason.
+    """
+    if not path.exists():
+        return Published(schema.empty_table(), None)
+    try:
+        table = _read(path, schema, schema.names)
+        return Published(table, _provenance(table.schema))
+    except _UnusableTable as error:
+        logger.warning("%s %s. It is treated as absent; a run makes it anew.", path, error)
+        return Published(schema.empty_table(), None)
+
+
+def required_table(path: Path) -> pa.Table:
+    """The table that an asset published; the file has the name of the asset. Raises MissingInput when it is absent or
+    cannot be used."""
+    return read_columns(path, _SCHEMAS[path.stem].names)
+
+
+def read_columns(path: Path, columns: Sequence[str]) -> pa.Table:
+    """Some columns of the table that an asset published. Raises MissingInput as `required_table`."""
+    if not path.exists():
+        raise MissingInput.table(path, asset=path.stem)
+    try:
+        return _read(path, _SCHEMAS[path.stem], columns)
+    except _UnusableTable as error:
+        raise MissingInput.unusable_table(path, problem=str(error), asset=path.stem) from error
+
+
+def read_provenance(path: Path) -> dict[str, Any]:
+    """What the table at `path` was made with; empty when the file is absent, damaged or does not say."""
+    try:
+        return _provenance(pq.read_schema(path))
+    except (OSError, ValueError, pa.ArrowException, _UnusableTable):
+        return {}
+
+
+class _UnusableTable(Exception):
+    """A file that is no table of the wanted columns; the message is a phrase that can follow the file's name."""
+
+
+def _read(path: Path, schema: pa.Schema, columns: Sequence[str]) -> pa.Table:
+    """Some columns of a table that has exactly those of `schema`. Raises _UnusableTable."""
+    with _opened(path, schema) as file:
+        table = file.read(columns=list(columns))  # pq.read_table imports pandas
+        _demand_rows(table.num_rows, file)
+    return table.cast(pa.schema([schema.field(name) for name in columns], table.schema.metadata))
+
+
+@contextmanager
+def _opened(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
+    """The file at `path`, which has exactly the columns of `schema`. Raises _UnusableTable, also for a page that is
+    read within the block and damaged."""
+    try:
+        with pq.ParquetFile(str(path), page_checksum_verification=True) as file:
+            if problems := schema_problems(file.schema_arrow, schema):
+                raise _UnusableTable(f"is a table of another version ({problems[0]})")
+            yield file
+    except (OSError, ValueError, pa.ArrowException) as error:  # ValueError: a name in the footer is no UTF-8
+        raise _UnusableTable(f"is damaged or no parquet file ({_first_line(error)})") from error
+
+
+def _demand_rows(n_rows: int, file: pq.ParquetFile) -> None:
+    """The checksums of the pages leave the footer out, which gives the number of rows twice."""
+    if n_rows != file.metadata.num_rows:
+        raise _UnusableTable(f"is damaged ({n_rows} of {file.metadata.num_rows} rows are left)")
+
+
+def _provenance(schema: pa.Schema) -> dict[str, Any]:
+    try:
+        provenance = json.loads((schema.metadata or {}).get(PROVENANCE_KEY, b"{}"))
+    except ValueError as error:
+        raise _UnusableTable("does not say what it was made with") from error
+    return provenance if isinstance(provenance, dict) else {}
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).split("\n", 1)[0].rstrip(".")

@@ -1,0 +1,294 @@
+"""The quantities of a text: numbers with what they measure.
+
+A quantity has a kind: percent, year, a dimension (mass, length, mass/volume, ...), a currency, a p value, or a plain
+number. Digits inside names (COVID-19, IL-6), reference marks ([12], Smith et al., 2019) and the numbers of figures,
+tables, sections and pages are no quantities; a number before "%" always is one. "type 2" and "phase 3" are kinds of
+their own. `spelling` prepares the text.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property
+
+from rag_assets.core.text.numbers.spelling import normalized_numbers
+from rag_assets.core.text.numbers.units import CURRENCIES, PER, PERCENT, SYMBOL, UNIT, measured_in
+from rag_assets.core.text.numbers.words import ONES, POWERS_OF_TEN, TENS, UP_TO_NINETEEN
+from rag_assets.core.text.reference_marks import REFERENCE_MARK
+
+PLAIN, YEAR, P_VALUE, DECADE = "plain", "year", "p value", "decade"
+
+_TIMES = "|".join(POWERS_OF_TEN)
+_SHORT_MULTIPLIERS = {"k": 3, "m": 6, "b": 9, "bn": 9}
+_SHORT_TIMES = r"bn|(?-i:M)(?!\s?=)|(?<=\d)(?-i:[kKB])|(?(currency)[mbk]|(?!))"
+"""Thousands, millions and billions in short: "56k", "110M", "7B", "2.5 bn", "€2.5m"; the M of "M = 3" is a mean."""
+_MAX_SMALL = 9
+"""Up to here, numbers in words ("two groups") contradict nothing."""
+
+_LABEL = re.compile(
+    r"\b(?:(?:figs?|figures?|tables?|tabs?|sections?|sects?|eqs?|equations?|refs?|references?|chapters?|appendix|pages?|"
+    r"algorithms?|steps?)\.?\s?|pp?\.\s?(?=\d+\b(?!\.\d)))"
+    rf"\(?S?\d++(?:\.\d+)*+[a-z]?\b\)?(?![.\d]*\s?(?:{UNIT})(?![A-Za-z]))"
+    rf"(?:(?: and| to|–|-)\s?\(?\d++(?:\.\d+)*+[a-z]?\b\)?(?![.\d]*\s?{SYMBOL}))*",
+    re.IGNORECASE,
+)
+_MARK = re.compile(rf"(?:{REFERENCE_MARK.pattern})(?!\s?{SYMBOL})")
+_QUANTITY = re.compile(
+    r"(?P<sign>(?<![\w.)\]])[+-])?"
+    rf"(?:(?P<currency>{CURRENCIES})\s?)?"
+    r"(?<![\w.^])(?<![A-Za-z][-/])"
+    r"(?P<number>\d{1,3}(?:[ ,]\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)"
+    r"(?:\^\{?(?P<raised>[+-]?\d{1,3})\b\}?)?"
+    r"(?:e(?P<e>[+-]?\d{1,3})\b|\s?[×x*·]\s?10(?:\^\{?(?P<power>[+-]?\d{1,3})\}?|(?P<flat_power>-\d{1,2})\b))?"
+    rf"(?:[ -]?(?P<times>{_TIMES}|{_SHORT_TIMES})\b)?"
+    rf"(?:[ -]?(?P<unit>{UNIT})(?:(?<=%)|(?![A-Za-z]))(?:(?:\^|\s(?=[23]\b))?(?P<dimensions>[23])\b)?{PER})?"
+    r"(?P<rest>-?[A-Za-z][\w-]*)?",
+    re.IGNORECASE,
+)
+_UNIT_WORD = rf"(?:{'|'.join(TENS)})(?:[- ](?:{'|'.join(ONES)}))?|{'|'.join(reversed(UP_TO_NINETEEN))}"
+_HUNDREDS = rf"(?:{_UNIT_WORD})(?:[- ]hundred(?:[- ](?:and[- ])?(?:{_UNIT_WORD}))?)?"
+_LARGE = "|".join(word for word, power in POWERS_OF_TEN.items() if power > 2)
+_NUMBER_WORD = re.compile(
+    rf"(?<![\w-])(?P<words>(?:a(?=[ -](?:{_TIMES})\b)(?:[ -]hundred\b)?|{_HUNDREDS})"
+    rf"(?:[ -](?:{_LARGE})(?:[ -](?:and[ -])?(?:{_HUNDREDS}))?)*)(?![A-Za-z])"
+    rf"(?:[ -]?(?P<unit>{UNIT})(?![A-Za-z]))?(?!-?\w)",
+    re.IGNORECASE,
+)
+_SAME_UNIT = re.compile(r"\s?(?:[-–—/±,]|to|and|or|through)\s?(?:\+/-\s?)?", re.IGNORECASE)
+"""Between two numbers of which only the second has the unit: "5-7 mg", "5 to 7 mg", "3 ± 1 mg"."""
+_P_BEFORE = re.compile(
+    r"\bp(?:[- ]?values?)?\s?(?:(?:of|was|is|were|are)\s)?"
+    r"(?:[=<>≤≥]{1,2}|(?:(?:not )?(?:below|under|above|over|less|greater|smaller|larger|lower|higher|more))?)?"
+    r"\s?(?:than )?$",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(
+    r"\b(type|phase|grade|stage|class|group|arm|cohort|study|trial|experiment|hypothesis)s?\s$", re.IGNORECASE
+)
+"""Type 2 diabetes, a phase 3 trial."""
+_MORE_WORDS, _LESS_WORDS = "more|greater|higher|larger", "less|fewer|lower|smaller"
+_ABOUT = r"about|around|approximately|approx\.?|roughly|nearly|almost|circa|ca\.?|close to|just (?:over|under)"
+_BOUNDS = tuple(
+    (bound, re.compile(pattern, re.IGNORECASE))
+    for bound, pattern in (
+        ("about", rf"(?:\b(?:{_ABOUT})|[~≈])\s?$"),
+        ("less", rf"\b(?:no|not|never) (?:{_MORE_WORDS}|above|over|exceed(?:ing|s|ed)?) ?(?:than )?$"),
+        ("more", rf"\b(?:no|not|never) (?:{_LESS_WORDS}|below|under) ?(?:than )?$"),
+        ("more", rf"(?:\b(?:over|(?:{_MORE_WORDS}) than|above|at least|minimum of|exceed(?:s|ed|ing)?)|[>≥]=?)\s?$"),
+        ("less", rf"(?:\b(?:under|(?:{_LESS_WORDS}) than|below|at most|up to|maximum of)|[<≤]=?)\s?$"),
+    )
+)
+_MORE_AFTER = re.compile(r"\s?(?:or|and) (?:more|above|over|older|higher|greater|longer)\b", re.IGNORECASE)
+_LESS_AFTER = re.compile(r"\s?(?:or|and) (?:less|fewer|below|under|younger|lower|shorter)\b", re.IGNORECASE)
+_EQUALS_BEFORE = re.compile(r"=\s?$")
+_PLURAL_AFTER = re.compile(r"\s[a-z]{2,}s\b")
+_BARE_IN_BRACKETS = re.compile(r"\(\s?\d+\s?\)")
+_DECADE_BEFORE = re.compile(r"\b(?:their|his|her|early|late|mid)[ -]$", re.IGNORECASE)
+_FLAT_POWER = re.compile(
+    r"(?<![\w.,-])(?:(?P<number>\d+(?:\.\d+)?)\s?[×x*·]\s?10(?P<power>[2-9]|1\d)|10[-–](?P<negative>[1-9]))\b(?![-–.,]\d)"
+)
+_BEFORE_CHARS = 32
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number in a text, with what it measures."""
+
+    value: Decimal
+    """In the base unit of its kind: grams, metres, litres, seconds, months."""
+    kind: str
+    written: str
+    """The digits as written, without thousands' separators; they give the precision."""
+    unit_scale: Decimal = Decimal(1)
+    """Value of its unit in the base unit."""
+    times: Decimal = Decimal(1)
+    """Value of its power of ten, or of a word like "million"."""
+    bound: str = ""
+    """ "about", "more" or "less" when a word or sign beside it says so."""
+    is_signed: bool = False
+    """The sign is written, or the number stands after "=" where a missing sign means plus."""
+    has_unit: bool = False
+    is_vague: bool = False
+    """It may confirm a number but contradicts none: small numbers in words, powers whose exponent is not raised."""
+
+    @property
+    def bare(self) -> Decimal:
+        """The number without its unit: 2,000,000 of "2 million dollars"."""
+        return self.value / self.unit_scale
+
+    @property
+    def scale(self) -> Decimal:
+        """`value` divided by the written digits."""
+        return self.unit_scale * self.times
+
+    @cached_property
+    def n_digits(self) -> int:
+        """Significant digits; zeros at the end of a whole number do not count."""
+        digits = self.written.lstrip("+-").replace(".", "").lstrip("0")
+        return len(digits if "." in self.written else digits.rstrip("0")) or 1
+
+
+def quantities(text: str) -> list[Quantity]:
+    """The quantities of a text in order."""
+    normalized = normalized_numbers(text)
+    return [*(one for _, _, one in placed_quantities(normalized)), *_flat_powers(_without_references(normalized))]
+
+
+def placed_quantities(normalized: str) -> list[tuple[int, int, Quantity]]:
+    """The quantities of a text from `normalized_numbers`, each with its start and end offset; powers whose exponent is
+    not raised are left out."""
+    cleaned = _without_references(normalized)
+    found = sorted([*_written_in_digits(cleaned), *_written_in_words(cleaned)], key=lambda item: item[0])
+    return _with_shared_units(cleaned, found)
+
+
+def _without_references(text: str) -> str:
+    """The text with reference marks and the numbers of figures, tables and the like blanked out, offsets kept."""
+    for pattern in (_MARK, _LABEL, _BARE_IN_BRACKETS):
+        text = pattern.sub(lambda match: " " * len(match[0]), text)
+    return text
+
+
+def _written_in_digits(text: str) -> Iterator[tuple[int, int, Quantity]]:
+    for match in _QUANTITY.finditer(text):
+        if not _is_name(match):
+            yield match.start(), match.end(), _quantity(text, match)
+
+
+def _is_name(match: re.Match[str]) -> bool:
+    """Whether letters that are no unit follow the digits: 5-HT, 3D, 2nd; "28-fold" and "12-item" are counts."""
+    rest = match["rest"]
+    return bool(rest) and not match["unit"] and not re.fullmatch(r"-[a-z][a-z-]{2,}", rest)
+
+
+def _quantity(text: str, match: re.Match[str]) -> Quantity:
+    before = text[max(0, match.start() - _BEFORE_CHARS) : match.start()]
+    digits = match["number"].replace(",", "").replace(" ", "")
+    times = Decimal(1).scaleb(_exponent(match))
+    measure = None if (is_decade := _is_decade(match, before)) else _measure_of(match)
+    kind, unit_scale = measure or (DECADE if is_decade else _kind_without_unit(match, text, before), Decimal(1))
+    sign = match["sign"] or ""
+    return Quantity(
+        value=Decimal(sign + digits) * times * unit_scale,
+        kind=kind,
+        written=digits,
+        unit_scale=unit_scale,
+        times=times,
+        bound=_bound_of(text, match.end(), before),
+        is_signed=bool(sign) or _EQUALS_BEFORE.search(before) is not None,
+        has_unit=measure is not None,
+    )
+
+
+def _exponent(match: re.Match[str]) -> int:
+    raised = int(match["raised"]) - 1 if match["raised"] and match["number"] == "10" else 0
+    power = match["e"] or match["power"] or match["flat_power"] or "0"
+    times = (match["times"] or "").lower()
+    return raised + int(power) + (POWERS_OF_TEN | _SHORT_MULTIPLIERS).get(times, 0)
+
+
+def _is_decade(match: re.Match[str], before: str) -> bool:
+    """ "1990s" and "in their 50s" are no seconds."""
+    if match["unit"] != "s" or match.start("unit") != match.end("number") or not match["number"].endswith("0"):
+        return False
+    return _is_like_year(match["number"]) or (len(match["number"]) == 2 and bool(_DECADE_BEFORE.search(before)))
+
+
+def _is_like_year(number: str) -> bool:
+    return number.isdigit() and len(number) == 4 and "1500" <= number < "2100"
+
+
+def _measure_of(match: re.Match[str]) -> tuple[str, Decimal] | None:
+    """Kind and value of the unit, also of a compound one: "ng/ml" is mass/volume, 1e-6."""
+    unit = match["unit"] if not match["currency"] or match["unit"] == "%" else None
+    if not (unit or match["currency"]):
+        return None
+    kind, worth = measured_in(unit or match["currency"])
+    if unit and match["dimensions"]:
+        kind, worth = f"{kind}^{match['dimensions']}", worth ** int(match["dimensions"])
+    if divisor := match["per"] or match["inverse"]:
+        divisor_kind, divisor_worth = measured_in(divisor)
+        kind, worth = f"{kind}/{divisor_kind}", worth / divisor_worth
+    return kind, worth
+
+
+def _kind_without_unit(match: re.Match[str], text: str, before: str) -> str:
+    if numbered := _NUMBERED.search(before):
+        return numbered[1].lower()
+    if _P_BEFORE.search(before):
+        return P_VALUE
+    return YEAR if _is_like_year(match["number"]) and not _counts(text, match, before) else PLAIN
+
+
+def _counts(text: str, match: re.Match[str], before: str) -> bool:
+    """Whether a number that could be a year counts things: "2000 patients", "n = 1999"."""
+    return bool(match["sign"] or _EQUALS_BEFORE.search(before) or _PLURAL_AFTER.match(text, match.end()))
+
+
+def _bound_of(text: str, end: int, before: str) -> str:
+    if _MORE_AFTER.match(text, end):
+        return "more"
+    if _LESS_AFTER.match(text, end):
+        return "less"
+    return next((bound for bound, pattern in _BOUNDS if pattern.search(before)), "")
+
+
+def _written_in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
+    for match in _NUMBER_WORD.finditer(text):
+        words = [word for word in re.split(r"[ -]", match["words"].lower()) if word != "and"]
+        kind, unit_scale = measured_in(match["unit"]) if match["unit"] else (PLAIN, Decimal(1))
+        if words == ["one"] and kind != PERCENT:
+            continue
+        number = _worth(words)
+        before = text[max(0, match.start() - _BEFORE_CHARS) : match.start()]
+        quantity = Quantity(
+            value=number * unit_scale,
+            kind=kind,
+            written=str(number),
+            unit_scale=unit_scale,
+            bound=_bound_of(text, match.end(), before),
+            has_unit=bool(match["unit"]),
+            is_vague=not match["unit"] and (number <= _MAX_SMALL or words[0] == "a"),
+        )
+        yield match.start(), match.end(), quantity
+
+
+def _worth(words: Sequence[str]) -> int:
+    """The value of number words: 2_300_005 of "two million three hundred thousand five"."""
+    total = group = 0
+    for word in words:
+        power = POWERS_OF_TEN.get(word)
+        if power is None:
+            group += 1 if word == "a" else (UP_TO_NINETEEN | TENS)[word]
+        elif power == POWERS_OF_TEN["hundred"]:
+            group *= 100
+        else:
+            total, group = total + group * 10**power, 0
+    return total + group
+
+
+def _flat_powers(text: str) -> Iterator[Quantity]:
+    """ "2 × 105" read as 2 × 10^5 and "10−4" as 10^-4: text from a PDF may have lost the raised exponent."""
+    for match in _FLAT_POWER.finditer(text):
+        digits = match["number"] or "1"
+        times = Decimal(1).scaleb(int(match["power"] or f"-{match['negative']}"))
+        yield Quantity(Decimal(digits) * times, PLAIN, digits, times=times, is_vague=True)
+
+
+def _with_shared_units(text: str, found: list[tuple[int, int, Quantity]]) -> list[tuple[int, int, Quantity]]:
+    """Give a number without a unit that of the number it is joined to on its right."""
+    shared = list(found)
+    for left in reversed(range(len(found) - 1)):
+        (start, end, one), (next_start, _, other) = shared[left], shared[left + 1]
+        has_kind = other.kind not in (PLAIN, YEAR, P_VALUE)
+        if one.kind == PLAIN and has_kind and _SAME_UNIT.fullmatch(text, end, next_start):
+            moved = replace(
+                one,
+                value=one.value * other.unit_scale,
+                kind=other.kind,
+                unit_scale=other.unit_scale,
+                has_unit=other.has_unit,
+            )
+            shared[left] = (start, end, moved)
+    return shared

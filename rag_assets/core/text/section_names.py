@@ -1,0 +1,166 @@
+"""The names that sections of papers have, for all formats; the zone and the kind of section that each name states."""
+
+import re
+from collections.abc import Iterable
+
+from rag_assets.core.domain import SectionKind, Zone
+from rag_assets.core.text.heading_numbers import heading_number
+
+_FRONT = re.compile(r"abstract|summary|highlights|keywords|key words|ccs concepts|acm ?reference format")
+_REFERENCES = re.compile(
+    r"references?(?: list| and notes| cited)?|reference list|list of references|notes and references|"
+    r"(?:cited|selected) references|literature(?: cited| references)?|cited literature|bibliograph(?:y|ic references)|"
+    r"works cited"
+)
+_CLOSING_MATTER = re.compile(
+    r"acknowledge?ments?(?: and .{1,60})?|funding(?: (?:information|statement|sources?))?|"
+    r"author(?:s'?|'s)? contributions?|contributors|(?:conflicts? of interests?|competing interests?|"
+    r"declarations? of (?:competing )?interests?|disclosures)(?: statement)?|disclosure statement"
+)
+_STARTS_STATEMENT = re.compile(
+    r"acknowledge?ments?|funding|financial (?:support|disclosure)|(?:author )?contributions?|"
+    r"authors?['’]? contributions?|"
+    r"(?:statements?|disclosures?|declarations?) (?:of|on) (?:conflict|competing|interest)|"
+    r"declaration of (?:conflicting|competing)|(?:conflicts?|competing|declarations?) (?:of )?interests?|"
+    r"(?:data|code|materials)(?:,? (?:and|&) \w+)? availability|availability (?:of|statement)|open practices|"
+    r"transparency|action editor|orcid|ethic(?:s|al) (?:approval|statement)|"
+    r"publisher['’]?s note|additional information|author information|consent for publication|about the author"
+)
+_STATEMENT = re.compile(
+    r"statements?|transparency|open practices|publisher['’]?s note|consent for publication|declarations?|"
+    r"(?:data|code|materials)(?:,? (?:and|&) \w+)? (?:availability|accessibility)|"
+    r"availability of (?:data|code|materials)(?: and (?:data|code|materials))?|"
+    r"ethic(?:s|al) (?:approval|considerations?)|(?:pre-?)?registration|action editor|orcid(?: ids?)?|"
+    r"(?:statements?|disclosures?|declarations?) (?:of|on) (?:(?:conflict|compet)\w* (?:of )?)?interests?|"
+    r"financial (?:support|disclosure)|author(?:s['’]?|['’]s)? contributions?(?: statement)?|"
+    r"(?:open practices|ethics|reproducibility|broader impact|disclosure|funding|contribution) statements?|"
+    r"(?:data|code|materials)(?: (?:and|&) \w+)? availability statements?"
+)
+"""Names that statements have wherever they stand."""
+_STARTS_ANNEX = re.compile(r"(?:appendix|appendices|annex|supplement(?:ary|al)?\b|supporting information)")
+_ANNEX = re.compile(
+    r"appendix|appendices|annex|supplement|supplement(?:ary|al) (?:materials?|information)|supporting information"
+)
+_MAIN_NAMES: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
+    (r"introduction", (SectionKind.INTRODUCTION,)),
+    (r"background", (SectionKind.INTRODUCTION, SectionKind.BACKGROUND)),
+    (r"related works?|literature review", (SectionKind.BACKGROUND,)),
+    (r"(?:materials?|patients|subjects|participants) and methods?", (SectionKind.METHODS,)),
+    (r"methods?(?: and materials?)?|methodology", (SectionKind.METHODS,)),
+    (r"experiments?", (SectionKind.METHODS, SectionKind.RESULTS)),
+    (r"results?|findings", (SectionKind.RESULTS,)),
+    (r"results? and discussion", (SectionKind.RESULTS, SectionKind.DISCUSSION)),
+    (r"discussions?|limitations", (SectionKind.DISCUSSION,)),
+    (r"discussion and conclusions?(?: and (?:future work|outlook))?", (SectionKind.DISCUSSION, SectionKind.CONCLUSION)),
+    (r"conclusions?(?: and (?:future work|outlook))?|concluding remarks|future work", (SectionKind.CONCLUSION,)),
+)
+"""Names of main sections: a line that is one of them is a heading."""
+_OTHER_NAMES: tuple[tuple[str, tuple[SectionKind, ...]], ...] = (
+    (r"title page", (SectionKind.TITLE_PAGE,)),
+    (r"abstract", (SectionKind.ABSTRACT,)),
+    (r"summary", (SectionKind.ABSTRACT, SectionKind.CONCLUSION)),
+    (r"(?:prior|previous) work|preliminaries", (SectionKind.BACKGROUND,)),
+    (r"(?:general|experimental|online|detailed|statistical) (?:methods?|procedures?)", (SectionKind.METHODS,)),
+    (r"methods? (?:summary|overview|details)|experimental (?:section|design|set-?up|details)", (SectionKind.METHODS,)),
+    (r"(?:study )?(?:design|participants|patients|subjects|population|sample|area|setting)", (SectionKind.METHODS,)),
+    (r"procedures?|measures|materials|apparatus|stimuli|data(?:sets?)?|search strategy", (SectionKind.METHODS,)),
+    (r"(?:data|statistical) (?:collection|acquisition|extraction|sources?|analys[ie]s)", (SectionKind.METHODS,)),
+    (r"(?:main|key|empirical|experimental) (?:results|findings)", (SectionKind.RESULTS,)),
+    (r"general discussion|strengths|implications", (SectionKind.DISCUSSION,)),
+    (r"outlook|future (?:directions|research)", (SectionKind.CONCLUSION,)),
+)
+"""Names that state a kind; a line that is one of them may be anything."""
+_KINDS = tuple((re.compile(names), kinds) for names, kinds in (*_MAIN_NAMES, *_OTHER_NAMES))
+_MAIN = re.compile("|".join(names for names, _ in _MAIN_NAMES))
+_BETWEEN_NAMES = re.compile(r",? and |,? & |, |/")
+_LONE_CAPITAL = re.compile(r"^(?:[IVX] (?=[A-Z])|[A-Z] (?=(?i:append)))")
+"""A number without a stop that only the name after it tells from a word."""
+_SPACED_LETTERS = re.compile(r"(?:[^\W\d_] ){4,}[^\W\d_]")
+_AROUND_NAMES = " .:■*_#"
+_RUN_IN_ABSTRACT = re.compile(r"(?:Abstract|ABSTRACT|Summary|SUMMARY)\b(?! of\b)[.:\s—–-]*[A-Z]")
+
+
+def zone_named(title: str) -> Zone | None:
+    """The zone that a section's name states: references are back matter, an abstract is front matter."""
+    bare = _bare(title)
+    if _REFERENCES.fullmatch(bare):
+        return Zone.BACK
+    if _CLOSING_MATTER.fullmatch(bare):
+        return Zone.STATEMENTS
+    if _FRONT.fullmatch(bare):
+        return Zone.FRONT
+    return Zone.ANNEX if _STARTS_ANNEX.match(bare) else None
+
+
+def is_section_name(title: str) -> bool:
+    """Whether a heading is one that papers use for their main sections (Methods, References, Appendix B: Proofs)."""
+    return is_plain_section_name(title) or zone_named(title) is not None
+
+
+def is_plain_section_name(line: str) -> bool:
+    """As `is_section_name`, but the line must hold the name and no more: lines of prose can start with one too."""
+    bare = _bare(line)
+    return any(names.fullmatch(bare) for names in (_MAIN, _FRONT, _REFERENCES, _CLOSING_MATTER, _ANNEX))
+
+
+def names_references(title: str) -> bool:
+    """Whether a heading opens the reference list."""
+    return _REFERENCES.fullmatch(_bare(title)) is not None
+
+
+def names_closing_matter(title: str) -> bool:
+    """Whether a heading opens acknowledgements, funding, contributions or interests."""
+    return _CLOSING_MATTER.fullmatch(_bare(title)) is not None
+
+
+def names_statement(title: str) -> bool:
+    """Whether a heading behind the body opens a statement of authors or publisher; more may follow the name."""
+    return _STARTS_STATEMENT.match(_bare(title)) is not None
+
+
+def starts_abstract(text: str) -> bool:
+    """Whether a paragraph begins with the word "Abstract" as a label."""
+    return _RUN_IN_ABSTRACT.match(text) is not None
+
+
+def is_of_abstract(titles: Iterable[str], paragraph: str) -> bool:
+    """Whether a paragraph belongs to an abstract: by the headings above it, or by a label that it begins with."""
+    return SectionKind.ABSTRACT in section_kinds(titles) or starts_abstract(paragraph)
+
+
+def section_kinds(titles: Iterable[str]) -> frozenset[SectionKind]:
+    """What a text is by the headings above it, in any order: "Methods" and "Participants" make it methods.
+
+    A heading of several names states the kinds of all of them ("Conclusions and limitations"), if all are known.
+    """
+    kinds = frozenset(kind for title in titles for kind in _kinds_of(_bare(title)))
+    return kinds or frozenset({SectionKind.OTHER})
+
+
+def _kinds_of(bare: str) -> frozenset[SectionKind]:
+    if _STARTS_ANNEX.match(bare):
+        return frozenset({SectionKind.APPENDIX})
+    if _STATEMENT.fullmatch(bare) or _CLOSING_MATTER.fullmatch(bare):
+        return frozenset({SectionKind.STATEMENTS})
+    if whole := _kinds_named(bare):
+        return whole
+    parts = [_kinds_named(part) for part in _BETWEEN_NAMES.split(bare)]
+    return frozenset().union(*parts) if all(parts) else frozenset()
+
+
+def _kinds_named(name: str) -> frozenset[SectionKind]:
+    return frozenset(kind for names, kinds in _KINDS if names.fullmatch(name) for kind in kinds)
+
+
+def _bare(title: str) -> str:
+    """The name without number, case, closing punctuation and the spaces of "R E F E R E N C E S"."""
+    text = " ".join(title.split())
+    number = heading_number(text)
+    if number is not None and not number.label:
+        text = number.title
+    elif number is None:
+        text = _LONE_CAPITAL.sub("", text)
+    text = text.strip(_AROUND_NAMES)
+    if _SPACED_LETTERS.fullmatch(text):
+        text = text.replace(" ", "")
+    return text.casefold()

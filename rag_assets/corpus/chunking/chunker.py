@@ -1,0 +1,128 @@
+"""A paper's blocks become its chunks: what is read and cited.
+
+Units are counted, cut into runs of the wanted size and rendered with their overlap or repeated title. What a unit is
+lives in `units` and `table_rows`, which blocks belong together in `sections` and `short_sections`, where a cut may
+fall in `cuts`, how a chunk is put together in `planned_chunks` and `rendering`.
+"""
+
+from collections.abc import Sequence
+
+from rag_assets.core.domain import (
+    BLOCK_SEPARATOR,
+    Block,
+    BlockKind,
+    Chunk,
+    first_page,
+    known_spans,
+    last_page,
+    n_text_chars,
+)
+from rag_assets.core.incremental import fingerprint as hash_of
+from rag_assets.core.settings import ChunkingSettings
+from rag_assets.core.text.tokens import TokenCounter
+from rag_assets.corpus.chunking.neighbourhood import Neighbourhood
+from rag_assets.corpus.chunking.planned_chunks import PlannedChunk, planned_chunks
+from rag_assets.corpus.chunking.rendering import PATH_SEPARATOR
+from rag_assets.corpus.chunking.sections import read_runs
+from rag_assets.corpus.chunking.sizes import SizedRun, sized_runs
+from rag_assets.corpus.chunking.units import Unit
+
+CHUNKER_VERSION = 10
+"""Raise it when the same blocks and settings give other chunks than before."""
+
+
+def chunk_paper(
+    paper_id: str,
+    blocks: Sequence[Block],
+    file_path: str,
+    source: str,
+    settings: ChunkingSettings,
+    counter: TokenCounter,
+    fingerprint: str,
+) -> list[Chunk]:
+    """The chunks of one paper in reading order.
+
+    `blocks` are all blocks of the paper: offsets count in their texts joined as in `Document.text`. No chunk is
+    longer than `settings.max_tokens`: a unit that alone is longer is cut. All text outside headings and back matter
+    is in a chunk.
+    """
+    document = BLOCK_SEPARATOR.join(block.text for block in blocks)
+    runs = sized_runs(read_runs(paper_id, blocks), settings, counter)
+    neighbourhood = Neighbourhood([(one.run, one.units, one.sizes) for one in runs], settings.context_tokens)
+    chunks: list[Chunk] = []
+    repeats: dict[str, int] = {}
+    for at, (one, counted) in enumerate(zip(runs, _fitting_chunks(runs, settings, counter), strict=True)):
+        for nth, (planned, n_tokens) in enumerate(counted, start=1):
+            made = planned.rendered
+            own = known_spans(made.spans, made.own_start)
+            kinds = {unit.kind for unit in one.units[planned.first : planned.last]} - {BlockKind.HEADING}
+            chunks.append(
+                Chunk(
+                    paper_id=paper_id,
+                    section_id=one.run.section_id,
+                    section_title=planned.section_path[-1] if planned.section_path else "",
+                    chunk_id=_chunk_id(paper_id, planned, repeats),
+                    text=made.text,
+                    n_tokens=n_tokens,
+                    page_start=first_page(own),
+                    page_end=last_page(own),
+                    file_path=file_path,
+                    source=source,
+                    ordinal=len(chunks),
+                    section_path=PATH_SEPARATOR.join(planned.section_path),
+                    chunk_type=str(kinds.pop()) if len(kinds) == 1 else "mixed",
+                    split_sequence=f"{nth}/{len(counted)}" if len(counted) > 1 else None,
+                    is_continuation=nth > 1,
+                    context_before=neighbourhood.before(at, planned.start),
+                    context_after=neighbourhood.after(at, planned.last),
+                    char_start=one.units[planned.start].start,
+                    char_end=one.units[planned.last - 1].end,
+                    is_generated=one.run.is_generated,
+                    spans=made.spans,
+                    fingerprint=fingerprint,
+                    own_start=made.own_start,
+                    n_own_chars=sum(_n_chars(unit, document) for unit in one.units[planned.first : planned.last]),
+                    sections=made.sections,
+                    units=made.units,
+                )
+            )
+    return chunks
+
+
+def _n_chars(unit: Unit, document: str) -> int:
+    """Characters of the paper that a unit stands for: of its lines for a row, none for a heading."""
+    if unit.kind is BlockKind.HEADING:
+        return 0
+    return n_text_chars(unit.text if unit.is_caption else document[unit.start : unit.end])
+
+
+def _chunk_id(paper_id: str, chunk: PlannedChunk, repeats: dict[str, int]) -> str:
+    id_ = f"{paper_id}:{hash_of('chunk', chunk.section_path, chunk.rendered.text)[:12]}"
+    repeats[id_] = repeats.get(id_, 0) + 1
+    return id_ if repeats[id_] == 1 else f"{id_}-{repeats[id_]}"
+
+
+def _fitting_chunks(
+    runs: Sequence[SizedRun], settings: ChunkingSettings, counter: TokenCounter
+) -> list[list[tuple[PlannedChunk, int]]]:
+    """Each run's chunks with their exact sizes, at least 1: some tokenizers read no token in odd characters.
+
+    A text may have more tokens than its units counted one by one; such a run is cut again with a tighter limit, down
+    to one unit per chunk. The steps double, so that few rounds suffice.
+    """
+    fitting: list[list[tuple[PlannedChunk, int]]] = [[] for _ in runs]
+    pending = dict.fromkeys(range(len(runs)), settings.max_tokens)
+    step = 1
+    while pending:
+        planned = {at: planned_chunks(runs[at], settings, limit) for at, limit in pending.items()}
+        counts = iter(counter.count_all([chunk.rendered.text for at in pending for chunk in planned[at]]))
+        for at, limit in list(pending.items()):
+            counted = [(chunk, max(1, next(counts))) for chunk in planned[at]]
+            excess = max((n_tokens for _, n_tokens in counted), default=0) - settings.max_tokens
+            if excess > 0 and limit > 0:
+                pending[at] = limit - step * excess
+            else:
+                fitting[at] = counted
+                del pending[at]
+        step *= 2
+    return fitting

@@ -1,0 +1,179 @@
+"""What must hold of chunks and passages before they are published.
+
+Each function returns the rows that break a promise. `broken_by_chunks` and `broken_by_passages` apply them to one
+paper, which is quarantined for what it breaks; the lists at the end apply them to the whole table.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rag_assets.core.domain import Zone
+from rag_assets.core.promises import Promise
+from rag_assets.core.settings import ChunkingSettings
+from rag_assets.core.tables import CHUNKS, schema_problems
+from rag_assets.corpus.chunking.quarantine import QuarantinedPaper
+from rag_assets.corpus.chunking.text_accounts import lost_text
+
+
+@dataclass(frozen=True)
+class ChunksCandidate:
+    """Chunks before publication, and what they are checked against."""
+
+    chunks: pa.Table
+    blocks: pa.Table
+    settings: ChunkingSettings
+    quarantined: Sequence[QuarantinedPaper]
+    accounts: Sequence[dict[str, Any]]
+    """Where the text of each paper that was not quarantined went, see `text_accounts`."""
+    lost_before: pa.Table
+    """Papers, with the column paper_id, that lost text on the way from their source to blocks."""
+
+
+@dataclass(frozen=True)
+class PassagesCandidate:
+    """Passages before publication, and what they are checked against."""
+
+    passages: pa.Table
+    max_tokens: int
+    """What the embedding model reads."""
+    quarantined: Sequence[QuarantinedPaper]
+
+
+def repeated_ids(table: pa.Table, key: str) -> pa.Table:
+    """Rows whose `key` (chunk_id, passage_id) occurs more than once."""
+    counts = table.group_by(key).aggregate([(key, "count")])
+    repeated = counts.filter(pc.greater(counts[f"{key}_count"], 1))[key]
+    return table.filter(pc.is_in(table[key], value_set=repeated.combine_chunks()))
+
+
+def outside_token_bounds(chunks: pa.Table, settings: ChunkingSettings) -> pa.Table:
+    """Chunks without a token or with more than the maximum."""
+    n_tokens = chunks["n_tokens"]
+    return chunks.filter(pc.or_(pc.less(n_tokens, 1), pc.greater(n_tokens, settings.max_tokens)))
+
+
+def from_back_matter(chunks: pa.Table, blocks: pa.Table) -> pa.Table:
+    """Chunks whose range in the document shares a character with a block of the back matter."""
+    back = blocks.filter(pc.equal(blocks["zone"], str(Zone.BACK)))
+    ranges: dict[str, list[tuple[int, int]]] = {}
+    for paper, start, text in zip(
+        back["paper_id"].to_pylist(), back["char_start"].to_pylist(), back["text"].to_pylist(), strict=True
+    ):
+        ranges.setdefault(paper, []).append((start, start + len(text)))
+    overlaps = [
+        any(start < back_end and back_start < end for back_start, back_end in ranges.get(paper, ()))
+        for paper, start, end in zip(
+            chunks["paper_id"].to_pylist(),
+            chunks["char_start"].to_pylist(),
+            chunks["char_end"].to_pylist(),
+            strict=True,
+        )
+    ]
+    return chunks.filter(pa.array(overlaps, pa.bool_()))
+
+
+def without_page(chunks: pa.Table) -> pa.Table:
+    """Chunks of which no page is proven."""
+    return chunks.filter(pc.is_null(chunks["page_start"]))
+
+
+def longer_than_model_reads(passages: pa.Table, max_tokens: int) -> pa.Table:
+    """Passages with more tokens, special ones included, than the embedding model reads."""
+    return passages.filter(pc.greater(passages["n_tokens"], max_tokens))
+
+
+def broken_by_chunks(chunks: pa.Table, blocks: pa.Table, settings: ChunkingSettings) -> Iterator[str]:
+    """The promises that the chunks of one paper with text break, each as a phrase that can follow its file's name."""
+    if not len(chunks):
+        yield "has text but no chunk"
+    if (n := len(outside_token_bounds(chunks, settings))) > 0:
+        yield f"has {n} chunks without a token or with more than {settings.max_tokens} (token_bounds)"
+    if (n := len(repeated_ids(chunks, "chunk_id"))) > 0:
+        yield f"has {n} chunks with the same id as another (ids_unique)"
+    if (n := len(from_back_matter(chunks, blocks))) > 0:
+        yield f"has {n} chunks that reach into its reference list (no_back_matter)"
+
+
+def broken_by_passages(passages: pa.Table, max_tokens: int) -> Iterator[str]:
+    """The promises that the passages of one paper break, as `broken_by_chunks`."""
+    if not len(passages):
+        yield "has chunks but no passage"
+    if (n := len(longer_than_model_reads(passages, max_tokens))) > 0:
+        yield f"has {n} passages of more than the {max_tokens} tokens that the embedding model reads (fit_the_model)"
+    if (n := len(repeated_ids(passages, "passage_id"))) > 0:
+        yield f"has {n} passages with the same id as another (ids_unique)"
+
+
+def _rows(table: pa.Table, *columns: str) -> list[dict[str, Any]]:
+    """Offending rows, with the columns that help to find them."""
+    rows: list[dict[str, Any]] = table.select(list(columns)).to_pylist()
+    return rows
+
+
+CHUNK_PROMISES: list[Promise[ChunksCandidate]] = [
+    Promise(
+        "schema_holds",
+        "chunks.parquet has the columns of its contract.",
+        lambda candidate: [{"problem": problem} for problem in schema_problems(candidate.chunks.schema, CHUNKS)],
+    ),
+    Promise(
+        "ids_unique",
+        "Every chunk id occurs once.",
+        lambda candidate: _rows(repeated_ids(candidate.chunks, "chunk_id"), "chunk_id", "text"),
+    ),
+    Promise(
+        "token_bounds",
+        "Every chunk has at least one token and at most chunking.max_tokens.",
+        lambda candidate: _rows(
+            outside_token_bounds(candidate.chunks, candidate.settings), "chunk_id", "n_tokens", "section_title"
+        ),
+    ),
+    Promise(
+        "no_back_matter",
+        "No chunk comes from the reference list.",
+        lambda candidate: _rows(from_back_matter(candidate.chunks, candidate.blocks), "chunk_id", "section_title"),
+    ),
+    Promise(
+        "none_quarantined",
+        "Every paper can be chunked. Each that cannot is listed with what it breaks; the others go on.",
+        lambda candidate: [paper.as_row() for paper in candidate.quarantined],
+        "warning",
+    ),
+    Promise(
+        "pages_known",
+        "Every chunk has a page. If many have none, ask GROBID for coordinates (teiCoordinates) or put the PDF beside.",
+        lambda candidate: _rows(without_page(candidate.chunks), "chunk_id", "file_path"),
+        "warning",
+    ),
+    Promise(
+        "no_text_lost",
+        "All text of a paper is in its chunks: at least 98 % of the source in blocks, and all of these, headings and "
+        "back matter aside, in chunks. The table counts characters and what was left out.",
+        lambda candidate: lost_text(candidate.accounts, candidate.lost_before),
+        "warning",
+    ),
+]
+PASSAGE_PROMISES: list[Promise[PassagesCandidate]] = [
+    Promise(
+        "fit_the_model",
+        "No passage is longer than the embedding model reads.",
+        lambda candidate: _rows(
+            longer_than_model_reads(candidate.passages, candidate.max_tokens), "passage_id", "n_tokens"
+        ),
+    ),
+    Promise(
+        "ids_unique",
+        "Every passage id occurs once.",
+        lambda candidate: _rows(repeated_ids(candidate.passages, "passage_id"), "passage_id", "text"),
+    ),
+    Promise(
+        "none_quarantined",
+        "Every paper can be cut into passages. Each that cannot is listed with what it breaks; the others go on.",
+        lambda candidate: [paper.as_row() for paper in candidate.quarantined],
+        "warning",
+    ),
+]

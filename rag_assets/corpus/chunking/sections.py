@@ -1,0 +1,141 @@
+"""Which blocks of a paper may share a chunk: runs of one section.
+
+A run ends where the section, the zone or the author (people or a model) changes, and at back matter. A chunk of one
+section has the heading as its section title and not in its text; runs keep it for chunks of several sections. Which
+short runs are merged is decided in `short_sections`.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from rag_assets.core.domain import BLOCK_SEPARATOR, Block, BlockKind, Zone
+from rag_assets.core.incremental import fingerprint
+from rag_assets.corpus.chunking.table_rows import row_units
+from rag_assets.corpus.chunking.units import (
+    PlacedBlock,
+    Strategy,
+    Unit,
+    figure_units,
+    line_units,
+    sentence_units,
+    whole_unit,
+)
+
+STRATEGIES: dict[BlockKind, Strategy] = {
+    BlockKind.HEADING: whole_unit,
+    BlockKind.PARAGRAPH: sentence_units,
+    BlockKind.FOOTNOTE: sentence_units,
+    BlockKind.FORMULA: whole_unit,
+    BlockKind.LIST: line_units,
+    BlockKind.CODE: line_units,
+    BlockKind.TABLE: row_units,
+    BlockKind.FIGURE: figure_units,
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """Consecutive units that may share a chunk."""
+
+    section_id: str
+    section_path: tuple[str, ...]
+    zone: Zone
+    is_generated: bool
+    units: tuple[Unit, ...]
+    headings: tuple[Unit, ...] = ()
+    """The headings between the run before and this one."""
+    follows: bool = False
+    """Nothing but headings stands between the run before and this one, and their zone and author are the same."""
+
+
+def read_runs(paper_id: str, blocks: Sequence[Block]) -> list[Run]:
+    """The runs of a paper in reading order; their units and headings carry the gap to what stands before."""
+    reader = _RunReader(paper_id, BLOCK_SEPARATOR.join(block.text for block in blocks))
+    for placed in _placed(blocks):
+        reader.read(placed)
+    reader.close()
+    return reader.runs
+
+
+class _RunReader:
+    """Collects blocks into runs."""
+
+    def __init__(self, paper_id: str, document: str) -> None:
+        self.runs: list[Run] = []
+        self._paper_id = paper_id
+        self._document = document
+        self._run: list[PlacedBlock] = []
+        self._headings: list[PlacedBlock] = []
+        self._is_after_gap = True
+        self._n_headings: dict[tuple[str, ...], int] = {}
+
+    def read(self, placed: PlacedBlock) -> None:
+        block = placed.block
+        if block.is_indexable:
+            if self._run and _belonging(self._run[0].block) != _belonging(block):
+                self.close()
+            self._run.append(placed)
+        elif block.kind is BlockKind.HEADING:
+            if block.text.strip():
+                self.close()
+                self._headings.append(placed)
+            self._n_headings[block.section_path] = self._n_headings.get(block.section_path, 0) + 1
+        elif block.text.strip():
+            self.close()
+            self._headings.clear()
+            self._is_after_gap = True
+
+    def close(self) -> None:
+        """End the run that is being read."""
+        if not self._run:
+            return
+        first = self._run[0].block
+        before = self.runs[-1] if self.runs and not self._is_after_gap else None
+        headings = [] if first.is_generated else [one for one in self._headings if one.block.zone is first.zone]
+        run = Run(
+            section_id=_section_id(self._paper_id, first.section_path, self._n_headings.get(first.section_path, 1)),
+            section_path=first.section_path,
+            zone=first.zone,
+            is_generated=first.is_generated,
+            units=(),
+            follows=before is not None
+            and (before.zone, before.is_generated) == (first.zone, first.is_generated)
+            and len(headings) == len(self._headings),
+        )
+        end = before.units[-1].end if before and run.follows else None
+        units = self._units([*headings, *self._run], end)
+        n_headings = sum(unit.kind is BlockKind.HEADING for unit in units)
+        self.runs.append(replace(run, headings=tuple(units[:n_headings]), units=tuple(units[n_headings:])))
+        self._run, self._headings, self._is_after_gap = [], [], False
+
+    def _units(self, placed: Sequence[PlacedBlock], end: int | None) -> list[Unit]:
+        """The units of blocks; `end` is where the unit before them ends, None when they follow nothing."""
+        units: list[Unit] = []
+        for one in placed:
+            own = STRATEGIES[one.block.kind](one)
+            if own and end is not None:
+                own[0] = replace(own[0], gap=self._gap(end, own[0].start))
+            units += own
+            end = units[-1].end if units else end
+        return units
+
+    def _gap(self, end: int, start: int) -> str:
+        """The white space between two blocks; rows of a table that say nothing are no part of it."""
+        between = self._document[end:start]
+        return BLOCK_SEPARATOR if between.strip() else between
+
+
+def _belonging(block: Block) -> tuple[tuple[str, ...], Zone, bool]:
+    return block.section_path, block.zone, block.is_generated
+
+
+def _placed(blocks: Sequence[Block]) -> Iterator[PlacedBlock]:
+    at = 0
+    for index, block in enumerate(blocks):
+        yield PlacedBlock(block, index, at)
+        at += len(block.text) + len(BLOCK_SEPARATOR)
+
+
+def _section_id(paper_id: str, path: tuple[str, ...], occurrence: int) -> str:
+    digest = fingerprint("section", path)[:12]
+    return f"{paper_id}:{digest}" if occurrence == 1 else f"{paper_id}:{digest}-{occurrence}"

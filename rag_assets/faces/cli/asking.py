@@ -1,0 +1,164 @@
+"""Commands that ask the published index: nothing is materialized."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial, wraps
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rag_assets.core.domain import Filter
+from rag_assets.core.errors import InvalidQuestions
+from rag_assets.core.settings import Settings
+from rag_assets.faces.cli import rendering
+from rag_assets.faces.cli.options import (
+    DataOption,
+    DepthOption,
+    HybridWeightOption,
+    JsonOption,
+    ModelOption,
+    PaperOption,
+    RerankOption,
+    SetOption,
+    ThoroughOption,
+    WhereOption,
+    filter_of,
+    settings_of,
+)
+from rag_assets.faces.cli.reported import reported
+
+
+@dataclass(frozen=True)
+class AskingOptions:
+    """The options of every command that asks; `taking_options` makes command line options of the fields."""
+
+    k: DepthOption = None
+    paper: PaperOption = None
+    where: WhereOption = None
+    model: ModelOption = None
+    rerank: RerankOption = None
+    hybrid_weight: HybridWeightOption = None
+    data: DataOption = None
+    set_: SetOption = None
+    json_: JsonOption = False
+
+    def settings(self, *others: str) -> Settings:
+        """others: settings as `--set` takes them. An option wins over `--set`."""
+        flags = {
+            "answering.k": self.k,
+            "answering.model": self.model,
+            "retrieval.reranker": self.rerank,
+            "retrieval.dense_weight": self.hybrid_weight,
+        }
+        given = [f"{setting}={value}" for setting, value in flags.items() if value is not None]
+        return settings_of(self.data, [*(self.set_ or []), *given, *others])
+
+    @property
+    def filter(self) -> Filter | None:
+        return filter_of(self.paper, self.where)
+
+
+def taking_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as Typer reads it: the fields of `AskingOptions` stand in the place of its parameter `options`."""
+    fields = inspect.signature(AskingOptions).parameters
+    own = inspect.signature(command).parameters
+
+    @wraps(command)
+    def spread(**given: Any) -> None:
+        command(options=AskingOptions(**{name: given.pop(name) for name in fields}), **given)
+
+    spread.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+            for parameter in (*fields.values(), *own.values())
+            if parameter.name != "options"
+        ]
+    )
+    return spread
+
+
+def _a_question(text: str | None) -> str | None:
+    """Refuse a text that cannot be a question as a wrong usage, before anything is opened."""
+    if text is not None:
+        from rag_assets.questions import asked
+
+        try:
+            asked(text)
+        except InvalidQuestions as error:
+            raise typer.BadParameter(str(error)) from error
+    return text
+
+
+@taking_options
+def ask(
+    question: Annotated[str, typer.Argument(help="The question.", callback=_a_question)],
+    options: AskingOptions,
+    thorough: ThoroughOption = False,
+) -> None:
+    """Answer one question from the index as it is; the published answers stay.
+
+    Example: rag-assets ask "Why are hyphens kept inside words?"
+
+    Example: rag-assets ask "What was measured?" --paper smith2020 --where "section:results,discussion" -k 10
+
+    Example: rag-assets ask "What was measured?" --model ollama:llama3.2 --hybrid-weight 0.6
+
+    Example: rag-assets ask "How large were the samples, and who paid for the studies?" --thorough
+    """
+    with reported():
+        from rag_assets.core.errors import GuardrailBroken
+        from rag_assets.engine import open_engine
+        from rag_assets.faces.cli.reports import titles_of
+
+        settings = options.settings(*(["answering.effort=thorough"] if thorough else []))
+        titles = titles_of(settings)  # first: a process that ends while pyarrow starts its threads may abort
+        with open_engine(settings) as engine:
+            trace = engine.trace(question, options.filter)
+        if trace.broken:
+            raise GuardrailBroken(f"The answer breaks {', '.join(trace.broken)} and is not shown. Please report it.")
+        if options.json_:
+            rendering.print_json(rendering.record_of(trace.result))
+        else:
+            rendering.print_answer(trace.result, titles)
+
+
+@taking_options
+def retrieve(
+    options: AskingOptions,
+    question: Annotated[
+        str | None, typer.Argument(help="The question; or give --questions.", callback=_a_question)
+    ] = None,
+    questions: Annotated[
+        Path | None, typer.Option("--questions", metavar="FILE", help="JSON Lines with id, question, paper_ids, where.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Where the hits of --questions go.")] = None,
+    budget: Annotated[
+        int | None, typer.Option("--budget", min=1, help="Pack so many tokens of context from all that is found.")
+    ] = None,
+) -> None:
+    """Find the chunks for one question, or for a file of them, and what an answerer would read; nothing is answered.
+
+    Example: rag-assets retrieve "What is k in reciprocal rank fusion?" -k 3
+
+    Example: rag-assets retrieve "What was measured?" --where "section:methods page:3-7 -source:text" --rerank none
+
+    Example: rag-assets retrieve --questions FILE.jsonl -k 10 --budget 6000 --out HITS.jsonl
+    """
+    if (question is None) == (questions is None):
+        raise typer.BadParameter("Give either a question or --questions FILE.")
+    if (questions is None) != (out is None):
+        raise typer.BadParameter("--questions and --out go together.")
+    with reported():
+        from rag_assets.engine import open_engine
+        from rag_assets.questions import asked
+        from rag_assets.search.retrieval.batch import evidence_row, retrieve_batch
+
+        with open_engine(options.settings()) as engine:
+            find = partial(engine.evidence, where=options.filter, budget_tokens=budget)
+            if questions is not None and out is not None:
+                retrieve_batch(questions, out, find, rendering.counting("questions"))
+            elif question is not None:
+                row = evidence_row(asked(question), find(question))
+                (rendering.print_json if options.json_ else rendering.print_hits)(row)

@@ -1,0 +1,128 @@
+"""Options that several commands share, and the settings they give."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from rag_assets.core.data_folder import demand_data_folder
+from rag_assets.core.domain import EVERYTHING, Filter
+from rag_assets.core.errors import InvalidFilter, InvalidSettings
+from rag_assets.core.settings import Settings, load_settings
+
+
+def _a_filter(text: str | None) -> str | None:
+    """Refuse a wrong filter as a wrong usage, before anything is opened."""
+    if text is not None:
+        try:
+            Filter.parse(text)
+        except InvalidFilter as error:
+            raise typer.BadParameter(str(error)) from error
+    return text
+
+
+DataOption = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="DIR", help="The data folder; default: RAG_ASSETS_DATA_DIR, else ./data."),
+]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="KEY=VALUE",
+        help="A setting for this run, e.g. chunking.max_tokens=1100 or answering.model=ollama:llama3.2; repeatable.",
+    ),
+]
+DepthOption = Annotated[int | None, typer.Option("-k", min=1, help="Chunks to find; default: the setting answering.k.")]
+PaperOption = Annotated[
+    list[str] | None,
+    typer.Option("--paper", metavar="ID", help="Search only this paper; repeatable. Short for --where paper:ID."),
+]
+WhereOption = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="FILTER",
+        callback=_a_filter,
+        help="Search only what passes a filter of paper:ID, source:FORMAT, section:KIND and page:FROM-TO; commas part "
+        'values, a minus excludes, e.g. "section:results,discussion page:3-7 -source:text".',
+    ),
+]
+ModelOption = Annotated[
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="PROVIDER:MODEL",
+        help="The model that answers, and writes queries if retrieval.queries asks for some; short for "
+        "--set answering.model.",
+    ),
+]
+RerankOption = Annotated[
+    str | None,
+    typer.Option(
+        "--rerank",
+        metavar="RERANKER",
+        help="Who looks at the best hits once more, as provider:model, or none; short for --set retrieval.reranker.",
+    ),
+]
+HybridWeightOption = Annotated[
+    float | None,
+    typer.Option(
+        "--hybrid-weight",
+        min=0,
+        max=1,
+        metavar="SHARE",
+        help="Weight of the vectors beside the words: 0 is words only, 1 vectors only; short for "
+        "--set retrieval.dense_weight.",
+    ),
+]
+ThoroughOption = Annotated[
+    bool,
+    typer.Option(
+        "--thorough",
+        help="Answer each part of the question by itself, and search again for parts that nothing answers; short for "
+        "--set answering.effort=thorough.",
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print records as JSON.")]
+
+
+def settings_of(data: Path | None, values: list[str] | None) -> Settings:
+    """The settings of a command.
+
+    Raises BadParameter for a `--set` that is wrong, InvalidSettings for what stands in the file or the environment, and
+    MissingInput when the data folder is not there.
+    """
+    base = load_settings(overrides_of(data, None))
+    settings = base
+    if values:
+        try:
+            settings = load_settings(overrides_of(data, values))
+        except InvalidSettings as error:
+            raise typer.BadParameter(str(error), param_hint="--set") from error
+    demand_data_folder(settings.paths)
+    return settings
+
+
+def filter_of(papers: list[str] | None, where: str | None) -> Filter | None:
+    """What `--paper` and `--where` both let through; None when neither is given."""
+    if not papers and where is None:
+        return None
+    return (Filter.of_papers(papers) if papers else EVERYTHING) & (Filter.parse(where) if where else EVERYTHING)
+
+
+def overrides_of(data: Path | None, values: list[str] | None) -> dict[str, Any]:
+    """`--data` and `--set group.field=value` as the nested mapping a launchpad would give."""
+    overrides: dict[str, Any] = {"data_dir": str(data)} if data else {}
+    for item in values or []:
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise InvalidSettings(f'--set {item}: write it as key=value, for example "chunking.max_tokens=1100".')
+        *groups, field = name.strip().split(".")
+        target = overrides
+        for group in groups:
+            target = target.setdefault(group, {})
+            if not isinstance(target, dict):
+                raise InvalidSettings(f'--set {item}: "{group}" already has a value; set either it or its fields.')
+        target[field] = value
+    return overrides

@@ -1,0 +1,110 @@
+"""What a data folder holds, for `status` and `index stats`: facts read from the published files."""
+
+from collections import Counter
+from textwrap import shorten
+from typing import Any
+
+from rag_assets.answering.evaluation.history import read_history
+from rag_assets.answering.records import read_results
+from rag_assets.answering.wording import pages_of
+from rag_assets.core.domain import Claim
+from rag_assets.core.errors import MissingInput
+from rag_assets.core.incremental import read_json
+from rag_assets.core.settings import Settings
+from rag_assets.core.table_files import published_or_empty, read_provenance
+from rag_assets.core.tables import PARSED_INDEX, PASSAGES
+from rag_assets.corpus.chunking.quarantine import QuarantinedPaper
+from rag_assets.library.reading.papers import Papers
+from rag_assets.search.indexing.stores import published_indexes
+
+NOT_TOLD = "the model found nothing that says it"
+_LISTED_CHARS = 200
+
+
+def status_facts(settings: Settings) -> dict[str, Any]:
+    """How much there is at each stage; None for what was never made."""
+    paths = settings.paths
+    index = published_or_empty(paths.parsed_index, PARSED_INDEX).table
+    passages = published_or_empty(paths.passages, PASSAGES)
+    statuses = Counter(index["status"].to_pylist())
+    stats = read_json(paths.chunk_stats) or {}
+    answers = read_results(paths.qa)
+    history = read_history(paths.evaluation / "history.jsonl")
+    return {
+        "papers_parsed": statuses["parsed"],
+        "papers_quarantined": len(quarantined_files(settings)),
+        "chunks": stats.get("n_chunks"),
+        "share_missing_pages": stats.get("share_missing_pages"),
+        "tokenizer": stats.get("tokenizer", {}).get("name"),
+        "passages": None if passages.provenance is None else len(passages.table),
+        "index_version": (read_json(paths.index_meta) or {}).get("version"),
+        "answers": len(answers),
+        "answers_refused": sum(answer.refused for answer in answers),
+        "last_evaluation": history[-1]["metrics"] if history else None,
+    }
+
+
+def quarantined_files(settings: Settings) -> list[dict[str, Any]]:
+    """Every paper that could not be read, chunked or cut into passages, with the reason."""
+    paths = settings.paths
+    index = published_or_empty(paths.parsed_index, PARSED_INDEX).table
+    unread = [
+        {"paper_id": row["paper_id"], "file": row["file_path"], "reason": row["error"]}
+        for row in index.select(["paper_id", "file_path", "status", "error"]).to_pylist()
+        if row["status"] == "quarantined"
+    ]
+    uncut = [
+        {"paper_id": paper.paper_id, "file": paper.file_path, "reason": paper.error}
+        for table in (paths.chunks, paths.passages)
+        for paper in QuarantinedPaper.all_from(read_provenance(table))
+    ]
+    return unread + uncut
+
+
+def papers_listed(settings: Settings) -> list[dict[str, str]]:
+    """Every paper with its title, its state and the beginning of its abstract."""
+    return [
+        {
+            "paper_id": paper.paper_id,
+            "title": paper.title,
+            "state": f"{paper.state}: {paper.reason}" if paper.reason else str(paper.state),
+            "abstract": shorten(paper.abstract, _LISTED_CHARS, placeholder=" ..."),
+        }
+        for paper in Papers(settings).all()
+    ]
+
+
+def paper_told(settings: Settings, paper_id: str) -> list[dict[str, str]]:
+    """The abstract of one paper; its four points, quote by quote with its page, where a model told them. Raises
+    NotFound."""
+    paper = Papers(settings).one(paper_id)
+    abstract = {"point": "abstract", "says": paper.summary.abstract or "none was found", "where": ""}
+    return [abstract] + [
+        {
+            "point": told.point.in_words,
+            "says": claim.text,
+            "where": ", ".join(dict.fromkeys(map(pages_of, claim.citations))),
+        }
+        for told in paper.points
+        for claim in told.claims or (Claim(NOT_TOLD, ()),)
+    ]
+
+
+def titles_of(settings: Settings) -> dict[str, str]:
+    """Title of every paper by id; empty where it has none."""
+    index = published_or_empty(settings.paths.parsed_index, PARSED_INDEX).table
+    titles = zip(index["paper_id"].to_pylist(), index["title"].to_pylist(), strict=True)
+    return {paper_id: title or "" for paper_id, title in titles}
+
+
+def index_facts(settings: Settings) -> dict[str, Any]:
+    """index_meta.json and the bytes of the two indexes on this disk. Raises MissingInput before the first build."""
+    paths = settings.paths
+    meta: dict[str, Any] | None = read_json(paths.index_meta)
+    if meta is None:
+        raise MissingInput.index(paths.data)
+    sizes = {
+        f"{index.folder.name}_bytes": sum(file.stat().st_size for file in index.folder.rglob("*") if file.is_file())
+        for index in published_indexes(settings)
+    }
+    return meta | sizes

@@ -1,0 +1,139 @@
+"""Commands that materialize assets: everything, or one of the three steps with all that comes before it."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from rag_assets.core.domain import QAResult
+from rag_assets.core.errors import InvalidSettings, data_option
+from rag_assets.faces.cli import rendering
+from rag_assets.faces.cli.options import DataOption, JsonOption, SetOption, overrides_of, settings_of
+from rag_assets.faces.cli.reported import reported
+from rag_assets.questions.sets import QuestionSet, configured_set, question_set
+
+if TYPE_CHECKING:  # runs import Dagster, which takes a second that --help does not need
+    from rag_assets.pipeline.runs.materialize import RunReport
+
+UP_TO_CHUNKS = "+chunks"
+UP_TO_INDEX = "+index_meta"
+UP_TO_QA = "+qa"
+
+
+def run(
+    select: Annotated[
+        str | None, typer.Option("--select", metavar="ASSETS", help="Assets in Dagster's selection syntax.")
+    ] = None,
+    show_answers: Annotated[bool, typer.Option("--show-answers", help="Print the answers when done.")] = False,
+    data: DataOption = None,
+    set_: SetOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Materialize assets; without --select all of them. What did not change costs nothing.
+
+    Example: rag-assets run --select "chunks+"
+    """
+    with reported():
+        report = _materialize("run", select, data, set_, json_, with_answers=show_answers)
+        if show_answers and not json_:
+            settings = settings_of(data, set_)
+            rendering.print_answers(_answers(report, configured_set(settings)))
+            if report.is_success:
+                rendering.print_places(settings)
+        _end(report, data)
+
+
+def chunk(data: DataOption = None, set_: SetOption = None, json_: JsonOption = False) -> None:
+    """Step 1: parse the papers and cut them into chunks.
+
+    Example: rag-assets chunk --set chunking.include_front=true
+    """
+    with reported():
+        _end(_materialize("chunk", UP_TO_CHUNKS, data, set_, json_), data)
+
+
+def index_build(data: DataOption = None, set_: SetOption = None, json_: JsonOption = False) -> None:
+    """Step 2: embed the passages and build the vector and the BM25 index (and the chunks, if they are not current).
+
+    Example: rag-assets index build
+    """
+    with reported():
+        _end(_materialize("index build", UP_TO_INDEX, data, set_, json_), data)
+
+
+def qa(
+    questions: Annotated[
+        Path | None, typer.Option("--questions", metavar="FILE", help="Question file; default: the setting questions.")
+    ] = None,
+    data: DataOption = None,
+    set_: SetOption = None,
+    json_: JsonOption = False,
+) -> None:
+    """Step 3: answer every question of the question file (and build what is missing before).
+
+    Example: rag-assets qa --questions data/questions/mine.jsonl
+    """
+    with reported():
+        settings = settings_of(data, set_)
+        configured = configured_set(settings)
+        asked = question_set(settings, questions) if questions else configured
+        other = None if asked == configured else asked
+        report = _materialize("qa", UP_TO_INDEX if other else UP_TO_QA, data, set_, json_, other=other)
+        if not json_:
+            rendering.print_answers(_answers(report, asked))
+        _end(report, data)
+
+
+def _materialize(
+    command: str,
+    select: str | None,
+    data: Path | None,
+    values: list[str] | None,
+    json_: bool,
+    *,
+    with_answers: bool = False,
+    other: QuestionSet | None = None,
+) -> "RunReport":
+    """Run and report; as JSON in one document, with the answers in it where they are wanted. Wrong settings are refused
+    before, and a run that a signal ended ends the command.
+
+    other: a question file to answer after the run, which is looked at before.
+    """
+    settings = settings_of(data, values)
+    from rag_assets.pipeline.runs.materialize import materialize
+    from rag_assets.pipeline.runs.other_questions import answer_other_file, demand_answerable
+
+    questions = demand_answerable(settings, other) if other else []
+    try:
+        report = materialize(select, overrides_of(data, values), started_by=f"rag-assets {command}")
+    except InvalidSettings as error:  # the settings have been read before, so it is the selection
+        raise typer.BadParameter(str(error), param_hint="--select") from error
+    if other and report.is_success:
+        report = answer_other_file(settings, other, questions, report)
+    if json_:
+        answers = _answers(report, configured_set(settings)) if with_answers else None
+        shown = {} if answers is None else {"answers": [rendering.record_of(one) for one in answers]}
+        rendering.print_json({**rendering.record_of(report), **shown})
+    else:
+        rendering.print_run(report)
+    if report.signal:
+        rendering.print_ended(report)
+        raise typer.Exit(128 + report.signal)
+    return report
+
+
+def _answers(report: "RunReport", asked: QuestionSet) -> list[QAResult]:
+    """The published answers, whatever became of their evaluation; none where `qa` was skipped."""
+    from rag_assets.answering.records import read_results
+
+    return [] if report.notices else read_results(asked.answers)
+
+
+def _end(report: "RunReport", data: Path | None) -> None:
+    """Say why assets were skipped and what can be done all the same; exit with 1 if the run failed."""
+    if report.notices:
+        folder = data_option(data) if data else ""
+        rendering.print_notices(report, f'You can ask now: rag-assets ask "YOUR QUESTION"{folder}')
+    if not report.is_success:
+        rendering.print_failure(report)
+        raise typer.Exit(1)

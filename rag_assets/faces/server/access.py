@@ -1,0 +1,99 @@
+"""Who may ask: checks of host, origin and token before anything else looks at a request.
+
+A page of another site, open in a browser on this machine, can send requests to the server. It is kept out by three
+checks: the Host header must name the server (a site can point a name of its own at 127.0.0.1: DNS rebinding), the
+Origin header must be the server's own or an allowed one, and requests that the browser marks as cross-site are refused.
+The token keeps out other people; it is compared in constant time and never logged.
+"""
+
+import hmac
+from http import HTTPStatus
+
+from pydantic import SecretStr
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from rag_assets.core.settings import SERVER_TOKEN_VARIABLE, ServerSettings
+from rag_assets.faces.server.problems import ProblemError
+from rag_assets.faces.server.rates import Rate
+
+GUARDED = ("/api", "/v1")
+"""Paths that need the token; the page and its files hold nothing of the corpus."""
+_WRONG_TOKENS_PER_MINUTE = 20
+_LOOPBACK_NAMES = {"localhost", "127.0.0.1", "[::1]"}
+_BEARER = "bearer "
+
+
+class AccessCheck:
+    """ASGI middleware: lets through requests to the server's own name, from its own pages, with the token."""
+
+    def __init__(self, app: ASGIApp, settings: ServerSettings, token: SecretStr | None) -> None:
+        self._app = app
+        self._hosts = _LOOPBACK_NAMES | {settings.host, *settings.allowed_hosts}
+        self._checks_host = token is None or bool(settings.allowed_hosts)
+        self._origins = set(settings.cors_origins)
+        self._token = token
+        self._wrong_tokens = Rate(_WRONG_TOKENS_PER_MINUTE, "wrong tokens")
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            try:
+                self._check(scope)
+            except ProblemError as problem:
+                await problem.response(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _check(self, scope: Scope) -> None:
+        headers = Headers(scope=scope)
+        self._check_host(headers)
+        if scope["path"].startswith(GUARDED):
+            self._check_origin(headers)
+            self._check_token(headers, scope["client"][0] if scope["client"] else "")
+
+    def _check_host(self, headers: Headers) -> None:
+        named = headers.getlist("host")
+        host = _without_port(named[0]).lower() if len(named) == 1 else ""
+        if not host or (self._checks_host and host not in self._hosts):
+            raise ProblemError(
+                HTTPStatus.MISDIRECTED_REQUEST,
+                "wrong-host",
+                "The server is not called that",
+                "Use the address that the server printed when it started, or add the name to server.allowed_hosts.",
+            )
+
+    def _check_origin(self, headers: Headers) -> None:
+        origins = headers.getlist("origin")
+        own = {f"{scheme}://{headers['host'].lower()}" for scheme in ("http", "https")}
+        is_foreign = any(origin.lower() not in own | self._origins for origin in origins)
+        if is_foreign or (not origins and headers.get("sec-fetch-site") == "cross-site"):
+            raise ProblemError(
+                HTTPStatus.FORBIDDEN,
+                "foreign-origin",
+                "Pages of other sites may not ask",
+                "Use the server's own page, or add the site's origin to server.cors_origins.",
+            )
+
+    def _check_token(self, headers: Headers, client: str) -> None:
+        if self._token is None:
+            return
+        given = headers.get("authorization", "")
+        is_bearer = given.lower().startswith(_BEARER)
+        expected = self._token.get_secret_value().encode()
+        if is_bearer and hmac.compare_digest(given[len(_BEARER) :].strip().encode("latin-1"), expected):
+            return
+        if is_bearer:
+            self._wrong_tokens.count(client)
+        raise ProblemError(
+            HTTPStatus.UNAUTHORIZED,
+            "wrong-token" if is_bearer else "token-missing",
+            "The token is wrong" if is_bearer else "A token is needed",
+            f"Send the value of {SERVER_TOKEN_VARIABLE} as Authorization: Bearer TOKEN.",
+            {"WWW-Authenticate": "Bearer"},
+        )
+
+
+def _without_port(host: str) -> str:
+    """ "localhost:8000" -> "localhost", "[::1]:8000" -> "[::1]"."""
+    name, colon, port = host.rpartition(":")
+    return name if colon and port.isdigit() else host

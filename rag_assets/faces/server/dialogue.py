@@ -1,0 +1,138 @@
+"""Questions of a conversation: read after those before them, and kept with their answers.
+
+How follow-ups are read and where turns are kept is decided in `conversations`.
+"""
+
+import logging
+import sqlite3
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from threading import Lock
+from typing import Any
+
+from rag_assets.core.domain import Filter, QAResult
+from rag_assets.core.errors import InvalidQuestions, RagAssetsError
+from rag_assets.core.settings import Settings
+from rag_assets.engine import Engine
+from rag_assets.hosted.connections import Connections
+from rag_assets.questions import Question, asked
+from rag_assets.questions.conversations import (
+    Conversations,
+    RewritingModel,
+    Rewritten,
+    Turn,
+    open_rewriting_model,
+    standalone,
+)
+from rag_assets.questions.conversations.earlier_questions import EarlierQuestions
+from rag_assets.questions.conversations.rewriting import N_READ
+
+_ASKED_BEFORE = "This is the answer to an earlier question that asks the same."
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a question is put to the corpus."""
+
+    question: Question
+    """What is asked of the corpus."""
+    original: str
+    """As the user wrote it."""
+    asked: Rewritten
+
+    @classmethod
+    def as_it_stands(cls, question: Question) -> "Reading":
+        return cls(question, question.question, Rewritten.as_it_stands(question.question))
+
+
+@dataclass(frozen=True)
+class Answered:
+    """An answer and what is shown beside it, as JSON values."""
+
+    result: QAResult
+    contexts: Sequence[Mapping[str, Any]]
+    """What it was made from."""
+    dropped: Sequence[Mapping[str, Any]]
+    """What was left out of it."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Where a turn was kept; nothing where it was not."""
+
+    conversation_id: str | None = None
+    turn: int | None = None
+    """Counted from 1."""
+
+
+class Dialogue:
+    """Safe to use from several threads; to be closed."""
+
+    def __init__(self, settings: Settings, conversations: Conversations, engine: Engine) -> None:
+        """The model that rewrites follow-ups, if one answers, is opened by the first of them."""
+        self._settings = settings
+        self._engine = engine
+        above = settings.server.same_question_above
+        self._earlier = EarlierQuestions(engine.question_vector, above) if above is not None else None
+        self._conversations = conversations
+        self._connections = Connections(settings.model_access)
+        self._opening = Lock()
+        self._model: RewritingModel | None = None
+
+    def close(self) -> None:
+        self._connections.close()
+
+    def read(self, question: Question, conversation_id: str | None) -> Reading:
+        """The question after the last turns of its conversation.
+
+        Raises UnknownConversation, MissingKey; MissingInput where questions are compared and nothing is published.
+        """
+        turns = [] if conversation_id is None else self._conversations.last_turns(conversation_id, N_READ)
+        return self._as_asked_before(self.read_after(question, turns))
+
+    def read_after(self, question: Question, turns: Sequence[Turn]) -> Reading:
+        """The question after some turns, oldest first. Raises MissingKey."""
+        if not turns:
+            return Reading.as_it_stands(question)
+        rewritten = standalone(question.question, turns, self._opened_model())
+        try:
+            text = asked(rewritten.question).question
+        except InvalidQuestions:  # too long together with what it follows
+            return Reading.as_it_stands(question)
+        where = question.filter & Filter.of_papers(rewritten.paper_ids) if rewritten.paper_ids else question.where
+        standing = question.model_copy(update={"id": text, "question": text, "where": where})
+        return Reading(standing, question.question, rewritten)
+
+    def keep(self, reading: Reading, answered: Answered, conversation_id: str | None) -> Kept:
+        """Add the turn to its conversation; without one, a new one is begun.
+
+        An answer that cannot be kept (a folder that cannot be written, a conversation deleted meanwhile) is still
+        given: the log says why.
+        """
+        if self._earlier is not None:
+            self._earlier.remember(reading.question, self._engine.answers_version())
+        try:
+            kept_in = conversation_id or self._conversations.start()
+            row = asdict(answered.result)
+            turn = Turn(reading.original, reading.asked, row, answered.contexts, answered.dropped)
+            return Kept(kept_in, self._conversations.add(kept_in, turn))
+        except (RagAssetsError, sqlite3.Error, OSError) as error:
+            logger.warning("An answer was not kept with its conversation: %s", error)
+            return Kept()
+
+    def _as_asked_before(self, reading: Reading) -> Reading:
+        """The reading of an earlier question that asks the same, where there is one and the settings want it."""
+        if self._earlier is None:
+            return reading
+        text = self._earlier.same_as(reading.question, self._engine.answers_version())
+        if text is None:
+            return reading
+        said = Rewritten(text, is_rewritten=True, reason=_ASKED_BEFORE)
+        return Reading(reading.question.model_copy(update={"id": text, "question": text}), reading.original, said)
+
+    def _opened_model(self) -> RewritingModel | None:
+        with self._opening:
+            if self._model is None:
+                self._model = open_rewriting_model(self._settings, self._connections)
+            return self._model

@@ -1,0 +1,117 @@
+"""POST /api/answers: an answer, claim by claim as a stream of events, or whole as JSON."""
+
+from collections.abc import Iterator
+from contextlib import aclosing
+from dataclasses import asdict
+from time import perf_counter
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, Field, StrictBool
+
+from rag_assets.answering.manner import Manner
+from rag_assets.core.domain import QAResult
+from rag_assets.core.settings import Effort
+from rag_assets.engine import Finished
+from rag_assets.faces.server.dependencies import SharedDep, counts_as_question
+from rag_assets.faces.server.dialogue import Answered, Kept
+from rag_assets.faces.server.events import AnswerEvents, as_json, sse, sse_error
+from rag_assets.faces.server.schemas import Asked, wants_events
+from rag_assets.faces.server.streams import EventStream, streamed, until_left
+from rag_assets.faces.server.workers import Events
+
+router = APIRouter(prefix="/api", tags=["ask"])
+Named = tuple[str, dict[str, Any]]
+"""Name and data of an event."""
+
+
+class AnswerRequest(Asked):
+    conversation_id: str | None = Field(
+        None,
+        max_length=64,
+        description="The question follows up on this conversation, and the answer is kept in it; empty: a new one.",
+    )
+    effort: Effort | None = Field(
+        None,
+        description="thorough: each part of the question by itself, and parts that nothing answers again in other "
+        "words, within answering.thorough; None: as the server is set.",
+    )
+    keep: StrictBool = Field(True, description="False: the answer is kept in no conversation.")
+
+
+class LeftOut(BaseModel):
+    """A statement that is not shown, or citations of those that are."""
+
+    reason: str
+    message: str = Field(description="Why, in words.")
+    claim: str = Field(description="The statement; empty for citations.")
+    n: int
+
+
+class StepTaken(BaseModel):
+    """One step of a thorough answer."""
+
+    kind: str = Field(description="plan, answer, other words, nothing new or stop.")
+    about: str = Field(description="The part of the question; of a stop, the limit that was reached.")
+    words: list[str] = Field(description="The parts that were planned, or what was searched for in other words.")
+    n_claims: int = Field(description="Claims that were verified.")
+
+
+class AnswerReply(BaseModel):
+    """The data of the event `done`, and the reply when no stream is asked for."""
+
+    answer: QAResult = Field(description="A row as in qa.jsonl.")
+    dropped: list[LeftOut]
+    notes: list[str] = Field(description="What a reader must know besides the claims.")
+    steps: list[StepTaken] = Field(description="Of a thorough answer, in order; empty for a quick one.")
+    conversation_id: str | None = Field(description="Where the answer is kept; None where it is not.")
+    turn: int | None = Field(description="Its number there, from 1.")
+    seconds: float
+
+
+_EVENTS = (
+    "plan (of a thorough answer: the parts it looks for), part (one of them is searched, in its words or others), "
+    "contexts (what was found), claim (verified; numbered from 1), dropped (a claim that did not hold, and why), "
+    "retrying (claims go back to the model, or more is read; claims that follow replace those before), done (as the "
+    "JSON reply) or error (a problem). "
+    "Lines that begin with a colon say that work goes on."
+)
+
+
+@router.post(
+    "/answers",
+    dependencies=[counts_as_question],
+    response_model=AnswerReply,
+    responses={200: {"content": {"text/event-stream": {"schema": {"type": "string", "description": _EVENTS}}}}},
+)
+async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Response:
+    """Answer a question from the papers, with verified citations only; as events with Accept: text/event-stream."""
+    question = body.as_question(shared.settings.server.max_question_chars)
+
+    manner = Manner(effort=body.effort)
+
+    def rendered() -> Iterator[Named]:
+        started = perf_counter()
+        reading = shared.dialogue.read(question, body.conversation_id)
+        events = AnswerEvents(reading, shared.facts.now().titles)
+        contexts: dict[str, dict[str, Any]] = {}
+        for event in shared.engine.answer(reading.question, manner=manner):
+            name, data = events.rendered(event)
+            contexts |= {context["chunk_id"]: context for context in data.get("contexts", ())}
+            if isinstance(event, Finished):
+                answered = Answered(event.trace.result, tuple(contexts.values()), data["dropped"])
+                kept = shared.dialogue.keep(reading, answered, body.conversation_id) if body.keep else Kept()
+                data |= {**asdict(kept), "seconds": round(perf_counter() - started, 3)}
+            yield name, data
+
+    events = shared.answering.events(rendered)
+    if wants_events(request):
+        return EventStream(streamed(events, shared.settings.server.heartbeat_s, lambda named: sse(*named), sse_error))
+    return Response(await _last(events, request), media_type="application/json")
+
+
+async def _last(events: Events[Named], request: Request) -> str:
+    """The data of the last event; nothing when the client has left, who does not read it."""
+    async with aclosing(until_left(events, request)) as items:
+        last = [item async for item in items][-1:]
+    return as_json(last[0][1]) if last else ""

@@ -1,0 +1,99 @@
+"""Conversations: listed, begun, read and deleted. Their turns are added by POST /api/answers."""
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import APIRouter
+from pydantic import BaseModel, Field
+
+from rag_assets.faces.server.dependencies import SharedDep
+from rag_assets.questions.conversations import ConversationSummary, NumberedTurn
+
+router = APIRouter(prefix="/api/conversations", tags=["conversations"])
+
+
+class Begun(BaseModel):
+    conversation_id: str
+
+
+class ListedConversation(BaseModel):
+    """A conversation without its turns."""
+
+    conversation_id: str
+    title: str = Field(description="The beginning of its first question.")
+    n_turns: int = Field(description="That were ever added; the oldest of many are not kept.")
+    changed_at: str = Field(description="ISO 8601 in UTC.")
+
+    @classmethod
+    def of(cls, summary: ConversationSummary) -> "ListedConversation":
+        return cls(
+            conversation_id=summary.conversation_id,
+            title=summary.title,
+            n_turns=summary.n_turns,
+            changed_at=summary.changed_at,
+        )
+
+
+class ConversationList(BaseModel):
+    conversations: list[ListedConversation] = Field(description="The last changed first.")
+
+
+class KeptTurn(BaseModel):
+    """A question with its answer."""
+
+    turn: int = Field(description="Counted from 1.")
+    question: str = Field(description="As it was written.")
+    asked: str = Field(description="As the papers were asked: follow-ups are read with what was said before.")
+    rewritten: bool = Field(description="The question was changed, or restricted to papers.")
+    reason: str = Field(description="Why it was read so; empty where it was not rewritten.")
+    paper_ids: list[str] = Field(description="Papers that the question was restricted to by that.")
+    answer: dict[str, Any] = Field(description="The row as in qa.jsonl.")
+    contexts: list[dict[str, Any]] = Field(description="What it was made from, as in the event contexts.")
+    dropped: list[dict[str, Any]] = Field(description="What was left out, as in the event done.")
+    at: str = Field(description="ISO 8601 in UTC.")
+
+    @classmethod
+    def of(cls, numbered: NumberedTurn) -> "KeptTurn":
+        turn = numbered.turn
+        return cls(
+            turn=numbered.number,
+            question=turn.question,
+            asked=turn.asked.question,
+            rewritten=turn.asked.is_rewritten,
+            reason=turn.asked.reason,
+            paper_ids=list(turn.asked.paper_ids),
+            answer=dict(turn.answer),
+            contexts=[dict(context) for context in turn.contexts],
+            dropped=[dict(one) for one in turn.dropped],
+            at=turn.at,
+        )
+
+
+class KeptConversation(ListedConversation):
+    turns: list[KeptTurn] = Field(description="Oldest first.")
+
+
+@router.get("")
+def conversations(shared: SharedDep) -> ConversationList:
+    """All conversations that have a question."""
+    return ConversationList(conversations=[ListedConversation.of(one) for one in shared.conversations.list()])
+
+
+@router.post("", status_code=HTTPStatus.CREATED)
+def begin(shared: SharedDep) -> Begun:
+    """Begin a conversation; name it in POST /api/answers."""
+    return Begun(conversation_id=shared.conversations.start())
+
+
+@router.get("/{conversation_id}")
+def conversation(conversation_id: str, shared: SharedDep) -> KeptConversation:
+    """A conversation with its turns."""
+    found = shared.conversations.get(conversation_id)
+    listed = ListedConversation.of(found.summary)
+    return KeptConversation(**listed.model_dump(), turns=[KeptTurn.of(one) for one in found.turns])
+
+
+@router.delete("/{conversation_id}", status_code=HTTPStatus.NO_CONTENT)
+def forget(conversation_id: str, shared: SharedDep) -> None:
+    """Delete a conversation."""
+    shared.conversations.delete(conversation_id)

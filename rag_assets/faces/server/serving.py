@@ -1,0 +1,91 @@
+"""The server as a process: bound to its address before anything else, ended by one Ctrl-C."""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import monotonic, sleep
+
+import uvicorn
+from fastapi import FastAPI
+
+from rag_assets.core.settings import ServerSettings, Settings
+from rag_assets.faces.listening import address_of, listening_socket, required_token
+from rag_assets.faces.server.app import create_app
+from rag_assets.faces.server.dependencies import Shared
+from rag_assets.faces.server.http_protocol import punctual_protocol
+
+_ENDINGS = (signal.SIGINT, signal.SIGTERM)
+_AFTER_STOP_S = 2
+
+
+def serve(settings: Settings, announce: Callable[[str], None]) -> None:
+    """Serve until SIGINT or SIGTERM; answers under way then have `server.shutdown_s` to end. A second one ends at once.
+
+    announce: called with the address once it listens. Raises InvalidSettings for a missing or weak token,
+    ServerUnavailable when the address is taken.
+    """
+    limits = settings.server
+    app = create_app(settings, required_token(limits))
+    listening = listening_socket(limits)
+    shared: Shared = app.state.shared
+    with listening, _signals_left_to_uvicorn():
+        announce(address_of(limits, listening.getsockname()[1]))
+        Server(app, limits).run([listening])
+    _end(shared)
+
+
+class Server(uvicorn.Server):
+    """Gives answers some time when it is stopped, then ends them with a problem instead of cutting them off."""
+
+    def __init__(self, app: FastAPI, limits: ServerSettings) -> None:
+        """limits: of the settings that `app` was made with."""
+        super().__init__(
+            uvicorn.Config(
+                app,
+                http=punctual_protocol(limits),
+                ws="none",
+                lifespan="on",
+                log_config=None,
+                log_level=logging.WARNING,
+                access_log=False,
+                server_header=False,
+                proxy_headers=False,  # who comes through a proxy is counted by its address; headers can be forged
+                limit_concurrency=limits.max_connections,
+                timeout_graceful_shutdown=limits.shutdown_s + _AFTER_STOP_S,
+            )
+        )
+        self._shared: Shared = app.state.shared
+        self._patience_s = limits.shutdown_s
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        timer = asyncio.get_running_loop().call_later(self._patience_s, self._shared.stop)
+        await super().shutdown(sockets)
+        timer.cancel()
+
+
+@contextmanager
+def _signals_left_to_uvicorn() -> Iterator[None]:
+    """Uvicorn raises the signals that ended it once more when it is done; here, they have done their work."""
+    before = {number: signal.signal(number, lambda *_: None) for number in _ENDINGS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _end(shared: Shared) -> None:
+    """Leave answers behind that do not end: Python would wait for their threads, as long as a model takes."""
+    deadline = monotonic() + _AFTER_STOP_S
+    while shared.n_working and monotonic() < deadline:
+        sleep(0.05)
+    if shared.n_working:
+        logging.shutdown()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)

@@ -1,0 +1,239 @@
+"""Where the words of a quote stand on the pages of a PDF, a box per line. Runs in a worker process (`pdf_workers`).
+
+A quote and a PDF differ in hyphens, ligatures, blanks and punctuation, so only letters and digits are compared
+(`text.folding`). A quote that is interrupted (by the end of a column or page with what is printed there, by a figure)
+or differs in single words is found as the parser finds a block (`parsing.alignment`).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, pairwise
+
+from rapidfuzz.distance import Prefix
+
+from rag_assets.core.domain import Box
+from rag_assets.core.text.folding import Folded
+from rag_assets.library.reading.pdf_workers import PdfFile
+from rag_assets.parsing.formats.pdf.file import opened_pdf
+from rag_assets.parsing.formats.pdf.glyphs import Frame, Geometry, Glyph, glyphs_of, turned
+from rag_assets.parsing.formats.pdf.text import MAX_CHARS_PER_PAGE
+from rag_assets.parsing.places.matching import Shingles, matched
+from rag_assets.parsing.places.words import Words
+from rag_assets.parsing.shared.files.raw import hashed_content
+
+MIN_SHARE = 0.75
+"""Share of a quote's words that must be found; with fewer, the marks would not show the sentence."""
+_SEED_WORDS = 3
+_HYPHEN_AT_LINE_END = "\x02"
+_NO_LETTER = re.compile(r"[\W_]+")
+_MAX_READ_DIFFERENTLY = 2
+"""So many more words may stand on the page than in the quote where the two differ: one symbol, or three."""
+_MAX_CONTEXT_CHARS = 200
+_MIN_LINE_OVERLAP = 0.5
+_MAX_GAP_HEIGHTS = 2.5
+"""A wider gap on a line, in heights of its characters, parts it: cells of a row, columns."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteSearch:
+    """What is looked for, and where."""
+
+    pdf: PdfFile
+    wordings: tuple[str, ...]
+    """The quote as the page may have it, likeliest first."""
+    before: str
+    """What stands before the quote in its chunk; tells repetitions apart."""
+    after: str
+    pages: tuple[int, ...]
+    """Physical pages, 1-based, ascending."""
+
+
+_Placed = tuple[Frame, Glyph]
+"""A character, and the frame of the direction it runs in."""
+
+
+@dataclass(frozen=True)
+class _Pages:
+    """The characters of some pages in the order of the file."""
+
+    text: str
+    glyphs: tuple[_Placed, ...]
+    """Of each character of the text."""
+
+    @cached_property
+    def letters(self) -> Folded:
+        return _letters(self.text)
+
+
+def find_on_pages(search: QuoteSearch) -> tuple[Box, ...]:
+    """A box for each line that the quote stands on, in its order; none where it is not found.
+
+    Raises UnreadableDocument for a PDF that cannot be opened.
+    """
+    pages = _read(search)
+    whole = (_found_in_one_piece(wording, search, pages) for wording in search.wordings)
+    pieces = (_found_in_pieces(wording, pages.text) for wording in search.wordings)
+    found = next(filter(None, chain(whole, pieces)), [])
+    return tuple(box for start, end in found for box in _line_boxes(pages.glyphs[start:end]))
+
+
+def _read(search: QuoteSearch) -> _Pages:
+    content = hashed_content(search.pdf.path, search.pdf.sha256)
+    glyphs: list[_Placed] = []
+    with opened_pdf(content, search.pdf.max_pages) as pdf:
+        from pypdfium2 import PdfiumError
+
+        for number in search.pages:
+            if not 1 <= number <= len(pdf):
+                continue  # the source counts more pages than this PDF has
+            try:
+                with closing(pdf[number - 1]) as page, closing(page.get_textpage()) as textpage:
+                    geometry = Geometry.of(page, number)
+                    n_chars = min(textpage.count_chars(), MAX_CHARS_PER_PAGE)
+                    own = list(glyphs_of(textpage.raw, n_chars, geometry))
+            except PdfiumError:
+                continue  # a page that cannot be loaded holds no quote
+            frames = {turn: geometry.frame(max(turn, 0)) for turn in {glyph.turn for glyph in own}}
+            glyphs += _downwards([(frames[glyph.turn], glyph) for glyph in own])
+    text = "".join(glyph.text for _, glyph in glyphs).replace(_HYPHEN_AT_LINE_END, "-")
+    return _Pages(text, tuple(glyphs))
+
+
+def _downwards(glyphs: Sequence[_Placed]) -> list[_Placed]:
+    """The characters of a page, each line with an end. PDFium gives lines that run up or down the page in the order of
+    the upright page; these are put in the order they are read in."""
+    lines: list[list[_Placed]] = [[]]
+    for frame, glyph in glyphs:
+        if glyph.text == "\n":
+            lines.append([])
+        else:
+            lines[-1].append((frame, glyph))
+    upright = [line for line in lines if line and not line[0][0].quarter_turns]
+    turned_lines = [line for line in lines if line and line[0][0].quarter_turns]
+    turned_lines.sort(key=lambda line: (line[0][0].quarter_turns, _reading_box(*line[0])[1]))
+    return [one for line in (*upright, *turned_lines) for one in (*line, (line[-1][0], _line_end(line[-1][1])))]
+
+
+def _line_end(last: Glyph) -> Glyph:
+    return replace(last, text="\n")
+
+
+def _reading_box(frame: Frame, glyph: Glyph) -> tuple[float, float, float, float]:
+    """Left, top, right, bottom in points of the frame, in which the text runs from left to right."""
+    shown = (glyph.left, glyph.top, glyph.right, glyph.bottom)
+    return turned(shown, -frame.quarter_turns % 4, frame.shown_width, frame.shown_height)
+
+
+def _letters(text: str) -> Folded:
+    """The letters and digits of a text, folded."""
+    return Folded.of(text).without(_NO_LETTER)
+
+
+def _found_in_one_piece(quote: str, search: QuoteSearch, pages: _Pages) -> list[tuple[int, int]]:
+    """The place of the whole quote; of several, the one with the surroundings it has in its chunk."""
+    wanted, page = _letters(quote).text, pages.letters
+    places = [match.start() for match in re.finditer(f"(?={re.escape(wanted)})", page.text)] if wanted else []
+    if not places:
+        return []
+    before = _letters(search.before[-_MAX_CONTEXT_CHARS:]).text[::-1]
+    after = _letters(search.after[:_MAX_CONTEXT_CHARS]).text
+
+    def likeness(place: int) -> int:
+        end = place + len(wanted)
+        earlier, later = (
+            page.text[max(0, place - _MAX_CONTEXT_CHARS) : place],
+            page.text[end : end + _MAX_CONTEXT_CHARS],
+        )
+        return int(Prefix.similarity(before, earlier[::-1]) + Prefix.similarity(after, later))
+
+    best = max(places, key=likeness)
+    start, end = page.span(best, best + len(wanted))
+    return [_with_signs(quote, pages.text, start, end)]
+
+
+def _with_signs(quote: str, text: str, start: int, end: int) -> tuple[int, int]:
+    """The place with the punctuation that the quote begins and ends with."""
+    stripped = quote.strip()
+    n_before = len(stripped) - len(re.sub(r"\A[\W_]+", "", stripped))
+    n_after = len(stripped) - len(re.sub(r"[\W_]+\Z", "", stripped))
+    while n_before and start and _is_sign(text[start - 1]):
+        start, n_before = start - 1, n_before - 1
+    while n_after and end < len(text) and _is_sign(text[end]):
+        end, n_after = end + 1, n_after - 1
+    return start, end
+
+
+def _is_sign(character: str) -> bool:
+    return not character.isalnum() and not character.isspace()
+
+
+def _found_in_pieces(quote: str, text: str) -> list[tuple[int, int]]:
+    """The pieces of a quote that stand apart, or nearly; none where too few of its words are found."""
+    wanted, page = Words.of(quote), Words.of(text)
+    seeds = Shingles.of(wanted.words, _SEED_WORDS).shared_with(Shingles.of(page.words, _SEED_WORDS))
+    if not seeds:
+        return []
+    mapping = matched(wanted.words, page.words, seeds, _SEED_WORDS)
+    if len(mapping) < MIN_SHARE * len(wanted.words):
+        return []
+    pairs = sorted(mapping.items())
+    breaks = [at for at, (one, other) in enumerate(pairwise(pairs), start=1) if _is_interrupted(one, other)]
+    pieces = [pairs[start:end] for start, end in pairwise([0, *breaks, len(pairs)])]
+    spans = [(page.starts[piece[0][1]], page.ends[piece[-1][1]]) for piece in pieces]
+    whole_start, whole_end = _with_signs(quote, text, spans[0][0], spans[-1][1])
+    spans[0] = (whole_start, spans[0][1])
+    spans[-1] = (spans[-1][0], whole_end)
+    return spans
+
+
+def _is_interrupted(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    """Whether what stands on the page between two found words is no part of the quote. Where the quote too has words
+    there, they are read differently: a formula, a cut word."""
+    n_in_quote, n_on_page = other[0] - one[0] - 1, other[1] - one[1] - 1
+    return n_on_page > (n_in_quote + _MAX_READ_DIFFERENTLY if n_in_quote else 0)
+
+
+@dataclass
+class _OpenLine:
+    """A line box while characters are added to it, in reading coordinates of its frame."""
+
+    frame: Frame
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def reaches(self, frame: Frame, box: tuple[float, float, float, float]) -> bool:
+        """Whether a character goes on with this line."""
+        left, top, _, bottom = box
+        height = min(bottom - top, self.bottom - self.top)
+        overlap = min(bottom, self.bottom) - max(top, self.top)
+        gap = _MAX_GAP_HEIGHTS * max(bottom - top, self.bottom - self.top)
+        return frame == self.frame and overlap >= _MIN_LINE_OVERLAP * height and -gap <= left - self.right <= gap
+
+    def add(self, box: tuple[float, float, float, float]) -> None:
+        self.left, self.top = min(self.left, box[0]), min(self.top, box[1])
+        self.right, self.bottom = max(self.right, box[2]), max(self.bottom, box[3])
+
+
+def _line_boxes(glyphs: Sequence[_Placed]) -> Iterator[Box]:
+    line: _OpenLine | None = None
+    for frame, glyph in glyphs:
+        if glyph.text.isspace():
+            continue
+        box = _reading_box(frame, glyph)
+        if line and line.reaches(frame, box):
+            line.add(box)
+            continue
+        if line:
+            yield _box_of(line)
+        line = _OpenLine(frame, *box)
+    if line:
+        yield _box_of(line)
+
+
+def _box_of(line: _OpenLine) -> Box:
+    return line.frame.box(line.left, line.top, line.right, line.bottom)

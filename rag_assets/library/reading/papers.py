@@ -1,0 +1,248 @@
+"""The papers of a data folder: which can be asked, which are kept out and why, which wait; and their sections."""
+
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import chain, groupby
+from pathlib import Path
+from typing import Any
+
+import pyarrow.compute as pc
+
+from rag_assets.core.domain import PaperPoint, Point, Source, Zone
+from rag_assets.core.errors import MissingInput, NotFound
+from rag_assets.core.settings import Settings
+from rag_assets.core.table_files import published_or_empty, read_columns, read_provenance
+from rag_assets.core.tables import PAPER_SUMMARIES, paper_points_from
+from rag_assets.core.text.heading_numbers import heading_number
+from rag_assets.core.text.section_names import is_of_abstract
+from rag_assets.corpus.chunking.quarantine import QuarantinedPaper
+from rag_assets.library.reading.tables import KeptUntilChanged
+from rag_assets.parsing.discovery import Paper
+from rag_assets.parsing.paper_lists import find_papers
+from rag_assets.parsing.registry import expected_sources
+
+logger = logging.getLogger(__name__)
+_PAPER_COLUMNS = ("paper_id", "title", "source", "pdf_path", "n_pages", "status", "error")
+_BLOCK_COLUMNS = ("paper_id", "text", "section_path", "zone", "is_indexable")
+_CHUNK_COLUMNS = tuple("paper_id chunk_id ordinal section_id section_title section_path page_start page_end".split())
+
+
+class PaperState(StrEnum):
+    """What can be done with a paper."""
+
+    READY = "ready"
+    """Its text is searched."""
+    QUARANTINED = "quarantined"
+    """It could not be used; the reason says why."""
+    WAITING = "waiting"
+    """It is in the papers folder, and no run has read it yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperSummary:
+    """A paper in a list of papers."""
+
+    paper_id: str
+    title: str
+    """Empty where it has none, or is not read yet."""
+    source: Source | None
+    """Format it was read from; None where that is not known."""
+    state: PaperState
+    n_pages: int | None
+    n_chunks: int
+    reason: str | None
+    """Why it is quarantined, with the remedy."""
+    has_pages: bool
+    """It has a PDF, so its pages can be shown."""
+    abstract: str
+    """Empty where it has none, or is not read yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class SectionSummary:
+    """A section of a paper, or several short ones that were merged."""
+
+    section_id: str
+    title: str
+    path: str
+    """Titles from the outermost section inwards, joined with " > "."""
+    page_start: int | None
+    page_end: int | None
+    chunk_ids: tuple[str, ...]
+    """In reading order."""
+
+
+@dataclass(frozen=True, slots=True)
+class PaperDetails:
+    """A paper and its sections, in reading order."""
+
+    summary: PaperSummary
+    sections: tuple[SectionSummary, ...]
+    points: tuple[PaperPoint, ...]
+    """What it asked, did and found, and what limits it, in this order; none where no model summarised it."""
+
+    def section(self, name: str) -> SectionSummary:
+        """The first section with that id, else with that title or path in any case, else with that title behind its
+        number ("results" for "2. Results").
+
+        Raises NotFound, which lists those there are.
+        """
+        wanted = name.strip().casefold()
+        by_id = (one for one in self.sections if one.section_id == name)
+        by_title = (one for one in self.sections if wanted in (one.title.casefold(), one.path.casefold()))
+        by_bare_title = (one for one in self.sections if _without_number(one.title).casefold() == wanted)
+        found = next(chain(by_id, by_title, by_bare_title), None)
+        if found is None:
+            titles = "; ".join(one.path or one.title for one in self.sections) or "none"
+            raise NotFound(f"{self.summary.paper_id} has no section {name!r}. Its sections: {titles}.")
+        return found
+
+
+class Papers:
+    """Reads the published tables and the papers folder; may be used by several threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        paths = settings.paths
+        self._index = KeptUntilChanged(paths.parsed_index, _rows_by_id)
+        self._chunks = KeptUntilChanged(paths.chunks, _chunks_by_paper)
+        self._points = KeptUntilChanged(paths.paper_summaries, _points_by_paper)
+        self._abstracts = KeptUntilChanged(paths.blocks, _abstracts_by_paper)
+        self._uncut = [KeptUntilChanged(table, _reasons) for table in (paths.chunks, paths.passages)]
+
+    def all(self) -> list[PaperSummary]:
+        """Every paper, sorted by id."""
+        found = {paper_id: self._summary(row) for paper_id, row in self._index.get().items()}
+        waiting = {paper.paper_id: _waiting(paper) for paper in self._in_folder() if paper.paper_id not in found}
+        return [summary for _, summary in sorted((found | waiting).items())]
+
+    def one(self, paper_id: str) -> PaperDetails:
+        """Raises NotFound for an id that is none of a paper."""
+        row = self._index.get().get(paper_id)
+        if row is not None:
+            sections = tuple(_sections(self._chunks.get().get(paper_id, ())))
+            return PaperDetails(self._summary(row), sections, self._points.get().get(paper_id, ()))
+        waiting = next((paper for paper in self._in_folder() if paper.paper_id == paper_id), None)
+        if waiting is None:
+            raise NotFound(f"There is no paper with the id {paper_id!r}. List the papers to see their ids.")
+        return PaperDetails(_waiting(waiting), (), ())
+
+    def titles(self) -> Mapping[str, str]:
+        """Title by id of the papers that were read; empty where a paper has none."""
+        return {paper_id: row["title"] or "" for paper_id, row in self._index.get().items()}
+
+    def pdf_path(self, paper_id: str) -> str | None:
+        """The PDF of a paper that was read, relative to the papers folder; None where it has none.
+
+        Raises NotFound for an id that is none of a paper that was read.
+        """
+        row = self._index.get().get(paper_id)
+        if row is None:
+            raise NotFound(f"No paper with the id {paper_id!r} was read. List the papers to see their ids.")
+        path: str | None = row["pdf_path"]
+        return path
+
+    def _summary(self, row: Mapping[str, Any]) -> PaperSummary:
+        paper_id = row["paper_id"]
+        reason = row["error"] if row["status"] == "quarantined" else None
+        reason = reason or next((uncut[paper_id] for kept in self._uncut if paper_id in (uncut := kept.get())), None)
+        return PaperSummary(
+            paper_id=paper_id,
+            title=row["title"] or "",
+            source=Source(row["source"]) if row["source"] else None,
+            state=PaperState.QUARANTINED if reason else PaperState.READY,
+            n_pages=row["n_pages"],
+            n_chunks=len(self._chunks.get().get(paper_id, ())),
+            reason=reason,
+            has_pages=bool(row["pdf_path"]) and not reason,
+            abstract=self._abstracts.get().get(paper_id, ""),
+        )
+
+    def _in_folder(self) -> list[Paper]:
+        try:
+            return find_papers(
+                self._settings.paths.papers, self._settings.paper_list_file, self._settings.parsing.limits
+            )
+        except MissingInput:
+            return []  # the published papers can be asked without their files
+
+
+def _rows_by_id(path: Path) -> dict[str, dict[str, Any]]:
+    return {row["paper_id"]: row for row in _rows(path, _PAPER_COLUMNS)}
+
+
+def _chunks_by_paper(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """What is listed of the chunks, by paper, in reading order."""
+    rows = sorted(_rows(path, _CHUNK_COLUMNS), key=lambda row: (row["paper_id"], row["ordinal"]))
+    return {paper_id: list(own) for paper_id, own in groupby(rows, lambda row: str(row["paper_id"]))}
+
+
+def _points_by_paper(path: Path) -> dict[str, tuple[PaperPoint, ...]]:
+    points: dict[str, list[PaperPoint]] = {}
+    for told in paper_points_from(published_or_empty(path, PAPER_SUMMARIES).table):
+        points.setdefault(told.paper_id, []).append(told)
+    order = list(Point)
+    return {paper: tuple(sorted(own, key=lambda told: order.index(told.point))) for paper, own in points.items()}
+
+
+def _abstracts_by_paper(path: Path) -> dict[str, str]:
+    paragraphs: dict[str, list[str]] = {}
+    is_front = (pc.field("zone") == str(Zone.FRONT)) & pc.field("is_indexable")
+    for row in _rows(path, _BLOCK_COLUMNS, where=is_front):
+        if is_of_abstract(row["section_path"], row["text"]):
+            paragraphs.setdefault(row["paper_id"], []).append(row["text"])
+    return {paper: "\n\n".join(own) for paper, own in paragraphs.items()}
+
+
+def _rows(path: Path, columns: Sequence[str], where: pc.Expression | None = None) -> list[dict[str, Any]]:
+    """Some columns of a published table; no rows where there is none that can be used."""
+    try:
+        table = read_columns(path, columns)
+    except MissingInput as error:
+        if path.exists():
+            logger.warning("%s", error)
+        return []
+    rows: list[dict[str, Any]] = (table if where is None else table.filter(where)).to_pylist()
+    return rows
+
+
+def _reasons(table: Path) -> dict[str, str]:
+    """Why papers were kept out of a table, by id."""
+    return {paper.paper_id: paper.error for paper in QuarantinedPaper.all_from(read_provenance(table))}
+
+
+def _sections(chunks: Sequence[Mapping[str, Any]]) -> Iterator[SectionSummary]:
+    by_section: dict[str, list[Mapping[str, Any]]] = {}
+    for row in chunks:
+        by_section.setdefault(row["section_id"], []).append(row)
+    for section_id, own in by_section.items():
+        yield SectionSummary(
+            section_id=section_id,
+            title=own[0]["section_title"],
+            path=own[0]["section_path"],
+            page_start=own[0]["page_start"],
+            page_end=own[-1]["page_end"],
+            chunk_ids=tuple(row["chunk_id"] for row in own),
+        )
+
+
+def _waiting(paper: Paper) -> PaperSummary:
+    sources = (source for file in paper.files for source in expected_sources(file.path.name))
+    return PaperSummary(
+        paper_id=paper.paper_id,
+        title="",
+        source=next(sources, None),
+        state=PaperState.WAITING,
+        n_pages=None,
+        n_chunks=0,
+        reason=None,
+        has_pages=False,
+        abstract="",
+    )
+
+
+def _without_number(title: str) -> str:
+    number = heading_number(title)
+    return number.title if number else title

@@ -1,0 +1,176 @@
+"""Looking a quote up in the whole corpus: where it stands, how it was found, and how it differs. No model is asked.
+
+Chunks that share its words come from the index of words; whether it stands there is decided by the code that verifies
+the citations of answers. A passage that is only much like the quote is shown with every word that differs, never as a
+verification.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from enum import StrEnum
+
+from rapidfuzz import fuzz
+
+from rag_assets.answering.verify.fuzzy_match import Words, words_of
+from rag_assets.answering.verify.quote_search import MIN_QUOTE_CHARS, find_quote, is_long_enough
+from rag_assets.core.domain import Chunk, Verification, page_label, span_at
+from rag_assets.core.errors import InvalidQuote
+
+MAX_QUOTE_CHARS = 4000
+CANDIDATE_CHUNKS = 24
+"""Chunks that are read for one quote, those that share most of its words first."""
+MIN_LIKENESS, MIN_SAME_WORDS = 80.0, 0.6
+"""Of a passage that is shown as near: likeness of the characters, 0-100, and share of the quote's words that stand
+there in their order; another sentence may be alike by its small words. Measured by benchmarks/quotes.py."""
+
+
+class Verdict(StrEnum):
+    """Whether a quote stands in the corpus."""
+
+    VERIFIED = "verified"
+    """Word for word; only typesetting may differ."""
+    NEAR = "near"
+    """Something much like it stands there; the differences say what."""
+    NOT_FOUND = "not_found"
+    """Nothing like it stands in the text that is searched. Reference lists and quarantined papers are not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Words of the quote, and what the source has in their place; one of the two may be empty."""
+
+    quote: str
+    source: str
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteMatch:
+    """Where a quote, or what is much like it, stands: `chunk.text[start:end]`."""
+
+    chunk: Chunk
+    start: int
+    end: int
+    verdict: Verdict
+    verification: Verification | None
+    """None where the words differ in more than tidying changes."""
+    likeness: float
+    """Of the words, 0-100."""
+    differences: tuple[Difference, ...]
+    """In the order of the quote; none for a verified one."""
+
+    @property
+    def quote(self) -> str:
+        """As it stands in the source."""
+        return self.chunk.text[self.start : self.end]
+
+    @property
+    def page_start(self) -> int | None:
+        span = span_at(self.chunk.spans, self.start)
+        return span.page_start if span else None
+
+    @property
+    def page_end(self) -> int | None:
+        span = span_at(self.chunk.spans, self.end - 1)
+        return span.page_end if span else None
+
+    @property
+    def page_label(self) -> str | None:
+        """Printed labels of its pages, as in `Citation.page_label`."""
+        first, last = span_at(self.chunk.spans, self.start), span_at(self.chunk.spans, self.end - 1)
+        return page_label(first, last) if first and last else None
+
+
+def demand_quote(quote: str) -> str:
+    """The quote without blanks around it. Raises InvalidQuote when it is too short or too long to be looked up."""
+    quote = quote.strip()
+    if not is_long_enough(quote):
+        raise InvalidQuote(
+            f"A quote has {MIN_QUOTE_CHARS} characters at least; a shorter one would be found almost anywhere. "
+            "Give more of the sentence."
+        )
+    if len(quote) > MAX_QUOTE_CHARS:
+        raise InvalidQuote(
+            f"The quote has {len(quote):,} characters, more than {MAX_QUOTE_CHARS:,}. Look it up by its paragraphs."
+        )
+    return quote
+
+
+def matches_of(quote: str, candidates: Sequence[Chunk]) -> list[QuoteMatch]:
+    """Where a quote stands in the candidates, verified places first, then the most alike. A passage that two chunks
+    share is given once."""
+    found = [match for chunk in candidates if (match := _match_in(quote, chunk))]
+    found.sort(key=lambda match: (match.verdict is not Verdict.VERIFIED, match.verification is None, -match.likeness))
+    distinct: dict[tuple[str, str], QuoteMatch] = {}
+    for match in found:
+        distinct.setdefault((match.chunk.paper_id, match.quote), match)
+    return list(distinct.values())
+
+
+def _match_in(quote: str, chunk: Chunk) -> QuoteMatch | None:
+    places = find_quote(quote, chunk.text)
+    if not places:
+        return _like(quote, chunk)
+    start, end = places[0].start, places[-1].end
+    kinds = {place.verification for place in places}
+    given, found = Words.of(quote), Words.of(chunk.text[start:end])
+    # where the rest of the sentence changes the meaning of what is quoted, the whole sentence is found
+    is_verified = Verification.APPROXIMATE not in kinds and len(found.words) <= len(given.words)
+    return QuoteMatch(
+        chunk=chunk,
+        start=start,
+        end=end,
+        verdict=Verdict.VERIFIED if is_verified else Verdict.NEAR,
+        verification=places[0].verification if len(kinds) == 1 else Verification.APPROXIMATE,
+        likeness=fuzz.ratio(given.joined, found.joined),
+        differences=() if is_verified else tuple(_differences(quote, chunk.text[start:end])),
+    )
+
+
+def _like(quote: str, chunk: Chunk) -> QuoteMatch | None:
+    """The passage most like the quote, if it is like it at all."""
+    wanted, source = Words.of(quote), words_of(chunk.text)
+    if not wanted.words or not source.words or len(wanted.joined) > len(source.joined):
+        return None
+    near = fuzz.partial_ratio_alignment(wanted.joined, source.joined, score_cutoff=MIN_LIKENESS)
+    if near is None:
+        return None
+    first = _word_at(source, near.dest_start)
+    last = _word_at(source, max(near.dest_start, near.dest_end - 1))
+    start, end = source.places[first][0], source.places[last][1]
+    if _n_same(wanted.words, source.words[first : last + 1]) < MIN_SAME_WORDS * len(wanted.words):
+        return None
+    return QuoteMatch(
+        chunk=chunk,
+        start=start,
+        end=end,
+        verdict=Verdict.NEAR,
+        verification=None,
+        likeness=near.score,
+        differences=tuple(_differences(quote, chunk.text[start:end])),
+    )
+
+
+def _n_same(one: Sequence[str], other: Sequence[str]) -> int:
+    """Words that both have, in the same order."""
+    return sum(block.size for block in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks())
+
+
+def _word_at(words: Words, offset: int) -> int:
+    """The word that a character of the joined words belongs to."""
+    return max(0, bisect_right(words.starts, offset) - 1)
+
+
+def _differences(quote: str, source: str) -> Iterator[Difference]:
+    """What two texts do not share, by their folded words, each side as it is written."""
+    one, other = Words.of(quote), Words.of(source)
+    for tag, start, end, other_start, other_end in SequenceMatcher(
+        None, one.words, other.words, autojunk=False
+    ).get_opcodes():
+        if tag != "equal":
+            yield Difference(_slice(quote, one, start, end), _slice(source, other, other_start, other_end))
+
+
+def _slice(text: str, words: Words, start: int, end: int) -> str:
+    return text[words.places[start][0] : words.places[end - 1][1]] if end > start else ""

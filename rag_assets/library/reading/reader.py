@@ -1,0 +1,167 @@
+"""What a reader looks at, for every face of the project: papers, sections, chunks, pages, and quotes looked up.
+
+Pages are physical and 1-based; boxes are fractions of the page with the origin at its top left.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Self
+
+from rag_assets.core.domain import Chunk, Filter
+from rag_assets.core.errors import NotFound
+from rag_assets.core.settings import Settings
+from rag_assets.engine import Engine
+from rag_assets.library.reading.page_images import PageImages
+from rag_assets.library.reading.page_rendering import FractionBox
+from rag_assets.library.reading.papers import PaperDetails, Papers, PaperSummary, SectionSummary
+from rag_assets.library.reading.pdf_files import PdfFiles
+from rag_assets.library.reading.pdf_workers import PdfWorkers
+from rag_assets.library.reading.places import PagePlace, Places
+from rag_assets.library.reading.quotes import CANDIDATE_CHUNKS, QuoteMatch, Verdict, demand_quote, matches_of
+
+DEFAULT_WIDTH = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class SectionText:
+    """A section of a paper as it is read."""
+
+    paper_id: str
+    title: str
+    """Of the paper."""
+    section: SectionSummary
+    text: str
+    """Of its chunks, what they repeat left out; `text[start:end]` of each is in `parts`."""
+    parts: tuple["SectionTextPart", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SectionTextPart:
+    """The part of a section's text that comes from one chunk."""
+
+    chunk_id: str
+    start: int
+    end: int
+    chunk_start: int
+    """Where it begins in the chunk: before it, the chunk repeats what an earlier one says."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteVerdict:
+    """What is known of a quote."""
+
+    verdict: Verdict
+    match: QuoteMatch | None
+    """None when nothing like it was found."""
+    title: str
+    """Of the paper it stands in; empty when nothing was found."""
+    pages: tuple[PagePlace, ...]
+    """Where it stands; none when no page is known."""
+
+
+class Reader:
+    """Looks things up in one data folder; may be used by several threads. Close it, or use it as a context manager."""
+
+    def __init__(self, settings: Settings, engine: Engine) -> None:
+        """engine: over the same data folder; it stays open when the reader is closed."""
+        self._engine = engine
+        self._papers = Papers(settings)
+        self._workers = PdfWorkers(settings)
+        self._pdfs = PdfFiles(settings, self._papers)
+        self._places = Places(self._pdfs, self._workers)
+        self._images = PageImages(settings, self._workers)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the processes that read PDFs."""
+        self._workers.close()
+
+    def papers(self) -> list[PaperSummary]:
+        """Every paper of the data folder, sorted by id, with its state."""
+        return self._papers.all()
+
+    def paper(self, paper_id: str) -> PaperDetails:
+        """A paper with its sections. Raises NotFound."""
+        return self._papers.one(paper_id)
+
+    def titles(self) -> Mapping[str, str]:
+        """Title by id of the papers that were read; empty where a paper has none."""
+        return self._papers.titles()
+
+    def section(self, paper_id: str, section: str) -> SectionText:
+        """A section of a paper, found as `PaperDetails.section` does. Raises NotFound."""
+        details = self._papers.one(paper_id)
+        found = details.section(section)
+        chunks = self._engine.chunks(found.chunk_ids)
+        parts: list[SectionTextPart] = []
+        texts: list[str] = []
+        at = 0
+        for chunk in (chunks[chunk_id] for chunk_id in found.chunk_ids if chunk_id in chunks):
+            own = chunk.text[chunk.own_start :]
+            parts.append(SectionTextPart(chunk.chunk_id, at, at + len(own), chunk.own_start))
+            texts.append(own)
+            at += len(own) + 1
+        return SectionText(paper_id, details.summary.title, found, "\n".join(texts), tuple(parts))
+
+    def chunk(self, chunk_id: str) -> Chunk:
+        """A chunk; its own fields say what stands before and behind it. Raises NotFound."""
+        chunk = self._engine.chunks([chunk_id]).get(chunk_id)
+        if chunk is None:
+            raise NotFound(
+                f"There is no chunk with the id {chunk_id!r}. Its paper was changed or deleted since; search again."
+            )
+        return chunk
+
+    def place(self, chunk_id: str, start: int = 0, end: int | None = None) -> tuple[PagePlace, ...]:
+        """The pages and boxes of `text[start:end]` of a chunk, in order; none where no page is known.
+
+        Offsets beyond the text are cut to it. Raises NotFound for an unknown chunk.
+        """
+        chunk = self.chunk(chunk_id)
+        n_chars = len(chunk.text)
+        start = min(max(start, 0), n_chars)
+        return self._places.of(chunk, start, n_chars if end is None else min(max(end, start), n_chars))
+
+    def page_image(
+        self, paper_id: str, page: int, *, width: int = DEFAULT_WIDTH, boxes: Sequence[FractionBox] = ()
+    ) -> bytes:
+        """A page of a paper's PDF as a PNG, `width` pixels wide (cut to what is allowed), with the boxes marked.
+
+        Raises NotFound for a paper without a PDF or a page that is not there, UnreadableDocument for a PDF that cannot
+        be read, DocumentLimit for a page that passes a limit of time or memory.
+        """
+        pdf = self._pdfs.of(paper_id)
+        if pdf is None:
+            raise NotFound(f"{paper_id} has no PDF, so its pages cannot be shown. Read its sections instead.")
+        return self._images.png(pdf, page, width, tuple(boxes))
+
+    def verify_quote(self, quote: str, paper_id: str | None = None) -> QuoteVerdict:
+        """Whether a quote stands in the corpus, or in one paper, and where. No model is asked.
+
+        Raises InvalidQuote for one that is too short or too long, NotFound for an unknown paper.
+        """
+        best = next(iter(self.find_quote(quote, paper_id)), None)
+        if best is None:
+            return QuoteVerdict(Verdict.NOT_FOUND, None, "", ())
+        return QuoteVerdict(
+            verdict=best.verdict,
+            match=best,
+            title=self._papers.titles().get(best.chunk.paper_id, ""),
+            pages=self._places.of(best.chunk, best.start, best.end),
+        )
+
+    def find_quote(self, quote: str, paper_id: str | None = None, limit: int = 5) -> list[QuoteMatch]:
+        """Where a quote, or what is much like it, stands: at most `limit` places, verified ones first.
+
+        Raises as `verify_quote`.
+        """
+        quote = demand_quote(quote)
+        where = None
+        if paper_id is not None:
+            where = Filter.of_papers([self._papers.one(paper_id).summary.paper_id])
+        return matches_of(quote, self._engine.sharing_words(quote, CANDIDATE_CHUNKS, where))[:limit]

@@ -1,0 +1,130 @@
+"""A DoclingDocument (JSON, schema 1.x) as blocks.
+
+The schema is read here directly: docling-core, which defines it, takes 2.4 s to import and refuses unknown fields. The
+body tree gives the reading order; furniture (page headers and footers, comments, notes) is left out.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from rag_assets.core.domain import Document, PageSource, Source
+from rag_assets.core.errors import DocumentLimit, UnreadableDocument
+from rag_assets.core.settings import ParsingSettings
+from rag_assets.core.text.heading_numbers import heading_depth
+from rag_assets.core.text.section_names import is_section_name
+from rag_assets.parsing.formats.docling.noise import FURNITURE, running_items
+from rag_assets.parsing.formats.docling.pages import Pages
+from rag_assets.parsing.formats.docling.tree import Reading
+from rag_assets.parsing.shared.files.json_objects import load_json_object, mapping, sequence, text_field
+from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.sections import (
+    LevelledBlock,
+    n_chars_of_back,
+    with_sections,
+    with_settled_levels,
+)
+
+_SCHEMA = re.compile(rb'"schema_name"\s*:\s*"DoclingDocument"')
+_MAX_TITLE_CHARS = 300
+
+
+def looks_like_docling(head: bytes) -> bool:
+    """Whether the first 64 KB of a file are those of a DoclingDocument's JSON."""
+    return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and _SCHEMA.search(head) is not None
+
+
+def parse_docling(file: RawFile, settings: ParsingSettings) -> Document:
+    """Read a DoclingDocument. Raises UnreadableDocument when it is not one or empty, DocumentLimit when too big."""
+    parsed = load_json_object(file.content, settings.limits)
+    if parsed.get("schema_name") != "DoclingDocument":
+        raise UnreadableDocument("holds JSON that is no DoclingDocument. Export the paper with docling again.")
+    return document_of(parsed, file, settings)
+
+
+def document_of(parsed: Mapping[str, Any], file: RawFile, settings: ParsingSettings) -> Document:
+    """The document in the parsed DoclingDocument that `file` holds or was converted to."""
+    pages, limits = Pages.of(parsed), settings.limits
+    if pages.count is not None and pages.count > limits.max_pages:
+        raise DocumentLimit(
+            f"has {pages.count} pages, but parsing.limits.max_pages is {limits.max_pages}. Raise the limit or split it."
+        )
+    running = running_items(parsed, pages, settings.running_header_share)
+    reading = Reading(parsed, pages, limits.max_depth, running)
+    found = reading.blocks()
+    if not found:
+        raise UnreadableDocument("holds a DoclingDocument without text. Convert it again, with OCR if scanned.")
+    title_at = _title_index(found, pages)
+    blocks = with_sections(_levelled(found, title_at))
+    return Document(
+        paper_id=file.paper_id,
+        title=found[title_at].block.text if title_at is not None else "",
+        source=Source.DOCLING,
+        file_path=file.path,
+        blocks=tuple(blocks),
+        n_pages=pages.count,
+        page_source=PageSource.PARSER if any(block.page_start for block in blocks) else PageSource.NONE,
+        n_source_chars=_n_source_chars(parsed, running) - n_chars_of_back(blocks),
+        n_dropped_running=reading.n_furniture,
+        notes=reading.notes(),
+    )
+
+
+def _levelled(blocks: Sequence[LevelledBlock], title_at: int | None) -> list[LevelledBlock]:
+    """The blocks with one title; where a document has several (slides), the others are sections.
+
+    Levels that docling only guessed, all alike, give way to numbers and names.
+    """
+    is_several = sum(block.is_title for block in blocks) > 1
+    levelled = [
+        replace(
+            block,
+            level=1 if block.is_title else block.level + (is_several and block.level > 0),
+            is_title=index == title_at,
+        )
+        for index, block in enumerate(blocks)
+    ]
+    is_flat = len({block.level for block in levelled if block.is_heading}) == 1
+    return with_settled_levels(levelled) if is_flat else levelled
+
+
+def _title_index(blocks: Sequence[LevelledBlock], pages: Pages) -> int | None:
+    """The first title; in a PDF without one, the first heading of its first page that does not name a section."""
+    for index, levelled in enumerate(blocks):
+        if levelled.is_title:
+            return index
+    for index, levelled in enumerate(blocks):
+        text = levelled.block.text
+        if levelled.level and pages.sizes and levelled.block.page_start == 1 and not _names_section(text):
+            return index if len(text) <= _MAX_TITLE_CHARS else None
+    return None
+
+
+def _names_section(text: str) -> bool:
+    return is_section_name(text) or heading_depth(text) is not None
+
+
+def _n_source_chars(parsed: Mapping[str, Any], running: frozenset[str]) -> int:
+    """Characters of the body's texts and table cells, running lines and what stands inside pictures aside."""
+    texts = [
+        mapping(text) for index, text in enumerate(sequence(parsed.get("texts"))) if f"#/texts/{index}" not in running
+    ]
+    body = [
+        text
+        for text in texts
+        if text.get("content_layer", "body") == "body"
+        and text_field(text.get("label")) not in FURNITURE
+        and (text_field(text.get("label")) == "caption" or not _is_inside_float(text))
+    ]
+    cells = [
+        mapping(cell)
+        for table in sequence(parsed.get("tables"))
+        for cell in sequence(mapping(mapping(table).get("data")).get("table_cells"))
+    ]
+    return sum(len(text_field(item.get("text"))) for item in [*body, *cells])
+
+
+def _is_inside_float(text: Mapping[str, Any]) -> bool:
+    parent = text_field(mapping(text.get("parent")).get("$ref"))
+    return parent.startswith(("#/pictures/", "#/tables/"))

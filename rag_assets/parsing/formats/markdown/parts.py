@@ -1,0 +1,205 @@
+"""Markdown text cut into its blocks, inline marks removed: headings, paragraphs, lists, tables, code, figures.
+
+Two dialects: files that people wrote in Markdown, and the Markdown that ADE writes for one region of a page, where an
+indented line is not code and ">" starts no quotation.
+"""
+
+import html
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Literal
+
+from rag_assets.core.domain import BlockKind, Cell
+from rag_assets.parsing.shared.html_tables import HtmlTable, split_tables
+from rag_assets.parsing.shared.latex_rows import plain_rows
+from rag_assets.parsing.shared.superscripts import lowered, raised_after
+from rag_assets.parsing.shared.table_rows import (
+    table_lines,
+    with_continued_header,
+    with_inferred_header,
+    without_empty_rows,
+)
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.tree import SyntaxTreeNode
+
+Dialect = Literal["file", "ade"]
+_MAX_NESTING = 60
+_FOOTNOTE = re.compile(r"\[\^([^\]\s]+)\]:[ \t]*(.*)")
+_FOOTNOTE_MARK = re.compile(r"\[\^([^\]\s]+)\]")
+_DROPPED_ELEMENTS = re.compile(r"<!--.*?-->|<(script|style)\b.*?</\1\s*>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<[!?][^<>]*>")
+
+
+@dataclass(frozen=True)
+class MarkdownPart:
+    """One block of Markdown as plain text."""
+
+    kind: BlockKind
+    text: str
+    """Paragraphs and headings keep the line breaks of the source; in lists and tables a line is an item or a row."""
+    level: int = 0
+    """Of a heading, 1 to 6."""
+    title: str = ""
+    """Language of code, caption of a table."""
+    cells: tuple[Cell, ...] = ()
+
+
+def markdown_parts(text: str, dialect: Dialect) -> list[MarkdownPart]:
+    """The blocks of `text` in order. Raises RecursionError when they are nested too deep."""
+    from markdown_it.tree import SyntaxTreeNode
+
+    return list(_parts(SyntaxTreeNode(_parser(dialect).parse(text)).children))
+
+
+def plain_line(text: str) -> str:
+    """`text`, which may hold inline Markdown and HTML, as one plain line."""
+    from markdown_it.tree import SyntaxTreeNode
+
+    tree = SyntaxTreeNode(_parser("ade").parseInline(" ".join(text.split())))
+    return " ".join("".join(_inline(node.children) for node in tree.children).split())
+
+
+@cache
+def _parser(dialect: Dialect) -> "MarkdownIt":
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"maxNesting": _MAX_NESTING}).enable("table")
+    if dialect == "ade":
+        return parser.disable(["code", "lheading", "html_block", "reference", "blockquote", "autolink"])
+    parser.block.ruler.before("reference", "footnote", _footnote_rule, {"alt": ["paragraph"]})
+    return parser.enable("strikethrough")
+
+
+def _footnote_rule(state: "StateBlock", start: int, _end: int, silent: bool) -> bool:
+    """`[^1]: text` with its indented continuation lines; CommonMark would take it for a link or a paragraph."""
+    first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
+    match = _FOOTNOTE.match(first)
+    if match is None:
+        return False
+    if silent:
+        return True
+    lines, line = [f"[{match[1]}] {match[2]}"], start + 1
+    while line < state.lineMax and not state.isEmpty(line) and state.sCount[line] > state.blkIndent:
+        lines.append(state.getLines(line, line + 1, state.blkIndent, False).strip())
+        line += 1
+    state.line = line
+    token = state.push("footnote_definition", "", 0)
+    token.content = " ".join(lines)
+    token.map = [start, line]
+    return True
+
+
+def _parts(nodes: Iterable["SyntaxTreeNode"]) -> Iterator[MarkdownPart]:
+    for node in nodes:
+        yield from _block(node)
+
+
+def _block(node: "SyntaxTreeNode") -> Iterator[MarkdownPart]:
+    match node.type:
+        case "heading":
+            yield MarkdownPart(BlockKind.HEADING, _text(node), level=int(node.tag[1]))
+        case "paragraph":
+            kind = BlockKind.FIGURE if _is_image_alone(node) else BlockKind.PARAGRAPH
+            yield from (MarkdownPart(kind, text) for text in _paragraphs(node))
+        case "bullet_list" | "ordered_list":
+            yield MarkdownPart(BlockKind.LIST, "\n".join(_list_lines(node, "")))
+        case "fence" | "code_block":
+            language = node.info.split()[0] if node.info.split() else ""
+            yield MarkdownPart(BlockKind.CODE, node.content.rstrip("\n"), title=language)
+        case "table":
+            rows = with_inferred_header(without_empty_rows(list(_pipe_cells(node))))
+            cells = tuple(with_continued_header(rows))
+            yield MarkdownPart(BlockKind.TABLE, "\n".join(table_lines(cells)), cells=cells)
+        case "html_block":
+            yield from _html_parts(node.content)
+        case "footnote_definition":
+            yield MarkdownPart(BlockKind.FOOTNOTE, plain_line(node.content))
+        case _:
+            yield from _parts(node.children)
+
+
+def _is_image_alone(paragraph: "SyntaxTreeNode") -> bool:
+    pieces = [piece for inline in paragraph.children for piece in inline.children]
+    seen = [piece for piece in pieces if piece.type != "softbreak" and piece.content.strip() + piece.type != "text"]
+    return bool(seen) and all(piece.type == "image" for piece in seen)
+
+
+def _paragraphs(node: "SyntaxTreeNode") -> list[str]:
+    """The text of a paragraph; of a table in LaTeX, each row is a paragraph."""
+    rows = plain_rows("\n".join(inline.content for inline in node.children))
+    return [_text(node)] if rows is None else rows
+
+
+def _text(node: "SyntaxTreeNode") -> str:
+    lines = "".join(_inline(inline.children) for inline in node.children).split("\n")
+    return "\n".join(" ".join(line.split()) for line in lines).strip()
+
+
+def _inline(nodes: Sequence["SyntaxTreeNode"]) -> str:
+    """Plain text of inline nodes; `<sup>` and `<sub>` become raised and lowered characters."""
+    parts: list[str] = []
+    open_tag = ""
+    for node in nodes:
+        if node.type == "html_inline":
+            tag = node.content.strip("<>/ ").lower()
+            parts.append("\n" if tag == "br" else "")
+            open_tag = "" if node.content.startswith("</") else tag
+            continue
+        text = _inline_node(node)
+        if open_tag == "sup":
+            text = raised_after(next((part for part in reversed(parts) if part), ""), text)
+        parts.append(lowered(text) if open_tag == "sub" else text)
+    return "".join(parts)
+
+
+def _inline_node(node: "SyntaxTreeNode") -> str:
+    if node.type in ("softbreak", "hardbreak"):
+        return "\n"
+    if node.children:
+        return _inline(node.children)
+    return _FOOTNOTE_MARK.sub(r"[\1]", node.content) if node.type == "text" else node.content
+
+
+def _list_lines(node: "SyntaxTreeNode", indent: str) -> Iterator[str]:
+    number = int(node.attrs.get("start", 1)) if node.type == "ordered_list" else None
+    for item in node.children:
+        mark = f"{item.markup or '-'} " if number is None else f"{number}{item.markup or '.'} "
+        yield from _item_lines(item, indent, mark)
+        number = None if number is None else number + 1
+
+
+def _item_lines(item: "SyntaxTreeNode", indent: str, mark: str) -> Iterator[str]:
+    """The item's own text on one line after its mark; what is nested in it follows, indented."""
+    own = [child for child in item.children if child.type == "paragraph"]
+    nested = [child for child in item.children if child.type != "paragraph"]
+    yield (indent + mark + " ".join(text for child in own for text in _paragraphs(child)).replace("\n", " ")).rstrip()
+    for child in nested:
+        if child.type in ("bullet_list", "ordered_list"):
+            yield from _list_lines(child, indent + "  ")
+        else:
+            lines = [line for part in _block(child) for line in part.text.split("\n")]
+            yield from (f"{indent}  {line}" for line in lines if line.strip())
+
+
+def _pipe_cells(table: "SyntaxTreeNode") -> Iterator[Cell]:
+    rows = [(section.type == "thead", row) for section in table.children for row in section.children]
+    for index, (is_header, row) in enumerate(rows):
+        for col, cell in enumerate(row.children):
+            yield Cell(index, col, _text(cell).replace("\n", " "), is_header=is_header)
+
+
+def _html_parts(source: str) -> Iterator[MarkdownPart]:
+    for piece in split_tables(_DROPPED_ELEMENTS.sub(" ", source)):
+        if isinstance(piece, HtmlTable):
+            cells = tuple(with_inferred_header(piece.cells))
+            yield MarkdownPart(BlockKind.TABLE, "\n".join(table_lines(cells)), title=piece.caption, cells=cells)
+        else:
+            text = html.unescape(_TAG.sub(" ", piece))
+            rows = plain_rows(text)
+            paragraphs = [" ".join(text.split())] if rows is None else rows
+            yield from (MarkdownPart(BlockKind.PARAGRAPH, one) for one in paragraphs if one)

@@ -1,0 +1,216 @@
+"""From groups of lines to the blocks of a document: kinds, captions, lists, and paragraphs across columns and pages.
+
+The groups come in reading order, without running headers.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
+
+from rag_assets.core.domain import Block, BlockKind, Span, Zone
+from rag_assets.core.text.person_names import lists_names, names_only, ordinary_words
+from rag_assets.core.text.section_names import is_section_name
+from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
+from rag_assets.parsing.formats.pdf.headings import BodyStyle, HeadingLevels, caption_kind, is_heading
+from rag_assets.parsing.formats.pdf.paragraphs import Part, goes_on, is_unfinished, joined_parts
+from rag_assets.parsing.formats.pdf.sections import Outline, zones_of
+from rag_assets.parsing.formats.pdf.table_columns import table_cells
+from rag_assets.parsing.shared.hyphenation import Vocabulary
+from rag_assets.parsing.shared.running_text import opens_box
+from rag_assets.parsing.shared.sections import OpenSections
+from rag_assets.parsing.shared.table_rows import CELL_SEPARATOR
+
+_FOOTNOTE_SIZE = 0.93
+_FOOTNOTE_TOP = 0.5
+_FOOTNOTE_MARK = re.compile(r"(?:\d{1,3}|[*∗†‡§¶#]+)[\s.)]*\S")
+_SIZE_TOLERANCE = 0.06
+_FULL_LINE_EMS = 2.0
+_FLOATING = (BlockKind.FIGURE, BlockKind.TABLE, BlockKind.FOOTNOTE)
+_MAX_FLOATS_PASSED = 12
+
+
+@dataclass
+class _Gathered:
+    """A block while its groups are gathered."""
+
+    kind: BlockKind
+    groups: list[LineGroup]
+    caption: list[LineGroup] = field(default_factory=list)
+    items: list[list[LineGroup]] = field(default_factory=list)
+    """The groups of each item of a list."""
+
+
+def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None) -> tuple[Block, ...]:
+    """The blocks of a document from its groups in reading order; `title` is the group that is its title, if any."""
+    body = BodyStyle.of(groups)
+    vocabulary = Vocabulary.of(line.text for group in groups for line in group.lines)
+    ordinary = ordinary_words(" ".join(line.text for group in groups for line in group.lines))
+    gathered = _with_lists(_with_paragraphs_joined(_with_captions(list(_gathered(groups, body, title, ordinary)))))
+    headings = [one.kind is BlockKind.HEADING and one.groups[0] is not title for one in gathered]
+    levels = HeadingLevels.of([one.groups[0] for one, is_one in zip(gathered, headings, strict=True) if is_one])
+    texts = [_text_and_spans(one, vocabulary) for one in gathered]
+    outline = [
+        Outline(text, one.groups[0].page, levels.level(one.groups[0]) if is_one else 0)
+        for one, (text, _), is_one in zip(gathered, texts, headings, strict=True)
+    ]
+    sections = OpenSections()
+    blocks = []
+    for one, (text, spans), entry, zone in zip(gathered, texts, outline, zones_of(outline), strict=True):
+        is_title = one.groups[0] is title
+        path = (text,) if is_title else sections.enter(entry.level, text) if entry.level else sections.path
+        caption = joined_parts([_part(group) for group in one.caption], vocabulary)[0]
+        cells = table_cells(one.groups[0].lines) if one.kind is BlockKind.TABLE else ()
+        blocks.append(Block(one.kind, text, path, Zone.FRONT if is_title else zone, spans, caption, cells=cells))
+    return tuple(block for block in blocks if block.text)
+
+
+def _gathered(
+    groups: Iterable[LineGroup], body: BodyStyle, title: LineGroup | None, ordinary: Set[str]
+) -> Iterator[_Gathered]:
+    above: _Gathered | None = None
+    is_title_page = True
+    for group in groups:
+        kind = BlockKind.HEADING if group is title else _kind_of(group, body, above)
+        if kind is BlockKind.HEADING and group is not title:
+            is_title_page = is_title_page and group.page == 1 and not is_section_name(group.plain_text)
+            kind = BlockKind.PARAGRAPH if is_title_page and _names_authors(group, ordinary) else kind
+        above = _Gathered(kind, [group])
+        yield above
+
+
+def _kind_of(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> BlockKind:
+    if group.kind is GroupKind.ROWS:
+        return BlockKind.TABLE
+    if is_heading(group, body):
+        return BlockKind.HEADING
+    if group.is_aside or _is_footnote(group, body, above):
+        return BlockKind.FOOTNOTE
+    if caption_kind(group) == "figure":
+        return BlockKind.FIGURE
+    return BlockKind.LIST if group.kind is GroupKind.ITEM else BlockKind.PARAGRAPH
+
+
+def _names_authors(group: LineGroup, ordinary: Set[str]) -> bool:
+    """Whether a group that looks like a heading holds the names of persons: they may be as large as titles."""
+    return lists_names(group.plain_text) or names_only(group.plain_text, ordinary)
+
+
+def _is_footnote(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> bool:
+    """Small text with a mark, under larger text or another footnote in the lower part of the same column."""
+    first = group.lines[0]
+    if above is None or group.size > _FOOTNOTE_SIZE * body.size or first.top < _FOOTNOTE_TOP * first.frame.height:
+        return False
+    last = above.groups[-1].lines[-1]
+    if last.column != first.column or last.frame.page != first.frame.page:
+        return False
+    if above.kind is BlockKind.FOOTNOTE:
+        return True
+    return above.groups[-1].size > _FOOTNOTE_SIZE * body.size and bool(_FOOTNOTE_MARK.match(first.text))
+
+
+def _with_captions(blocks: list[_Gathered]) -> list[_Gathered]:
+    """Give each table the caption directly before it, or else directly after it, on its page."""
+    taken: set[int] = set()
+    for index, block in enumerate(blocks):
+        if block.kind is not BlockKind.TABLE:
+            continue
+        for neighbours in ((index - 1,), (index - 2, index - 1), (index + 1,)):
+            if not taken.intersection(neighbours) and _is_caption_of(blocks, neighbours, block):
+                block.caption = [blocks[neighbour].groups[0] for neighbour in neighbours]
+                taken.update(neighbours)
+                break
+    return [block for index, block in enumerate(blocks) if index not in taken]
+
+
+def _is_caption_of(blocks: Sequence[_Gathered], places: Sequence[int], table: _Gathered) -> bool:
+    """Whether the blocks at `places` are a table's caption: its label and text, or the label and then the text."""
+    if min(places) < 0 or max(places) >= len(blocks):
+        return False
+    groups = [blocks[place].groups[0] for place in places]
+    if any(g.page != table.groups[0].page or g.kind is GroupKind.ROWS for g in groups):
+        return False
+    if len(groups) == 2 and (len(groups[0].plain_text.split()) > 2 or len(groups[1].lines) > 3):
+        return False
+    return caption_kind(groups[0]) == "table"
+
+
+def _with_paragraphs_joined(blocks: Sequence[_Gathered]) -> list[_Gathered]:
+    """Put the pieces of a paragraph together where its sentence goes on after a column, a page or a float."""
+    joined: list[_Gathered] = []
+    for block in blocks:
+        earlier = _open_paragraph(joined) if block.kind is BlockKind.PARAGRAPH else None
+        if earlier is not None and _continues(earlier, block.groups[0]):
+            earlier.groups.extend(block.groups)
+        else:
+            joined.append(block)
+    return joined
+
+
+def _open_paragraph(blocks: Sequence[_Gathered]) -> _Gathered | None:
+    """The last piece of prose, if only floats stand after it."""
+    for block in reversed(blocks[-_MAX_FLOATS_PASSED:]):
+        if block.kind in (BlockKind.PARAGRAPH, BlockKind.LIST):
+            return block
+        if block.kind not in _FLOATING:
+            return None
+    return None
+
+
+def _continues(earlier: _Gathered, group: LineGroup) -> bool:
+    above = earlier.groups[-1]
+    if abs(above.size - group.size) > _SIZE_TOLERANCE * max(above.size, group.size):
+        return False
+    last, first = above.lines[-1], group.lines[0]
+    if opens_box(first.text):
+        return False
+    if goes_on(last.text, first.text):
+        return True
+    changes_column = last.column != first.column or last.frame.page != first.frame.page
+    is_full = last.column.right - last.right <= _FULL_LINE_EMS * last.size and len(above.lines) > 1
+    is_flush = first.left - first.column.left <= 0.5 * first.size
+    return changes_column and is_full and is_flush and len(group.lines) > 1 and is_unfinished(last.text)
+
+
+def _with_lists(blocks: Iterable[_Gathered]) -> list[_Gathered]:
+    """Neighbouring items make one list."""
+    merged: list[_Gathered] = []
+    for block in blocks:
+        if block.kind is not BlockKind.LIST:
+            merged.append(block)
+        elif merged and merged[-1].kind is BlockKind.LIST:
+            merged[-1].items.append(block.groups)
+            merged[-1].groups = [*merged[-1].groups, *block.groups]
+        else:
+            merged.append(replace(block, items=[block.groups]))
+    return merged
+
+
+def _part(group: LineGroup) -> Part:
+    return Part(tuple(line.text for line in group.lines), group.box())
+
+
+def _text_and_spans(block: _Gathered, vocabulary: Vocabulary) -> tuple[str, tuple[Span, ...]]:
+    if block.kind is BlockKind.TABLE:
+        return _table(block)
+    if block.kind is BlockKind.LIST:
+        return _on_lines([joined_parts([_part(g) for g in item], vocabulary) for item in block.items])
+    return joined_parts([_part(group) for group in block.groups], vocabulary)
+
+
+def _on_lines(pieces: Sequence[tuple[str, tuple[Span, ...]]]) -> tuple[str, tuple[Span, ...]]:
+    """Texts on lines of their own; a line break belongs to the span before it."""
+    spans: list[Span] = []
+    at = 0
+    for text, own in pieces:
+        if spans:
+            spans[-1] = replace(spans[-1], end=at)
+        spans.extend(replace(span, start=span.start + at, end=span.end + at) for span in own)
+        at += len(text) + 1
+    return "\n".join(text for text, _ in pieces), tuple(spans)
+
+
+def _table(block: _Gathered) -> tuple[str, tuple[Span, ...]]:
+    rows = [CELL_SEPARATOR.join(line.cells) for line in block.groups[0].lines]
+    text = "\n".join(rows)
+    boxes = [group.box() for group in (*block.caption, block.groups[0])]
+    return text, (Span(0, len(text), boxes[-1].page, boxes[-1].page, tuple(boxes)),)

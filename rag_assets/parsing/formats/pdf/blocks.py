@@ -1,0 +1,252 @@
+"""From lines in reading order to groups of lines: paragraphs, list items, tables and possible headings.
+
+A group holds lines of one column that belong together by their spacing, indentation and font. Whether a group is a
+heading, and whether it goes on in the next column, is decided later with the whole document in view
+(`headings`, `paragraphs`).
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from itertools import groupby, pairwise
+from statistics import median
+
+from rag_assets.core.domain import Box
+from rag_assets.core.text.section_names import is_plain_section_name
+from rag_assets.parsing.formats.pdf.layout import Line
+
+_EXTRA_LEADING = 0.35
+_INDENT_EMS = 0.7
+_ALIGNED_EMS = 0.35
+_SIZE_TOLERANCE = 0.06
+_MIN_ROWS = 2
+_MAX_LABEL_FILL = 0.65
+"""Lines between the rows of a table (labels, wrapped cells) are shorter than this share of the column."""
+_MAX_ROW_PITCH = 3.0
+_BULLET = re.compile(r"[•▪◦●■□○‣⁃➢✓]\s*|[·–—*-]\s+")
+_ENUMERATOR = re.compile(r"(?:\(?(?:\d{1,2}|[a-zA-Z]|[ivx]{1,5})[.)]|\[\d{1,3}\])\s+(?=\S)")
+_ENDS_SENTENCE = re.compile(r"[.?!:;][\"'”’)\]\d,]*(?:[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻–,]*)?$")
+
+
+class GroupKind(StrEnum):
+    """What the shape of a group of lines says."""
+
+    TEXT = "text"
+    ITEM = "item"
+    ROWS = "rows"
+
+
+@dataclass(frozen=True)
+class LineGroup:
+    """Lines of one column that belong together."""
+
+    kind: GroupKind
+    lines: tuple[Line, ...]
+    is_aside: bool = False
+    """Stands at an angle to the text of the page (a label of an axis, a stamp in the margin)."""
+
+    @property
+    def page(self) -> int:
+        return self.lines[0].frame.page
+
+    @property
+    def top(self) -> float:
+        return self.lines[0].top
+
+    @cached_property
+    def size(self) -> float:
+        """Font size of its typical line, in points."""
+        return median(line.size for line in self.lines)
+
+    @cached_property
+    def bold(self) -> float:
+        """Share of its characters in a bold font."""
+        return _weighted(self.lines, [line.bold for line in self.lines])
+
+    @cached_property
+    def italic(self) -> float:
+        return _weighted(self.lines, [line.italic for line in self.lines])
+
+    @cached_property
+    def plain_text(self) -> str:
+        """Its lines joined with spaces, hyphens at line ends left as they are: for looking, not for keeping."""
+        return " ".join(line.text for line in self.lines)
+
+    def box(self) -> Box:
+        lines = self.lines
+        return lines[0].frame.box(
+            min(line.left for line in lines),
+            min(line.top for line in lines),
+            max(line.right for line in lines),
+            max(line.bottom for line in lines),
+        )
+
+
+def line_groups(lines: Sequence[Line]) -> list[LineGroup]:
+    """Group the lines of one layer of a page, given in reading order."""
+    return [
+        group for _, column in groupby(lines, key=lambda line: line.column) for group in _groups_of_column(list(column))
+    ]
+
+
+def _weighted(lines: Sequence[Line], shares: Sequence[float]) -> float:
+    lengths = [len(line.text) for line in lines]
+    return sum(n * share for n, share in zip(lengths, shares, strict=True)) / (sum(lengths) or 1)
+
+
+def _groups_of_column(lines: list[Line]) -> Iterator[LineGroup]:
+    usual_gap = _usual_gap(lines)
+    at = 0
+    for start, end in _tables(lines):
+        yield from _text_groups(lines[at:start], usual_gap)
+        yield LineGroup(GroupKind.ROWS, tuple(lines[start:end]))
+        at = end
+    yield from _text_groups(lines[at:], usual_gap)
+
+
+def _tables(lines: Sequence[Line]) -> Iterator[tuple[int, int]]:
+    """Runs [start, end) of table rows with the labels between them; at least two rows whose cells are aligned."""
+    at = start = 0
+    while at < len(lines):
+        if not _is_row(lines[at]):
+            at += 1
+            continue
+        end, rows = at + 1, [lines[at]]
+        for index in range(at + 1, len(lines)):
+            if not _goes_on_in_table(lines[index - 1], lines[index]):
+                break
+            if _is_row(lines[index]):
+                rows.append(lines[index])
+                end = index + 1
+        if len(rows) >= _MIN_ROWS and _are_aligned(rows):
+            while end < len(lines) and _wraps_cell(rows[-1], lines[end], lines[end].top - lines[end - 1].bottom):
+                end += 1
+            while at > start and _wraps_cell(rows[0], lines[at - 1], lines[at].top - lines[at - 1].bottom):
+                at -= 1
+            yield at, end
+        at = start = end
+
+
+def _is_row(line: Line) -> bool:
+    return len(line.cells) > 1
+
+
+def _goes_on_in_table(above: Line, line: Line) -> bool:
+    if not -0.5 * line.height <= line.top - above.bottom <= _MAX_ROW_PITCH * line.height:
+        return False
+    return _is_row(line) or (line.right - line.left) <= _MAX_LABEL_FILL * line.column.width
+
+
+def _wraps_cell(row: Line, line: Line, gap: float) -> bool:
+    """Whether a single line beside the first or last row, `gap` points from the table, is part of a cell of it."""
+    if _is_row(line) or gap > 0.5 * line.height or row.column != line.column:
+        return False
+    cells = zip(row.cell_lefts[1:], row.cell_rights[1:], strict=True)
+    return line.left >= row.cell_rights[0] and any(
+        abs(left - line.left) <= 0.3 * line.size or (line.left < right and left < line.right) for left, right in cells
+    )
+
+
+def _are_aligned(rows: Sequence[Line]) -> bool:
+    """Whether most neighbouring rows share the edge of a cell after the first."""
+    shared = 0
+    for above, row in pairwise(rows):
+        tolerance = 0.6 * row.size
+        lefts = any(abs(a - b) <= tolerance for a in above.cell_lefts[1:] for b in row.cell_lefts[1:])
+        rights = any(abs(a - b) <= tolerance for a in above.cell_rights[1:] for b in row.cell_rights[1:])
+        centres = any(abs(a - b) <= 2 * tolerance for a in _centres(above)[1:] for b in _centres(row)[1:])
+        shared += lefts or rights or centres
+    return shared * 2 >= len(rows) - 1
+
+
+def _centres(row: Line) -> list[float]:
+    return [left + right for left, right in zip(row.cell_lefts, row.cell_rights, strict=True)]
+
+
+def _usual_gap(lines: Sequence[Line]) -> float:
+    """The white space between two lines of a paragraph in this column, in points."""
+    gaps = [
+        below.top - above.bottom
+        for above, below in pairwise(lines)
+        if _alike(above, below) and -0.5 * above.height < below.top - above.bottom < 1.5 * above.height
+    ]
+    return sorted(gaps)[int(len(gaps) * 0.4)] if gaps else 0.3 * (lines[0].height if lines else 10.0)
+
+
+def _alike(one: Line, other: Line) -> bool:
+    """Whether two lines are set in the same font, as far as a paragraph goes."""
+    if abs(one.size - other.size) > _SIZE_TOLERANCE * max(one.size, other.size):
+        return False
+    return not (_is_bold(one) != _is_bold(other) and {_weight(one), _weight(other)} == {0, 2})
+
+
+def _is_bold(line: Line) -> bool:
+    return line.bold > 0.5
+
+
+def _weight(line: Line) -> int:
+    """0: hardly bold, 2: all bold, 1: something between, which fits both."""
+    return 0 if line.bold < 0.35 else 2 if line.bold > 0.9 else 1
+
+
+def _text_groups(lines: Sequence[Line], usual_gap: float) -> Iterator[LineGroup]:
+    current: list[Line] = []
+    for index, line in enumerate(lines):
+        below = lines[index + 1] if index + 1 < len(lines) else None
+        if current and _begins_group(current, line, below, usual_gap):
+            yield _group(current)
+            current = []
+        current.append(line)
+    if current:
+        yield _group(current)
+
+
+def _group(lines: Sequence[Line]) -> LineGroup:
+    is_item = bool(_BULLET.match(lines[0].text) or _ENUMERATOR.match(lines[0].text))
+    return LineGroup(GroupKind.ITEM if is_item else GroupKind.TEXT, tuple(lines))
+
+
+def _begins_group(current: Sequence[Line], line: Line, below: Line | None, usual_gap: float) -> bool:
+    above = current[-1]
+    gap = line.top - above.bottom
+    if not _alike(above, line) or gap > usual_gap + _EXTRA_LEADING * line.height or gap < -line.height:
+        return True
+    if _BULLET.match(line.text) or (len(current) == 1 and is_plain_section_name(above.text)):
+        return True
+    has_ended = bool(_ENDS_SENTENCE.search(above.text))
+    if has_ended and (_ENUMERATOR.match(line.text) or _leaves_room(above, line)):
+        return True
+    return _is_indented(current, line, below) or _is_outdented(current, line)
+
+
+def _leaves_room(above: Line, line: Line) -> bool:
+    """Whether the first word of `line` would have fitted on the line above, so that the break was wanted."""
+    first = line.text.split(" ", 1)[0]
+    width = (line.right - line.left) * (len(first) + 1) / max(len(line.text), 1)
+    return above.column.right - above.right > 1.5 * width + above.size
+
+
+def _is_indented(current: Sequence[Line], line: Line, below: Line | None) -> bool:
+    """A first line indented against the one above and the one below it, or against a full line above."""
+    indent = _INDENT_EMS * line.size
+    if line.left - current[-1].left < indent or line.left - line.column.left < indent:
+        return False
+    is_hanging = len(current) == 1 and current[0].left < line.left and below is not None and below.left >= line.left - 1
+    if is_hanging and not _ENDS_SENTENCE.search(current[0].text):
+        return False
+    return below is None or below.left < line.left - _ALIGNED_EMS * line.size or len(current) > 1
+
+
+def _is_outdented(current: Sequence[Line], line: Line) -> bool:
+    """The next entry after one with a hanging indent."""
+    if len(current) < 2:
+        return False
+    hang = min(other.left for other in current[1:]) - current[0].left
+    return hang >= _INDENT_EMS * line.size and abs(line.left - current[0].left) <= _ALIGNED_EMS * line.size
+
+
+def as_aside(group: LineGroup) -> LineGroup:
+    """The same group, known to stand at an angle to the text of its page."""
+    return replace(group, is_aside=True)

@@ -1,0 +1,153 @@
+"""PDF files with a text layer, read with PDFium and without any model.
+
+A scanned PDF is refused with advice; it never becomes an empty document.
+"""
+
+from collections.abc import Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from rag_assets.core.domain import Document, PageSource, Source, Zone
+from rag_assets.core.errors import UnreadableDocument
+from rag_assets.core.settings import ParsingSettings
+from rag_assets.parsing.formats.pdf.assembly import blocks_of
+from rag_assets.parsing.formats.pdf.blocks import LineGroup, as_aside, line_groups
+from rag_assets.parsing.formats.pdf.file import opened_pdf
+from rag_assets.parsing.formats.pdf.headings import BodyStyle
+from rag_assets.parsing.formats.pdf.pages import PageLines, read_pages, without_running_text
+from rag_assets.parsing.formats.pdf.paragraphs import joined
+from rag_assets.parsing.formats.pdf.text import MAX_CHARS_PER_PAGE, PageText
+from rag_assets.parsing.formats.pdf.title import is_printed_on, sane_title, title_group
+from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.hyphenation import Vocabulary
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument
+
+_GARBLED_SHARE = 0.1
+
+
+def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
+    """Read a PDF into blocks with pages and boxes.
+
+    Raises UnreadableDocument when the file cannot be opened or has no text layer (with what to do about it), and
+    DocumentLimit when it has too many pages or characters. Single pages without text are named in the notes.
+    """
+    with opened_pdf(file.content, settings.limits.max_pages) as pdf:
+        pages, lines = read_pages(pdf)
+        _demand_text(pdf, pages)
+        kept, n_dropped = without_running_text(lines, settings.running_header_share)
+        if not any(page.upright or page.asides for page in kept):
+            _demand_no_scans(pdf, pages)
+            kept, n_dropped = lines, 0  # the whole of a short form that is filled in twice, say
+        metadata_title = sane_title(pdf.get_metadata_value("Title"))
+        labels = _page_labels(pdf)
+    groups = [_groups_of(page) for page in kept]
+    everything = [group for page in groups for group in page]
+    title = title_group(groups[0], BodyStyle.of(everything))
+    blocks = blocks_of(everything, title)
+    n_back = sum(len(block.text) + 1 for block in blocks if block.zone is Zone.BACK)
+    n_lines = sum(len(line.text) + 1 for group in everything for line in group.lines)
+    return Document(
+        paper_id=file.paper_id,
+        title=_title(title, metadata_title, groups[0], everything),
+        source=Source.PDF,
+        file_path=file.path,
+        blocks=blocks,
+        n_pages=len(pages),
+        page_source=PageSource.PARSER,
+        page_labels=labels,
+        n_source_chars=max(0, n_lines - n_back),
+        n_dropped_running=n_dropped,
+        notes=_notes(pages),
+    )
+
+
+def _demand_text(pdf: "PdfDocument", pages: Sequence[PageText]) -> None:
+    if any(page.n_chars for page in pages):
+        return
+    n_images = _n_image_pages(pdf, pages)
+    if n_images:
+        raise UnreadableDocument(
+            f"has no text layer ({_counted(n_images, 'page')} of images): run OCR first (e.g. with the docling "
+            "extra) and put the result in its place."
+        )
+    raise UnreadableDocument(
+        f"has no text layer: {_counted(len(pages), 'page')}, blank or drawn, without text and without images. "
+        "If there is something to read on them, run OCR first (e.g. with the docling extra)."
+    )
+
+
+def _demand_no_scans(pdf: "PdfDocument", pages: Sequence[PageText]) -> None:
+    """Refuse scans whose only text is a stamp on every page."""
+    if n_images := _n_image_pages(pdf, pages):
+        raise UnreadableDocument(
+            f"has no text but running headers or page numbers ({_counted(n_images, 'page')} of images): run OCR "
+            "first (e.g. with the docling extra) and put the result in its place."
+        )
+
+
+def _n_image_pages(pdf: "PdfDocument", pages: Sequence[PageText]) -> int:
+    return sum(_has_image(pdf, page.number - 1) for page in pages if page.is_readable)
+
+
+def _has_image(pdf: "PdfDocument", index: int) -> bool:
+    from pypdfium2 import raw
+
+    with closing(pdf[index]) as page:
+        return next(iter(page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=5)), None) is not None
+
+
+def _page_labels(pdf: "PdfDocument") -> tuple[str | None, ...]:
+    """Printed labels where the file has any; PDFium returns an empty one where it has not."""
+    labels = tuple(pdf.get_page_label(index) or None for index in range(len(pdf)))
+    return labels if any(labels) else ()
+
+
+def _groups_of(page: PageLines) -> list[LineGroup]:
+    asides = [as_aside(group) for lines in page.asides for group in line_groups(lines)]
+    return [*line_groups(page.upright), *asides]
+
+
+def _title(
+    group: LineGroup | None, metadata: str, first_page: Sequence[LineGroup], everything: Sequence[LineGroup]
+) -> str:
+    if metadata and (group is None or is_printed_on(metadata, first_page)):
+        return metadata
+    if group is None:
+        return ""
+    vocabulary = Vocabulary.of(line.text for other in everything for line in other.lines)
+    return joined([line.text for line in group.lines], vocabulary)
+
+
+def _notes(pages: Sequence[PageText]) -> tuple[str, ...]:
+    notes = []
+    if without_text := [page.number for page in pages if page.is_readable and not page.n_chars and page.has_content]:
+        notes.append(f"No text layer on {_page_list(without_text)}: what stands there is missing; OCR would add it.")
+    if unreadable := [page.number for page in pages if not page.is_readable]:
+        notes.append(f"PDFium could not read {_page_list(unreadable)}: what stands there is missing.")
+    if cut := [page.number for page in pages if page.n_chars_left_out]:
+        notes.append(f"Only the first {MAX_CHARS_PER_PAGE:,} characters were read of {_page_list(cut)}.")
+    n_chars, n_garbled = sum(page.n_chars for page in pages), sum(page.n_garbled for page in pages)
+    if n_garbled > _GARBLED_SHARE * n_chars:
+        notes.append(
+            f"{n_garbled / n_chars:.0%} of the characters have fonts that do not say what they are: the text may be "
+            "unreadable; OCR may do better."
+        )
+    return tuple(notes)
+
+
+def _page_list(numbers: Sequence[int]) -> str:
+    """ "page 3" or "pages 1-4, 7": runs drawn together."""
+    runs: list[tuple[int, int]] = []
+    for number in numbers:
+        if runs and runs[-1][1] == number - 1:
+            runs[-1] = (runs[-1][0], number)
+        else:
+            runs.append((number, number))
+    listed = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in runs)
+    return f"page{'s' if len(numbers) > 1 else ''} {listed}"
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

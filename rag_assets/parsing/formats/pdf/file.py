@@ -1,0 +1,70 @@
+"""Opening PDF files with PDFium: what cannot be opened, and why, in words a reader can act on.
+
+PDFium is not thread safe: use one thread per process.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rag_assets.core.errors import DocumentLimit, UnreadableDocument
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument
+
+_HEADER_WINDOW = 1024
+"""A PDF may start with other bytes; readers look for its header in the first 1024 (PDF 1.7, appendix H.3.4.1)."""
+
+
+def looks_like_pdf(head: bytes) -> bool:
+    """Whether the first bytes of a file (1024 are enough) hold a PDF header."""
+    return b"%PDF-" in head[:_HEADER_WINDOW]
+
+
+@contextmanager
+def opened_pdf(content: bytes, max_pages: int) -> Iterator["PdfDocument"]:
+    """The PDF of those bytes, open while the block runs, with at least one and at most `max_pages` pages.
+
+    Raises UnreadableDocument (not a PDF, encrypted, broken, without pages) and DocumentLimit; the message is a phrase
+    that can follow the name of the file.
+    """
+    if not looks_like_pdf(content):
+        raise UnreadableDocument(f"{_what_it_is(content)}. Give it the right name or replace it by the PDF.")
+    from pypdfium2 import PdfDocument, PdfiumError
+
+    try:
+        pdf = PdfDocument(content)
+    except PdfiumError as error:
+        raise UnreadableDocument(_reason(error.err_code)) from error
+    try:
+        if len(pdf) > max_pages:
+            raise DocumentLimit(
+                f"has {len(pdf)} pages, more than the {max_pages} of parsing.limits.max_pages. "
+                "Split the file, or raise the limit in rag_assets.toml."
+            )
+        yield pdf
+    finally:
+        pdf.close()
+
+
+def _what_it_is(head: bytes) -> str:
+    start = head[:_HEADER_WINDOW].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start[:9].lower() == b"<!doctype" or start[:5].lower() == b"<html":
+        return "is a web page with the name of a PDF"
+    if start.startswith(b"<"):
+        return "is XML with the name of a PDF"
+    return f"is not a PDF: no %PDF- header in the first {_HEADER_WINDOW} bytes"
+
+
+def _reason(code: int | None) -> str:
+    from pypdfium2 import raw
+
+    reasons = {
+        raw.FPDF_ERR_PASSWORD: "is encrypted and needs a password; remove it (for example with: qpdf --decrypt "
+        "--password=... in.pdf out.pdf) and put the open file in its place.",
+        raw.FPDF_ERR_SECURITY: "is encrypted with a method PDFium does not know; remove the encryption "
+        "and put the open file in its place.",
+        raw.FPDF_ERR_SUCCESS: "has no pages. Fetch or export the file again.",
+    }
+    broken = "is broken: PDFium finds no readable structure in it (cut off or damaged). Fetch the file again."
+    return reasons.get(code, broken) if code is not None else broken

@@ -1,0 +1,189 @@
+"""The characters of one PDF page as it is shown: where each stands, which way it is turned, and in what font.
+
+The only module that calls PDFium's text functions. Coordinates are points with the origin at the top left of the
+page as it is shown (crop box and page rotation applied). `Frame` turns them so that text runs from left to right.
+"""
+
+import ctypes
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import pi
+from typing import TYPE_CHECKING, Any
+
+from rag_assets.core.domain import Box
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfPage
+
+_SKEW_TOLERANCE_QUARTERS = 0.1
+SKEWED = -1
+_STYLE_CHANGE = 0.05
+"""Fonts are asked for at the start of a word, and inside it where the height of the characters changes."""
+_BOLD_NAME = re.compile(r"bold|black|heavy|semibd|demi|-bd|cmbx|-medi\b|medi$", re.IGNORECASE)
+_ITALIC_NAME = re.compile(r"ital|obli|cmti|slanted|-it\b", re.IGNORECASE)
+_ITALIC_FLAG = 1 << 6
+_BOLD_WEIGHT = 600
+_FONT_NAME_BYTES = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """How reading coordinates of a page become fractions of the page as it is shown."""
+
+    page: int
+    """Physical page, 1-based."""
+    shown_width: float
+    shown_height: float
+    quarter_turns: int
+    """How often the text of this frame is turned clockwise by 90 degrees on the page as it is shown."""
+
+    @property
+    def width(self) -> float:
+        return self.shown_height if self.quarter_turns % 2 else self.shown_width
+
+    @property
+    def height(self) -> float:
+        return self.shown_width if self.quarter_turns % 2 else self.shown_height
+
+    def box(self, left: float, top: float, right: float, bottom: float) -> Box:
+        """The Box of a rectangle in reading coordinates, clipped to the page."""
+        l, t, r, b = left / self.width, top / self.height, right / self.width, bottom / self.height  # noqa: E741
+        for _ in range(self.quarter_turns):  # one clockwise turn back to the page as it is shown
+            l, t, r, b = 1 - b, l, 1 - t, r  # noqa: E741
+        return Box(self.page, *(round(min(max(value, 0.0), 1.0), 5) for value in (l, t, r, b)))
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    size: float
+    is_bold: bool
+    is_italic: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Glyph:
+    """A character as it is shown: coordinates in points of the page, origin top left; white space has no place."""
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    turn: int
+    """Quarter turns clockwise, or SKEWED."""
+    style: Style
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """From PDF user space (origin bottom left, unrotated) to the page as it is shown."""
+
+    page: int
+    left: float
+    bottom: float
+    width: float
+    height: float
+    turns: int
+
+    @classmethod
+    def of(cls, page: "PdfPage", number: int) -> "Geometry":
+        left, bottom, right, top = page.get_bbox()
+        turns = page.get_rotation() // 90
+        return cls(number, left, bottom, max(right - left, 1.0), max(top - bottom, 1.0), turns)
+
+    def shown(self, left: float, bottom: float, right: float, top: float) -> tuple[float, float, float, float]:
+        l, r = left - self.left, right - self.left  # noqa: E741
+        t, b = self.height - (top - self.bottom), self.height - (bottom - self.bottom)
+        return turned((l, t, r, b), self.turns, self.width, self.height)
+
+    def frame(self, quarter_turns: int) -> Frame:
+        sizes = (self.width, self.height) if self.turns % 2 == 0 else (self.height, self.width)
+        return Frame(self.page, *sizes, quarter_turns)
+
+
+def turned(
+    box: tuple[float, float, float, float], turns: int, width: float, height: float
+) -> tuple[float, float, float, float]:
+    """`box` (left, top, right, bottom) on a page of that size after clockwise quarter turns of the page."""
+    l, t, r, b = box  # noqa: E741
+    for _ in range(turns % 4):
+        l, t, r, b = height - b, l, height - t, r  # noqa: E741
+        width, height = height, width
+    return l, t, r, b
+
+
+def glyphs_of(raw_textpage: Any, n_chars: int, geometry: Geometry) -> Iterator[Glyph]:
+    """The characters in the order of the file; characters outside the page and control characters are left out."""
+    from pypdfium2 import raw
+
+    rect, fonts = raw.FS_RECTF(), _Fonts(raw_textpage)
+    rect_ref = ctypes.byref(rect)
+    page_width, page_height = geometry.frame(0).shown_width, geometry.frame(0).shown_height
+    style, turn, styled_height = Style(1.0, is_bold=False, is_italic=False), 0, 0.0
+    for index, text in _characters(raw_textpage, n_chars):
+        if text.isspace():
+            styled_height = 0.0
+            yield Glyph(text, 0.0, 0.0, 0.0, 0.0, turn, style)
+            continue
+        raw.FPDFText_GetLooseCharBox(raw_textpage, index, rect_ref)
+        left, top, right, bottom = geometry.shown(rect.left, rect.bottom, rect.right, rect.top)
+        if not (-1 <= left + right <= 2 * page_width + 1 and -1 <= top + bottom <= 2 * page_height + 1):
+            continue
+        if abs(rect.top - rect.bottom - styled_height) > _STYLE_CHANGE * styled_height:
+            style, styled_height = fonts.style(index), rect.top - rect.bottom
+        turn = _quarter_turn(raw.FPDFText_GetCharAngle(raw_textpage, index), geometry.turns)
+        yield Glyph(text, left, top, right, bottom, turn, style)
+
+
+def _characters(raw_textpage: Any, n_chars: int) -> Iterator[tuple[int, str]]:
+    """Index and text of each character; surrogate halves are put together, control characters left out."""
+    from pypdfium2 import raw
+
+    high = 0
+    for index in range(n_chars):
+        code = raw.FPDFText_GetUnicode(raw_textpage, index)
+        if 0xD800 <= code < 0xDC00:
+            high = code
+        elif 0xDC00 <= code < 0xE000:
+            if high:
+                yield index, chr(0x10000 + ((high - 0xD800) << 10) + (code - 0xDC00))
+            high = 0
+        elif code >= 0x20 or code in (0x02, 0x09, 0x0A, 0x0D):
+            yield index, chr(code)
+
+
+def _quarter_turn(angle: float, page_turns: int) -> int:
+    quarters = angle / (pi / 2)
+    if abs(quarters - round(quarters)) > _SKEW_TOLERANCE_QUARTERS:
+        return SKEWED
+    return (round(quarters) + page_turns) % 4
+
+
+class _Fonts:
+    """Size and style of the font at a character."""
+
+    def __init__(self, raw_textpage: Any) -> None:
+        from pypdfium2 import raw
+
+        self._raw_textpage = raw_textpage
+        self._name = ctypes.create_string_buffer(_FONT_NAME_BYTES)
+        self._flags = ctypes.c_int()
+        self._matrix = raw.FS_MATRIX()
+
+    def style(self, index: int) -> Style:
+        from pypdfium2 import raw
+
+        size = raw.FPDFText_GetFontSize(self._raw_textpage, index)
+        if raw.FPDFText_GetMatrix(self._raw_textpage, index, ctypes.byref(self._matrix)):
+            size *= (self._matrix.c**2 + self._matrix.d**2) ** 0.5
+        length = raw.FPDFText_GetFontInfo(
+            self._raw_textpage, index, self._name, _FONT_NAME_BYTES, ctypes.byref(self._flags)
+        )
+        name = self._name.value.decode("utf-8", "replace") if 0 < length <= _FONT_NAME_BYTES else ""
+        weight = raw.FPDFText_GetFontWeight(self._raw_textpage, index)
+        return Style(
+            size=round(size, 1),
+            is_bold=bool(_BOLD_NAME.search(name)) or (not name and weight >= _BOLD_WEIGHT),
+            is_italic=bool(_ITALIC_NAME.search(name)) or bool(self._flags.value & _ITALIC_FLAG),
+        )

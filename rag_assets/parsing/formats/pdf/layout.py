@@ -1,0 +1,294 @@
+"""From the segments of a page to its lines in reading order: columns, and rows with cells.
+
+The page is cut where a gutter runs between two columns of prose. What crosses the gutter (a title, a wide table)
+separates bands; inside a band the left column is read before the right one. A table whose cells merely stand in
+columns is not cut: its rows stay rows.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+import numpy as np
+
+from rag_assets.parsing.formats.pdf.glyphs import Frame
+from rag_assets.parsing.formats.pdf.text import Layer, Segment
+
+_MAX_CUTS = 3
+"""Four columns, or a column inside a column, is the most that is looked for."""
+_GUTTER_RANGE = (0.2, 0.8)
+_GUTTER_STEPS = 121
+_MIN_PROSE_LINES = 3
+_PROSE_FILL = 0.55
+"""A segment that fills this share of its side of the gutter is a line of prose, not a number in a table."""
+_BAND_GAP_EMS = 0.9
+_MIN_ROW_OVERLAP = 0.5
+_CELL_GAP_EMS = 1.3
+_LARGER_TEXT = 1.4
+_SIDE_GAP_EMS = 2.0
+_MAX_TITLE_LINES = 40
+_MARKER = re.compile(r"[•▪◦●■□○‣⁃·–—*-]|\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivxIVX]{1,5})[.)]?|\[\d{1,3}\]")
+_CURRENCY = re.compile(r"[$€£¥]")
+_NUMBER = re.compile(r"[-−–+(<≈~]?\d[\d.,]*[)%*⁰¹²³⁴-⁹⁻,]*")
+_CLOSING = re.compile(r"[)%]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Left and right edge of the text among which a line stands, in points of its frame."""
+
+    left: float
+    right: float
+
+    @property
+    def width(self) -> float:
+        return max(self.right - self.left, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of prose, or a row of a table when it has several cells. Coordinates in points of its frame."""
+
+    frame: Frame
+    column: Column
+    cells: tuple[str, ...]
+    left: float
+    top: float
+    right: float
+    bottom: float
+    size: float
+    bold: float
+    italic: float
+    cell_lefts: tuple[float, ...] = ()
+    cell_rights: tuple[float, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.cells)
+
+    @property
+    def height(self) -> float:
+        return max(self.bottom - self.top, 0.1)
+
+
+def lines_in_reading_order(layer: Layer) -> list[Line]:
+    """The lines of a layer, in the order a reader takes them."""
+    return [line for region in _regions(list(layer.segments), _MAX_CUTS) for line in _lines_of(region, layer.frame)]
+
+
+def _regions(segments: list[Segment], cuts_left: int) -> Iterator[list[Segment]]:
+    """Single columns of segments, in reading order."""
+    gutter = _gutter(segments) if cuts_left else None
+    bands = _bands(segments, gutter) if gutter is not None else []
+    if gutter is None or not any(_is_prose_in_columns(band.segments, gutter) for band in bands):
+        yield segments
+        return
+    for band in bands:
+        if band.is_in_columns:
+            left = [s for s in band.segments if _centre(s) < gutter]
+            right = [s for s in band.segments if _centre(s) >= gutter]
+            for side in (right, left) if _is_right_to_left(band.segments) else (left, right):
+                yield from _regions(side, cuts_left - 1)
+        else:
+            yield band.segments
+
+
+def _centre(segment: Segment) -> float:
+    return (segment.left + segment.right) / 2
+
+
+def _middle(segment: Segment) -> float:
+    return (segment.top + segment.bottom) / 2
+
+
+def _gutter(segments: Sequence[Segment]) -> float | None:
+    """Where a gutter between two columns of prose runs, as x in points; None where there is none.
+
+    It is the x with most lines of prose on its poorer side, less what crosses it beside them.
+    """
+    if len(segments) < 2 * _MIN_PROSE_LINES:
+        return None
+    lefts, rights = np.array([s.left for s in segments]), np.array([s.right for s in segments])
+    start, width = lefts.min(), max(rights.max() - lefts.min(), 1.0)
+    places = start + width * np.linspace(*_GUTTER_RANGE, _GUTTER_STEPS)
+    x = places[:, None]
+    is_left, is_right = rights[None, :] <= x, lefts[None, :] >= x
+    left_prose = is_left & (rights - lefts >= _PROSE_FILL * (x - start))
+    right_prose = is_right & (rights - lefts >= _PROSE_FILL * (start + width - x))
+    evidence = np.minimum(left_prose.sum(axis=1), right_prose.sum(axis=1))
+    crossing = (~is_left & ~is_right).sum(axis=1)
+    best = evidence.max()
+    if best < _MIN_PROSE_LINES:
+        return None
+    candidates = np.flatnonzero(evidence == best)
+    candidates = candidates[crossing[candidates] == crossing[candidates].min()]
+    return float(places[candidates[len(candidates) // 2]])
+
+
+@dataclass
+class _Band:
+    """A horizontal slice of a page with a gutter."""
+
+    segments: list[Segment]
+    is_in_columns: bool
+
+
+def _bands(segments: Sequence[Segment], gutter: float) -> list[_Band]:
+    """Slices from top to bottom, each read either down the columns beside the gutter or across it.
+
+    What stands beside the gutter is sliced wherever a gap runs through both sides, so that a table between prose is
+    judged by itself; neighbouring slices of one kind are then one band, because such a gap is no end of a column.
+    """
+    bands: list[_Band] = []
+    for piece in _slices(segments, gutter):
+        in_columns = _reads_in_columns(piece, gutter)
+        if in_columns is None:  # nothing in it decides: it goes with what stands above
+            in_columns = bands[-1].is_in_columns if bands else True
+        if bands and bands[-1].is_in_columns == in_columns:
+            bands[-1].segments.extend(piece)
+        else:
+            bands.append(_Band(piece, in_columns))
+    return bands
+
+
+def _slices(segments: Sequence[Segment], gutter: float) -> list[list[Segment]]:
+    slices: list[list[Segment]] = []
+    crossed, floor = True, float("-inf")
+    for segment in sorted(segments, key=_middle):
+        crosses = segment.left < gutter < segment.right
+        is_apart = segment.top - floor > _BAND_GAP_EMS * segment.size
+        if not slices or crosses != crossed or (not crosses and is_apart):
+            slices.append([])
+        slices[-1].append(segment)
+        crossed, floor = crosses, max(floor, segment.bottom)
+    return slices
+
+
+def _reads_in_columns(piece: Sequence[Segment], gutter: float) -> bool | None:
+    """Whether a slice is read down one side of the gutter and then the other; None where nothing decides."""
+    if any(s.left < gutter < s.right for s in piece):
+        return False
+    across = [row for row in _rows(piece) if row[0].right <= gutter <= row[-1].left]
+    n_prose = sum(_is_prose(row, gutter) for row in across)
+    if across and median(len(row) for row in across) >= 3 and n_prose * 2 <= len(across):
+        return False
+    return True if n_prose or len(across) > 2 else None
+
+
+def _is_prose(row: Sequence[Segment], gutter: float) -> bool:
+    """Whether a row that stands on both sides is a line of prose on each, not a row of cells."""
+    left, right = [s for s in row if _centre(s) < gutter], [s for s in row if _centre(s) >= gutter]
+    return all(sum(s.right - s.left for s in side) >= 0.8 * (side[-1].right - side[0].left) for side in (left, right))
+
+
+def _is_prose_in_columns(piece: Sequence[Segment], gutter: float) -> bool:
+    """Whether at least three lines of prose stand together on each side."""
+    start, end = min(s.left for s in piece), max(s.right for s in piece)
+    left = [s for s in piece if s.right <= gutter and s.right - s.left >= _PROSE_FILL * (gutter - start)]
+    right = [s for s in piece if s.left >= gutter and s.right - s.left >= _PROSE_FILL * (end - gutter)]
+    return min(len(left), len(right)) >= _MIN_PROSE_LINES
+
+
+def _rows(segments: Sequence[Segment]) -> list[list[Segment]]:
+    """Segments that stand beside each other, rows from top to bottom, each from left to right."""
+    rows: list[list[Segment]] = []
+    for segment in sorted(segments, key=lambda s: (_middle(s), s.left)):
+        for row in rows[-3:]:
+            if _stand_beside(row, segment):
+                row.append(segment)
+                break
+        else:
+            rows.append([segment])
+    for row in rows:
+        row.sort(key=lambda s: s.left, reverse=_is_right_to_left(row))
+    return rows
+
+
+def _stand_beside(row: Sequence[Segment], segment: Segment) -> bool:
+    tallest = max(row, key=lambda s: s.bottom - s.top)
+    overlap = min(tallest.bottom, segment.bottom) - max(tallest.top, segment.top)
+    if overlap < _MIN_ROW_OVERLAP * min(tallest.bottom - tallest.top, segment.bottom - segment.top):
+        return False
+    # Lines set so tightly that their boxes overlap are still lines: their texts share columns.
+    shared = max(min(s.right, segment.right) - max(s.left, segment.left) for s in row)
+    return shared <= 0.3 * min(segment.right - segment.left, max(s.right - s.left for s in row))
+
+
+def _is_right_to_left(row: Sequence[Segment]) -> bool:
+    text = "".join(s.text for s in row)
+    n_right_to_left = sum("\u0590" <= c <= "\u08ff" or "\ufb1d" <= c <= "\ufefc" for c in text)
+    return n_right_to_left * 2 > sum(c.isalpha() for c in text)
+
+
+def _lines_of(segments: Sequence[Segment], frame: Frame) -> Iterator[Line]:
+    if not segments:
+        return
+    beside = _beside_larger_text(segments)
+    for part in ([s for s in segments if s not in beside], [s for s in segments if s in beside]):
+        if part:
+            column = Column(min(s.left for s in part), max(s.right for s in part))
+            yield from (_line(row, column, frame) for row in _rows(part))
+
+
+def _beside_larger_text(segments: Sequence[Segment]) -> set[Segment]:
+    """What stands to the right of a title in small print (licence, DOI): a column of its own, not cells of a row."""
+    usual = median(s.size for s in segments)
+    large_ones = [s for s in segments if s.size >= _LARGER_TEXT * usual][:_MAX_TITLE_LINES]
+    pairs = [
+        (small, large)
+        for large in large_ones
+        for small in segments
+        if large.size >= _LARGER_TEXT * small.size
+        and small.left - large.right > _SIDE_GAP_EMS * small.size
+        and min(small.bottom, large.bottom) > max(small.top, large.top)
+    ]
+    if not pairs:
+        return set()
+    left, edge = min(small.left for small, _ in pairs), max(large.right for _, large in pairs)
+    top, bottom = min(large.top for _, large in pairs), max(large.bottom for _, large in pairs)
+    if left < edge:
+        return set()
+    return {s for s in segments if s.left >= left - 1 and s.bottom > top and s.top < bottom + 2 * s.size}
+
+
+def _line(row: Sequence[Segment], column: Column, frame: Frame) -> Line:
+    n_chars = sum(len(s.text) for s in row) or 1
+    cells = _cells(row)
+    return Line(
+        frame=frame,
+        column=column,
+        cells=tuple(" ".join(s.text for s in cell) for cell in cells),
+        left=min(s.left for s in row),
+        top=min(s.top for s in row),
+        right=max(s.right for s in row),
+        bottom=max(s.bottom for s in row),
+        size=max(row, key=lambda s: len(s.text)).size,
+        bold=sum(s.bold * len(s.text) for s in row) / n_chars,
+        italic=sum(s.italic * len(s.text) for s in row) / n_chars,
+        cell_lefts=tuple(min(s.left for s in cell) for cell in cells),
+        cell_rights=tuple(max(s.right for s in cell) for cell in cells),
+    )
+
+
+def _cells(row: Sequence[Segment]) -> list[list[Segment]]:
+    cells: list[list[Segment]] = []
+    for segment in row:
+        if cells and _belong_together(cells[-1], segment):
+            cells[-1].append(segment)
+        else:
+            cells.append([segment])
+    if len(cells) == 2 and _MARKER.fullmatch(cells[0][0].text):  # a list item or a numbered heading, not a row
+        return [[*cells[0], *cells[1]]]
+    return cells
+
+
+def _belong_together(cell: Sequence[Segment], segment: Segment) -> bool:
+    if _NUMBER.fullmatch(segment.text) and _NUMBER.fullmatch(cell[-1].text):
+        return False
+    if _CURRENCY.fullmatch(segment.text):  # the sign of an amount starts its cell, however near the last one is
+        return False
+    gap = max(segment.left - max(s.right for s in cell), min(s.left for s in cell) - segment.right)
+    if gap <= _CELL_GAP_EMS * min(segment.size, cell[-1].size):
+        return True
+    return bool(_CURRENCY.fullmatch(cell[-1].text) or _CLOSING.fullmatch(segment.text))

@@ -1,0 +1,100 @@
+"""Zones of a PDF's blocks: what is abstract, body, reference list or appendix."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag_assets.core.domain import Zone
+from rag_assets.core.text.heading_numbers import heading_number
+from rag_assets.core.text.section_names import (
+    is_plain_section_name,
+    names_closing_matter,
+    names_references,
+    zone_named,
+)
+
+_ABSTRACT = re.compile(r"(?:abstract|summary)[.:]?", re.IGNORECASE)
+_ABSTRACT_RUN_IN = re.compile(r"abstract\s*[—–:.-]|abstract\s+(?=[A-Z])|ABSTRACT\b", re.IGNORECASE)
+_STILL_FRONT = re.compile(
+    r"(?:key\s?words?|index terms|ccs concepts|acm reference format|highlights|article info|a r t i c l e.*|"
+    r"a b s t r a c t|abstract|author summary|plain language summary|graphical abstract)\b.*",
+    re.IGNORECASE,
+)
+_CLOSING = (Zone.STATEMENTS, Zone.BACK)
+_FRONT_PAGES = 3
+_MAX_FRONT_CHARS = 6000
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What the zones are decided from: one entry per block."""
+
+    text: str
+    page: int
+    level: int
+    """Level of a heading; 0 for everything else."""
+
+
+def zones_of(entries: Sequence[Outline]) -> list[Zone]:
+    """The zone of each block. A part is only front matter when an abstract or an introduction shows where it ends."""
+    front_end = _front_end(entries)
+    zones: list[Zone] = []
+    tail = Zone.BODY
+    for index, entry in enumerate(entries):
+        if index < front_end:
+            zones.append(Zone.FRONT)
+            continue
+        if entry.level:
+            tail = _zone_after(entry, tail, is_late=index * 3 > len(entries))
+        zones.append(tail)
+    return zones
+
+
+def _front_end(entries: Sequence[Outline]) -> int:
+    """Index of the first block after the front matter; 0 when nothing shows where it ends."""
+    abstract = next((i for i, e in enumerate(entries) if e.page <= _FRONT_PAGES and _is_abstract(e)), None)
+    start = 0 if abstract is None else abstract + 1
+    n_chars = 0
+    for index in range(start, len(entries)):
+        entry = entries[index]
+        if entry.page > _FRONT_PAGES or n_chars > _MAX_FRONT_CHARS:
+            break
+        if entry.level and _ends_front(entry, has_abstract=abstract is not None):
+            return index
+        n_chars += len(entry.text)
+    if abstract is None:
+        return 0
+    is_heading = entries[abstract].level > 0
+    return min(abstract + 1 + is_heading, len(entries))  # the abstract and what stands before it
+
+
+def _is_abstract(entry: Outline) -> bool:
+    if entry.level:
+        return bool(_ABSTRACT.fullmatch(entry.text.strip()))
+    return bool(_ABSTRACT_RUN_IN.match(entry.text))
+
+
+def _ends_front(entry: Outline, *, has_abstract: bool) -> bool:
+    text = entry.text.strip()
+    number = heading_number(text)
+    if (number.title if number else text).lower().startswith("introduction"):
+        return True
+    if not has_abstract or _STILL_FRONT.fullmatch(text):
+        return False
+    return number is not None or is_plain_section_name(text) or entry.level == 1
+
+
+def _zone_after(entry: Outline, zone: Zone, *, is_late: bool) -> Zone:
+    """The zone that a heading opens, in the zone before it."""
+    text = entry.text.strip()
+    if zone_named(text) is Zone.ANNEX:
+        return Zone.ANNEX
+    if names_closing_matter(text):
+        return Zone.STATEMENTS
+    if names_references(text) and is_late:
+        return Zone.BACK
+    if zone in _CLOSING and (number := heading_number(text)):
+        return Zone.ANNEX if number.style == "letter" else Zone.BODY
+    if zone in _CLOSING and is_plain_section_name(text):
+        return Zone.BODY
+    return zone

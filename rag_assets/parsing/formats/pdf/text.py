@@ -1,0 +1,196 @@
+"""The text layer of one PDF page: characters with their places, gathered into segments.
+
+A segment is a run of words on one line without a wide gap: part of a line of prose, or a cell of a table row.
+Coordinates are points in a reading frame: origin at the top left of the page as it is shown (crop box and page
+rotation applied), turned so that the text runs from left to right.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from rag_assets.parsing.formats.pdf.glyphs import SKEWED, Frame, Geometry, Glyph, Style, glyphs_of, turned
+from rag_assets.parsing.formats.pdf.raised import PlacedCharacter, with_superscripts
+
+if TYPE_CHECKING:
+    from pypdfium2 import PdfDocument
+
+MAX_CHARS_PER_PAGE = 60_000
+"""A dense printed page has some 10,000 characters; a file with more than this on one page is hostile or a plot."""
+_WIDE_GAP_EMS = 1.0
+_MIN_OVERLAP = 0.35
+"""Share of its own (or the line's) height by which a character must overlap the line to stand on it: superscripts
+do, the next line does not."""
+_HYPHEN_AT_LINE_END = "\x02"
+"""PDFium's sign for a hyphen at the end of a line, which it takes for a soft one."""
+_LIGATURES = str.maketrans(
+    {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", _HYPHEN_AT_LINE_END: "-"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A run of words on one line without a wide gap. Coordinates in points of its frame."""
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    size: float
+    """Font size of most of its characters, in points."""
+    bold: float
+    """Share of its characters in a bold font."""
+    italic: float
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The segments of a page that run in one direction, in the order of the file."""
+
+    frame: Frame
+    segments: tuple[Segment, ...]
+
+
+@dataclass(frozen=True)
+class PageText:
+    """What stands on a page: one layer per direction, the one with most text first."""
+
+    number: int
+    layers: tuple[Layer, ...] = ()
+    n_chars: int = 0
+    """Characters of the text layer."""
+    n_chars_left_out: int = 0
+    """Characters beyond MAX_CHARS_PER_PAGE, which were not read."""
+    n_garbled: int = 0
+    """Characters whose font does not say what they are."""
+    has_content: bool = False
+    """Something is printed on it: text, images or drawings."""
+    is_readable: bool = True
+    """False where PDFium cannot load the page."""
+
+    def without_text(self) -> "PageText":
+        """The same facts without the segments."""
+        return replace(self, layers=())
+
+
+def read_page(pdf: "PdfDocument", index: int) -> PageText:
+    """The text of page `index` (0-based). A page that PDFium cannot load comes back empty and not readable."""
+    from pypdfium2 import PdfiumError, raw
+
+    try:
+        with closing(pdf[index]) as page, closing(page.get_textpage()) as textpage:
+            n_chars = textpage.count_chars()
+            has_content = raw.FPDFPage_CountObjects(page) > 0
+            geometry = Geometry.of(page, index + 1)
+            glyphs = list(glyphs_of(textpage.raw, min(n_chars, MAX_CHARS_PER_PAGE), geometry))
+    except PdfiumError:
+        return PageText(index + 1, is_readable=False)
+    return PageText(
+        number=index + 1,
+        layers=_layers(glyphs, geometry),
+        n_chars=sum(not glyph.text.isspace() for glyph in glyphs),
+        n_chars_left_out=max(0, n_chars - MAX_CHARS_PER_PAGE),
+        has_content=has_content,
+        n_garbled=sum(_is_garbled(glyph.text) for glyph in glyphs),
+    )
+
+
+def _is_garbled(text: str) -> bool:
+    return text == "�" or "\ue000" <= text <= "\uf8ff"
+
+
+def _layers(glyphs: list[Glyph], geometry: Geometry) -> tuple[Layer, ...]:
+    by_turn = Counter(glyph.turn for glyph in glyphs if not glyph.text.isspace())
+    layers = []
+    for turn, _ in by_turn.most_common():
+        frame = geometry.frame(max(turn, 0))
+        own = [glyph for glyph in glyphs if glyph.turn == turn]
+        segments = _skewed_segments(own) if turn == SKEWED else _segments(own, frame)
+        layers.append(Layer(frame, tuple(segments)))
+    return tuple(layers)
+
+
+@dataclass
+class _OpenSegment:
+    """A segment while characters are added to it."""
+
+    characters: list[str] = field(default_factory=list)
+    styles: Counter[Style] = field(default_factory=Counter)
+    placed: list[PlacedCharacter] = field(default_factory=list)
+    left: float = 0.0
+    top: float = 0.0
+    right: float = 0.0
+    bottom: float = 0.0
+
+    def add(self, text: str, box: tuple[float, float, float, float], style: Style) -> None:
+        if not self.styles:
+            self.left, self.top, self.right, self.bottom = box
+        else:
+            self.left, self.right = min(self.left, box[0]), max(self.right, box[2])
+            self.top, self.bottom = min(self.top, box[1]), max(self.bottom, box[3])
+        self.placed.append(PlacedCharacter(len(self.characters), style.size, box[3]))
+        self.characters.append(text)
+        self.styles[style] += 1
+
+    def add_space(self) -> None:
+        if self.characters and self.characters[-1] != " ":
+            self.characters.append(" ")
+
+    def reaches(self, box: tuple[float, float, float, float], style: Style) -> bool:
+        """Whether a character at `box` goes on with this line without a wide gap."""
+        left, top, right, bottom = box
+        overlap = min(bottom, self.bottom) - max(top, self.top)
+        if overlap < _MIN_OVERLAP * min(bottom - top, self.bottom - self.top):
+            return False
+        em = max(style.size, 1.0)
+        return left - self.right <= _WIDE_GAP_EMS * em and self.left - right <= _WIDE_GAP_EMS * em
+
+    def closed(self) -> Segment:
+        n_chars = self.styles.total()
+        sizes: Counter[float] = Counter()
+        for style, count in self.styles.items():
+            sizes[style.size] += count
+        size = sizes.most_common(1)[0][0]
+        return Segment(
+            text=with_superscripts(self.characters, self.placed, size).strip().translate(_LIGATURES),
+            left=self.left,
+            top=self.top,
+            right=self.right,
+            bottom=self.bottom,
+            size=size,
+            bold=sum(count for style, count in self.styles.items() if style.is_bold) / n_chars,
+            italic=sum(count for style, count in self.styles.items() if style.is_italic) / n_chars,
+        )
+
+
+def _segments(glyphs: list[Glyph], frame: Frame) -> Iterator[Segment]:
+    current = _OpenSegment()
+    back = (-frame.quarter_turns) % 4
+    for glyph in glyphs:
+        if glyph.text.isspace():
+            current.add_space()
+            continue
+        shown = (glyph.left, glyph.top, glyph.right, glyph.bottom)
+        box = turned(shown, back, frame.shown_width, frame.shown_height)
+        ends_line = bool(current.characters) and current.characters[-1] == _HYPHEN_AT_LINE_END
+        if current.styles and (ends_line or not current.reaches(box, glyph.style)):
+            yield current.closed()
+            current = _OpenSegment()
+        current.add(glyph.text, box, glyph.style)
+    if current.styles:
+        yield current.closed()
+
+
+def _skewed_segments(glyphs: list[Glyph]) -> Iterator[Segment]:
+    """Text at an odd angle (a watermark) as one segment: it has no lines to speak of."""
+    current = _OpenSegment()
+    for glyph in glyphs:
+        if glyph.text.isspace():
+            current.add_space()
+        else:
+            current.add(glyph.text, (glyph.left, glyph.top, glyph.right, glyph.bottom), glyph.style)
+    if current.styles:
+        yield current.closed()

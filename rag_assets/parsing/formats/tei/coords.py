@@ -1,0 +1,141 @@
+"""GROBID's coordinates: where on which page an element stands.
+
+`coords="4,72.0,93.9,113.6,9.4;4,..."` holds one area per line or fragment: page (1-based), left, top, width and height
+in PDF points, origin top left. `<facsimile><surface n lrx lry>` gives the size of each page; without it an area still
+proves its page, but there is no box. Source: GROBID's documentation, "Coordinates of structures in the original PDF".
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from lxml import etree
+
+from rag_assets.core.domain import Box
+
+_LINE_OVERLAP = 0.5
+"""Two areas are on one line when they share this part of the lower one's height."""
+_WORD_GAPS = 2.0
+"""Areas of one line that are nearer than so many line heights are joined."""
+
+
+class Area(NamedTuple):
+    """A rectangle on a page, in points."""
+
+    page: int
+    left: float
+    top: float
+    width: float
+    height: float
+
+    @property
+    def right(self) -> float:
+        return self.left + self.width
+
+    @property
+    def bottom(self) -> float:
+        return self.top + self.height
+
+
+@dataclass(frozen=True)
+class PageSize:
+    """The rectangle of a page in points; its top left corner is seldom anything but 0, 0."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    @property
+    def width(self) -> float:
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        return self.bottom - self.top
+
+
+def areas_of(element: etree._Element) -> tuple[Area, ...]:
+    """The areas in an element's `coords` (in headers `coord`); fragments that make no sense are passed over."""
+    coords = element.get("coords") or element.get("coord")
+    if not coords:
+        return ()
+    return tuple(area for fragment in coords.split(";") if (area := _area(fragment)))
+
+
+def page_sizes(root: etree._Element) -> dict[int, PageSize]:
+    """Page -> size, from the facsimile's surfaces; empty when there is none."""
+    sizes = {}
+    for surface in root.iter("{*}surface"):
+        left, top = (_number(surface.get(name)) or 0.0 for name in ("ulx", "uly"))
+        page, right, bottom = (_number(surface.get(name)) for name in ("n", "lrx", "lry"))
+        if page and page >= 1 and right is not None and right > left and bottom is not None and bottom > top:
+            sizes[int(page)] = PageSize(left, top, right, bottom)
+    return sizes
+
+
+def boxes_of(areas: Iterable[Area], sizes: Mapping[int, PageSize]) -> tuple[Box, ...]:
+    """The areas as fractions of their pages, clipped to them; an area of a page of unknown size gives no box."""
+    boxes = []
+    for area in areas:
+        size = sizes.get(area.page)
+        if size is None:
+            continue
+        box = Box(
+            page=area.page,
+            left=_share(area.left - size.left, size.width),
+            top=_share(area.top - size.top, size.height),
+            right=_share(area.right - size.left, size.width),
+            bottom=_share(area.bottom - size.top, size.height),
+        )
+        if box.right > box.left and box.bottom > box.top:
+            boxes.append(box)
+    return tuple(boxes)
+
+
+def whole_lines(areas: Iterable[Area]) -> tuple[Area, ...]:
+    """Fragments of one line joined: GROBID leaves the references out of a paragraph's areas."""
+    lines: list[Area] = []
+    for area in areas:
+        for index in range(len(lines) - 1, max(-1, len(lines) - 4), -1):
+            if _touch(lines[index], area):
+                lines[index] = _union(lines[index], area)
+                break
+        else:
+            lines.append(area)
+    return tuple(lines)
+
+
+def _touch(one: Area, other: Area) -> bool:
+    if one.page != other.page:
+        return False
+    height = min(one.height, other.height)
+    shared = min(one.bottom, other.bottom) - max(one.top, other.top)
+    gap = max(one.left, other.left) - min(one.right, other.right)
+    return shared >= _LINE_OVERLAP * height and gap <= _WORD_GAPS * max(one.height, other.height)
+
+
+def _union(one: Area, other: Area) -> Area:
+    left, top = min(one.left, other.left), min(one.top, other.top)
+    right, bottom = max(one.right, other.right), max(one.bottom, other.bottom)
+    return Area(one.page, left, top, right - left, bottom - top)
+
+
+def _area(fragment: str) -> Area | None:
+    numbers = [number for part in fragment.split(",") if (number := _number(part)) is not None]
+    if len(numbers) != 5 or numbers[0] < 1 or numbers[0] != int(numbers[0]) or min(numbers[3:]) < 0:
+        return None
+    return Area(int(numbers[0]), *numbers[1:])
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _share(length: float, whole: float) -> float:
+    return round(min(1.0, max(0.0, length / whole)), 5)

@@ -1,0 +1,115 @@
+"""How TEI's elements are read: as text that flows on, as blocks of their own, or not at all.
+
+The walk over the tree (`structure`) and the count of the text it must not lose (`document`) share these names.
+"""
+
+import re
+
+from lxml import etree
+
+from rag_assets.core.domain import Zone
+from rag_assets.core.text.section_names import names_references, names_statement
+
+REFERENCES = frozenset({"listBibl", "listbibl", "listBiblio"})
+RUNNING = frozenset({"fw", "page"})
+"""Headers, footers and page numbers that a page carries, not its text."""
+_SILENT = frozenset({"graphic", "binaryObject", "media", "teiHeader", "facsimile", "standOff", "interpGrp", "index"})
+PARAGRAPHS = frozenset(
+    {
+        "p", "ab", "lg", "byline", "trailer", "opener", "closer", "salute", "signed", "dateline", "docTitle",
+        "docAuthor", "docImprint", "docEdition", "docDate", "imprimatur", "epigraph", "argument", "speaker", "stage",
+        "postscript", "titlePart", "label", "bibl", "biblStruct",
+    }
+)  # fmt: skip
+"""Units that are read as a paragraph when they stand beside paragraphs."""
+SEPARATED = frozenset(
+    {
+        "l", "s", "lg", "cell", "row", "item", "p", "ab", "head", "label", "figDesc", "div", "list", "table", "td",
+        "th", "tr", "entry", "note", "formula", "sp", "speaker", "bibl",
+    }
+)  # fmt: skip
+"""Elements whose words are apart from their neighbours', whatever the white space between the tags."""
+BLOCKS = frozenset({"p", "ab", "lg", "head", "list", "table", "sp", "eg", "egXML", "floatingText"})
+"""Units that end the paragraph they stand in."""
+CODE = frozenset({"eg", "egXML", "codeblock", "programlisting"})
+TEXT_UNITS = frozenset({"p", "ab", "s", "head", "formula", "figure", "table", "note", "item", "figDesc", "cell", "row"})
+"""Elements whose coordinates cover the whole of their text."""
+SECTIONS = ("div", "section", "chapter")
+"""How the names of sections begin: TEI has `div`, `div1` and so on."""
+GROUPS = frozenset({"body", "front", "group", "q", "quote", "cit"})
+"""Units that stand apart when they hold paragraphs, and run on when they do not."""
+FLOATS = frozenset({"figure", "note", "table"})
+
+_REFERENCE_TYPES = re.compile(r"refer|bibl|works.?cited", re.IGNORECASE)
+_ANNEX_TYPES = re.compile(r"annex|append|suppl", re.IGNORECASE)
+_STATEMENT_TYPES = re.compile(r"acknowledg|funding|availability|conflict|contribution", re.IGNORECASE)
+
+
+def name_of(element: etree._Element) -> str:
+    """The element's name without namespace; empty for comments, entities and processing instructions."""
+    tag = element.tag
+    return tag.rpartition("}")[2] if isinstance(tag, str) else ""
+
+
+def is_unread(element: etree._Element, name: str) -> bool:
+    """Whether an element's content is not the paper's own text: running headers, the reference list, pictures."""
+    if name in RUNNING or name in REFERENCES or name in _SILENT:
+        return True
+    if name == "note":
+        return (element.get("place") or "").startswith("head")
+    return name == "div" and _REFERENCE_TYPES.search(element.get("type") or "") is not None
+
+
+def reading_of(choice: etree._Element) -> etree._Element | None:
+    """Of the two readings in a `choice`, the regular one: both would be the same text twice."""
+    readings = [child for child in choice if name_of(child)]
+    for wanted in ("reg", "corr", "expan"):
+        for reading in readings:
+            if name_of(reading) == wanted:
+                return reading
+    return readings[0] if readings else None
+
+
+def is_block_note(note: etree._Element) -> bool:
+    """Whether a note is set apart from the text it belongs to."""
+    return not (note.get("place") or "").startswith(("inline", "in-line"))
+
+
+def holds_blocks(element: etree._Element) -> bool:
+    """Whether paragraphs or the like are inside, figures and notes aside."""
+    for child in element:
+        name = name_of(child)
+        if name in BLOCKS or name.startswith(SECTIONS):
+            return True
+        if len(child) and name not in ("figure", "note") and holds_blocks(child):
+            return True
+    return False
+
+
+def heading_of(division: etree._Element) -> str:
+    """Text of a division's first head; empty without one."""
+    head = next((child for child in division if name_of(child) == "head"), None)
+    return "" if head is None else " ".join("".join(str(text) for text in head.itertext()).split())
+
+
+def zone_of(division: etree._Element, current: Zone, heading: str) -> Zone:
+    """The zone of a division of the body or of an annex, by its heading and its `type`.
+
+    GROBID's annexes hold statements on funding, conflicts and the like. A reference list that was taken for text is
+    back matter. GROBID's training files have annexes side by side with the body.
+    """
+    if current in (Zone.BODY, Zone.ANNEX, Zone.STATEMENTS) and names_references(heading):
+        return Zone.BACK
+    if current is Zone.ANNEX and names_statement(heading):
+        return Zone.STATEMENTS
+    kind = division.get("type") or ""
+    if current is Zone.BODY and _ANNEX_TYPES.match(kind):
+        return Zone.ANNEX
+    return Zone.STATEMENTS if current is Zone.BODY and _STATEMENT_TYPES.match(kind) else current
+
+
+def zone_in_back(division: etree._Element, heading: str) -> Zone:
+    """The zone of a direct child of `back`: annexes by type or, without a type, unless the heading says otherwise."""
+    kind = division.get("type")
+    is_annex = kind is None or _ANNEX_TYPES.match(kind) is not None or kind.endswith("notes")
+    return zone_of(division, Zone.ANNEX if is_annex else Zone.STATEMENTS, heading)

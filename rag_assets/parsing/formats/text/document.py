@@ -1,0 +1,199 @@
+"""A plain text file becomes a Document: paragraphs, abstract, references, and the headings that are certain.
+
+Pages are known only from form feeds, which a PDF-to-text program writes. Structure is found conservatively: taking a
+sentence for a heading harms a section title, taking the body for references loses it.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag_assets.core.domain import Block, BlockKind, Document, PageSource, Source, Span, Zone
+from rag_assets.core.errors import DocumentLimit
+from rag_assets.core.settings import ParsingSettings
+from rag_assets.core.text.heading_numbers import heading_depth, number_styles
+from rag_assets.core.text.section_names import (
+    is_plain_section_name,
+    is_section_name,
+    names_references,
+    zone_named,
+)
+from rag_assets.parsing.formats.text.lines import Line, Paragraph, lines_of, paragraphs_of
+from rag_assets.parsing.shared.files.decoding import decoded
+from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.heading_lines import looks_like_heading, numbered_heading_lines
+from rag_assets.parsing.shared.running_text import PlacedLine, running
+from rag_assets.parsing.shared.sections import OpenSections
+
+_MAX_HEADING_CHARS = 90
+_TITLE_PARAGRAPHS = 10
+_TITLE_CHARS = range(8, 300)
+_MIN_LETTER_SHARE = 0.6
+_NO_TITLE = re.compile(
+    r"https?://|www\.|doi\b|(?:\S+ )?pre-?proof$|[\w .]{1,25}:\s*\S+$|arxiv:|©|copyright", re.IGNORECASE
+)
+_ABSTRACT_RUN_IN = re.compile(r"(?:abstract|summary)\s?[:.—–]\s?\S", re.IGNORECASE)
+_FRONT_PARAGRAPHS = 30
+"""An abstract that begins later is not this paper's abstract."""
+_MAX_FRONT_SECTION = 4
+_MAX_BACK_SECTION = 4
+"""Paragraphs of an abstract, or of acknowledgements: after more of them the next heading was not recognised."""
+_YEAR = re.compile(r"\b(?:1[89]|20)\d\d|https?:|\bdoi\b|et al\b")
+_CELL_EDGE = " | "
+"""Between the cells of a table in LaTeX, see `latex_rows`: a row is neither title nor heading."""
+_PROSE_CHARS = 300
+_CHARS_PER_YEAR = 400
+"""An entry of a reference list has a year, a link or an "et al." at least this often; prose does not."""
+
+
+def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
+    """Read a text file of any common encoding, one paragraph a line, hard-wrapped or parted by blank lines.
+
+    Pages are those between form feeds (page source `parser`), null when there are none. Raises UnreadableDocument
+    for binary content and DocumentLimit for more than `limits.max_pages` pages.
+    """
+    source = decoded(file.content)
+    pages = lines_of(source.text)
+    max_pages = settings.limits.max_pages
+    if len(pages) > max_pages:
+        raise DocumentLimit(
+            f"has {len(pages)} pages, more than the {max_pages} of parsing.limits.max_pages. Split the file."
+        )
+    kept, n_running = _without_running_lines(pages, settings.running_header_share)
+    paragraphs = paragraphs_of(kept)
+    title_at = _title_index(paragraphs)
+    placed = _placed(paragraphs, title_at)
+    is_paged = pages[0][0].page is not None
+    return Document(
+        paper_id=file.paper_id,
+        title="" if title_at is None else paragraphs[title_at].text,
+        source=Source.TEXT,
+        file_path=file.path,
+        blocks=tuple(map(_block, placed)),
+        n_pages=len(pages) if is_paged else None,
+        page_source=PageSource.PARSER if is_paged else PageSource.NONE,
+        n_source_chars=sum(place.paragraph.n_source_chars for place in placed if place.zone is not Zone.BACK),
+        n_dropped_running=n_running,
+        notes=source.notes,
+    )
+
+
+def _without_running_lines(pages: Sequence[Sequence[Line]], share: float) -> tuple[list[list[Line]], int]:
+    filled = [[line for line in page if line.text] for page in pages]
+    dropped = {id(line) for line in running(filled, lambda line: PlacedLine(line.text), share)}
+    return [[line for line in page if id(line) not in dropped] for page in pages], len(dropped)
+
+
+def _title_index(paragraphs: Sequence[Paragraph]) -> int | None:
+    for index, paragraph in enumerate(paragraphs[:_TITLE_PARAGRAPHS]):
+        text = paragraph.text
+        n_letters = sum(character.isalpha() for character in text)
+        if (
+            _CELL_EDGE in text
+            or len(text) not in _TITLE_CHARS
+            or n_letters < _MIN_LETTER_SHARE * len(text)
+            or " " not in text
+        ):
+            continue
+        if not _NO_TITLE.match(text) and not is_section_name(text):
+            return index
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Placed:
+    """A paragraph and where in the paper it stands."""
+
+    paragraph: Paragraph
+    kind: BlockKind
+    section_path: tuple[str, ...]
+    zone: Zone
+
+
+def _placed(paragraphs: Sequence[Paragraph], title_at: int | None) -> list[_Placed]:
+    reader = _Reader(paragraphs, title_at)
+    return [reader.place(paragraph, index) for index, paragraph in enumerate(paragraphs)]
+
+
+def _numbered_headings(paragraphs: Sequence[Paragraph]) -> frozenset[int]:
+    """Indices of the paragraphs that are numbered headings; each paragraph stands for a line with a gap after it."""
+    lines = [line for paragraph in paragraphs for line in (_line_of(paragraph), "")]
+    return frozenset(at // 2 for at in numbered_heading_lines(lines))
+
+
+def _line_of(paragraph: Paragraph) -> str:
+    """A paragraph as one line; one of several lines, or a long one, only as the start of prose."""
+    is_short = paragraph.n_lines == 1 and _CELL_EDGE not in paragraph.text and len(paragraph.text) <= _MAX_HEADING_CHARS
+    return paragraph.text if is_short else f"{paragraph.text[:_MAX_HEADING_CHARS]} ..."
+
+
+def _front_end(paragraphs: Sequence[Paragraph], title_at: int | None) -> int:
+    """How many paragraphs stand before the abstract's end, or make up title and what stands above it."""
+    for index, paragraph in enumerate(paragraphs[:_FRONT_PARAGRAPHS]):
+        if _ABSTRACT_RUN_IN.match(paragraph.text):
+            return index + 1
+        if len(paragraph.text) <= _MAX_HEADING_CHARS and zone_named(paragraph.text) is Zone.FRONT:
+            return index
+    return 0 if title_at is None else title_at + 1
+
+
+class _Reader:
+    """Reads the paragraphs from top to bottom and keeps track of the open sections."""
+
+    def __init__(self, paragraphs: Sequence[Paragraph], title_at: int | None) -> None:
+        self._n_front = _front_end(paragraphs, title_at)
+        self._title_at = title_at
+        self._numbered = _numbered_headings(paragraphs)
+        self._styles = number_styles(paragraphs[index].text for index in self._numbered)
+        self._sections = OpenSections()
+        self._before = self._sections.open
+        """Those that were open before the front or back matter: they go on when it turns out to have ended."""
+        self._n_since_heading = 0
+        self._is_in_references = False
+
+    def place(self, paragraph: Paragraph, index: int) -> _Placed:
+        if index != self._title_at and self._is_heading(paragraph, index):
+            self._enter(paragraph.text)
+            return _Placed(paragraph, BlockKind.HEADING, self._sections.path, self._sections.zone)
+        self._n_since_heading += 1
+        self._leave_if_over(paragraph)
+        zone = Zone.FRONT if index < self._n_front else self._sections.zone
+        return _Placed(paragraph, BlockKind.PARAGRAPH, self._sections.path, zone)
+
+    def _is_heading(self, paragraph: Paragraph, index: int) -> bool:
+        text = paragraph.text
+        if paragraph.n_lines != 1 or _CELL_EDGE in text or len(text) > _MAX_HEADING_CHARS:
+            return False
+        if index in self._numbered or is_plain_section_name(text):
+            return index in self._numbered or looks_like_heading(text)
+        return not self._is_in_references and looks_like_heading(text)
+
+    def _enter(self, title: str) -> None:
+        if self._sections.zone in (Zone.BODY, Zone.ANNEX):
+            self._before = self._sections.open
+        self._sections.enter(heading_depth(title, self._styles) or 1, title, zone_named(title))
+        self._n_since_heading = 0
+        self._is_in_references = names_references(title)
+
+    def _leave_if_over(self, paragraph: Paragraph) -> None:
+        """Front and back matter end where the next heading was missed: when it gets too long, or reads like prose."""
+        if self._is_in_references:
+            is_over = _is_prose(paragraph.text)
+        elif self._sections.zone in (Zone.STATEMENTS, Zone.BACK):
+            is_over = self._n_since_heading > _MAX_BACK_SECTION
+        else:
+            is_over = self._sections.zone is Zone.FRONT and self._n_since_heading > _MAX_FRONT_SECTION
+        if is_over:
+            self._sections.open = self._before
+            self._is_in_references = False
+
+
+def _is_prose(text: str) -> bool:
+    return len(text) >= _PROSE_CHARS and len(_YEAR.findall(text)) * _CHARS_PER_YEAR < len(text)
+
+
+def _block(placed: _Placed) -> Block:
+    paragraph = placed.paragraph
+    ends = [offset for offset, _ in paragraph.pages[1:]] + [len(paragraph.text)]
+    spans = tuple(Span(start, end, page, page) for (start, page), end in zip(paragraph.pages, ends, strict=True))
+    return Block(placed.kind, paragraph.text, placed.section_path, placed.zone, spans)

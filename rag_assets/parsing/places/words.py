@@ -1,0 +1,80 @@
+"""The words of a document and of a PDF, folded alike (`text.folding`), each with the place it has in its source.
+
+Hyphens inside words are gone, so a word cut by a line end is the same word on both sides.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from rag_assets.core.settings import ParsingSettings
+from rag_assets.core.text.folding import Folded
+from rag_assets.parsing.formats.pdf.file import opened_pdf
+from rag_assets.parsing.formats.pdf.layout import Line
+from rag_assets.parsing.formats.pdf.pages import read_pages, without_running_text
+
+_WORD = re.compile(r"[^\W\d_]+|\d+")  # letters and digits apart: note marks stick to words in one source only
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a text in order, and where each starts and ends in it."""
+
+    words: tuple[str, ...]
+    starts: tuple[int, ...]
+    ends: tuple[int, ...]
+
+    @classmethod
+    def of(cls, text: str) -> "Words":
+        folded = Folded.of(text)
+        matches = list(_WORD.finditer(folded.text))
+        return cls(
+            words=tuple(match.group() for match in matches),
+            starts=tuple(folded.origins[match.start()] for match in matches),
+            ends=tuple(folded.origins[match.end() - 1] + 1 for match in matches),
+        )
+
+
+@dataclass(frozen=True)
+class PdfWords:
+    """The words of a PDF in reading order, without running headers and footers."""
+
+    words: tuple[str, ...]
+    lines: tuple[Line, ...]
+    """The line each word starts on; its page is `line.frame.page`."""
+    starts_line: tuple[bool, ...]
+    """Whether a word is the first of its line."""
+    n_pages: int
+    n_chars: int
+    """Characters of the whole text layer; 0 for a scan."""
+
+    def page(self, index: int) -> int:
+        return self.lines[index].frame.page
+
+
+def pdf_words(content: bytes, settings: ParsingSettings) -> PdfWords:
+    """Read the words of a PDF. Raises UnreadableDocument when it cannot be opened."""
+    with opened_pdf(content, settings.limits.max_pages) as pdf:
+        pages, page_lines = read_pages(pdf)
+    kept, _ = without_running_text(page_lines, settings.running_header_share)
+    lines = [line for page in kept for layer in (page.upright, *page.asides) for line in layer if line.text]
+    words, at_lines = _words_of(lines)
+    firsts = [index == 0 or at_lines[index] != at_lines[index - 1] for index in range(len(at_lines))]
+    return PdfWords(
+        words=tuple(words),
+        lines=tuple(lines[index] for index in at_lines),
+        starts_line=tuple(firsts),
+        n_pages=len(pages),
+        n_chars=sum(page.n_chars for page in pages),
+    )
+
+
+def _words_of(lines: Sequence[Line]) -> tuple[list[str], list[int]]:
+    """Words, and the index of the line each starts on. Lines are folded together: a hyphen at an end joins them."""
+    offsets, at = [], 0
+    for line in lines:
+        offsets.append(at)
+        at += len(line.text) + 1
+    words = Words.of("\n".join(line.text for line in lines))
+    return list(words.words), [bisect_right(offsets, start) - 1 for start in words.starts]

@@ -1,0 +1,84 @@
+"""Reading untrusted XML.
+
+Nothing outside the file is ever opened: no DTD, entity, XInclude or network access. Nothing inside it is expanded:
+an entity stays a node of the tree, which `entity_text` turns into safe text. Depth and libxml2's own bounds on
+amplification hold.
+"""
+
+import html
+import re
+from dataclasses import dataclass
+from functools import partial
+
+from lxml import etree
+
+from rag_assets.core.errors import DocumentLimit, UnreadableDocument
+from rag_assets.core.settings import ParseLimits
+
+_SAFE_PARSER = partial(etree.XMLParser, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+_LIMIT_MESSAGES = re.compile(
+    r"excessive depth|huge|too long|too big|too large|amplification|entity.*(?:loop|recurs)|maximum", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True)
+class XmlTree:
+    """A parsed XML file."""
+
+    root: etree._Element
+    notes: tuple[str, ...] = ()
+    """What had to be repaired to read it; empty for a well-formed file."""
+
+
+def read_xml(content: bytes, limits: ParseLimits) -> XmlTree:
+    """Parse the bytes of a file, in recovery mode if it is not well-formed.
+
+    Raises DocumentLimit when it passes a limit of depth or expansion, UnreadableDocument when it holds no XML element.
+    Errors are phrases that can follow the name of the file.
+    """
+    if not content.strip():
+        raise UnreadableDocument("is empty, XML was wanted. Write the file again.")
+    try:
+        tree = XmlTree(etree.fromstring(content, _SAFE_PARSER()))
+    except etree.XMLSyntaxError as error:
+        tree = _recovered(content, error)
+    _check_depth(tree.root, limits.max_depth)
+    return tree
+
+
+def entity_text(entity: etree._Entity) -> str:
+    """What an unexpanded entity reads as: the character of an HTML name (`&nbsp;`), else the reference as written."""
+    reference = entity.text or ""
+    return html.unescape(reference)
+
+
+def _recovered(content: bytes, error: etree.XMLSyntaxError) -> XmlTree:
+    """A second attempt that skips over errors, unless the first one ended at a limit."""
+    problem = _first_line(error.msg)
+    if _LIMIT_MESSAGES.search(problem):
+        raise DocumentLimit(
+            f"passed a safety limit of the XML parser ({problem}). Remove the nesting or the entities from the file."
+        ) from error
+    try:
+        root = etree.fromstring(content, _SAFE_PARSER(recover=True))
+    except etree.XMLSyntaxError:
+        root = None
+    if root is None:
+        raise UnreadableDocument(f"holds no readable XML ({problem}). Write the file again, or remove it.") from error
+    return XmlTree(root, (f"The XML is not well-formed ({problem}); it was read in recovery mode.",))
+
+
+def _check_depth(root: etree._Element, max_depth: int) -> None:
+    """Walk the tree level by level, so that a deep one costs no stack."""
+    depth, level = 1, [root]
+    while level := [child for element in level for child in element]:
+        depth += 1
+        if depth > max_depth:
+            raise DocumentLimit(
+                f"nests elements deeper than parsing.limits.max_depth = {max_depth}. Flatten it or raise the limit."
+            )
+
+
+def _first_line(message: str | None) -> str:
+    lines = (message or "").strip().splitlines()
+    return lines[0][:200] if lines else "no reason given"

@@ -1,0 +1,126 @@
+"""Answers to the questions of a file: made, checked, published beside what they were made from, and audited.
+
+Whether the file is the configured one, whose answers are the asset `qa`, or another one is not known here.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from rag_assets.answering.drafts import kept_drafts
+from rag_assets.answering.promises import ANSWER_PROMISES, AnswersCandidate
+from rag_assets.answering.records import (
+    AuditedRun,
+    append_audit,
+    audit_row,
+    keep_raw_replies,
+    left_row,
+    read_results,
+    write_results,
+)
+from rag_assets.answering.update import (
+    UPDATE_PROMISES,
+    AnswerUpdate,
+    answered,
+    inputs_fingerprint,
+    is_current,
+    kept,
+    meta_of,
+)
+from rag_assets.core.domain import Chunk, QAResult
+from rag_assets.core.errors import MissingInput
+from rag_assets.core.incremental import read_json, staging
+from rag_assets.core.kept import kept_file
+from rag_assets.core.promises import CheckedPromise, Promise, check_all, nothing_withholds
+from rag_assets.core.settings import Paths, Settings
+from rag_assets.core.table_files import read_columns, required_table
+from rag_assets.core.tables import chunks_from, rows_of
+from rag_assets.engine import Engine
+from rag_assets.questions import Question
+from rag_assets.questions.sets import QuestionSet
+
+QA_PROMISES: list[Promise[Any]] = [*ANSWER_PROMISES, *UPDATE_PROMISES]
+
+
+@dataclass(frozen=True)
+class AnsweredFile:
+    """The answers to a question file as they should be published."""
+
+    asked: QuestionSet
+    update: AnswerUpdate
+    checked: list[CheckedPromise]
+    inputs: str
+    """Fingerprint of what the answers follow from."""
+
+    def publish(self, settings: Settings) -> None:
+        """Publish the answers, and delete kept replies that no chunk of today belongs to."""
+        asked, update, paths = self.asked, self.update, settings.paths
+        if not update.traces and update.plan.is_noop and asked.meta.exists():
+            return
+        with staging() as staged:
+            answers = staged.path(asked.answers)
+            write_results(update.results, answers)
+            staged.put(asked.meta, meta_of(answers, self.inputs, update, question_file=asked.label))
+            staged.publish()
+        chunk_ids = set(read_columns(paths.chunks, ["chunk_id"])["chunk_id"].to_pylist())
+        drafts = kept_drafts(kept_file(settings))
+        stale = [key for key, draft in drafts.items() if not draft.chunk_ids <= chunk_ids]
+        drafts.drop(key for key in stale if key not in update.replies)
+
+
+def answer_file(
+    engine: Engine,
+    settings: Settings,
+    asked: QuestionSet,
+    questions: list[Question],
+    *,
+    run_id: str,
+    report: Callable[[int, int], None],
+) -> AnsweredFile:
+    """The answers to `questions`, those of `asked`, checked and in the audit, but not published.
+
+    Raises MissingInput when there is no index.
+    """
+    paths = settings.paths
+    meta = read_json(paths.index_meta)
+    if meta is None:
+        raise MissingInput.table(paths.index_meta, asset="index_meta")
+    inputs = inputs_fingerprint(questions, meta["version"], engine.answers_version())
+    published = read_results(asked.answers)
+    if is_current(asked.answers, asked.meta, inputs):
+        update = kept(published)
+    else:
+        update = answered(
+            questions,
+            published,
+            engine.trace,
+            still_holds=lambda row: not engine.broken_promises(row),
+            n_at_once=engine.n_at_once,
+            report=report,
+        )
+    candidate = AnswersCandidate(update.results, cited_chunks(update.results, paths), settings.answering.min_sources)
+    checked = [*check_all(ANSWER_PROMISES, candidate), *check_all(UPDATE_PROMISES, update)]
+    audit(update, checked, paths, AuditedRun(_now(), run_id, meta["version"], asked.label))
+    return AnsweredFile(asked, update, checked, inputs)
+
+
+def cited_chunks(results: Iterable[QAResult], paths: Paths) -> dict[str, Chunk]:
+    """The published chunks that the answers quote, by id."""
+    cited = set[str]().union(*(result.quoted_chunk_ids for result in results))
+    if not cited:
+        return {}
+    table = required_table(paths.chunks)
+    return {chunk.chunk_id: chunk for chunk in chunks_from(rows_of(table, "chunk_id", cited))}
+
+
+def audit(update: AnswerUpdate, checked: Iterable[CheckedPromise], paths: Paths, run: AuditedRun) -> None:
+    """Append the answers of an update to the audit, and keep replies that could not be understood."""
+    verdict = "published" if nothing_withholds(checked) else "withheld"
+    rows = [audit_row(trace, run, verdict=verdict) for trace in update.news]
+    append_audit(paths.qa_audit, [*rows, *(left_row(left, run) for left in update.left)])
+    keep_raw_replies(paths.raw_replies, update)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

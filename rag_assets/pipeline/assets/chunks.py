@@ -1,0 +1,120 @@
+"""Asset `chunks`: every changed paper cut into the chunks that answers cite."""
+
+import json
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+
+from rag_assets.core.promises import check_all
+from rag_assets.core.settings import Settings
+from rag_assets.core.table_files import published_or_empty, read_provenance, required_table
+from rag_assets.core.tables import CHUNKS, rows_without
+from rag_assets.core.text.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
+from rag_assets.corpus.chunking.chunker import CHUNKER_VERSION
+from rag_assets.corpus.chunking.promises import CHUNK_PROMISES, ChunksCandidate
+from rag_assets.corpus.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
+from rag_assets.corpus.chunking.stats import chunk_stats, paper_stats
+from rag_assets.corpus.chunking.text_accounts import text_accounts
+from rag_assets.corpus.chunking.updates import update_chunks
+from rag_assets.parsing.promises import text_lost
+from rag_assets.pipeline.assets import corpus
+from rag_assets.pipeline.assets.checks import specs
+from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate
+from rag_assets.pipeline.assets.reporting import histogram, markdown_table, short_id
+
+N_PAPERS_SHOWN = 50
+
+
+@dg.asset(
+    group_name="chunks",
+    deps=[corpus.blocks],
+    metadata={"also_reads": "parsed_index"},
+    check_specs=specs("chunks", CHUNK_PROMISES),
+    output_required=False,
+    code_version=str(CHUNKER_VERSION),
+    kinds={"parquet"},
+)
+def chunks(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """What is read and cited; `data/cache/chunks.parquet`, `chunk_stats.json`.
+
+    A section of more than `chunking.max_tokens` is cut at the end of a sentence, row or item, into chunks near
+    `target_tokens` that overlap by up to `overlap_tokens`. A shorter section is one chunk of its own size, often far
+    below the target; one of less than `min_tokens` or `min_chars` is merged with its neighbours. Tables and figures
+    share chunks with the text around them. The table of papers and the histogram show which sizes come of it.
+    """
+    paths = settings.paths
+    index = required_table(paths.parsed_index)
+    blocks = required_table(paths.blocks)
+    published = published_or_empty(paths.chunks, CHUNKS)
+    tokenizer = resolve_tokenizer(
+        settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")
+    )
+
+    updated, plan, quarantined = update_chunks(
+        published.table,
+        blocks,
+        settings.chunking,
+        token_counter(tokenizer.name),
+        quarantined=QuarantinedPaper.all_from(published.provenance),
+    )
+    provenance = {
+        "settings": settings.chunking.fingerprint(),
+        "tokenizer": tokenizer.name,
+        QUARANTINED_KEY: [paper.as_row() for paper in quarantined],
+    }
+    update = TableUpdate(paths.chunks, updated, plan, published, provenance)
+    used = rows_without(index, "paper_id", [paper.paper_id for paper in quarantined])
+    accounts = text_accounts(updated, blocks, used)
+    stats = chunk_stats(updated, index, tokenizer)
+    candidate = ChunksCandidate(updated, blocks, settings.chunking, quarantined, accounts, text_lost(blocks, used))
+    yield from update.audited(
+        check_all(CHUNK_PROMISES, candidate),
+        {"chunking": settings.chunking},
+        facts=_facts(stats, tokenizer)
+        | {"n_quarantined": len(quarantined), "stats_file": dg.MetadataValue.path(paths.chunk_stats.absolute())},
+        previews=_previews(updated)
+        | {"text": markdown_table(accounts, n_shown=N_PAPERS_SHOWN), "stats": _stats_table(stats)},
+        beside={paths.chunk_stats: json.dumps(stats, indent=2, ensure_ascii=False).encode() + b"\n"},
+    )
+
+
+def _facts(stats: dict[str, Any], tokenizer: ResolvedTokenizer) -> dict[str, Any]:
+    tokens = stats["n_tokens"] or {}
+    return {
+        "n_papers": stats["n_papers"],
+        **{f"n_tokens_{name}": value for name, value in tokens.items()},
+        "share_missing_pages": stats["share_missing_pages"],
+        "share_fallback_used": stats["share_fallback_used"],
+        "tokenizer": f"{tokenizer.name} ({tokenizer.reason})",
+    }
+
+
+def _stats_table(stats: dict[str, Any]) -> str:
+    """What chunk_stats.json says of the whole corpus."""
+    rows = [{"chunk_stats.json": name, "value": value} for name, value in stats.items() if not name.startswith("by_")]
+    return markdown_table(rows, n_shown=len(rows))
+
+
+def _previews(updated: pa.Table) -> dict[str, str]:
+    first = updated.select(["chunk_id", "n_tokens", "page_start", "page_end", "section_path", "text"]).slice(0, 5)
+    return {
+        "papers": markdown_table(_papers(updated), n_shown=N_PAPERS_SHOWN),
+        "token_histogram": histogram(updated["n_tokens"].to_pylist(), unit="tokens"),
+        "preview": markdown_table(first.to_pylist(), n_shown=5),
+    }
+
+
+def _papers(updated: pa.Table) -> list[dict[str, Any]]:
+    return [
+        {
+            "paper": short_id(row["paper_id"]),
+            "source": row["source"],
+            "chunks": row["n_chunks"],
+            "min tokens": row["n_tokens_min"],
+            "median": row["n_tokens_median"],
+            "max": row["n_tokens_max"],
+            "with page": f"{row['share_with_page']:.0%}",
+        }
+        for row in paper_stats(updated)
+    ]

@@ -1,0 +1,96 @@
+"""Assets from files to blocks: `parsed_index` (which papers, how they were read) and `blocks` (what they say)."""
+
+import logging
+from collections import Counter
+from typing import Any
+
+import dagster as dg
+import pyarrow as pa
+
+from rag_assets.core.promises import check_all, nothing_withholds
+from rag_assets.core.settings import Settings
+from rag_assets.core.table_files import published_or_empty, required_table
+from rag_assets.core.tables import BLOCKS, PARSED_INDEX
+from rag_assets.parsing import corpus
+from rag_assets.parsing.attempts import ParseJob
+from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
+from rag_assets.parsing.promises import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate
+from rag_assets.parsing.registry import PARSER_VERSION
+from rag_assets.parsing.store import DocumentStore
+from rag_assets.pipeline.assets.checks import specs
+from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate
+from rag_assets.pipeline.assets.reporting import markdown_table, progress, short_id
+from rag_assets.pipeline.assets.sources import PAPERS
+
+logger = logging.getLogger(__name__)
+N_PAPERS_SHOWN = 50
+
+
+@dg.asset(
+    group_name="corpus",
+    deps=[PAPERS],
+    check_specs=specs("parsed_index", PARSED_INDEX_PROMISES),
+    output_required=False,
+    code_version=str(PARSER_VERSION),
+    kinds={"parquet"},
+)
+def parsed_index(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """Every paper in the papers folder, parsed or quarantined with its reason; `data/cache/parsed_index.parquet`."""
+    paths, parsing = settings.paths, settings.parsing
+    store = DocumentStore(paths.kept)
+    if listing := list_to_adopt(paths.parsed_index, paths.papers, settings.paper_list_file):
+        adopt_list(listing, paths.papers)
+    papers = find_papers(paths.papers, settings.paper_list_file, parsing.limits)
+    published = published_or_empty(paths.parsed_index, PARSED_INDEX)
+    if published.provenance is None:
+        demand_papers(papers, paths.papers)
+
+    job = ParseJob(parsing, store, settings.execution.n_workers)
+    updated, plan = corpus.update_parsed_index(papers, published.table, job, progress("parsed_index", "papers"))
+    update = TableUpdate(paths.parsed_index, updated, plan, published, {"parser": PARSER_VERSION})
+    checked = check_all(PARSED_INDEX_PROMISES, updated)
+    yield from update.audited(
+        checked, {"parsing": parsing}, facts=_index_facts(updated), previews={"papers": _papers(updated)}
+    )
+    if nothing_withholds(checked):
+        store.prune(updated["fingerprint"].to_pylist())
+
+
+@dg.asset(
+    group_name="corpus",
+    deps=[parsed_index],
+    check_specs=specs("blocks", BLOCK_PROMISES),
+    output_required=False,
+    code_version=str(PARSER_VERSION),
+    kinds={"parquet"},
+)
+def blocks(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """Paragraphs, tables, figures, lists of every paper in reading order, with pages; `data/cache/blocks.parquet`."""
+    paths = settings.paths
+    index = required_table(paths.parsed_index)
+    published = published_or_empty(paths.blocks, BLOCKS)
+
+    updated, plan = corpus.block_table(index, published.table, DocumentStore(paths.kept))
+    update = TableUpdate(paths.blocks, updated, plan, published, {"parser": PARSER_VERSION})
+    kinds = Counter(updated["kind"].to_pylist())
+    yield from update.audited(
+        check_all(BLOCK_PROMISES, BlocksCandidate(updated, index)),
+        {"parsing": settings.parsing},
+        facts={f"n_{kind}": count for kind, count in sorted(kinds.items())},
+    )
+
+
+def _index_facts(index: pa.Table) -> dict[str, Any]:
+    statuses = Counter(index["status"].to_pylist())
+    return {
+        "n_parsed": statuses["parsed"],
+        "n_quarantined": statuses["quarantined"],
+        "n_fallback_used": sum(bool(value) for value in index["used_fallback"].to_pylist()),
+        **{f"n_pages_from_{source}": n for source, n in Counter(index["page_source"].to_pylist()).items() if source},
+    }
+
+
+def _papers(index: pa.Table) -> str:
+    columns = ["paper_id", "title", "source", "page_source", "n_pages", "n_blocks", "status", "error"]
+    rows = [row | {"paper_id": short_id(row["paper_id"])} for row in index.select(columns).to_pylist()]
+    return markdown_table(rows, n_shown=N_PAPERS_SHOWN)

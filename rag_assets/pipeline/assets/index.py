@@ -1,0 +1,257 @@
+"""Assets from vectors to indexes: `embeddings`, `chroma_index`, `bm25_index`, `index_meta`."""
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import dagster as dg
+
+from rag_assets.core.incremental import data_version, fingerprint, read_json, staging
+from rag_assets.core.promises import check_all
+from rag_assets.core.settings import Paths, Settings
+from rag_assets.core.table_files import read_columns, read_provenance
+from rag_assets.core.tables import fingerprints_by
+from rag_assets.hosted.connections import Connections
+from rag_assets.pipeline.assets.checks import specs
+from rag_assets.pipeline.assets.passages import passages
+from rag_assets.pipeline.assets.profiles import profiles
+from rag_assets.pipeline.assets.publishing import Outcome, materialized, write_audit_publish
+from rag_assets.pipeline.assets.reporting import progress, usage_facts
+from rag_assets.search.embedding.earlier_models import note_papers, prune_earlier_models
+from rag_assets.search.embedding.hosted_models import REQUEST_VERSION
+from rag_assets.search.embedding.local_model import BUILDER_VERSION
+from rag_assets.search.embedding.missing_tokens import store_missing_tokens, stores_tokens
+from rag_assets.search.embedding.missing_vectors import embed_missing
+from rag_assets.search.embedding.promises import EMBEDDING_PROMISES, without_unit_vector
+from rag_assets.search.embedding.providers import embedder_facts, open_embedder
+from rag_assets.search.embedding.sparse_vectors import SparseVectors, open_sparse_vectors, publish_sparse_vectors
+from rag_assets.search.embedding.token_store import TokenStore
+from rag_assets.search.embedding.token_vectors import open_token_encoder
+from rag_assets.search.embedding.vector_cache import PublishedVectors, VectorCache
+from rag_assets.search.indexing.builder import stage_index
+from rag_assets.search.indexing.promises import INDEX_PROMISES, META_PROMISES
+from rag_assets.search.indexing.protocols import IndexManifest, IndexRow, SparseSource, Vectors
+from rag_assets.search.indexing.rows import COLUMNS, index_rows
+from rag_assets.search.indexing.stores import Index, vector_index, word_index
+
+
+@dg.asset(
+    group_name="index",
+    deps=[passages],
+    check_specs=specs("embeddings", EMBEDDING_PROMISES),
+    output_required=False,
+    code_version=f"model builder {BUILDER_VERSION}, requests {REQUEST_VERSION}",
+    kinds={"onnx"},
+)
+def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Connections]) -> Outcome:
+    """One vector per passage, kept by content; a finished batch is never repeated; `data/cache/embeddings/`.
+
+    The tokens of Google's models are estimated: its API reports none for embeddings.
+    """
+    paths = settings.paths
+    items = _rows(paths)
+    cache = VectorCache(paths.embeddings, embedder_facts(settings.embedding, paths.models))
+    keys = {item.passage_id: cache.key_of(item.embedded_text) for item in items}
+    texts = {keys[item.passage_id]: item.embedded_text for item in items}
+    note_papers(cache.folder, _by_paper(items, keys))
+    passages = _by_paper(items, {item.passage_id: item.text for item in items})
+    spent_before = models.budget.spent
+    embedder = open_embedder(
+        settings.embedding, paths.models, n_threads=settings.execution.n_workers, connections=models
+    )
+    report_progress = progress("embeddings", "passages")
+    encoder = open_token_encoder(settings.embedding, paths.models, settings.execution.n_workers)
+    tokens = TokenStore(paths.token_vectors, encoder.identity)
+    with_tokens = passages if stores_tokens(settings.embedding, settings.retrieval) else {}
+    n_with_tokens = store_missing_tokens(
+        tokens,
+        encoder,
+        cache,
+        with_tokens,
+        batch_size=settings.execution.embedding_batch,
+        report=progress("embeddings", "papers with token vectors"),
+    )
+    run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch, report=report_progress)
+    spent = models.budget.since(spent_before)
+    sparse = open_sparse_vectors(settings)
+    n_sparse = (
+        sparse.embed(passages, batch_size=settings.execution.embedding_batch, report=report_progress) if sparse else 0
+    )
+
+    def publish() -> PublishedVectors:
+        publish_sparse_vectors(sparse, passages, settings)
+        published = cache.publish(texts)
+        prune_earlier_models(cache.folder, passages)
+        tokens.prune(with_tokens)
+        return published
+
+    def report(published: PublishedVectors) -> dg.MaterializeResult[Any]:
+        return materialized(
+            version=data_version(dict.fromkeys(texts, _identity(cache, sparse))),
+            counts={
+                "n_added": published.n_added,
+                "n_changed": 0,
+                "n_removed": published.n_removed,
+                "n_unchanged": published.n_unchanged,
+            },
+            n_rows=len(texts),
+            path=cache.folder,
+            settings={"embedding": settings.embedding},
+            facts={
+                "model": cache.facts.identity,
+                "dimension": cache.facts.dimension,
+                "n_embedded": n_with_tokens + run.n_embedded,
+                "n_sparse_vectors_made": n_sparse,
+                "vectors_per_s": run.vectors_per_s,
+                "seconds": run.seconds,
+            }
+            | usage_facts(spent),
+        )
+
+    yield from write_audit_publish(
+        check_all(EMBEDDING_PROMISES, without_unit_vector(cache, keys)), publish=publish, report=report
+    )
+
+
+def _identity(cache: VectorCache, sparse: SparseVectors | None) -> str:
+    """Of the model, or of both."""
+    return f"{cache.facts.identity} {sparse.identity}" if sparse else cache.facts.identity
+
+
+def _sparse_source(settings: Settings) -> SparseSource | None:
+    sparse = open_sparse_vectors(settings)
+    if sparse is None:
+        return None
+    return SparseSource(sparse.identity, lambda rows: sparse.of([row.text for row in rows]))
+
+
+def _rows(paths: Paths) -> list[IndexRow]:
+    """Of every published passage."""
+    return index_rows(read_columns(paths.passages, COLUMNS))
+
+
+def _by_paper(rows: Sequence[IndexRow], of_passage: Mapping[str, str]) -> dict[str, list[str]]:
+    """What `of_passage` says of each passage, by paper."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for row in rows:
+        found[row.paper_id].append(of_passage[row.passage_id])
+    return found
+
+
+@dg.asset(
+    group_name="index",
+    deps=[embeddings],
+    metadata={"also_reads": "passages"},
+    check_specs=specs("chroma_index", INDEX_PROMISES),
+    output_required=False,
+    kinds={"chroma", "qdrant"},
+)
+def chroma_index(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """The vectors, cosine space, updated by difference: in Chroma (`data/index/chroma/`), the default store, or in the
+    Qdrant that `indexing.qdrant` names.
+    """
+    paths = settings.paths
+    facts = embedder_facts(settings.embedding, paths.models)
+
+    def vectors_of(rows: Sequence[IndexRow]) -> Vectors:
+        cache = VectorCache(paths.embeddings, facts)
+        return cache.load([cache.key_of(row.embedded_text) for row in rows])
+
+    index = vector_index(settings, facts.identity, vectors_of, _sparse_source(settings))
+    yield from _indexed("chroma_index", index, settings)
+
+
+@dg.asset(
+    group_name="index",
+    deps=[passages],
+    check_specs=specs("bm25_index", INDEX_PROMISES),
+    output_required=False,
+    kinds={"tantivy"},
+)
+def bm25_index(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """The words in tantivy, stemmed, with their inner hyphens; `data/index/bm25/`."""
+    yield from _indexed("bm25_index", word_index(settings), settings)
+
+
+def _indexed(asset: str, target: Index[Any], settings: Settings) -> Outcome:
+    """Stage a version of the index beside the published one, audit it, publish it."""
+    staged = stage_index(target, _rows(settings.paths), report=progress(asset, "passages"))
+    yield from write_audit_publish(
+        check_all(INDEX_PROMISES, staged),
+        publish=staged.publish,
+        report=lambda _: materialized(
+            version=staged.manifest.version,
+            counts=staged.plan.counts(),
+            n_rows=staged.manifest.n_passages,
+            path=target.folder,
+            settings={"indexing": settings.indexing},
+            facts={"store": target.identity.kind, "place": str(target)},
+        ),
+    )
+
+
+@dg.asset(
+    group_name="index",
+    deps=[profiles, chroma_index, bm25_index],
+    metadata={"also_reads": "chunks, passages"},
+    check_specs=specs("index_meta", META_PROMISES),
+    output_required=False,
+    kinds={"json"},
+)
+def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
+    """What the two indexes hold and were made with, in one place; `data/cache/index_meta.json`."""
+    paths = settings.paths
+    meta = _index_facts(settings)
+    content = {key: value for key, value in meta.items() if key != "problems"}
+    is_same = read_json(paths.index_meta) == content
+    with staging() as staged:
+        staged.put(paths.index_meta, json.dumps(content, indent=2).encode() + b"\n")
+        yield from write_audit_publish(
+            check_all(META_PROMISES, meta),
+            publish=staged.publish,
+            report=lambda _: materialized(
+                version=content["version"],
+                counts={"n_added": 0, "n_changed": int(not is_same), "n_removed": 0, "n_unchanged": int(is_same)},
+                n_rows=1,
+                path=paths.index_meta,
+                facts={"n_passages": content["n_passages"], "model": content["embedding_model"]},
+            ),
+        )
+
+
+def _index_facts(settings: Settings) -> dict[str, Any]:
+    """index_meta.json, with what does not fit under "problems"."""
+    paths = settings.paths
+    facts = embedder_facts(settings.embedding, paths.models)
+    table = read_columns(paths.passages, ["passage_id", "paper_id", "row_hash"])
+    fingerprints = dict(zip(table["passage_id"].to_pylist(), table["row_hash"].to_pylist(), strict=True))
+    vectors = vector_index(settings, facts.identity, sparse=_sparse_source(settings))
+    words = word_index(settings)
+    problems = []
+    for asset, found, identity in (
+        ("chroma_index", vectors.manifest(), vectors.identity),
+        ("bm25_index", words.manifest(), words.identity),
+    ):
+        wanted = IndexManifest.of(identity, fingerprints)
+        if found != wanted:
+            problems.append({"index": asset, "found": str(found), "wanted": str(wanted)})
+    version = data_version(fingerprints)
+    profiles = data_version(fingerprints_by(read_columns(paths.profiles, ["paper_id", "fingerprint"]), "paper_id"))
+    return {
+        "version": fingerprint(
+            version, profiles, facts.identity, settings.indexing.fingerprint(), asdict(words.identity)
+        ),
+        "passages": version,
+        "profiles": profiles,
+        "n_passages": len(table),
+        "n_papers": len(table["paper_id"].unique()),
+        "embedding_model": facts.identity,
+        "dimension": facts.dimension,
+        "max_tokens": facts.max_tokens,
+        "tokenizer": read_provenance(paths.chunks).get("tokenizer"),
+        vectors.identity.kind: asdict(vectors.identity),
+        "bm25": asdict(words.identity),
+        "problems": problems,
+    }

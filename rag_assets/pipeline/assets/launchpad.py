@@ -1,0 +1,104 @@
+"""The settings as typed configuration of the Dagster launchpad, generated from the settings classes.
+
+The launchpad knows names, types, the values of an enumeration and what is set now, so a typo is refused before the run
+starts and "Scaffold all default config" writes every setting with its value. Bounds, and what two fields say together,
+are checked by the settings when the run starts.
+"""
+
+import types
+from collections.abc import Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+import dagster as dg
+from pydantic import BaseModel
+
+from rag_assets.core.settings import RENAMED, Settings
+
+_SCALARS = {bool: dg.Bool, int: dg.Int, float: dg.Float, str: dg.String, Path: dg.String}
+_NOT_OF_RUNS = {"data_dir", "server"}
+"""The history that the UI shows belongs to one folder, and the HTTP server is no part of a run."""
+
+
+def launchpad_schema(now: Settings) -> dict[str, dg.Field]:
+    """One field per setting of a run; its default is the value in `now`."""
+    fields = _fields(now)
+    return {name: field for name, field in fields.items() if name not in _NOT_OF_RUNS}
+
+
+def launchpad_values(given: Mapping[str, Any], loaded: Settings) -> dict[str, Any]:
+    """What was `given` (texts of the command line, say) as values of the launchpad's types, taken from `loaded`."""
+    of_runs = {name: value for name, value in given.items() if name not in _NOT_OF_RUNS}
+    return _typed(of_runs, loaded.model_dump(mode="json"))
+
+
+def changed(given: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """What the launchpad was `given` other than `now`, its defaults.
+
+    Dagster hands on the default of each field that is left alone. It was read when the definitions were loaded, and
+    must not win over a file or an environment that have changed since.
+    """
+    result = {}
+    for name, value in given.items():
+        old = now.get(name)
+        if isinstance(value, Mapping) and isinstance(old, Mapping):
+            if inner := changed(value, old):
+                result[name] = inner
+        elif value != old:
+            result[name] = value
+    return result
+
+
+def _typed(given: Mapping[str, Any], loaded: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: _typed(value, loaded[name]) if isinstance(value, Mapping) else loaded[name]
+        for name, value in given.items()
+    }
+
+
+def _fields(group: BaseModel, above: str = "") -> dict[str, dg.Field]:
+    fields, values = {}, group.model_dump(mode="json")
+    for name, info in type(group).model_fields.items():
+        inner, path = getattr(group, name), f"{above}{name}"
+        if isinstance(inner, BaseModel):
+            description = info.description or type(inner).__doc__
+            fields[name] = dg.Field(_fields(inner, f"{path}."), description=description)
+        else:
+            config_type = _config_type(info.annotation, path)
+            fields[name] = dg.Field(config_type, default_value=values[name], description=info.description)
+    return fields | _former_names(above)
+
+
+def _config_type(annotation: Any, path: str) -> Any:
+    """Dagster's type for the annotation of a setting; `path` names the type of an enumeration."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin in (Union, types.UnionType):
+        (inner,) = (argument for argument in arguments if argument is not types.NoneType)
+        return dg.Noneable(_config_type(inner, path))
+    if origin is Annotated:
+        return _config_type(arguments[0], path)
+    if origin is tuple:
+        return [_config_type(arguments[0], path)]
+    if origin is Literal:
+        return _enum(path, arguments)
+    if issubclass(annotation, Enum):
+        return _enum(path, [member.value for member in annotation])
+    return _SCALARS[annotation]
+
+
+def _enum(path: str, values: Any) -> dg.Enum:
+    return dg.Enum(path.replace(".", "_"), [dg.EnumValue(value) for value in values])
+
+
+def _former_names(above: str) -> dict[str, dg.Field]:
+    """A name of an earlier version takes no value, and its type says what it is called now."""
+    return {
+        old.removeprefix(above): dg.Field(
+            _enum(f"is_called_{new}_now", []),
+            is_required=False,
+            description=f"Is called {new} now.",
+        )
+        for old, new in RENAMED.items()
+        if old.rpartition(".")[0] == above.rstrip(".")
+    }

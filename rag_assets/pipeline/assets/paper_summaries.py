@@ -1,0 +1,107 @@
+"""Asset `paper_summaries`: what each paper asked, did and found, and what limits it, by a model; empty without one."""
+
+from collections.abc import Callable
+from functools import cache
+
+import dagster as dg
+import pyarrow as pa
+
+from rag_assets.answering.paper_summaries.promises import PAPER_SUMMARY_PROMISES, PaperSummariesCandidate
+from rag_assets.answering.paper_summaries.summarizers import (
+    NO_MODEL,
+    PAPER_SUMMARIES_VERSION,
+    model_name,
+    open_summarizer,
+)
+from rag_assets.answering.paper_summaries.update import (
+    PaperSummaryUpdate,
+    update_paper_summaries,
+    without_paper_summaries,
+)
+from rag_assets.core.domain import Chunk
+from rag_assets.core.promises import check_all
+from rag_assets.core.settings import Settings
+from rag_assets.core.table_files import Published, published_or_empty, read_columns, required_table
+from rag_assets.core.tables import PAPER_SUMMARIES, chunks_from, rows_of
+from rag_assets.hosted.connections import Connections
+from rag_assets.pipeline.assets.checks import specs
+from rag_assets.pipeline.assets.chunks import chunks
+from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate
+from rag_assets.pipeline.assets.reporting import markdown_table, progress, usage_facts
+
+_N_SHOWN = 8
+
+
+@dg.asset(
+    group_name="answers",
+    deps=[chunks],
+    check_specs=specs("paper_summaries", PAPER_SUMMARY_PROMISES),
+    output_required=False,
+    code_version=str(PAPER_SUMMARIES_VERSION),
+    kinds={"parquet"},
+)
+def paper_summaries(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Connections]) -> Outcome:
+    """What each paper asked, did and found and what limits it, by a model, verified and with pages;
+    `data/cache/paper_summaries.parquet`.
+
+    Empty unless `paper_summaries.model` names a model; lists of papers show the abstracts then.
+    """
+    paths = settings.paths
+    published = published_or_empty(paths.paper_summaries, PAPER_SUMMARIES)
+    made_of = _chunks_to_summarise(settings)
+    spent_before = models.budget.spent
+    chunks = cache(lambda: required_table(paths.chunks))  # read where a paper changed, and once
+    made = _updated(settings, models, published, made_of, chunks)
+    spent = models.budget.since(spent_before)
+    update = TableUpdate(
+        paths.paper_summaries, made.table, made.plan, published, {"settings": settings.paper_summaries.fingerprint()}
+    )
+    candidate = PaperSummariesCandidate(made.table, made.made, made_of, _cited_chunks(made, chunks), made.left)
+    facts = {
+        "model": settings.paper_summaries.model,
+        "n_points_told": sum(bool(claims) for claims in made.table["claims"].to_pylist()),
+        "n_left": len(made.left),
+    }
+    yield from update.audited(
+        check_all(PAPER_SUMMARY_PROMISES, candidate),
+        {"paper_summaries": settings.paper_summaries},
+        facts=facts | usage_facts(spent),
+        previews={"preview": _preview(made.table)},
+    )
+
+
+def _chunks_to_summarise(settings: Settings) -> pa.Table:
+    """Paper, id and fingerprint of the chunks of the papers that a model is to summarise."""
+    chunks = read_columns(settings.paths.chunks, ["paper_id", "chunk_id", "fingerprint"])
+    return chunks.slice(0, 0) if settings.paper_summaries.model == NO_MODEL else chunks
+
+
+def _updated(
+    settings: Settings, models: Connections, published: Published, made_of: pa.Table, chunks: Callable[[], pa.Table]
+) -> PaperSummaryUpdate:
+    if settings.paper_summaries.model == NO_MODEL:
+        return without_paper_summaries(published.table)
+    return update_paper_summaries(
+        published.table,
+        made_of,
+        lambda papers: rows_of(chunks(), "paper_id", papers),
+        open_summarizer(settings, models),
+        settings=settings.paper_summaries.fingerprint(),
+        n_at_once=models.settings.limits_of(model_name(settings.paper_summaries).provider).max_concurrent,
+        report=progress("paper_summaries", "papers"),
+    )
+
+
+def _cited_chunks(made: PaperSummaryUpdate, chunks: Callable[[], pa.Table]) -> dict[str, Chunk]:
+    cited = {one.chunk_id for told in made.made for claim in told.claims for one in claim.citations}
+    if not cited:
+        return {}
+    return {chunk.chunk_id: chunk for chunk in chunks_from(rows_of(chunks(), "chunk_id", cited))}
+
+
+def _preview(table: pa.Table) -> str:
+    rows = [
+        {"paper_id": row["paper_id"], "point": row["point"], "says": " ".join(one["text"] for one in row["claims"])}
+        for row in table.slice(0, _N_SHOWN).to_pylist()
+    ]
+    return markdown_table(rows, n_shown=_N_SHOWN)

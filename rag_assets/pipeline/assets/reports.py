@@ -1,0 +1,136 @@
+"""Asset `reports`: the report of every template, its sections written again only where their evidence changed."""
+
+from typing import Any
+
+import dagster as dg
+
+from rag_assets.answering.records import AuditedRun, read_results
+from rag_assets.core.errors import InvalidTemplate, MissingInput
+from rag_assets.core.incremental import UpdatePlan, data_version, file_sha256, plan_update, read_json, staging
+from rag_assets.core.promises import CheckedPromise, check_all
+from rag_assets.core.settings import Paths, Settings
+from rag_assets.engine import CODE_VERSION, Engine
+from rag_assets.hosted.connections import Connections
+from rag_assets.pipeline.answer_files import audit, cited_chunks
+from rag_assets.pipeline.assets.checks import specs
+from rag_assets.pipeline.assets.index import index_meta
+from rag_assets.pipeline.assets.paper_summaries import paper_summaries
+from rag_assets.pipeline.assets.publishing import Outcome, materialized, write_audit_publish
+from rag_assets.pipeline.assets.reporting import now, progress
+from rag_assets.pipeline.assets.resources import OpenEngine
+from rag_assets.pipeline.assets.sources import TEMPLATES
+from rag_assets.reports.promises import REPORT_PROMISES, ReportsCandidate
+from rag_assets.reports.templates import load_template, template_files
+from rag_assets.reports.update import REPORTS_VERSION, ReportFiles, ReportUpdate, ReportWriter, section_fingerprints
+
+
+@dg.asset(
+    group_name="answers",
+    deps=[TEMPLATES, paper_summaries, index_meta],
+    metadata={"also_reads": "parsed_index, chunks, passages, profiles, chroma_index, bm25_index"},
+    check_specs=specs("reports", REPORT_PROMISES),
+    output_required=False,
+    code_version=f"reports {REPORTS_VERSION}, {CODE_VERSION}",
+    kinds={"markdown"},
+)
+def reports(
+    context: dg.AssetExecutionContext,
+    settings: dg.ResourceParam[Settings],
+    models: dg.ResourceParam[Connections],
+    engine: dg.ResourceParam[OpenEngine],
+) -> Outcome:
+    """One report per template in `data/templates/`: verified claims, tables, gaps, evidence; `data/output/reports/`."""
+    paths = settings.paths
+    before = _published_sections(paths)
+    spent_before = models.budget.spent
+    updates, unusable = _updates(engine(), settings)
+    spent = models.budget.since(spent_before)
+    chunks = cited_chunks((result for update in updates for result in update.answers.results), paths)
+    candidate = ReportsCandidate(updates, unusable, chunks, settings.answering.min_sources)
+    checked = check_all(REPORT_PROMISES, candidate)
+    _log(updates, checked, paths, context.run.run_id)
+    sections = _sections(updates) | {
+        key: version for key, version in before.items() if f"{key.partition('/')[0]}.md" in unusable
+    }
+    plan = plan_update(before, sections)
+
+    def report(_: None) -> dg.MaterializeResult[Any]:
+        return _materialized(updates, plan, sections, settings, {"n_model_requests": spent.n_requests})
+
+    yield from write_audit_publish(checked, publish=lambda: _publish(updates, unusable, paths), report=report)
+
+
+def _updates(engine: Engine, settings: Settings) -> tuple[list[ReportUpdate], dict[str, str]]:
+    """The report of every template that can be used, and why others cannot."""
+    updates: list[ReportUpdate] = []
+    unusable: dict[str, str] = {}
+    writer = ReportWriter(engine, settings)
+    for path in template_files(settings.paths.templates):
+        try:
+            template = load_template(path)
+        except (InvalidTemplate, MissingInput) as error:
+            unusable[path.name] = str(error)
+            continue
+        files = ReportFiles(path, settings.paths.reports)
+        updates.append(writer.updated(template, files, progress(f"reports: {template.name}", "questions")))
+    return updates, unusable
+
+
+def _sections(updates: list[ReportUpdate]) -> dict[str, str]:
+    sections: dict[str, str] = {}
+    for update in updates:
+        sections |= section_fingerprints(update.files.template.stem, update.answers.results)
+    return sections
+
+
+def _published_sections(paths: Paths) -> dict[str, str]:
+    sections: dict[str, str] = {}
+    for answers in sorted(paths.reports.glob("*.jsonl")):
+        sections |= section_fingerprints(answers.stem, read_results(answers))
+    return sections
+
+
+def _publish(updates: list[ReportUpdate], unusable: dict[str, str], paths: Paths) -> None:
+    with staging() as staged:
+        for update in updates:
+            update.stage(staged)
+        staged.publish()
+    kept = {file for update in updates for file in update.files.all()}
+    kept |= {file for name in unusable for file in ReportFiles(paths.templates / name, paths.reports).all()}
+    for file in paths.reports.glob("*"):
+        if file not in kept and file.is_file():
+            file.unlink()
+
+
+def _log(updates: list[ReportUpdate], checked: list[CheckedPromise], paths: Paths, run_id: str) -> None:
+    index_version = (read_json(paths.index_meta) or {}).get("version", "")
+    for update in updates:
+        run = AuditedRun(now(), run_id, index_version, f"templates/{update.files.template.name}")
+        audit(update.answers, checked, paths, run)
+
+
+def _materialized(
+    updates: list[ReportUpdate],
+    plan: UpdatePlan,
+    sections: dict[str, str],
+    settings: Settings,
+    spent: dict[str, int],
+) -> dg.MaterializeResult[Any]:
+    written = [section for update in updates for section in update.report.sections]
+    texts = {update.files.text.stem: update.files.text.read_text("utf-8") for update in updates}
+    return materialized(
+        version=data_version({update.files.text.name: file_sha256(update.files.text) for update in updates}),
+        counts=plan.counts(),
+        n_rows=len(sections),
+        path=settings.paths.reports,
+        settings={"retrieval": settings.retrieval, "answering": settings.answering},
+        facts={
+            "n_reports": len(updates),
+            "n_gaps": sum(len(section.gaps) for section in written),
+            "n_quotes": sum(len(update.report.evidence) for update in updates),
+            "sections_written": ", ".join(plan.to_build) or "none",
+            "n_cached_drafts": sum(trace.n_cached for update in updates for trace in update.answers.traces),
+            **spent,
+        },
+        previews=texts,
+    )

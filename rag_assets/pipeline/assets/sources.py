@@ -1,0 +1,81 @@
+"""What the pipeline is made from, as nodes of the graph: papers, questions and templates, with their observed versions.
+
+A version is observed cheaply, from names, sizes and times of change: at the start of every run, and by the sensor. A
+new one is reported to Dagster as a materialization, the only event of an external asset that its graph looks at to tell
+what is out of date.
+"""
+
+from collections.abc import Mapping
+
+import dagster as dg
+
+from rag_assets.core.settings import Settings
+from rag_assets.parsing.discovery import INDEX_NAME, manifest_hash, manifest_of
+from rag_assets.parsing.paper_lists import find_papers, list_to_adopt
+from rag_assets.reports import template_files
+
+SOURCE_NAMES = ("papers", "questions", "templates")
+PAPERS = dg.AssetSpec(
+    "papers",
+    group_name="corpus",
+    description="The files of the papers, and the list that names them if there is one. Put there by you.",
+    kinds={"file"},
+)
+QUESTIONS = dg.AssetSpec(
+    "questions",
+    group_name="answers",
+    description="The question file, by default `data/questions/smoke.jsonl`. Put there by you.",
+    kinds={"file"},
+)
+TEMPLATES = dg.AssetSpec(
+    "templates",
+    group_name="answers",
+    description="Templates of reports, `data/templates/*.md`. Put there by you.",
+    kinds={"file"},
+)
+
+
+def observed_versions(settings: Settings) -> dict[str, str]:
+    """Version by source, from names, sizes and times. Raises MissingInput when there is no papers folder."""
+    return {
+        "papers": _papers_version(settings),
+        "questions": manifest_of([settings.question_file]),
+        "templates": manifest_of(template_files(settings.paths.templates)),
+    }
+
+
+def news(settings: Settings, found: Mapping[str, str], known: Mapping[str, str]) -> list[dg.AssetMaterialization]:
+    """The events that tell Dagster which of the versions found are not those it knows."""
+    places = {
+        "papers": settings.paper_list_file or settings.paths.papers,
+        "questions": settings.question_file,
+        "templates": settings.paths.templates,
+    }
+    return [
+        dg.AssetMaterialization(
+            name,
+            metadata={"path": dg.MetadataValue.path(places[name].absolute())},
+            tags={"dagster/data_version": version},
+        )
+        for name, version in found.items()
+        if known.get(name) != version
+    ]
+
+
+def known_versions(instance: dg.DagsterInstance) -> dict[str, str]:
+    """The version of each source that was observed last; none of one that never was."""
+    events = {name: instance.get_latest_materialization_event(dg.AssetKey(name)) for name in SOURCE_NAMES}
+    made = {name: event.asset_materialization for name, event in events.items() if event}
+    return {name: one.tags["dagster/data_version"] for name, one in made.items() if one and one.tags}
+
+
+def _papers_version(settings: Settings) -> str:
+    """A list of papers may name files anywhere, so those are looked at."""
+    paths, named = settings.paths, settings.paper_list_file
+    if waiting := list_to_adopt(paths.parsed_index, paths.papers, named):
+        return manifest_of([waiting])
+    listing = named or paths.papers / INDEX_NAME
+    if named is None and not listing.exists():
+        return manifest_hash(paths.papers)
+    papers = find_papers(paths.papers, named, settings.parsing.limits)
+    return manifest_of([listing, *(file.path for paper in papers for file in paper.files)])

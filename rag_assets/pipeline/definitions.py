@@ -1,0 +1,73 @@
+"""Everything Dagster knows about this project, as lists; `build_defs` puts them together.
+
+What an asset does stands in `assets`, when it runs by itself in `automation`, what can be tuned in `settings`.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import dagster as dg
+
+from rag_assets.core.errors import InvalidSettings
+from rag_assets.core.settings import Settings, load_settings
+from rag_assets.pipeline.assets.automation import JOBS, corpus_sensor, nightly_schedule
+from rag_assets.pipeline.assets.chunks import chunks
+from rag_assets.pipeline.assets.corpus import blocks, parsed_index
+from rag_assets.pipeline.assets.evaluation import smoke_eval
+from rag_assets.pipeline.assets.index import bm25_index, chroma_index, embeddings, index_meta
+from rag_assets.pipeline.assets.paper_summaries import paper_summaries
+from rag_assets.pipeline.assets.passages import passages
+from rag_assets.pipeline.assets.profiles import profiles
+from rag_assets.pipeline.assets.qa import qa
+from rag_assets.pipeline.assets.reports import reports
+from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings
+from rag_assets.pipeline.assets.sources import PAPERS, QUESTIONS, TEMPLATES
+from rag_assets.pipeline.assets.summaries import summaries
+
+logger = logging.getLogger(__name__)
+SOURCES = [PAPERS, QUESTIONS, TEMPLATES]
+ASSETS = [
+    parsed_index,
+    blocks,
+    chunks,
+    summaries,
+    passages,
+    profiles,
+    embeddings,
+    chroma_index,
+    bm25_index,
+    index_meta,
+    paper_summaries,
+    qa,
+    reports,
+    smoke_eval,
+]
+
+
+def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
+    """The project's definitions; `overrides` are settings that win over file and environment.
+
+    They load whatever the settings say: those that count are read when a run, the sensor or the schedule needs them.
+    """
+    now = _settings_now(overrides)
+    return dg.Definitions(
+        assets=[*SOURCES, *ASSETS],
+        jobs=JOBS,
+        sensors=[corpus_sensor(now.automation, overrides)],
+        schedules=[nightly_schedule(now.automation, overrides)],
+        resources={"settings": run_settings(now, overrides), "models": run_models, "engine": run_engine},
+        executor=dg.in_process_executor,
+    )
+
+
+def _settings_now(overrides: Mapping[str, Any] | None) -> Settings:
+    """The settings as they are when the definitions load; the defaults while they are wrong."""
+    try:
+        return load_settings(overrides)
+    except InvalidSettings as error:
+        logger.warning("%s", error)
+        return Settings.model_construct()
+
+
+defs = build_defs()

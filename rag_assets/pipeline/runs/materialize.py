@@ -1,0 +1,257 @@
+"""Runs started from the command line: the same jobs, the same Dagster instance and the same history as the UI."""
+
+import logging
+import re
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import uuid4
+
+import dagster as dg
+
+from rag_assets.core.data_folder import demand_writable
+from rag_assets.core.errors import InvalidSettings
+from rag_assets.core.incremental import only_writer
+from rag_assets.core.settings import load_settings
+from rag_assets.pipeline.assets.automation import EVERYTHING
+from rag_assets.pipeline.assets.checks import NOTICE
+from rag_assets.pipeline.assets.launchpad import launchpad_values
+from rag_assets.pipeline.assets.run_liveness import recorded_as_alive
+from rag_assets.pipeline.assets.run_start import DATA_DIR_TAG, STARTED_BY_TAG
+from rag_assets.pipeline.definitions import build_defs
+from rag_assets.pipeline.runs.history import dagster_home, opened_instance
+from rag_assets.pipeline.runs.interrupts import Interruption, interruptible
+from rag_assets.questions.sets import configured_questions
+
+_REPORTED_OTHERWISE = {"DagsterAssetCheckFailedError", "DagsterExecutionInterruptedError", "KeyboardInterrupt"}
+PATIENCE_S = 6 * 3600
+"""For another run over the same folder. This one has not begun meanwhile, so Dagster's run queue goes on."""
+_BARE_NAME = re.compile(r'(?<![\w:"])(?!(?:and|or|not)\b)\w+(?![\w:"(])')
+
+
+@dataclass(frozen=True)
+class AssetReport:
+    """What one asset did in a run."""
+
+    asset: str
+    facts: Mapping[str, Any]
+    """The numbers of its materialization: rows, n_added, n_changed, n_removed, n_unchanged, ..."""
+    seconds: float
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """A check that did not pass."""
+
+    asset: str
+    check: str
+    promise: str
+    is_blocking: bool
+    n_offenders: int
+    offenders: str
+    """Markdown table of the first offending rows."""
+    finding: str = ""
+    """What was found, in a sentence; empty where the check has none."""
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """How a run ended."""
+
+    run_id: str
+    is_success: bool
+    assets: tuple[AssetReport, ...]
+    broken: tuple[CheckReport, ...]
+    errors: tuple[str, ...]
+    notices: tuple[str, ...] = ()
+    """Why assets were skipped."""
+    signal: int | None = None
+    """The signal that ended the run before all was done; None if none did."""
+    left: tuple[str, ...] = ()
+    """Assets that an ended run had not finished, the one under way first."""
+
+
+def materialize(
+    selection: str | None, settings: Mapping[str, Any], *, started_by: str = "python", run_id: str | None = None
+) -> RunReport:
+    """Materialize a selection of assets (Dagster's selection syntax; None = everything) in this process.
+
+    settings: values that win over file and environment; texts are read as the types of their settings. started_by: the
+    command, for the run's tags. run_id: default a new one. Waits while another run writes the data folder. Raises
+    InvalidSettings when the selection names no asset, ReadOnlyFolder when the history of the data folder cannot be
+    written, BusyDataFolder after six hours, and what is wrong with a question file that will be read.
+    """
+    run_id = run_id or str(uuid4())
+    loaded = load_settings(settings)
+    definitions = build_defs(overrides={"data_dir": str(loaded.data_dir)})
+    keys = _selected(definitions, selection) if selection else None
+    if keys is None or {"qa", "smoke_eval"} & {key.to_user_string() for key in keys}:
+        configured_questions(loaded)
+    demand_writable(loaded.paths)
+    with opened_instance(dagster_home(loaded.paths)) as instance, interruptible() as interruption, ExitStack() as held:
+        held.enter_context(recorded_as_alive(instance, run_id))
+        try:
+            held.enter_context(only_writer(loaded.data_dir, patience_s=PATIENCE_S))
+        except KeyboardInterrupt:
+            return RunReport("", False, (), (), (), signal=interruption.number, left=_left(definitions, keys, []))
+        held.enter_context(_quiet_database())
+        _canceled_by(interruption, instance, run_id)
+        result = definitions.resolve_job_def(EVERYTHING).execute_in_process(
+            instance=instance,
+            run_id=run_id,
+            asset_selection=keys,
+            tags={DATA_DIR_TAG: str(loaded.data_dir.absolute()), STARTED_BY_TAG: started_by},
+            raise_on_error=False,
+            run_config={
+                "resources": {"settings": {"config": launchpad_values(settings, loaded)}},
+                "loggers": {"console": {"config": {"log_level": "CRITICAL"}}},
+            },
+        )
+        is_ended = bool(interruption.numbers) and not result.success
+        if is_ended:
+            _demand_canceled(instance, run_id)
+    report = RunReport(
+        run_id=result.run_id,
+        is_success=result.success,
+        assets=tuple(_asset_reports(result)),
+        broken=tuple(_broken_checks(result)),
+        errors=tuple(_errors(result)),
+        notices=tuple(_notices(result)),
+    )
+    if not is_ended:
+        return report
+    return replace(report, signal=interruption.number, left=_left(definitions, keys, result.all_events))
+
+
+@contextmanager
+def _quiet_database() -> Iterator[None]:
+    """A signal that comes while Dagster writes an event is no fault of the database, whose library would print it."""
+    logger = logging.getLogger("sqlalchemy.pool")
+    before = logger.level
+    logger.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _canceled_by(interruption: Interruption, instance: dg.DagsterInstance, run_id: str) -> None:
+    """Have Dagster record a run that a signal ends as canceled, which it does for runs that it knows to be canceling.
+
+    The step that the signal reaches fails with Dagster's own exception; the listener sees that event before Dagster
+    decides how the run has ended.
+    """
+
+    def mark(entry: dg.EventLogEntry) -> None:
+        run = instance.get_run_by_id(run_id) if entry.dagster_event and entry.dagster_event.is_step_failure else None
+        if run and interruption.numbers and run.status is dg.DagsterRunStatus.STARTED:
+            instance.report_run_canceling(run)
+
+    instance.add_event_listener(run_id, mark)
+
+
+def _demand_canceled(instance: dg.DagsterInstance, run_id: str) -> None:
+    """The same for a signal that came between two steps, or before the first."""
+    run = instance.get_run_by_id(run_id)
+    if run and run.status is not dg.DagsterRunStatus.CANCELED:
+        instance.report_run_canceled(run)
+
+
+def _left(
+    definitions: dg.Definitions, keys: Sequence[dg.AssetKey] | None, events: Sequence[dg.DagsterEvent]
+) -> tuple[str, ...]:
+    """What was not finished: the asset that was under way, then those that depend on it or wait beside it."""
+    graph = definitions.resolve_asset_graph()
+    wanted = graph.materializable_asset_keys if keys is None else set(keys)
+    names = [key.to_user_string() for key in graph.toposorted_asset_keys if key in wanted]
+    done = {event.step_key for event in events if event.is_step_success}
+    begun = {event.step_key for event in events if event.is_step_start}
+    return tuple(sorted((name for name in names if name not in done), key=lambda name: name not in begun))
+
+
+def _selected(definitions: dg.Definitions, selection: str) -> list[dg.AssetKey]:
+    graph = definitions.resolve_asset_graph()
+    names = {key.to_user_string() for key in graph.materializable_asset_keys}
+    try:
+        chosen: set[dg.AssetKey] = set()
+        with warnings.catch_warnings(action="ignore", category=dg.BetaWarning):  # Dagster's own, about its own call
+            for part in selection.split(","):
+                chosen |= dg.AssetSelection.from_string(_spelled_out(part.strip())).resolve(graph)
+    except dg.DagsterError as error:
+        raise InvalidSettings(f'The selection "{selection}" cannot be used: {error}. Example: "chunks+"') from error
+    if not chosen:
+        raise InvalidSettings(
+            f'The selection "{selection}" names no asset. Assets: {", ".join(sorted(names))}. Example: "chunks+"'
+        )
+    return sorted(chosen)
+
+
+def _spelled_out(selection: str) -> str:
+    """`+chunks` as `+key:"chunks"`: only so does Dagster read a plus as in its UI, as "all of them"."""
+    return _BARE_NAME.sub(r'key:"\g<0>"', selection)
+
+
+def _asset_reports(result: dg.ExecuteInProcessResult) -> list[AssetReport]:
+    seconds = {
+        event.step_key: event.step_success_data.duration_ms / 1000
+        for event in result.all_events
+        if event.is_step_success
+    }
+    reports = []
+    for event in result.get_asset_materialization_events():
+        materialization = event.materialization
+        facts = {
+            name: value.value
+            for name, value in materialization.metadata.items()
+            if isinstance(value.value, (int, float, str)) and not isinstance(value, dg.MarkdownMetadataValue)
+        }
+        name = materialization.asset_key.to_user_string()
+        reports.append(AssetReport(name, facts, seconds.get(event.step_key, 0.0)))
+    return reports
+
+
+def _broken_checks(result: dg.ExecuteInProcessResult) -> list[CheckReport]:
+    return [
+        CheckReport(
+            asset=evaluation.asset_key.to_user_string(),
+            check=evaluation.check_name,
+            promise=_text(evaluation.metadata.get("promise")),
+            is_blocking=evaluation.severity is dg.AssetCheckSeverity.ERROR,
+            n_offenders=int(_text(evaluation.metadata.get("n_offenders")) or 0),
+            offenders=_text(evaluation.metadata.get("offenders")),
+            finding=_text(evaluation.metadata.get("finding")),
+        )
+        for evaluation in result.get_asset_check_evaluations()
+        if not evaluation.passed
+    ]
+
+
+def _notices(result: dg.ExecuteInProcessResult) -> list[str]:
+    """Why assets were skipped, in their own words."""
+    observed = [
+        event.asset_observation_data.asset_observation
+        for event in result.all_events
+        if event.event_type is dg.DagsterEventType.ASSET_OBSERVATION
+    ]
+    return [_text(observation.metadata[NOTICE]) for observation in observed if NOTICE in observation.metadata]
+
+
+def _errors(result: dg.ExecuteInProcessResult) -> list[str]:
+    """The messages of failed steps, or of a run that failed before any; a failed guardrail is reported as a check."""
+    messages: list[str] = []
+    for event in result.all_events:
+        error = event.step_failure_data.error if event.is_step_failure else None
+        if event.is_run_failure and not messages:
+            error = event.job_failure_data.error
+        if error is None:
+            continue
+        cause = error.cause or error
+        if cause.cls_name not in _REPORTED_OTHERWISE:
+            messages.append(f"{event.step_key or 'run'}: {cause.message.strip()}")
+    return messages
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value.value)

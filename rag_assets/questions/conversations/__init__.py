@@ -1,0 +1,27 @@
+"""Conversations: what was asked and answered before, and what a follow-up question means after it.
+
+No web framework and no Dagster here; the faces that hold conversations import this package.
+"""
+
+from rag_assets.questions.conversations.rewriting import RewritingModel, open_rewriting_model, standalone
+from rag_assets.questions.conversations.store import (
+    Conversation,
+    ConversationLimits,
+    Conversations,
+    ConversationSummary,
+    NumberedTurn,
+)
+from rag_assets.questions.conversations.turns import Rewritten, Turn
+
+__all__ = [
+    "Conversation",
+    "ConversationLimits",
+    "ConversationSummary",
+    "Conversations",
+    "NumberedTurn",
+    "RewritingModel",
+    "Rewritten",
+    "Turn",
+    "open_rewriting_model",
+    "standalone",
+]

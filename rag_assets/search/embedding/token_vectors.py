@@ -1,0 +1,226 @@
+"""A vector for each token of a text, as the packaged model sees it within the whole text, and where the token stands.
+
+A pooled vector is the mean of these. Compared one by one they tell more: which passage holds something like each word
+of the question (`reranking`), and which of its sentences does (`answering`). Which passages are compared is decided
+there; the model's files live in `local_model`.
+"""
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+from typing import Generic, Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from rag_assets.core.settings import EmbeddingSettings
+from rag_assets.search.embedding.base import Vectors
+from rag_assets.search.embedding.local_model import PRECISIONS, LocalModel
+from rag_assets.search.embedding.token_codes import CODING, codes_of, rotated, vectors_of
+from rag_assets.search.embedding.token_store import StoredTokens, TokenStore
+
+Spans = npt.NDArray[np.int32]
+
+MAX_KEPT_MB = 64.0
+"""About 260 passages of 160 tokens with 384 numbers each, or 4,000 coded ones."""
+_BYTES_PER_MB = 1_000_000
+_Made = TypeVar("_Made")
+
+
+@dataclass(frozen=True)
+class TokenVectors:
+    """The tokens of one text, in order, without special ones."""
+
+    vectors: Vectors
+    """Shape (n_tokens, dimension), unit length each."""
+    spans: Spans
+    """Shape (n_tokens, 2): token i was made of `text[start:end]`. What the model does not read has no token."""
+
+    @property
+    def n_bytes(self) -> int:
+        return self.vectors.nbytes + self.spans.nbytes
+
+
+class TokenEncoder(Protocol):
+    """Makes token vectors. They depend on their own text and the model only. Safe to use from several threads."""
+
+    @property
+    def identity(self) -> str:
+        """Part of the key of whatever follows from the vectors."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """The tokens of each text, in the order given. Raises MissingModel when the model cannot be loaded."""
+        ...
+
+
+class LocalTokenEncoder:
+    """The TokenEncoder over the packaged model; shares its loaded weights with the embedder of passages."""
+
+    def __init__(self, model: LocalModel, n_threads: int) -> None:
+        self._model = model
+        self._n_threads = n_threads
+
+    @property
+    def identity(self) -> str:
+        return f"tokens-{self._model.facts.identity}"
+
+    def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
+        return self._side_by_side(lambda text: self._encoded(text)[1], texts)
+
+    def embed_and_code(self, texts: Sequence[str]) -> list[tuple[Vectors, StoredTokens]]:
+        """Of each text the vector that the embedder of this model gives, and its tokens, in one pass of the model."""
+        return self._side_by_side(self._embedded_and_coded, texts)
+
+    def _embedded_and_coded(self, text: str) -> tuple[Vectors, StoredTokens]:
+        pooled, tokens = self._encoded(text)
+        return pooled, coded(turned(tokens))
+
+    def _encoded(self, text: str) -> tuple[Vectors, TokenVectors]:
+        pooled, hidden, spans = self._model.pooled_and_tokens(text)
+        lengths = np.linalg.norm(hidden, axis=1, keepdims=True)
+        return pooled, TokenVectors(hidden / np.maximum(lengths, np.finfo(np.float32).tiny), spans)
+
+    def _side_by_side(self, work: Callable[[str], _Made], texts: Sequence[str]) -> list[_Made]:
+        if len(texts) < 2:
+            return [work(text) for text in texts]
+        with ThreadPoolExecutor(self._n_threads) as pool:
+            return list(pool.map(work, texts))
+
+
+class RotatedTokenEncoder:
+    """A TokenEncoder whose vectors can be compared with those that a TokenStore keeps."""
+
+    def __init__(self, encoder: TokenEncoder) -> None:
+        self._encoder = encoder
+
+    @property
+    def identity(self) -> str:
+        return f"{self._encoder.identity}-{CODING}"
+
+    def encode(self, texts: Sequence[str]) -> list[TokenVectors]:
+        return [turned(tokens) for tokens in self._encoder.encode(texts)]
+
+
+def turned(tokens: TokenVectors) -> TokenVectors:
+    return TokenVectors(rotated(tokens.vectors), tokens.spans)
+
+
+def coded(tokens: TokenVectors) -> StoredTokens:
+    """tokens: rotated."""
+    return StoredTokens(codes_of(tokens.vectors), tokens.spans)
+
+
+def restored(tokens: StoredTokens) -> TokenVectors:
+    return TokenVectors(vectors_of(tokens.codes), tokens.spans)
+
+
+class PaperText(Protocol):
+    """A passage, or whatever else says which paper a text is of."""
+
+    @property
+    def paper_id(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+
+class _HasSize(Protocol):
+    @property
+    def n_bytes(self) -> int: ...
+
+
+_Value = TypeVar("_Value", bound=_HasSize)
+
+
+class _Kept(Generic[_Value]):
+    """Values kept in memory up to a bound; those not asked for longest go first. Safe to use from several threads."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._lock = Lock()
+        self._values: OrderedDict[str, _Value] = OrderedDict()
+        self._n_bytes = 0
+
+    def found(self, keys: Iterable[str]) -> dict[str, _Value]:
+        with self._lock:
+            return {key: self._values[key] for key in keys if key in self._values}
+
+    def keep(self, used: Mapping[str, _Value]) -> None:
+        with self._lock:
+            for key, value in used.items():
+                if key not in self._values:
+                    self._values[key] = value
+                    self._n_bytes += value.n_bytes
+                self._values.move_to_end(key)
+            while self._n_bytes > self._most_bytes:
+                _, dropped = self._values.popitem(last=False)
+                self._n_bytes -= dropped.n_bytes
+
+
+class PassageTokens:
+    """Token vectors of passages, kept in memory up to a bound. Safe to use from several threads.
+
+    One per engine: a passage that is reranked and then read for its sentences is encoded once.
+    """
+
+    def __init__(self, encoder: TokenEncoder, store: TokenStore | None = None, *, max_mb: float = MAX_KEPT_MB) -> None:
+        """store: where codes of passages may have been kept, read before anything is encoded; the encoder then makes
+        rotated vectors. max_mb: of what is kept in memory, in MB (10^6 bytes); those not asked for longest go first.
+        """
+        self._encoder = encoder
+        self._store = store
+        most_bytes = int(max_mb * _BYTES_PER_MB)
+        self._kept: _Kept[TokenVectors] = _Kept(most_bytes // 2 if store else most_bytes)
+        self._kept_codes: _Kept[StoredTokens] = _Kept(most_bytes // 2)
+
+    @property
+    def identity(self) -> str:
+        return self._encoder.identity
+
+    def of(self, passages: Sequence[PaperText]) -> list[TokenVectors]:
+        """The tokens of each passage, in the order given; spans are offsets in `passage.text`.
+
+        With a store they are restored from codes, whether they were stored or are made now: their products with the
+        vectors of a question are cosines, about, those with each other are not.
+        """
+        if self._store is None:
+            return self.of_texts([passage.text for passage in passages])
+        codes = self._codes_of({passage.text: passage.paper_id for passage in passages}, self._store)
+        return [restored(codes[passage.text]) for passage in passages]
+
+    def of_texts(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """The exact vectors of questions, and of whatever else is compared with passages."""
+        known = self._kept.found(texts)
+        missing = [text for text in dict.fromkeys(texts) if text not in known]
+        known |= dict(zip(missing, self._encoder.encode(missing), strict=True))
+        self._kept.keep(known)
+        return [known[text] for text in texts]
+
+    def _codes_of(self, papers: Mapping[str, str], store: TokenStore) -> dict[str, StoredTokens]:
+        """By text. papers: paper_id by text."""
+        known = self._kept_codes.found(papers)
+        by_paper: defaultdict[str, list[str]] = defaultdict(list)
+        for text, paper_id in papers.items():
+            if text not in known:
+                by_paper[paper_id].append(text)
+        for paper_id, texts in by_paper.items():
+            known |= store.get(paper_id, texts)
+        missing = [text for text in papers if text not in known]
+        known |= {text: coded(tokens) for text, tokens in zip(missing, self._encoder.encode(missing), strict=True)}
+        self._kept_codes.keep(known)
+        return known
+
+
+def open_token_encoder(settings: EmbeddingSettings, models_folder: Path, n_threads: int = 1) -> LocalTokenEncoder:
+    """The packaged model in the precision that `settings` name, or in int8 where they name another model.
+
+    Opening it is free; it is built below `models_folder` and loaded when the first text is encoded.
+    """
+    provider, _, name = settings.model.partition(":")
+    if provider != "local" or name not in PRECISIONS:
+        name = EmbeddingSettings().model.partition(":")[2]
+    return LocalTokenEncoder(LocalModel(name, models_folder, n_threads), n_threads)

@@ -1,0 +1,185 @@
+"""A cache of vectors by model and text: no text is embedded twice by the same model.
+
+A vector's key is a hash of model and text. Below the cache folder each model has its own folder with
+
+- `pending/`: a journal with one small file per finished batch, so that a kill loses the running batch at most;
+- `0.parquet` ... `f.parquet`: the published vectors by the first digit of their keys, sorted by key.
+
+`publish` folds the journal into the shards and forgets what is no longer wanted. What it leaves depends on the wanted
+keys and the model only, whatever happened before. One process writes at a time. The file layout lives in
+`vector_files`, the embedding of what is missing in `missing_vectors`, what is kept of other models in
+`earlier_models`.
+"""
+
+import logging
+import shutil
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from rag_assets.core.errors import MissingInput
+from rag_assets.core.incremental import fingerprint
+from rag_assets.search.embedding.base import EmbedderFacts, Vectors
+from rag_assets.search.embedding.vector_files import SUFFIX, read_file, write_file
+
+logger = logging.getLogger(__name__)
+
+_SHARDS = "0123456789abcdef"
+_PENDING = "pending"
+
+
+def vector_key(identity: str, text: str) -> str:
+    """32 hex digits that name the vector of `text` by that model."""
+    return fingerprint(identity, text)
+
+
+@dataclass(frozen=True)
+class PublishedVectors:
+    """What a `publish` changed."""
+
+    n_added: int
+    n_removed: int
+    n_unchanged: int
+    n_files_written: int
+
+
+class VectorCache:
+    """The vectors of one model below `folder`."""
+
+    def __init__(self, folder: Path, facts: EmbedderFacts) -> None:
+        self.facts = facts
+        self._folder = folder / fingerprint(facts.identity)
+        self._pending_folder = self._folder / _PENDING
+        self._pending: dict[str, Path] = {}
+        for path in sorted(self._pending_folder.glob(f"*{SUFFIX}")):
+            self._register_batch(path)
+
+    @property
+    def folder(self) -> Path:
+        """Where the vectors of this model lie; beside it those of others."""
+        return self._folder
+
+    def key_of(self, text: str) -> str:
+        """The key of the vector of `text` by this cache's model."""
+        return vector_key(self.facts.identity, text)
+
+    def missing(self, keys: Iterable[str]) -> list[str]:
+        """The keys that have no vector, sorted, each once."""
+        return sorted(key for key in set(keys) if not self._has(key))
+
+    def add(self, keys: Sequence[str], vectors: Vectors) -> None:
+        """Keep a finished batch; it survives a kill from here on. Raises ValueError for vectors of another shape."""
+        wanted = (len(keys), self.facts.dimension)
+        if vectors.shape != wanted:
+            raise ValueError(f"vectors have the shape {vectors.shape}, their keys and the model ask for {wanted}")
+        if keys:
+            path = self._pending_folder / f"{fingerprint(sorted(keys))}{SUFFIX}"
+            write_file(path, keys, vectors)
+            self._pending.update(dict.fromkeys(keys, path))
+
+    def load(self, keys: Sequence[str]) -> Vectors:
+        """The vectors of `keys` in that order, shape (len(keys), dimension).
+
+        Raises MissingInput when one is missing or its file is damaged by now.
+        """
+        vectors = np.empty((len(keys), self.facts.dimension), np.float32)
+        wanted: dict[Path, list[int]] = defaultdict(list)
+        for row, key in enumerate(keys):
+            wanted[self._pending.get(key) or self._shard_path(key[0])].append(row)
+        missing: set[str] = set()
+        for path, rows in sorted(wanted.items()):
+            file = read_file(path, self.facts.dimension)
+            places = {key: place for place, key in enumerate(file.keys)} if file else {}
+            found = [row for row in rows if keys[row] in places]
+            missing.update(keys[row] for row in rows if keys[row] not in places)
+            if file and found:
+                vectors[found] = file.rows[[places[keys[row]] for row in found]]
+        if missing:
+            raise MissingInput(
+                f"{self._folder} has no vector for {len(missing)} of {len(keys)} passages. "
+                "Materialize `embeddings` first: rag-assets run --select embeddings"
+            )
+        return vectors
+
+    def publish(self, wanted: Iterable[str]) -> PublishedVectors:
+        """Make the shards hold exactly the vectors of `wanted`; then drop the journal.
+
+        Raises MissingInput, before anything is changed, when one of `wanted` is missing. Only shards that change are
+        written. Killed half way, it is completed by the next `publish`.
+        """
+        wanted_keys = frozenset(wanted)
+        if missing := self.missing(wanted_keys):
+            raise MissingInput(
+                f"{self._folder} has no vector for {len(missing)} of {len(wanted_keys)} passages; nothing was "
+                "published. Materialize `embeddings` again: what is missing is embedded then."
+            )
+        before = frozenset().union(*self._published.values())
+        n_files = sum(self._publish_shard(shard, keys) for shard, keys in _by_shard(wanted_keys))
+        self._tidy()
+        return PublishedVectors(
+            n_added=len(wanted_keys - before),
+            n_removed=len(before - wanted_keys),
+            n_unchanged=len(wanted_keys & before),
+            n_files_written=n_files,
+        )
+
+    @cached_property
+    def _published(self) -> dict[str, frozenset[str]]:
+        """Keys of each shard, read when they are first asked for."""
+        return {shard: self._keys_of_shard(shard) for shard in _SHARDS}
+
+    def _has(self, key: str) -> bool:
+        return key in self._published[key[0]] or key in self._pending
+
+    def _shard_path(self, shard: str) -> Path:
+        return self._folder / f"{shard}{SUFFIX}"
+
+    def _keys_of_shard(self, shard: str) -> frozenset[str]:
+        """Read in full, so that damage shows while the vectors can still be made again."""
+        path = self._shard_path(shard)
+        if not path.exists():
+            return frozenset()
+        rows = read_file(path, self.facts.dimension)
+        if rows is None:
+            logger.warning("%s is damaged; `embeddings` computes its vectors again.", path)
+            return frozenset()
+        return frozenset(rows.keys)
+
+    def _register_batch(self, path: Path) -> None:
+        rows = read_file(path, self.facts.dimension)
+        if rows is None:
+            logger.warning("%s is damaged; `embeddings` computes its batch again.", path)
+            return
+        self._pending.update(dict.fromkeys(rows.keys, path))
+
+    def _publish_shard(self, shard: str, wanted: frozenset[str]) -> int:
+        """Files written: 1 or 0. A shard left without vectors is removed by `_tidy`."""
+        if wanted == self._published[shard]:
+            return 0
+        if wanted:
+            keys = sorted(wanted)
+            write_file(self._shard_path(shard), keys, self.load(keys))
+        self._published[shard] = wanted
+        return int(bool(wanted))
+
+    def _tidy(self) -> None:
+        """Remove what is not published: journal, emptied shards, unfinished files of killed runs."""
+        self._pending.clear()
+        published = {self._shard_path(shard) for shard, keys in self._published.items() if keys}
+        for path in self._folder.glob("*"):
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path not in published:
+                path.unlink()
+
+
+def _by_shard(keys: Iterable[str]) -> Iterator[tuple[str, frozenset[str]]]:
+    """All shards, with their part of the keys."""
+    parts: dict[str, set[str]] = {shard: set() for shard in _SHARDS}
+    for key in keys:
+        parts[key[0]].add(key)
+    return ((shard, frozenset(part)) for shard, part in parts.items())

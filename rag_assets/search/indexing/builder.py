@@ -1,0 +1,137 @@
+"""Brings an index in step with the passages: plan by row hash, write, audit, publish.
+
+The version that readers see is never written to. Where versions are kept and how one is published is decided by the
+target (`IndexTarget`): a folder that is swapped, or a server whose alias is switched.
+"""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+from rag_assets.core.errors import GuardrailBroken, RagAssetsError
+from rag_assets.core.incremental import UpdatePlan, plan_update
+from rag_assets.search.indexing.protocols import IndexManifest, IndexRow, IndexTarget, IndexVersion, Report
+
+logger = logging.getLogger(__name__)
+_SAMPLE_SIZE = 64
+
+
+@dataclass(frozen=True)
+class IndexAudit:
+    """How a staged index differs from what it should hold; every tuple is empty when it is right."""
+
+    missing: tuple[str, ...]
+    """Passages that are not inside, or with another fingerprint."""
+    orphans: tuple[str, ...]
+    """Entries that belong to no passage."""
+    faulty: tuple[str, ...]
+    """Passages of a sample that the index does not hold or find as it should."""
+
+    @property
+    def holds(self) -> bool:
+        return not (self.missing or self.orphans or self.faulty)
+
+    def __str__(self) -> str:
+        counts = {"missing": self.missing, "orphaned": self.orphans, "faulty": self.faulty}
+        return "; ".join(f"{len(ids)} {name} ({', '.join(ids[:3])})" for name, ids in counts.items() if ids)
+
+
+@dataclass(frozen=True)
+class StagedIndex:
+    """A written and audited index that readers do not see yet; without a version when the published one is current."""
+
+    plan: UpdatePlan
+    """How it differs from the published index."""
+    manifest: IndexManifest
+    audit: IndexAudit | None = None
+    """None when nothing was written."""
+    version: IndexVersion | None = None
+
+    def publish(self) -> None:
+        """Let readers see it. Raises GuardrailBroken, and deletes it, when its audit does not hold."""
+        if self.version is None or self.audit is None:
+            return
+        if not self.audit.holds:
+            self.version.discard()
+            raise GuardrailBroken(
+                f"The {self.manifest.identity.kind} index was not replaced: its new version does not fit the passages: "
+                f"{self.audit}. Run again; if it happens again, materialize `passages` and `embeddings` anew."
+            )
+        self.version.publish(self.manifest)
+
+
+def update_index(target: IndexTarget, rows: Sequence[IndexRow], *, report: Report | None = None) -> UpdatePlan:
+    """Stage, audit and publish in one go; see `stage_index` and `StagedIndex.publish`."""
+    staged = stage_index(target, rows, report=report)
+    staged.publish()
+    return staged.plan
+
+
+def stage_index(target: IndexTarget, rows: Sequence[IndexRow], *, report: Report | None = None) -> StagedIndex:
+    """Write a version of the index that holds exactly `rows`, and audit it.
+
+    Does nothing when the published index is current. Updates a copy of it when few passages changed since it was built
+    from nothing (`IndexTarget.most_changed`); otherwise, and when the updated copy does not fit, builds from nothing.
+    """
+    wanted = _Wanted.of(rows, report or _no_report)
+    manifest = IndexManifest.of(target.identity, wanted.fingerprints)
+    published = target.published()
+    if published == manifest:
+        return StagedIndex(UpdatePlan(unchanged=tuple(sorted(wanted.rows))), published)
+    can_go_on = published is not None and published.identity == target.identity
+    plan = plan_update(target.fingerprints() if can_go_on else {}, wanted.fingerprints)
+    n_changed = len(plan.to_build) + len(plan.removed) + (published.n_changed if published else 0)
+    if plan.unchanged and n_changed <= target.most_changed * len(rows):
+        updated = _updated(target, wanted)
+        if updated is not None:
+            return StagedIndex(plan, replace(manifest, n_changed=n_changed), updated[1], updated[0])
+    version = target.stage_empty()
+    return StagedIndex(plan, manifest, _written(version, wanted), version)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    rows: Mapping[str, IndexRow]
+    """By passage_id."""
+    fingerprints: Mapping[str, str]
+    """By passage_id."""
+    report: Report
+
+    @classmethod
+    def of(cls, rows: Sequence[IndexRow], report: Report) -> Self:
+        return cls({row.passage_id: row for row in rows}, {row.passage_id: row.fingerprint for row in rows}, report)
+
+
+def _updated(target: IndexTarget, wanted: _Wanted) -> tuple[IndexVersion, IndexAudit] | None:
+    """An updated copy of the published version with its audit; None when it does not fit and was discarded."""
+    version = target.stage()
+    try:
+        audit = _written(version, wanted)
+        if audit.holds:
+            return version, audit
+        reason = f"its updated copy does not fit the passages ({audit})"
+    except RagAssetsError:
+        raise
+    except Exception as error:  # the errors of Chroma, tantivy and servers share no narrower base
+        reason = f"its copy could not be updated ({type(error).__name__}: {error})"
+    logger.warning("The %s index is built anew: %s.", target.identity.kind, reason)
+    version.discard()
+    return None
+
+
+def _written(version: IndexVersion, wanted: _Wanted) -> IndexAudit:
+    """Write the rows and audit what the version holds then; a version that cannot be written is discarded."""
+    try:
+        version.write(wanted.rows, wanted.report)
+        difference = plan_update(version.fingerprints(), wanted.fingerprints)
+        ids = sorted(wanted.rows)
+        faulty = version.faulty([wanted.rows[id_] for id_ in ids[:: max(1, len(ids) // _SAMPLE_SIZE)]])
+    except RagAssetsError:
+        version.discard()
+        raise
+    return IndexAudit(difference.to_build, difference.removed, faulty)
+
+
+def _no_report(done: int, to_do: int) -> None:
+    """For callers that show no progress."""

@@ -1,0 +1,140 @@
+"""Indexes whose files lie in one folder: staged as a copy beside it, published by a rename.
+
+The published folder is never written to, and never opened unless it is as it was published, to the byte: native code
+that reads damaged files can crash, hang or write without end. A staged folder that a killed run left is deleted
+unopened for the same reason. Which files they are is decided by `chroma` and `tantivy_index`.
+"""
+
+import logging
+import os
+import shutil
+import weakref
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Protocol, TypeVar
+
+from rag_assets.core.incremental import STAGED_SUFFIX, recover_folder, replace_folder
+from rag_assets.search.indexing.manifest import MANIFEST_FILE, is_intact, read_manifest, write_manifest
+from rag_assets.search.indexing.protocols import IndexIdentity, IndexManifest, IndexRow, Report
+
+logger = logging.getLogger(__name__)
+Index = TypeVar("Index")
+_LOCK = ".lock"
+
+
+class IndexFiles(Protocol):
+    """How one engine keeps an index in a folder. Everything is closed again when a method returns."""
+
+    @property
+    def most_changed(self) -> float:
+        """As in `IndexTarget`."""
+        ...
+
+    @property
+    def identity(self) -> IndexIdentity: ...
+
+    def fingerprints(self, folder: Path) -> dict[str, str]:
+        """passage_id -> fingerprint of everything in the folder's files; empty for an empty folder."""
+        ...
+
+    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
+        """As `IndexVersion.write`."""
+        ...
+
+    def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
+        """As `IndexVersion.faulty`."""
+        ...
+
+
+@dataclass(frozen=True)
+class FolderTarget:
+    """An index published in `folder`; see `IndexTarget`."""
+
+    folder: Path
+    files: IndexFiles
+
+    @property
+    def identity(self) -> IndexIdentity:
+        return self.files.identity
+
+    @property
+    def most_changed(self) -> float:
+        return self.files.most_changed
+
+    def published(self) -> IndexManifest | None:
+        recover_folder(self.folder)
+        shutil.rmtree(self._staged, ignore_errors=True)
+        if is_intact(self.folder):
+            return read_manifest(self.folder)
+        if self.folder.exists():
+            logger.warning("%s is damaged or unfinished; the index is built anew.", self.folder)
+        return None
+
+    def fingerprints(self) -> dict[str, str]:
+        return self.files.fingerprints(self.folder)
+
+    def stage(self) -> "FolderVersion":
+        shutil.copytree(self.folder, self._staged, ignore=shutil.ignore_patterns(MANIFEST_FILE))
+        return FolderVersion(self._staged, self.folder, self.files)
+
+    def stage_empty(self) -> "FolderVersion":
+        self._staged.mkdir(parents=True)
+        return FolderVersion(self._staged, self.folder, self.files)
+
+    @property
+    def _staged(self) -> Path:
+        return self.folder.with_name(self.folder.name + STAGED_SUFFIX)
+
+
+class FolderVersion:
+    """A folder beside the published one; see `IndexVersion`."""
+
+    def __init__(self, folder: Path, final: Path, files: IndexFiles) -> None:
+        self._folder = folder
+        self._final = final
+        self._files = files
+
+    def fingerprints(self) -> dict[str, str]:
+        return self._files.fingerprints(self._folder)
+
+    def write(self, rows: Mapping[str, IndexRow], report: Report) -> None:
+        self._files.write(self._folder, rows, report)
+
+    def faulty(self, sample: Sequence[IndexRow]) -> tuple[str, ...]:
+        return self._files.faulty(self._folder, sample)
+
+    def publish(self, manifest: IndexManifest) -> None:
+        write_manifest(self._folder, manifest)
+        replace_folder(self._folder, self._final)
+
+    def discard(self) -> None:
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def opened_for_reading(folder: Path, open_index: Callable[[Path], Index], copied: Collection[str] = ()) -> Index:
+    """`open_index(folder)`; where the folder cannot be written, of a temporary folder of links to its files.
+
+    Both engines write where they open: tantivy a lock file, Chroma a row in its database. No search needs either.
+
+    copied: names of the files that the engine writes, which are copied instead. The temporary folder is removed with
+    the index. Raises what `open_index` raises.
+    """
+    if os.access(folder, os.W_OK):
+        return open_index(folder)
+    view = Path(mkdtemp(prefix="rag-assets-index-"))
+    try:
+        for file in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != _LOCK):
+            place = view / file.relative_to(folder)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if file.name in copied:
+                shutil.copyfile(file, place)
+            else:
+                place.symlink_to(file.absolute())
+        index = open_index(view)
+    except BaseException:
+        shutil.rmtree(view, ignore_errors=True)
+        raise
+    weakref.finalize(index, shutil.rmtree, view, ignore_errors=True)
+    return index

@@ -1,0 +1,259 @@
+"""What an index is to the rest of the project: rows go in by id, ids and scores come out.
+
+Indexes are read through `VectorStore` and `LexicalIndex`, and written through `IndexTarget` by `builder`. How the two
+kinds of scores are combined is decided in `retrieval.fusion`.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import NamedTuple, Protocol, Self, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from rag_assets.core.domain import SparseVector, embedded_text
+from rag_assets.core.incremental import data_version, fingerprint
+
+Vectors = npt.NDArray[np.float32]
+RRF_K = 60
+"""Constant of reciprocal rank fusion, by a store or by us. Source: Cormack, Clarke and Buettcher 2009."""
+
+
+class Scored(NamedTuple):
+    """A passage an index returned."""
+
+    passage_id: str
+    score: float
+    """Cosine (-1 to 1) from a vector store, BM25 (above 0) from a lexical index; higher is better."""
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRow:
+    """What the indexes keep of a passage, or are made from."""
+
+    passage_id: str
+    chunk_id: str
+    paper_id: str
+    section: str
+    """Title of the section that the passage begins in, empty if it has none."""
+    page_start: int | None
+    page_end: int | None
+    fingerprint: str
+    """Changes with anything else here."""
+    text: str
+    heading_text: str = ""
+    """Titles of the paper and of its sections."""
+    summary: str = ""
+
+    @property
+    def embedded_text(self) -> str:
+        """What its vector is made from."""
+        return embedded_text(self.text, self.summary)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The passages that a search may return: those of some papers, or an enumeration. Exactly one of both is given."""
+
+    paper_ids: tuple[str, ...] | None = None
+    passage_ids: frozenset[str] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no passage may be returned."""
+        return not (self.paper_ids or self.passage_ids)
+
+    @classmethod
+    def within(cls, scope: "Scope | None", paper_ids: Sequence[str]) -> "Scope | None":
+        """Those papers as far as a scope lets them through; None if it lets none through, or enumerates passages."""
+        if scope is None:
+            allowed = tuple(paper_ids)
+        else:
+            allowed = tuple(paper for paper in paper_ids if paper in (scope.paper_ids or ()))
+        return cls(paper_ids=allowed) if allowed else None
+
+
+def _for_reading_only(_: Sequence[IndexRow]) -> list[SparseVector]:
+    raise ValueError("this index was opened for reading: it has no sparse vectors to write")
+
+
+@dataclass(frozen=True)
+class SparseSource:
+    """What the vectors of a sparse model are made of."""
+
+    model_id: str
+    vectors_of: Callable[[Sequence[IndexRow]], list[SparseVector]] = _for_reading_only
+    """In the order of the rows; needed for writing only. It may raise what it likes."""
+
+
+@dataclass(frozen=True)
+class VectorSource:
+    """What the vectors of an index are made of."""
+
+    model_id: str
+    vectors_of: Callable[[Sequence[IndexRow]], Vectors]
+    """Unit vectors of passages, shape (n, dim), in the order of the rows. It may raise what it likes."""
+    sparse: SparseSource | None = None
+
+
+class VectorStore(Protocol):
+    """Vectors by passage, opened for reading: no byte of the index changes. May be used by several threads."""
+
+    def search(self, question: Vectors, limit: int, scope: Scope | None = None) -> list[Scored]:
+        """Nearest passages of a unit vector, shape (dim,), best first; ties by passage_id.
+
+        scope: the passages that may be returned, None for all; as many are found as there are, up to `limit`.
+        """
+        ...
+
+    def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
+        """Exact cosine of a unit vector, shape (dim,), with the stored vectors of those passages."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class HybridQuestion:
+    """A question in all the ways that a `HybridStore` compares."""
+
+    text: str
+    vector: Vectors
+    """Unit vector of the embedding model, shape (dim,)."""
+    sparse: SparseVector | None = None
+    """Of the sparse model, for an index that has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class HybridHits:
+    """What a `HybridStore` found; each list best first, ties by passage_id."""
+
+    fused: list[Scored]
+    """Everything that is in one of its lists, scored 0 to 1 over all of them."""
+    nearest: list[Scored]
+    """By cosine."""
+    by_words: list[Scored]
+    """By BM25."""
+
+
+@runtime_checkable
+class HybridStore(Protocol):
+    """A vector store that also holds the words, and fuses what both find by itself."""
+
+    def hybrid(self, question: HybridQuestion, limit: int, scope: Scope | None = None) -> HybridHits:
+        """At most `limit` passages of each kind. Raises InvalidSettings when the index has vectors of the
+        embedding model only."""
+        ...
+
+
+class LexicalIndex(Protocol):
+    """Words by passage, opened for reading: no byte of the index changes. May be used by several threads."""
+
+    def search(self, question: str, limit: int, scope: Scope | None = None) -> list[Scored]:
+        """Passages sharing a word with a question of any characters, best BM25 first; ties by passage_id.
+
+        scope: the passages that may be returned, None for all; their scores are those of the whole index.
+        """
+        ...
+
+    def n_holding(self, word: str, paper_ids: Sequence[str] | None = None) -> int | None:
+        """How many passages (of those papers, if given) hold the word in their text; None for one that is not indexed,
+        as stop words are."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class IndexIdentity:
+    """What an index was built with; an index of another identity is replaced, never updated."""
+
+    kind: str
+    model_id: str
+    """The embedding model; empty for words."""
+    settings: str
+    """Fingerprint of the settings (or of the analyser) that shape the index."""
+
+
+@dataclass(frozen=True)
+class IndexManifest:
+    """What an index says of itself, kept with it. It is written last, so an index that has one is whole."""
+
+    identity: IndexIdentity
+    passages: str
+    """Data version of passage_id -> fingerprint."""
+    n_passages: int
+    n_changed: int = field(default=0, compare=False)
+    """Passages added, changed or removed since the index was built from nothing."""
+
+    @classmethod
+    def of(cls, identity: IndexIdentity, fingerprints: Mapping[str, str]) -> Self:
+        """What an index of that identity and of exactly these passages would say."""
+        return cls(identity, data_version(fingerprints), len(fingerprints))
+
+    @property
+    def version(self) -> str:
+        """Changes with the identity and the passages."""
+        return fingerprint(asdict(self.identity), self.passages, self.n_passages)
+
+
+Report = Callable[[int, int], None]
+"""Called with (passages done, passages to do) while an index is written."""
+
+
+class IndexVersion(Protocol):
+    """A version of an index that no reader sees until it is published."""
+
+    def fingerprints(self) -> dict[str, str]:
+        """passage_id -> fingerprint of everything inside, read from where it was written to."""
+        ...
+
+    def write(self, rows: Mapping[str, IndexRow], report: Report) -> None:
+        """Bring it durably to exactly `rows` (by passage_id); what is the same by fingerprint is left alone."""
+        ...
+
+    def faulty(self, sample: Sequence[IndexRow]) -> tuple[str, ...]:
+        """Ids of passages of `sample` that the version does not hold or find as it should."""
+        ...
+
+    def publish(self, manifest: IndexManifest) -> None:
+        """Let readers see this version instead of the one they see now; at once, and as a whole."""
+        ...
+
+    def discard(self) -> None:
+        """Delete it."""
+        ...
+
+
+class IndexTarget(Protocol):
+    """Where one index is published. Readers see one whole version while the next is made beside it.
+
+    A folder stages a copy and publishes it by a rename (`folders`); a server fills another collection and publishes
+    it by pointing an alias there. Both fit here: nothing in this protocol or in `builder` is about files.
+    """
+
+    @property
+    def most_changed(self) -> float:
+        """Share of the passages that may change until the index is built from nothing instead of updated."""
+        ...
+
+    @property
+    def identity(self) -> IndexIdentity:
+        """Of the index that is wanted."""
+        ...
+
+    def published(self) -> IndexManifest | None:
+        """What readers see; None when nothing whole is published. Also removes what a killed run left."""
+        ...
+
+    def fingerprints(self) -> dict[str, str]:
+        """passage_id -> fingerprint of everything that is published."""
+        ...
+
+    def stage(self) -> IndexVersion:
+        """A copy of the published version, to be updated."""
+        ...
+
+    def stage_empty(self) -> IndexVersion:
+        """A version without passages, of the wanted identity."""
+        ...

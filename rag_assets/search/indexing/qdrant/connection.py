@@ -1,0 +1,214 @@
+"""Connections to Qdrant: to a server by address and key, or to a folder that this process alone has open.
+
+Every call has a time limit, and what can go wrong becomes one of our errors here. The key comes from the environment
+or `.env`; it is handed to the client only, and cut out of what the server says.
+"""
+
+import logging
+import re
+import warnings
+import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
+from json import JSONDecodeError
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from filelock import FileLock, Timeout
+
+from rag_assets.core.errors import (
+    InvalidSettings,
+    MissingExtra,
+    ReadOnlyFolder,
+    StaleIndex,
+    StoreRefused,
+    StoreUnavailable,
+)
+from rag_assets.core.settings import QdrantSettings, environment
+
+if TYPE_CHECKING:
+    from qdrant_client import QdrantClient
+    from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+logger = logging.getLogger(__name__)
+KEY_VARIABLE = "QDRANT_API_KEY"
+_WITHOUT_SERVER = 'indexing.vector_store = "chroma" needs no server.'
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+_MOST_SHOWN = 300
+_TIMEOUT_S = 30
+"""For one request."""
+_IS_GONE = re.compile(r"Collection \S+ not found")
+_STORAGES: "weakref.WeakValueDictionary[Path, Connection]" = weakref.WeakValueDictionary()
+_OPENING = Lock()
+
+
+class Connection:
+    """An open client. Dropping the last reference closes it. Safe to use from several threads."""
+
+    def __init__(self, client: "QdrantClient", place: str, *, key: str = "", lock: FileLock | None = None) -> None:
+        """place: the address or folder, for messages. lock: held while an embedded storage is open."""
+        self._client = client
+        self._place = place
+        self._key = key
+        self._one_at_a_time = Lock()
+        self.is_embedded = lock is not None
+        weakref.finalize(self, _close, client, lock)
+
+    def __str__(self) -> str:
+        return self._place
+
+    @contextmanager
+    def calls(self) -> Iterator["QdrantClient"]:
+        """The client, for a few calls; an embedded storage serves one thread at a time.
+
+        Raises StoreUnavailable when the server cannot be reached, takes too long or fails; StoreRefused when it
+        refuses the key or the request; StaleIndex when it does not have the collection.
+        """
+        from qdrant_client.common.client_exceptions import ResourceExhaustedResponse
+        from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+        try:
+            if not self.is_embedded:
+                yield self._client
+                return
+            with self._one_at_a_time, warnings.catch_warnings(action="ignore", category=UserWarning):
+                yield self._client
+        except ResponseHandlingException as error:
+            raise self._unanswered(error) from None  # the original may show the headers, and with them the key
+        except ResourceExhaustedResponse:
+            raise StoreUnavailable(f"Qdrant at {self} is asked too much at the moment. Run again later.") from None
+        except UnexpectedResponse as error:
+            raise self._refused(error) from None
+        except JSONDecodeError:
+            raise self._not_understood() from None
+        except ValueError as error:  # of the client itself, which looks at requests before it sends them
+            if self.is_embedded and _IS_GONE.fullmatch(str(error)):
+                raise self._gone() from None
+            raise StoreRefused(f"Qdrant at {self} refused a request: {self._shown(str(error))}") from error
+
+    def _unanswered(self, error: "ResponseHandlingException") -> Exception:
+        import httpx
+
+        source = error.source
+        if isinstance(source, httpx.TimeoutException):
+            return StoreUnavailable(
+                f"Qdrant at {self} did not answer within {_TIMEOUT_S} s. Run again later; see its log."
+            )
+        if isinstance(source, httpx.TransportError):
+            return StoreUnavailable(
+                f"Qdrant at {self} cannot be reached ({self._shown(str(source))}). Start it, or correct "
+                f"indexing.qdrant.url; {_WITHOUT_SERVER}"
+            )
+        return self._not_understood()
+
+    def _not_understood(self) -> Exception:
+        return StoreRefused(
+            f"What answers at {self} is not Qdrant, or a version that this client ({_client_version()}) does not "
+            f"understand. Correct indexing.qdrant.url, or install a server of about that version; {_WITHOUT_SERVER}"
+        )
+
+    def _refused(self, error: "UnexpectedResponse") -> Exception:
+        status = error.status_code or 0
+        if status in (401, 403):
+            found = f"refuses the key in {KEY_VARIABLE}" if self._key else "asks for a key"
+            return StoreRefused(
+                f"Qdrant at {self} {found}. Set {KEY_VARIABLE} in the environment or in .env to a key that may write."
+            )
+        if status == 404:
+            return self._gone()
+        said = self._shown(error.content.decode("utf-8", "replace"))
+        if status == 429 or status >= 500:
+            return StoreUnavailable(f"Qdrant at {self} failed ({status}: {said}). Run again later; see its log.")
+        return StoreRefused(f"Qdrant at {self} refused a request ({status}: {said}).")
+
+    def _gone(self) -> Exception:
+        return StaleIndex(
+            f"What was published at {self} is not there any more. Ask again; if that does not help, run rag-assets "
+            "index build."
+        )
+
+    def _shown(self, text: str) -> str:
+        return (text.replace(self._key, "[key]") if self._key else text)[:_MOST_SHOWN]
+
+
+def connect(settings: QdrantSettings, storage: Path) -> Connection:
+    """A connection to the server that `settings` name, or to the folder `storage` when they name none.
+
+    No request is sent. Raises MissingExtra, InvalidSettings for an address that is none, StoreUnavailable when another
+    process has the folder open, ReadOnlyFolder when it cannot be written: the client writes where it reads.
+    """
+    try:
+        from qdrant_client import QdrantClient
+    except ImportError:
+        raise MissingExtra.named("qdrant", purpose='indexing.vector_store = "qdrant"') from None
+    if not settings.url:
+        return _embedded(storage.absolute())
+    host = _host(settings.url)
+    key = environment().get(KEY_VARIABLE, "").strip()
+    if key and settings.url.startswith("http:") and host not in _LOOPBACK:
+        logger.warning("The key of Qdrant is sent to %s without encryption. Use https if you can.", settings.url)
+    client = QdrantClient(
+        url=settings.url,
+        headers={"api-key": key} if key else None,
+        timeout=_TIMEOUT_S,
+        check_compatibility=False,  # it asks in a thread of its own, and warns of a server that is down
+    )
+    return Connection(client, settings.url, key=key)
+
+
+def _embedded(storage: Path) -> Connection:
+    """Shared by all of this process: a second client could not open the folder."""
+    from qdrant_client import QdrantClient
+
+    with _OPENING:
+        found = _STORAGES.get(storage)
+        if found is not None:
+            return found
+        lock = FileLock(storage.with_suffix(".lock"), blocking=False, thread_local=False)
+        try:
+            storage.mkdir(parents=True, exist_ok=True)
+            lock.acquire()
+        except Timeout:
+            raise StoreUnavailable(
+                f"{storage} is open in another process, and embedded Qdrant serves one at a time. End that one (rag-"
+                f"assets ui, an open engine), or run a server and set indexing.qdrant.url; {_WITHOUT_SERVER}"
+            ) from None
+        except OSError:
+            raise ReadOnlyFolder.at(storage.parent) from None
+        try:
+            with warnings.catch_warnings(action="ignore", category=UserWarning):  # about its size, see the settings
+                client = QdrantClient(path=str(storage), force_disable_check_same_thread=True)
+        except BaseException:
+            lock.release()
+            raise
+        connection = _STORAGES[storage] = Connection(client, str(storage), lock=lock)
+        return connection
+
+
+def _close(client: "QdrantClient", lock: FileLock | None) -> None:
+    client.close()
+    if lock is not None:
+        lock.release()
+
+
+def _host(url: str) -> str:
+    """Raises InvalidSettings for an address that is none, or that holds a password."""
+    try:
+        address = urlsplit(url)
+        is_address = address.scheme in {"http", "https"} and bool(address.hostname) and address.port != 0
+    except ValueError:
+        is_address = False
+    if not is_address or address.username or address.password:
+        raise InvalidSettings(
+            "indexing.qdrant.url is not an address. Write it as http://host:6333 or https://host:6333, with a path if "
+            f"the server needs one; a key belongs into {KEY_VARIABLE}."
+        )
+    return address.hostname or ""
+
+
+def _client_version() -> str:
+    from importlib.metadata import version
+
+    return version("qdrant-client")

@@ -1,0 +1,69 @@
+"""What a reranker is: it looks at a question and a few candidate passages together, and scores them anew.
+
+An adapter is one file: `late_interaction`, `cross_encoder`, `rerank_api`. Which one a setting means is decided in
+`rerankers`; how a search uses the scores, in `retrieval.reranked`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from rag_assets.core.domain import Passage
+
+Scores = npt.NDArray[np.float64]
+TIMEOUT_S = 10.0
+"""Most seconds a cross-encoder or a reranker behind an API may take for one question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage that a search found."""
+
+    passage: Passage
+    score: float
+    """What the search gave it; higher is better. Comparable within one question only."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a reranker says of n candidates; every array has shape (n,), in the order of the candidates."""
+
+    scores: Scores
+    """0 to 1, higher is better: the order of the candidates. Comparable within one question only."""
+    relevance: Scores
+    """0 to 1: estimate that the passage answers the question. It means the same for every question."""
+
+
+class Reranker(Protocol):
+    """Scores candidates. The scores depend on question and candidates only. Safe to use from several threads."""
+
+    @property
+    def identity(self) -> str:
+        """Part of the key of whatever follows from the scores."""
+        ...
+
+    def judge(self, question: str, candidates: Sequence[Candidate]) -> Judgement:
+        """The scores of at least one candidate.
+
+        Raises MissingModel, MissingKey, ModelFault, RerankingTooSlow or BudgetExhausted when it cannot tell.
+        """
+        ...
+
+
+def described(passage: Passage) -> str:
+    """A passage as a model reads it that scores a pair of texts: titles of the paper and its sections, then the text.
+
+    The text alone does not say which paper, or which part of it, it comes from.
+    """
+    return f"{passage.heading_text}\n{passage.text}" if passage.heading_text else passage.text
+
+
+def stretched(scores: Scores) -> Scores:
+    """Scores on 0 to 1, the lowest at 0; all 0 where they are equal and tell nothing apart."""
+    low, high = scores.min(), scores.max()
+    if high <= low:
+        return np.zeros_like(scores)
+    return np.asarray((scores - low) / (high - low), np.float64)

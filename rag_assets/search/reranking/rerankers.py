@@ -1,0 +1,67 @@
+"""The table of rerankers, and which of them a setting `provider:model` means."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag_assets.core.errors import InvalidSettings
+from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.connections import Connections
+from rag_assets.search.embedding.token_vectors import PassageTokens
+from rag_assets.search.reranking.base import Reranker
+from rag_assets.search.reranking.cross_encoder import FolderCrossEncoder, HubCrossEncoder
+from rag_assets.search.reranking.late_interaction import LateInteraction
+from rag_assets.search.reranking.rerank_api import REQUESTS, HostedReranker
+
+NO_RERANKER = "none"
+
+
+@dataclass(frozen=True)
+class Means:
+    """What a reranker may use."""
+
+    tokens: PassageTokens
+    connections: Connections
+    models_folder: Path
+    n_threads: int
+
+
+def open_reranker(name: str, means: Means) -> Reranker | None:
+    """The reranker that the setting names, None for "none". Opening it is free: no model is loaded or asked.
+
+    Raises InvalidSettings for a name that does not exist.
+    """
+    if name == NO_RERANKER:
+        return None
+    provider, _, model = name.partition(":")
+    if provider not in RERANKERS or not model:
+        known = ", ".join(f"{provider}:{names}" for provider, (names, _) in RERANKERS.items())
+        raise InvalidSettings(f"retrieval.reranker = {name!r} does not exist. It can be: none, {known}.")
+    return RERANKERS[provider][1](model, means)
+
+
+def _local(model: str, means: Means) -> Reranker:
+    if model != "late-interaction":
+        raise InvalidSettings(f"retrieval.reranker = 'local:{model}' does not exist. It can be local:late-interaction.")
+    return LateInteraction(means.tokens)
+
+
+def _hub(model: str, means: Means) -> Reranker:
+    return HubCrossEncoder(model, means.models_folder, means.n_threads)
+
+
+def _folder(place: str, means: Means) -> Reranker:
+    return FolderCrossEncoder(Path(place), means.n_threads)
+
+
+def _hosted(provider: str) -> Callable[[str, Means], Reranker]:
+    return lambda model, means: HostedReranker(ModelName(provider, model), means.connections)
+
+
+RERANKERS: dict[str, tuple[str, Callable[[str, Means], Reranker]]] = {
+    "local": ("late-interaction", _local),
+    "fastembed": ("<a cross-encoder of fastembed's list, or a repository with onnx/model.onnx>", _hub),
+    "folder": ("<a folder with model.onnx and tokenizer.json>", _folder),
+    **{provider: ("<model>", _hosted(provider)) for provider in REQUESTS},
+}
+"""By provider: which models it has, as a message says it, and what opens one."""

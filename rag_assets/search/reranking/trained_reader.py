@@ -1,0 +1,155 @@
+"""Reads a question and a sentence together and tells how surely the sentence answers the question.
+
+Vectors that were made apart tell whether two texts speak of the same. Which of ten sentences about the same answers is
+told only by reading each with the question (a cross-encoder, Nogueira and Cho 2019, "Passage Re-ranking with BERT").
+The model is the packaged one with weights of its own added, trained on questions of readers (`reader_weights`).
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_assets.core.errors import MissingModel
+from rag_assets.core.settings import Settings
+from rag_assets.core.text.tokens import ModelTokenizer
+from rag_assets.search.embedding.built_folder import ready_folder
+from rag_assets.search.embedding.local_weights import MINILM, SEGMENT_IDS, WEIGHTS_SHA256, packaged_tokenizer
+from rag_assets.search.reranking.reader_weights import SHA256, Head, head_of, merged, trained
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession
+
+READER_VERSION = 2
+"""Raise it with every change here or in `onnx_graph` that changes a score."""
+MAX_QUESTION, MAX_BEFORE, MAX_SENTENCE = 32, 20, 64
+"""Tokens that are read of each; of what stands before the sentence the last ones."""
+QUESTION, BEFORE, SENTENCE = 0, 1, 2
+"""Numbers of the segments. The token behind the question belongs to the question, the last one to the sentence."""
+SHAPE = replace(MINILM, n_segments=3)
+_START, _END = 101, 102
+"""[CLS] and [SEP] in BERT's vocabulary."""
+_MODEL = "model.onnx"
+_KEPT_SCORES = 20_000
+"""When too few papers answer, a question is asked of more contexts; what was read is not read again."""
+Scores = NDArray[np.float32]
+_Ids = NDArray[np.int64]
+
+
+class Sentence(Protocol):
+    """A sentence, or a row of a table, with what stands before it in its paragraph."""
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def before(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    session: "InferenceSession"
+    head: Head
+    ids: Callable[[str], list[int]]
+
+
+class TrainedReader:
+    """Built below `models_folder` and loaded when the first question is read. Safe to use from several threads."""
+
+    def __init__(self, models_folder: Path, n_threads: int) -> None:
+        self._models_folder = models_folder
+        self._n_threads = n_threads
+        self._loading = Lock()
+        self._model: _Loaded | None = None
+        self._score = lru_cache(_KEPT_SCORES)(self._read)
+
+    @property
+    def identity(self) -> str:
+        """Part of the key of whatever follows from the scores; names the folder of the model."""
+        return f"sentence-reader-{WEIGHTS_SHA256[:8]}-{SHA256[:8]}-v{READER_VERSION}"
+
+    def scores(self, question: str, sentences: Sequence[Sentence]) -> Scores:
+        """For each sentence the logarithm of the odds that it answers the question, shape (len(sentences),).
+
+        A score depends on the question and its own sentence only. Raises MissingModel when the model cannot be loaded.
+        """
+
+        def score(sentence: Sentence) -> float:
+            return self._score(question, sentence.before, sentence.text)
+
+        with ThreadPoolExecutor(self._n_threads) as pool:
+            return np.array(list(pool.map(score, sentences)), np.float32)
+
+    def _read(self, question: str, before: str, text: str) -> float:
+        model = self._loaded()
+        ids, segments = joined(model.ids(question), model.ids(before), model.ids(text))
+        fed = {"input_ids": ids[None], "attention_mask": np.ones_like(ids)[None], SEGMENT_IDS: segments[None]}
+        (hidden,) = model.session.run(None, fed)
+        return _scored(hidden[0], segments, model.head)
+
+    def _loaded(self) -> _Loaded:
+        with self._loading:
+            if self._model is None:
+                folder = ready_folder(self._models_folder / self.identity, _write)
+                self._model = _Loaded(_load(folder / _MODEL), head_of(trained()), open_tokenizer())
+            return self._model
+
+
+def open_sentence_reader(settings: Settings) -> TrainedReader:
+    """Opening it is free; see `TrainedReader`."""
+    return TrainedReader(settings.paths.models, settings.execution.n_workers)
+
+
+def open_tokenizer() -> Callable[[str], list[int]]:
+    """Makes the token ids that the model reads of a text, without special tokens."""
+    tokenizer = ModelTokenizer(packaged_tokenizer())
+    return lambda text: list(tokenizer.encoded(text).ids[1:-1])
+
+
+def joined(question: Sequence[int], before: Sequence[int], sentence: Sequence[int]) -> tuple[_Ids, _Ids]:
+    """Token ids of what is read together, and the segment of each, both of shape (n_tokens,)."""
+    parts = [
+        [_START, *question[:MAX_QUESTION], _END],
+        list(before[-MAX_BEFORE:]),
+        [*sentence[:MAX_SENTENCE], _END],
+    ]
+    segments = [segment for segment, part in zip((QUESTION, BEFORE, SENTENCE), parts, strict=True) for _ in part]
+    return np.array([token for part in parts for token in part], np.int64), np.array(segments, np.int64)
+
+
+def _scored(hidden: NDArray[np.float32], segments: _Ids, head: Head) -> float:
+    """hidden: shape (n_tokens, n_hidden)."""
+    unit = hidden / np.linalg.norm(hidden, axis=1, keepdims=True)
+    asked, own = (segments == QUESTION)[1:], segments == SENTENCE
+    nearness = (unit[1:][asked] @ unit[own].T).max(axis=1).mean()
+    score = head.start @ hidden[0] + head.mean @ hidden[own].mean(axis=0) + head.nearness * nearness + head.constant
+    return float(score)
+
+
+def _write(folder: Path) -> None:
+    from rag_assets.search.embedding import onnx_graph
+
+    exact = folder / "float32.onnx"
+    onnx_graph.write_bert(merged(trained()), SHAPE, exact)
+    onnx_graph.quantise_int8(exact, folder / _MODEL)
+    exact.unlink()
+
+
+def _load(file: Path) -> "InferenceSession":
+    from onnxruntime import InferenceSession, SessionOptions
+
+    options = SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    try:
+        return InferenceSession(str(file), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's loading errors share no narrower base
+        raise MissingModel(
+            f"The sentence reader in {file.parent} cannot be loaded ({type(error).__name__}: {error}). "
+            "Delete that folder and run again: it will be made anew."
+        ) from error

@@ -1,0 +1,142 @@
+"""A filter becomes the passages that a search may return.
+
+Papers are handed to the indexes by id. What an index does not keep (format, kind of section, pages) is looked up in the
+published tables, once per library, and handed over as a set of passages.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import cached_property, lru_cache
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from rag_assets.core.domain import Condition, Filter, FilterField, PageRange, SectionKind
+from rag_assets.core.text.section_names import section_kinds
+from rag_assets.questions import Kind, read
+from rag_assets.search.indexing.protocols import Scope
+from rag_assets.search.retrieval.library import Library
+
+logger = logging.getLogger(__name__)
+_FILTERS_KEPT = 4
+_NO_PAGE = -1
+Mask = npt.NDArray[np.bool_]
+"""By place in the library."""
+
+
+class PassageFilters:
+    """Says which passages of a library a filter lets through; may be used by several threads."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._masks: Mapping[FilterField, Callable[[Condition], Mask]] = {
+            FilterField.PAPER: self._of_papers,
+            FilterField.SOURCE: self._of_sources,
+            FilterField.SECTION: self._of_sections,
+            FilterField.PAGE: self._of_pages,
+        }
+        self._kept_scope = lru_cache(_FILTERS_KEPT)(self._scope)
+        self._kept_mask = lru_cache(_FILTERS_KEPT)(self._mask)
+        self._kept_kinds = lru_cache(_FILTERS_KEPT)(self._of_kinds)
+
+    def scope(self, where: Filter) -> Scope | None:
+        """The passages that meet all conditions; None for a filter without any. Warns of papers that do not exist."""
+        for unknown in self._unknown_papers(where):
+            alike = get_close_matches(unknown, self._library.papers, n=1)
+            meant = f"; is {alike[0]} meant?" if alike else ""
+            logger.warning("No paper of the corpus has the id %s%s", unknown, meant)
+        return self._kept_scope(where)
+
+    def passing(self, where: Filter) -> Mask | None:
+        """Which places meet all conditions; None for a filter without any."""
+        return self._kept_mask(where) if where.conditions else None
+
+    def of_kinds(self, kinds: frozenset[SectionKind]) -> Mask:
+        """Which places stand below a heading of one of these kinds."""
+        return self._kept_kinds(kinds)
+
+    def _mask(self, where: Filter) -> Mask:
+        passing = np.ones(self._library.n_passages, np.bool_)
+        for one in where.conditions:
+            passing &= self._masks[one.field](one) ^ one.is_excluded
+        return passing
+
+    def _scope(self, where: Filter) -> Scope | None:
+        if not where.conditions:
+            return None
+        if all(one.field is FilterField.PAPER for one in where.conditions):
+            papers = [paper for paper in sorted(self._library.papers) if _passes(paper, where)]
+            return Scope(paper_ids=tuple(papers))
+        return Scope(passage_ids=frozenset(self._library.passage_ids(np.flatnonzero(self._kept_mask(where)).tolist())))
+
+    def _unknown_papers(self, where: Filter) -> list[str]:
+        named = (str(v) for one in where.conditions if one.field is FilterField.PAPER for v in one.values)
+        return sorted(set(named) - self._library.papers)
+
+    def _of_papers(self, condition: Condition) -> Mask:
+        return _is_one_of(self._papers, lambda paper: paper in condition.values)
+
+    def _of_sources(self, condition: Condition) -> Mask:
+        return _is_one_of(self._sources, lambda source: source in condition.values)
+
+    def _of_sections(self, condition: Condition) -> Mask:
+        return self.of_kinds(frozenset(kind for kind in condition.values if isinstance(kind, SectionKind)))
+
+    def _of_kinds(self, kinds: frozenset[SectionKind]) -> Mask:
+        return _is_one_of(self._section_paths, lambda path: not kinds.isdisjoint(_kinds_of(path)))
+
+    def _of_pages(self, condition: Condition) -> Mask:
+        """Passages that stand, in part at least, on one of the pages; those without a known page do not."""
+        first, last = self._pages
+        passing = np.zeros(len(first), np.bool_)
+        for pages in condition.values:
+            if isinstance(pages, PageRange):
+                passing |= (last >= pages.first) & (first <= (pages.last or np.inf)) & (first != _NO_PAGE)
+        return passing
+
+    @cached_property
+    def _papers(self) -> pa.DictionaryArray:
+        return self._library.chunk_column("paper_id").dictionary_encode()
+
+    @cached_property
+    def _sources(self) -> pa.DictionaryArray:
+        return self._library.chunk_column("source").dictionary_encode()
+
+    @cached_property
+    def _section_paths(self) -> pa.DictionaryArray:
+        return self._library.passage_column("section_path").dictionary_encode()
+
+    @cached_property
+    def _pages(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        first, last = (
+            self._library.passage_column(name).fill_null(_NO_PAGE).to_numpy() for name in ("page_start", "page_end")
+        )
+        return first, last
+
+
+def _passes(paper: str, where: Filter) -> bool:
+    return all((paper in one.values) is not one.is_excluded for one in where.conditions)
+
+
+def _kinds_of(section_path: str) -> frozenset[SectionKind]:
+    return section_kinds(section_path.split(" > "))
+
+
+def _is_one_of(column: pa.DictionaryArray, is_wanted: Callable[[str], bool]) -> Mask:
+    """Which rows hold a wanted value; each distinct value is looked at once."""
+    wanted = np.array([is_wanted(value) for value in column.dictionary.to_pylist()], np.bool_)
+    mask: Mask = wanted[column.indices.to_numpy()] if len(wanted) else np.zeros(len(column), np.bool_)
+    return mask
+
+
+def not_asked_for(question: str, where: Filter) -> frozenset[SectionKind]:
+    """The kinds of sections that are searched only where something asks for them, and nothing does: title pages hold
+    the words of every paper on a subject, statements those of many questions about money or data."""
+    kinds = read(question).kinds
+    asked = {
+        SectionKind.TITLE_PAGE: Kind.PUBLICATION in kinds,
+        SectionKind.STATEMENTS: Kind.STATEMENTS in kinds,
+    }
+    return frozenset(kind for kind, is_asked in asked.items() if not is_asked and not where.names(kind))

@@ -1,0 +1,145 @@
+"""Two rankings become one. Arrays in, arrays out; `search` fetches the candidates.
+
+NaN stands for "the index did not return this passage", in scores and in ranks alike.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from rag_assets.core.settings import RetrievalSettings
+from rag_assets.search.indexing.protocols import RRF_K
+
+Scores = npt.NDArray[np.float64]
+_DENSE_RANK_WEIGHT, _LEXICAL_RANK_WEIGHT = 1.0, 0.5
+
+
+@dataclass(frozen=True)
+class CandidateScores:
+    """What the two indexes say of n candidate passages; every array has shape (n,)."""
+
+    dense: Scores
+    """Cosine, NaN where it is not known."""
+    dense_rank: Scores
+    """0-based rank in the vector index's own list, NaN where the passage is not in it."""
+    lexical: Scores
+    """BM25, NaN where the passage is not in the lexical index's list."""
+    lexical_rank: Scores
+    fused: Scores | None = None
+    """What a store that fuses by itself says; 0 to 1."""
+
+
+def fused(candidates: CandidateScores, settings: RetrievalSettings) -> Scores:
+    """Score the candidates with the fusion that `settings` name; shape (n,), higher is better."""
+    if candidates.fused is not None:
+        return candidates.fused
+    dense_rank, lexical_rank = candidates.dense_rank, candidates.lexical_rank
+    if settings.fusion == "rrf":
+        return reciprocal_rank(dense_rank, lexical_rank)
+    if settings.fusion == "rank_blend":
+        return rank_blend(dense_rank, lexical_rank)
+    return min_max_blend(candidates.dense, candidates.lexical, dense_weight=settings.dense_weight)
+
+
+def index_weights(settings: RetrievalSettings) -> tuple[float, float]:
+    """Weight of the vectors and of the words in the fusion that `settings` name; what an index without any finds
+    cannot be among the first. A store that fuses by itself has the words too."""
+    if settings.is_fused_by_server:
+        return 1.0, 0.0
+    if settings.fusion == "rrf":
+        return 1.0, 1.0
+    if settings.fusion == "rank_blend":
+        return _DENSE_RANK_WEIGHT, _LEXICAL_RANK_WEIGHT
+    return settings.dense_weight, 1.0 - settings.dense_weight
+
+
+def min_max_blend(dense: Scores, lexical: Scores, *, dense_weight: float) -> Scores:
+    """Blend two score arrays after stretching each to 0-1 over its own candidates.
+
+    dense: cosine, shape (n,), -1 to 1; NaN (not known) counts as the lowest that is. lexical: BM25, shape (n,), 0 or
+    more; NaN (not found by words) counts as 0. Candidates that all score alike tell nothing apart: they all get 1,
+    or 0 if none was found. Returns shape (n,), 0 to 1, higher is better. Raises ValueError when the shapes differ.
+    Source: Bruch, Gai and Ingber 2023, "An Analysis of Fusion Functions for Hybrid Retrieval".
+    """
+    _demand_same_shape(dense, lexical)
+    known = dense[~np.isnan(dense)]
+    stretched_dense = _stretched(np.nan_to_num(dense, nan=known.min())) if known.size else np.zeros_like(dense)
+    stretched_lexical = _stretched(np.nan_to_num(lexical, nan=0.0))
+    return dense_weight * stretched_dense + (1.0 - dense_weight) * stretched_lexical
+
+
+def reciprocal_rank(dense_rank: Scores, lexical_rank: Scores) -> Scores:
+    """Sum of 1 / (RRF_K + rank) over the lists, ranks counted from 1; a list without the passage adds nothing.
+
+    Ranks as given are 0-based, shape (n,). Returns shape (n,), above 0. Raises ValueError when the shapes differ.
+    Source: Cormack, Clarke and Buettcher 2009, "Reciprocal Rank Fusion outperforms Condorcet and individual Rank
+    Learning Methods".
+    """
+    _demand_same_shape(dense_rank, lexical_rank)
+    return np.nan_to_num(1.0 / (RRF_K + 1 + dense_rank)) + np.nan_to_num(1.0 / (RRF_K + 1 + lexical_rank))
+
+
+def reciprocal_rank_of_scores(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """`reciprocal_rank` of any number of lists, each given as score by id, ties ranked by id.
+
+    Stretched to 0-1, so that scores for one query and for several are of one size.
+    """
+    sums: dict[str, float] = defaultdict(float)
+    for scores in found:
+        for rank, id_ in enumerate(sorted(scores, key=lambda id_: (-scores[id_], id_)), start=1):
+            sums[id_] += 1.0 / (RRF_K + rank)
+    return dict(zip(sums, _stretched(np.array(list(sums.values()), np.float64)).tolist(), strict=True))
+
+
+def rank_blend(dense_rank: Scores, lexical_rank: Scores) -> Scores:
+    """`-dense_rank - lexical_rank / 2` with 0-based ranks (ADR 0004).
+
+    A passage that a list does not have is ranked just behind the last one it has. Returns shape (n,), 0 or less.
+    Raises ValueError when the shapes differ.
+    """
+    _demand_same_shape(dense_rank, lexical_rank)
+    return -_DENSE_RANK_WEIGHT * _behind_last(dense_rank) - _LEXICAL_RANK_WEIGHT * _behind_last(lexical_rank)
+
+
+def raised(scores: Scores, shares: Scores) -> Scores:
+    """Add to each score its share (0 or more) of the span of all scores; shape (n,).
+
+    The span makes one weight fit all fusions, whose scores are of different sizes.
+    """
+    if scores.size == 0 or not shares.any():
+        return scores
+    span = float(scores.max() - scores.min()) or 1.0
+    return scores + span * shares
+
+
+def weighted_down(scores: Scores, factors: Scores) -> Scores:
+    """Multiply each score's height above the floor with its factor (0-1); shape (n,).
+
+    The floor is 0, or the lowest score where scores are negative: there, a factor on the score itself would raise it.
+    """
+    if scores.size == 0:
+        return scores
+    floor = min(0.0, float(scores.min()))
+    return floor + (scores - floor) * factors
+
+
+def _stretched(scores: Scores) -> Scores:
+    if scores.size == 0:
+        return scores
+    low, high = scores.min(), scores.max()
+    if high > low:
+        return np.asarray((scores - low) / (high - low), np.float64)
+    return np.full_like(scores, 1.0 if high > 0 else 0.0)
+
+
+def _behind_last(ranks: Scores) -> Scores:
+    n_ranked = np.count_nonzero(~np.isnan(ranks))
+    return np.nan_to_num(ranks, nan=float(n_ranked))
+
+
+def _demand_same_shape(one: Scores, other: Scores) -> None:
+    if one.shape != other.shape:
+        raise ValueError(f"scores of {one.shape} and {other.shape} candidates cannot be fused")

@@ -1,0 +1,181 @@
+"""Opening what a search needs from the data folder, once, and deciding what can be done without.
+
+An index that is missing, damaged or describes other passages or another model is left out with a warning; the other
+one answers alone. Nothing on disk is changed.
+"""
+
+import logging
+from pathlib import Path
+from typing import TypeVar
+
+import pyarrow.compute as pc
+
+from rag_assets.core.errors import MissingInput, MissingModel, StoreRefused, StoreUnavailable
+from rag_assets.core.incremental import data_version, fingerprint
+from rag_assets.core.kept import kept_file
+from rag_assets.core.settings import Paths, Settings
+from rag_assets.core.table_files import read_columns, read_provenance, required_table
+from rag_assets.core.tables import fingerprints_by
+from rag_assets.core.text.tokens import resolve_tokenizer, token_counter
+from rag_assets.hosted.connections import Connections
+from rag_assets.search.embedding.base import Embedder
+from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
+from rag_assets.search.indexing.manifest import MANIFEST_FILE
+from rag_assets.search.indexing.protocols import IndexManifest, LexicalIndex, SparseSource, VectorStore
+from rag_assets.search.indexing.stores import Index, published_indexes, vector_index, word_index
+from rag_assets.search.reranking import SkippingReranker
+from rag_assets.search.retrieval.candidates import DenseSearch
+from rag_assets.search.retrieval.library import Library
+from rag_assets.search.retrieval.paper_names import PaperNames
+from rag_assets.search.retrieval.queries import QueryPlanner
+from rag_assets.search.retrieval.search import Searcher
+
+logger = logging.getLogger(__name__)
+
+Opened = TypeVar("Opened", VectorStore, LexicalIndex)
+
+
+def open_searcher(
+    settings: Settings,
+    connections: Connections,
+    embedder: Embedder | None = None,
+    reranker: SkippingReranker | None = None,
+    planner: QueryPlanner | None = None,
+) -> Searcher:
+    """Open chunks, passages and indexes below `settings.data_dir`; the model is loaded by the first question.
+
+    connections: to an embedding model behind an API. embedder: that of the settings, if it is open already. reranker:
+    None leaves the order that the indexes give. planner: None searches by rules alone.
+
+    Raises MissingInput when a table or both indexes are missing or do not fit, StaleIndex when the tables do not fit
+    each other, MissingKey when the embedding model needs a key that is not set, StoreUnavailable or StoreRefused when
+    the vectors are on a server that does not answer: an answer by words alone would take the place of a better one.
+    """
+    paths = settings.paths
+    is_built = any(index.folder.exists() for index in published_indexes(settings))
+    if not (paths.chunks.exists() and paths.passages.exists() and is_built):
+        raise MissingInput.index(paths.data)
+    library = Library(paths.chunks, paths.passages, _titles(paths))
+    dense = _dense_search(settings, library, connections, embedder)
+    words = _opened(word_index(settings), library)
+    if dense is None and words is None:
+        raise MissingInput.index(paths.data)
+    counter = token_counter(
+        resolve_tokenizer(
+            settings.chunking.tokenizer, paths.tokenizer_pin, in_use=read_provenance(paths.chunks).get("tokenizer")
+        ).name
+    )
+    names = _paper_names(settings, words)
+    return Searcher(library, dense, words, settings.retrieval, counter, reranker, planner, names)
+
+
+def _titles(paths: Paths) -> dict[str, str]:
+    """The titles of papers by paper_id; none where there are no profiles that can be used."""
+    try:
+        profiles = read_columns(paths.profiles, ["paper_id", "title"])
+    except MissingInput:
+        return {}
+    return dict(zip(profiles["paper_id"].to_pylist(), profiles["title"].to_pylist(), strict=True))
+
+
+def _paper_names(settings: Settings, words: LexicalIndex | None) -> PaperNames | None:
+    try:
+        profiles = required_table(settings.paths.profiles)
+    except MissingInput as error:
+        logger.warning("Papers are not found by their names: %s", error)
+        return None
+    return PaperNames(profiles, words)
+
+
+def _dense_search(
+    settings: Settings, library: Library, connections: Connections, embedder: Embedder | None
+) -> DenseSearch | None:
+    from rag_assets.search.embedding.providers import embedder_facts, open_embedder
+
+    paths = settings.paths
+    sparse = open_sparse_vectors(settings)
+    try:
+        model = embedder_facts(settings.embedding, paths.models).identity
+        sparse_source = SparseSource(sparse.identity) if sparse else None
+    except MissingModel as error:
+        logger.warning("Searching by words alone: %s", error)
+        return None
+    store = _opened(vector_index(settings, model, sparse=sparse_source), library)
+    if store is None:
+        return None
+    if embedder is None:
+        embedder = open_embedder(settings.embedding, paths.models, connections=connections, kept=kept_file(settings))
+    return DenseSearch(store, embedder, sparse)
+
+
+def published_files(settings: Settings) -> list[Path]:
+    """Of everything that is searched one file each that is replaced whenever it is published."""
+    manifests = [index.folder / MANIFEST_FILE for index in published_indexes(settings)]
+    return [settings.paths.chunks, settings.paths.passages, settings.paths.profiles, *manifests]
+
+
+def fit_together(settings: Settings) -> bool:
+    """Whether tables and indexes describe the same passages: not so while a run publishes one after the other."""
+    paths = settings.paths
+    try:
+        chunks = read_columns(paths.chunks, ["chunk_id"])
+        passages = read_columns(paths.passages, ["passage_id", "chunk_id", "row_hash"])
+    except MissingInput:
+        return False
+    if not pc.all(pc.is_in(passages["chunk_id"], value_set=chunks["chunk_id"])).as_py():
+        return False
+    version = data_version(dict(zip(passages["passage_id"].to_pylist(), passages["row_hash"].to_pylist(), strict=True)))
+    found = [index.manifest() for index in published_indexes(settings)]
+    return all(manifest is None or manifest.passages == version for manifest in found)
+
+
+def corpus_version(settings: Settings) -> str:
+    """Changes with anything on disk that a search result follows from, and with an index that is missing or damaged:
+    what was answered with one index must be answered again when both are there. Raises StoreUnavailable or
+    StoreRefused when a server does not tell."""
+    chunks = read_columns(settings.paths.chunks, ["paper_id", "fingerprint"])
+    return fingerprint(
+        data_version(fingerprints_by(chunks, "paper_id")),
+        _version_of_profiles(settings.paths),
+        [
+            manifest.version if (manifest := index.manifest()) and index.is_intact() else None
+            for index in published_indexes(settings)
+        ],
+    )
+
+
+def _version_of_profiles(paths: Paths) -> str | None:
+    """None when there are none that can be used."""
+    try:
+        profiles = read_columns(paths.profiles, ["paper_id", "fingerprint"])
+    except MissingInput:
+        return None
+    return data_version(fingerprints_by(profiles, "paper_id"))
+
+
+def _opened(index: Index[Opened], library: Library) -> Opened | None:
+    """The index, opened; or None with a warning that says why it cannot be used."""
+    wanted = IndexManifest(index.identity, library.version, library.n_passages)
+    found = index.manifest()
+    if found != wanted or not index.is_intact():
+        logger.warning("%s is not used: it %s. Make it again: rag-assets index build", index, _misfit(found, wanted))
+        return None
+    try:
+        return index.open()
+    except (StoreUnavailable, StoreRefused):
+        raise
+    except Exception as error:
+        logger.warning("%s is not used: it cannot be opened (%s). Make it again: rag-assets index build", index, error)
+        return None
+
+
+def _misfit(found: IndexManifest | None, wanted: IndexManifest) -> str:
+    if found is None:
+        return "is missing or unfinished"
+    if found == wanted:
+        return "is damaged"
+    if found.identity.model_id != wanted.identity.model_id:
+        return f"was built with {found.identity.model_id}, this run asks for {wanted.identity.model_id}"
+    if found.identity != wanted.identity:
+        return "was built with other settings than this run asks for"
+    return f"describes other passages ({found.n_passages}) than the published ones ({wanted.n_passages})"

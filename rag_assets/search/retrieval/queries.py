@@ -1,0 +1,140 @@
+"""What is searched for on behalf of a question: its parts, and for each part other wordings where they are set.
+
+A passage keeps its best score among the parts; what is found for the wordings of one part is fused (`fusion`). What a
+model writes costs a request and may fail: then the question is searched as it is, with a warning.
+"""
+
+import logging
+from dataclasses import dataclass, field
+
+from rag_assets.core.domain import Query, QueryOrigin, Usage, summed
+from rag_assets.core.errors import BudgetExhausted, InvalidSettings, ModelFault
+from rag_assets.core.kept import kept_file
+from rag_assets.core.settings import QuerySettings, Settings
+from rag_assets.hosted.access import ModelName, require_access
+from rag_assets.hosted.asking import FaultPause
+from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.prices import require_price
+from rag_assets.hosted.providers import PROVIDERS
+from rag_assets.questions import read
+from rag_assets.search.retrieval.query_writer import QueryWriter
+
+logger = logging.getLogger(__name__)
+_OF_ANSWERS = "answering"
+"""In place of a model: the one that writes answers."""
+
+
+@dataclass(frozen=True)
+class QueryPlan:
+    """What is searched for."""
+
+    parts: tuple[tuple[Query, ...], ...]
+    """For each part of the question the part itself, then its other wordings."""
+    usage: Usage = field(default_factory=Usage)
+    """What writing it cost now."""
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """All of them, in order."""
+        return tuple(query for part in self.parts for query in part)
+
+    @property
+    def question(self) -> str:
+        """The words of all parts."""
+        return " ".join(queries[0].text for queries in self.parts)
+
+
+class QueryPlanner:
+    """Says what is searched for; safe to use from several threads."""
+
+    def __init__(self, settings: QuerySettings, writer: QueryWriter | None) -> None:
+        """writer: needed where the settings ask a model for anything."""
+        self._settings = settings
+        self._writer = writer
+        self._pause = FaultPause()
+        self.identity = writer.identity if writer else ""
+        """Of the model and its prompts; empty where none is asked."""
+
+    def plan(self, question: str) -> QueryPlan:
+        """The queries of a question; none for a blank one.
+
+        Where a model cannot be asked, those that need none. After a fault that is not this question's own, the model is
+        left alone for a while.
+        """
+        if not question.strip():
+            return QueryPlan(())
+        try:
+            return self._with_model(question, self._writer) if self._writer else self._without_model(question)
+        except (ModelFault, BudgetExhausted) as fault:
+            if self._pause.failed(fault):
+                logger.warning("%r is searched as it is, without queries by a model: %s", question, fault)
+            return self._without_model(question)
+
+    def _without_model(self, question: str) -> QueryPlan:
+        parts = [question] if self._settings.decomposition == "none" else _parts_by_rules(question)
+        return QueryPlan(tuple((query,) for query in _as_parts(parts, question, QueryOrigin.PART)))
+
+    def _with_model(self, question: str, writer: QueryWriter) -> QueryPlan:
+        self._pause.check()
+        parts, usages = self._without_model(question).queries, []
+        if self._settings.decomposition == "model":
+            texts, usage = writer.parts(question)
+            parts = _as_parts(texts or [question], question, QueryOrigin.MODEL_PART)
+            usages.append(usage)
+        planned = []
+        for part in parts:
+            others: list[Query] = []
+            if self._settings.variants or self._settings.hypothetical_passage:
+                variants, passage, usage = writer.wordings(part.text)
+                others = [Query(text, QueryOrigin.VARIANT) for text in variants]
+                others += [Query(passage, QueryOrigin.PASSAGE)] if passage else []
+                usages.append(usage)
+            planned.append((part, *others))
+        return QueryPlan(tuple(planned), summed(usages))
+
+
+def open_query_planner(settings: Settings, connections: Connections) -> QueryPlanner:
+    """The planner that the settings ask for; no model is opened yet.
+
+    Raises InvalidSettings for a model that does not exist, MissingKey.
+    """
+    wanted = settings.retrieval.queries
+    if not wanted.asks_model:
+        return QueryPlanner(wanted, None)
+    timeout_s = settings.model_access.query_timeout_s
+    return QueryPlanner(
+        wanted, QueryWriter(_model(settings), connections, wanted, kept_file(settings), timeout_s=timeout_s)
+    )
+
+
+def require_query_model(settings: Settings) -> None:
+    """Check, before any work is done, that the model that writes queries exists and can be asked, if one is to.
+
+    Raises InvalidSettings, MissingKey.
+    """
+    if settings.retrieval.queries.asks_model:
+        name = _model(settings)
+        access = require_access(name.provider)
+        if settings.model_access.budget_usd is not None:
+            require_price(name, access)
+
+
+def _model(settings: Settings) -> ModelName:
+    named, writes_answers = settings.retrieval.queries.model, settings.answering.model
+    if named != _OF_ANSWERS:
+        return ModelName.parse(named, setting="retrieval.queries.model", instead=_OF_ANSWERS)
+    if writes_answers.partition(":")[0] not in PROVIDERS:
+        raise InvalidSettings(
+            f"retrieval.queries asks for queries by a model, and answering.model = {writes_answers!r} is none. Set "
+            "retrieval.queries.model to one behind an API, for example google:gemini-2.5-flash."
+        )
+    return ModelName.parse(writes_answers, setting="answering.model", instead="extractive")
+
+
+def _parts_by_rules(question: str) -> list[str]:
+    return [part.searched for part in read(question).parts]
+
+
+def _as_parts(texts: list[str], question: str, origin: QueryOrigin) -> tuple[Query, ...]:
+    """Each text once; a single one is the question itself."""
+    return tuple(Query(text, QueryOrigin.QUESTION if text == question else origin) for text in dict.fromkeys(texts))

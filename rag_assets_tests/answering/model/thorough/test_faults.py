@@ -1,0 +1,98 @@
+"""What a fault of the model does to a thorough answer, at each of its steps."""
+
+from pathlib import Path
+
+import pytest
+
+from rag_assets.core.errors import ModelUnavailable, QuestionBudgetExhausted
+from rag_assets.core.settings import ModelAccessSettings
+from rag_assets_testing.wire import CutOff, Drop, Garbage, Overloaded, RateLimited, Reply, Slow, Status, Step
+from rag_assets_tests.answering.model.thorough.scripted import (
+    FALL,
+    FELL,
+    N_REQUESTS,
+    PAID,
+    PAYER,
+    ScriptedModel,
+    answered,
+    said,
+    thorough,
+)
+from rag_assets_tests.hosted.models import FAST, HURRIED
+
+PASSING = (RateLimited(0.01), Status(500), Overloaded(), Drop(), CutOff(10), Garbage())
+REJECTED = (Status(400),)
+STEPS = ("plan", FALL, PAYER, "gap")
+ONE_ATTEMPT = HURRIED.model_copy(update={"max_attempts": 1})
+IMPATIENT = ModelAccessSettings(timeout_s=0.3, max_attempts=2, max_wait_s=0.2, openai=FAST)
+CUT = Reply('{"parts": [{"question": "Did fer', finish="length")
+WRONG = Reply('{"colour": "red"}')
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("fault", PASSING, ids=repr)
+def test_a_fault_that_passes_costs_a_request_and_nothing_else(tmp_path: Path, step: str, fault: Step) -> None:
+    """Providers fail now and then; an answer would be half of what it could be."""
+    model = ScriptedModel()
+    model.does_instead(step, fault)
+
+    with thorough(tmp_path, model) as (pipeline, server):
+        assert said(answered(pipeline)) == {FELL.text, PAID.text}
+        assert len(server.requests) == N_REQUESTS + 1
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_provider_that_is_down_leaves_the_question_and_loses_nothing(tmp_path: Path, step: str) -> None:
+    """What was paid for before the fault would be paid for again by the next run."""
+    model = ScriptedModel()
+    model.does_instead(step, *[Status(500)] * 3)
+
+    with thorough(tmp_path, model) as (pipeline, server):
+        with pytest.raises(ModelUnavailable):
+            answered(pipeline)
+        again = answered(pipeline)
+
+        assert len(server.requests) == N_REQUESTS + 3
+    assert said(again) == {FELL.text, PAID.text}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_model_that_does_not_answer_in_time_is_not_waited_for(tmp_path: Path, step: str) -> None:
+    """A page would show nothing for the rest of the day."""
+    model = ScriptedModel()
+    model.does_instead(step, *[Slow(60, WRONG)] * 2)
+
+    with thorough(tmp_path, model, access=IMPATIENT) as (pipeline, _server), pytest.raises(ModelUnavailable):
+        answered(pipeline)
+
+
+def test_the_time_of_the_question_ends_a_request_under_way(tmp_path: Path) -> None:
+    """One slow request would take as long as all steps may together."""
+    with thorough(tmp_path / "before", ScriptedModel()) as (pipeline, _server):
+        answered(pipeline)  # loads the SDK, which takes its time
+    model = ScriptedModel()
+    model.does_instead("plan", Slow(60, WRONG))
+
+    with (
+        thorough(tmp_path, model, access=ONE_ATTEMPT, max_seconds=3) as (pipeline, server),
+        pytest.raises(QuestionBudgetExhausted, match=r"3 seconds have passed"),
+    ):
+        answered(pipeline)
+
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("fault", [(WRONG, WRONG), (CUT,), REJECTED], ids=["schema", "cut", "rejected"])
+@pytest.mark.parametrize("step", STEPS)
+def test_a_reply_that_cannot_be_used_costs_its_step_only(tmp_path: Path, fault: tuple[Step, ...], step: str) -> None:
+    """A small model that writes no JSON, or a server that refuses a request, would leave the whole question open."""
+    model = ScriptedModel()
+    model.does_instead(step, *fault)
+
+    with thorough(tmp_path, model) as (pipeline, _server):
+        trace = answered(pipeline)
+
+    claims = {FALL: FELL.text, PAYER: PAID.text}
+    still_open = step if step in claims else None
+    assert said(trace) == {text for part, text in claims.items() if part != still_open}
+    assert trace.result.unanswered == ((still_open,) if still_open else ())

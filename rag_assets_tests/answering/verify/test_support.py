@@ -1,0 +1,123 @@
+"""How well the quotes of a claim carry it."""
+
+import pytest
+
+from rag_assets.answering.drafts import DraftClaim
+from rag_assets.answering.verify.objections import Objection, Reason
+from rag_assets.answering.verify.support import EmbeddedSupport, Scoring, looked_at
+from rag_assets.answering.verify.verification import Outcome, VerifiedClaims
+from rag_assets.core.domain import Citation, Claim, Support, Verification
+from rag_assets_tests.answering.builders import WordEncoder
+
+QUOTE = "Ferritin fell by 12% in all groups. SciBERT was not used, and COVID-19 played no part at all."
+
+
+def claim(text: str, *quotes: str) -> Claim:
+    return Claim(
+        text,
+        tuple(
+            Citation("smith2020", "c", 1, 1, quote, (), Verification.EXACT, start=0, end=len(quote))
+            for quote in quotes or (QUOTE,)
+        ),
+    )
+
+
+def verified(*claims: Claim) -> VerifiedClaims:
+    return VerifiedClaims(tuple(Outcome(DraftClaim(one.text, ()), one) for one in claims))
+
+
+def support(text: str, *quotes: str, question: str = "") -> Support:
+    [one] = EmbeddedSupport(WordEncoder()).scores(verified(claim(text, *quotes)), question).supports
+    return one
+
+
+def test_a_claim_is_compared_with_the_nearest_sentence_of_its_quotes() -> None:
+    """A long quote says many things, one of which carries the claim."""
+    near, far = support("Ferritin fell by 12% in all groups."), support("Basalt cools slowly under water.")
+
+    assert near.similarity == pytest.approx(1.0)
+    assert far.similarity is not None
+    assert far.similarity < 0.3
+
+
+def test_a_sentence_of_the_paper_gets_no_score_for_being_its_own_quote() -> None:
+    """It would be 1 for every answer without a model, beside which a model's claims look badly supported."""
+    claims = verified(claim(QUOTE), claim("Ferritin fell by 12%."))
+    quoted, written = EmbeddedSupport(WordEncoder()).scores(claims, "").supports
+
+    assert quoted == Support(score=None, similarity=None, numbers=None, entities=None)
+    assert written.score is not None
+    assert written.similarity is not None
+
+
+def test_the_score_is_the_mean_of_what_applies() -> None:
+    """A claim without numbers or names is not punished for having none."""
+    plain = support("ferritin fell in all groups")
+    full = support("Ferritin fell by 12% and SciBERT by 15% and BERT by 12%")
+
+    assert (plain.numbers, plain.entities) == (None, None)
+    assert plain.score == plain.similarity
+    assert (full.numbers, full.entities) == (0.6667, 0.5)
+    assert full.similarity is not None
+    assert full.score == pytest.approx((full.similarity + 2 / 3 + 0.5) / 3, abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("It was SciBERT.", 1.0),
+        ("It was RoBERTa.", 0.0),
+        ("It was one of the SciBERTs.", 1.0),
+        ("It was COVID19.", 1.0),
+        ("It was IL-6.", 0.0),
+        ("Then ferritin fell. Nothing else did.", None),
+        ("Then ferritin fell. “(Nothing else did.)”", None),
+        ("In group B ferritin fell.", None),
+        ("mRNA fell in London.", 0.0),
+    ],
+)
+def test_names_and_symbols_are_told_from_ordinary_words(text: str, share: float | None) -> None:
+    """A claim about another method than its quote is the mistake this figure shows."""
+    assert support(text).entities == share
+
+
+def test_names_of_the_question_are_not_held_but_its_numbers_are() -> None:
+    """A result put to the name that was asked about, instead of the one in the quote, must show."""
+    one = support("In 9 days RoBERTa was done.", "It took some days.", question="Did RoBERTa take 9 days?")
+    assert (one.entities, one.numbers) == (0.0, 1.0)
+
+
+def test_claims_keep_their_order_and_all_else_when_they_are_scored() -> None:
+    """A score beside the wrong claim is worse than none."""
+    claims = [claim("Basalt cools slowly under water."), claim("Ferritin fell by 12% in all groups.")]
+
+    first, second = looked_at(verified(*claims), EmbeddedSupport(WordEncoder()).scores(verified(*claims), "")).claims
+
+    assert (first.text, first.citations) == (claims[0].text, claims[0].citations)
+    assert first.support is not None
+    assert second.support is not None
+    assert first.support.score < second.support.score
+    assert EmbeddedSupport(WordEncoder()).scores(verified(), "").supports == ()
+
+
+def test_a_claim_that_the_second_look_does_not_find_supported_is_objected_to_in_its_words() -> None:
+    """Published with a low figure, it would be read like any other; and the model that mends it must know why."""
+    verdicts = [Support(None, None, None, None, judged) for judged in (1.0, 0.5, 0.0)]
+    claims = verified(*(claim(f"Ferritin fell in {place}.") for place in ("Rome", "Oslo", "Bern")))
+
+    looked = looked_at(claims, Scoring(tuple(verdicts), ("", "Oslo is not named", "Bern is not named")))
+
+    assert [one.text for one in looked.claims] == ["Ferritin fell in Rome.", "Ferritin fell in Oslo."]
+    assert [one.support.is_partial for one in looked.claims if one.support] == [False, True]
+    assert [one.objection for one in looked.objected] == [Objection(Reason.NOT_SUPPORTED, "Bern is not named")]
+
+
+@pytest.mark.parametrize(("judged", "is_published"), [(1.0, True), (0.5, False), (None, False)])
+def test_only_a_claim_found_wholly_supported_overrules_a_doubt(judged: float | None, is_published: bool) -> None:
+    """The rules doubt by words, which may be said in others; half a verdict is not enough against them."""
+    doubt = Objection(Reason.TURNED_ROUND, "its quotes say the opposite of 'fell'")
+    doubted = VerifiedClaims((Outcome(DraftClaim("Ferritin fell.", ()), claim("Ferritin fell."), doubt),))
+
+    looked = looked_at(doubted, Scoring((Support(None, None, None, None, judged),)))
+
+    assert [one.objection for one in looked.objected] == ([] if is_published else [doubt])

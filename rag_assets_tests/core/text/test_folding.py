@@ -1,0 +1,45 @@
+"""Finding quotes across typesetting."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag_assets.core.text.folding import Folded
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("the final result was “significant”", 'The ﬁnal re-\nsult  was "significant" after all.'),
+        ("a well-known method", "It is a well-\nknown method."),
+        ("range 3–5 mg", "In the range 3-5 mg it works."),
+        ("BMS-986158", "the drug BMS‑986158 (oral)"),
+        ("it's so", "they said it’s so."),
+        ("soft hyphen", "a soft hy\u00adphen here"),
+    ],
+)
+def test_a_quote_is_found_across_typesetting(quote: str, text: str) -> None:
+    """A verbatim quote that is dropped because of a ligature is an answer lost."""
+    found = Folded.of(text).find(Folded.of(quote))
+
+    assert found is not None
+    assert Folded.of(text[slice(*found)]).text == Folded.of(quote).text
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [("increased by 5%", "increased by 6%"), ("not effective", "was effective"), ("", "anything"), ("ab", "")],
+)
+def test_a_quote_that_is_not_there_is_not_found(quote: str, text: str) -> None:
+    """A lenient match would verify what the paper does not say."""
+    assert Folded.of(text).find(Folded.of(quote)) is None
+
+
+@given(st.text(max_size=80))
+def test_every_folded_character_points_into_the_original(text: str) -> None:
+    """Pages are computed from these offsets."""
+    folded = Folded.of(text)
+
+    assert len(folded.origins) == len(folded.text)
+    assert all(0 <= origin < len(text) for origin in folded.origins)
+    assert list(folded.origins) == sorted(folded.origins)

@@ -1,0 +1,46 @@
+"""Names in questions and in the names of files."""
+
+import pytest
+
+from rag_assets.core.text.names import joined_pairs, words_of_file_name, words_written_as_names
+
+
+@pytest.mark.parametrize(
+    ("paper_id", "words"),
+    [
+        ("AMCOR_2023Q2_10Q", "amcor 2023q2 2023 10q"),
+        ("BestBuy2019", "bestbuy2019 bestbuy 2019 best buy"),
+        ("reports/2019/3M_2018_10K", "3m 2018 10k"),
+        ("Activision-Blizzard.final copy", "activision blizzard final copy"),
+        ("NASAReport", "nasareport nasa report"),
+        ("Überblick_2020", "überblick 2020"),
+    ],
+)
+def test_the_name_of_a_file_is_taken_apart_where_its_words_meet(paper_id: str, words: str) -> None:
+    """ "Best Buy" asked for would miss a file called BestBuy2019."""
+    assert words_of_file_name(paper_id) == words.split()
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Is 3M a capital-intensive business?", "3m"),
+        ("What did AMCOR's board decide?", "amcor"),
+        ("Did the CEO of Foot Locker resign? Does it say why?", "ceo foot locker"),
+        ("does it bind SARS-CoV-2 well", "sars-cov-2"),
+        ("What is the revenue?", ""),
+    ],
+)
+def test_a_name_is_a_word_with_a_capital_that_starts_no_sentence(question: str, names: str) -> None:
+    """Else every first word would be compared with the titles of all papers."""
+    assert words_written_as_names(question) == set(names.split())
+
+
+def test_title_case_marks_no_names() -> None:
+    """In "What Was The Adjusted Margin In The Second Half" each word would be taken for a name."""
+    assert words_written_as_names("What Was The Adjusted Margin Of Boeing In The Second Half") == set()
+
+
+def test_neighbouring_words_are_also_one() -> None:
+    """Files are called FOOTLOCKER and 10K where people write "Foot Locker" and "10-K"."""
+    assert joined_pairs("Foot Locker's 10-K") == ["footlocker", "lockers", "s10", "10k"]

@@ -1,0 +1,308 @@
+import random
+from dataclasses import replace
+from itertools import pairwise
+
+import pytest
+
+from rag_assets.core.domain import Block, BlockKind, Span, UnitKind, Zone
+from rag_assets.core.settings import ChunkingSettings
+from rag_assets.core.text.sentences import sentence_spans
+from rag_assets_tests.corpus.chunking.papers import (
+    SMALL,
+    box,
+    cells_of,
+    chunked,
+    document_text,
+    heading,
+    paragraph,
+    paragraphs,
+    sentence,
+)
+
+
+def test_short_neighbours_of_a_section_share_a_chunk_and_keep_their_pages() -> None:
+    """A chunk a paragraph would scatter an argument over many citations; a lost page would break each of them."""
+    blocks = [
+        heading("Methods"),
+        paragraph("We measured ferritin in serum.", "Methods", page=3),
+        paragraph("Samples were frozen at once.", "Methods", page=4),
+    ]
+
+    (chunk,) = chunked(blocks)
+
+    assert chunk.text == "We measured ferritin in serum.\n\nSamples were frozen at once."
+    assert (chunk.page_start, chunk.page_end) == (3, 4)
+    assert [(span.page_start, chunk.text[span.start : span.end]) for span in chunk.spans] == [
+        (3, "We measured ferritin in serum."),
+        (4, "Samples were frozen at once."),
+    ]
+    assert (chunk.section_title, chunk.section_path, chunk.chunk_type) == ("Methods", "Methods", "paragraph")
+    assert chunk.split_sequence is None
+    assert not chunk.is_continuation
+
+
+def test_a_chunk_never_crosses_a_section() -> None:
+    """A chunk of two sections would be cited under the wrong title."""
+    rng = random.Random(1)
+    blocks = [
+        heading("A"),
+        paragraph(sentence(rng, 12), "A"),
+        heading("A", "A.1"),
+        paragraph(sentence(rng, 12), "A", "A.1"),
+        heading("B"),
+        paragraph(sentence(rng, 12), "B"),
+    ]
+
+    chunks = chunked(blocks)
+
+    assert [chunk.section_path for chunk in chunks] == ["A", "A > A.1", "B"]
+    assert [chunk.text for chunk in chunks] == [blocks[at].text for at in (1, 3, 5)]
+
+
+def test_two_sections_of_one_title_stay_apart() -> None:
+    """Both studies of a paper have a "Methods"; what is expanded around one must not come from the other."""
+    rng = random.Random(2)
+    blocks = [block for _ in range(2) for block in (heading("Methods"), paragraph(sentence(rng, 9), "Methods"))]
+
+    first, second = chunked(blocks)
+
+    assert second.section_id == f"{first.section_id}-2"
+
+
+def test_all_zones_but_back_matter_are_chunked() -> None:
+    """A reference list that is indexed answers every question with titles of other papers."""
+    rng = random.Random(3)
+    blocks = [paragraph(sentence(rng, 9), str(zone), zone=zone) for zone in Zone]
+
+    chunks = chunked(blocks)
+
+    assert [chunk.section_title for chunk in chunks] == ["title_page", "front", "body", "annex", "statements"]
+
+
+def test_long_sections_are_cut_inside_the_window_at_sentence_ends() -> None:
+    """800 to 1200 tokens is what a user is promised, and half a sentence is no citation."""
+    rng = random.Random(4)
+    blocks = paragraphs(rng, 12_000, "Results")
+    settings = ChunkingSettings()
+    text = document_text(blocks)
+    offsets = [text.index(block.text) for block in blocks]
+    spans = [(at + a, at + b) for at, block in zip(offsets, blocks, strict=True) for a, b in sentence_spans(block.text)]
+    starts, ends = {start for start, _ in spans}, {end for _, end in spans}
+
+    chunks = chunked(blocks, settings)
+
+    assert all(800 <= chunk.n_tokens <= 1200 for chunk in chunks)
+    assert all(chunk.char_start in starts and chunk.char_end in ends for chunk in chunks)
+    assert [chunk.split_sequence for chunk in chunks[:2]] == [f"1/{len(chunks)}", f"2/{len(chunks)}"]
+    assert [chunk.is_continuation for chunk in chunks[:2]] == [False, True]
+    assert all(text[chunk.char_start : chunk.char_end] == chunk.text for chunk in chunks)
+
+
+def test_a_little_more_than_one_chunk_is_shared_out_without_a_tiny_rest() -> None:
+    """A chunk of one sentence at the end of a section ranks high for its few words and says nothing."""
+    rng = random.Random(5)
+    blocks = [paragraph(sentence(rng, 25), "Results") for _ in range(50)]
+
+    chunks = chunked(blocks, ChunkingSettings())
+
+    assert len(chunks) == 2
+    assert min(chunk.n_tokens for chunk in chunks) > 500
+
+
+def test_cuts_prefer_the_end_of_a_paragraph() -> None:
+    """A paragraph is one thought; it is cut only where none ends inside the window."""
+    rng = random.Random(6)
+    blocks = [paragraph(" ".join(sentence(rng, 20) for _ in range(9)), "Results") for _ in range(30)]
+    text = document_text(blocks)
+
+    chunks = chunked(blocks, ChunkingSettings())
+
+    assert all(text[chunk.char_end :].startswith("\n\n") for chunk in chunks[:-1])
+
+
+def test_a_chunk_repeats_whole_sentences_of_the_chunk_before() -> None:
+    """What straddles a cut must be readable in one piece somewhere."""
+    chunks = chunked(paragraphs(random.Random(7), 6_000, "Results"), ChunkingSettings())
+
+    shared = [before.char_end - after.char_start for before, after in pairwise(chunks)]
+    repeated = [after.text[:n].strip() for after, n in zip(chunks[1:], shared, strict=True)]
+
+    assert all(before.text.endswith(text) for before, text in zip(chunks, repeated, strict=False))
+    assert all(text.endswith(".") and 100 <= len(text.split()) <= 150 for text in repeated)
+
+
+def test_prose_is_repeated_before_prose_only() -> None:
+    """A list that begins with half of another list would read as one."""
+    items = "\n".join(f"- item {n} of the list has these nine words" for n in range(12))
+    blocks = [Block(BlockKind.LIST, items, ("Results",))]
+
+    chunks = chunked(blocks)
+
+    assert len(chunks) > 1
+    assert "\n".join(chunk.text for chunk in chunks) == items
+    assert all(chunk.chunk_type == "list" for chunk in chunks)
+
+
+def test_code_is_cut_at_lines_and_keeps_its_indentation() -> None:
+    """Code without its indentation is other code."""
+    code = "\n".join(f"    value_{n} = measure(subject, {n}) + offset" for n in range(20))
+
+    chunks = chunked([Block(BlockKind.CODE, code, ("Appendix",), title="python")])
+
+    assert len(chunks) > 1
+    assert "\n".join(chunk.text for chunk in chunks) == code
+
+
+def test_a_sentence_longer_than_a_chunk_is_cut_as_a_last_resort() -> None:
+    """One sentence without a full stop must not break the token bound that holds for the whole corpus."""
+    blocks = [paragraph("Iron " + "and iron " * 200 + "fell.", "Results")]
+
+    chunks = chunked(blocks)
+
+    assert max(chunk.n_tokens for chunk in chunks) <= SMALL.max_tokens
+    assert [chunk.is_continuation for chunk in chunks] == [False] + [True] * (len(chunks) - 1)
+    assert " ".join(chunk.text for chunk in chunks) == blocks[0].text
+
+
+def test_a_formula_stays_with_the_text_around_it() -> None:
+    """ "where x is the dose" explains nothing without the formula before it."""
+    rng = random.Random(8)
+    text = [paragraph(sentence(rng, 12), "Methods") for _ in range(12)]
+    formulas = [Block(BlockKind.FORMULA, f"y = {n} x + b", ("Methods",)) for n in range(6)]
+    blocks = [block for pair in zip(text[::2], formulas, text[1::2], strict=True) for block in pair]
+
+    chunks = chunked(blocks)
+
+    assert len(chunks) > 1
+    assert not any(chunk.text.startswith("y =") or chunk.text.endswith("b") for chunk in chunks)
+
+
+def test_what_a_model_wrote_shares_no_chunk_with_the_authors_words() -> None:
+    """A described figure is weighted down and marked; mixed in, it would be quoted as the authors' finding."""
+    rng = random.Random(9)
+    figure = Block(BlockKind.FIGURE, "A line that falls.", ("Results",), title="Figure 1.", is_generated=True)
+    blocks = [paragraph(sentence(rng, 9), "Results"), figure, paragraph(sentence(rng, 9), "Results")]
+
+    chunks = chunked(blocks)
+
+    assert [chunk.is_generated for chunk in chunks] == [False, True, False]
+    assert chunks[1].text == "Figure 1.\nA line that falls."
+
+
+def test_a_figures_title_is_not_said_twice() -> None:
+    """Some sources give the caption as the title and as the text."""
+    blocks = [Block(BlockKind.FIGURE, "Figure 2. Ferritin by week of the trial.", ("Results",), title="Figure 2.")]
+
+    (chunk,) = chunked(blocks)
+
+    assert chunk.text == "Figure 2. Ferritin by week of the trial."
+
+
+def test_headings_alone_make_no_chunk() -> None:
+    """An empty section is no evidence."""
+    assert chunked([heading("Results"), heading("Results", "Iron")]) == []
+
+
+def test_exact_repeats_in_a_paper_get_ids_of_their_own() -> None:
+    """Two rows of one id would make the index refuse the whole corpus."""
+    blocks = [heading("A"), paragraph("Iron fell in all the groups.", "A")] * 3
+
+    ids = [chunk.chunk_id for chunk in chunked(blocks)]
+
+    assert ids == [ids[0], f"{ids[0]}-2", f"{ids[0]}-3"]
+
+
+def test_context_is_the_neighbouring_text_of_the_same_outermost_section() -> None:
+    """Context from another section would lend the chunk a meaning it does not have."""
+    blocks = [
+        paragraph("Nothing of this is context at all.", "A"),
+        paragraph("Ferritin was measured. It was low.", "B", "B.1"),
+        paragraph("Iron was given to them. It helped all of them.", "B", "B.2"),
+        paragraph("Side effects were rare. Two patients felt ill.", "B", "B.3"),
+        paragraph("And nothing of this either, at all.", "C"),
+    ]
+
+    chunks = {chunk.section_title: chunk for chunk in chunked(blocks)}
+
+    assert chunks["B.2"].context_before == "Ferritin was measured. It was low."
+    assert chunks["B.2"].context_after == "Side effects were rare. Two patients felt ill."
+    assert chunks["B.1"].context_before == ""
+    assert chunks["B.3"].context_after == ""
+
+
+def test_a_context_sentence_that_is_too_long_gives_its_nearest_words() -> None:
+    """The words next to the chunk are the ones that connect."""
+    long = "Alpha beta gamma delta epsilon zeta eta theta iota kappa lambda my."
+    blocks = [paragraph(long, "A", "1"), paragraph("Iron fell in all groups.", "A", "2"), paragraph(long, "A", "3")]
+
+    middle = chunked(blocks)[1]
+
+    assert middle.context_before == "eta theta iota kappa lambda my."
+    assert middle.context_after == "Alpha beta gamma delta epsilon zeta"
+
+
+def test_a_span_keeps_its_boxes_where_only_a_part_of_its_text_is_taken() -> None:
+    """A paragraph over two columns has two boxes; which sentence is in which is not known."""
+    rng = random.Random(12)
+    text = " ".join(sentence(rng, 10) for _ in range(12))
+    boxes = (box(2, 0.7), box(2, 0.1))
+    block = replace(paragraph(text, "Results"), spans=(Span(0, len(text), 2, 2, boxes),))
+
+    chunks = chunked([heading("Results"), block])
+
+    assert len(chunks) > 1
+    assert all(chunk.boxes == boxes for chunk in chunks)
+    assert all(span.source_start == chunk.char_start for chunk in chunks for span in chunk.spans[:1])
+
+
+@pytest.mark.parametrize("page", [None, 7])
+def test_pages_are_those_of_the_blocks_or_unknown(page: int | None) -> None:
+    """A page that nothing proves is worse than none."""
+    (chunk,) = chunked([paragraph("Iron fell in all groups of the trial.", "A", page=page)])
+
+    assert (chunk.page_start, chunk.page_end) == (page, page)
+
+
+def test_a_chunk_names_the_place_and_kind_of_every_unit_it_consists_of() -> None:
+    """Passages are cut along them; read off the text again, a row becomes a sentence, and a title a row."""
+    rows = "Group | Ferritin\nA | 1\nB | 2"
+    blocks = [
+        heading("Results"),
+        paragraph("Ferritin fell. Iron rose.", "Results"),
+        Block(BlockKind.TABLE, rows, ("Results",), title="Ferritin by group. Units are grams.", cells=cells_of(rows)),
+        Block(BlockKind.LIST, "- one thing\n- another. And more.", ("Results",)),
+        Block(BlockKind.FORMULA, "a = b. c = d.", ("Results",)),
+        Block(BlockKind.CODE, "x = 1\n\ny = 2", ("Results",)),
+    ]
+
+    (chunk,) = chunked(blocks)
+
+    assert [(str(unit.kind), unit.block, chunk.text[unit.start : unit.end]) for unit in chunk.units] == [
+        ("sentence", 1, "Ferritin fell."),
+        ("sentence", 1, "Iron rose."),
+        ("caption", 2, "Ferritin by group."),
+        ("caption", 2, "Units are grams."),
+        ("row", 2, "Group: A | Ferritin: 1"),
+        ("row", 2, "Group: B | Ferritin: 2"),
+        ("item", 3, "- one thing"),
+        ("item", 3, "- another. And more."),
+        ("formula", 4, "a = b. c = d."),
+        ("line", 5, "x = 1"),
+        ("line", 5, "y = 2"),
+    ]
+    text = document_text(blocks)
+    verbatim = [unit for unit in chunk.units if unit.kind not in (UnitKind.CAPTION, UnitKind.ROW)]
+    assert all(text[one.char_start : one.char_end] == chunk.text[one.start : one.end] for one in verbatim)
+    assert text[chunk.units[4].char_start : chunk.units[4].char_end] == "Group | Ferritin\nA | 1"
+
+
+def test_a_title_that_a_chunk_repeats_is_a_unit_before_its_own_text() -> None:
+    """Else passages of the second half of a table would not know which of its lines is the title."""
+    rows = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(40))])
+    table = Block(BlockKind.TABLE, rows, ("A",), title="Table 1. Iron.", cells=cells_of(rows))
+
+    _, second, *_ = chunked([table])
+
+    first = second.units[0]
+    assert (str(first.kind), second.text[first.start : first.end]) == ("caption", "Table 1. Iron.")
+    assert first.end < second.own_start == second.units[1].start

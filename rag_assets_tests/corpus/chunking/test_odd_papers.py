@@ -1,0 +1,109 @@
+"""Odd papers keep every promise, in time that grows with their length."""
+
+import random
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from rag_assets.core.domain import Block, BlockKind, Cell, Span
+from rag_assets.core.settings import ChunkingSettings, PassageSettings
+from rag_assets.core.text.tokens import WordPieceCounter
+from rag_assets.corpus.chunking.chunker import chunk_paper
+from rag_assets.corpus.chunking.cuts import Item, Window, choose_cuts
+from rag_assets.corpus.chunking.passages import cut_passages
+from rag_assets_tests.corpus.chunking.odd_papers import broken_promises, paper
+from rag_assets_tests.rounds import first_of
+
+N_CHARS = 40_000
+MOST_COUNTED = 20
+"""Characters that tokenizers are handed for each character of a paper, chunks and passages together."""
+
+
+@pytest.mark.parametrize("first", first_of(range(0, 600, 30)))
+def test_odd_papers_in_many_scripts_keep_every_promise(first: int) -> None:
+    """One character without a span is a quote without a page; one chunk over the bound keeps its paper out."""
+    counter = WordPieceCounter()
+
+    broken = {seed: broken_promises(paper(random.Random(seed)), counter) for seed in range(first, first + 30)}
+
+    assert {seed: problems for seed, problems in broken.items() if problems} == {}
+
+
+def prose(text: str) -> list[Block]:
+    return [Block(BlockKind.PARAGRAPH, text, ("A",), spans=(Span(0, len(text), 1, 1),))]
+
+
+def table() -> list[Block]:
+    rows = [["Group", "Ferritin"], *([str(n), str(n)] for n in range(N_CHARS // 10))]
+    cells = tuple(Cell(r, c, value) for r, row in enumerate(rows) for c, value in enumerate(row))
+    title = "Table 1. " + "Iron by group. " * 20
+    return [Block(BlockKind.TABLE, "\n".join(" | ".join(row) for row in rows), ("A",), title=title, cells=cells)]
+
+
+def letters(rng: random.Random, first: int, n_letters: int, n_chars: int) -> str:
+    return "".join(chr(first + rng.randrange(n_letters)) for _ in range(n_chars))
+
+
+RNG = random.Random(1)
+LONG: dict[str, Callable[[], list[Block]]] = {
+    "one long word": lambda: prose("a" * N_CHARS),
+    "words of 90 letters": lambda: prose(" ".join(letters(RNG, 97, 10, 90) for _ in range(N_CHARS // 91))),
+    "Thai": lambda: prose(letters(RNG, 0xE01, 46, N_CHARS)),
+    "Chinese": lambda: prose(letters(RNG, 0x4E00, 5000, N_CHARS)),
+    "zero-width spaces": lambda: prose("\u200b " * (N_CHARS // 2)),
+    "sentences of one letter": lambda: prose("A. " * (N_CHARS // 3)),
+    "paragraphs of one letter": lambda: prose("a") * (N_CHARS // 10),
+    "lines of one letter": lambda: [Block(BlockKind.CODE, "x\n" * (N_CHARS // 10), ("A",))],
+    "words joined by hyphens": lambda: prose("-".join(letters(RNG, 97, 10, 3) for _ in range(N_CHARS // 4))),
+    "a table": table,
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_no_text_is_counted_again_and_again(name: str) -> None:
+    """Files of 700 KB took over a minute, because prefixes of them were counted over and over."""
+    blocks = LONG[name]()
+    counter, n_counted = WordPieceCounter(), 0
+
+    class Counting:
+        name = "counting"
+
+        def count(self, text: str) -> int:
+            return self.count_all([text])[0]
+
+        def count_all(self, texts: Sequence[str]) -> list[int]:
+            nonlocal n_counted
+            n_counted += sum(map(len, texts))
+            return counter.count_all(texts)
+
+    def count_all(texts: Sequence[str]) -> list[int]:
+        return [n_tokens + 2 for n_tokens in Counting().count_all(texts)]
+
+    chunks = chunk_paper("p", blocks, "p.txt", "text", ChunkingSettings(), Counting(), "f")
+    passages = cut_passages(chunks, PassageSettings(), count_all, 256)
+
+    assert passages
+    assert n_counted <= MOST_COUNTED * sum(len(block.text) + len(block.title) for block in blocks)
+
+
+class CountedFloat(float):
+    """Counts the sums it takes part in."""
+
+    n_sums = 0
+
+    def __radd__(self, other: float) -> float:
+        CountedFloat.n_sums += 1
+        return float(self) + other
+
+
+def test_tiny_items_are_not_compared_with_all_others_in_their_window() -> None:
+    """A file of lines of one letter took minutes: 1,200 cuts were weighed for each of them."""
+    rng = random.Random(1)
+    items = [Item(1, 0, CountedFloat(rng.random())) for _ in range(5_000)]
+    CountedFloat.n_sums = 0
+
+    cuts = choose_cuts(items, Window(800, 1200))
+
+    assert [first for first, _ in cuts[1:]] == [last for _, last in cuts[:-1]]
+    assert all(800 <= last - first <= 1200 for first, last in cuts)
+    assert CountedFloat.n_sums < 50 * len(items)

@@ -1,0 +1,117 @@
+"""A paper that cannot be cut is kept out with its reason; the others are not held up by it."""
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pytest
+
+from rag_assets.core.errors import GuardrailBroken, MissingModel
+from rag_assets.core.settings import PassageSettings
+from rag_assets.core.tables import CHUNKS, PASSAGES
+from rag_assets.corpus.chunking.updates import ReadingWindow, Updated, update_chunks, update_passages
+from rag_assets_tests.corpus.chunking.papers import SMALL, WordCounter, blocks_table, paragraph, words_and_two
+
+FINE = [paragraph("Ferritin fell in all of the groups that were observed.", "A", page=1)]
+TOO_DENSE = [paragraph("Iron rose in none of the groups but for ☠ in one.", "A", page=1)]
+BAFFLING = [paragraph("Iron rose in none of the groups but for ☢ in one.", "A", page=1)]
+UNCOUNTABLE = [paragraph("Iron rose in none of the groups but for ☎ in one.", "A", page=1)]
+
+
+class Counter(WordCounter):
+    """One token per word; but a skull alone is longer than a chunk may be, and two other signs stop the counting."""
+
+    def count(self, text: str) -> int:
+        if "☢" in text:
+            raise ValueError("no token for ☢")
+        if "☎" in text:
+            raise MissingModel("The vocabulary is not there.")
+        return 99 if "☠" in text else super().count(text)
+
+
+def counted(texts: Sequence[str]) -> list[int]:
+    return [99 if "☠" in text else n for text, n in zip(texts, words_and_two(texts), strict=True)]
+
+
+WINDOW = ReadingWindow("skulls", counted, 24)
+
+
+def chunks(blocks: pa.Table, before: Updated | None = None) -> Updated:
+    published = before.table if before else CHUNKS.empty_table()
+    return update_chunks(published, blocks, SMALL, Counter(), quarantined=before.quarantined if before else ())
+
+
+def passages(of: pa.Table, before: Updated | None = None) -> Updated:
+    published = before.table if before else PASSAGES.empty_table()
+    quarantined = before.quarantined if before else ()
+    return update_passages(published, of, PassageSettings(target_tokens=20), WINDOW, quarantined=quarantined)
+
+
+def papers_in(updated: Updated) -> list[str]:
+    return sorted(set(updated.table["paper_id"].to_pylist()))
+
+
+def test_a_paper_whose_chunks_break_a_promise_is_quarantined_with_it() -> None:
+    """One odd file withheld the chunks of a whole corpus."""
+    updated = chunks(blocks_table({"a": FINE, "b": TOO_DENSE, "c": BAFFLING}))
+
+    assert papers_in(updated) == ["a"]
+    assert [(one.paper_id, one.file_path) for one in updated.quarantined] == [("b", "b.txt"), ("c", "c.txt")]
+    assert "b.txt has 1 chunks without a token or with more than 50 (token_bounds)" in updated.quarantined[0].error
+    assert "c.txt could not be cut" in updated.quarantined[1].error
+    assert "(ValueError: no token for ☢)" in updated.quarantined[1].error
+
+
+def test_a_quarantined_paper_is_tried_again_when_it_changes_and_only_then() -> None:
+    """Tried every night it costs a traceback every night; never tried again, mending the file does nothing."""
+    first = chunks(blocks_table({"a": FINE, "b": TOO_DENSE}))
+
+    second = chunks(blocks_table({"a": FINE, "b": TOO_DENSE}), first)
+    assert second.plan.is_noop
+    assert second.quarantined == first.quarantined
+
+    mended = chunks(blocks_table({"a": FINE, "b": FINE}), second)
+    assert mended.plan.changed == ("b",)
+    assert papers_in(mended) == ["a", "b"]
+    assert mended.quarantined == []
+
+
+def test_nothing_of_a_paper_stays_when_an_edit_breaks_it() -> None:
+    """Old chunks of it would be cited for text that is no longer there; a deleted paper is quarantined no more."""
+    first = chunks(blocks_table({"a": FINE, "b": FINE}))
+
+    broken = chunks(blocks_table({"a": FINE, "b": BAFFLING}), first)
+    deleted = chunks(blocks_table({"a": FINE}), broken)
+
+    assert (papers_in(broken), [one.paper_id for one in broken.quarantined]) == (["a"], ["b"])
+    assert (papers_in(deleted), deleted.quarantined, deleted.plan.removed) == (["a"], [], ("b",))
+
+
+def test_a_paper_whose_passages_break_a_promise_is_quarantined_with_it() -> None:
+    """The embedding model would read half of such a passage; the other papers are searched all the same."""
+    cut = update_chunks(
+        CHUNKS.empty_table(), blocks_table({"a": FINE, "b": TOO_DENSE, "c": FINE}), SMALL, WordCounter()
+    )
+
+    first = passages(cut.table)
+    second = passages(cut.table, first)
+
+    assert papers_in(first) == ["a", "c"]
+    (quarantined,) = first.quarantined
+    assert quarantined.paper_id == "b"
+    assert "passages of more than the 24 tokens that the embedding model reads (fit_the_model)" in quarantined.error
+    assert second.plan.is_noop
+
+
+def test_a_fault_that_no_paper_causes_stops_the_run() -> None:
+    """A missing model would empty the corpus, and with it the vectors that were paid for."""
+    with pytest.raises(MissingModel):
+        chunks(blocks_table({"a": FINE, "b": UNCOUNTABLE}))
+
+
+def test_when_every_paper_breaks_a_promise_nothing_is_changed() -> None:
+    """Then the fault is in the code or the settings, and the last good corpus is worth more than an empty one."""
+    with pytest.raises(GuardrailBroken, match=r"None of the 2 papers can be used, so nothing was changed\. The first"):
+        chunks(blocks_table({"a": BAFFLING, "b": TOO_DENSE}))
+
+    alone = chunks(blocks_table({"a": BAFFLING}))
+    assert [one.paper_id for one in alone.quarantined] == ["a"]

@@ -1,0 +1,216 @@
+"""Short sections are merged with a neighbour, never left out, and still known by their own titles."""
+
+import random
+
+from rag_assets.core.domain import Block, BlockKind, Chunk, Span, Zone
+from rag_assets.core.settings import ChunkingSettings, PassageSettings
+from rag_assets.corpus.chunking.passages import cut_passages
+from rag_assets_tests.corpus.chunking.papers import (
+    SMALL,
+    chunked,
+    document_text,
+    heading,
+    paragraph,
+    sentence,
+    words_and_two,
+)
+
+DEFAULTS = ChunkingSettings()
+
+
+def section(rng: random.Random, n_words: int, *path: str, zone: Zone = Zone.BODY) -> list[Block]:
+    return [heading(*path, zone=zone), paragraph(sentence(rng, n_words), *path, zone=zone)]
+
+
+def titles_of(chunk: Chunk) -> list[str]:
+    return [part.section_title for part in chunk.sections]
+
+
+def test_a_short_section_is_read_with_its_neighbour_below_its_own_heading() -> None:
+    """A section of 29 tokens that alone spoke of its subject was left out, and its question refused."""
+    rng = random.Random(1)
+    blocks = [
+        *section(rng, 40, "Results"),
+        heading("Storage"),
+        paragraph("Serum was stored at -80 degrees.", "Storage", page=7),
+    ]
+
+    (chunk,) = chunked(blocks, DEFAULTS)
+
+    assert chunk.text == f"Results\n\n{blocks[1].text}\n\nStorage\n\nSerum was stored at -80 degrees."
+    assert (chunk.section_path, chunk.section_title) == ("", "")
+    assert [(part.section_title, chunk.text[part.body_start : part.end]) for part in chunk.sections] == [
+        ("Results", blocks[1].text),
+        ("Storage", "Serum was stored at -80 degrees."),
+    ]
+    assert chunk.spans[-1].page_start == 7
+
+
+def test_the_neighbour_below_the_nearest_common_heading_is_taken() -> None:
+    """The sentence that opens "Methods" belongs with its first subsection, not with the end of the introduction."""
+    rng = random.Random(2)
+    blocks = [
+        *section(rng, 40, "Introduction"),
+        *section(rng, 9, "Methods"),
+        *section(rng, 40, "Methods", "Patients"),
+        *section(rng, 40, "Results"),
+    ]
+
+    chunks = chunked(blocks, DEFAULTS)
+
+    assert [titles_of(chunk) for chunk in chunks] == [["Introduction"], ["Methods", "Patients"], ["Results"]]
+    assert [chunk.section_path for chunk in chunks] == ["Introduction", "Methods", "Results"]
+    assert chunks[1].text.startswith(blocks[3].text), "the common heading is the chunk's title, not its text"
+
+
+def test_short_sections_are_merged_with_each_other_before_a_long_one() -> None:
+    """A long section keeps its own title where its neighbours can do without it."""
+    rng = random.Random(3)
+    blocks = [
+        *section(rng, 60, "Results"),
+        *section(rng, 20, "Funding"),
+        *section(rng, 20, "Data"),
+        *section(rng, 60, "Discussion"),
+    ]
+
+    chunks = chunked(blocks, DEFAULTS)
+
+    assert [titles_of(chunk) for chunk in chunks] == [["Results"], ["Funding", "Data"], ["Discussion"]]
+
+
+def test_only_the_chunk_that_holds_the_short_section_loses_the_long_ones_path() -> None:
+    """A section of 5,000 words is cited under its title, whatever line follows it."""
+    rng = random.Random(4)
+    text = " ".join(sentence(rng, 25) for _ in range(200))
+    blocks = [heading("Results"), paragraph(text, "Results"), *section(rng, 5, "Storage")]
+
+    chunks = chunked(blocks, DEFAULTS)
+
+    assert len(chunks) > 3
+    assert [chunk.section_path for chunk in chunks[:-1]] == ["Results"] * (len(chunks) - 1)
+    assert titles_of(chunks[-1]) == ["Results", "Storage"]
+    assert not chunks[0].text.startswith("Results")
+
+
+def test_a_short_section_added_behind_leaves_the_other_chunks_of_a_section_alone() -> None:
+    """A moved id is paid for twice: a needless embedding, and a citation that points nowhere."""
+    rng = random.Random(5)
+    long = [heading("Results"), paragraph(" ".join(sentence(rng, 25) for _ in range(400)), "Results")]
+
+    before = {chunk.chunk_id for chunk in chunked(long, DEFAULTS)}
+    after = {chunk.chunk_id for chunk in chunked([*long, *section(rng, 5, "Storage")], DEFAULTS)}
+
+    assert after != before, "an edit nobody saw would prove nothing"
+    assert len(after - before) <= 3
+    assert len(before - after) <= 3
+
+
+def test_a_long_section_is_cut_the_same_with_and_without_its_heading_in_the_text() -> None:
+    """The first chunk of a section must not change because a later one took in a short neighbour."""
+    rng = random.Random(6)
+    long = [heading("Results"), paragraph(" ".join(sentence(rng, 25) for _ in range(200)), "Results")]
+
+    alone = chunked(long, DEFAULTS)[0]
+    merged = chunked([*long, *section(rng, 5, "Storage")], DEFAULTS)[0]
+
+    assert (merged.text, merged.chunk_id) == (alone.text, alone.chunk_id)
+
+
+def test_no_chunk_joins_zones_or_what_people_and_models_wrote_or_reaches_over_back_matter() -> None:
+    """Such a chunk would cite the abstract for the body, a model for the authors, or the reference list."""
+    figure = Block(BlockKind.FIGURE, "A line.", ("Results",), title="", is_generated=True, spans=(Span(0, 7, 1, 1),))
+    blocks = [
+        paragraph("Iron fell.", "Abstract", zone=Zone.FRONT),
+        heading("Results"),
+        paragraph("It rose.", "Results"),
+        figure,
+        paragraph("It fell again.", "Results"),
+        paragraph("Doe J. 2020.", "References", zone=Zone.BACK),
+        paragraph("Iron was given.", "Results"),
+        heading("Annex", zone=Zone.ANNEX),
+        paragraph("See there.", "Annex", zone=Zone.ANNEX),
+    ]
+
+    chunks = chunked(blocks, DEFAULTS)
+
+    assert [chunk.text for chunk in chunks] == [
+        "Iron fell.",
+        "It rose.",
+        "A line.",
+        "It fell again.",
+        "Iron was given.",
+        "See there.",
+    ]
+
+
+def test_a_paper_of_one_short_section_is_one_chunk() -> None:
+    """A note of one sentence is still a paper."""
+    (chunk,) = chunked([heading("Methods"), paragraph("Iron was given.", "Methods")], DEFAULTS)
+
+    assert (chunk.text, chunk.section_path) == ("Iron was given.", "Methods")
+
+
+def test_a_paper_of_short_sections_loses_none() -> None:
+    """Slides and forms are all short sections."""
+    blocks = [block for n in range(50) for block in section(random.Random(n), 6, f"Slide {n}")]
+
+    chunks = chunked(blocks, DEFAULTS)
+
+    together = "\n\n".join(chunk.text for chunk in chunks)
+    assert all(block.text in together for block in blocks)
+    assert all(chunk.n_tokens >= DEFAULTS.min_tokens for chunk in chunks)
+
+
+def test_a_short_abstract_stays_by_itself_when_the_front_is_included() -> None:
+    """The setting exists because a two-line abstract is still the best summary there is."""
+    blocks = [
+        paragraph("Iron fell.", "Abstract", zone=Zone.FRONT),
+        paragraph("Iron; ferritin; trial.", "Keywords", zone=Zone.FRONT),
+    ]
+
+    merged = chunked(blocks, DEFAULTS)
+    apart = chunked(blocks, DEFAULTS.model_copy(update={"include_front": True}))
+
+    assert [titles_of(chunk) for chunk in merged] == [["Abstract", "Keywords"]]
+    assert [titles_of(chunk) for chunk in apart] == [["Abstract"], ["Keywords"]]
+
+
+def test_sentences_are_repeated_within_a_section_only() -> None:
+    """The last sentence of "Methods" before the first of "Results" would be read as a result."""
+    rng = random.Random(7)
+    lines = [
+        [heading("A", f"A.{n}"), paragraph(" ".join(sentence(rng, 6) for _ in range(n)), "A", f"A.{n}")]
+        for n in range(1, 14)
+    ]
+    settings = SMALL.model_copy(update={"min_tokens": 200})
+
+    chunks = chunked([block for blocks in lines for block in blocks], settings)
+
+    repeating = [chunk for chunk in chunks if chunk.own_start]
+    assert repeating
+    assert all(chunk.section_at(0) == chunk.section_at(chunk.own_start) for chunk in repeating)
+
+
+def test_a_caption_without_a_table_is_read_too() -> None:
+    """Some sources lose the cells and keep the caption, which is often a finding of its own."""
+    table = Block(BlockKind.TABLE, "", ("Results",), title="Table 2. Ferritin fell in all of the groups.")
+
+    (chunk,) = chunked([heading("Results"), table])
+
+    assert chunk.text == "Table 2. Ferritin fell in all of the groups."
+    (passage,) = cut_passages([chunk], PassageSettings(target_tokens=18), words_and_two, 24)
+    assert passage.text == chunk.text
+
+
+def test_passages_hold_each_title_once_and_with_its_own_text() -> None:
+    """A question about a short section is found by the words of its heading."""
+    rng = random.Random(8)
+    blocks = [*section(rng, 40, "Results"), *section(rng, 8, "Storage of serum")]
+    (chunk,) = chunked(blocks, DEFAULTS)
+
+    passages = cut_passages([chunk], PassageSettings(target_tokens=30), words_and_two, 60)
+
+    found = [passage.text for passage in passages if "Storage of serum" in passage.text]
+    assert len(found) == 1
+    assert f"Storage of serum\n\n{blocks[3].text}" in found[0]
+    assert "".join("".join(passage.text.split()) for passage in passages) == "".join(document_text(blocks).split())

@@ -1,0 +1,100 @@
+"""What identifies a paper, made from its blocks."""
+
+from typing import NoReturn
+
+import pyarrow as pa
+import pytest
+
+from rag_assets.core.domain import Block, BlockKind, Span
+from rag_assets.core.incremental import UpdatePlan
+from rag_assets.core.promises import check_all, nothing_withholds
+from rag_assets.core.tables import PROFILES
+from rag_assets.corpus.profiles.profile import profile_of
+from rag_assets.corpus.profiles.promises import PROFILE_PROMISES, ProfilesCandidate
+from rag_assets.corpus.profiles.updates import update_profiles
+from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph
+
+
+def on_page(text: str, page: int) -> Block:
+    return Block(BlockKind.PARAGRAPH, text, spans=(Span(0, len(text), page, page),))
+
+
+def updated(papers: dict[str, list[Block]], published: pa.Table | None = None) -> tuple[pa.Table, UpdatePlan]:
+    blocks = blocks_table(papers)
+    index = pa.table({"paper_id": list(papers), "title": ["A form"] * len(papers)})
+    published = PROFILES.empty_table() if published is None else published
+    return update_profiles(published, index, blocks.select(["paper_id", "fingerprint"]), lambda: blocks)
+
+
+def test_a_profile_has_the_words_of_file_title_and_first_page() -> None:
+    """The title of a report is often that of its form: company and year stand elsewhere."""
+    blocks = [on_page("Amcor plc, quarter ended in December", 1), on_page("Zirconium is on page two.", 2)]
+
+    profile = profile_of("filings/AMCOR_2023Q2_10Q", "UNITED STATES", blocks)
+
+    assert profile.file_words == ("amcor", "2023q2", "2023", "10q")
+    assert {"united", "states", "plc", "december"} <= set(profile.page_words)
+    assert "zirconium" not in profile.page_words
+    assert profile.periods == ("2023", "q2")
+
+
+@pytest.mark.parametrize(
+    ("paper_id", "title", "page", "periods"),
+    [
+        ("report_2019", "Results of 2018", "printed in 2020", ("2019",)),
+        ("report", "Results of the second quarter of 2018", "printed in 2020", ("2018", "q2")),
+        ("report", "Results", "for the fiscal year 2020", ("2020",)),
+        ("report", "Results", "for the year", ()),
+    ],
+)
+def test_the_period_is_that_of_the_first_place_that_states_one(
+    paper_id: str, title: str, page: str, periods: tuple[str, ...]
+) -> None:
+    """A first page names many years; the file's name names the one the report is about."""
+    assert profile_of(paper_id, title, [on_page(page, 1)]).periods == periods
+
+
+def test_a_document_without_pages_shows_its_first_blocks() -> None:
+    """Text and Markdown have no pages, but a title page."""
+    profile = profile_of("a", "", [paragraph(f"word{n}", "A") for n in range(500)])
+
+    assert "word0" in profile.page_words
+    assert "word400" not in profile.page_words
+
+
+def test_only_the_profiles_of_changed_papers_are_made_anew_and_deleted_ones_go() -> None:
+    """One profile per paper, whatever happened to the folder."""
+    first, _ = updated({"a": [paragraph("One.", "A")], "b": [paragraph("Two.", "A")], "c": [paragraph("Three.", "A")]})
+
+    second, plan = updated({"a": [paragraph("One.", "A")], "b": [paragraph("Four.", "A")]}, first)
+
+    assert plan == UpdatePlan(changed=("b",), removed=("c",), unchanged=("a",))
+    assert second == updated({"a": [paragraph("One.", "A")], "b": [paragraph("Four.", "A")]})[0]
+
+
+def test_an_unchanged_corpus_reads_no_block() -> None:
+    """The blocks of 10,000 papers take seconds to read."""
+    first, _ = updated({"a": [paragraph("One.", "A")]})
+    made_of = blocks_table({"a": [paragraph("One.", "A")]}).select(["paper_id", "fingerprint"])
+
+    def unread() -> NoReturn:
+        raise AssertionError("the blocks were read")
+
+    second, plan = update_profiles(first, pa.table({"paper_id": ["a"], "title": ["A form"]}), made_of, unread)
+
+    assert plan.is_noop
+    assert second is first
+
+
+def test_a_missing_or_surplus_profile_withholds_the_table() -> None:
+    """A paper without a profile is found by no name, and nothing would say so."""
+    profiles, _ = updated({"a": [paragraph("One.", "A")], "b": [paragraph("Two.", "A")]})
+    blocks = blocks_table({"b": [paragraph("Two.", "A")], "c": [paragraph("Three.", "A")]})
+
+    (checked,) = check_all(PROFILE_PROMISES, ProfilesCandidate(profiles, blocks))
+
+    assert not nothing_withholds([checked])
+    assert checked.offenders == [
+        {"paper_id": "a", "n_profiles": 1, "has_text": False},
+        {"paper_id": "c", "n_profiles": 0, "has_text": True},
+    ]

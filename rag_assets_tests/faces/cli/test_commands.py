@@ -1,0 +1,759 @@
+"""The command line as its users meet it: what goes to stdout and stderr, which code it ends with, what it leaves."""
+
+import json
+import logging
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+import typer
+from typer.testing import CliRunner, Result
+
+from rag_assets.faces.cli import app
+from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
+from rag_assets_testing.world import FLOORS_OFF, QUESTIONS, TOPICS, World
+
+ASSETS = {
+    "parsed_index", "blocks", "chunks", "summaries", "passages", "profiles", "embeddings", "chroma_index", "bm25_index",
+    "index_meta",
+}  # fmt: skip
+HIT_KEYS = [
+    "rank",
+    "score",
+    "paper_id",
+    "chunk_id",
+    "page_start",
+    "page_end",
+    "page_label",
+    "text",
+    "passage",
+    "relevance",
+    "band",
+    "similarity",
+    "section",
+    "passage_page_start",
+    "passage_page_end",
+    "passage_page_label",
+    "boxes",
+    "found_by",
+]
+FERRITIN = "How much did ferritin fall in runners within a month?"
+CONTEXT_KEYS = ["paper_id", "chunk_id", "page_start", "page_end", "n_tokens", "text", "is_generated"]
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """rag-assets over one folder with data and Dagster history."""
+
+    root: Path
+
+    @property
+    def data(self) -> Path:
+        return self.root / "data"
+
+    def __call__(self, *arguments: str, env: Mapping[str, str] | None = None, answer: str | None = None) -> Result:
+        """Run a command; `answer` is what the user types."""
+        environment = {
+            "DAGSTER_HOME": str(self.root / "home"),
+            "RAG_ASSETS_DATA_DIR": str(self.data),
+            "RAG_ASSETS_CHUNKING__TOKENIZER": "wordpiece",
+            "RAG_ASSETS_EVALUATION": json.dumps(FLOORS_OFF["evaluation"]),
+            **(env or {}),
+        }
+        return CliRunner().invoke(app, list(arguments), env=environment, input=answer)
+
+
+@pytest.fixture(scope="module")
+def made(built_model: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[CommandLine, Result]:
+    """Three papers and three questions, made by one `rag-assets run`, and what it printed. Not to be changed."""
+    root = tmp_path_factory.mktemp("made")
+    world = World(root)
+    world.use_models(built_model)
+    for paper_id, (title, fact) in TOPICS.items():
+        world.write_paper(paper_id, title, fact)
+    world.write_questions(QUESTIONS)
+    rag_assets = CommandLine(root)
+    return rag_assets, rag_assets("run", "--show-answers")
+
+
+@pytest.fixture
+def read_only(made: tuple[CommandLine, Result]) -> CommandLine:
+    """The command line over the finished folder, for commands that write nothing there."""
+    return made[0]
+
+
+@pytest.fixture
+def rag_assets(made: tuple[CommandLine, Result], tmp_path: Path) -> CommandLine:
+    """The command line over a copy of the finished folder."""
+    shutil.copytree(made[0].data, tmp_path / "data")
+    return CommandLine(tmp_path)
+
+
+@pytest.fixture
+def empty(tmp_path: Path) -> CommandLine:
+    """The command line over a folder where nothing was made."""
+    (tmp_path / "data" / "papers").mkdir(parents=True)
+    return CommandLine(tmp_path)
+
+
+def commands(group: Any, above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Every command of the app with the words that call it."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from commands(command, (*above, name))
+        else:
+            yield (*above, name), command
+
+
+ALL = (
+    ["run"],
+    ["chunk"],
+    ["index", "build"],
+    ["qa"],
+    ["ask", "Why?"],
+    ["retrieve", "Why?"],
+    ["status"],
+    ["clear", "--yes"],
+)
+COMMANDS = dict(commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_shows_an_example_and_explains_every_option(words: tuple[str, ...], empty: CommandLine) -> None:
+    """Help is the only documentation most users open."""
+    undocumented = [p.name for p in COMMANDS[words].params if not (getattr(p, "help", None) or "").strip()]
+
+    shown = empty(*words, "--help")
+
+    assert undocumented == []
+    assert shown.exit_code == 0
+    assert f"Example: rag-assets {' '.join(words)}" in shown.stdout
+
+
+@pytest.mark.parametrize("words", [(), ("index",), *COMMANDS], ids=" ".join)
+def test_the_short_help_option_is_known_everywhere(words: tuple[str, ...], empty: CommandLine) -> None:
+    """It is what people type first."""
+    assert empty(*words, "-h").stdout == empty(*words, "--help").stdout
+
+
+def test_the_version_is_told(empty: CommandLine) -> None:
+    """The first line of every report of a fault."""
+    result = empty("--version")
+
+    assert (result.exit_code, result.stdout) == (0, f"rag-assets {version('rag_assets')}\n")
+
+
+def test_a_shell_can_complete_the_commands(empty: CommandLine) -> None:
+    """Typer writes the script; it must be offered."""
+    result = empty("--show-completion", env={"SHELL": "/bin/bash", "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"})
+
+    assert "--install-completion" in empty("--help").stdout
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+
+
+def test_a_run_prints_what_it_did_on_stdout_and_how_it_went_on_stderr(made: tuple[CommandLine, Result]) -> None:
+    """A log line in the middle of piped data breaks whoever reads it."""
+    _, result = made
+
+    assert result.exit_code == 0, result.stderr
+    for asset in {*ASSETS, "paper_summaries", "qa", "reports", "smoke_eval"}:
+        assert asset in result.stdout
+    assert "Ferritin fell by 12%" in " ".join(result.stdout.replace("│", " ").split())
+    assert "3 of 3 papers" in result.stderr
+    assert "3 of 3 papers" not in result.stdout
+    assert "qa.jsonl" in result.stderr, "it says where everything lies"
+
+
+def test_answers_are_part_of_the_one_record_of_a_run(rag_assets: CommandLine) -> None:
+    """Two formats on one stream are no JSON, and a program that reads it breaks."""
+    result = rag_assets("run", "--select", "qa", "--show-answers", "--json")
+
+    record = json.loads(result.stdout)
+    assert result.exit_code == 0, result.stderr
+    assert record["is_success"]
+    assert {answer["question_id"] for answer in record["answers"]} == {"q1", "q2", "q3"}
+    assert "answers" not in json.loads(rag_assets("run", "--select", "qa", "--json").stdout)
+
+
+def test_a_run_from_the_command_line_is_in_the_history_of_the_ui(read_only: CommandLine) -> None:
+    """Whoever opens the UI after a run must find it, with what it materialized."""
+    with dg.DagsterInstance.from_config(str(read_only.root / "home")) as instance:
+        (run,) = instance.get_runs()
+        materialized = {
+            event.asset_key.to_user_string()
+            for event in (record.dagster_event for record in instance.all_logs(run.run_id))
+            if event and event.is_step_materialization and event.asset_key
+        }
+
+    assert run.job_name == "everything"
+    assert run.status is dg.DagsterRunStatus.SUCCESS
+    assert materialized == {*ASSETS, "paper_summaries", "qa", "reports", "smoke_eval"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "assets"),
+    [
+        (["run", "--select", "bm25_index,index_meta+"], {"bm25_index", "index_meta", "qa", "reports", "smoke_eval"}),
+        (["chunk"], {"parsed_index", "blocks", "chunks"}),
+        pytest.param(["index", "build"], ASSETS, marks=pytest.mark.whole),
+        (["qa"], {*ASSETS, "qa"}),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_each_step_materializes_what_it_names(rag_assets: CommandLine, arguments: list[str], assets: set[str]) -> None:
+    """Three commands for three steps, and a selection for everything else."""
+    result = rag_assets(*arguments, "--json")
+
+    report = json.loads(result.stdout)
+    assert result.exit_code == 0
+    assert report["is_success"]
+    assert {one["asset"] for one in report["assets"]} == assets
+
+
+def test_settings_of_one_run_reach_it(rag_assets: CommandLine) -> None:
+    """--set wins over file and environment."""
+    result = rag_assets("chunk", "--set", "chunking.max_tokens=240", "--set", "chunking.target_tokens=200", "--json")
+
+    facts = {one["asset"]: one["facts"] for one in json.loads(result.stdout)["assets"]}
+    assert facts["chunks"]["n_changed"] == 3
+    assert facts["chunks"]["n_tokens_max"] <= 240
+
+
+@pytest.mark.parametrize("command", ["run", "chunk", "index build", "qa", "ask", "retrieve"])
+@pytest.mark.parametrize(
+    ("value", "problem"),
+    [
+        ("chunking.max_tokens", "write it as key=value"),
+        ("chunking.max_tokens=many", "chunking.max_tokens: Input should be a valid integer"),
+        ("chunking.max_token=600", "chunking.max_token: there is no such setting; is chunking.max_tokens meant?"),
+        ("chunk.max_tokens=600", "chunk: there is no such setting"),
+        ("chunking=600", "chunking: Input should be a valid dictionary"),
+    ],
+)
+def test_a_wrong_setting_is_refused_before_anything_runs(
+    empty: CommandLine, command: str, value: str, problem: str
+) -> None:
+    """A typo that is passed over in silence is found after a night of embedding."""
+    question = ["Why?"] if command in {"ask", "retrieve"} else []
+
+    result = empty(*command.split(), *question, "--set", value)
+
+    assert_wrong_usage(result, problem)
+    assert not (empty.data / "cache").exists()
+
+
+def test_a_group_and_its_field_cannot_both_be_set(empty: CommandLine) -> None:
+    """The second would have to be put into a number."""
+    result = empty("chunk", "--set", "chunking=600", "--set", "chunking.max_tokens=600")
+
+    assert_wrong_usage(result, "chunking")
+
+
+def test_a_wrong_setting_of_the_environment_is_no_wrong_usage(empty: CommandLine) -> None:
+    """The command was right: whoever reads "Usage" looks in the wrong place."""
+    result = empty("chunk", "--set", "chunking.max_tokens=900", env={"RAG_ASSETS_CHUNKING__MIN_TOKENS": "few"})
+
+    assert_our_error(result, "chunking.min_tokens")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["run"], "There is no paper in"),
+        (["run", "--data", "a file"], "The data folder a file is not a folder."),
+        *(([*words, "--data", "nowhere"], "The data folder nowhere does not exist. Nothing was made") for words in ALL),
+        (["ask", "Why?"], "from the papers: rag-assets index build --data"),
+        (["retrieve", "Why?"], "from the papers: rag-assets index build --data"),
+        (["index", "stats"], "from the papers: rag-assets index build --data"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_cannot_be_done_is_said_in_one_message(
+    empty: CommandLine, monkeypatch: pytest.MonkeyPatch, arguments: list[str], problem: str
+) -> None:
+    """A traceback says neither which file is meant nor what to do."""
+    monkeypatch.chdir(empty.root)
+    (empty.root / "a file").touch()
+
+    assert_our_error(empty(*arguments), problem)
+    assert not (empty.root / "nowhere").exists()
+
+
+def test_the_advice_for_an_unbuilt_folder_is_the_one_command_it_needs(rag_assets: CommandLine) -> None:
+    """Advice that leads to the next advice is followed twice and believed no more."""
+    for made in (rag_assets.data / "index", rag_assets.data / "output"):  # what takes long is kept
+        shutil.rmtree(made)
+    for table in (rag_assets.data / "cache").glob("*.parquet"):
+        table.unlink()
+    advice = " ".join(rag_assets("ask", "Where does basalt take up water?").stderr.split())
+    command = advice.partition("from the papers: rag-assets ")[2].split()
+
+    built = rag_assets(*command, env={"RAG_ASSETS_DATA_DIR": ""})
+    answered = rag_assets("ask", "Where does basalt take up water?")
+
+    assert command == ["index", "build", "--data", str(rag_assets.data)]
+    assert built.exit_code == 0, built.stderr
+    assert "cracks" in answered.stdout
+
+
+def test_papers_that_were_all_deleted_leave_an_empty_corpus(rag_assets: CommandLine) -> None:
+    """An empty folder is a mistake the first time; later it is what the user wants."""
+    for paper in (rag_assets.data / "papers").iterdir():
+        paper.unlink()
+
+    first, second = rag_assets("chunk", "--json"), rag_assets("chunk", "--json")
+
+    assert (first.exit_code, second.exit_code) == (0, 0), first.stderr
+    facts = {one["asset"]: one["facts"] for one in json.loads(first.stdout)["assets"]}
+    assert facts["parsed_index"]["n_removed"] == 3
+    assert facts["chunks"]["dagster/row_count"] == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["retrieve"],
+        ["retrieve", "Why?", "--questions", "q.jsonl", "--out", "hits.jsonl"],
+        ["retrieve", "--questions", "q.jsonl"],
+        ["retrieve", "Why?", "--out", "hits.jsonl"],
+        ["retrieve", "Why?", "-k", "0"],
+        ["retrieve", "Why?", "--budget", "0"],
+        ["retrieve", "Why?", "--where", "sction:results"],
+        ["ask", "Why?", "--where", ""],
+        ["ask", "Why?", "-k", "0"],
+        ["ask", "Why?", "--hybrid-weight", "1.1"],
+        ["ask"],
+        ["ask", " "],
+        ["retrieve", ""],
+        ["run", "--select", "chunkz"],
+        ["run", "--select", "chunks++("],
+        ["run", "--sellect", "chunks"],
+        ["ui", "--port", "0"],
+        ["chunks"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_ends_with_two(empty: CommandLine, arguments: list[str]) -> None:
+    """Scripts tell a wrong call from a failed run by the code."""
+    result = empty(*arguments)
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "Usage: " in result.stderr
+
+
+def test_questions_of_another_file_are_answered_beside_the_published_answers(rag_assets: CommandLine) -> None:
+    """Trying out questions must not cost the answers that others read, nor mix with their history.
+
+    The brackets in this one must not be taken for colours of the terminal.
+    """
+    mine = rag_assets.data / "questions" / "mine.jsonl"
+    mine.write_text('{"id": "m[/b]1", "question": "Where does [bold] basalt take up water?"}\n')
+    published = (rag_assets.data / "output" / "qa.jsonl").read_bytes()
+
+    result = rag_assets("qa", "--questions", str(mine))
+    after = rag_assets("run", "--select", "qa,smoke_eval", "--json")
+
+    assert result.exit_code == 0, result.stderr
+    (row,) = [json.loads(line) for line in (rag_assets.data / "output" / "mine" / "qa.jsonl").read_text().splitlines()]
+    assert (row["question_id"], row["refused"]) == ("m[/b]1", False)
+    assert "m[/b]1" in result.stdout
+    assert "[bold]" in result.stdout
+    assert "basalt, p. 2" in " ".join(result.stdout.split())
+    first_column = "".join(line.split("│")[1].strip() for line in result.stdout.splitlines() if line.startswith("│"))
+    assert "mine.jsonl" in first_column, "the table of the run has a row for the file"
+    assert (rag_assets.data / "output" / "qa.jsonl").read_bytes() == published
+    facts = {one["asset"]: one["facts"] for one in json.loads(after.stdout)["assets"]}
+    assert {facts[name]["n_unchanged"] for name in ("qa", "smoke_eval")} == {3, 1}
+    with dg.DagsterInstance.from_config(str(rag_assets.root / "home")) as instance:
+        keys = {key.to_user_string() for key in instance.get_asset_keys()}
+        [run] = [run for run in instance.get_runs() if run.tags["rag_assets/started_by"] == "rag-assets qa"]
+    assert not {key for key in keys if "mine" in key}, "an asset that no definition names would stay in the catalog"
+    assert "qa" not in {key.to_user_string() for key in run.asset_selection or ()}
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("", "holds no question"),
+        (
+            '{"id": "m1", "qestion": "Why?"}',
+            "line 1: question: Field required; qestion: there is no such key; is quest",
+        ),
+        (None, "does not exist"),
+    ],
+)
+def test_a_question_file_is_looked_at_before_any_work(empty: CommandLine, content: str | None, problem: str) -> None:
+    """After an hour of embedding is too late to hear of a typo."""
+    mine = empty.root / "mine.jsonl"
+    if content is not None:
+        mine.write_text(content)
+
+    result = empty("qa", "--questions", str(mine))
+
+    assert_our_error(result, problem)
+    assert not (empty.data / "cache").exists()
+
+
+def test_without_questions_the_papers_are_indexed_and_can_be_asked(rag_assets: CommandLine) -> None:
+    """New users have papers before they have questions; an error at the end of a long run reads as a failure."""
+    (rag_assets.data / "questions" / "smoke.jsonl").unlink()
+
+    result = rag_assets("run", "--show-answers", "--data", str(rag_assets.data))
+    asked = rag_assets("ask", "Where does basalt take up water?")
+
+    assert result.exit_code == 0, result.stderr
+    shown = " ".join(result.stderr.split())
+    assert "smoke.jsonl: nothing was answered, and nothing is evaluated. 3 answers to earlier questions" in shown
+    assert f'You can ask now: rag-assets ask "YOUR QUESTION" --data {rag_assets.data}' in shown
+    assert asked.exit_code == 0
+    assert not (rag_assets.data / "output" / "qa.jsonl").exists(), "answers to questions that nobody asks any more"
+
+
+def test_one_question_brings_its_hits_as_json(read_only: CommandLine) -> None:
+    """The format other programs read, from one call."""
+    result = read_only("retrieve", "How much did ferritin fall in runners?", "-k", "2", "--json")
+
+    assert result.exit_code == 0, result.stderr
+    record = json.loads(result.stdout)
+    assert [list(hit) for hit in record["hits"]] == [HIT_KEYS] * 2
+    assert record["hits"][0]["paper_id"] == "ferritin"
+    assert "12%" in record["hits"][0]["passage"]
+
+
+def test_one_question_brings_its_hits_as_a_table(read_only: CommandLine) -> None:
+    """And for people."""
+    result = read_only("retrieve", "How much did ferritin fall in runners?", "-k", "2")
+
+    assert result.exit_code == 0, result.stderr
+    shown = " ".join(result.stdout.split())
+    assert "Ferritin fell" in shown
+    assert re.search(r"│ 1 +│ [01]\.\d{3} │ 0\.\d{3} +│ (strong|partial|weak) +│ ferritin +│", result.stdout)
+    assert "query 1" not in shown, "one question is one query"
+    assert re.search(r"│ p\. \d", result.stdout)
+
+
+def test_a_file_of_questions_brings_a_file_of_hits(read_only: CommandLine, tmp_path: Path) -> None:
+    """The exact format, the filter and the budget are what evaluations of retrieval build on."""
+    questions, out = tmp_path / "questions.jsonl", tmp_path / "made" / "hits.jsonl"
+    rows = [
+        {"id": "all", "question": "Who trained for a month?"},
+        {"id": "one", "question": "Who trained for a month?", "paper_ids": ["basalt"]},
+        {"id": "none", "question": "Who trained for a month?", "paper_ids": []},
+    ]
+    questions.write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+    result = read_only("retrieve", "--questions", str(questions), "--out", str(out), "-k", "3", "--budget", "200")
+
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout == ""
+    assert "3 of 3 questions" in result.stderr
+    records = {record["id"]: record for record in map(json.loads, out.read_text().splitlines())}
+    assert list(records) == ["all", "one", "none"]
+    for record in records.values():
+        assert_retrieval_record(record, budget=200)
+    assert len(records["all"]["hits"]) == 3
+    assert {hit["paper_id"] for hit in records["one"]["hits"]} == {"basalt"}
+    assert records["none"]["hits"] == records["none"]["context"] == []
+
+
+def test_a_question_is_answered_with_quotes_and_places(read_only: CommandLine) -> None:
+    """The answer alone is what every chatbot gives."""
+    question = "How much did ferritin fall in runners within a month?"
+
+    shown, record = read_only("ask", question), read_only("ask", question, "--json")
+
+    assert shown.stdout.splitlines()[1].strip() == "Ferritin in athletes, p. 2 [ferritin]"
+    assert " ".join(shown.stdout.split()).count("Ferritin fell by 12%") == 1, "an extractive claim is its own quote"
+    answer = json.loads(record.stdout)
+    assert "12%" in answer["answer"]
+    citation = answer["claims"][0]["citations"][0]
+    assert (citation["paper_id"], citation["page_start"], citation["page_end"]) == ("ferritin", 2, 2)
+
+
+def test_an_answer_takes_the_effort_that_is_asked_for(read_only: CommandLine) -> None:
+    """A flag that does nothing costs the reader the parts that a second search would have found."""
+    question = "How much did ferritin fall in runners within a month, and where does basalt take up water?"
+    efforts = ([], ["--thorough"], ["--set", "answering.effort=thorough"])
+
+    quick, thorough, by_setting = (json.loads(read_only("ask", question, "--json", *one).stdout) for one in efforts)
+
+    assert thorough == by_setting
+    assert thorough["fingerprint"] != quick["fingerprint"]
+    assert thorough["sources_used"][:2] == ["ferritin", "basalt"]
+
+
+def hits(command: CommandLine, *arguments: str) -> list[dict[str, Any]]:
+    result = command("retrieve", FERRITIN, "--json", *arguments)
+    assert result.exit_code == 0, result.stderr
+    found: list[dict[str, Any]] = json.loads(result.stdout)["hits"]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("flags", "papers"),
+    [
+        (["--paper", "basalt", "--paper", "iron"], ["basalt", "iron"]),
+        (["--where", "paper:basalt,iron -paper:iron"], ["basalt"]),
+        (["--where", "section:appendix"], []),
+    ],
+    ids=" ".join,
+)
+def test_a_search_finds_what_its_filter_lets_through(
+    read_only: CommandLine, flags: list[str], papers: list[str]
+) -> None:
+    """Who asks about one paper must not read another one's numbers."""
+    assert sorted({hit["paper_id"] for hit in hits(read_only, *flags)}) == papers
+
+
+def test_an_answer_comes_from_what_its_filter_lets_through(read_only: CommandLine) -> None:
+    """And the retry for a second paper must not leave the filter."""
+    kept = "How was ferritin kept stable in runners within a month?"
+    answer = json.loads(read_only("ask", kept, "--paper", "iron", "--json").stdout)
+    nothing = read_only("ask", FERRITIN, "--where", "section:appendix")
+
+    assert answer["sources_used"] == ["iron"]
+    assert "do not contain enough information" in " ".join(nothing.stdout.split())
+
+
+def test_an_unknown_paper_is_told_with_the_nearest_name(read_only: CommandLine) -> None:
+    """Nothing found because of a typo looks like nothing written."""
+    result = read_only("retrieve", FERRITIN, "--paper", "feritin")
+
+    assert "No paper of the corpus has the id feritin; is ferritin meant?" in " ".join(result.stderr.split())
+
+
+def test_the_number_of_chunks_is_the_one_asked_for(read_only: CommandLine) -> None:
+    """One chunk is what a pipe reads, twenty is what a doubtful reader wants."""
+    no_retry = ["--set", "answering.min_sources=1"]
+    few, many = (json.loads(read_only("ask", FERRITIN, "-k", k, "--json", *no_retry).stdout) for k in ("1", "3"))
+
+    assert len(hits(read_only, "-k", "1")) == 1
+    assert len(few["contexts"]) < len(many["contexts"])
+
+
+def test_words_and_vectors_weigh_what_is_asked_for(read_only: CommandLine) -> None:
+    """Words only must be words only: nothing that shares none with the question, and no vector of it."""
+    words, both, vectors = (hits(read_only, "--hybrid-weight", weight) for weight in ("0", "0.5", "1"))
+
+    assert {hit["similarity"] for hit in words} == {None}
+    assert "basalt" not in {hit["paper_id"] for hit in words}
+    assert all(hit["similarity"] is not None for hit in (*both, *vectors))
+    assert [hit["score"] for hit in both] != [hit["score"] for hit in vectors]
+
+
+def test_the_model_is_the_one_asked_for(read_only: CommandLine) -> None:
+    """A flag that is passed over would answer by another model than the reader thinks."""
+    keyless = {"GEMINI_API_KEY": "", "GOOGLE_API_KEY": "", "RAG_ASSETS_ANSWER_MODEL": "openai:gpt-5-mini"}
+
+    hosted = read_only("ask", FERRITIN, "--model", "google:gemini-2.5-flash", env=keyless)
+    extractive = read_only("ask", FERRITIN, "--model", "extractive", "--json", env=keyless)
+
+    assert hosted.exit_code == 1
+    assert "Models of google need a key" in " ".join(hosted.stderr.split())
+    assert json.loads(extractive.stdout)["model"].startswith("extractive")
+
+
+def test_the_reranker_is_the_one_asked_for(read_only: CommandLine) -> None:
+    """Without it, hits have no band, and the order is that of the indexes."""
+    plain, reranked = hits(read_only, "--rerank", "none"), hits(read_only, "--rerank", "local:late-interaction")
+    unknown = read_only("retrieve", FERRITIN, "--rerank", "local:other")
+
+    assert {hit["band"] for hit in plain} == {None}
+    assert reranked[0]["band"] in {"strong", "partial", "weak"}
+    assert unknown.exit_code == 1
+    assert "retrieval.reranker = 'local:other' does not exist" in " ".join(unknown.stderr.split())
+
+
+def test_queries_are_told_where_there_are_several(read_only: CommandLine) -> None:
+    """What found a hit is asked first when it looks out of place."""
+    result = read_only("retrieve", "How much did ferritin fall in runners, and where does basalt take up water?")
+
+    assert result.stdout.splitlines()[:2] == [
+        "query 1 (part): How much did ferritin fall in runners?",
+        "query 2 (part): where does basalt take up water?",
+    ]
+
+
+def test_the_model_writes_queries_where_they_are_asked_for(
+    read_only: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One flag for one model; which of the hits came by its words is in the record."""
+    with WireServer("ollama") as server:
+        use_wire_environment(monkeypatch, server)
+        server.answer_with(Reply(json.dumps({"variants": ["basalt cracks water"], "passage": ""})))
+        result = read_only(
+            "retrieve", FERRITIN, "--model", "ollama:llama3.2", "--set", "retrieval.queries.variants=1", "--json"
+        )
+
+    record = json.loads(result.stdout)
+    assert [query["origin"] for query in record["queries"]] == ["question", "variant"]
+    assert record["queries"][1]["text"] == "basalt cracks water"
+    assert [1] in [hit["found_by"] for hit in record["hits"]] or [0, 1] in [hit["found_by"] for hit in record["hits"]]
+
+
+def test_a_flag_wins_over_the_setting_it_is_short_for(read_only: CommandLine) -> None:
+    """The more particular one is the one that was meant."""
+    found = hits(read_only, "--set", "retrieval.dense_weight=1", "--hybrid-weight", "0")
+
+    assert {hit["similarity"] for hit in found} == {None}
+
+
+def test_status_tells_what_is_there(rag_assets: CommandLine) -> None:
+    """The first command after "why is my paper not cited?"."""
+    (rag_assets.data / "papers" / "broken.tei.xml").write_text("not a paper")
+    rag_assets("chunk")
+
+    shown, record = rag_assets("status"), rag_assets("status", "--json")
+
+    facts = json.loads(record.stdout)
+    assert (facts["papers_parsed"], facts["papers_quarantined"], facts["answers"]) == (3, 1, 3)
+    (quarantined,) = facts["quarantined"]
+    assert quarantined["file"] == "broken.tei.xml"
+    assert "broken" in shown.stdout
+
+
+def test_status_shows_numbers_a_reader_can_take_in(read_only: CommandLine) -> None:
+    """A Python dict with sixteen decimals is read by nobody; programs get the exact values."""
+    shown, exact = read_only("status").stdout, json.loads(read_only("status", "--json").stdout)
+
+    assert "{" not in shown
+    assert not re.search(r"\d\.\d{4}", shown)
+    for metric, value in exact["last_evaluation"].items():
+        number = "-" if value is None else f"{value:.3f}"
+        assert re.search(rf"last_evaluation {metric} +│ +{number} ", shown), metric
+
+
+def test_status_of_an_empty_folder_is_no_error(empty: CommandLine) -> None:
+    """It is what one asks first."""
+    result = empty("status", "--json")
+
+    assert result.exit_code == 0
+    facts = json.loads(result.stdout)
+    assert (facts["papers_parsed"], facts["chunks"], facts["index_version"]) == (0, None, None)
+
+
+def test_index_stats_name_the_model_and_the_sizes(read_only: CommandLine) -> None:
+    """What an index was made with decides which questions it can answer."""
+    shown, record = read_only("index", "stats"), read_only("index", "stats", "--json")
+
+    facts = json.loads(record.stdout)
+    assert facts["n_papers"] == 3
+    assert facts["dimension"] == 384
+    assert facts["chroma_bytes"] > 0
+    assert facts["bm25_bytes"] > 0
+    assert facts["embedding_model"][:20] in shown.stdout
+
+
+def test_clear_deletes_what_was_made_and_nothing_else(rag_assets: CommandLine) -> None:
+    """Papers, questions and the audit log cannot be made again."""
+    result = rag_assets("clear", "--yes")
+
+    assert result.exit_code == 0
+    assert {path.name for path in rag_assets.data.iterdir() if path.is_dir()} == {"papers", "questions", "logs"}
+    assert len(list((rag_assets.data / "papers").iterdir())) == 3
+    assert (rag_assets.data / "logs" / "qa_audit.csv").exists()
+
+
+def test_clear_asks_first(rag_assets: CommandLine) -> None:
+    """Hours of embedding are one word away."""
+    before = sorted(rag_assets.data.rglob("*"))
+
+    result = rag_assets("clear", answer="n\n")
+
+    assert result.exit_code == 1
+    assert sorted(rag_assets.data.rglob("*")) == before
+
+
+def test_the_data_option_wins_over_the_environment(read_only: CommandLine, empty: CommandLine) -> None:
+    """Both say where the data are; the nearer one is meant."""
+    from_environment = empty("status", "--json", env={"RAG_ASSETS_DATA_DIR": str(read_only.data)})
+    from_option = empty("status", "--json", "--data", str(read_only.data))
+
+    assert json.loads(empty("status", "--json").stdout)["papers_parsed"] == 0
+    assert json.loads(from_environment.stdout)["papers_parsed"] == 3
+    assert json.loads(from_option.stdout)["papers_parsed"] == 3
+
+
+def test_a_broken_guardrail_ends_with_one_and_names_the_promise(rag_assets: CommandLine) -> None:
+    """The nightly log must say which promise broke, not only that something did."""
+    questions = rag_assets.data / "questions" / "smoke.jsonl"
+    questions.write_text('{"id": "q1", "question": "Where does basalt take up water?", "key_facts": [["99%"]]}\n')
+
+    floor = "evaluation.floors.key_fact_recall=0.9"
+    result = rag_assets("run", "--select", "qa,smoke_eval", "--show-answers", "--set", floor)
+
+    assert result.exit_code == 1
+    assert "smoke_eval · above_floors: metric key_fact_recall, value 0.0, floor 0.9" in result.stderr
+    assert "questions_right: 0 of 1 judged questions are answered as expected. Open: q1 (1 of 1 key" in result.stderr
+    assert result.stderr.rstrip().endswith("The run failed: smoke_eval · above_floors (see above).")
+    assert "cracks when it is" in " ".join(result.stdout.replace("│", " ").split()), (
+        "the answers are shown all the same"
+    )
+    assert "Traceback" not in result.stderr
+
+
+def test_a_command_leaves_logging_as_it_was(read_only: CommandLine) -> None:
+    """Whoever calls a command from Python keeps their own log."""
+    logger = logging.getLogger("rag_assets")
+    own, propagate, level = logging.NullHandler(), logger.propagate, logger.level
+    logger.addHandler(own)
+
+    read_only("status")
+
+    try:
+        assert own in logger.handlers
+        assert (logger.propagate, logger.level) == (propagate, level)
+    finally:
+        logger.removeHandler(own)
+
+
+def assert_our_error(result: Result, problem: str) -> None:
+    """Exit code 1 and one readable message on stderr; nothing on stdout, no traceback."""
+    assert result.exit_code == 1, result.exception
+    assert isinstance(result.exception, SystemExit)
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    assert problem in " ".join(result.stderr.split())
+
+
+def assert_wrong_usage(result: Result, problem: str) -> None:
+    """Exit code 2, how the command is called and what is wrong, on stderr."""
+    assert result.exit_code == 2, result.exception
+    assert result.stdout == ""
+    assert "Usage: " in result.stderr
+    assert problem in " ".join(result.stderr.replace("│", " ").split())
+
+
+def assert_retrieval_record(record: dict[str, Any], *, budget: int) -> None:
+    """One line of the batch format, key by key."""
+    assert list(record) == ["id", "hits", "context", "queries"]
+    assert [hit["rank"] for hit in record["hits"]] == list(range(1, len(record["hits"]) + 1))
+    assert [hit["score"] for hit in record["hits"]] == sorted((hit["score"] for hit in record["hits"]), reverse=True)
+    for hit in record["hits"]:
+        assert list(hit) == HIT_KEYS
+        assert hit["passage"] in hit["text"]
+        assert 1 <= hit["page_start"] <= hit["page_end"] <= 3
+    for context in record["context"]:
+        assert list(context) == CONTEXT_KEYS
+    assert sum(context["n_tokens"] for context in record["context"]) <= budget
+
+
+@pytest.mark.parametrize("place", ["folder.md", "papers/iron.tei.xml/report.md", "report", "report.pdf"])
+def test_a_report_that_can_be_put_nowhere_is_refused_before_it_is_written(tmp_path: Path, place: str) -> None:
+    """An hour of requests would end in a traceback and no file."""
+    (tmp_path / "folder.md").mkdir()
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers/iron.tei.xml").touch()
+
+    done = CliRunner().invoke(app, ["report", "none", "-o", str(tmp_path / place), "--data", str(tmp_path)])
+
+    told = " ".join(done.output.replace("│", " ").split())
+    assert done.exit_code == 2
+    assert "cannot be written" in told or "A report is written as .md" in told

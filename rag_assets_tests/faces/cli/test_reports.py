@@ -1,0 +1,88 @@
+"""What `status` and `index stats` say, read from files that are written here."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_assets.core.errors import MissingInput
+from rag_assets.core.settings import Settings, load_settings
+from rag_assets.core.table_files import write_table
+from rag_assets.core.tables import PARSED_INDEX, PASSAGES, to_table
+from rag_assets.faces.cli.reports import index_facts, quarantined_files, status_facts
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    loaded = load_settings({"data_dir": str(tmp_path)})
+    loaded.paths.cache.mkdir()
+    return loaded
+
+
+def write_index(settings: Settings, statuses: dict[str, str]) -> None:
+    """A parsed_index with these papers."""
+    rows: list[dict[str, Any]] = [
+        {"paper_id": id_, "file_path": f"{id_}.xml", "status": status, "error": f"{id_}.xml is cut off"}
+        for id_, status in statuses.items()
+    ]
+    write_table(to_table(rows, PARSED_INDEX), settings.paths.parsed_index, {})
+
+
+def test_nothing_made_is_told_from_nothing_found(settings: Settings) -> None:
+    """None says "never made", zero says "looked and found none"."""
+    before = status_facts(settings)
+    write_index(settings, {})
+    write_table(to_table([], PASSAGES), settings.paths.passages, {})
+    settings.paths.chunk_stats.write_text(
+        '{"n_chunks": 0, "share_missing_pages": null, "tokenizer": {"name": "wordpiece"}}'
+    )
+
+    after = status_facts(settings)
+
+    assert (before["chunks"], before["passages"], before["tokenizer"]) == (None, None, None)
+    assert (after["chunks"], after["passages"], after["tokenizer"]) == (0, 0, "wordpiece")
+    assert before["last_evaluation"] is None
+
+
+def test_papers_are_counted_by_what_became_of_them(settings: Settings) -> None:
+    """A quarantined paper is one that nobody will ever find."""
+    write_index(settings, {"a": "parsed", "b": "quarantined", "c": "parsed", "d": "quarantined"})
+
+    facts = status_facts(settings)
+
+    assert (facts["papers_parsed"], facts["papers_quarantined"]) == (2, 2)
+    assert quarantined_files(settings) == [
+        {"paper_id": "b", "file": "b.xml", "reason": "b.xml is cut off"},
+        {"paper_id": "d", "file": "d.xml", "reason": "d.xml is cut off"},
+    ]
+
+
+def test_the_last_evaluation_is_shown(settings: Settings) -> None:
+    """Not the best, and not the first."""
+    settings.paths.evaluation.mkdir(parents=True)
+    lines = [{"metrics": {"mrr": value}, "inputs": "", "accepted": True} for value in (0.9, 0.7)]
+    (settings.paths.evaluation / "history.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    assert status_facts(settings)["last_evaluation"] == {"mrr": 0.7}
+
+
+def test_the_size_of_an_index_is_that_of_all_its_files(settings: Settings) -> None:
+    """Chroma keeps its graph in a folder of its own."""
+    settings.paths.index_meta.write_text('{"version": "v", "n_passages": 2}')
+    for file, size in ((settings.paths.chroma / "graph" / "data.bin", 30), (settings.paths.chroma / "db", 12)):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b"x" * size)
+
+    facts = index_facts(settings)
+
+    assert facts == {"version": "v", "n_passages": 2, "chroma_bytes": 42, "bm25_bytes": 0}
+    assert status_facts(settings)["index_version"] == "v"
+
+
+def test_an_index_that_was_never_built_names_the_remedy(settings: Settings) -> None:
+    """The first thing a new user tries."""
+    with pytest.raises(MissingInput) as caught:
+        index_facts(settings)
+
+    assert f"rag-assets index build --data {settings.data_dir}" in str(caught.value)

@@ -1,0 +1,111 @@
+"""`rag-assets ui` as a process: it serves one data folder, and leaves nothing behind."""
+
+import json
+import signal
+import socket
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from typer.testing import CliRunner
+
+from rag_assets.faces.cli import app
+from rag_assets_tests.faces.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder with one paper."""
+    (tmp_path / "data" / "papers").mkdir(parents=True)
+    (tmp_path / "data" / "papers" / "a.txt").write_text("Ferritin fell by 12% in runners within a month of training.")
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    """A port at which something else listens."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen()
+        yield listening.getsockname()[1]
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+NO_RUN_GOES_FAR = {"RAG_ASSETS_ANSWER_MODEL": "google:gemini-2.5-flash", "GOOGLE_API_KEY": "", "GEMINI_API_KEY": ""}
+
+
+@pytest.mark.whole
+def test_a_run_of_the_ui_writes_the_folder_and_the_history_it_was_started_for(data: Path, tmp_path: Path) -> None:
+    """ "How do I see this folder in the UI?" must have one answer, and the UI must not write another folder."""
+    port = free_port()
+    other = tmp_path / "other"
+    command = [COMMAND[0], "-P", *COMMAND[1:], "ui", "--data", str(data), "--port", str(port)]  # as a script has it
+    log = tmp_path / "ui.log"
+    variables = environment(other, NO_RUN_GOES_FAR)
+    earlier = [*COMMAND, "run", "--select", "parsed_index", "--data", str(data)]
+    subprocess.run(earlier, env=variables, cwd=tmp_path, capture_output=True, check=True)
+    (data / "papers" / "b.txt").write_text("Ferritin rose in swimmers who rested for a month.")
+    for library in ("yaml.py", "pyarrow.py", "secrets.py"):  # in the working folder
+        (tmp_path / library).write_text("raise SystemExit('a file of the working folder was imported')")
+    with log.open("wb") as messages:
+        ui = subprocess.Popen(command, env=variables, cwd=tmp_path, stdout=messages, stderr=messages)
+    try:
+        wait_until(lambda: ui.poll() is not None or answers(port), "the web server")
+        second = subprocess.run(
+            [*command[:-1], str(free_port())], env=variables, capture_output=True, text=True, check=False
+        )
+        wait_until(lambda: ui.poll() is not None or bool(finished_run(data)), "the run that the sensor asks for")
+        started = descendants_of(ui.pid)
+    finally:
+        ui.send_signal(signal.SIGINT)
+        code = ui.wait(DEADLINE_S)
+
+    assert code == 0, log.read_text()
+    assert f"open http://127.0.0.1:{port} in a browser" in log.read_text()
+    assert (second.returncode, second.stderr.count("\n")) == (1, 1)
+    assert "is running already" in second.stderr
+    assert finished_run(data)["rag_assets/data_dir"] == str(data)
+    assert finished_run(data)["rag_assets/started_by"] == "sensor corpus_sensor"
+    assert not other.exists()
+    assert len(started) >= 3, "dagster dev, its webserver, its daemon"
+    wait_until(lambda: not any(Path(f"/proc/{pid}").exists() for pid in started), "all of them to be gone")
+
+
+def test_a_taken_port_is_told_in_one_sentence(data: Path, taken_port: int) -> None:
+    """The web server answers with a traceback, and its daemon goes on without it."""
+    done = CliRunner().invoke(app, ["ui", "--port", str(taken_port)], env=environment(data))
+
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"Error: Port {taken_port} is taken")
+    assert done.stderr.count("\n") == 1
+    assert not (data / ".dagster").exists(), "nothing was begun"
+
+
+def answers(port: int) -> bool:
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/server_info", timeout=5) as reply:
+            return "dagster_version" in json.loads(reply.read())
+    except (urllib.error.URLError, ConnectionError, TimeoutError):
+        return False
+
+
+def finished_run(data: Path) -> dict[str, str]:
+    """The tags of the run of the UI that has ended; empty before."""
+    with dg.DagsterInstance.from_config(str(data / ".dagster")) as instance:
+        ended = [dict(run.tags) for run in instance.get_runs() if run.is_finished]
+    return next((tags for tags in ended if not tags["rag_assets/started_by"].startswith("rag-assets")), {})
+
+
+def descendants_of(pid: int) -> list[int]:
+    children = [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    return [*children, *(one for child in children for one in descendants_of(child))]

@@ -1,0 +1,79 @@
+"""The tools search and ask, as an assistant meets them."""
+
+from typing import Any
+
+import pytest
+
+from rag_assets_testing.world import QUESTIONS, TOPICS, World
+from rag_assets_tests.end_to_end.test_thorough import COMPOUND
+from rag_assets_tests.faces.mcp.assistant import Assistant, words_of
+
+FERRITIN = str(QUESTIONS[0]["question"])
+
+
+def test_an_answer_names_the_page_and_the_place_of_every_quote(asked: World, assistant: Assistant) -> None:
+    """An assistant that cannot say where a sentence stands is no better than one without papers."""
+    published = asked.answers()["q1"]
+    text = assistant.text("ask", question=FERRITIN)
+
+    for claim in published["claims"]:
+        assert claim["text"] in text
+        for citation in claim["citations"]:
+            assert f"[{citation['paper_id']}, p. {citation['page_start']}]" in text
+            assert f"chunk_id {citation['chunk_id']}, characters {citation['start']}-{citation['end']}" in text
+
+
+def test_a_refusal_says_that_it_is_one(assistant: Assistant) -> None:
+    """A model that takes a refusal for a failed call would answer from memory, in the name of the papers."""
+    result = assistant.call("ask", question="Who composed the opera about the queen?", paper_ids=["ferritin"])
+
+    assert not result.is_error
+    assert words_of(result).startswith("The papers in this corpus do not contain enough information")
+    assert "This is a refusal" in words_of(result)
+
+
+def test_an_assistant_asks_for_a_thorough_answer(assistant: Assistant) -> None:
+    """A question of two parts is where a quick answer leaves one open."""
+    text = assistant.text("ask", question=COMPOUND, effort="thorough")
+
+    assert "12%" in text
+    assert "cracks" in text
+    assert assistant.call("ask", question=COMPOUND, effort="most").is_error
+
+
+def test_a_search_gives_passages_with_ids_to_go_on_with(assistant: Assistant) -> None:
+    """Without ids the next call can only guess."""
+    text = assistant.text("search", question=FERRITIN, k=2)
+
+    assert text.startswith("2 chunks, best first.\n\n1. ferritin · p")
+    assert TOPICS["ferritin"][1] in text
+    assert "chunk_id ferritin:" in text
+    assert 'ferritin is "Ferritin in athletes".' in text
+
+
+def test_a_filter_narrows_a_search_and_one_without_hits_says_what_to_do(assistant: Assistant) -> None:
+    """Results from papers that were excluded would be cited all the same."""
+    narrowed = assistant.text("search", question=FERRITIN, where="paper:drawn")
+
+    assert "chunk_id drawn:" in narrowed
+    assert "chunk_id ferritin:" not in narrowed
+    assert "list_papers" in assistant.text("search", question=FERRITIN, paper_ids=["nowhere"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "remedy"),
+    [
+        ({"question": FERRITIN, "where": "sction:results"}, 'there is no field "sction", is section meant?'),
+        ({"question": " "}, "A question has 1 to 4000 characters, this one 0."),
+        ({"question": FERRITIN, "k": 0}, "greater than or equal to 1"),
+        ({}, "Field required"),
+    ],
+)
+def test_wrong_arguments_are_told_with_what_is_right(
+    assistant: Assistant, arguments: dict[str, Any], remedy: str
+) -> None:
+    """A model corrects what it is told; a bare failure it repeats."""
+    result = assistant.call("search", **arguments)
+
+    assert result.is_error
+    assert remedy in words_of(result)

@@ -1,0 +1,116 @@
+"""The MCP server as a process: what it offers, what it writes, and whom it lets in."""
+
+import subprocess
+from pathlib import Path
+
+import httpx2
+from mcp.client.streamable_http import streamable_http_client
+from typer.testing import CliRunner
+
+from rag_assets.faces.cli import app
+from rag_assets_testing.world import QUESTIONS, TOPICS, World
+from rag_assets_tests.faces.cli.processes import COMMAND, environment
+from rag_assets_tests.faces.mcp.assistant import READ_TIMEOUT_S, Assistant, connected, over_http, over_stdio, words_of
+
+FERRITIN = str(QUESTIONS[0]["question"])
+
+
+def test_every_tool_only_reads_and_is_described(assistant: Assistant) -> None:
+    """Assistants ask the user's leave for tools that may change something, and choose them by description alone."""
+    tools = assistant.portal.call(assistant.client.list_tools).tools
+
+    assert {tool.name for tool in tools} == set(
+        "search ask verify_quote find_quote get_section get_page_image list_papers".split()
+    )
+    for tool in tools:
+        assert tool.annotations
+        assert tool.annotations.read_only_hint
+        assert tool.title
+        assert tool.description
+        assert len(tool.description) > 200
+        for name, schema in tool.input_schema["properties"].items():
+            assert schema.get("description"), f"{tool.name} does not say what {name} is"
+
+
+def test_a_corpus_without_an_index_is_told_with_the_remedy_and_without_paths(tmp_path: Path) -> None:
+    """Paths of the machine are nothing for a model behind an API; the command that helps is."""
+    (tmp_path / "papers").mkdir()
+    with connected(over_stdio(tmp_path)) as assistant:
+        result = assistant.call("ask", question=FERRITIN)
+
+    assert result.is_error
+    assert "rag-assets run" in words_of(result)
+    assert str(tmp_path) not in words_of(result)
+
+
+def test_a_server_whose_client_is_gone_ends_and_wrote_nothing_but_the_protocol(asked: World) -> None:
+    """One stray line on stdout breaks the session, and servers left behind fill the memory."""
+    request = (
+        b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},'
+        b'"clientInfo":{"name":"test","version":"1"}}}\n'
+        b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
+        b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask","arguments":{"question":'
+        b'"What fell?"}}}\n'
+    )
+    process = subprocess.Popen(
+        [*COMMAND, "mcp"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        env=environment(asked.paths.data),
+    )
+    assert process.stdin
+    assert process.stdout
+    process.stdin.write(request)
+    process.stdin.flush()
+    lines = [process.stdout.readline() for _ in range(2)]
+    process.stdin.close()
+
+    assert process.wait(READ_TIMEOUT_S) == 0
+    lines += process.stdout.readlines()
+    process.stdout.close()
+    replies = [line for line in lines if b'"id":' in line]
+    assert len(replies) == 2
+    assert all(line.startswith(b'{"jsonrpc":"2.0"') for line in lines)
+
+
+def test_pages_of_other_sites_reach_no_server_over_http(asked: World) -> None:
+    """A page open in the browser could else read the corpus through the loopback address."""
+    with over_http(asked.paths.data) as address:
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+        as_json = {"Accept": "application/json, text/event-stream"}
+        port = address.split(":")[2].removesuffix("/mcp")
+
+        def status(**headers: str) -> int:
+            return httpx2.post(address, json=call, headers={**as_json, **headers}, timeout=READ_TIMEOUT_S).status_code
+
+        assert status() == 200
+        assert status(Origin=f"http://127.0.0.1:{port}") == 200
+        assert status(Host=f"rebound.example:{port}") == 421
+        assert status(Origin="https://evil.example") == 403
+        assert status(Origin="http://localhost:1") == 403
+
+
+def test_a_token_that_is_set_must_be_shown(asked: World) -> None:
+    """The corpus may be confidential; whoever finds the port must not read it."""
+    token = "a-token-of-many-characters"
+    with over_http(asked.paths.data, RAG_ASSETS_SERVER_TOKEN=token) as address:
+        for wrong in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": token}):
+            reply = httpx2.post(address, json={}, headers=wrong, timeout=READ_TIMEOUT_S)
+            assert reply.status_code == 401
+            assert "RAG_ASSETS_SERVER_TOKEN" in reply.text
+        client = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=READ_TIMEOUT_S)
+        with connected(streamable_http_client(address, http_client=client)) as assistant:
+            assert TOPICS["ferritin"][1] in assistant.text("search", question=FERRITIN, k=1)
+            assistant.portal.call(client.aclose)
+
+
+def test_an_address_that_others_reach_needs_a_token(asked: World) -> None:
+    """Without it, everyone in the same network could ask."""
+    command = ["mcp", "--http", "--host", "0.0.0.0", "--port", "0"]
+
+    done = CliRunner().invoke(app, command, env=environment(asked.paths.data))
+
+    assert done.exit_code == 1
+    assert "RAG_ASSETS_SERVER_TOKEN" in done.stderr
+    assert done.stdout == ""

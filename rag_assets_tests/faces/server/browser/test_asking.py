@@ -1,0 +1,322 @@
+"""Questions and answers on the page."""
+
+import json
+import re
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from rag_assets_tests.faces.server.browser.drawn_papers import (
+    HERON_QUESTION,
+    HERON_SENTENCE,
+    MARKUP,
+    MOSS_QUESTION,
+    MOSS_SENTENCE,
+)
+from rag_assets_tests.faces.server.browser.steps import ask, open_page
+from rag_assets_tests.faces.server.live import Live
+
+pytestmark = pytest.mark.whole
+
+
+def test_an_answer_quotes_a_paper_behind_each_sentence(page: Page, live_shelf: Live) -> None:
+    """Without marks, page and evidence, a reader has to take the answer on trust."""
+    open_page(page, live_shelf)
+
+    turn = ask(page, HERON_QUESTION)
+
+    claim = turn.locator(".claim").first
+    expect(claim.locator(".claim-text")).to_contain_text(HERON_SENTENCE)
+    expect(claim.locator(".mark")).to_have_text("1")
+    expect(claim.locator(".sources")).to_contain_text("Herons at the winter coast")
+    expect(claim.locator(".sources")).to_contain_text("p. 2")
+    expect(claim.locator(".band")).to_have_text(re.compile(r"^(Strong|Partial|Weak) evidence$"))
+    expect(turn.locator(".flag.single")).to_have_count(0)  # the question names the paper it is about
+
+
+def test_hovering_and_focusing_a_mark_show_quote_and_verification(page: Page, live_shelf: Live) -> None:
+    """Looking a quote up must cost no click, with the mouse or with the keyboard; Escape takes it away again."""
+    open_page(page, live_shelf)
+    turn = ask(page, HERON_QUESTION)
+    card = page.get_by_role("tooltip")
+
+    turn.locator(".mark").first.hover()
+
+    expect(card).to_contain_text(HERON_SENTENCE)
+    expect(card).to_contain_text("Word for word in the paper")
+    expect(card).to_contain_text("p. 2")
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    page.mouse.move(0, 0)
+    page.get_by_label("Question", exact=True).focus()
+    page.keyboard.press("Shift+Tab")
+    while not turn.locator(".mark").first.evaluate("mark => mark === document.activeElement"):
+        page.keyboard.press("Shift+Tab")
+    expect(card).to_contain_text(HERON_SENTENCE)
+
+
+def test_a_refusal_looks_like_one(page: Page, live_shelf: Live) -> None:
+    """A reader who takes a refusal for an answer cites a paper that says nothing of the kind."""
+    open_page(page, live_shelf)
+
+    turn = ask(page, "What starting dose of metformin is recommended for adults?")
+
+    expect(turn.locator(".refusal")).to_contain_text("No answer in these papers")
+    expect(turn.locator(".refusal")).to_contain_text("do not contain enough information")
+    expect(turn.locator(".refusal")).to_contain_text("metformin")
+    expect(turn.locator(".claim")).to_have_count(0)
+    expect(turn.locator(".mark")).to_have_count(0)
+
+
+def test_a_thorough_answer_shows_its_parts_while_it_looks_for_them(page: Page, live_shelf: Live) -> None:
+    """A switch that does nothing, or a page that stands still for a minute, is not used a second time."""
+    sent: list[str] = []
+    page.on("request", lambda request: sent.append(request.post_data or "") if "/api/answers" in request.url else None)
+    open_page(page, live_shelf)
+    ask(page, HERON_QUESTION)
+    page.get_by_label("Thorough").check()
+
+    turn = ask(page, f"{HERON_QUESTION.rstrip('?')}, and {MOSS_QUESTION[0].lower()}{MOSS_QUESTION[1:]}")
+
+    expect(turn.locator(".claims")).to_contain_text(HERON_SENTENCE)
+    expect(turn.locator(".claims")).to_contain_text(MOSS_SENTENCE)
+    expect(page.locator("#announcer")).to_contain_text("Part 2 of 2")
+    expect(turn.locator(".parts")).to_have_count(0)
+    assert ["effort" in json.loads(body) for body in sent] == [False, True]
+
+
+def test_the_parts_of_a_thorough_answer_are_shown_as_text(page: Page, live_shelf: Live) -> None:
+    """A planner's words come from a model; as markup they would run in the reader's browser."""
+    evil = "<img src=x onerror=alert(1)>"
+    part = {"number": 2, "n_parts": 2, "question": "Second?", "other_words": evil}
+    stream = "".join(
+        f"event: {name}\ndata: {json.dumps(data)}\n\n"
+        for name, data in (("plan", {"parts": [evil, "Second?"]}), ("part", part))
+    )
+    headers = {"content-type": "text/event-stream"}
+    page.route("**/api/answers", lambda route: route.fulfill(body=stream, headers=headers))
+    open_page(page, live_shelf)
+
+    turn = ask(page, HERON_QUESTION)
+
+    expect(page.locator("#announcer")).to_contain_text(f"Part 2 of 2, searching for “{evil}”")
+    expect(turn).to_contain_text("The connection ended")
+    expect(turn.locator("img")).to_have_count(0)
+
+
+def test_only_what_is_ticked_is_asked(page: Page, live_shelf: Live) -> None:
+    """A filter that is shown and not applied answers from papers the reader has ruled out."""
+    open_page(page, live_shelf)
+    page.get_by_label("Ask Ferritin in athletes").check()
+    expect(page.locator("#scope")).to_contain_text("only 1 paper")
+
+    ruled_out = ask(page, HERON_QUESTION)
+    page.get_by_label("Stop asking only 1 paper").click()
+    allowed = ask(page, HERON_QUESTION)
+
+    expect(ruled_out.locator(".claim-text", has_text=HERON_SENTENCE)).to_have_count(0)
+    expect(allowed.locator(".claim-text", has_text=HERON_SENTENCE)).to_have_count(1)
+    expect(page.get_by_label("Ask Ferritin in athletes")).not_to_be_checked()
+
+
+def test_sections_and_pages_narrow_a_question(page: Page, live_shelf: Live) -> None:
+    """The filters of the command line, where people read; a wrong syntax would be an error instead of an answer."""
+    open_page(page, live_shelf)
+    page.get_by_text("Ask only some of it").click()
+    page.get_by_role("checkbox", name="results", exact=True).check()
+    page.get_by_label("from").fill("2")
+    page.get_by_label("to", exact=True).fill("2")
+
+    found = ask(page, HERON_QUESTION)
+    page.get_by_label("from").fill("3")
+    page.get_by_label("to", exact=True).fill("3")
+    missed = ask(page, HERON_QUESTION)
+
+    expect(found.locator(".claim-text", has_text=HERON_SENTENCE)).to_have_count(1)
+    expect(missed.locator(".claim-text", has_text=HERON_SENTENCE)).to_have_count(0)
+
+
+CITATION = {
+    "paper_id": "herons",
+    "chunk_id": "herons:1",
+    "page_start": None,
+    "page_end": None,
+    "page_label": None,
+    "quote": "Herons lost weight.",
+    "start": 0,
+    "end": 19,
+    "boxes": [],
+    "verification": "approximate",
+    "is_generated": True,
+}
+CLAIM = {
+    "text": "They lost weight.",
+    "citations": [CITATION],
+    "support": {"score": 0.75, "similarity": 0.8, "numbers": None, "entities": 0.7, "judged": None},
+    "relevance": None,
+}
+ROW = {
+    "question": "?", "answer": "They lost weight.", "claims": [CLAIM], "refused": False, "single_source": False,
+    "sources_used": ["herons"], "unanswered": [], "missing_names": [], "fingerprint": "f",
+}  # fmt: skip
+
+
+def streamed(*events: tuple[str, object]) -> str:
+    return "".join(f": still working\n\nevent: {name}\ndata: {json.dumps(data)}\n\n" for name, data in events)
+
+
+def answer_with(page: Page, body: str) -> None:
+    """Let the server's answer be this stream: what only a model drafts, or a broken connection leaves."""
+
+    def fulfil(route: Route) -> None:
+        route.fulfill(status=200, content_type="text/event-stream", body=body)
+
+    page.route("**/api/answers", fulfil)
+
+
+def test_what_a_model_drafted_and_did_not_hold_is_told_under_what_was_left_out(page: Page, live_shelf: Live) -> None:
+    """Statements that vanish without a word make an answer look complete."""
+    dropped = [
+        {"reason": "quote not found", "message": "Its quote does not stand in the paper it names.", "n": 2},
+        {"reason": "contradicted", "message": "Its numbers are not those of its quote.", "n": 1},
+    ]
+    open_page(page, live_shelf)
+    done = {"answer": ROW, "conversation_id": None, "turn": None, "seconds": 1, "dropped": dropped, "notes": []}
+    answer_with(page, streamed(("claim", {"number": 1, **CLAIM}), ("done", done)))
+
+    turn = ask(page, HERON_QUESTION)
+    turn.get_by_text("What was left out (3)").click()
+
+    expect(turn.locator("details[open]")).to_contain_text("2 × Its quote does not stand in the paper it names.")
+    expect(turn.locator("details[open]")).to_contain_text("1 × Its numbers are not those of its quote.")
+
+
+def test_words_that_the_papers_quoted_do_not_have_are_told_below_the_claims(page: Page, live_shelf: Live) -> None:
+    """A claim about something near would pass for the answer."""
+    open_page(page, live_shelf)
+    row = {**ROW, "missing_words": ["drug-resistant", "sheep"]}
+    done = {"answer": row, "conversation_id": None, "turn": None, "seconds": 1, "dropped": [], "notes": []}
+    answer_with(page, streamed(("claim", {"number": 1, **CLAIM}), ("done", done)))
+
+    turn = ask(page, HERON_QUESTION)
+
+    expect(turn).to_contain_text("In no passage of the papers quoted: drug-resistant, sheep")
+
+
+def test_what_came_near_is_open_below_a_refusal_and_closed_below_an_answer(page: Page, live_shelf: Live) -> None:
+    """Below a refusal it is the best there is; below an answer it must not be read as a part of it."""
+    (citation,) = CLAIM["citations"]
+    near = {**CLAIM, "text": MARKUP, "citations": [citation]}
+    done = {"conversation_id": None, "turn": None, "seconds": 1, "dropped": [], "notes": []}
+    refusal = {**ROW, "answer": "Not enough information.", "claims": [], "refused": True, "nearest": [near]}
+    open_page(page, live_shelf)
+    answer_with(page, streamed(("done", {**done, "answer": refusal})))
+
+    refused = ask(page, HERON_QUESTION).locator("details.nearest")
+
+    expect(refused.locator("summary")).to_have_text("Nearest sentences, which may not answer it (1)")
+    expect(refused.get_by_text(MARKUP)).to_be_visible()
+    refused.get_by_role("button").click()
+    expect(page.locator("#reader")).to_contain_text(citation["quote"])
+
+    page.unroute("**/api/answers")
+    answer_with(page, streamed(("done", {**done, "answer": {**ROW, "nearest": [near]}})))
+    answered = ask(page, HERON_QUESTION).locator("details.nearest")
+
+    expect(answered.locator("summary")).to_have_text("Near the question, and no part of the answer (1)")
+    expect(answered.get_by_text(MARKUP)).to_be_hidden()
+
+
+def test_the_card_tells_support_words_of_a_model_and_a_quote_that_is_not_word_for_word(
+    page: Page, live_shelf: Live
+) -> None:
+    """These are the citations to be looked at twice, and the page on which one stands may be unknown."""
+    open_page(page, live_shelf)
+    done = {"answer": ROW, "conversation_id": None, "turn": None, "seconds": 1, "dropped": [], "notes": []}
+    answer_with(page, streamed(("claim", {"number": 1, **CLAIM}), ("done", done)))
+    turn = ask(page, HERON_QUESTION)
+
+    turn.locator(".mark").hover()
+
+    card = page.get_by_role("tooltip")
+    expect(card).to_contain_text("page unknown")
+    expect(card).to_contain_text("Nearly word for word")
+    expect(card).to_contain_text("Support 75%: likeness 80%, names 70%")
+    expect(card).to_contain_text("written by a model, not by the authors")
+
+
+def test_a_retry_replaces_the_claims_before_it(page: Page, live_shelf: Live) -> None:
+    """Claims of two drafts in one list would say everything twice."""
+    later = {**CLAIM, "text": "They lost 14 per cent."}
+    open_page(page, live_shelf)
+    stream = [("claim", {"number": 1, **CLAIM}), ("retrying", {"k": 10}), ("claim", {"number": 1, **later})]
+    answer_with(page, streamed(*stream))  # cut off: the finished answer would correct the list
+
+    turn = ask(page, HERON_QUESTION)
+
+    expect(turn.locator(".claim")).to_have_count(1)
+    expect(turn.locator(".claim-text")).to_contain_text("They lost 14 per cent.")
+
+
+def test_evidence_of_every_step_of_an_answer_stays(page: Page, live_shelf: Live) -> None:
+    """An answer in several steps reads passages for each: claims of the first keep their evidence."""
+    read = {"title": "Herons", "section_path": "", "page_start": 1, "page_end": 1, "page_label": None, "n_tokens": 9}
+    first = {**read, "chunk_id": "herons:1", "paper_id": "herons", "band": "strong"}
+    second = {**read, "chunk_id": "moss:1", "paper_id": "moss", "band": "weak"}
+    asked = {"question": "?", "rewritten": False, "reason": "", "paper_ids": []}
+    done = {"answer": ROW, "conversation_id": None, "turn": None, "seconds": 1, "dropped": [], "notes": []}
+    steps = [("contexts", {**asked, "contexts": [first]}), ("contexts", {**asked, "contexts": [second]})]
+    open_page(page, live_shelf)
+    answer_with(page, streamed(*steps, ("claim", {"number": 1, **CLAIM}), ("done", done)))
+
+    turn = ask(page, HERON_QUESTION)
+
+    expect(turn.locator(".claim .band")).to_have_text("Strong evidence")
+    expect(turn.get_by_text("What was read (2)")).to_be_visible()
+
+
+@pytest.mark.parametrize(
+    ("rest", "words"),
+    [
+        ("", "The connection ended"),
+        (
+            'event: error\ndata: {"problem": {"title": "The model is busy", "detail": "Wait a minute."}}\n\n',
+            "Wait a min",
+        ),
+    ],
+)
+def test_an_answer_that_breaks_off_keeps_its_claims_and_says_so(
+    page: Page, live_shelf: Live, rest: str, words: str
+) -> None:
+    """What was verified stays true; what is missing must not look like the end of the answer."""
+    open_page(page, live_shelf)
+    answer_with(page, streamed(("claim", {"number": 1, **CLAIM})) + rest)
+
+    turn = ask(page, HERON_QUESTION)
+
+    expect(turn.locator(".claim-text")).to_contain_text("They lost weight.")
+    expect(turn.get_by_role("alert")).to_contain_text(words)
+    page.unroute("**/api/answers")
+    turn.get_by_role("button", name="Try again").click()
+    expect(page.locator(".claim-text", has_text=HERON_SENTENCE)).to_have_count(1)
+
+
+def test_a_server_that_is_gone_is_named_as_the_reason(page: Page, live_shelf: Live) -> None:
+    """An endless spinner tells nobody to look at the terminal."""
+    open_page(page, live_shelf)
+    page.route("**/api/answers", lambda route: route.abort())
+
+    turn = ask(page, HERON_QUESTION)
+
+    expect(turn.get_by_role("alert")).to_contain_text("Is rag-assets serve still running?")
+
+
+def test_a_question_that_is_refused_as_such_shows_the_remedy(page: Page, live_shelf: Live) -> None:
+    """The server's problem details are written for the user."""
+    open_page(page, live_shelf)
+    page.locator("#question").evaluate("field => field.removeAttribute('maxlength')")
+
+    turn = ask(page, "why " * 4000)
+
+    expect(turn.get_by_role("alert")).to_contain_text("characters")
+    expect(turn.get_by_role("alert")).to_contain_text("Request")

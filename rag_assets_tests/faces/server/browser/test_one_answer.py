@@ -1,0 +1,28 @@
+"""One way through the page, from a question to the marked sentence and its link."""
+
+import re
+
+from playwright.sync_api import BrowserContext, Page, expect
+
+from rag_assets_tests.faces.server.browser.drawn_papers import HERON_QUESTION, HERON_SENTENCE, MOSS_QUESTION
+from rag_assets_tests.faces.server.browser.steps import ask, open_page, show_first_source
+from rag_assets_tests.faces.server.live import Live
+
+
+def test_a_link_shows_conversation_claim_and_page_again(page: Page, context: BrowserContext, live_shelf: Live) -> None:
+    """A link in a message must show a colleague what the sender saw, evidence included."""
+    open_page(page, live_shelf)
+    ask(page, MOSS_QUESTION)
+    turn = ask(page, HERON_QUESTION)
+    show_first_source(page, turn)
+    expect(page).to_have_url(re.compile(r"#c=.+&t=2&claim=1$"))
+
+    other = context.new_page()
+    other.goto(page.url)
+
+    expect(other.locator(".turn")).to_have_count(2)
+    again = other.locator(".turn").nth(1)
+    expect(again.locator(".claim-text").first).to_contain_text(HERON_SENTENCE)
+    expect(again.locator(".band").first).to_have_text(turn.locator(".band").first.inner_text())
+    expect(other.locator("#reader .where")).to_have_text("p. 2")
+    expect(other.locator("#reader .marking").first).to_be_in_viewport()

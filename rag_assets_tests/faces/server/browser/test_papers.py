@@ -1,0 +1,98 @@
+"""Papers that come and go."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from rag_assets_tests.faces.server.browser.drawn_papers import (
+    HERON_QUESTION,
+    HERON_SENTENCE,
+    OTTER_QUESTION,
+    OTTER_SENTENCE,
+    OTTERS,
+    draw_paper,
+)
+from rag_assets_tests.faces.server.browser.steps import RUN_PATIENCE_MS, ask, open_page, show_first_source
+from rag_assets_tests.faces.server.live import Live, served
+
+pytestmark = pytest.mark.whole
+
+
+def test_a_paper_that_was_added_can_be_asked_about_and_read(page: Page, own_shelf: Live, tmp_path: Path) -> None:
+    """The whole way: a file from the desktop, the run, an answer, its page."""
+    pdf = draw_paper(tmp_path / "otters.pdf", "Otters at an exposed coast", OTTERS)
+    open_page(page, own_shelf)
+
+    page.get_by_label("Add papers").set_input_files(pdf)
+
+    expect(page.locator("#runs")).to_contain_text("Adding otters.pdf")
+    expect(page.locator(".toast")).to_contain_text("otters.pdf was added", timeout=RUN_PATIENCE_MS)
+    expect(page.locator("#runs")).to_be_empty()
+    expect(page.locator('[data-paper="otters"]')).to_contain_text(re.compile(r"PDF · 1 page · \d+ chunk"))
+    turn = ask(page, OTTER_QUESTION)
+    expect(turn.locator(".claim-text").first).to_contain_text(OTTER_SENTENCE)
+    expect(show_first_source(page, turn).locator(".marking").first).to_be_in_viewport()
+
+
+def test_a_paper_that_was_removed_is_answered_from_no_more_and_can_be_brought_back(page: Page, own_shelf: Live) -> None:
+    """A click on the wrong cross must cost nothing but a second run."""
+    open_page(page, own_shelf)
+    paper = page.locator('[data-paper="herons"]')
+
+    paper.hover()
+    page.get_by_role("button", name="Remove Herons at the winter coast").click()
+    toast = page.locator(".toast")
+    expect(toast).to_contain_text("was removed")
+    expect(page.locator("#runs")).to_be_empty(timeout=RUN_PATIENCE_MS)
+    expect(paper).to_have_count(0)
+    gone = ask(page, HERON_QUESTION)
+
+    toast.get_by_role("button", name="Undo").click()
+    expect(toast).to_contain_text("is back", timeout=RUN_PATIENCE_MS)
+    expect(paper).to_have_count(1)
+    back = ask(page, HERON_QUESTION)
+
+    expect(gone.locator(".claim-text", has_text=HERON_SENTENCE)).to_have_count(0)
+    expect(back.locator(".claim-text", has_text=HERON_SENTENCE)).to_have_count(1)
+
+
+def test_a_dropped_file_that_is_no_paper_is_refused_with_the_reason(page: Page, live_shelf: Live) -> None:
+    """Dropping is how most people add files; what is wrong with one must stand where it was dropped."""
+    open_page(page, live_shelf)
+    transfer = page.evaluate_handle(
+        """() => {
+            const transfer = new DataTransfer();
+            transfer.items.add(new File(["\\u007fELF\\u0002\\u0001\\u0001\\u0000"], "paper.pdf"));
+            return transfer;
+        }"""
+    )
+
+    page.dispatch_event("#papers", "drop", {"dataTransfer": transfer})
+
+    expect(page.locator("#runs")).to_contain_text("paper.pdf was not added")
+    expect(page.locator("#runs").get_by_role("alert")).to_contain_text("PDF")
+
+
+def test_papers_are_found_by_words_of_their_titles(page: Page, live_shelf: Live) -> None:
+    """In a list of hundreds, scrolling is no way to find one."""
+    open_page(page, live_shelf)
+
+    page.get_by_label("Find a paper by title").fill("coast HERONS")
+
+    expect(page.locator(".paper")).to_have_count(1)
+    expect(page.locator(".paper")).to_contain_text("Herons at the winter coast")
+    expect(page.locator("#papers-count")).to_have_text("1 of 4 papers")
+
+
+def test_a_corpus_without_papers_says_what_to_do(page: Page, tmp_path: Path) -> None:
+    """The first look at a fresh install is an empty page."""
+    (tmp_path / "data" / "papers").mkdir(parents=True)
+    with served(tmp_path / "data") as empty:
+        open_page(page, empty)
+
+        expect(page.locator("#papers-count")).to_contain_text("No papers yet")
+        expect(page.locator(".welcome")).to_contain_text("nothing to ask yet")
+        turn = ask(page, HERON_QUESTION)
+        expect(turn.get_by_role("alert")).to_contain_text("rag-assets")

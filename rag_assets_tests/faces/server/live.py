@@ -1,0 +1,77 @@
+"""A running server for tests: uvicorn as `rag-assets serve` sets it up, in a thread of the test."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import httpx2
+from fastapi import FastAPI
+from pydantic import SecretStr
+
+from rag_assets.core.settings import load_settings
+from rag_assets.faces.listening import listening_socket
+from rag_assets.faces.server import create_app
+from rag_assets.faces.server.dependencies import Shared
+from rag_assets.faces.server.serving import Server
+from rag_assets_testing.world import TOKENIZER
+
+DEADLINE_S = 120.0
+JSON = {"Content-Type": "application/json"}
+EVENTS = {"Accept": "text/event-stream"}
+
+
+@dataclass(frozen=True)
+class Live:
+    """A server that runs."""
+
+    app: FastAPI
+    port: int
+    server: Server
+    client: httpx2.Client
+    """Talks to it; paths are enough as addresses."""
+
+    def n_connections(self) -> int:
+        """Connections that are open now."""
+        return len(self.server.server_state.connections)
+
+    @property
+    def shared(self) -> Shared:
+        shared: Shared = self.app.state.shared
+        return shared
+
+    @property
+    def address(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+@contextmanager
+def served(data: Path, token: str | None = None, **settings: Any) -> Iterator[Live]:
+    """A server over a data folder, on a port of its own. settings: by group, as the launchpad gives them."""
+    given = {**TOKENIZER, **settings, "data_dir": str(data), "server": {"port": 0, **settings.get("server", {})}}
+    loaded = load_settings(given)
+    app = create_app(loaded, SecretStr(token) if token else None)
+    server = Server(app, loaded.server)
+    with listening_socket(loaded.server) as listening:
+        thread = Thread(target=server.run, args=([listening],))
+        thread.start()
+        port = listening.getsockname()[1]
+        try:
+            with httpx2.Client(base_url=f"http://127.0.0.1:{port}", timeout=DEADLINE_S) as client:
+                yield Live(app, port, server, client)
+        finally:
+            server.should_exit = True
+            thread.join(DEADLINE_S)
+
+
+def events_of(text: str) -> list[tuple[str, str]]:
+    """Name and data of the events of a stream; comments are left out."""
+    found = []
+    for block in text.split("\n\n"):
+        lines = [line for line in block.split("\n") if line and not line.startswith(":")]
+        fields: Mapping[str, str] = dict(line.split(": ", 1) for line in lines)  # type: ignore[misc]
+        if fields:
+            found.append((fields["event"], fields["data"]))
+    return found

@@ -1,0 +1,114 @@
+"""Follow-ups over HTTP: read after what was said, shown as they were read, and kept with their answers."""
+
+import json
+import os
+
+import pytest
+
+from rag_assets.questions.conversations import Conversations
+from rag_assets_testing.world import QUESTIONS, World
+from rag_assets_tests.faces.server.live import EVENTS, Live, events_of, served
+
+FIRST = {"question": QUESTIONS[1]["question"], "paper_ids": ["basalt"]}
+FOLLOW_UP = "What was compared in that paper?"
+
+
+def test_a_follow_up_is_read_after_its_conversation_and_says_so(world: World) -> None:
+    """A reader must see what was asked in their name; a question that was silently changed answers another one."""
+    with served(world.paths.data) as live:
+        first = live.client.post("/api/answers", json=FIRST).json()
+        body = {"question": FOLLOW_UP, "conversation_id": first["conversation_id"]}
+        reply = live.client.post("/api/answers", json=body, headers=EVENTS)
+
+    events = [(name, json.loads(data)) for name, data in events_of(reply.text)]
+    found, done = events[0][1], events[-1][1]
+    with Conversations(world.paths.conversations) as kept:
+        turns = kept.last_turns(first["conversation_id"], 10)
+    assert (found["rewritten"], found["paper_ids"]) == (True, ["basalt"])
+    assert "that paper" in found["reason"]
+    assert {context["paper_id"] for context in found["contexts"]} == {"basalt"}
+    assert (done["conversation_id"], done["turn"]) == (first["conversation_id"], 2)
+    assert [turn.question for turn in turns] == [FIRST["question"], FOLLOW_UP]
+    assert turns[1].answer == done["answer"]
+
+
+def test_without_its_conversation_a_question_is_asked_as_it_stands(live: Live) -> None:
+    """Whose conversation would it be?"""
+    reply = live.client.post("/api/answers", json={"question": FOLLOW_UP, "keep": False}, headers=EVENTS)
+
+    found = json.loads(events_of(reply.text)[0][1])
+    assert (found["question"], found["rewritten"]) == (FOLLOW_UP, False)
+
+
+def test_an_answer_is_kept_only_where_it_may_be(world: World) -> None:
+    """A program that asks a thousand questions must not push out what people want to come back to."""
+    with served(world.paths.data) as live:
+        kept = live.client.post("/api/answers", json=FIRST).json()
+        not_kept = live.client.post("/api/answers", json={**FIRST, "keep": False}).json()
+        n_conversations = len(live.shared.conversations.list())
+
+    assert kept["turn"] == 1
+    assert (not_kept["conversation_id"], not_kept["turn"]) == (None, None)
+    assert not_kept["answer"] == kept["answer"]
+    assert n_conversations == 1
+
+
+def test_an_unknown_conversation_is_a_problem(live: Live) -> None:
+    """Asked as it stands instead, a follow-up would be answered as another question."""
+    reply = live.client.post("/api/answers", json={**FIRST, "conversation_id": "of another server"})
+
+    assert reply.status_code == 404
+    assert reply.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may write everywhere")
+def test_a_folder_that_cannot_be_written_is_answered_from(world: World) -> None:
+    """A read-only copy of a corpus serves a seminar; nobody there needs yesterday's questions."""
+    world.paths.data.chmod(0o500)
+    try:
+        with served(world.paths.data) as live:
+            reply = live.client.post("/api/answers", json=FIRST)
+    finally:
+        world.paths.data.chmod(0o700)
+
+    assert (reply.status_code, reply.json()["conversation_id"]) == (200, None)
+
+
+def test_answers_are_given_where_conversations_cannot_be_kept(world: World) -> None:
+    """A full disk, or a database in the way, must not take the answers with it."""
+    world.paths.conversations.mkdir(parents=True)
+    with served(world.paths.data) as live:
+        reply = live.client.post("/api/answers", json=FIRST)
+
+    assert (reply.status_code, reply.json()["conversation_id"]) == (200, None)
+    assert reply.json()["answer"]["claims"]
+
+
+def test_a_chat_program_sends_the_conversation_itself(live: Live) -> None:
+    """Such programs keep what was said; the last question alone often means nothing."""
+    chat = [
+        {"role": "user", "content": "How much did ferritin fall in runners within a month?"},
+        {"role": "assistant", "content": "Ferritin fell by 12%. (ferritin, p. 2)"},
+        {"role": "user", "content": "And in swimmers?"},
+    ]
+
+    reply = live.client.post("/v1/chat/completions", json={"model": "rag-assets", "messages": chat}).json()
+
+    asked = "And in swimmers? (How much did ferritin fall in runners within a month)"
+    assert reply["rag_assets"]["question"] == asked
+
+
+def test_a_question_that_was_asked_in_other_words_gets_that_answer_and_says_so(world: World) -> None:
+    """A model would be paid to write the same answer again; given in silence, it would pass for an answer to this."""
+    again = "Where does the basalt take up water?"
+    with served(world.paths.data, server={"same_question_above": 0.9}) as live:
+        first = live.client.post("/api/answers", json=FIRST).json()
+        reply = live.client.post("/api/answers", json={**FIRST, "question": again}, headers=EVENTS)
+        of_all_papers = live.client.post("/api/answers", json={"question": again}, headers=EVENTS)
+
+    events = [(name, json.loads(data)) for name, data in events_of(reply.text)]
+    found, done = events[0][1], events[-1][1]
+    assert (found["question"], found["rewritten"]) == (FIRST["question"], True)
+    assert "earlier question" in found["reason"]
+    assert done["answer"]["claims"] == first["answer"]["claims"]
+    assert json.loads(events_of(of_all_papers.text)[0][1])["rewritten"] is False, "other papers were asked"

@@ -1,0 +1,136 @@
+"""Papers, pages and quotes over HTTP."""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from rag_assets.core.domain import Box
+from rag_assets_testing.reading_back import letters, words_under
+from rag_assets_testing.world import World
+from rag_assets_tests.faces.server.live import Live, served
+from rag_assets_tests.library.reading.conftest import BROKEN, DRAWN
+from rag_assets_tests.library.reading.conftest import built as built
+
+
+@pytest.fixture(scope="module")
+def live(built: World) -> Iterator[Live]:
+    """A server over the data folder of the reading tests; not to be changed."""
+    with served(built.paths.data) as running:
+        yield running
+
+
+def got(live: Live, path: str) -> Any:
+    reply = live.client.get(path)
+    assert reply.status_code == 200, reply.text
+    return reply.json()
+
+
+def first_sentence(live: Live) -> dict[str, Any]:
+    """Chunk and offsets of a sentence of the paper with a PDF."""
+    section = got(live, f"/api/papers/{DRAWN}")["sections"][0]
+    text = got(live, f"/api/chunks/{section['chunk_ids'][0]}")["text"]
+    return {"chunk_id": section["chunk_ids"][0], "start": 0, "end": text.index(". ") + 1, "text": text}
+
+
+def test_a_paper_is_listed_with_what_can_be_done_with_it(live: Live) -> None:
+    """The list is where a user sees that an upload was not read, and why."""
+    papers = {paper["paper_id"]: paper for paper in got(live, "/api/papers")["papers"]}
+
+    assert (papers[DRAWN]["state"], papers[DRAWN]["has_pages"]) == ("ready", True)
+    assert (papers["ferritin"]["state"], papers["ferritin"]["has_pages"]) == ("ready", False)
+    assert papers["ferritin"]["title"] == "Ferritin in athletes"
+    assert papers["ferritin"]["abstract"] == got(live, "/api/papers/ferritin")["abstract"] == ""
+    assert papers[BROKEN]["state"] == "quarantined"
+    assert papers[BROKEN]["reason"].startswith("broken.pdf is broken: PDFium finds no readable structure in it")
+
+
+def test_a_citation_leads_to_its_words_on_the_page(live: Live, built: World) -> None:
+    """The whole point of a page citation: open it and see the sentence."""
+    cited = first_sentence(live)
+    place = got(live, f"/api/chunks/{cited['chunk_id']}/place?start={cited['start']}&end={cited['end']}")
+
+    (page,) = place["pages"]
+    query = ";".join(",".join(map(str, box)) for box in page["boxes"])
+    image = live.client.get(f"/api/papers/{DRAWN}/pages/{page['page']}.png?width=500&boxes={query}")
+
+    assert page["exact"] is True
+    under = words_under(built.paths.papers / f"{DRAWN}.pdf", [Box(page["page"], *box) for box in page["boxes"]])
+    assert letters(under) == letters(cited["text"][cited["start"] : cited["end"]])
+    assert image.headers["content-type"] == "image/png"
+    assert Image.open(io.BytesIO(image.content)).width == 500
+
+
+def test_a_chunk_is_read_with_the_quote_marked_and_what_stands_around_it(live: Live) -> None:
+    """A paper without a PDF is read as text; the sentence must be found in it at once."""
+    sections = got(live, "/api/papers/ferritin")["sections"]
+    chunk_id = sections[-1]["chunk_ids"][-1]
+    text = got(live, f"/api/chunks/{chunk_id}")["text"]
+    start = text.index("Ferritin fell by 12%")
+
+    reply = got(live, f"/api/chunks/{chunk_id}?start={start}&end={start + 16}")
+
+    assert reply["text"][reply["marked"]["start"] : reply["marked"]["end"]] == "Ferritin fell by"
+    assert "Background" in sections[0]["title"] or reply["before"]
+    assert (reply["paper_id"], reply["title"]) == ("ferritin", "Ferritin in athletes")
+
+
+def test_a_section_is_read_by_its_title(live: Live) -> None:
+    """Whoever cites a section wants to read it whole."""
+    (section, *_) = got(live, f"/api/papers/{DRAWN}")["sections"]
+
+    reply = got(live, f"/api/papers/{DRAWN}/sections/{section['section_id']}")
+
+    chunk = got(live, f"/api/chunks/{reply['parts'][0]['chunk_id']}")
+    assert reply["text"].startswith(chunk["text"])
+    assert [part["chunk_id"] for part in reply["parts"]] == section["chunk_ids"]
+
+
+def test_a_quote_is_verified_with_its_place(live: Live) -> None:
+    """Another program asks whether a sentence it was given really stands in a paper."""
+    quote = "Ferritin fell by 12% in all groups of runners within a month of training."
+
+    verified = live.client.post("/api/verify", json={"quote": quote}).json()
+    changed = live.client.post("/api/verify", json={"quote": quote.replace("fell", "rose")}).json()
+    invented = live.client.post("/api/verify", json={"quote": "Nobody ever measured the temper of the queen."}).json()
+
+    assert (verified["verdict"], verified["paper_id"], verified["page_start"]) == ("verified", "ferritin", 2)
+    assert (changed["verdict"], changed["verification"]) == ("near", None)
+    assert changed["differences"] == [{"quote": "rose", "source": "fell"}]
+    assert (invented["verdict"], invented["quote"]) == ("not_found", None)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/api/papers/nobody", 404),
+        ("/api/papers/..%2F..%2Fetc", 404),
+        ("/api/papers/nobody/pages/1.png", 404),
+        (f"/api/papers/{DRAWN}/pages/999.png", 404),
+        (f"/api/papers/{DRAWN}/pages/0.png", 422),
+        (f"/api/papers/{DRAWN}/pages/1.png?boxes=1,2,3,4", 422),
+        (f"/api/papers/{DRAWN}/pages/1.png?boxes=nan,0,1,1", 422),
+        (f"/api/papers/{DRAWN}/pages/1.png?width=1000000", 422),
+        ("/api/papers/ferritin/pages/1.png", 404),
+        (f"/api/papers/{BROKEN}/pages/1.png", 422),
+        ("/api/chunks/none", 404),
+        ("/api/chunks/none/place", 404),
+        (f"/api/papers/{DRAWN}/sections/none", 404),
+    ],
+)
+def test_what_is_not_there_is_a_problem_with_a_remedy(live: Live, built: World, path: str, status: int) -> None:
+    """A program that follows a link from an old answer must be able to tell what is gone."""
+    reply = live.client.get(path)
+
+    assert reply.status_code == status
+    assert reply.headers["content-type"] == "application/problem+json"
+    assert len(reply.json()["detail"]) > 20
+    assert str(built.paths.data) not in reply.text
+
+
+@pytest.mark.parametrize("quote", ["", "too short", "long " * 1000])
+def test_a_quote_that_cannot_be_looked_up_is_refused(live: Live, quote: str) -> None:
+    """ "Not found" would be read as "made up"."""
+    assert live.client.post("/api/verify", json={"quote": quote}).status_code == 422

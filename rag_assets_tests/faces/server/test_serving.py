@@ -1,0 +1,151 @@
+"""The server under use: many at once, clients that leave, a corpus that is published anew, its end."""
+
+import asyncio
+import json
+import logging
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from rag_assets.faces.server.dependencies import Shared
+from rag_assets_testing.world import QUESTIONS, World
+from rag_assets_tests.faces.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
+from rag_assets_tests.faces.server.live import EVENTS, Live, events_of, served
+
+QUESTION = {"question": QUESTIONS[0]["question"]}
+
+
+@contextmanager
+def all_threads_busy(shared: Shared) -> Iterator[int]:
+    """Both kinds of work wait, as they do while the engine opens; gives how many threads answer."""
+    gate = threading.Event()
+    n_answering, n_searching = shared.engine.n_at_once, max(shared.engine.n_at_once, 2)
+
+    def hold() -> None:
+        async def held() -> None:
+            work = [shared.answering.result(gate.wait) for _ in range(n_answering)]
+            work += [shared.searching.result(gate.wait) for _ in range(n_searching)]
+            await asyncio.gather(*work)
+
+        asyncio.run(held())
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    wait_until(lambda: shared.n_working == n_answering + n_searching, "all threads")
+    try:
+        yield n_answering
+    finally:
+        gate.set()
+        holder.join()
+
+
+def test_32_askers_at_once_all_get_their_own_answer(live: Live) -> None:
+    """A seminar that asks at the same minute."""
+    questions = [QUESTIONS[n % 2]["question"] for n in range(32)]
+
+    with ThreadPoolExecutor(32) as askers:
+        replies = list(askers.map(lambda text: live.client.post("/api/answers", json={"question": text}), questions))
+
+    assert [reply.status_code for reply in replies] == [200] * 32
+    assert [reply.json()["answer"]["question"] for reply in replies] == questions
+    assert live.shared.n_working == 0
+
+
+def test_health_answers_while_the_engine_is_busy_or_opening(built: World) -> None:
+    """What restarts servers that do not answer would restart it each time it opens its models."""
+    with served(built.paths.data) as live, all_threads_busy(live.shared):
+        reply = live.client.get("/api/health")
+
+    assert (reply.status_code, reply.json()["status"]) == (200, "ready")
+    assert reply.json()["n_waiting"] >= 1
+
+
+def test_a_client_that_leaves_gives_up_its_place(built: World, caplog: pytest.LogCaptureFixture) -> None:
+    """Closed tabs would otherwise be answered before those who still wait."""
+    with served(built.paths.data, server={"heartbeat_s": 0.05}) as live, all_threads_busy(live.shared) as n_busy:
+        for headers in (EVENTS, {}):
+            body = json.dumps(QUESTION).encode()
+            with socket.create_connection(("127.0.0.1", live.port)) as connection:
+                head = [f"{name}: {value}" for name, value in headers.items()]
+                lines = ["POST /api/answers HTTP/1.1", "Host: localhost", "Content-Type: application/json", *head]
+                connection.sendall("\r\n".join([*lines, f"Content-Length: {len(body)}", "", ""]).encode() + body)
+                wait_until(lambda: live.shared.answering.n_inside == n_busy + 1, "the question to be queued")
+                if headers:
+                    wait_until(lambda c=connection: b": still working" in c.recv(4096), "a heartbeat")  # type: ignore[misc]
+            wait_until(lambda: live.shared.answering.n_inside == n_busy, "the place to be free again")
+
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+def test_beyond_the_queue_clients_are_told_when_to_come_again(built: World) -> None:
+    """A bound that shows as a time-out makes clients ask again at once."""
+    with served(built.paths.data, server={"max_waiting": 0}) as live, all_threads_busy(live.shared):
+        replies = [live.client.post("/api/answers", json=QUESTION, headers=headers) for headers in (EVENTS, {})]
+        replies.append(live.client.post("/api/search", json=QUESTION))
+
+    assert [reply.status_code for reply in replies] == [429] * 3
+    assert {reply.headers["retry-after"] for reply in replies} == {"30"}
+    assert {reply.json()["title"] for reply in replies} == {"Too many questions wait already"}
+
+
+def test_the_command_serves_until_ctrl_c(world: World, tmp_path: Path) -> None:
+    """The whole of it as a user starts it: an address to open, an answer, and a quiet end."""
+    log = tmp_path / "serve.log"
+    with log.open("wb") as messages:
+        command = [*COMMAND, "serve", "--port", "0", "--data", str(world.paths.data)]
+        server = subprocess.Popen(command, env=environment(world.paths.data), cwd=tmp_path, stderr=messages)
+    try:
+        wait_until(lambda: server.poll() is not None or "Ctrl-C ends it" in log.read_text(), "the address")
+        address = log.read_text().split(" at ")[1].split(" ")[0]
+        request = urllib.request.Request(
+            f"{address}/api/answers", json.dumps(QUESTION).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request, timeout=DEADLINE_S) as reply:
+            answer = json.load(reply)["answer"]
+        port = address.rsplit(":", 1)[1]
+        second = subprocess.run(
+            [*COMMAND, "serve", "--port", port, "--data", str(world.paths.data)],
+            env=environment(world.paths.data), cwd=tmp_path, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+    finally:
+        server.send_signal(signal.SIGINT)
+        code = server.wait(DEADLINE_S)
+
+    assert (code, "Traceback" in log.read_text()) == (0, False), log.read_text()
+    assert answer["claims"] == world.answers()["q1"]["claims"]
+    assert "POST /api/answers 200" in " ".join(log.read_text().split())
+    assert second.returncode == 1
+    assert "cannot be listened at (Address already in use)" in " ".join(second.stderr.split())
+
+
+def test_answers_that_wait_when_the_server_stops_end_with_a_problem(built: World) -> None:
+    """The page can say so, instead of "network error"."""
+    with (
+        served(built.paths.data, server={"shutdown_s": 0}) as live,
+        ThreadPoolExecutor(1) as asker,
+        all_threads_busy(live.shared) as n_busy,
+    ):
+        asking = asker.submit(live.client.post, "/api/answers", json=QUESTION, headers=EVENTS)
+        wait_until(lambda: live.shared.answering.n_inside == n_busy + 1, "the question to be queued")
+        live.server.should_exit = True
+        reply = asking.result(DEADLINE_S)
+
+    name, data = events_of(reply.text)[-1]
+    assert (name, json.loads(data)["problem"]["title"]) == ("error", "The server is being stopped")
+
+
+def test_starting_the_server_loads_no_dagster() -> None:
+    """It takes two seconds and 100 MB that no question needs."""
+    code = "import sys, rag_assets.faces.server.serving; print('dagster' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,246 @@
+"""Uploaded files: which become papers, under which names, and what is refused."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from rag_assets.core.errors import CorpusConflict, MissingInput, UploadRefused, UploadTooLarge
+from rag_assets.core.settings import Settings
+from rag_assets.library.paper_uploads import PaperUploads, UploadedPaper
+from rag_assets.library.paper_uploads.papers_folder import present_papers
+from rag_assets_tests.corpora import corpus_path
+from rag_assets_tests.library.paper_uploads.conftest import PDF, TEI, TEXT, tree, upload
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kept"),
+    [
+        ("smith2020.pdf", PDF, "smith2020.pdf"),
+        ("smith2020.tei.xml", TEI, "smith2020.tei.xml"),
+        ("smith2020.PDF", PDF, "smith2020.pdf"),
+        ("notes.txt", TEXT, "notes.txt"),
+        ("notes.md", TEXT, "notes.md"),
+        ("2301.00001", PDF, "2301.00001.pdf"),
+        ("paper.txt", PDF, "paper.pdf"),
+        ("download.bin", TEI, "download.bin.grobid.tei.xml"),
+        ("Müller & Söhne (2020).pdf", PDF, "Müller & Söhne (2020).pdf"),
+        (unicodedata.normalize("NFD", "Müller.pdf"), PDF, unicodedata.normalize("NFC", "Müller.pdf")),
+        ("../../etc/passwd.pdf", PDF, "passwd.pdf"),
+        ("C:\\papers\\smith.pdf", PDF, "smith.pdf"),
+        ("/etc/cron.d/x.txt", TEXT, "x.txt"),
+    ],
+)
+def test_a_file_is_told_by_its_content_and_kept_under_a_safe_name(
+    name: str, content: bytes, kept: str, settings: Settings, uploads: PaperUploads
+) -> None:
+    """Browsers send any name; the corpus must find the paper under the id that was told."""
+    uploaded = upload(uploads, name, content)
+
+    assert uploaded.file_name == kept
+    assert (settings.paths.papers / kept).read_bytes() == content
+    assert uploaded.is_new
+    assert uploaded.paper_id in {paper.paper_id for paper in present_papers(settings)}
+    assert set(tree(settings.data_dir)) == {"papers/jones2021.txt", f"papers/{kept}"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a#b?c.pdf", "a\x00b.pdf", "a\u202eb.pdf", "a\nb: c.pdf", "x" * 400 + ".pdf", "論文" * 90 + ".pdf", "<b>.pdf"],
+)
+def test_unusual_names_become_ids_that_lead_to_the_paper(name: str, settings: Settings, uploads: PaperUploads) -> None:
+    """An id with a slash, a line end or 400 characters breaks links, logs and file systems."""
+    uploaded = upload(uploads, name, PDF)
+
+    assert uploaded.paper_id in {paper.paper_id for paper in present_papers(settings)}
+    assert len(uploaded.file_name.encode()) < 230
+    assert uploaded.paper_id.isprintable()
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", "/", "...", ".htaccess.pdf", "~lock.pdf", "README.md", "a/.hidden.txt"]
+)
+def test_names_that_would_be_hidden_are_refused(name: str, settings: Settings, uploads: PaperUploads) -> None:
+    """A file that the sweep passes over would be accepted and never found."""
+    before = tree(settings.data_dir)
+
+    with pytest.raises(UploadRefused, match="name"):
+        upload(uploads, name, TEXT)
+
+    assert tree(settings.data_dir) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("x.pdf", b"", '"x.pdf" is empty (0 bytes). Upload the paper again.'),
+        ("x.pdf", b"PK\x03\x04rest", '"x.pdf" is a ZIP archive or an Office file. Export the paper as PDF.'),
+        ("x.txt", b"\x00\x01\x02\xff" * 500, "binary data in no known format"),
+        ("x.pdf", b"<html><body>404 Not Found</body></html>", '"x.pdf" is a .html file by content.'),
+        ("x.pdf", b"404 Not Found", '"x.pdf" is no PDF: it has no %PDF- header but holds plain text.'),
+        ("x.csv", b"a,b\n1,2\n", '"x.csv" holds plain text. If it is the paper, give its name the ending .txt or .md.'),
+        ("x.json", b'{"a": 1}', "neither a DoclingDocument nor an ADE export"),
+        ("x.html", b"<!DOCTYPE html><html><body>Ferritin</body></html>", "pip install 'rag_assets[docling]'"),
+        ("x.exe", b"MZ\x90\x00" + bytes(500), "binary data"),
+    ],
+)
+def test_what_cannot_be_a_paper_is_refused_with_the_reason(
+    name: str, content: bytes, reason: str, settings: Settings, uploads: PaperUploads
+) -> None:
+    """The user must learn at once what is wrong, and nothing may be left of the file."""
+    before = tree(settings.data_dir)
+
+    with pytest.raises(UploadRefused) as refused:
+        upload(uploads, name, content)
+
+    assert reason in str(refused.value)
+    assert tree(settings.data_dir) == before
+
+
+def test_a_file_above_the_limit_is_refused_while_it_is_read(settings: Settings) -> None:
+    """The disk must not fill before the size is known."""
+    limited = settings.model_copy(update={"server": settings.server.model_copy(update={"max_upload_mb": 0.5})})
+    before = tree(settings.data_dir)
+
+    class Endless:
+        n_read = 0
+
+        def read(self, n: int) -> bytes:
+            self.n_read += n
+            return b"%PDF" + bytes(n - 4)
+
+    endless = Endless()
+    uploads = PaperUploads(limited)
+    with pytest.raises(UploadTooLarge, match=r'"x\.pdf" has more than 0\.5 MB \(server\.max_upload_mb\)'):
+        uploads.add("x.pdf", endless)  # type: ignore[arg-type]
+    uploads.close()
+
+    assert endless.n_read < 1_000_000
+    assert tree(settings.data_dir) == before
+
+
+@pytest.mark.parametrize("name", ["jones2021.txt", "JONES2021.txt", "jones2021.TXT", "Jones2021.pdf"])
+def test_a_paper_that_is_there_is_not_overwritten(name: str, settings: Settings, uploads: PaperUploads) -> None:
+    """Another paper of the same name must not replace what answers cite."""
+    before = tree(settings.data_dir)
+
+    with pytest.raises(CorpusConflict, match=r"already\. Delete it first, or give the file another name"):
+        upload(uploads, name, PDF if name.endswith("pdf") else b"Other text of another paper.")
+
+    assert tree(settings.data_dir) == before
+
+
+def test_a_pdf_joins_the_text_of_its_paper(settings: Settings, uploads: PaperUploads) -> None:
+    """The PDF beside it gives a text its pages."""
+    assert upload(uploads, "jones2021.pdf", PDF) == UploadedPaper("jones2021", "jones2021.pdf", is_new=False)
+
+    (paper,) = present_papers(settings)
+    assert [file.relative for file in paper.files] == ["jones2021.pdf", "jones2021.txt"]
+
+
+def test_a_paper_in_a_folder_keeps_its_id(settings: Settings, uploads: PaperUploads) -> None:
+    """A second file of that stem elsewhere would give both papers other ids, and break every citation of the first."""
+    (settings.paths.papers / "old").mkdir()
+    (settings.paths.papers / "old" / "smith2020.txt").write_bytes(TEXT)
+
+    with pytest.raises(CorpusConflict):
+        upload(uploads, "smith2020.pdf", PDF)
+
+
+def test_nothing_is_added_to_a_corpus_that_a_list_names(settings: Settings, uploads: PaperUploads) -> None:
+    """The run would not read the file, and the user would wait for it."""
+    (settings.paths.papers / "parsed_index.parquet").write_bytes(b"a list")
+
+    with pytest.raises(CorpusConflict, match="A list names the papers of this corpus"):
+        upload(uploads, "smith2020.pdf", PDF)
+
+
+def test_a_mistyped_data_folder_is_not_made(tmp_path: Path) -> None:
+    """A new folder would hide that the right one is elsewhere."""
+    settings = Settings.model_validate({"data_dir": str(tmp_path / "none")})
+    uploads = PaperUploads(settings)
+
+    with pytest.raises(MissingInput):
+        upload(uploads, "x.pdf", PDF)
+
+    uploads.close()
+    assert not (tmp_path / "none").exists()
+
+
+_UPLOADING = """
+import sys
+from io import BytesIO
+from pathlib import Path
+from rag_assets.library.paper_uploads import PaperUploads
+from rag_assets.core.settings import Settings
+
+uploads = PaperUploads(Settings.model_validate({"data_dir": sys.argv[1]}))
+for number in range(1000):
+    uploads.add(f"paper{number}.pdf", BytesIO(b"%PDF-1.4" + bytes(2_000_000)))
+    print(number, flush=True)
+"""
+
+
+def test_a_kill_leaves_whole_papers_only(settings: Settings) -> None:
+    """Half a file would be parsed as a paper that ends in the middle."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", _UPLOADING, str(settings.data_dir)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    for _ in range(5):
+        process.stdout.readline()
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+
+    added = [paper for paper in present_papers(settings) if paper.paper_id != "jones2021"]
+    assert len(added) >= 5
+    assert {file.path.stat().st_size for paper in added for file in paper.files} == {2_000_008}
+
+
+def test_what_a_kill_left_half_received_is_removed_later(settings: Settings) -> None:
+    """Hidden folders of lost uploads must not pile up; that of another process at work stays."""
+    old, young = (settings.paths.papers / f".receiving-{name}" for name in ("old", "young"))
+    for folder in (old, young):
+        folder.mkdir()
+        (folder / "file").write_bytes(PDF)
+    long_ago = time.time() - 7200
+    os.utime(old, (long_ago, long_ago))
+
+    PaperUploads(settings).close()
+
+    assert not old.exists()
+    assert young.exists()
+
+
+def bad_files() -> list[Path]:
+    folder = corpus_path("bad")
+    return [path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != ".gitkeep"]
+
+
+def test_bad_files_are_refused_or_kept_whole_inside_the_papers_folder(settings: Settings, tmp_path: Path) -> None:
+    """Broken PDFs, entity bombs, XML with other names: an upload is the easiest way in for all of them."""
+    outside = tree(tmp_path / "data") | {}
+    uploads = PaperUploads(settings)
+    kept, refused = {}, []
+    for number, path in enumerate(bad_files()):
+        content = path.read_bytes()
+        try:
+            uploaded = upload(uploads, f"{number}-{path.name}", content)
+        except UploadRefused as error:
+            refused.append(str(error))
+        else:
+            kept[f"papers/{uploaded.file_name}"] = content
+    uploads.close()
+
+    assert len(kept) + len(refused) >= 200
+    assert len(kept) > 50
+    assert len(refused) > 50
+    assert all(len(reason) < 400 and reason[-1] in ".'" and str(tmp_path) not in reason for reason in refused)
+    assert tree(tmp_path / "data") == outside | kept
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]

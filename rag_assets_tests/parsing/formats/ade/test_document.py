@@ -1,0 +1,528 @@
+"""ADE's JSON becomes blocks with the pages and boxes it states, and without the page's furniture."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rag_assets.core.domain import BlockKind, Box, PageSource, Zone
+from rag_assets.core.errors import DocumentLimit, UnreadableDocument
+from rag_assets.core.settings import ParsingSettings
+from rag_assets.parsing.formats.ade.document import looks_like_ade, parse_ade
+from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets_testing.papers.ade import Json, V2Writer, legacy_file, parsed, v1_cell, v1_chunk, v1_file
+from rag_assets_tests.corpora import corpus_path
+
+PROSE = "Ferritin fell in both arms of the trial over the whole period of observation."
+
+
+def test_a_chunk_of_the_legacy_family_keeps_all_its_pages_and_boxes(tmp_path: Path) -> None:
+    """A paragraph over two pages cited with one of them sends the reader to half of it."""
+    document = parsed(tmp_path, legacy_file())
+
+    paragraph = document.blocks[0]
+    assert (paragraph.page_start, paragraph.page_end) == (1, 2)
+    assert paragraph.boxes == (Box(1, 0.1, 0.8, 0.4, 0.9), Box(2, 0.1, 0.1, 0.4, 0.2))
+    assert document.n_pages == 2
+
+
+def test_pages_of_version_1_are_counted_from_one(tmp_path: Path) -> None:
+    """ADE counts from 0: unshifted, every citation is one page early."""
+    document = parsed(tmp_path, v1_file([v1_chunk("text", PROSE, page=1)]))
+
+    assert document.blocks[0].page_start == 2
+    assert document.page_source is PageSource.PARSER
+
+
+def test_pages_of_version_2_are_taken_as_they_are(tmp_path: Path) -> None:
+    """Version 2 counts from 1: shifted like version 1, every citation is one page late."""
+    writer = V2Writer()
+    writer.page()
+    writer.element("text", "# Iron in pregnancy and its outcome")
+    writer.page()
+    writer.element("text", PROSE)
+
+    document = parsed(tmp_path, writer.file())
+
+    assert [block.page_start for block in document.blocks] == [1, 2]
+    assert document.blocks[1].text == PROSE
+    assert document.blocks[1].boxes == (Box(2, 0.1, 0.2, 0.2, 0.3),)
+
+
+def test_a_table_of_version_2_takes_its_cells_from_the_structure(tmp_path: Path) -> None:
+    """The structure states each cell's place; read as text, a table has no boxes to cite."""
+    writer = V2Writer()
+    writer.page()
+    writer.table([["Arm", "Ferritin"], ["Iron", "**21.4**"]])
+
+    table = parsed(tmp_path, writer.file()).blocks[0]
+
+    assert table.text == "Arm | Ferritin\nIron | 21.4"
+    assert [cell.boxes[0].left for cell in table.cells] == pytest.approx([0.1, 0.3, 0.1, 0.3])
+    assert [cell.is_header for cell in table.cells] == [True, True, False, False]
+
+
+def test_the_preview_of_version_2_is_refused_with_the_remedy(tmp_path: Path) -> None:
+    """Nothing says from where the preview counts its pages, and a page is never guessed."""
+    preview = {
+        "markdown": "text",
+        "structure": {"type": "document", "children": [{"type": "page", "page": 0, "span": [0, 4], "children": []}]},
+    }
+
+    with pytest.raises(UnreadableDocument, match=r"preview form of ADE v2.*Parse the paper again"):
+        parsed(tmp_path, preview)
+
+
+def test_a_job_answer_is_read_through_its_envelope(tmp_path: Path) -> None:
+    """The asynchronous API wraps the result; a saved answer is still the paper."""
+    wrapped = {"job_id": "x", "status": "completed", "data": v1_file([v1_chunk("text", PROSE)])}
+
+    assert parsed(tmp_path, wrapped).blocks[0].text == PROSE
+
+
+def test_each_cell_stands_where_its_id_resolves(tmp_path: Path) -> None:
+    """A cell with its neighbour's box highlights the wrong number."""
+    html = (
+        '<table id="0-1"><tr><td id="0-2">Arm</td><td id="0-3">p</td></tr>'
+        '<tr><td id="0-4">Iron</td><td id="0-5"><0.05</td></tr></table>'
+    )
+    boxes = {f"0-{number}": v1_cell(0, 0.1 * number, 0.5) for number in range(2, 6)}
+
+    table = parsed(tmp_path, v1_file([v1_chunk("table", html)], boxes)).blocks[0]
+
+    assert [(cell.text, round(cell.boxes[0].left, 2)) for cell in table.cells] == [
+        ("Arm", 0.2),
+        ("p", 0.3),
+        ("Iron", 0.4),
+        ("<0.05", 0.5),
+    ]
+    assert [round(box.left, 2) for box in table.spans[1].boxes] == [0.4, 0.5]
+    assert table.text[table.spans[1].start : table.spans[1].end] == "Iron | <0.05"
+
+
+def test_stated_positions_win_over_the_html_grid(tmp_path: Path) -> None:
+    """Where the HTML lost a cell, all that follow it would slide under the wrong header."""
+    html = '<table><tr><td id="a">Arm</td><td id="b">2001</td></tr><tr><td id="c">12</td></tr></table>'
+    positions = {"a": (0, 0), "b": (0, 1), "c": (1, 1)}
+    cells = {
+        name: v1_cell(0, 0.1, 0.5) | {"position": {"row": row, "col": col, "rowspan": 1, "colspan": 1}}
+        for name, (row, col) in positions.items()
+    }
+
+    table = parsed(tmp_path, v1_file([v1_chunk("table", html)], cells)).blocks[0]
+
+    assert [(cell.row, cell.col) for cell in table.cells] == [(0, 0), (0, 1), (1, 1)]
+
+
+def test_a_table_without_cells_is_passed_over(tmp_path: Path) -> None:
+    """ADE writes empty tables for frames it could not read."""
+    document = parsed(tmp_path, v1_file([v1_chunk("table", "<table></table>"), v1_chunk("text", PROSE)]))
+
+    assert [block.text for block in document.blocks] == [PROSE]
+
+
+def test_title_and_notes_of_a_table_are_taken_out_of_its_rows(tmp_path: Path) -> None:
+    """A title read as a row is repeated nowhere, and a note reads as the value of the first column."""
+    html = (
+        "<table><tr><td>Arm</td><td>Ferritin</td></tr><tr><td>Iron</td><td>21.4</td></tr>"
+        '<tr><td colspan="2">NA=not applicable.</td></tr><tr><td colspan="2">Table 2: Ferritin by arm</td></tr></table>'
+    )
+
+    table, note = parsed(tmp_path, v1_file([v1_chunk("table", html)])).blocks
+
+    assert (table.title, table.text) == ("Table 2: Ferritin by arm", "Arm | Ferritin\nIron | 21.4")
+    assert (note.kind, note.text) == (BlockKind.FOOTNOTE, "NA=not applicable.")
+
+
+def test_a_merged_first_row_is_the_title(tmp_path: Path) -> None:
+    """Read as a header, it would hide the real one below it."""
+    html = (
+        '<table><tr><td colspan="2">Table 3: Women by arm</td></tr><tr><td>Arm</td><td>n</td></tr>'
+        "<tr><td>Iron</td><td>12</td></tr></table>"
+    )
+
+    (table,) = parsed(tmp_path, v1_file([v1_chunk("table", html)])).blocks
+
+    assert (table.title, table.text) == ("Table 3: Women by arm", "Arm | n\nIron | 12")
+    assert [cell.is_header for cell in table.cells] == [True, True, False, False]
+
+
+def test_a_paragraph_that_titles_a_table_is_not_repeated(tmp_path: Path) -> None:
+    """Twice in the chunks, the title would fill the context and win the search over the data."""
+    html = "<table><tr><td>Arm</td><td>n</td></tr><tr><td>Iron</td><td>12</td></tr></table>"
+    chunks = [v1_chunk("text", "Table 1. Women by arm", top=0.3), v1_chunk("table", html, top=0.4)]
+
+    document = parsed(tmp_path, v1_file(chunks))
+
+    assert [(block.kind, block.title) for block in document.blocks] == [(BlockKind.TABLE, "Table 1. Women by arm")]
+
+
+def test_a_sentence_about_a_table_stays_text(tmp_path: Path) -> None:
+    """ "Table 1 shows ..." is the authors' argument, not a title."""
+    html = "<table><tr><td>Arm</td><td>n</td></tr><tr><td>Iron</td><td>12</td></tr></table>"
+    sentence = "Table 1 shows that iron was given to twelve women."
+    chunks = [v1_chunk("text", sentence, top=0.3), v1_chunk("table", html, top=0.4)]
+
+    document = parsed(tmp_path, v1_file(chunks))
+
+    assert sentence in [block.text for block in document.blocks]
+
+
+def test_what_a_model_wrote_about_a_figure_is_told_from_the_caption(tmp_path: Path) -> None:
+    """Quoted as the authors' words, a description is a false citation."""
+    figure = "<::A bar chart with two bars.\n: figure::>"
+    caption = "Figure 1. Ferritin by arm at the end of the trial."
+    chunks = [v1_chunk("figure", figure, top=0.4), v1_chunk("text", caption, top=0.6)]
+
+    described, authored = parsed(tmp_path, v1_file(chunks)).blocks
+
+    assert (described.text, described.is_generated) == ("A bar chart with two bars.", True)
+    assert (authored.text, authored.is_generated) == (caption, False)
+
+
+@pytest.mark.parametrize("kind", ["text", "figure"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        "<::A bar chart of {}::>",
+        "<:: A bar chart of {} : chart ::>",
+        "<::figure: A bar chart of {}::>",
+        "<::A bar chart\n\nof {}\n\nin two arms.\n: figure::>",
+        "<::transcription of the content : chart (p<0.05)::>A bar chart of {}<::>",
+        "<::transcription of content::>\n\nA bar chart of {}\n\n<:: >",
+        "<::transcription of the content: chart::>A bar chart of {}",
+        "<::transcription of the content: chart::>Two bars <::an arrow::> for {}<::>",
+        "<::flow chart::>A bar chart of {}<::>",
+        "<::Two panels <::A: a bar chart::> of {}::>",
+        "<::A bar chart of {}",
+        "A bar chart of {}::>",
+        "<::A bar chart.\nFigure 1. A bar chart of {}\n: figure::>",
+    ],
+)
+def test_a_model_wrote_whatever_ade_marks(tmp_path: Path, kind: str, written: str) -> None:
+    """ADE writes the mark in many forms; in one that is not known, the model's words pass for the authors'."""
+    said, caption = "ferritin in both arms of the trial", "Figure 2. Ferritin by arm at the end of the trial."
+    marked = written.format(said)
+    text = f"{marked}\n\n{caption}" if marked.endswith(">") else marked
+    chunks = [v1_chunk("text", PROSE), v1_chunk(kind, text, top=0.4)]
+
+    authored, *blocks = parsed(tmp_path, v1_file(chunks)).blocks
+
+    generated = " ".join(block.text for block in blocks if block.is_generated)
+    assert (authored.text, authored.is_generated) == (PROSE, False)
+    assert said in generated
+    assert "::" not in generated
+    assert "transcription" not in generated
+    assert [block.text for block in blocks if not block.is_generated] == ([caption] if marked.endswith(">") else [])
+
+
+def test_a_table_in_which_a_model_wrote_is_the_models(tmp_path: Path) -> None:
+    """A description in a cell would be quoted as a row of the authors' data."""
+    html = "<table><tr><td>Arm</td><td>Seen</td></tr><tr><td>Iron</td><td><::A red bar: figure::></td></tr></table>"
+    writer = V2Writer()
+    writer.page()
+    writer.table([["Arm", "Seen"], ["Iron", "<::A red bar: figure::>"]])
+
+    for content in (v1_file([v1_chunk("table", html)]), writer.file()):
+        (table,) = parsed(tmp_path, content).blocks
+        assert (table.text, table.is_generated) == ("Arm | Seen\nIron | A red bar: figure", True)
+
+
+def test_a_description_is_not_the_title_of_a_paper(tmp_path: Path) -> None:
+    """Every citation would name the paper by what a model saw on its cover."""
+    chunks = [
+        v1_chunk("text", "<::A large green cover of a journal::>", top=0.05, height=0.3),
+        v1_chunk("text", "Iron and Sheep in Bergen", top=0.4, height=0.1),
+        v1_chunk("text", PROSE, top=0.6),
+    ]
+
+    assert parsed(tmp_path, v1_file(chunks)).title == "Iron and Sheep in Bergen"
+
+
+@pytest.mark.parametrize("kind", ["marginalia", "logo", "page_header", "page_number", "scan_code", "attestation"])
+def test_furniture_is_dropped_and_counted(tmp_path: Path, kind: str) -> None:
+    """Journal names in every chunk cost tokens and make unlike chunks alike."""
+    document = parsed(tmp_path, v1_file([v1_chunk(kind, "Journal of Iron", top=0.02), v1_chunk("text", PROSE)]))
+
+    assert [block.text for block in document.blocks] == [PROSE]
+    assert document.n_dropped_running == 1
+
+
+def test_text_that_repeats_a_marginal_note_is_dropped(tmp_path: Path) -> None:
+    """ADE calls the same line marginalia on one page and text on the next."""
+    chunks = [
+        v1_chunk("marginalia", "JOURNAL OF IRON", page=0, top=0.02),
+        v1_chunk("text", PROSE, page=0),
+        v1_chunk("text", "Journal of Iron", page=1, top=0.02),
+        v1_chunk("text", "Hepcidin was measured in all of the women by an immunoassay.", page=1),
+    ]
+
+    document = parsed(tmp_path, v1_file(chunks))
+
+    assert "Journal of Iron" not in document.text
+    assert document.n_dropped_running == 2
+
+
+def test_text_that_recurs_at_the_edge_of_most_pages_is_dropped(tmp_path: Path) -> None:
+    """A download notice on every page would be the most frequent sentence of the corpus."""
+    chunks = []
+    for page in range(4):
+        chunks.append(v1_chunk("text", f"Paragraph number {'abcd'[page]} is about iron and women.", page=page))
+        chunks.append(v1_chunk("text", f"Downloaded on June {page + 10}, for personal use", page=page, top=0.96))
+
+    document = parsed(tmp_path, v1_file(chunks, page_count=4))
+
+    assert "Downloaded" not in document.text
+    assert len(document.blocks) == 4
+
+
+def test_headings_open_sections_that_names_and_numbers_put_in_order(tmp_path: Path) -> None:
+    """ADE's own levels differ from page to page: Results would end up inside Methods."""
+    chunks = [
+        v1_chunk("text", f"# METHODS\n\n{PROSE}", top=0.1),
+        v1_chunk("text", f"# Statistical analysis\n\n{PROSE}", top=0.2),
+        v1_chunk("text", f"## RESULTS\n\n{PROSE}", top=0.3),
+        v1_chunk("text", f"**Subgroups of women**\n{PROSE}", top=0.4),
+        v1_chunk("text", "## References\n\n1. Smith J. Iron. 2001.\n2. Jones A. Zinc. 2002.", top=0.5),
+    ]
+
+    document = parsed(tmp_path, v1_file(chunks))
+
+    paths = [block.section_path for block in document.blocks if block.kind is BlockKind.PARAGRAPH]
+    assert paths == [
+        ("METHODS",),
+        ("METHODS", "Statistical analysis"),
+        ("RESULTS",),
+        ("RESULTS", "Subgroups of women"),
+    ]
+    assert document.blocks[-1].zone is Zone.BACK
+
+
+def test_a_box_of_competing_interests_on_page_1_does_not_end_the_paper(tmp_path: Path) -> None:
+    """Back matter is not indexed: the whole paper would be lost to the search."""
+    chunks = [v1_chunk("text", "# Competing interests\n\nNone declared.", top=0.1)]
+    chunks += [v1_chunk("text", f"{PROSE} Part {part}.", top=0.2 + part / 10) for part in range(5)]
+
+    document = parsed(tmp_path, v1_file(chunks))
+
+    assert {block.zone for block in document.blocks} == {Zone.BODY}
+
+
+def test_an_abstract_without_heading_is_front_matter(tmp_path: Path) -> None:
+    """The abstract is kept however short it is, but only if it is known as one."""
+    document = parsed(tmp_path, v1_file([v1_chunk("text", f"**Abstract** {PROSE}"), v1_chunk("text", PROSE, top=0.5)]))
+
+    assert [block.zone for block in document.blocks] == [Zone.FRONT, Zone.BODY]
+
+
+def test_a_paragraph_cut_by_the_page_is_joined_with_both_pages(tmp_path: Path) -> None:
+    """A sentence in two pieces is found by neither half of its words."""
+    chunks = [
+        v1_chunk("text", "The women were randomised to iron and were ob-", page=0, top=0.9),
+        v1_chunk("text", "served for a year.", page=1, top=0.1),
+    ]
+
+    block = parsed(tmp_path, v1_file(chunks)).blocks[0]
+
+    assert block.text == "The women were randomised to iron and were observed for a year."
+    assert [(span.page_start, block.text[span.start : span.end]) for span in block.spans] == [
+        (1, "The women were randomised to iron and were ob"),
+        (2, "served for a year."),
+    ]
+
+
+ENTRIES = "\n".join(f"{number}. Lund A. Sheep and iron. 200{number % 10}." for number in range(1, 35))
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("Colds were exacerbated.29 Oral iron helps.", "Colds were exacerbated.²⁹ Oral iron helps."),
+        ("In one trial32 and another trial33,34 it fell.", "In one trial ³² and another trial ³³,³⁴ it fell."),
+        ("Against colds,21 trial medicine helps.", "Against colds,²¹ trial medicine helps."),
+        ("In the trial³² it fell in a trial<sup>3</sup>.", "In the trial ³² it fell in a trial ³."),
+        ("A trial of detectron2 and minimap2.", "A trial of detectron2 and minimap2."),
+        ("The trial99 is no reference.99 There are fewer.", "The trial99 is no reference.99 There are fewer."),
+        ("The trial of CO2 on 3.5 km2 at p.29 by x.y1.", "The trial of CO2 on 3.5 km2 at p.29 by x.y1."),
+    ],
+)
+def test_numbers_of_references_are_set_apart_from_words(tmp_path: Path, written: str, shown: str) -> None:
+    """ "exacerbated.29" glues two sentences together, and "trial32" is found by no search for "trial"."""
+    chunks = [
+        v1_chunk("text", "Iron and Sheep in Bergen", top=0.05, height=0.1),
+        v1_chunk("text", f"{PROSE} It was a trial of colds with oral iron.", top=0.2),
+        v1_chunk("text", written, top=0.4),
+        v1_chunk("text", f"## References\n\n{ENTRIES}", top=0.7),
+    ]
+
+    assert shown in [block.text for block in parsed(tmp_path, v1_file(chunks)).blocks]
+
+
+def test_digits_behind_words_stay_without_a_reference_list(tmp_path: Path) -> None:
+    """Nothing proves that they point to one."""
+    text = "In one trial of iron, trial32 and trial33 were exacerbated.29 Oral iron helps."
+
+    assert parsed(tmp_path, v1_file([v1_chunk("text", text)])).blocks[0].text == text
+
+
+CUT_BY_BOXES = [
+    v1_chunk("text", "Iron and Sheep in Bergen", page=0, top=0.05, height=0.1),
+    v1_chunk("text", "The quality of the trials in these analyses was", page=0, top=0.6),
+    v1_chunk("text", "Citation: Lund A (2005) Iron and sheep. J Sheep 2(6):e168.", page=0, top=0.66),
+    v1_chunk("text", "Ada Lund is at the Institute of Sheep Science, Bergen.", page=0, top=0.72),
+    v1_chunk("text", "Competing Interests: AL owns sheep.", page=0, top=0.78),
+    v1_chunk("text", "Hepcidin was measured in all of the women.", page=0, top=0.84),
+    v1_chunk("text", "variable, but the conclusions stayed the same.", page=1, top=0.1),
+]
+
+
+def test_a_sentence_that_boxes_interrupt_goes_on_behind_them(tmp_path: Path) -> None:
+    """ "... in these analyses was Citation: Lund A" is published as an exact quote."""
+    _, *blocks = parsed(tmp_path, v1_file(CUT_BY_BOXES)).blocks
+
+    assert [block.text for block in blocks] == [
+        "The quality of the trials in these analyses was variable, but the conclusions stayed the same.",
+        "Citation: Lund A (2005) Iron and sheep. J Sheep 2(6):e168.",
+        "Ada Lund is at the Institute of Sheep Science, Bergen.",
+        "Competing Interests: AL owns sheep.",
+        "Hepcidin was measured in all of the women.",
+    ]
+    assert [span.page_start for span in blocks[0].spans] == [1, 2]
+
+
+@pytest.mark.parametrize("box", ["Citation: Lund A (2005).", "Ada Lund is at the Institute.", "Received 3 May 2005"])
+def test_an_open_sentence_does_not_go_on_in_the_box_below_it(tmp_path: Path, box: str) -> None:
+    """Body and box in one sentence say what the authors did not write."""
+    chunks = [*CUT_BY_BOXES[:2], v1_chunk("text", box, page=0, top=0.66)]
+
+    assert [block.text for block in parsed(tmp_path, v1_file(chunks)).blocks][-1] == box
+
+
+def test_an_open_sentence_goes_on_with_a_name_on_the_next_page(tmp_path: Path) -> None:
+    """A name in capitals is no box."""
+    chunks = [
+        v1_chunk("text", "The trials were approved by the board of the", page=0, top=0.9),
+        v1_chunk("text", "National Institute of Sheep Science in Bergen.", page=1, top=0.1),
+    ]
+
+    [block] = parsed(tmp_path, v1_file(chunks)).blocks
+
+    assert block.text.endswith("by the board of the National Institute of Sheep Science in Bergen.")
+
+
+def test_a_cut_word_takes_the_form_the_rest_of_the_paper_uses(tmp_path: Path) -> None:
+    """ "long-\\nterm" must not become "longterm" when the paper writes "long-term"."""
+    text = "A long-term trial of diagnosis.\nIts long-\nterm result and the diag-\nnosis were clear."
+
+    block = parsed(tmp_path, v1_file([v1_chunk("text", text)])).blocks[0]
+
+    assert block.text.endswith("Its long-term result and the diagnosis were clear.")
+
+
+def test_the_title_is_the_line_in_the_largest_type(tmp_path: Path) -> None:
+    """Papers are listed and cited by it; the first text of a page is often the journal's rubric."""
+    chunks = [
+        v1_chunk("text", "Original research article", top=0.05, height=0.02),
+        v1_chunk("text", "Iron in pregnancy and its outcome", top=0.1, height=0.1),
+        v1_chunk("text", PROSE, top=0.3),
+    ]
+
+    assert parsed(tmp_path, v1_file(chunks)).title == "Iron in pregnancy and its outcome"
+
+
+def test_printed_page_numbers_are_kept_as_labels(tmp_path: Path) -> None:
+    """A label is what a reader of the print sees; it is not the page."""
+    chunks = [
+        v1_chunk("marginalia", "473", page=0, top=0.97),
+        v1_chunk("text", PROSE, page=0),
+        v1_chunk("text", PROSE.replace("Ferritin", "Zinc"), page=1),
+    ]
+
+    document = parsed(tmp_path, v1_file(chunks))
+
+    assert document.page_labels == ("473", None)
+    assert document.blocks[0].page_start == 1
+
+
+def test_pages_that_ade_could_not_read_are_noted(tmp_path: Path) -> None:
+    """An answer from half a paper must be known as such."""
+    content = v1_file([v1_chunk("text", PROSE)])
+    content["metadata"]["failed_pages"] = [1]
+
+    assert parsed(tmp_path, content).notes == ("ADE could not read page 2",)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("{", "not valid JSON"),
+        ("[1, 2]", "holds a JSON list"),
+        ('{"chunks": []}', "no chunks and no structure"),
+        ('{"chunks": [{"text": "x"}]}', "no chunks and no structure"),
+    ],
+)
+def test_what_is_no_ade_export_is_refused_with_the_reason(tmp_path: Path, content: str, problem: str) -> None:
+    """Quarantined files are mended by people who read this line."""
+    path = tmp_path / "paper.json"
+    path.write_text(content, "utf-8")
+
+    with pytest.raises(UnreadableDocument, match=problem):
+        parse_ade(RawFile("paper", "paper.json", path.read_bytes()), ParsingSettings())
+
+
+def test_json_nested_beyond_the_limit_is_refused(tmp_path: Path) -> None:
+    """A bomb of brackets must neither exhaust the stack nor kill the worker."""
+    for depth in (300, 200_000):
+        path = tmp_path / "deep.json"
+        path.write_text('{"chunks": ' + "[" * depth + "]" * depth + "}", "utf-8")
+
+        with pytest.raises(DocumentLimit, match="max_depth"):
+            parse_ade(RawFile("deep", "deep.json", path.read_bytes()), ParsingSettings())
+
+
+def test_too_many_pages_are_refused(tmp_path: Path) -> None:
+    """The limit is the same for every format."""
+    with pytest.raises(DocumentLimit, match=r"4000 pages.*limits\.max_pages is 3000"):
+        parsed(tmp_path, v1_file([v1_chunk("text", PROSE)], page_count=4000))
+
+
+def test_boxes_that_are_no_boxes_leave_the_page_without_one(tmp_path: Path) -> None:
+    """Pixels, text or infinity drawn as fractions would put a frame around nothing."""
+    chunk = v1_chunk("text", PROSE)
+    chunk["grounding"]["box"] |= {"left": 412, "top": "x", "right": float("inf")}
+
+    block = parsed(tmp_path, v1_file([chunk])).blocks[0]
+
+    assert (block.page_start, block.boxes) == (1, ())
+
+
+@pytest.mark.parametrize("content", [legacy_file(), v1_file([v1_chunk("text", PROSE)])])
+def test_ade_is_known_by_its_first_bytes(content: Json) -> None:
+    """A file is read by what it holds, whatever its name."""
+    head = json.dumps(content).encode()[:65_536]
+
+    assert looks_like_ade(head)
+    assert not looks_like_ade(b'{"schema_name": "DoclingDocument", "version": "1.10.0"}')
+
+
+def test_a_half_surrogate_does_not_stop_the_corpus(tmp_path: Path) -> None:
+    """JSON can spell characters that no file can hold; writing the table would fail for all papers."""
+    document = parsed(tmp_path, v1_file([v1_chunk("text", "Iron \ud83d and zinc were given.")]))
+
+    document.text.encode("utf-8")
+
+
+def test_real_papers_keep_pages_boxes_and_cells() -> None:
+    """Small fixtures prove rules; only real exports prove that the rules are the right ones."""
+    folder = corpus_path("ade/papers")
+
+    for path in sorted(folder.glob("*.json")):
+        document = parse_ade(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings())
+        cells = [cell for block in document.blocks for cell in block.cells if cell.text]
+
+        assert all(block.page_start and block.boxes for block in document.blocks), path.name
+        assert all(cell.boxes for cell in cells), path.name
+        assert "::>" not in document.text
+        assert "<a id" not in document.text
+        assert any(block.zone is Zone.BACK for block in document.blocks), path.name
+        assert document.title.lower().split()[0] in path.stem.lower() or "COMPUTED" in document.title

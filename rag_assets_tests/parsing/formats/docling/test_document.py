@@ -1,0 +1,350 @@
+"""A DoclingDocument becomes blocks in the order of its body tree, with the pages its `prov` states."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from rag_assets.core.domain import Block, BlockKind, Box, PageSource, Zone
+from rag_assets.core.errors import DocumentLimit, UnreadableDocument
+from rag_assets.core.settings import ParsingSettings
+from rag_assets.parsing.formats.docling.document import looks_like_docling, parse_docling
+from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets_testing.papers.docling import DoclingWriter, cell, prov
+from rag_assets_tests.corpora import corpus_path
+
+
+def texts(blocks: tuple[Block, ...]) -> list[str]:
+    return [block.text for block in blocks]
+
+
+def test_boxes_from_either_corner_become_fractions_from_the_top(tmp_path: Path) -> None:
+    """Measured from the wrong corner, the highlight lies at the other end of the page."""
+    writer = DoclingWriter()
+    writer.text("text", "From the bottom.", prov=[prov(2, 20, 380, 100, 360)])
+    top_left = {"l": 20, "t": 20, "r": 100, "b": 40, "coord_origin": "TOPLEFT"}
+    writer.text("text", "From the top.", prov=[{"page_no": 2, "bbox": top_left, "charspan": [0, 9]}])
+
+    document = writer.parsed(tmp_path)
+
+    assert [block.boxes for block in document.blocks] == [(Box(2, 0.1, 0.05, 0.5, 0.1),)] * 2
+    assert (document.n_pages, document.page_source) == (2, PageSource.PARSER)
+
+
+def test_a_paragraph_over_two_pages_is_cut_where_docling_says(tmp_path: Path) -> None:
+    """A quote from its second half is on the second page only."""
+    writer = DoclingWriter()
+    places = [prov(1, 0, 40, 200, 0, (0, 12)), prov(2, 0, 400, 200, 360, (13, 25))]
+    writer.text("text", "Ferritin was low in women.", prov=places)
+
+    block = writer.parsed(tmp_path).blocks[0]
+
+    assert [(span.page_start, block.text[span.start : span.end]) for span in block.spans] == [
+        (1, "Ferritin was "),
+        (2, "low in women."),
+    ]
+
+
+def test_the_body_tree_gives_the_order(tmp_path: Path) -> None:
+    """The arrays are in the order of recognition, not of reading."""
+    writer = DoclingWriter()
+    writer.text("text", "second")
+    writer.text("text", "first")
+    writer.json["body"]["children"].reverse()
+
+    assert texts(writer.parsed(tmp_path).blocks) == ["first", "second"]
+
+
+def test_page_furniture_is_left_out_and_counted(tmp_path: Path) -> None:
+    """Headers, footers and reviewers' comments are not the paper."""
+    writer = DoclingWriter()
+    writer.text("page_header", "Journal of Iron", content_layer="furniture")
+    writer.text("page_footer", "Page 3")
+    writer.text("text", "A reviewer's note.", content_layer="notes")
+    writer.text("text", "Ferritin fell.")
+
+    document = writer.parsed(tmp_path)
+
+    assert texts(document.blocks) == ["Ferritin fell."]
+    assert document.n_dropped_running == 3
+
+
+HEADER = prov(2, 20, 390, 180, 385)
+
+
+@pytest.mark.parametrize("label", ["text", "list_item", "section_header", "footnote"])
+def test_a_header_with_another_label_is_left_out_where_headers_stand(tmp_path: Path, label: str) -> None:
+    """Docling labels the header of a page as text now and then; it is then quoted as a sentence of the paper."""
+    writer = DoclingWriter(n_pages=3)
+    writer.text("page_header", "Journal of Iron 12", prov=[HEADER])
+    writer.text(label, "JOURNAL OF IRON 13", prov=[HEADER | {"page_no": 3}])
+    writer.text("text", "Ferritin fell.", prov=[prov(3, 20, 300, 180, 290)])
+
+    document = writer.parsed(tmp_path)
+
+    assert texts(document.blocks) == ["Ferritin fell."]
+    assert document.n_dropped_running == 2
+    assert document.n_source_chars == len("Ferritin fell.")
+
+
+def test_text_that_repeats_a_header_is_left_out_wherever_it_stands(tmp_path: Path) -> None:
+    """The first page prints at its foot what the others have at their head."""
+    writer = DoclingWriter()
+    writer.text("text", "Sheep '22, August 14-18, Bergen", prov=[prov(1, 20, 60, 180, 50)])
+    writer.text("page_header", "Sheep '22, August 14-18, Bergen", prov=[HEADER])
+    writer.text("text", "Ferritin fell.", prov=[prov(2, 20, 300, 180, 290)])
+
+    assert texts(writer.parsed(tmp_path).blocks) == ["Ferritin fell."]
+
+
+def test_titles_and_numbers_that_repeat_a_header_are_kept(tmp_path: Path) -> None:
+    """Pages carry the title of the paper as their header; the title itself and a value in a list are text."""
+    writer = DoclingWriter()
+    writer.text("section_header", "Iron in Sheep", level=1, prov=[prov(1, 20, 350, 180, 330)])
+    writer.text("text", "17", prov=[prov(1, 20, 200, 180, 190)])
+    writer.text("page_header", "Iron in Sheep", prov=[HEADER])
+    writer.text("page_header", "2", prov=[HEADER])
+
+    assert texts(writer.parsed(tmp_path).blocks) == ["Iron in Sheep", "17"]
+
+
+def test_text_that_recurs_at_the_edge_of_most_pages_is_left_out(tmp_path: Path) -> None:
+    """Where docling knows none of the headers, their recurrence tells."""
+    writer = DoclingWriter(n_pages=5)
+    for page, season in enumerate(["spring", "summer", "autumn", "winter"], start=1):
+        writer.text("text", f"Downloaded on May {page}", prov=[prov(page, 20, 10, 180, 5)])
+        writer.text("text", f"Ferritin fell in {season}.", prov=[prov(page, 20, 300, 180, 290)])
+
+    document = writer.parsed(tmp_path)
+
+    assert "Downloaded" not in document.text
+    assert len(document.blocks) == 4
+
+
+def test_lists_are_one_block_with_their_nesting(tmp_path: Path) -> None:
+    """An item apart from its list is a line without context."""
+    writer = DoclingWriter()
+    outer = writer.add("groups", label="list")
+    first = writer.text("list_item", "iron", outer, enumerated=True, marker="1.")
+    inner = writer.add("groups", first, label="list")
+    writer.text("list_item", "daily", inner, enumerated=False, marker="·")
+    formatted = writer.text("list_item", "", outer, enumerated=True, marker="2.")
+    runs = writer.add("groups", formatted, label="inline")
+    writer.text("text", "zinc", runs)
+    writer.text("text", ", weekly", runs)
+
+    (block,) = writer.parsed(tmp_path).blocks
+
+    assert (block.kind, block.text) == (BlockKind.LIST, "1. iron\n  · daily\n2. zinc, weekly")
+    assert len(block.spans) == 3
+
+
+def test_formatted_runs_are_one_paragraph(tmp_path: Path) -> None:
+    """Cut at every bold word, a sentence is in no chunk whole."""
+    writer = DoclingWriter()
+    group = writer.add("groups", label="inline")
+    writer.text("text", "Ferritin", group)
+    writer.text("text", "fell", group, formatting={"bold": True})
+    writer.text("text", "to 10", group)
+    writer.text("text", "9", group, formatting={"script": "super"})
+    writer.text("text", ".", group)
+
+    assert texts(writer.parsed(tmp_path).blocks) == ["Ferritin fell to 10⁹."]
+
+
+def test_a_table_has_title_cells_boxes_and_notes(tmp_path: Path) -> None:
+    """The caption is its title and not said twice; each cell is cited where it stands."""
+    writer = DoclingWriter()
+    caption = writer.text("caption", "Table 1. Ferritin")
+    note = writer.text("footnote", "in µg/l")
+    bbox = {"l": 20, "t": 40, "r": 40, "b": 80, "coord_origin": "TOPLEFT"}
+    cells = [
+        cell(0, 0, "Arm", column_header=True),
+        cell(0, 1, "Ferritin", column_header=True, col_span=2),
+        cell(1, 0, "Iron"),
+        cell(1, 1, "21.4", bbox=bbox),
+        cell(1, 2, "20.1"),
+    ]
+    writer.add(
+        "tables",
+        label="table",
+        prov=[prov(1, 0, 400, 200, 200)],
+        captions=[{"$ref": caption["self_ref"]}],
+        footnotes=[{"$ref": note["self_ref"]}],
+        data={"table_cells": cells},
+    )
+
+    table, footnote = writer.parsed(tmp_path).blocks
+
+    assert (table.title, table.text) == ("Table 1. Ferritin", "Arm | Ferritin\nIron | 21.4 | 20.1")
+    assert table.cells[3].boxes == (Box(1, 0.1, 0.1, 0.2, 0.2),)
+    assert [header.is_header for header in table.cells] == [True, True, False, False, False]
+    assert table.cells[1].col_span == 2
+    assert (footnote.kind, footnote.text) == (BlockKind.FOOTNOTE, "in µg/l")
+
+
+def test_a_description_is_told_from_the_caption(tmp_path: Path) -> None:
+    """The caption is the authors', the description a model's; newer files state it twice."""
+    writer = DoclingWriter()
+    caption = writer.text("caption", "Figure 1. Ferritin by arm")
+    picture = writer.add(
+        "pictures",
+        label="picture",
+        captions=[{"$ref": caption["self_ref"]}],
+        annotations=[{"kind": "description", "text": "Two bars.", "provenance": "a-model"}],
+        meta={"description": {"text": "Two bars.", "created_by": "a-model"}},
+    )
+    writer.text("text", "0 10 20", picture)
+
+    document = writer.parsed(tmp_path)
+
+    assert [(block.kind, block.text, block.is_generated) for block in document.blocks] == [
+        (BlockKind.FIGURE, "Figure 1. Ferritin by arm", False),
+        (BlockKind.FIGURE, "Two bars.", True),
+    ]
+    assert document.notes == ("1 texts inside pictures left out",)
+
+
+def test_code_formulas_footnotes_and_checkboxes_keep_their_kind(tmp_path: Path) -> None:
+    """Each kind is cut by its own rule."""
+    writer = DoclingWriter()
+    writer.text("code", "x = 1\ny = 2", code_language="Python")
+    writer.text("formula", "", orig="E = mc 2")
+    writer.text("footnote", "1 See above.")
+    writer.text("checkbox_selected", "Yes")
+
+    blocks = writer.parsed(tmp_path).blocks
+
+    assert [(block.kind, block.text, block.title) for block in blocks] == [
+        (BlockKind.CODE, "x = 1\ny = 2", "Python"),
+        (BlockKind.FORMULA, "E = mc 2", ""),
+        (BlockKind.FOOTNOTE, "1 See above.", ""),
+        (BlockKind.PARAGRAPH, "[x] Yes", ""),
+    ]
+
+
+def test_sections_follow_stated_levels_and_flat_ones_are_put_in_order(tmp_path: Path) -> None:
+    """From a PDF docling gives every heading level 1; numbers and names say more."""
+    writer = DoclingWriter()
+    for heading in ("1 Introduction", "2 Methods", "2.1 Women", "Learning Curve", "References"):
+        writer.text("section_header", heading, level=1)
+        writer.text("text", f"Text of {heading}.")
+
+    document = writer.parsed(tmp_path)
+
+    assert [block.section_path for block in document.blocks if block.kind is BlockKind.PARAGRAPH] == [
+        ("1 Introduction",),
+        ("2 Methods",),
+        ("2 Methods", "2.1 Women"),
+        ("2 Methods", "Learning Curve"),
+        ("References",),
+    ]
+    assert document.blocks[-1].zone is Zone.BACK
+
+
+def test_the_title_heads_no_path(tmp_path: Path) -> None:
+    """It would make all sections of a paper look alike."""
+    writer = DoclingWriter("text/html", n_pages=0)
+    title = writer.text("title", "Iron in pregnancy")
+    header = writer.text("section_header", "Results", title, level=1)
+    writer.text("text", "Ferritin fell.", header)
+
+    document = writer.parsed(tmp_path)
+
+    assert document.title == "Iron in pregnancy"
+    assert document.blocks[-1].section_path == ("Results",)
+
+
+def test_sources_without_pages_get_none(tmp_path: Path) -> None:
+    """The sheets of a workbook are no pages, though docling numbers them."""
+    writer = DoclingWriter("application/vnd.openxmlformats-officedocument.spreadsheetml.sheet")
+    data = {"table_cells": [cell(0, 0, "Arm"), cell(1, 0, "Iron")]}
+    writer.add("tables", label="table", prov=[prov(1, 0, 400, 200, 0)], data=data)
+
+    document = writer.parsed(tmp_path)
+
+    assert (document.blocks[0].page_start, document.n_pages, document.page_source) == (None, None, PageSource.NONE)
+
+
+def test_references_in_a_circle_or_into_nothing_are_passed_over(tmp_path: Path) -> None:
+    """A hostile file must not send the reader round for ever."""
+    writer = DoclingWriter()
+    group = writer.add("groups", label="section")
+    group["children"] += [{"$ref": "#/groups/0"}, {"$ref": "#/texts/99"}, {"$ref": "#/body"}, {"$ref": "x"}, 7]
+    items = writer.add("groups", label="list")
+    items["children"] += [{"$ref": items["self_ref"]}]
+    item = writer.text("list_item", "iron", items)
+    item["children"] += [{"$ref": item["self_ref"]}]
+    writer.text("text", "Ferritin fell.")
+
+    assert texts(writer.parsed(tmp_path).blocks) == ["- iron", "Ferritin fell."]
+
+
+def test_items_nested_beyond_the_limit_are_refused(tmp_path: Path) -> None:
+    """The tree is flat in the file and deep in its references: JSON depth alone does not bound it."""
+    writer = DoclingWriter()
+    parent = None
+    for _ in range(3000):
+        parent = writer.add("groups", parent, label="section")
+    writer.text("text", "deep", parent)
+
+    with pytest.raises(DocumentLimit, match=r"limits\.max_depth \(200\)"):
+        writer.parsed(tmp_path)
+
+
+@pytest.mark.parametrize("content", ['{"schema_name": "Other"}', '{"chunks": []}'])
+def test_what_is_no_docling_document_is_refused(tmp_path: Path, content: str) -> None:
+    """The reason is what a person acts on."""
+    path = tmp_path / "paper.json"
+    path.write_text(content, "utf-8")
+
+    with pytest.raises(UnreadableDocument, match="no DoclingDocument"):
+        parse_docling(RawFile("paper", "paper.json", path.read_bytes()), ParsingSettings())
+
+
+def test_a_document_without_text_is_refused(tmp_path: Path) -> None:
+    """A scan without text recognition looks like this."""
+    with pytest.raises(UnreadableDocument, match="without text"):
+        DoclingWriter().parsed(tmp_path)
+
+
+def test_fields_of_the_wrong_type_do_not_crash(tmp_path: Path) -> None:
+    """A field that is not what the schema says reads as missing."""
+    writer = DoclingWriter()
+    writer.text("text", "Ferritin fell.", prov=[{"page_no": "1", "bbox": None}, 3])
+    writer.text("section_header", "Results", level="2")
+    writer.json["tables"].append({"self_ref": "#/tables/0", "data": {"table_cells": [{"text": 1}, 5]}})
+    writer.json["body"]["children"].append({"$ref": "#/tables/0"})
+    writer.json["texts"].append(None)
+
+    assert texts(writer.parsed(tmp_path).blocks) == ["Ferritin fell.", "Results"]
+
+
+def test_a_docling_document_is_known_by_its_first_bytes() -> None:
+    """A file is read by what it holds, whatever its name."""
+    head = json.dumps(DoclingWriter().json).encode()
+
+    assert looks_like_docling(head)
+    assert not looks_like_docling(b'{"markdown": "about DoclingDocument", "chunks": []}')
+
+
+def test_real_documents_are_read_with_pages_only_where_they_have_them() -> None:
+    """Forty documents from fifteen formats, converted by docling itself."""
+    folder = corpus_path("docling")
+
+    for path in sorted(folder.glob("*/*.json")):
+        document = parse_docling(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings())
+        is_paged = path.parent.name in ("pdf", "ocr", "pptx")
+
+        assert all((block.page_start is not None) == is_paged for block in document.blocks), path.name
+        assert all(span.end <= len(block.text) for block in document.blocks for span in block.spans), path.name
+
+
+@pytest.mark.parametrize("label", [["text"], {"label": "text"}, 7, None])
+def test_a_label_that_is_no_text_leaves_the_text_a_paragraph(tmp_path: Path, label: object) -> None:
+    """A damaged label cost the whole paper."""
+    writer = DoclingWriter()
+    writer.text("page_header", "Journal of Sheep", prov=[prov(1, 10, 390, 90, 380)])
+    writer.add("texts", label=label, text="Iron is scarce.", prov=[prov(1, 10, 300, 90, 280)])
+
+    assert texts(writer.parsed(tmp_path).blocks) == ["Iron is scarce."]

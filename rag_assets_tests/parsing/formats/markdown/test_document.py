@@ -1,0 +1,299 @@
+"""A Markdown file becomes plain text blocks under its headings."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rag_assets.core.domain import BlockKind, Document, PageSource, Zone
+from rag_assets.core.errors import UnreadableDocument
+from rag_assets.core.settings import ParseLimits, ParsingSettings
+from rag_assets.parsing.formats.markdown.document import parse_markdown
+from rag_assets.parsing.shared.files.raw import RawFile
+
+PROJECT = Path(__file__).parents[4]
+MARKDOWN_FILES = [PROJECT / "README.md", *sorted((PROJECT / "docs" / "adr").glob("*.md"))]
+
+
+def parsed(tmp_path: Path, text: str | bytes, limits: ParseLimits | None = None) -> Document:
+    path = tmp_path / "paper.md"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return parse_markdown(
+        RawFile("paper", "paper.md", path.read_bytes()), ParsingSettings(limits=limits or ParseLimits())
+    )
+
+
+def test_headings_make_the_section_tree_without_the_title(tmp_path: Path) -> None:
+    """A title at the head of every path would make all sections of a paper look alike."""
+    text = "# Iron in pregnancy\n\n## Methods\n\n### Women\n\nForty women.\n\nResults\n-------\n\nFerritin fell.\n"
+
+    document = parsed(tmp_path, text)
+
+    assert document.title == "Iron in pregnancy"
+    assert [(b.text, b.section_path) for b in document.blocks if b.kind is BlockKind.PARAGRAPH] == [
+        ("Forty women.", ("Methods", "Women")),
+        ("Ferritin fell.", ("Results",)),
+    ]
+
+
+def test_several_first_level_headings_are_sections(tmp_path: Path) -> None:
+    """Notes often use `#` for every section; the first one is then no roof over the others."""
+    document = parsed(tmp_path, "# One\n\na\n\n# Two\n\nb\n")
+
+    assert [block.section_path for block in document.blocks] == [("One",), ("One",), ("Two",), ("Two",)]
+
+
+def test_inline_marks_are_removed_and_links_keep_their_text(tmp_path: Path) -> None:
+    """A quote with asterisks in it is found in no PDF."""
+    text = (
+        "Iron *fell* in **all** `groups` of [the trial](http://x.org/y), see ![the chart](c.png) and 10<sup>9</sup>\\*."
+    )
+
+    block = parsed(tmp_path, text).blocks[0]
+
+    assert block.text == "Iron fell in all groups of the trial, see the chart and 10⁹*."
+
+
+def test_a_table_has_cells_with_its_header_marked(tmp_path: Path) -> None:
+    """Rows are read with their headers, so these must be known."""
+    table = parsed(tmp_path, "| Arm | n |\n|---|---|\n| *Iron* | 12 \\| 13 |\n").blocks[0]
+
+    assert (table.kind, table.text) == (BlockKind.TABLE, "Arm | n\nIron | 12 | 13")
+    assert [(cell.row, cell.col, cell.is_header) for cell in table.cells] == [
+        (0, 0, True),
+        (0, 1, True),
+        (1, 0, False),
+        (1, 1, False),
+    ]
+
+
+def test_code_keeps_its_lines_and_names_its_language(tmp_path: Path) -> None:
+    """Joined to one line, Python no longer means anything."""
+    block = parsed(tmp_path, "```python linenums\ndef f():\n    return 1\n```\n").blocks[0]
+
+    assert (block.kind, block.title, block.text) == (BlockKind.CODE, "python", "def f():\n    return 1")
+
+
+def test_a_list_has_one_item_a_line_with_nested_items_indented(tmp_path: Path) -> None:
+    """Chunks are cut between items, so an item must be a line."""
+    block = parsed(tmp_path, "- iron\n  tablets\n  1. daily\n  2. weekly\n- zinc\n").blocks[0]
+
+    assert block.text == "- iron tablets\n  1. daily\n  2. weekly\n- zinc"
+
+
+def test_quotes_html_and_footnotes_keep_their_text(tmp_path: Path) -> None:
+    """What is not a plain paragraph is text all the same."""
+    text = (
+        "> Colds are common.\n\n<div>Raw <b>words</b><script>run()</script></div>\n\n"
+        "Iron[^1] fell.\n\n[^1]: ferritin\n    in serum\n"
+    )
+
+    blocks = parsed(tmp_path, text).blocks
+
+    assert [(block.kind, block.text) for block in blocks] == [
+        (BlockKind.PARAGRAPH, "Colds are common."),
+        (BlockKind.PARAGRAPH, "Raw words"),
+        (BlockKind.PARAGRAPH, "Iron[1] fell."),
+        (BlockKind.FOOTNOTE, "[1] ferritin in serum"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("below", "is_header"),
+    [
+        ("| | 0 to 12 | over 12 | dry |", True),
+        ("| Flock | young | old | dry |", True),
+        ("| | 3.1 | 4.2 | dry |", False),
+        ("| | young | young | dry |", False),
+        ("| Hill | young | old | dry |", False),
+    ],
+)
+def test_a_row_that_tells_repeated_headings_apart_is_header(tmp_path: Path, below: str, is_header: bool) -> None:
+    """Pipe tables have one header row, and a value would stand under "Lamb" three times."""
+    table = parsed(
+        tmp_path, f"| Flock | Lamb | Lamb | Ewe |\n|---|---|---|---|\n{below}\n| Iron | 1 | 2 | 3 |\n"
+    ).blocks[0]
+
+    assert {cell.is_header for cell in table.cells if cell.row == 1} == {is_header}
+    assert not any(cell.is_header for cell in table.cells if cell.row == 2)
+
+
+def test_an_html_table_has_cells(tmp_path: Path) -> None:
+    """Exports write merged tables as HTML inside Markdown."""
+    table = parsed(
+        tmp_path, '<table><tr><td colspan="2">Ferritin</td></tr><tr><td>a</td><td>1</td></tr></table>'
+    ).blocks[0]
+
+    assert (table.kind, table.cells[0].col_span) == (BlockKind.TABLE, 2)
+
+
+LATEX_TABLE = r"""\begin{table}[h]
+\caption{Table 1. Ferritin}
+\begin{tabular}{lr}
+
+Arm & Ferritin \\
+
+1. Iron & \$ 12 \\
+2. Placebo & $9 \%$ \\
+
+Results
+
+& 3 \\
+\end{tabular}
+\end{table}"""
+
+
+def test_rows_of_a_table_in_latex_are_paragraphs_without_markup(tmp_path: Path) -> None:
+    """A quote full of backslashes cannot be read, and all rows in one paragraph are one long sentence."""
+    document = parsed(tmp_path, f"Ferritin *fell*:\n\n{LATEX_TABLE}\n# Discussion\n\nIt rose again.\n")
+
+    assert [block.text for block in document.blocks] == [
+        "Ferritin fell:",
+        "Table 1. Ferritin",
+        "Arm | Ferritin",
+        "1. Iron | $ 12\n2. Placebo | 9 %",
+        "Results",
+        "| 3",
+        "Discussion",
+        "It rose again.",
+    ]
+
+
+def test_rows_of_a_table_in_latex_within_html_are_paragraphs(tmp_path: Path) -> None:
+    """Programs that read pages put the values of a chart between tags of their own."""
+    table = r"\begin{tabular}{lr} \hline Fuel & Share \\ \hline Wind & 58\% \\ \hline \end{tabular}"
+
+    blocks = parsed(tmp_path, f"Sources:\n\n<chart>\n{table}\n</chart>\n\nSun &amp; wind.\n").blocks
+
+    assert [block.text for block in blocks] == ["Sources:", "Fuel | Share", "Wind | 58%", "Sun & wind."]
+
+
+def test_latex_shown_as_code_stays_code(tmp_path: Path) -> None:
+    """A paper on LaTeX shows how a table is written."""
+    document = parsed(tmp_path, f"Write:\n\n```latex\n{LATEX_TABLE}\n```\n\n- as\n\n  {LATEX_TABLE.splitlines()[0]}\n")
+
+    assert [block.kind for block in document.blocks] == [BlockKind.PARAGRAPH, BlockKind.CODE, BlockKind.LIST]
+    assert document.blocks[1].text == LATEX_TABLE
+
+
+def test_latex_that_is_no_table_stays_the_text_it_was(tmp_path: Path) -> None:
+    """Text must not get lost because it was expected to be a table."""
+    document = parsed(tmp_path, "One & two \\textbf{three}, for {5\\%} & $6\\pm1$.\n")
+
+    assert [block.text for block in document.blocks] == ["One & two \\textbf{three}, for {5%} & $6\\pm1$."]
+
+
+def test_an_image_is_a_figure_with_its_alternative_text(tmp_path: Path) -> None:
+    """It is all that a text has of the image."""
+    block = parsed(tmp_path, "![Ferritin by arm](f.png)\n").blocks[0]
+
+    assert (block.kind, block.text) == (BlockKind.FIGURE, "Ferritin by arm")
+
+
+def test_front_matter_is_skipped_but_may_give_the_title(tmp_path: Path) -> None:
+    """Tags and dates are no text of the paper."""
+    document = parsed(tmp_path, '---\ntitle: "Iron in pregnancy"\ntags: [x]\n---\nFerritin fell.\n')
+
+    assert (document.title, document.text) == ("Iron in pregnancy", "Ferritin fell.")
+
+
+def test_a_stated_title_wins_over_first_level_headings(tmp_path: Path) -> None:
+    """Notes with `#` for every section would be listed and cited as "Introduction"."""
+    text = "---\ntitle: Iron in pregnancy\n---\n# Introduction\n\na\n\n# Methods\n\nb\n"
+
+    document = parsed(tmp_path, text)
+
+    assert document.title == "Iron in pregnancy"
+    assert [b.section_path for b in document.blocks if b.kind is BlockKind.PARAGRAPH] == [
+        ("Introduction",),
+        ("Methods",),
+    ]
+
+
+def test_a_heading_that_repeats_the_stated_title_heads_no_path(tmp_path: Path) -> None:
+    """It would make all sections of a paper look alike."""
+    text = "---\ntitle: 'Iron in Pregnancy'\n---\n# Iron in pregnancy\n\na\n\n# Methods\n\nb\n"
+
+    document = parsed(tmp_path, text)
+
+    assert [b.section_path for b in document.blocks if b.kind is BlockKind.PARAGRAPH] == [(), ("Methods",)]
+
+
+def test_a_single_section_below_a_stated_title_keeps_its_name(tmp_path: Path) -> None:
+    """Taken for a second title, the heading would be missing from the path of its text."""
+    document = parsed(tmp_path, "---\ntitle: Iron in pregnancy\n---\n# Introduction\n\na\n")
+
+    assert document.blocks[-1].section_path == ("Introduction",)
+
+
+@pytest.mark.parametrize(
+    "front_matter",
+    [
+        "---\ntitle: Iron: a review\n---",
+        '---\ntitle: "Iron: a review"   # draft\n---',
+        "---\nTitle: >-\n  Iron:\n  a review\ntags: [x]\n---",
+        "---\ntitle: Iron:\n  a review\n---",
+        "---\nauthors:\n  - title: Dr\ntitle: Iron: a review  # draft\n...",
+        '+++\ntitle = "Iron: a review"\n+++',
+    ],
+)
+def test_the_title_is_read_however_it_is_written(tmp_path: Path, front_matter: str) -> None:
+    """Front matter comes from many tools; a title of ">-" or with half of its quotes is shown to every reader."""
+    assert parsed(tmp_path, f"{front_matter}\nFerritin fell.\n").title == "Iron: a review"
+
+
+def test_an_empty_stated_title_is_none(tmp_path: Path) -> None:
+    """Templates leave the field empty; the heading is then the best title there is."""
+    assert parsed(tmp_path, '---\ntitle: ""\ntags: [x]\n---\n# Iron\n\na\n').title == "Iron"
+    assert parsed(tmp_path, "---\ntitle:\ntags: [x]\n---\n# Iron\n\na\n").title == "Iron"
+
+
+def test_the_reference_list_is_back_matter(tmp_path: Path) -> None:
+    """References match every question about their subject."""
+    document = parsed(tmp_path, "# T\n\n## Results\n\nx\n\n## References\n\n1. Smith 2001\n2. Jones 2002\n")
+
+    assert [block.zone for block in document.blocks][-2:] == [Zone.BACK, Zone.BACK]
+
+
+def test_there_are_no_pages(tmp_path: Path) -> None:
+    """A page is never invented."""
+    document = parsed(tmp_path, "Ferritin fell.\n")
+
+    assert (document.blocks[0].page_start, document.n_pages, document.page_source) == (None, None, PageSource.NONE)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
+def test_the_encoding_is_found(tmp_path: Path, encoding: str) -> None:
+    """A byte order mark in front of `#` would hide the title."""
+    document = parsed(tmp_path, "# Übersicht\r\n\r\nEisen für Frauen, größer als üblich – ja.\r\n".encode(encoding))
+
+    assert document.title == "Übersicht"
+    assert "größer" in document.text
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"), [(b"", "no text"), (b"---\na: 1\n---\n", "no text"), (b"\x00\x01\x02\x00" * 99, "binary")]
+)
+def test_what_holds_no_text_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
+    """An empty document would look like a paper that says nothing."""
+    with pytest.raises(UnreadableDocument, match=problem):
+        parsed(tmp_path, content)
+
+
+def test_deep_nesting_does_not_crash(tmp_path: Path) -> None:
+    """Ten thousand quotation marks are one bad file, not the end of the run."""
+    document = parsed(tmp_path, ">" * 10_000 + " deep\n\nshallow\n")
+
+    assert "shallow" in document.text
+
+
+@pytest.mark.parametrize("path", MARKDOWN_FILES, ids=lambda path: path.stem)
+def test_files_written_for_readers_are_read_to_the_last_word(path: Path) -> None:
+    """Small files prove rules; these have tables, code, links and lists as people write them."""
+    document = parse_markdown(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings())
+
+    found = set(re.findall(r"[A-Za-z]{5,}", " ".join([document.title, *(block.text for block in document.blocks)])))
+    without_addresses = re.sub(r"\]\([^)\s]*\)", "]", path.read_text("utf-8"))
+    missing = set(re.findall(r"[A-Za-z]{5,}", without_addresses)) - found
+    assert document.blocks
+    assert len(missing) <= 1, f"{missing} stood in the file and are in no block"

@@ -1,0 +1,124 @@
+"""PDF files that cannot be used, or not whole: the reason, in words that say what to do."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+from reportlab.lib.pdfencrypt import StandardEncryption
+from reportlab.pdfgen.canvas import Canvas
+
+from rag_assets.core.domain import Document
+from rag_assets.core.errors import DocumentLimit, UnreadableDocument
+from rag_assets.core.settings import ParseLimits, ParsingSettings
+from rag_assets.parsing.formats.pdf.document import parse_pdf
+from rag_assets.parsing.formats.pdf.file import looks_like_pdf
+from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets_testing.papers.pdf import lines, picture, prose, write_pdf
+
+
+def parse(path: Path, limits: ParseLimits | None = None) -> Document:
+    return parse_pdf(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings(limits=limits or ParseLimits()))
+
+
+def text_page(canvas: Canvas) -> None:
+    lines(canvas, prose("word", 5))
+
+
+def refusal(path: Path, limits: ParseLimits | None = None) -> str:
+    with pytest.raises(UnreadableDocument) as caught:
+        parse(path, limits)
+    return str(caught.value)
+
+
+def test_a_scan_is_refused_with_advice(tmp_path: Path) -> None:
+    """An empty success would hide that a whole paper is missing from every answer."""
+    path = write_pdf(tmp_path / "scan.pdf", [picture, picture])
+
+    assert refusal(path) == (
+        "has no text layer (2 pages of images): run OCR first (e.g. with the docling extra) and put the result "
+        "in its place."
+    )
+
+
+def test_a_scan_with_a_stamp_on_every_page_is_a_scan(tmp_path: Path) -> None:
+    """Download stamps are the only text of many scans; they are not the paper."""
+
+    def stamped(canvas: Canvas) -> None:
+        picture(canvas)
+        lines(canvas, ["Downloaded from an archive"], top=20)
+
+    path = write_pdf(tmp_path / "scan.pdf", [stamped] * 5)
+
+    assert "has no text but running headers or page numbers (5 pages of images): run OCR first" in refusal(path)
+
+
+def test_pages_without_text_are_named(tmp_path: Path) -> None:
+    """A user who misses an answer from page 2 must be able to see why."""
+    path = write_pdf(tmp_path / "mixed.pdf", [text_page, picture, picture, text_page, lambda canvas: None])
+
+    document = parse(path)
+
+    assert document.notes == ("No text layer on pages 2-3: what stands there is missing; OCR would add it.",)
+
+
+def test_a_password_is_named_and_an_empty_one_is_none(tmp_path: Path) -> None:
+    """Papers are often locked against printing only: these open without a password."""
+    locked = write_pdf(tmp_path / "locked.pdf", [text_page], StandardEncryption("secret", "owner"))
+    printable = write_pdf(tmp_path / "printable.pdf", [text_page], StandardEncryption("", "owner", canPrint=0))
+
+    assert "is encrypted and needs a password; remove it" in refusal(locked)
+    assert "word number 5" in parse(printable).text
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"<?xml version='1.0'?><TEI/>", "is XML with the name of a PDF. Give it the right name"),
+        (b"<!DOCTYPE html><html></html>", "is a web page with the name of a PDF. Give it the right name"),
+        (b"plain words", "is not a PDF: no %PDF- header in the first 1024 bytes."),
+        (b"%PDF-1.7\nand then nothing", "is broken: PDFium finds no readable structure in it"),
+    ],
+)
+def test_what_is_no_pdf_is_said(tmp_path: Path, content: bytes, reason: str) -> None:
+    """'Failed to load document' sends the user to the wrong place; the reason says what to mend."""
+    path = tmp_path / "paper.pdf"
+    path.write_bytes(content)
+
+    assert refusal(path).startswith(reason)
+
+
+def test_the_number_of_pages_is_checked_before_any_is_read(tmp_path: Path) -> None:
+    """One huge file must not hold up the whole corpus."""
+    path = write_pdf(tmp_path / "long.pdf", [text_page] * 4)
+
+    with pytest.raises(DocumentLimit, match=r"has 4 pages, more than the 3 of parsing\.limits\.max_pages"):
+        parse(path, ParseLimits(max_pages=3))
+
+
+def test_a_pdf_is_known_by_its_header_not_by_its_name() -> None:
+    """Some files start with other bytes before the header; readers accept 1024 of them."""
+    assert looks_like_pdf(b"\n" * 1000 + b"%PDF-1.4")
+    assert not looks_like_pdf(b"\n" * 2000 + b"%PDF-1.4")
+    assert not looks_like_pdf(b"<TEI/>")
+
+
+def test_damaged_files_are_parsed_or_refused_but_never_crash(tmp_path: Path) -> None:
+    """A crash takes the worker and the file's reason with it."""
+    pages = [text_page, picture, lambda canvas: None, text_page]
+    whole = write_pdf(tmp_path / "whole.pdf", pages).read_bytes()
+    random = Random(3)
+    outcomes: list[int | str] = []
+
+    for number in range(60):
+        path = tmp_path / f"{number}.pdf"
+        content = bytearray(whole[: random.randrange(200, len(whole))] if number % 3 == 0 else whole)
+        for _ in range(random.randrange(1, 40)):
+            content[random.randrange(len(content))] = random.randrange(256)
+        path.write_bytes(content)
+        try:
+            outcomes.append(len(parse(path).blocks))
+        except UnreadableDocument as error:
+            outcomes.append(str(error))
+
+    assert all(outcomes), "neither blocks nor a reason"
+    assert len({type(outcome) for outcome in outcomes}) == 2, "only read or only refused"

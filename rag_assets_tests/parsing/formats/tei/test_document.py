@@ -1,0 +1,377 @@
+"""From a TEI file to blocks: text, kinds, sections and zones."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from rag_assets.core.domain import BlockKind, PageSource, Source, Zone
+from rag_assets.core.errors import DocumentLimit, UnreadableDocument
+from rag_assets.core.settings import ParseLimits, ParsingSettings
+from rag_assets.parsing.formats.tei.document import parse_tei
+from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets_testing.papers.tei import WORDS, parsed, tei, texts
+from rag_assets_tests.demo_papers import paragraphs, tei_files
+
+
+def sections(folder: Path, heads: str) -> list[tuple[str, ...]]:
+    body = "".join(f"<div>{head}<p>Words.</p></div>" for head in heads.split("\n"))
+    return [block.section_path for block in parsed(folder, tei(body)).blocks if block.kind is BlockKind.HEADING]
+
+
+def test_a_paper_becomes_titled_zoned_blocks(tmp_path: Path) -> None:
+    """Zones decide what is indexed; an abstract in the wrong one is never found."""
+    document = parsed(
+        tmp_path,
+        tei(
+            "<div><head n='1'>Methods</head><p>We sampled.</p></div>",
+            abstract="<div><p>Iron falls.</p></div>",
+            back="<div type='acknowledgement'><div><p>We thank all.</p></div></div>"
+            "<div type='annex'><div><head>Extra data</head><p>More rows.</p></div>"
+            "<div><head>Funding</head><p>Paid by nobody.</p></div></div>"
+            "<div type='references'><listBibl><biblStruct><title>Old Work</title></biblStruct></listBibl></div>",
+        ),
+    )
+
+    assert (document.title, document.source, document.paper_id) == ("Iron in Winter", Source.TEI, "paper")
+    assert [(block.zone, block.section_path, block.text) for block in document.blocks] == [
+        (Zone.FRONT, ("Abstract",), "Iron falls."),
+        (Zone.BODY, ("1 Methods",), "1 Methods"),
+        (Zone.BODY, ("1 Methods",), "We sampled."),
+        (Zone.STATEMENTS, ("Statements",), "We thank all."),
+        (Zone.ANNEX, ("Extra data",), "Extra data"),
+        (Zone.ANNEX, ("Extra data",), "More rows."),
+        (Zone.STATEMENTS, ("Funding",), "Funding"),
+        (Zone.STATEMENTS, ("Funding",), "Paid by nobody."),
+    ]
+    assert document.page_source is PageSource.NONE
+    assert document.n_pages is None
+
+
+def test_references_inside_a_statement_are_back_matter(tmp_path: Path) -> None:
+    """A list of other papers below the thanks would be searched with them."""
+    back = (
+        "<div type='acknowledgement'><div><head>Acknowledgments</head><p>We thank all.</p></div>"
+        "<div><head>References</head><p>Lund A. 2020.</p></div></div>"
+    )
+
+    document = parsed(tmp_path, tei("<div><p>c</p></div>", back=back))
+
+    zone_of = {block.text: block.zone for block in document.blocks}
+    assert (zone_of["We thank all."], zone_of["Lund A. 2020."]) == (Zone.STATEMENTS, Zone.BACK)
+
+
+def test_an_annex_goes_on_behind_its_inner_section(tmp_path: Path) -> None:
+    """Annexes may be nested where the body is flat."""
+    back = "<div type='appendix'><head>Annex</head><div><head>Rows</head><p>a</p></div><p>b</p></div>"
+
+    document = parsed(tmp_path, tei("<div><head>Methods</head><p>c</p></div>", back=back))
+
+    assert {block.text: (block.zone, block.section_path) for block in document.blocks if len(block.text) == 1} == {
+        "c": (Zone.BODY, ("Methods",)),
+        "a": (Zone.ANNEX, ("Annex", "Rows")),
+        "b": (Zone.ANNEX, ("Annex",)),
+    }
+
+
+def test_a_reference_list_taken_for_body_is_back_matter(tmp_path: Path) -> None:
+    """Indexed references answer every question with a title."""
+    document = parsed(
+        tmp_path, tei("<div><head n='7'>References</head><p>Smith 2020.</p></div><div><p>And so on.</p></div>")
+    )
+
+    assert [block.zone for block in document.blocks] == [Zone.BACK, Zone.BACK, Zone.BODY]
+
+
+@pytest.mark.parametrize(
+    ("heads", "paths"),
+    [
+        (
+            "<head n='3'>Model</head>\n<head n='3.1.'>Parts</head>\n<head n='3.1.2'>Cells</head>\n"
+            "<head n='4'>End</head>",
+            [
+                ("3 Model",),
+                ("3 Model", "3.1. Parts"),
+                ("3 Model", "3.1. Parts", "3.1.2 Cells"),
+                ("4 End",),
+            ],
+        ),
+        (
+            "<head n='II.'>Methods</head>\n<head n='A.'>Mice</head>\n<head n='H.'>Men</head>\n"
+            "<head n='I.'>Fish</head>\n<head n='III.'>Results</head>",
+            [
+                ("II. Methods",),
+                ("II. Methods", "A. Mice"),
+                ("II. Methods", "H. Men"),
+                ("II. Methods", "I. Fish"),
+                ("III. Results",),
+            ],
+        ),
+        (
+            "<head n='9'>End</head>\n<head n='A'>Tables</head>\n<head n='A.1'>Long ones</head>",
+            [("9 End",), ("A Tables",), ("A Tables", "A.1 Long ones")],
+        ),
+        (
+            "<head>Introduction</head>\n<head n='2.1'>Orphan</head>\n<head>2.2 In the text</head>\n<head>Last</head>",
+            [("Introduction",), ("2.1 Orphan",), ("2.2 In the text",), ("Last",)],
+        ),
+    ],
+)
+def test_numbers_of_headings_nest_sections(tmp_path: Path, heads: str, paths: list[tuple[str, ...]]) -> None:
+    """GROBID writes sections side by side; only the numbers tell which belongs to which."""
+    assert sections(tmp_path, heads) == paths
+
+
+def test_nested_divisions_nest_sections(tmp_path: Path) -> None:
+    """TEI written by people has its hierarchy in the tree, and text may go on after an inner section."""
+    document = parsed(
+        tmp_path,
+        tei(
+            "<div><head>Part</head><p>a</p><div2><head>Chapter</head><p>b</p></div2><p>c</p></div><div><p>d</p></div>"
+            "<div><div><p>e</p></div></div>"
+        ),
+    )
+
+    assert {block.text: block.section_path for block in document.blocks if len(block.text) == 1} == {
+        "a": ("Part",),
+        "b": ("Part", "Chapter"),
+        "c": ("Part",),
+        "d": (),
+        "e": (),
+    }
+
+
+def test_a_division_without_head_goes_on_with_the_section(tmp_path: Path) -> None:
+    """GROBID starts a new div in the middle of a section when a head was not recognised."""
+    document = parsed(tmp_path, tei("<div><head>Methods</head><p>a</p></div><div><p>b</p></div>"))
+
+    assert document.blocks[-1].section_path == ("Methods",)
+
+
+def test_every_kind_of_text_reaches_a_block_once(tmp_path: Path) -> None:
+    """What is lost cannot be found, what is doubled counts double."""
+    body = """loose1 <div><head>head1</head><p>p1 <hi>hi1</hi> <ref target="#b1">ref1</ref> tail1
+      <list><head>lhead1</head><label>lab1</label><item>item1 <list><item>sub1</item></list> rest1</item></list> tail2
+      <note place="foot">note1 <p>note2</p></note> tail3 <formula>form1</formula> tail4</p>
+      <quote><p>quote1</p><lg><l>line1</l><l>line2</l></lg></quote> loose2
+      <sp><speaker>speaker1</speaker><p>speech1</p></sp>
+      <floatingText><body><div><head>inner1</head><p>letter1</p></div></body></floatingText>
+      <formula>form2 <label>(2)</label></formula><eg>code1 = 1</eg><unknown>odd1 <strange>odd2</strange></unknown>
+      <choice><sic>wrnog1</sic><corr>right1</corr></choice> last1
+      <figure><head>Figure 1.</head><label>1</label><figDesc>Figure 1. A cat1.</figDesc><graphic url="x"/></figure>
+      <figure type="table"><head>Table1</head><figDesc>Rows1.</figDesc><table><row><cell>cell1</cell><cell>c<note>cn1
+      </note></cell></row></table><note>tnote1</note></figure></div>"""
+
+    document = parsed(tmp_path, tei(body, front="<titlePage><docTitle>Front1</docTitle></titlePage>"))
+
+    words = Counter(word.strip(".()") for block in document.blocks for word in f"{block.text} {block.title}".split())
+    wanted = (
+        "loose1 head1 p1 hi1 ref1 tail1 lhead1 lab1 item1 sub1 rest1 tail2 note1 note2 tail3 form1 tail4 quote1 "
+        "line1 line2 loose2 speaker1 speech1 inner1 letter1 form2 2 code1 odd1 odd2 right1 last1 cat1 Table1 Rows1 "
+        "cell1 cn1 tnote1 Front1"
+    )
+    assert {word: words[word] for word in wanted.split()} == dict.fromkeys(wanted.split(), 1)
+    assert words["wrnog1"] == 0
+    assert words["Figure"] == 1, "GROBID repeats the label in the caption"
+
+
+def test_blocks_inside_a_paragraph_cut_it_and_notes_follow_it(tmp_path: Path) -> None:
+    """A footnote in the middle of a sentence would tear the sentence in two."""
+    document = parsed(
+        tmp_path,
+        tei(
+            "<p>It fell<note place='foot'>By half.</note> at once. <list><item>one</item><item>two</item></list>"
+            " After that<note place='inline'>(in May)</note> it rose.</p>"
+        ),
+    )
+
+    assert [(block.kind, block.text) for block in document.blocks] == [
+        (BlockKind.PARAGRAPH, "It fell at once."),
+        (BlockKind.FOOTNOTE, "By half."),
+        (BlockKind.LIST, "one\ntwo"),
+        (BlockKind.PARAGRAPH, "After that (in May) it rose."),
+    ]
+
+
+def test_white_space_and_line_ends_are_normalised(tmp_path: Path) -> None:
+    """Words glued together or cut in two are in no vocabulary."""
+    body = (
+        "<p>  iron\n\t and\u00a0<hi>zinc</hi>,arte-<lb/>rial X-<lb/>Ray cell<lb/>wall and- <lb/>or "
+        'inter <lb break="no"/> rupted, co-<lb break="no"/>work in<pb/>side<hi>s</hi></p>'
+    )
+
+    document = parsed(tmp_path, tei(body))
+
+    assert texts(document) == [
+        "iron and zinc,arterial X-Ray cell wall and- or interrupted, cowork insides",
+    ]
+
+
+def test_entities_and_comments_leave_readable_text(tmp_path: Path) -> None:
+    """Older TEI names characters by entities; dropping them glues or loses words."""
+    content = tei("<p>a&nbsp;b<!-- not this --> c &amp; d &own; <?pi nor this?>e</p>")
+    doctype = '<!DOCTYPE TEI [<!ENTITY nbsp "&#160;"><!ENTITY own "own words">]>\n<TEI'
+
+    document = parsed(tmp_path, content.replace("<TEI", doctype, 1))
+
+    assert texts(document) == ["a b c & d &own; e"]
+
+
+def test_a_table_keeps_rows_cells_and_spans(tmp_path: Path) -> None:
+    """Chunks are cut between the lines of a table; a cell in the wrong column is a wrong number."""
+    body = """<figure type="table"><head>Table 2</head><label>2</label><figDesc>Iron by group.</figDesc><table>
+      <row role="label"><cell rows="2">Group</cell><cell cols="2">Iron</cell></row>
+      <row><cell>before</cell><cell>after</cell></row>
+      <row><cell>A</cell><cell></cell><cell cols="x">7</cell></row><row><cell/></row>
+      <row><cell>ragged</cell></row></table><note>a: n = 3</note></figure>"""
+
+    table, note = parsed(tmp_path, tei(body)).blocks
+
+    assert table.title == "Table 2 Iron by group."
+    assert table.text == "Group | Iron\nbefore | after\nA |  | 7\nragged"
+    assert [(cell.text, cell.row, cell.col, cell.row_span, cell.col_span) for cell in table.cells] == [
+        ("Group", 0, 0, 2, 1),
+        ("Iron", 0, 1, 1, 2),
+        ("before", 1, 1, 1, 1),
+        ("after", 1, 2, 1, 1),
+        ("A", 2, 0, 1, 1),
+        ("", 2, 1, 1, 1),
+        ("7", 2, 2, 1, 1),
+        ("ragged", 3, 0, 1, 1),
+    ]
+    assert [cell.text for cell in table.cells if cell.is_header] == ["Group", "Iron"]
+    assert (note.kind, note.text) == (BlockKind.FOOTNOTE, "a: n = 3")
+
+
+def test_a_claim_of_a_giant_span_costs_nothing(tmp_path: Path) -> None:
+    """A cell of a billion columns would fill the memory."""
+    body = "<table><row><cell cols='999999999'>a</cell><cell cols='99999999999999999999'>b</cell></row></table>"
+
+    (table,) = parsed(tmp_path, tei(body)).blocks
+
+    assert [cell.col_span for cell in table.cells] == [500, 1]
+
+
+def test_floats_behind_the_text_move_to_their_first_mention(tmp_path: Path) -> None:
+    """A table that trails the conclusion is cited under "Conclusion"."""
+    body = """<div><head n="1">Results</head><p>See <ref type="table" target="#tab_0">1</ref>.</p></div>
+      <div><head n="2">Conclusion</head><p>It fell<ref type="foot" target="#foot_0">1</ref>; again
+      <ref type="table" target="#tab_0">1</ref>.</p></div>
+      <figure xml:id="fig_0"><head>Figure 9</head><figDesc>Never mentioned.</figDesc></figure>
+      <figure type="table" xml:id="tab_0"><head>Table 1</head><table><row><cell>a</cell></row></table></figure>
+      <note place="foot" xml:id="foot_0">By half.</note>"""
+
+    document = parsed(tmp_path, tei(body))
+
+    assert [(block.kind.value, block.section_path) for block in document.blocks] == [
+        ("heading", ("1 Results",)),
+        ("paragraph", ("1 Results",)),
+        ("table", ("1 Results",)),
+        ("heading", ("2 Conclusion",)),
+        ("paragraph", ("2 Conclusion",)),
+        ("footnote", ("2 Conclusion",)),
+        ("figure", ()),
+    ]
+
+
+def test_a_training_file_without_namespace_is_read(tmp_path: Path) -> None:
+    """Root `tei`, ids that are no names, raw text beside the elements: GROBID's own training data."""
+    content = b"""<?xml version="1.0" ?><tei><teiHeader><fileDesc xml:id="0"/></teiHeader><text xml:lang="en">
+      <front>A Title <lb/>A. Author <lb/></front><page>12</page><note place="headnote">Running head</note>
+      <body>1 Introduction <lb/>Iron falls in win-<lb/>ter. <figure>FIG. 1 <lb/>A cat.</figure></body>
+      <body>It rises.</body><listBibl>1. Smith 2020</listBibl><div type="annex">More data.</div></text></tei>"""
+
+    document = parsed(tmp_path, content)
+
+    assert [(block.zone.value, block.kind.value, block.text) for block in document.blocks] == [
+        ("front", "paragraph", "A Title A. Author"),
+        ("body", "paragraph", "1 Introduction Iron falls in winter."),
+        ("body", "figure", "FIG. 1 A cat."),
+        ("body", "paragraph", "It rises."),
+        ("annex", "paragraph", "More data."),
+    ]
+    assert "recovery mode" in document.notes[0]
+    assert document.n_dropped_running == 2
+
+
+def test_code_keeps_its_lines(tmp_path: Path) -> None:
+    """A chunk may be cut between code lines only."""
+    (block,) = parsed(tmp_path, tei('<eg lang="python">\nfor x in y:\n    go(x)   \n</eg>')).blocks
+
+    assert (block.kind, block.text, block.title) == (BlockKind.CODE, "for x in y:\n    go(x)", "python")
+
+
+def test_a_corpus_file_gives_all_its_texts(tmp_path: Path) -> None:
+    """`teiCorpus` holds several texts; only the first would be a silent loss."""
+    one = "<TEI><teiHeader/><text><body><p>{}</p></body></text></TEI>"
+
+    document = parsed(tmp_path, f"<teiCorpus>{one.format('first')}{one.format('second')}</teiCorpus>")
+
+    assert texts(document) == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (tei("<div/>"), "TEI without text"),
+        ("<article><body><p>JATS</p></body></article>", "root element <article>, not TEI"),
+        ("<TEI><text><body><div><he", "recovery mode"),
+        ("no markup", "no readable XML"),
+    ],
+)
+def test_what_gives_no_text_is_refused(tmp_path: Path, content: str, reason: str) -> None:
+    """An empty document in the index looks like a paper that says nothing."""
+    with pytest.raises(UnreadableDocument, match=reason):
+        parsed(tmp_path, content)
+
+
+def test_more_pages_than_allowed_are_refused(tmp_path: Path) -> None:
+    """A page limit that is only checked elsewhere does not hold here."""
+    with pytest.raises(DocumentLimit, match="max_pages = 3"):
+        parsed(tmp_path, tei(f"<p>{'<pb/>word ' * 4}</p>"), ParseLimits(max_pages=3))
+
+
+def test_the_deepest_nesting_allowed_can_be_read(tmp_path: Path) -> None:
+    """The walk is recursive: whatever the depth limit lets through must not exhaust the stack."""
+    limits = ParseLimits(max_depth=10_000)
+
+    for tag in ("div", "hi", "quote"):
+        content = tei(f"<{tag}>" * 240 + "<p>deep</p>" + f"</{tag}>" * 240)
+        assert texts(parsed(tmp_path, content, limits)) == ["deep"]
+
+
+def test_the_count_of_source_text_matches_what_reached_the_blocks(tmp_path: Path) -> None:
+    """The check on lost text divides by it: a count made from the blocks themselves would never see a loss."""
+    body = f"<div><head>Methods</head><p>{WORDS * 5}</p><p>{WORDS * 3}</p></div>"
+    back = "<div type='acknowledgement'><p>Not counted.</p></div><listBibl><bibl>Nor this.</bibl></listBibl>"
+
+    document = parsed(tmp_path, tei(body, back=back, abstract=f"<p>{WORDS}</p>"))
+
+    reached = sum(len(block.text) for block in document.blocks if block.zone is not Zone.BACK)
+    assert document.n_source_chars == pytest.approx(reached, rel=0.01)
+
+
+@pytest.mark.parametrize("path", tei_files(), ids=lambda path: path.name)
+def test_whole_papers_lose_no_text(path: Path) -> None:
+    """Files with coordinates, with page breaks, with neither; what the small files above do not think of."""
+    document = parse_tei(RawFile(path.stem, path.name, path.read_bytes()), ParsingSettings())
+
+    reached = sum(len(block.text) + len(block.title) for block in document.blocks if block.zone is not Zone.BACK)
+    assert 0.99 <= reached / document.n_source_chars <= 1.1
+    for block in document.blocks:
+        assert "".join(block.text[span.start : span.end] for span in block.spans) == block.text
+    found = letters(" ".join(f"{block.title} {block.text}" for block in document.blocks))
+    assert [part for part in paragraphs(path) if letters(part) not in found] == []
+
+
+def letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
+def test_the_parts_of_an_appendix_lie_in_it(tmp_path: Path) -> None:
+    """A section path that starts at "A.1 Lemma" does not say that a proof is from the appendix."""
+    body = '<div><head n="Appendix A">Proofs</head><p>One.</p></div><div><head n="A.1">Lemma</head><p>Two.</p></div>'
+
+    paths = [block.section_path for block in parsed(tmp_path, tei(body)).blocks if block.kind is BlockKind.PARAGRAPH]
+
+    assert paths == [("Appendix A Proofs",), ("Appendix A Proofs", "A.1 Lemma")]

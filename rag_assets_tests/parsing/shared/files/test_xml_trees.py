@@ -1,0 +1,151 @@
+"""Reading untrusted XML."""
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from rag_assets.core.errors import DocumentLimit, UnreadableDocument
+from rag_assets.core.settings import ParseLimits
+from rag_assets.parsing.shared.files.xml_trees import read_xml
+from rag_assets_tests.cpu_limit import ends_in_time
+from rag_assets_tests.demo_papers import tei_files
+
+LIMITS = ParseLimits()
+
+
+def test_an_external_entity_brings_no_word_of_the_other_file(tmp_path: Path) -> None:
+    """A parsed paper that quotes /etc/passwd would put it into the index and into answers."""
+    secret = tmp_path / "secret.txt"
+    secret.write_text("do not read me")
+    content = f'<!DOCTYPE a [<!ENTITY x SYSTEM "{secret.as_uri()}">]><a>before &x; after</a>'
+
+    tree = read_xml(content.encode(), LIMITS)
+
+    assert "do not read me" not in "".join(str(part) for part in tree.root.itertext())
+    assert tree.root.text == "before "
+
+
+def test_a_parameter_entity_and_an_external_dtd_are_not_loaded(tmp_path: Path) -> None:
+    """An external DTD is a way out to the network, and its defaults would add text that is not in the file."""
+    (tmp_path / "outer.dtd").write_text('<!ENTITY greeting "from outside"><!ATTLIST a b CDATA "from outside">')
+    content = b'<!DOCTYPE a SYSTEM "outer.dtd" [<!ENTITY % p SYSTEM "outer.dtd"> %p;]><a>&greeting;</a>'
+
+    root = read_xml(content, LIMITS).root
+
+    assert "from outside" not in "".join(str(part) for part in root.itertext())
+    assert root.get("b") is None
+
+
+def test_an_xinclude_stays_an_element(tmp_path: Path) -> None:
+    """An include is one more way to read a file that is not the paper."""
+    (tmp_path / "other.xml").write_text("<b>included words</b>")
+    content = b'<a xmlns:xi="http://www.w3.org/2001/XInclude"><xi:include href="other.xml"/></a>'
+
+    root = read_xml(content, LIMITS).root
+
+    assert "included words" not in "".join(str(part) for part in root.itertext())
+
+
+@pytest.mark.parametrize("element", ['<a b="&l11;"/>', "<a>&l11;</a>", "<a>x&l11;y</a>"])
+def test_an_entity_bomb_costs_neither_time_nor_memory(tmp_path: Path, element: str) -> None:
+    """A billion laughs would take the worker down, and every paper after it."""
+    levels = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 12))
+    bomb = f'<!DOCTYPE a [<!ENTITY l0 "ha">{levels}]>{element}'
+
+    with ends_in_time(), pytest.raises(DocumentLimit, match="safety limit"):
+        read_xml(bomb.encode(), LIMITS)
+
+
+def test_too_deep_a_nesting_is_refused(tmp_path: Path) -> None:
+    """The walk over the tree is recursive; without the limit a hostile file would end the process."""
+    limits = ParseLimits(max_depth=50)
+
+    with pytest.raises(DocumentLimit, match="max_depth = 50"):
+        read_xml(b"<a>" * 60 + b"</a>" * 60, limits)
+    with pytest.raises(DocumentLimit):
+        read_xml(b"<a>" * 100_000, limits)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"  \n ",
+        b"plain words",
+        b"\x00\x01\x02",
+        b"\0" * 100,
+        b"%PDF-1.4",
+        b"PK\x03\x04" + bytes(range(256)),
+        b"<",
+        b"<!--",
+    ],
+)
+def test_what_holds_no_tree_is_refused(content: bytes) -> None:
+    """An empty paper would be published as one that says nothing."""
+    with pytest.raises(UnreadableDocument, match=r"is empty, XML was wanted|holds no readable XML"):
+        read_xml(content, LIMITS)
+
+
+def test_a_slip_in_the_markup_is_repaired_and_noted(tmp_path: Path) -> None:
+    """One in four of GROBID's training files is not well-formed; a silent repair could hide lost text."""
+    tree = read_xml(b'<a xml:id="0"><b>one</b> two caf\xc3\xa9 <c>three</a>', LIMITS)
+
+    assert "".join(str(part) for part in tree.root.itertext()) == "one two café three"
+    assert len(tree.notes) == 1
+    assert "recovery mode" in tree.notes[0]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "<a>façade</a>".encode("utf-16"),
+        '<?xml version="1.0" encoding="ISO-8859-1"?><a>façade</a>'.encode("latin-1"),
+        "\ufeff<a>façade</a>".encode(),
+    ],
+)
+def test_the_declared_encoding_counts(tmp_path: Path, content: bytes) -> None:
+    """Mojibake is in no vocabulary: the words would never be found."""
+    assert read_xml(content, LIMITS).root.text == "façade"
+
+
+def n_chars_or_refusal(content: bytes) -> int | str:
+    try:
+        return sum(len(str(part)) for part in read_xml(content, LIMITS).root.itertext())
+    except UnreadableDocument as refusal:
+        return str(refusal)
+
+
+def damaged(content: bytes, random: Random) -> bytes:
+    """The content cut off, with bytes changed, a stretch removed or repeated, or in another encoding than it says."""
+    start, end = sorted(random.randrange(len(content)) for _ in range(2))
+    match random.randrange(6):
+        case 0:
+            return content[:start]
+        case 1:
+            return content[:start] + random.randbytes(3) + content[start + 3 :]
+        case 2:
+            return content[:start] + content[end:]
+        case 3:
+            return content[:end] + content[start:]
+        case 4:
+            return content.replace(b"</p>", b"&undeclared;</p>", 3)
+        case _:
+            return content.decode().encode("utf-16-le")
+
+
+def test_damaged_files_end_in_a_tree_or_a_clear_refusal(tmp_path: Path) -> None:
+    """A crash or a hang in one file stops the corpus."""
+    random = Random(7)
+    n_read = 0
+
+    for content in [path.read_bytes() for path in tei_files()] * 20:
+        broken = damaged(content, random)
+        n_chars = n_chars_or_refusal(broken)
+        if isinstance(n_chars, str):
+            assert n_chars
+        else:
+            n_read += 1
+            assert n_chars <= len(broken) + 100
+
+    assert n_read > 100

@@ -1,0 +1,108 @@
+"""The answers as the page of `qa` shows them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
+from rag_assets.answering.records import append_audit
+from rag_assets.answering.wording import NEAR_A_REFUSAL
+from rag_assets.core.domain import Citation, Claim, QAResult, Verification
+from rag_assets.pipeline.assets.answer_page import MAX_ANSWERS, answers_page, audit_table
+from rag_assets.pipeline.assets.reporting import MAX_MARKDOWN_CHARS
+
+FILE = Path("data/output/qa.jsonl")
+QUOTE = "Ferritin fell by 12% in all groups of runners. " * 20
+
+
+def citation(quote: str) -> Citation:
+    return Citation("smith2020", "smith2020:1", 3, 3, quote, (), Verification.EXACT, start=0, end=len(quote))
+
+
+def result(id_: str, *claims: Claim, single_source: bool = False, unanswered: tuple[str, ...] = ()) -> QAResult:
+    answer = " ".join(claim.text for claim in claims) or REFUSAL
+    papers = tuple(dict.fromkeys(c.paper_id for claim in claims for c in claim.citations))
+    question = f"Question {id_}?"
+    return QAResult(id_, question, answer, claims, not claims, single_source, papers, unanswered, "m", (), "f")
+
+
+def test_every_answer_is_there_in_full_under_its_own_heading() -> None:
+    """Half of them were cut off at 300 characters, and a quarter was missing."""
+    claim = Claim(QUOTE.strip(), (citation(QUOTE.strip()),))
+
+    page = answers_page([result(f"q{n}", claim) for n in range(40)], FILE)
+
+    assert [line for line in page.splitlines() if line.startswith("###")] == [
+        f"### Question q{n}? (q{n})" for n in range(40)
+    ]
+    assert page.count(QUOTE.strip()) == 40
+    assert page.count("\\[smith2020, p. 3\\]") == 40
+
+
+def test_refused_and_single_source_answers_are_marked() -> None:
+    """Refused and single-source answers are looked at first, so they must be easy to find."""
+    found = Claim("It fell.", (citation("Ferritin fell."),))
+
+    refused = replace(result("q1"), missing_names=("Chinese",))
+    page = answers_page([refused, result("q2", found, single_source=True, unanswered=("Why?",))], FILE)
+
+    assert "### Question q1? (q1) — **refused**\n\n" + REFUSAL in page
+    assert 'No passage that was found names "Chinese".' in page
+    assert "### Question q2? (q2) — **single source**" in page
+    assert "> “Ferritin fell.” \\[smith2020, p. 3\\]" in page, "what a model wrote is shown with its quotes"
+    assert SINGLE_SOURCE_NOTE in page
+    assert "Why?" in page
+
+
+def test_what_came_near_stands_below_with_its_place() -> None:
+    """It is looked at where an answer is refused, and must not pass for one."""
+    near = Claim("It *rose*.", (citation("It *rose*."),))
+
+    page = answers_page([replace(result("q1"), nearest=(near,))], FILE)
+
+    assert page.endswith(f"{NEAR_A_REFUSAL}\n\n- It \\*rose\\*. \\[smith2020, p. 3\\]")
+
+
+def test_what_is_too_much_for_a_page_is_left_out_by_whole_answers_and_said() -> None:
+    """An answer that is cut in the middle may say something else."""
+    short = [result(f"q{n}", Claim("It fell.", (citation("It fell."),))) for n in range(MAX_ANSWERS + 5)]
+    long = [result(f"q{n}", Claim("It fell." * 5000, (citation("It fell." * 5000),))) for n in range(9)]
+
+    page, long_page = answers_page(short, FILE), answers_page(long, FILE)
+
+    assert page.count("###") == MAX_ANSWERS
+    assert page.endswith("*5 more answers are in data/output/qa.jsonl.*")
+    assert len(long_page) <= MAX_MARKDOWN_CHARS
+    n_shown = long_page.count("###")
+    assert long_page.count("It fell." * 5000) == n_shown
+    assert long_page.endswith(f"*{9 - n_shown} more answers are in data/output/qa.jsonl.*")
+
+
+def test_text_of_papers_draws_no_markup_on_the_page() -> None:
+    """A heading in a paper's text would look like the beginning of another answer."""
+    hostile = Claim("# Not an answer ![x](http://a.example/p.png)", (citation("<b>quote</b>"),))
+
+    page = answers_page([result("q*1*", hostile)], FILE)
+
+    assert page.count("\n#") == 0
+    assert "\\# Not an answer \\!\\[x\\](http://a.example/p.png)" in page
+    assert "“\\<b\\>quote\\</b\\>”" in page
+    assert page.startswith("### Question q\\*1\\*? (q\\*1\\*)")
+
+
+def test_the_audit_is_shown_newest_first_with_the_question_in_front(tmp_path: Path) -> None:
+    """Reports and answers share the file; a reader who looks for one question reads down the first column."""
+    file = tmp_path / "qa_audit.csv"
+    old = {"timestamp": "2026-01-01", "question": "Old?", "outcome": "refused", "verdict": "published"}
+    new = {"timestamp": "2026-01-02", "question": "New,\nor not?", "outcome": "answered", "verdict": "withheld"}
+    append_audit(
+        file, [one | {"question_file": "", "question_id": one["question"], "fingerprint": ""} for one in (old, new)]
+    )
+
+    rows = audit_table(file).splitlines()
+
+    assert rows[0].startswith("| question | outcome | verdict |")
+    assert [row.split(" | ")[:3] for row in rows[2:]] == [
+        ["| New, or not?", "answered", "withheld"],
+        ["| Old?", "refused", "published"],
+    ]
+    assert audit_table(tmp_path / "none.csv") == "*none*"

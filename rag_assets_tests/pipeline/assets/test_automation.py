@@ -1,0 +1,249 @@
+"""What runs by itself: ticks of the sensor and of the schedule, one by one."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import dagster as dg
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from rag_assets.core.errors import InvalidSettings
+from rag_assets.core.settings import Settings, load_settings
+from rag_assets.core.table_files import write_table
+from rag_assets.core.tables import PARSED_INDEX
+from rag_assets.pipeline.assets.automation import look_for_changes
+from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
+from rag_assets.pipeline.definitions import ASSETS, build_defs
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """A data folder with one paper and one question."""
+    loaded = load_settings({"data_dir": str(tmp_path / "data")})
+    loaded.paths.papers.mkdir(parents=True)
+    loaded.paths.questions.mkdir()
+    (loaded.paths.papers / "a.txt").write_text("A paper.")
+    loaded.question_file.write_text('{"id": "q", "question": "Why?"}\n')
+    return loaded
+
+
+RAN: dict[str, str] = {"papers": "as an earlier run saw them", "questions": "likewise"}
+
+
+def test_the_first_look_after_a_run_asks_for_one_when_the_corpus_changed_since(settings: Settings) -> None:
+    """Papers that were added while no UI ran would wait for the night; a sensor that asks again fills the run list."""
+    first = look_for_changes(settings, RAN, None)
+    second = look_for_changes(settings, RAN, first.cursor)
+
+    assert len(first.run_requests or []) == 1
+    assert not second.run_requests
+    assert "No paper and no question changed" in str(second.skip_reason)
+
+
+def test_the_first_look_at_a_folder_over_which_nothing_was_run_asks_for_no_run(settings: Settings) -> None:
+    """Opening the UI must not start hours of embedding, or pay a provider, before its user has seen a setting."""
+    first = look_for_changes(settings, {}, None)
+    observed = {str(event.asset_key.to_user_string()): event.tags for event in first.asset_events}
+    (settings.paths.papers / "b.txt").write_text("Another paper.")
+    second = look_for_changes(settings, {}, first.cursor)
+
+    assert not first.run_requests
+    assert "Materialize everything once" in str(first.skip_reason)
+    assert set(observed) == {"papers", "questions", "templates"}, "the graph shows that they are there"
+    assert len(second.run_requests or []) == 1
+
+
+def test_what_a_run_has_seen_is_not_asked_for_again(settings: Settings) -> None:
+    """A run of the command line beside an open UI would be followed by one that finds nothing to do."""
+    cursor = look_for_changes(settings, {}, None).cursor
+    (settings.paths.papers / "b.txt").write_text("Another paper.")
+
+    assert not look_for_changes(settings, observed_versions(settings), cursor).run_requests
+
+
+@pytest.mark.parametrize("change", ["added", "changed", "deleted", "question"])
+def test_every_kind_of_change_asks_for_one_run(settings: Settings, change: str) -> None:
+    """A deleted paper must leave the answers, too."""
+    cursor = look_for_changes(settings, RAN, None).cursor
+    if change == "added":
+        (settings.paths.papers / "b.txt").write_text("Another paper.")
+    elif change == "changed":
+        (settings.paths.papers / "a.txt").write_text("A longer paper.")
+    elif change == "deleted":
+        (settings.paths.papers / "a.txt").unlink()
+    else:
+        settings.question_file.write_text('{"id": "q", "question": "How?"}\n{"id": "r", "question": "Who?"}\n')
+
+    found = look_for_changes(settings, RAN, cursor)
+
+    assert len(found.run_requests or []) == 1
+
+
+def test_a_new_list_of_papers_at_the_place_of_the_index_asks_for_one_run(settings: Settings) -> None:
+    """ADR 0004 puts the list there; the published index, at the same place, must ask for nothing."""
+    paths = settings.paths
+    cursor = look_for_changes(settings, RAN, None).cursor
+    paths.cache.mkdir()
+    pq.write_table(
+        pa.table({name: ["a.txt"] for name in ("paper_id", "parsed_xml_path", "parsed_txt_path")}), paths.parsed_index
+    )
+
+    found = look_for_changes(settings, RAN, cursor)
+    write_table(PARSED_INDEX.empty_table(), paths.parsed_index, {})
+
+    assert len(found.run_requests or []) == 1
+    assert not look_for_changes(settings, RAN, cursor).run_requests
+
+
+def test_a_change_that_is_taken_back_runs_again(settings: Settings) -> None:
+    """A state that was seen before must be made again all the same."""
+    paper = settings.paths.papers / "a.txt"
+    times = (paper.stat().st_atime_ns, paper.stat().st_mtime_ns)
+    n_asked, cursor = 0, None
+    for text in ("A paper.", "B paper!!", "A paper.", "B paper!!"):
+        paper.write_text(text)
+        os.utime(paper, ns=times)
+        found = look_for_changes(settings, RAN, cursor)
+        n_asked += len(found.run_requests or [])
+        cursor = found.cursor
+
+    assert n_asked == 4
+
+
+def test_an_unmounted_papers_folder_asks_for_nothing(settings: Settings) -> None:
+    """And keeps the cursor, so that mounting it again is no change."""
+    cursor = look_for_changes(settings, RAN, None).cursor
+    settings.paths.papers.rename(settings.data_dir / "away")
+
+    found = look_for_changes(settings, RAN, cursor)
+
+    assert not found.run_requests
+    assert found.cursor == cursor
+
+
+def test_a_tick_of_the_sensor_starts_the_job_that_makes_everything(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The sensor reads the same settings as everything else."""
+    monkeypatch.setenv("RAG_ASSETS_DATA_DIR", str(settings.data_dir))
+    definitions = build_defs()
+    sensor = definitions.resolve_sensor_def("corpus_sensor")
+
+    with dg.instance_for_test() as instance:
+        for event in news(settings, RAN, {}):
+            instance.report_runless_asset_event(event)
+        tick = sensor.evaluate_tick(dg.build_sensor_context(instance=instance, definitions=definitions))
+
+    assert len(tick.run_requests or []) == 1
+    assert sensor.job_name == "everything"
+    assert sensor.default_status is dg.DefaultSensorStatus.RUNNING
+
+
+def test_the_nightly_schedule_is_on_and_is_due_in_its_time_zone(tmp_path: Path) -> None:
+    """Users do not know of the schedule, so it must be on from the start."""
+    definitions = build_defs(
+        overrides={"automation": {"nightly_cron": "30 3 * * *", "timezone": "Europe/Berlin"}, "data_dir": str(tmp_path)}
+    )
+    schedule = definitions.resolve_schedule_def("nightly_schedule")
+
+    due = datetime(2026, 1, 1, 2, 30, tzinfo=UTC)
+    with (
+        dg.instance_for_test() as instance,
+        dg.build_schedule_context(instance=instance, scheduled_execution_time=due) as context,
+    ):
+        tick = schedule.evaluate_tick(context)
+
+    assert len(tick.run_requests or []) == 1
+    assert schedule.job_name == "everything"
+    assert schedule.execution_timezone == "Europe/Berlin"
+    assert schedule.cron_schedule == "30 3 * * *"
+    assert schedule.default_status is dg.DefaultScheduleStatus.RUNNING
+
+
+def test_the_indexes_and_the_questions_have_jobs_of_their_own() -> None:
+    """A job by name is what other programs start; a report must not be written because questions are answered."""
+    definitions = build_defs()
+    assets = {
+        name: {key.to_user_string() for key in definitions.resolve_job_def(name).asset_layer.executable_asset_keys}
+        for name in ("everything", "build_index", "nightly_qa")
+    }
+
+    assert assets["everything"] == {asset.key.to_user_string() for asset in ASSETS}
+    assert assets["build_index"] == assets["everything"] - {"paper_summaries", "qa", "reports", "smoke_eval"}
+    assert assets["nightly_qa"] == assets["build_index"] | {"qa", "smoke_eval"}
+
+
+def test_a_sweep_ends_the_run_of_a_killed_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The UI lets one run at a time start and would wait for the dead one for ever."""
+    monkeypatch.setenv("RAG_ASSETS_DATA_DIR", str(tmp_path / "data"))
+    definitions = build_defs()
+    sensor = definitions.resolve_sensor_def("corpus_sensor")
+    with dg.instance_for_test() as instance:
+        job = definitions.resolve_job_def("everything")
+        run = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED)
+        folder = Path(instance.root_directory) / "command_line_runs"
+        folder.mkdir()
+        (folder / f"{run.run_id}.lock").touch()
+
+        sensor.evaluate_tick(dg.build_sensor_context(instance=instance, definitions=definitions))
+
+        assert instance.get_run_by_id(run.run_id).status is dg.DagsterRunStatus.FAILURE
+        assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "said"),
+    [
+        ("RAG_ASSETS_CHUNKNG__MAX_TOKENS", "5", "which name no setting"),
+        ("RAG_ASSETS_CHUNKING__MAX_TOKENS", "many", "chunking.max_tokens: Input should be a valid integer"),
+    ],
+)
+def test_a_wrong_variable_fails_the_ticks_and_not_the_definitions(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, said: str
+) -> None:
+    """Without definitions the UI shows an empty page, and the reason in a log nobody has open."""
+    monkeypatch.setenv("RAG_ASSETS_DATA_DIR", str(settings.data_dir))
+    monkeypatch.setenv(variable, value)
+    definitions = build_defs()
+    sensor = definitions.resolve_sensor_def("corpus_sensor")
+    schedule = definitions.resolve_schedule_def("nightly_schedule")
+
+    with dg.instance_for_test() as instance:
+        result = definitions.resolve_job_def("everything").execute_in_process(instance=instance, raise_on_error=False)
+        failed = [event for event in result.all_events if event.is_run_failure]
+        with pytest.raises(InvalidSettings) as of_sensor:
+            sensor.evaluate_tick(dg.build_sensor_context(instance=instance, definitions=definitions))
+        with dg.build_schedule_context(instance=instance) as context, pytest.raises(dg.DagsterError) as of_schedule:
+            schedule.evaluate_tick(context)
+
+    assert schedule.cron_schedule == "0 2 * * *"
+    assert said in str(of_sensor.value)
+    assert said in str(of_schedule.value.__cause__)
+    assert said in str(failed[0].job_failure_data.error)
+
+
+def test_an_impossible_time_of_the_night_leaves_the_default(tmp_path: Path) -> None:
+    """Dagster refuses definitions with a wrong cron string, all of them."""
+    overrides = {"automation": {"nightly_cron": "whenever", "timezone": "Europe/Nowhere"}, "data_dir": str(tmp_path)}
+
+    schedule = build_defs(overrides=overrides).resolve_schedule_def("nightly_schedule")
+
+    assert (schedule.cron_schedule, schedule.execution_timezone) == ("0 2 * * *", "UTC")
+
+
+def test_a_run_observes_the_papers_and_questions_it_reads(settings: Settings) -> None:
+    """Without their versions the graph cannot say whether an asset is older than the papers."""
+    definitions = build_defs(overrides={"data_dir": str(settings.data_dir)})
+
+    with dg.DagsterInstance.ephemeral() as instance:
+        result = definitions.resolve_job_def("everything").execute_in_process(
+            instance=instance, asset_selection=[dg.AssetKey("parsed_index")]
+        )
+        observed = known_versions(instance)
+        (event,) = result.get_asset_materialization_events()
+
+    assert observed == observed_versions(settings)
+    assert event.materialization.tags is not None
+    assert event.materialization.tags["dagster/input_data_version/papers"] == observed["papers"]

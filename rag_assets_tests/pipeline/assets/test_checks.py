@@ -1,0 +1,127 @@
+"""Promises as asset checks, run by Dagster."""
+
+from contextlib import nullcontext
+
+import dagster as dg
+
+from rag_assets.core.promises import Promise, check_all
+from rag_assets.pipeline.assets.checks import N_SHOWN, specs
+from rag_assets.pipeline.assets.publishing import Outcome, write_audit_publish
+
+Promises = list[Promise[list[int]]]
+NONE_NEGATIVE: Promises = [
+    Promise("none_negative", "No number is below zero.", lambda numbers: [{"n": n} for n in numbers if n < 0])
+]
+ALL_EVEN: Promises = [
+    Promise("all_even", "Numbers are even.", lambda numbers: [{"n": n} for n in numbers if n % 2], "warning")
+]
+CRASHING: Promises = [Promise("never_asked", "Nothing.", lambda numbers: [{"n": 1 / n} for n in numbers])]
+
+
+def run(promises: Promises, sums: list[int], instance: dg.DagsterInstance | None = None) -> dg.ExecuteInProcessResult:
+    """An asset `sums` that publishes if its promises hold, and an asset `below` that is made from it."""
+
+    @dg.asset(name="sums", check_specs=specs("sums", promises), output_required=False)
+    def publish() -> Outcome:
+        yield from write_audit_publish(
+            check_all(promises, sums), publish=lambda: sums, report=lambda _: dg.MaterializeResult()
+        )
+
+    @dg.asset(deps=["sums"])
+    def below() -> None:
+        """Made from sums."""
+
+    with nullcontext(instance) if instance else dg.DagsterInstance.ephemeral() as used:
+        return dg.materialize([publish, below], instance=used, raise_on_error=False)
+
+
+def materialized(result: dg.ExecuteInProcessResult) -> set[str]:
+    return {
+        str(event.asset_key and event.asset_key.to_user_string()) for event in result.get_asset_materialization_events()
+    }
+
+
+def test_a_promise_that_holds_passes_with_a_count_of_zero() -> None:
+    """The count is plotted: a gap in the curve looks like a check that did not run."""
+    result = run(NONE_NEGATIVE, [1, 2])
+
+    (check,) = result.get_asset_check_evaluations()
+    assert check.passed
+    assert check.metadata["n_offenders"].value == 0
+    assert "offenders" not in check.metadata
+    assert materialized(result) == {"sums", "below"}
+
+
+def test_a_broken_guardrail_counts_all_and_shows_some() -> None:
+    """The exact number says how bad it is, a sample where to look; ten thousand rows say nothing."""
+    result = run(NONE_NEGATIVE, [-n for n in range(1, 501)])
+
+    (check,) = result.get_asset_check_evaluations()
+    shown = str(check.metadata["offenders"].value)
+    assert not check.passed
+    assert check.blocking
+    assert check.metadata["n_offenders"].value == 500
+    assert check.metadata["promise"].value == "No number is below zero."
+    assert sum(line.startswith("| -") and line[3].isdigit() for line in shown.splitlines()) == N_SHOWN
+    assert f"and {500 - N_SHOWN} more" in shown
+
+
+def test_a_broken_guardrail_stops_what_is_made_from_the_asset() -> None:
+    """The run must fail, too: a failed check in a green run is overlooked."""
+    result = run([*NONE_NEGATIVE, *ALL_EVEN], [-1])
+
+    assert not result.success
+    assert materialized(result) == set()
+    assert {check.check_name for check in result.get_asset_check_evaluations()} == {"none_negative", "all_even"}
+
+
+def test_a_broken_advisory_only_warns() -> None:
+    """A scanned paper without pages must not stop the nightly run."""
+    result = run([*NONE_NEGATIVE, *ALL_EVEN], [1, 2])
+
+    broken = [check for check in result.get_asset_check_evaluations() if not check.passed]
+    assert [(check.check_name, check.severity) for check in broken] == [("all_even", dg.AssetCheckSeverity.WARN)]
+    assert result.success
+    assert materialized(result) == {"sums", "below"}
+
+
+def test_a_crash_inside_an_audit_stays_a_crash() -> None:
+    """Reported as bad data, a crash would make the reader look for a fault in the papers."""
+    result = run(CRASHING, [0])
+
+    assert not result.success
+    assert list(result.get_asset_check_evaluations()) == []
+    (failure,) = [event for event in result.all_events if event.is_step_failure]
+    assert "ZeroDivisionError" in str(failure.step_failure_data.error)
+
+
+def target_of(instance: dg.DagsterInstance, check: str) -> str | None:
+    """The run whose materialization the UI shows this check beside."""
+    key = dg.AssetCheckKey(dg.AssetKey("sums"), check)
+    record = instance.get_latest_asset_check_evaluation_record(key)
+    evaluation = record.event.asset_check_evaluation if record and record.event else None  # type: ignore[union-attr]
+    target = evaluation.target_materialization_data if evaluation else None
+    return target.run_id if target else None
+
+
+def test_checks_stand_beside_the_figures_of_their_own_run() -> None:
+    """Filed under the run before, a check that warns of new chunks points at the old ones."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        first = run([*NONE_NEGATIVE, *ALL_EVEN], [2], instance)
+        second = run([*NONE_NEGATIVE, *ALL_EVEN], [1], instance)
+
+        assert second.run_id != first.run_id
+        assert {target_of(instance, check) for check in ("none_negative", "all_even")} == {second.run_id}
+        assert {check.metadata["run"].value for check in second.get_asset_check_evaluations()} == {second.run_id}
+
+
+def test_a_withheld_check_accuses_no_earlier_materialization() -> None:
+    """The published files are good; what broke the promise was never published."""
+    with dg.DagsterInstance.ephemeral() as instance:
+        run(NONE_NEGATIVE, [2], instance)
+        withheld = run(NONE_NEGATIVE, [-2], instance)
+
+        (check,) = withheld.get_asset_check_evaluations()
+        assert not check.passed
+        assert target_of(instance, "none_negative") is None
+        assert "Nothing was published" in str(check.metadata["withheld"].value)

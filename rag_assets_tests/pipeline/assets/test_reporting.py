@@ -1,0 +1,141 @@
+"""What assets say about themselves: casts, caps, tables and charts, put to Dagster itself where it matters."""
+
+import logging
+from typing import Any
+
+import dagster as dg
+import numpy as np
+import pytest
+
+from rag_assets.pipeline.assets.publishing import materialized
+from rag_assets.pipeline.assets.reporting import (
+    MAX_CELL_CHARS,
+    MAX_MARKDOWN_CHARS,
+    histogram,
+    markdown_table,
+    progress,
+)
+
+COUNTS = {"n_added": 1, "n_changed": 0, "n_removed": 0, "n_unchanged": 2}
+
+
+def metadata_in_the_history(result: dg.MaterializeResult[Any]) -> dict[str, Any]:
+    """What Dagster keeps of a result that an asset returns."""
+
+    @dg.asset
+    def stage() -> dg.MaterializeResult[Any]:
+        return result
+
+    with dg.DagsterInstance.ephemeral() as instance:
+        run = dg.materialize([stage], instance=instance)
+        (event,) = run.get_asset_materialization_events()
+        return {key: value.value for key, value in event.materialization.metadata.items()}
+
+
+def test_numbers_of_numpy_reach_the_history_as_numbers() -> None:
+    """Dagster refuses them, and the step fails after hours of work are done."""
+    facts = {"median": np.float64(2.5), "n": np.int64(3), "share": np.float32(0.5), "is_new": np.bool_(True)}
+
+    kept = metadata_in_the_history(materialized(version="v", counts=COUNTS, n_rows=3, facts=facts))
+
+    assert {name: kept[name] for name in facts} == {"median": 2.5, "n": 3, "share": 0.5, "is_new": True}
+    assert {type(kept[name]) for name in facts} <= {float, int, bool}
+
+
+def test_counts_and_rows_have_the_names_that_are_plotted_over_time() -> None:
+    """Under another name, the plot over time begins anew."""
+    kept = metadata_in_the_history(materialized(version="v", counts=COUNTS, n_rows=3))
+
+    assert kept == {"dagster/row_count": 3, **COUNTS}
+
+
+def test_a_fact_that_is_not_known_is_left_out() -> None:
+    """A fact that is not known has no place in a plot over time."""
+    kept = metadata_in_the_history(materialized(version="v", counts=COUNTS, n_rows=3, facts={"n_pages": None, "n": 0}))
+
+    assert "n_pages" not in kept
+    assert kept["n"] == 0
+
+
+def test_a_preview_is_cut_where_the_history_would_swell() -> None:
+    """Metadata of every run is kept for ever, so a large preview would swell the history."""
+    result = materialized(version="v", counts=COUNTS, n_rows=1, previews={"papers": "x" * (MAX_MARKDOWN_CHARS + 1)})
+
+    assert len(metadata_in_the_history(result)["papers"]) == MAX_MARKDOWN_CHARS
+
+
+def test_a_table_shows_the_first_rows_and_how_many_more_there_are() -> None:
+    """A sample must say that it is one, or it is taken for everything."""
+    table = markdown_table([{"id": n, "text": f"row {n}"} for n in range(5)], n_shown=2)
+
+    assert table.splitlines() == [
+        "| id | text |",
+        "| --- | --- |",
+        "| 0 | row 0 |",
+        "| 1 | row 1 |",
+        "",
+        "… and 3 more",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("a|b", "a\\|b"),
+        ("a\\|b", "a\\\\\\|b"),
+        ("two\nlines", "two lines"),
+        ("two\r\nlines\rhere", "two lines here"),
+        ("![x](http://a.example/p.png)", "!\\[x](http://a.example/p.png)"),
+        ("<script>alert(1)</script>", "&lt;script>alert(1)&lt;/script>"),
+        (None, ""),
+        (0, "0"),
+    ],
+)
+def test_text_of_papers_breaks_no_table(value: Any, shown: str) -> None:
+    """A bar or a line end in a title shifts every cell after it; markup from a paper must not run in the UI."""
+    table = markdown_table([{"title": value, "n": 1}], n_shown=1)
+
+    assert table.splitlines()[2:] == [f"| {shown} | 1 |"]
+
+
+def test_a_long_cell_is_shortened_before_it_is_escaped() -> None:
+    """A cut through an escape leaves a bar that ends the cell."""
+    table = markdown_table([{"text": "|" * (MAX_CELL_CHARS + 50)}], n_shown=1)
+
+    assert table.splitlines()[2] == "| " + "\\|" * (MAX_CELL_CHARS - 1) + "… |"
+
+
+def test_no_rows_are_said_to_be_none() -> None:
+    """An empty table looks like a fault of the page."""
+    assert markdown_table([], n_shown=3) == "*none*"
+
+
+def test_a_histogram_counts_every_value_and_fits_into_a_preview() -> None:
+    """A bin that loses its edge hides the chunks that are too long."""
+    values = [1, 1, 2, 1200, 30, 30, 30, *range(900, 1000)]
+
+    lines = histogram(values, unit="tokens a chunk").splitlines()
+
+    bins = [line.split() for line in lines[2:-1]]
+    assert sum(int(count) for _, count, *_ in bins) == len(values)
+    assert len(bins) <= 20
+    first, last = bins[0][0], bins[-1][0]
+    assert first.startswith("1-")
+    assert last.endswith("-1200")
+    assert all(bool(bar) == (count != "0") for _, count, *bar in bins), "a single value is visible, too"
+
+
+def test_nothing_to_draw_needs_no_chart() -> None:
+    """Many users run it on an empty folder first."""
+    assert histogram([], unit="tokens a chunk") == "*nothing to draw*"
+
+
+def test_progress_is_logged_at_the_end_and_not_at_every_step(caplog: pytest.LogCaptureFixture) -> None:
+    """With one line per paper, important lines are lost among ten thousand."""
+    report = progress("parsed_index", "papers")
+
+    with caplog.at_level(logging.INFO, "rag_assets"):
+        for done in range(1, 1001):
+            report(done, 1000)
+
+    assert caplog.messages == ["parsed_index: 1000 of 1000 papers"]

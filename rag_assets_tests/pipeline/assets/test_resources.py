@@ -1,0 +1,174 @@
+"""The settings of a run: which of four sources wins, and that one run at a time writes a data folder."""
+
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+import pytest
+from filelock import FileLock, Timeout
+
+from rag_assets.core.incremental import LOCK_NAME
+from rag_assets.core.settings import Settings, load_settings
+from rag_assets.engine import Engine
+from rag_assets.hosted.connections import Connections
+from rag_assets.pipeline.assets import resources
+from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings
+from rag_assets.pipeline.definitions import build_defs
+from rag_assets_testing.wire import use_wire_environment
+
+
+def settings_of_a_run(*, overrides: Mapping[str, Any], launchpad: Mapping[str, Any]) -> Settings:
+    """What an asset is handed when a run starts with this launchpad."""
+    resource = run_settings(load_settings(overrides), overrides)
+    with dg.build_resources({"settings": resource}, resource_config={"settings": {"config": dict(launchpad)}}) as built:
+        settings: Settings = built.settings
+        return settings
+
+
+def test_the_launchpad_wins_field_by_field(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever changes one field for one run must not lose the others to their defaults."""
+    (tmp_path / "rag_assets.toml").write_text("[chunking]\nmin_tokens = 1\ntarget_tokens = 901\n[answering]\nk = 5\n")
+    monkeypatch.setenv("RAG_ASSETS_CONFIG", str(tmp_path / "rag_assets.toml"))
+    monkeypatch.setenv("RAG_ASSETS_CHUNKING__TARGET_TOKENS", "902")
+    monkeypatch.setenv("RAG_ASSETS_CHUNKING__MIN_CHARS", "2")
+    questions = tmp_path / "q.jsonl"
+    questions.write_text('{"id": "q", "question": "Why?"}')
+    overrides = {"data_dir": str(tmp_path), "chunking": {"overlap_tokens": 103, "context_tokens": 3}}
+
+    settings = settings_of_a_run(
+        overrides=overrides,
+        launchpad={"chunking": {"context_tokens": 4}, "questions": str(questions)},
+    )
+
+    chunking = settings.chunking
+    assert (chunking.context_tokens, chunking.overlap_tokens) == (4, 103), "launchpad, overrides"
+    assert (chunking.target_tokens, chunking.min_chars) == (902, 2), "environment"
+    assert (chunking.min_tokens, settings.answering.k) == (1, 5), "file"
+    assert settings.data_dir == tmp_path
+    assert settings.questions == questions
+
+
+def test_a_setting_that_the_launchpad_leaves_alone_follows_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The launchpad shows the values of when the definitions were loaded. They must not win over a file that has
+    changed since: the nightly run would go on with the settings of last week."""
+    file = tmp_path / "rag_assets.toml"
+    monkeypatch.setenv("RAG_ASSETS_CONFIG", str(file))
+    file.write_text("[answering]\nk = 5\nmin_sources = 1\n")
+    overrides = {"data_dir": str(tmp_path)}
+    resource = run_settings(load_settings(overrides), overrides)
+    file.write_text("[answering]\nk = 7\nmin_sources = 2\n")
+
+    given = {"settings": {"config": {"answering": {"min_sources": 3}}}}
+    with dg.build_resources({"settings": resource}, resource_config=given) as built:
+        answering = built.settings.answering
+
+    assert (answering.k, answering.min_sources) == (7, 3)
+
+
+def test_groups_within_groups_are_merged_too(tmp_path: Path) -> None:
+    """The floors are two levels deep in the settings."""
+    settings = settings_of_a_run(
+        overrides={"data_dir": str(tmp_path), "evaluation": {"k": 3, "floors": {"mrr": 0.1, "ndcg": 0.2}}},
+        launchpad={"evaluation": {"floors": {"mrr": 0.3}}},
+    )
+
+    assert settings.evaluation.k == 3
+    assert (settings.evaluation.floors.mrr, settings.evaluation.floors.ndcg) == (0.3, 0.2)
+
+
+def begins(definitions: dg.Definitions, asset: str, instance: dg.DagsterInstance) -> bool:
+    """Whether a run of this asset alone comes as far as its first step."""
+    result = definitions.resolve_job_def("everything").execute_in_process(
+        instance=instance,
+        asset_selection=[dg.AssetKey(asset)],
+        raise_on_error=False,
+        run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+    )
+    return any(event.is_step_start for event in result.all_events)
+
+
+@pytest.mark.parametrize(
+    ("settings", "refused"),
+    [
+        (
+            {"embedding": {"model": "openai:text-embedding-3-small"}},
+            {"passages", "embeddings", "chroma_index", "index_meta", "qa", "reports", "smoke_eval"},
+        ),
+        ({"answering": {"model": "openai:gpt-5-mini"}}, {"qa", "reports"}),
+    ],
+    ids=["vectors", "answers"],
+)
+def test_a_missing_key_is_met_before_the_first_step_by_what_needs_it_only(
+    settings: dict[str, Any], refused: set[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After an hour of work it is too late, and who parses papers needs no key."""
+    use_wire_environment(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "papers").mkdir()
+    (tmp_path / "papers" / "a.txt").write_text("A paper.")
+    definitions = build_defs(overrides={"data_dir": str(tmp_path), **settings})
+    assets = {"parsed_index", "bm25_index", "passages", "embeddings", "chroma_index", "index_meta"}
+    assets |= {"qa", "reports", "smoke_eval"}
+
+    with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
+        assert {asset for asset in assets if not begins(definitions, asset, instance)} == refused
+
+
+def test_the_data_folder_is_locked_while_a_run_has_its_settings(tmp_path: Path) -> None:
+    """Two runs that write at once leave an index that fits the passages of neither."""
+    lock = FileLock(tmp_path / LOCK_NAME)
+    overrides = {"data_dir": str(tmp_path)}
+    resource = run_settings(load_settings(overrides), overrides)
+
+    with dg.build_resources({"settings": resource}), pytest.raises(Timeout):
+        lock.acquire(timeout=0)
+
+    with lock.acquire(timeout=0):
+        assert lock.is_locked, "free again after the run"
+
+
+def test_a_second_run_says_that_it_waits_and_then_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A run that waits without saying so is taken for hung and killed."""
+    lock = FileLock(tmp_path / LOCK_NAME, thread_local=False)
+    lock.acquire(timeout=0)
+    said = f"Another run is writing {tmp_path}; waiting for it."
+
+    def release_when_it_waits() -> None:
+        deadline = time.monotonic() + 60
+        while said not in caplog.messages and time.monotonic() < deadline:
+            time.sleep(0.01)
+        lock.release()
+
+    releasing = threading.Thread(target=release_when_it_waits)
+    releasing.start()
+
+    settings = settings_of_a_run(overrides={"data_dir": str(tmp_path)}, launchpad={})
+
+    releasing.join()
+    assert settings.data_dir == tmp_path
+    assert said in caplog.messages
+
+
+def test_the_engine_is_opened_once_and_only_when_it_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Three assets ask the corpus; each opening loads the vectors and the models again."""
+    opened: list[Settings] = []
+
+    def counting(settings: Settings, connections: Connections) -> Engine:
+        opened.append(settings)
+        return Engine(settings, connections)
+
+    monkeypatch.setattr(resources, "open_engine", counting)
+    overrides = {"data_dir": str(tmp_path)}
+    settings = run_settings(load_settings(overrides), overrides)
+    with dg.build_resources({"settings": settings, "models": run_models, "engine": run_engine}) as built:
+        n_before = len(opened)
+        engines = {id(built.engine()) for _ in range(3)}
+
+    assert (n_before, len(opened), len(engines)) == (0, 1, 1)

@@ -1,0 +1,152 @@
+"""Where the history of runs lies, and what tells its runs apart."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from typer.testing import CliRunner
+
+from rag_assets.core.errors import ReadOnlyFolder
+from rag_assets.core.settings import Paths
+from rag_assets.faces.cli import app
+from rag_assets.pipeline.assets.run_start import DATA_DIR_TAG, STARTED_BY_TAG
+from rag_assets.pipeline.definitions import build_defs
+from rag_assets.pipeline.runs.history import dagster_home, opened_instance
+
+QUICK = {"RAG_ASSETS_CHUNKING__TOKENIZER": "wordpiece"}
+
+
+def data_folder(path: Path) -> Path:
+    """A data folder with one paper."""
+    (path / "papers").mkdir(parents=True)
+    (path / "papers" / "a.txt").write_text("Ferritin fell by 12% in all groups of runners within a month.")
+    return path
+
+
+def rag_assets(*arguments: str, home: str = "") -> None:
+    """Run a command in the working folder, without any Dagster home unless one is given."""
+    done = CliRunner().invoke(app, list(arguments), env={**QUICK, "DAGSTER_HOME": home})
+    assert done.exit_code == 0, done.stderr
+
+
+def runs_of(home: Path) -> list[dg.DagsterRun]:
+    with dg.DagsterInstance.from_config(str(home)) as instance:
+        return list(instance.get_runs())
+
+
+def test_each_data_folder_has_a_history_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One history for all: the plots and checks of a trial stand among those of the demo, and none can be read."""
+    monkeypatch.chdir(tmp_path)
+    demo, own = data_folder(tmp_path / "data"), data_folder(tmp_path / "elsewhere" / "own")
+    rag_assets("run", "--select", "parsed_index")
+    before = [run.run_id for run in runs_of(demo / ".dagster")]
+
+    rag_assets("run", "--select", "parsed_index", "--data", "elsewhere/own")
+
+    assert [run.run_id for run in runs_of(demo / ".dagster")] == before
+    (run,) = runs_of(own / ".dagster")
+    assert run.run_id not in before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "elsewhere"], "no history beside them"
+
+
+def test_a_home_of_ones_own_wins_and_its_runs_name_their_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Several folders may share one history on purpose; then only the tags tell their runs apart."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("one", "two"):
+        data_folder(tmp_path / name)
+        rag_assets("run", "--select", "parsed_index", "--data", name, home=str(tmp_path / "home"))
+
+    tags = [run.tags for run in runs_of(tmp_path / "home")]
+
+    assert [tag[DATA_DIR_TAG] for tag in tags] == [str(tmp_path / "two"), str(tmp_path / "one")]
+    assert {tag[STARTED_BY_TAG] for tag in tags} == {"rag-assets run"}
+    assert not (tmp_path / "one" / ".dagster").exists()
+
+
+@pytest.mark.parametrize(
+    ("tags", "started_by"),
+    [
+        ({}, "ui"),
+        ({"dagster/sensor_name": "corpus_sensor"}, "sensor corpus_sensor"),
+        ({"dagster/schedule_name": "nightly_schedule"}, "schedule nightly_schedule"),
+        ({STARTED_BY_TAG: "rag-assets qa"}, "rag-assets qa"),
+    ],
+    ids=str,
+)
+def test_a_run_is_tagged_with_its_folder_and_with_who_started_it(
+    tmp_path: Path, tags: dict[str, str], started_by: str
+) -> None:
+    """Without it nobody can tell the nightly run from a trial, nor one folder from another."""
+    definitions = build_defs(overrides={"data_dir": str(data_folder(tmp_path / "data"))})
+    with dg.DagsterInstance.ephemeral(tempdir=str(tmp_path)) as instance:
+        result = definitions.resolve_job_def("everything").execute_in_process(
+            instance=instance, asset_selection=[dg.AssetKey("parsed_index")], tags=tags
+        )
+        run = instance.get_run_by_id(result.run_id)
+
+    assert run
+    assert run.tags[STARTED_BY_TAG] == started_by
+    assert run.tags[DATA_DIR_TAG] == str(tmp_path / "data")
+
+
+def test_the_launchpad_cannot_write_another_folder(tmp_path: Path) -> None:
+    """It would put the runs of one folder into the history of another."""
+    job = build_defs(overrides={"data_dir": str(data_folder(tmp_path / "data"))}).resolve_job_def("everything")
+
+    with pytest.raises(dg.DagsterInvalidConfigError, match="data_dir"):
+        job.execute_in_process(run_config={"resources": {"settings": {"config": {"data_dir": str(tmp_path)}}}})
+
+
+def test_a_new_history_is_without_telemetry_and_runs_one_at_a_time(tmp_path: Path) -> None:
+    """With its defaults, Dagster calls home, and two runs of the UI wait for each other inside their first step."""
+    home = dagster_home(Paths(tmp_path / "data"))
+
+    assert home == tmp_path / "data" / ".dagster"
+    with opened_instance(home) as instance:
+        assert instance.telemetry_enabled is False
+        assert instance.get_concurrency_config().run_queue_config.max_concurrent_runs == 1
+        assert instance.managed_python_loggers == ["rag_assets"]
+
+
+def test_a_home_that_is_set_up_already_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The owner of that home may have moved the history to Postgres."""
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
+    (tmp_path / "dagster.yaml").write_text("telemetry:\n  enabled: true\n")
+
+    home = dagster_home(Paths(tmp_path / "data"))
+
+    assert home == tmp_path
+    assert (tmp_path / "dagster.yaml").read_text() == "telemetry:\n  enabled: true\n"
+
+
+def test_a_history_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    """Dagster would answer with a traceback of its database."""
+    (tmp_path / "data").touch()
+
+    with pytest.raises(ReadOnlyFolder, match=r"data/\.dagster cannot be written"):
+        dagster_home(Paths(tmp_path / "data"))
+
+
+def test_the_history_of_an_earlier_version_is_left_and_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """After an upgrade the UI is empty; its owner must learn where the old runs are."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".dagster" / "history").mkdir(parents=True)
+
+    with caplog.at_level("INFO", "rag_assets"):
+        dagster_home(Paths(Path("data")))
+        dagster_home(Paths(Path("data")))
+
+    (message,) = caplog.messages
+    assert f"stay in {tmp_path / '.dagster'}" in message
+
+
+def test_finding_the_history_needs_no_dagster() -> None:
+    """Its import takes a second, and a busy port should be told at once."""
+    code = "import sys, rag_assets.pipeline.runs.ui; sys.exit('dagster' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code]).returncode == 0

@@ -1,0 +1,167 @@
+"""Runs from Python: which assets a selection means, what a report says."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import dagster as dg
+import pytest
+from filelock import FileLock
+
+from rag_assets.core.errors import InvalidSettings, MissingInput
+from rag_assets.core.incremental import LOCK_NAME
+from rag_assets.pipeline.definitions import build_defs
+from rag_assets.pipeline.runs.materialize import materialize
+from rag_assets_tests.faces.cli.processes import wait_until
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder with one paper, and a Dagster home beside it."""
+    monkeypatch.setenv("DAGSTER_HOME", str(tmp_path / "home"))
+    return data_folder(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same for several runs, which need not begin with nothing."""
+    return data_folder(tmp_path_factory.mktemp("shared"))
+
+
+def data_folder(root: Path) -> Path:
+    (root / "data" / "papers").mkdir(parents=True)
+    (root / "data" / "papers" / "a.txt").write_text("Ferritin fell in runners.")
+    return root / "data"
+
+
+@pytest.mark.parametrize(
+    ("selection", "assets"),
+    [
+        ("parsed_index", {"parsed_index"}),
+        ("+passages", {"parsed_index", "blocks", "chunks", "summaries", "passages"}),
+        ("group:corpus", {"parsed_index", "blocks"}),
+        ("parsed_index, blocks", {"parsed_index", "blocks"}),
+        ("+key:chunks and group:corpus", {"parsed_index", "blocks"}),
+    ],
+)
+def test_a_selection_means_what_it_means_in_the_ui(
+    shared: Path, selection: str, assets: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A selection of the UI must mean the same on the command line; a plus takes everything above, not one step."""
+    monkeypatch.setenv("DAGSTER_HOME", str(shared.parent / "home"))
+    report = materialize(selection, {"data_dir": str(shared), "chunking": {"tokenizer": "wordpiece"}})
+
+    assert report.is_success
+    assert {asset.asset for asset in report.assets} == assets
+    assert all(asset.seconds > 0 for asset in report.assets)
+
+
+@pytest.mark.parametrize(
+    ("selection", "problem"),
+    [
+        ("chunkz", 'The selection "chunkz"'),
+        ("group:nothing", "names no asset. Assets: blocks, bm25_index, chroma_index, chunks,"),
+        ("blocks,", "cannot be used"),
+        ("++(", "cannot be used"),
+    ],
+)
+def test_a_selection_without_assets_starts_no_run(data: Path, selection: str, problem: str) -> None:
+    """A run without assets that succeeds looks as if everything had been made."""
+    with pytest.raises(InvalidSettings) as caught:
+        materialize(selection, {"data_dir": str(data)})
+
+    assert problem in str(caught.value)
+    assert "Example:" in str(caught.value)
+    assert not (data.parent / "home").exists(), "no run, so no history of one"
+
+
+def test_what_stopped_a_run_is_in_its_report(data: Path) -> None:
+    """The user needs the message of the step that failed, not that of Dagster's executor around it."""
+    report = materialize("blocks", {"data_dir": str(data)})
+
+    (message,) = report.errors
+    assert not report.is_success
+    assert report.assets == ()
+    assert message.startswith("blocks: ")
+    assert "parsed_index.parquet does not exist. Materialize `parsed_index` first" in message
+
+
+def test_what_stopped_a_run_before_its_first_step_is_in_its_report(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the reason in the report, the user has to search the event log."""
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+    report = materialize("qa", {"data_dir": str(data), "answering": {"model": "openai:gpt-5-mini"}})
+
+    (message,) = report.errors
+    assert message.startswith("run: ")
+    assert "Models of openai need a key." in message
+
+
+def test_a_data_folder_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    """A mistyped name would become a new, empty corpus with a history of its own."""
+    with pytest.raises(MissingInput, match=r"nowhere does not exist\. Nothing was made"):
+        materialize("parsed_index", {"data_dir": str(tmp_path / "nowhere")})
+
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_folder_without_papers_is_an_error_with_a_remedy(data: Path) -> None:
+    """A green run with zeros everywhere does not tell that the name of the folder was mistyped."""
+    (data / "papers" / "a.txt").unlink()
+    (data / "papers" / "a.epub").touch()
+
+    report = materialize("parsed_index", {"data_dir": str(data)})
+
+    (message,) = report.errors
+    assert f"There is no paper in {data / 'papers'}. Put papers into it" in message
+    assert ".tei.xml" in message
+
+
+def test_a_killed_run_is_ended_in_the_history_by_the_next(data: Path, tmp_path: Path) -> None:
+    """Left as "started", it would keep the nightly run of the UI waiting for good: one run at a time may start."""
+    folder = tmp_path / "home" / "command_line_runs"
+    materialize("parsed_index", {"data_dir": str(data)})
+    with dg.DagsterInstance.get() as instance:
+        job = build_defs().resolve_job_def("everything")
+        run_id = instance.create_run_for_job(job, status=dg.DagsterRunStatus.STARTED).run_id
+    with FileLock(folder / f"{run_id}.lock"):  # as its process holds it
+        materialize("parsed_index", {"data_dir": str(other_data(tmp_path))})
+        status_alive = status_of(run_id)
+    (folder / f"{run_id}.lock").touch()  # a killed process leaves the file, and no lock
+
+    materialize("parsed_index", {"data_dir": str(data)})
+
+    assert status_alive is dg.DagsterRunStatus.STARTED, "a run that is alive is left alone"
+    assert status_of(run_id) is dg.DagsterRunStatus.FAILURE
+
+
+def test_a_command_that_waits_for_another_run_has_begun_none(data: Path, tmp_path: Path) -> None:
+    """One that is "started" while it waits would keep the run queue of the UI waiting, too."""
+    start = f"materialize('parsed_index', {{'data_dir': {str(data)!r}}})"
+    code = f"from rag_assets.pipeline.runs.materialize import materialize; {start}"
+    log = tmp_path / "log"
+    with FileLock(data / LOCK_NAME), log.open("w") as output:
+        waiting = subprocess.Popen([sys.executable, "-c", code], stderr=output)
+        try:
+            wait_until(lambda: waiting.poll() is not None or "waiting for it" in log.read_text(), "the run")
+            with dg.DagsterInstance.get() as instance:
+                n_begun = len(instance.get_runs())
+        finally:
+            waiting.kill()
+            waiting.wait()
+
+    assert n_begun == 0
+
+
+def other_data(root: Path) -> Path:
+    (root / "other" / "papers").mkdir(parents=True)
+    (root / "other" / "papers" / "a.txt").write_text("Ferritin rose in swimmers.")
+    return root / "other"
+
+
+def status_of(run_id: str) -> dg.DagsterRunStatus:
+    with dg.DagsterInstance.get() as instance:
+        run = instance.get_run_by_id(run_id)
+    assert run
+    return run.status

@@ -1,0 +1,164 @@
+"""Runs that a server asks for: one after the other, each in a process of its own, followed in Dagster's history."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import dagster as dg
+import pytest
+
+from rag_assets.core.errors import NotFound, ReadOnlyFolder
+from rag_assets.core.incremental import only_writer
+from rag_assets.core.settings import Settings
+from rag_assets.pipeline.runs.progress import RunProgress, recorded_progress
+from rag_assets.pipeline.runs.requests import RunRequests
+from rag_assets_testing.world import TOKENIZER, World
+from rag_assets_tests.end_to_end.conftest import built, world
+
+__all__ = ["built", "world"]
+DEADLINE_S = 240.0
+NO_RUN = "5f0c7a52-0000-4000-8000-000000000000"
+QUEUED = ("queued", "It begins when no other run writes the data folder.")
+
+
+@pytest.fixture
+def runs(world: World) -> Iterator[RunRequests]:
+    opened = RunRequests(settings_of(world.paths.data))
+    yield opened
+    opened.close()
+
+
+def settings_of(data: Path) -> Settings:
+    return Settings.model_validate({"data_dir": str(data), **TOKENIZER})
+
+
+def until(found: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + DEADLINE_S
+    while not found():
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"not so after {DEADLINE_S:g} s")
+        time.sleep(0.1)
+
+
+def ended(runs: RunRequests, run_id: str) -> RunProgress:
+    until(lambda: runs.progress(run_id).is_over)
+    return runs.progress(run_id)
+
+
+def is_locked(world: World, run_id: str) -> bool:
+    return (world.paths.dagster / "command_line_runs" / f"{run_id}.lock").exists()
+
+
+def test_requests_share_a_run_until_it_begins(world: World, runs: RunRequests) -> None:
+    """Twenty files dropped at once must not lead to twenty runs; and a run of the command line is waited for."""
+    world.write_paper("kelp", "Kelp and warm water", "Kelp forests lost 40% of their canopy in warm water.")
+    with only_writer(world.paths.data, patience_s=0):
+        first, second = runs.ask(), runs.ask()
+        waiting = runs.progress(first)
+    until(lambda: runs.progress(first).state == "running")
+    third, fourth = runs.ask(), runs.ask()
+
+    last = ended(runs, third)
+
+    assert first == second != third == fourth
+    assert (waiting.state, waiting.message) == QUEUED
+    assert ended(runs, first).message == "Papers: 1 added, 0 changed, 0 removed."
+    assert (last.state, last.message) == ("succeeded", "Papers: 0 added, 0 changed, 0 removed.")
+    assert set(last.steps.values()) == {"succeeded"}
+    assert next(iter(last.steps)) == "parsed_index"
+    assert "qa" not in last.steps
+    assert last.seconds > 0
+
+
+def test_a_requested_run_is_a_run_of_dagsters_history(world: World, runs: RunRequests) -> None:
+    """Two histories disagree: the one of the server would not show in the UI."""
+    run_id = runs.ask()
+    ended(runs, run_id)
+
+    with dg.DagsterInstance.from_config(str(world.paths.dagster)) as instance:
+        [run] = instance.get_runs()
+
+    assert run.run_id == run_id
+    assert run.tags["rag_assets/started_by"] == "rag-assets serve"
+
+
+def test_a_killed_run_is_told_and_the_next_one_ends_as_if_nothing_had_been(world: World, runs: RunRequests) -> None:
+    """If the killed run had published a part, questions would be answered from half a corpus."""
+    before = world.paths.chunks.read_bytes()
+    world.write_paper("kelp", "Kelp and warm water", "Kelp forests lost 40% of their canopy in warm water.")
+    killed = runs.ask()
+    until(lambda: runs.progress(killed).state == "running")
+    os.kill(runs._processes[killed].pid, signal.SIGKILL)
+
+    failed = ended(runs, killed)
+
+    assert failed.state == "failed"
+    assert failed.message.startswith("The process of this run was killed; what it had published stays")
+    assert world.paths.chunks.read_bytes() == before
+    assert ended(runs, runs.ask()).message == "Papers: 1 added, 0 changed, 0 removed."
+
+
+def test_a_run_that_was_waiting_when_its_server_ended_goes_on_and_is_followed(world: World, runs: RunRequests) -> None:
+    """A paper that was uploaded before the server stopped would never be indexed."""
+    with only_writer(world.paths.data, patience_s=0):
+        waiting = runs.ask()
+        until(lambda: is_locked(world, waiting))
+        runs.close()
+        next_server = RunRequests(settings_of(world.paths.data))
+        queued = next_server.progress(waiting)
+
+    assert (queued.state, queued.message) == QUEUED
+    assert ended(next_server, waiting).state == "succeeded"
+    next_server.close()
+
+
+def test_a_run_that_cannot_begin_has_failed(world: World, runs: RunRequests) -> None:
+    """The page would wait for it for ever."""
+    with only_writer(world.paths.data, patience_s=0):
+        run_id = runs.ask()
+        until(lambda: is_locked(world, run_id))
+        os.kill(runs._processes[run_id].pid, signal.SIGKILL)
+        found = ended(runs, run_id)
+
+    assert (found.state, found.message) == (
+        "failed",
+        "The run could not begin. The reason is in the Dagster UI (rag-assets ui).",
+    )
+
+
+def test_a_run_that_publishes_nothing_names_the_broken_promise() -> None:
+    """ "The run failed" alone does not tell the reader of the page that a paper is wrong and not the program."""
+
+    @dg.asset(check_specs=[dg.AssetCheckSpec("ids_unique", asset="papers", blocking=True)], output_required=False)
+    def papers() -> Iterator[dg.AssetCheckResult]:
+        yield dg.AssetCheckResult(check_name="ids_unique", passed=False, metadata={"promise": "Every id occurs once."})
+
+    with dg.DagsterInstance.ephemeral() as instance:
+        run = dg.materialize([papers], instance=instance, raise_on_error=False)
+        found = recorded_progress(instance, run.run_id)
+
+    assert found is not None
+    assert (found.state, found.steps) == ("failed", {"papers": "failed"})
+    assert found.message == (
+        "Nothing new was published: Every id occurs once. The reason is in the Dagster UI (rag-assets ui)."
+    )
+
+
+@pytest.mark.parametrize("run_id", ["", "..", "../secret", NO_RUN, NO_RUN.upper(), f"{NO_RUN}/.."])
+def test_runs_that_were_not_asked_for_are_not_known(run_id: str, tmp_path: Path) -> None:
+    """An id comes from a request, and must become no path."""
+    runs = RunRequests(settings_of(tmp_path))
+
+    with pytest.raises(NotFound, match="There is no such run"):
+        runs.progress(run_id)
+    runs.close()
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    """The message must name the missing right to write."""
+    (tmp_path / "logs").write_text("no folder")
+
+    with pytest.raises(ReadOnlyFolder):
+        RunRequests(settings_of(tmp_path)).ask()

@@ -1,0 +1,28 @@
+"""One models folder for all tests of this package: a local model is built once."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rag_assets.core.settings import EmbeddingSettings
+from rag_assets.search.embedding import Embedder, open_embedder
+
+FLOAT32 = EmbeddingSettings(model="local:all-MiniLM-L6-v2")
+INT8 = EmbeddingSettings(model="local:all-MiniLM-L6-v2-int8")
+
+
+@pytest.fixture(scope="session")
+def models_folder(built_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With the int8 model in it; the other one is built when it is needed."""
+    return Path(shutil.copytree(built_model, tmp_path_factory.mktemp("embedding") / "models"))
+
+
+@pytest.fixture(scope="session")
+def float32(models_folder: Path) -> Embedder:
+    return open_embedder(FLOAT32, models_folder, n_threads=2)
+
+
+@pytest.fixture(scope="session")
+def int8(models_folder: Path) -> Embedder:
+    return open_embedder(INT8, models_folder, n_threads=2)

@@ -1,0 +1,88 @@
+"""What every embedding model must do, wherever it runs."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
+from rag_assets.hosted.connections import Connections
+from rag_assets.search.embedding import Embedder, open_embedder
+from rag_assets.search.embedding.providers import ADAPTERS
+from rag_assets_testing.wire import PROTOCOLS, WireServer, use_wire_environment
+
+MODELS = {
+    "local": "local:all-MiniLM-L6-v2-int8",
+    "fastembed": "fastembed:sentence-transformers/all-MiniLM-L6-v2",
+    "google": "google:gemini-embedding-001",
+    "openai": "openai:text-embedding-3-small",
+    "ollama": "ollama:nomic-embed-text",
+}
+TEXTS = ["Ferritin fell in all groups.", "Basalt takes up water.", "x", "Iron kept ferritin stable. " * 20]
+
+
+@pytest.fixture(params=MODELS)
+def embedder(
+    request: pytest.FixtureRequest,
+    models_folder: Path,
+    float32: Embedder,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> Iterator[Embedder]:
+    """Each provider's model; those behind an API on a local server, the hub's model as a download leaves it."""
+    monkeypatch.chdir(tmp_path)
+    settings, folder = EmbeddingSettings(model=MODELS[request.param]), models_folder
+    if request.param == "fastembed":
+        float32.embed_query("ferritin")
+        folder, repository = tmp_path, tmp_path / "models--Qdrant--all-MiniLM-L6-v2-onnx"
+        shutil.copytree(models_folder / float32.identity, repository / "snapshots" / "0123")
+        (repository / "refs").mkdir()
+        (repository / "refs" / "main").write_text("0123")
+    if request.param not in PROTOCOLS:
+        yield open_embedder(settings, folder, n_threads=2)
+        return
+    with WireServer(request.param) as wire, Connections(ModelAccessSettings()) as connections:
+        use_wire_environment(monkeypatch, wire)
+        yield open_embedder(settings, folder, connections=connections)
+
+
+def test_every_adapter_is_held_to_this_contract() -> None:
+    """An adapter that no test opens breaks for its users only."""
+    assert set(MODELS) == set(ADAPTERS)
+
+
+def test_a_vector_has_length_one_and_depends_on_its_own_text_only(embedder: Embedder) -> None:
+    """A vector that depends on its neighbours is another one in the next run: the cache would hold what nobody made."""
+    together = embedder.embed_passages(TEXTS)
+    backwards = embedder.embed_passages(TEXTS[::-1])[::-1]
+
+    assert together.shape == (len(TEXTS), embedder.facts.dimension)
+    assert together.dtype == np.float32
+    assert np.linalg.norm(together, axis=1) == pytest.approx([1.0] * len(TEXTS), abs=1e-5)
+    assert np.array_equal(together, backwards)
+    assert len({vector.tobytes() for vector in together}) == len(TEXTS)
+
+
+def test_a_question_lies_nearest_the_passage_that_says_the_same(embedder: Embedder) -> None:
+    """Questions and passages must be embedded into one space."""
+    question = embedder.embed_query(TEXTS[1])
+
+    assert question.shape == (embedder.facts.dimension,)
+    assert int(np.argmax(embedder.embed_passages(TEXTS) @ question)) == 1
+
+
+def test_batches_and_counts_cover_every_text(embedder: Embedder) -> None:
+    """A text that is in no batch gets no vector; one that counts no tokens is cut without notice."""
+    assert sum(embedder.request_sizes(TEXTS)) == len(TEXTS)
+    counts = embedder.count_tokens(TEXTS)
+    assert counts[3] > counts[0] > counts[2] > 0
+    assert embedder.embed_passages([]).shape == (0, embedder.facts.dimension)
+
+
+def test_the_identity_can_name_a_folder_and_is_part_of_the_facts(embedder: Embedder) -> None:
+    """It names the cache of the model's vectors on every file system."""
+    assert embedder.identity == embedder.facts.identity
+    assert set(embedder.identity) <= set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-")
+    assert embedder.facts.max_tokens > 0

@@ -1,0 +1,396 @@
+"""Vectors over the network: what is sent, what is believed, what is paid.
+
+Local servers speak the providers' protocols; the SDKs are the real ones.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_assets.core.errors import AccessDenied, BudgetExhausted, ContextTooLong, InvalidSettings, ModelUnavailable
+from rag_assets.core.kept import KeptFile
+from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings, ProviderLimits
+from rag_assets.hosted.connections import Connections
+from rag_assets.hosted.providers import EMBEDDING_REQUESTS
+from rag_assets.search.embedding import Embedder, VectorCache, embed_missing, embedder_facts, open_embedder
+from rag_assets.search.embedding.stand_in_tokens import MARGIN
+from rag_assets_testing.wire import (
+    BadKey,
+    Drop,
+    Garbage,
+    ProtocolName,
+    RateLimited,
+    Status,
+    Step,
+    WireServer,
+    text_vector,
+    use_wire_environment,
+)
+from rag_assets_testing.wire import ContextTooLong as TooLong
+
+MODELS: dict[ProtocolName, str] = {
+    "google": "google:gemini-embedding-001",
+    "openai": "openai:text-embedding-3-small",
+    "ollama": "ollama:nomic-embed-text",
+}
+TEXTS = ["Ferritin fell in all groups.", "Basalt takes up water.", "Iron kept ferritin stable."]
+FAST = ProviderLimits(max_concurrent=4, requests_per_minute=6000)
+ACCESS = ModelAccessSettings(timeout_s=6, max_attempts=3, max_wait_s=2, google=FAST, openai=FAST, ollama=FAST)
+Open = Callable[..., Embedder]
+
+
+@pytest.fixture(params=MODELS)
+def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[WireServer]:
+    """Each provider that has embeddings, with the environment pointing at it and no .env."""
+    monkeypatch.chdir(tmp_path)
+    with WireServer(request.param) as wire:
+        use_wire_environment(monkeypatch, wire)
+        yield wire
+
+
+@pytest.fixture
+def opened(server: WireServer, tmp_path: Path) -> Iterator[Open]:
+    """Opens embedders of the server's provider, each with connections of its own."""
+    with ExitStack() as stack:
+
+        def open_one(access: ModelAccessSettings = ACCESS, kept: KeptFile | None = None, **other: object) -> Embedder:
+            settings = EmbeddingSettings.model_validate({"model": MODELS[server.protocol_name], **other})
+            connections = stack.enter_context(Connections(access))
+            return open_embedder(settings, tmp_path, n_threads=1, connections=connections, kept=kept)
+
+        yield open_one
+
+
+def prefix_of(server: WireServer, kind: str) -> str:
+    own = {"query": "search_query: ", "passage": "search_document: "}
+    return own[kind] if server.protocol_name == "ollama" else ""
+
+
+def test_passages_come_back_as_unit_vectors_in_their_order(server: WireServer, opened: Open) -> None:
+    """A vector at another passage's place makes every search wrong, and no check can see it."""
+    embedder = opened()
+
+    vectors = embedder.embed_passages(TEXTS)
+
+    prefix = prefix_of(server, "passage")
+    wanted = np.array([text_vector(prefix + text, embedder.facts.dimension) for text in TEXTS])
+    assert vectors.dtype == np.float32
+    assert np.allclose(vectors, wanted, atol=1e-6)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1.0] * 3, abs=1e-6)
+    (request,) = server.requests
+    assert request.texts == tuple(prefix + text for text in TEXTS)
+    assert request.model == MODELS[server.protocol_name].partition(":")[2]
+    assert request.key == server.key
+    assert request.n_dimensions is None
+
+
+def test_the_provider_is_told_what_is_a_question(server: WireServer, opened: Open) -> None:
+    """These models were trained on the difference; embedded as a passage, a question finds less."""
+    embedder = opened()
+
+    embedder.embed_passages(["ferritin"])
+    embedder.embed_query("ferritin")
+
+    passage, question = server.requests
+    if server.protocol_name == "google":
+        kinds = [request.body["requests"][0]["taskType"] for request in (passage, question)]
+        assert kinds == ["RETRIEVAL_DOCUMENT", "RETRIEVAL_QUERY"]
+    assert passage.texts == (prefix_of(server, "passage") + "ferritin",)
+    assert question.texts == (prefix_of(server, "query") + "ferritin",)
+
+
+@pytest.mark.parametrize("server", ["google", "openai"], indirect=True)
+def test_shorter_vectors_are_asked_for_and_scaled(server: WireServer, opened: Open) -> None:
+    """Google leaves shortened vectors at another length: unscaled, none would pass the audit."""
+    embedder = opened(dimensions=256)
+    (vector,) = embedder.embed_passages(["ferritin fell"])
+
+    assert server.requests[0].n_dimensions == 256
+    assert np.allclose(vector, text_vector("ferritin fell", 256), atol=1e-6)
+
+
+def test_no_request_holds_more_than_the_provider_takes(server: WireServer, opened: Open) -> None:
+    """The provider counts with a tokenizer of its own, rejects what is larger, and the run could never end."""
+    limits = EMBEDDING_REQUESTS[server.protocol_name]
+    texts = [f"observation {number}" for number in range(limits.n_texts + 7)]
+    long = [" ".join(f"word{number}{n}" for n in range(300)) for number in range(24)]
+    embedder = opened(access=ACCESS.model_copy(update={"timeout_s": 60.0}))
+
+    sizes = embedder.request_sizes(texts)
+    vectors = embedder.embed_passages(texts)
+    n_before = len(server.requests)
+    embedder.embed_passages(long)
+
+    assert sizes == [limits.n_texts, 7]
+    assert [len(request.texts) for request in server.requests[:2]] == sizes
+    assert np.allclose(vectors[-1], embedder.embed_passages(texts[-1:])[0], atol=1e-6)
+    of_long = server.requests[n_before:-1]
+    prefix = prefix_of(server, "passage")
+    assert [text for request in of_long for text in request.texts] == [prefix + text for text in long], "none was cut"
+    assert all(sum(embedder.count_tokens(list(one.texts))) <= limits.n_tokens * MARGIN for one in of_long)
+    assert len(of_long) > 1 or server.protocol_name != "google"
+
+
+def test_no_text_is_too_long_for_the_provider(server: WireServer, opened: Open) -> None:
+    """A line of encoded data in one paper must not keep the whole corpus from being indexed."""
+    opened(max_tokens=512).embed_passages(["QmFzZTY0" * 500])
+
+    (text,) = server.requests[0].texts
+    assert len(text) == (4000 + len(prefix_of(server, "passage")) if server.protocol_name == "ollama" else 512)
+
+
+@pytest.mark.parametrize("fault", [RateLimited(0.2), Status(500), Status(503), Drop(), Garbage()], ids=str)
+def test_a_passing_fault_costs_a_wait_and_no_vector(
+    server: WireServer, opened: Open, fault: Step, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Rate limits are the normal state of a first run over a large corpus."""
+    server.embed_with(fault)
+    embedder = opened()
+
+    vectors = embedder.embed_passages(TEXTS)
+
+    first, second = server.requests
+    assert first.texts == second.texts
+    assert np.allclose(vectors[0], text_vector(first.texts[0], embedder.facts.dimension), atol=1e-6)
+    if isinstance(fault, RateLimited) and server.protocol_name != "ollama":  # which does not say how long to wait
+        assert "trying again in 0.2 s" in caplog.text
+
+
+def test_a_fault_that_stays_is_given_up(server: WireServer, opened: Open) -> None:
+    """Without a bound a run would wait for ever; with the SDK's own retries on top it would wait three times."""
+    server.embed_with(*[Status(500)] * 10)
+
+    with pytest.raises(ModelUnavailable, match="what is done is kept"):
+        opened().embed_passages(TEXTS)
+
+    assert len(server.requests) == ACCESS.max_attempts
+
+
+def test_vectors_of_another_length_name_both_lengths_and_the_remedy(server: WireServer, opened: Open) -> None:
+    """Written into the index they would break it; the number to set is known at this moment only."""
+    model = f"{server.protocol_name}:acme-embed"
+    embedder = opened(model=model, dimensions=24, max_tokens=512)
+
+    with pytest.raises(InvalidSettings) as caught:
+        embedder.embed_passages(["one"])
+
+    n_found = str(caught.value).partition("vectors of ")[2].partition(" ")[0]
+    assert int(n_found) > 24
+    assert str(caught.value) == (
+        f"{model} answered with vectors of {n_found} numbers, this run asks for 24. Set embedding.dimensions "
+        f"= {n_found} in rag_assets.toml, or name another model in embedding.model."
+    )
+
+
+def _body(server: WireServer, vectors: Sequence[object]) -> Status:
+    if server.protocol_name == "google":
+        return Status(200, {"embeddings": [{"values": vector} for vector in vectors]})
+    rows = [{"object": "embedding", "index": n, "embedding": vector} for n, vector in enumerate(vectors)]
+    usage = {"prompt_tokens": 1, "total_tokens": 1}
+    return Status(200, {"object": "list", "model": "m", "data": rows, "usage": usage})
+
+
+@pytest.mark.parametrize("n_vectors", [1, 4])
+def test_an_answer_with_too_few_or_too_many_vectors_is_asked_for_again(
+    server: WireServer, opened: Open, n_vectors: int
+) -> None:
+    """Taken as it comes, every passage after the gap would get the vector of another."""
+    embedder = opened()
+    server.embed_with(_body(server, [[0.5] * embedder.facts.dimension] * n_vectors))
+
+    vectors = embedder.embed_passages(TEXTS)
+
+    assert len(server.requests) == 2
+    assert len(vectors) == 3
+
+
+@pytest.mark.parametrize("server", ["openai", "ollama"], indirect=True)
+def test_vectors_in_another_order_than_their_texts_are_asked_for_again(
+    server: WireServer, opened: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A gateway that spreads a batch over several machines may send what comes first."""
+    embedder = opened(access=ACCESS.model_copy(update={"max_wait_s": 0.1}))
+    rows = [
+        {"object": "embedding", "index": n, "embedding": text_vector(TEXTS[n], embedder.facts.dimension)}
+        for n in (2, 0, 1)
+    ]
+    server.embed_with(Status(200, {"object": "list", "model": "m", "data": rows}))
+
+    vectors = embedder.embed_passages(TEXTS)
+
+    wanted = [text_vector(prefix_of(server, "passage") + text, embedder.facts.dimension) for text in TEXTS]
+    assert len(server.requests) == 2
+    assert np.allclose(vectors, wanted, atol=1e-6)
+    assert "vectors in another order than that of their texts (attempt 1 of 3)" in caplog.text
+
+
+@pytest.mark.parametrize("server", ["openai", "ollama"], indirect=True)
+@pytest.mark.parametrize("numbers", [[0, 0, 0], [3, 2, 1], [None, None, None], [0, None, "1"]], ids=str)
+def test_vectors_that_are_not_numbered_are_taken_as_they_come(
+    server: WireServer, opened: Open, numbers: list[object]
+) -> None:
+    """Servers that speak OpenAI's protocol by halves are many; only what is surely mixed up is refused."""
+    embedder = opened()
+    vector = text_vector("ferritin", embedder.facts.dimension)
+    rows = [{"object": "embedding", "index": number, "embedding": vector} for number in numbers]
+    server.embed_with(Status(200, {"object": "list", "model": "m", "data": rows}))
+
+    embedder.embed_passages(TEXTS)
+
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("number", [0.0, 1e-200, 1e300, float("nan")])
+def test_a_vector_without_direction_is_asked_for_again(server: WireServer, opened: Open, number: float) -> None:
+    """Saved once, it would fail the audit of every later run."""
+    embedder = opened()
+    server.embed_with(_body(server, [[number] * embedder.facts.dimension]))
+
+    (vector,) = embedder.embed_passages(["ferritin"])
+
+    assert len(server.requests) == 2
+    assert np.linalg.norm(vector) == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.parametrize("vector", [None, ["0.1", "0.2"], [None, None], [[0.1], [0.2]]], ids=str)
+@pytest.mark.parametrize("server", ["openai", "ollama"], indirect=True)
+def test_what_is_no_vector_is_called_that(
+    server: WireServer, opened: Open, vector: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The address may belong to a chat model; numpy's error for such a reply does not say what to do."""
+    embedder = opened(access=ACCESS.model_copy(update={"max_wait_s": 0.1}))
+    server.embed_with(*[_body(server, [vector])] * ACCESS.max_attempts)
+
+    with pytest.raises(ModelUnavailable) as caught:
+        embedder.embed_passages(["ferritin"])
+
+    assert str(caught.value) == (
+        f"{MODELS[server.protocol_name]} answered with something else than vectors of numbers. Check that it is an "
+        "embedding model."
+    )
+    assert f"{str(caught.value).rstrip('.')} (attempt 1 of 3); trying again in" in caplog.text
+
+
+def test_a_refused_key_is_not_tried_again_and_not_shown(
+    server: WireServer, opened: Open, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Providers echo the key in what they answer; errors end up in logs and in the UI."""
+    server.embed_with(BadKey())
+
+    with caplog.at_level(logging.DEBUG), pytest.raises(AccessDenied) as caught:
+        opened().embed_passages(TEXTS)
+
+    assert len(server.requests) == 1
+    assert server.key not in str(caught.value)
+    assert server.key not in caplog.text
+
+
+def test_a_text_the_model_cannot_read_names_the_setting(server: WireServer, opened: Open) -> None:
+    """Advice that is meant for answers (fewer sources, a smaller budget) would name the wrong setting."""
+    server.embed_with(TooLong())
+
+    with pytest.raises(ContextTooLong) as caught:
+        opened().embed_passages(TEXTS)
+
+    assert "Set embedding.max_tokens" in str(caught.value)
+    assert "retrieval.budget_tokens" not in str(caught.value)
+
+
+def test_what_was_asked_is_charged(server: WireServer, tmp_path: Path) -> None:
+    """Who pays wants to see it; Google reports no tokens for embeddings, so they are estimated there."""
+    settings = EmbeddingSettings(model=MODELS[server.protocol_name])
+    with Connections(ACCESS) as connections:
+        embedder = open_embedder(settings, tmp_path, n_threads=1, connections=connections)
+        embedder.embed_passages(TEXTS)
+        embedder.embed_query("ferritin")
+
+        spent = connections.budget.spent
+
+    assert spent.n_requests == 2
+    assert 10 < spent.n_input_tokens < 60
+    assert spent.cost_usd == (0.0 if server.protocol_name == "ollama" else None), "prices are the vendor's own"
+
+
+def test_connections_that_were_closed_open_again(server: WireServer, tmp_path: Path) -> None:
+    """Closing the connections of one user must not break the embedder for others that share it."""
+    connections = Connections(ACCESS)
+    settings = EmbeddingSettings(model=MODELS[server.protocol_name])
+    embedder = open_embedder(settings, tmp_path, n_threads=1, connections=connections)
+    embedder.embed_query("ferritin")
+    connections.close()
+
+    embedder.embed_query("ferritin")
+    connections.close()
+
+    assert len(server.requests) == 2
+
+
+def test_several_threads_share_one_connection(server: WireServer, opened: Open) -> None:
+    """Questions are answered by several threads at once."""
+    embedder = opened()
+    texts = [f"question {number}" for number in range(12)]
+
+    with ThreadPoolExecutor(6) as pool:
+        vectors = list(pool.map(embedder.embed_query, texts))
+
+    prefix = prefix_of(server, "query")
+    assert np.allclose(vectors, [text_vector(prefix + text, embedder.facts.dimension) for text in texts], atol=1e-6)
+    assert len(server.requests) == 12
+    assert server.most_in_flight <= FAST.max_concurrent
+
+
+def test_questions_asked_before_are_asked_of_nobody(server: WireServer, opened: Open, tmp_path: Path) -> None:
+    """The nightly evaluation asks the same questions, which should not be paid for again."""
+    before = opened(kept=KeptFile(tmp_path / "kept.sqlite3")).embed_query("ferritin")
+
+    after = opened(kept=KeptFile(tmp_path / "kept.sqlite3")).embed_query("ferritin")
+
+    assert len(server.requests) == 1
+    assert np.array_equal(before, after)
+    assert not any(server.key.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+
+
+def test_a_budget_that_ends_loses_and_repeats_nothing(server: WireServer, tmp_path: Path) -> None:
+    """What is paid for is kept: the next run asks for the rest only."""
+    settings = EmbeddingSettings(model=MODELS[server.protocol_name])
+    facts = embedder_facts(settings, tmp_path)
+    texts = [f"observation number {number}" for number in range(20)]
+
+    def run(access: ModelAccessSettings) -> int:
+        cache = VectorCache(tmp_path / "vectors", facts)
+        wanted = {cache.key_of(text): text for text in texts}
+        with Connections(access) as connections:
+            embedder = open_embedder(settings, tmp_path, n_threads=1, connections=connections)
+            return embed_missing(cache, embedder, wanted, batch_size=4).n_embedded
+
+    with pytest.raises(BudgetExhausted) as caught:
+        run(ACCESS.model_copy(update={"budget_requests": 3}))
+    n_rest = run(ACCESS)
+    n_more = run(ACCESS)
+
+    assert "Of 20 passages, 8 are still to be embedded" in str(caught.value)
+    assert (n_rest, n_more) == (8, 0)
+    sent = [text for request in server.requests for text in request.texts]
+    assert len(sent) == len(set(sent)) == 20
+
+
+def test_a_large_batch_is_saved_request_by_request(server: WireServer, tmp_path: Path) -> None:
+    """A fault in the fifth request of a batch must not cost the four before it."""
+    settings = EmbeddingSettings(model=MODELS[server.protocol_name])
+    n_texts = EMBEDDING_REQUESTS[server.protocol_name].n_texts
+    texts = [f"observation {number}" for number in range(n_texts + 5)]
+    cache = VectorCache(tmp_path / "vectors", embedder_facts(settings, tmp_path))
+    access = ACCESS.model_copy(update={"budget_requests": 1, "timeout_s": 60.0})
+    wanted = {cache.key_of(text): text for text in texts}
+
+    with Connections(access) as connections:
+        embedder = open_embedder(settings, tmp_path, n_threads=1, connections=connections)
+        with pytest.raises(BudgetExhausted, match=f"Of {n_texts + 5} passages, 5 are still"):
+            embed_missing(cache, embedder, wanted, batch_size=10_000)
+
+    assert len(cache.missing(wanted)) == 5

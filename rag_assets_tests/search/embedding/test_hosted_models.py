@@ -1,0 +1,195 @@
+"""A model behind an API is known, or refused, before anything is sent."""
+
+import logging
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from rag_assets.core.errors import InvalidSettings, MissingKey
+from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
+from rag_assets.hosted.connections import Connections
+from rag_assets.search.embedding import embedder_facts, hosted_models, open_embedder, require_embedder
+from rag_assets.search.embedding.hosted_models import KNOWN_MODELS
+
+KEY = "key-that-must-not-be-seen"
+
+
+@pytest.fixture(autouse=True)
+def _keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keys for all providers, their own addresses, and no .env."""
+    monkeypatch.chdir(tmp_path)
+    for variable in ("GOOGLE_API_KEY", "GOOGLE_GEMINI_BASE_URL", "OPENAI_BASE_URL", "OLLAMA_BASE_URL"):
+        monkeypatch.delenv(variable, raising=False)
+    for variable in ("GEMINI_API_KEY", "OPENAI_API_KEY", "OLLAMA_API_KEY"):
+        monkeypatch.setenv(variable, KEY)
+
+
+def settings(model: str, **other: object) -> EmbeddingSettings:
+    return EmbeddingSettings.model_validate({"model": model, **other})
+
+
+@pytest.mark.parametrize(
+    ("model", "dimension", "max_tokens"),
+    [
+        ("google:gemini-embedding-001", 3072, 1433),
+        ("google:gemini-embedding-2", 3072, 5734),
+        ("openai:text-embedding-3-small", 1536, 5733),
+        ("openai:text-embedding-3-large", 3072, 5733),
+        ("ollama:bge-m3:latest", 1024, 1433),
+        ("ollama:mxbai-embed-large", 1024, 512),
+        ("ollama:nomic-embed-text", 768, 2044),
+        ("ollama:snowflake-arctic-embed:33m", 384, 512),
+    ],
+)
+def test_known_models_need_no_further_settings(model: str, dimension: int, max_tokens: int, tmp_path: Path) -> None:
+    """max_tokens: with the margin for another tokenizer, and without the room that a prefix takes."""
+    facts = embedder_facts(settings(model), tmp_path)
+
+    assert (facts.dimension, facts.max_tokens) == (dimension, max_tokens)
+    assert facts.tokenizer_id == embedder_facts(EmbeddingSettings(), tmp_path).tokenizer_id
+    assert open_embedder(settings(model), tmp_path).count_tokens(["ferritin fell"])[0] > 3
+
+
+@pytest.mark.parametrize("other", [{}, {"dimensions": 512}, {"max_tokens": 512}])
+def test_a_model_that_is_not_known_must_be_described(other: dict[str, int], tmp_path: Path) -> None:
+    """Without its size no index can be made, without its reach the ends of passages are lost."""
+    with pytest.raises(InvalidSettings) as caught:
+        open_embedder(settings("openai:acme-embed", **other), tmp_path, n_threads=1)
+
+    message = str(caught.value)
+    assert message.startswith("embedding.model = 'openai:acme-embed' is not known here: set embedding.dimensions ")
+    assert "embedding.max_tokens" in message
+    assert all(name in message for name in KNOWN_MODELS)
+
+
+def test_a_described_model_is_used_as_described(tmp_path: Path) -> None:
+    """Servers that speak OpenAI's protocol serve hundreds of models: none may be out of reach."""
+    facts = embedder_facts(settings("openai:acme-embed", dimensions=512, max_tokens=1000), tmp_path)
+
+    assert (facts.dimension, facts.max_tokens) == (512, 700)
+
+
+@pytest.mark.parametrize(
+    ("model", "dimensions", "problem"),
+    [
+        ("openai:text-embedding-ada-002", 512, "have 1536 numbers and cannot be shortened"),
+        ("openai:text-embedding-3-small", 3072, "have 1 to 1536 numbers"),
+        ("google:gemini-embedding-001", 64, "have 128 to 3072 numbers"),
+        ("ollama:bge-m3", 512, "have 1024 numbers and cannot be shortened"),
+    ],
+)
+def test_a_dimension_the_model_cannot_have_is_refused(
+    model: str, dimensions: int, problem: str, tmp_path: Path
+) -> None:
+    """Found out from the first reply, it would have cost a request and the reader an hour."""
+    with pytest.raises(InvalidSettings, match=problem):
+        require_embedder(settings(model, dimensions=dimensions), tmp_path, ModelAccessSettings())
+
+
+def test_whatever_changes_a_vector_changes_the_identity(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Two models under one identity meet in one index; then every search is wrong and none fails."""
+
+    def identity(model: str, **other: object) -> str:
+        return embedder_facts(settings(model, **other), tmp_path).identity
+
+    small = "openai:text-embedding-3-small"
+    found = [
+        identity(small),
+        identity(small, dimensions=512),
+        identity("openai:text-embedding-3-large"),
+        identity(small, query_prefix="query: "),
+        identity(small, passage_prefix="query: "),
+        identity("openai:a/b", dimensions=8, max_tokens=99),
+        identity("openai:a-b", dimensions=8, max_tokens=99),
+    ]
+    monkeypatch.setenv("OPENAI_BASE_URL", "https://user:hidden-word@embeddings.example.org/v1")
+    found.append(identity(small))
+    monkeypatch.setattr(hosted_models, "REQUEST_VERSION", hosted_models.REQUEST_VERSION + 1)
+    found.append(identity(small))
+
+    assert len(set(found)) == len(found)
+    assert not any(KEY in one or "hidden" in one or "example" in one for one in found)
+    assert all(set(one) <= set("abcdefghijklmnopqrstuvwxyz0123456789.-") for one in found)
+
+
+def test_a_new_key_is_not_a_new_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keys are rotated; the corpus must not be embedded again for it."""
+    before = embedder_facts(settings("google:gemini-embedding-001"), tmp_path)
+    monkeypatch.setenv("GEMINI_API_KEY", "another")
+
+    assert embedder_facts(settings("google:gemini-embedding-001"), tmp_path) == before
+
+
+@pytest.mark.parametrize("model", ["google:gemini-embedding-001", "openai:text-embedding-3-small"])
+@pytest.mark.parametrize(
+    "ask",
+    [partial(require_embedder, access=ModelAccessSettings()), embedder_facts, partial(open_embedder, n_threads=1)],
+)
+def test_a_missing_key_is_named_before_any_work(
+    model: str, ask: Callable[[EmbeddingSettings, Path], object], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """After an hour of parsing it is too late."""
+    for variable in ("GEMINI_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(variable)
+
+    with pytest.raises(MissingKey, match="GEMINI_API_KEY" if model.startswith("google") else "OPENAI_API_KEY"):
+        ask(settings(model), tmp_path)
+
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_ollama_needs_no_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """It runs on one's own machine."""
+    monkeypatch.delenv("OLLAMA_API_KEY")
+
+    require_embedder(settings("ollama:nomic-embed-text"), tmp_path, ModelAccessSettings())
+
+
+def test_a_budget_in_money_needs_a_price(tmp_path: Path) -> None:
+    """A limit that is never reached because nobody counts is worse than none."""
+    unpriced, access = settings("openai:acme-embed", dimensions=8, max_tokens=99), ModelAccessSettings(budget_usd=1.0)
+
+    require_embedder(settings("openai:text-embedding-3-small"), tmp_path, access)
+    with pytest.raises(InvalidSettings, match=r"the price of openai:acme-embed is not known here"):
+        require_embedder(unpriced, tmp_path, access)
+    with pytest.raises(InvalidSettings, match=r"the price of openai:acme-embed is not known here"):
+        open_embedder(unpriced, tmp_path, n_threads=1, connections=Connections(access))
+
+
+def test_a_model_that_was_shut_down_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """It was the default once; a 404 in the middle of a run explains nothing."""
+    with caplog.at_level(logging.WARNING):
+        require_embedder(settings("google:text-embedding-004"), tmp_path, ModelAccessSettings())
+
+    assert "shut down on 14 January 2026; its successor is google:gemini-embedding-001" in caplog.text
+
+
+def test_sizes_of_a_model_that_runs_here_are_not_settings(tmp_path: Path) -> None:
+    """Accepted and ignored, they would be believed."""
+    with pytest.raises(InvalidSettings, match=r"embedding\.dimensions is for models behind an API"):
+        require_embedder(EmbeddingSettings(dimensions=128), tmp_path, ModelAccessSettings())
+
+
+def test_knowing_a_hosted_model_imports_no_sdk(tmp_path: Path) -> None:
+    """Every step of a run asks for the facts; an SDK costs each of them a second."""
+    script = f"""
+import sys
+from pathlib import Path
+from rag_assets.search.embedding import embedder_facts, open_embedder
+from rag_assets.hosted.connections import Connections
+from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
+for model in ("google:gemini-embedding-001", "openai:text-embedding-3-small", "ollama:nomic-embed-text"):
+    embedder_facts(EmbeddingSettings(model=model), Path({str(tmp_path)!r}))
+    connections = Connections(ModelAccessSettings())
+    open_embedder(EmbeddingSettings(model=model), Path({str(tmp_path)!r}), n_threads=1, connections=connections)
+names = ("pydantic_ai", "openai", "google.genai", "httpx2", "genai_prices", "fastembed", "onnxruntime")
+print([name for name in names if name in sys.modules])
+"""
+
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert result.stdout == "[]\n"

@@ -1,0 +1,206 @@
+"""The local model makes the vectors of the original, each from its own text alone, without a network."""
+
+import json
+import logging
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_assets.core.errors import MissingModel
+from rag_assets.core.incremental import file_sha256
+from rag_assets.search.embedding import Embedder, open_embedder
+from rag_assets.search.embedding.local_weights import checked_file
+from rag_assets_testing.numpy_bert import NumpyBert
+from rag_assets_tests.search.embedding.conftest import FLOAT32, INT8
+from rag_assets_tests.search.embedding.reference_texts import LONG, PARAGRAPH, QUESTION, TEXTS, UNTIDY
+
+ORIGINAL_STARTS = {
+    QUESTION: [0.005123, -0.053883, -0.076976, 0.08769, 0.075769, -0.033107, -0.011842, 0.130398],
+    UNTIDY: [0.014001, -0.096029, 0.022827, 0.0549, 0.011817, 0.031522, 0.082745, 0.077428],
+    PARAGRAPH: [0.069237, 0.002365, -0.082278, 0.118044, 0.088719, 0.014571, 0.010242, 0.155521],
+    LONG: [0.050069, 0.026571, -0.069083, -0.004137, -0.062753, -0.035129, -0.033501, 0.032673],
+}
+"""First eight numbers of the vectors that torch makes, from the folder of the packaged model:
+
+    pip install torch==2.13.0 transformers
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder).eval()
+    tokens = tokenizer(text, truncation=True, max_length=256, return_tensors="pt")
+    with torch.no_grad():
+        pooled = model(**tokens).last_hidden_state[0].mean(0)
+    print([round(x, 6) for x in (pooled / pooled.norm())[:8].tolist()])
+"""
+
+
+@pytest.fixture(scope="module")
+def reference() -> np.ndarray:
+    model = NumpyBert()
+    return np.stack([model.embed(text) for text in TEXTS])
+
+
+def test_float32_vectors_are_those_of_an_independent_implementation(float32: Embedder, reference: np.ndarray) -> None:
+    """A slip in the graph (a swapped weight, another GELU, wrong pooling) would quietly worsen every search."""
+    vectors = float32.embed_passages(TEXTS)
+
+    cosines = (vectors * reference).sum(axis=1)
+    assert cosines.min() >= 0.9999
+    assert vectors.shape == (len(TEXTS), float32.facts.dimension)
+    assert vectors.dtype == np.float32
+
+
+def test_int8_vectors_stay_close_to_the_exact_ones(int8: Embedder, reference: np.ndarray) -> None:
+    """Quantisation that costs more than this would cost hits as well."""
+    vectors = int8.embed_passages(TEXTS)
+
+    cosines = (vectors * reference).sum(axis=1)
+    assert cosines.min() >= 0.96
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx(1, abs=1e-6)
+
+
+def test_float32_vectors_are_those_of_the_original_implementation(float32: Embedder) -> None:
+    """Two implementations by the same hand could share a misunderstanding; torch's could not."""
+    for text, start in ORIGINAL_STARTS.items():
+        vector = float32.embed_query(text)
+
+        assert vector[:8] == pytest.approx(start, abs=2e-5)
+
+
+@pytest.mark.parametrize("model", ["float32", "int8"])
+def test_a_vector_depends_on_no_other_text_and_on_no_thread_count(
+    model: str, models_folder: Path, request: pytest.FixtureRequest
+) -> None:
+    """Else a build that was killed and resumed would differ from an undisturbed one, and no cache could be trusted."""
+    embedder: Embedder = request.getfixturevalue(model)
+    one_thread = open_embedder(FLOAT32 if model == "float32" else INT8, models_folder, n_threads=1)
+
+    together = embedder.embed_passages(TEXTS)
+
+    alone = np.concatenate([embedder.embed_passages([text]) for text in reversed(TEXTS)])[::-1]
+    assert np.array_equal(together, alone)
+    assert np.array_equal(together, one_thread.embed_passages(TEXTS))
+    assert np.array_equal(together[0], embedder.embed_query(TEXTS[0]))
+
+
+def test_the_model_reads_exactly_as_many_tokens_as_it_says(float32: Embedder) -> None:
+    """If it read fewer, the ends of full passages could never be found."""
+    last_read = " ".join(["fever"] * (float32.facts.max_tokens - 3))
+    first_unread = " ".join(["fever"] * (float32.facts.max_tokens - 2))
+
+    n_tokens = float32.count_tokens([f"{last_read} cough", f"{first_unread} cough"])
+    vectors = float32.embed_passages([f"{last_read} cough", f"{last_read} rash", f"{first_unread} cough", first_unread])
+
+    assert n_tokens == [float32.facts.max_tokens, float32.facts.max_tokens + 1]
+    assert not np.array_equal(vectors[0], vectors[1])
+    assert np.array_equal(vectors[2], vectors[3])
+
+
+def test_tokens_are_counted_without_a_model(float32: Embedder, tmp_path: Path) -> None:
+    """Passages are sized in a step of its own; it should not pay for a model that it does not run."""
+    counter = open_embedder(INT8, tmp_path)
+
+    assert counter.count_tokens(["", "ferritin fell", LONG]) == float32.count_tokens(["", "ferritin fell", LONG])
+    assert counter.count_tokens([""]) == [2]
+    assert counter.count_tokens([LONG])[0] > 256
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_building_and_embedding_open_no_socket(tmp_path: Path) -> None:
+    """A pipeline that reaches for a hub hangs behind a firewall, and tells the hub what it works on."""
+    script = f"""
+import sys
+from pathlib import Path
+
+def refuse(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo", "socket.sendto", "socket.gethostbyname"):
+        raise SystemExit(f"tried {{event}} {{arguments}}")
+
+sys.addaudithook(refuse)
+from rag_assets.search.embedding import open_embedder
+from rag_assets.core.settings import EmbeddingSettings
+embedder = open_embedder(EmbeddingSettings(), Path({str(tmp_path)!r}), n_threads=2)
+print(embedder.embed_passages(["one", "two"]).shape)
+import socket
+try:
+    socket.create_connection(("localhost", 9))
+except SystemExit:
+    print("guarded")
+"""
+
+    without_offline_switch = {name: value for name, value in os.environ.items() if name != "HF_HUB_OFFLINE"}
+
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=without_offline_switch)
+
+    assert result.stdout.split("\n")[:2] == ["(2, 384)", "guarded"], result.stderr
+
+
+def test_a_killed_build_leaves_no_model_and_the_next_one_succeeds(tmp_path: Path) -> None:
+    """Half a model under the final name would fail every later run until somebody finds and deletes it."""
+    script = (
+        "import sys; from pathlib import Path; from rag_assets.search.embedding import open_embedder;"
+        "from rag_assets.core.settings import EmbeddingSettings;"
+        f"open_embedder(EmbeddingSettings(model='{FLOAT32.model}'), Path(sys.argv[1]), n_threads=1).embed_query('x')"
+    )
+    builder = subprocess.Popen([sys.executable, "-c", script, str(tmp_path)])
+    deadline = time.monotonic() + 30
+    while not list(tmp_path.glob("*.staged/model.onnx")) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    builder.send_signal(signal.SIGKILL)
+    builder.wait()
+    left = [path.name for path in tmp_path.iterdir()]
+
+    vector = open_embedder(FLOAT32, tmp_path, n_threads=1).embed_query(QUESTION)
+
+    assert len(left) == 1, "the kill came too late to prove anything"
+    assert left[0].endswith(".staged")
+    assert vector[:8] == pytest.approx(ORIGINAL_STARTS[QUESTION], abs=2e-5)
+
+
+def test_a_damaged_model_is_built_again(
+    float32: Embedder, models_folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A flipped byte in the weights gives wrong vectors, not an error."""
+    expected = float32.embed_query(QUESTION)
+    shutil.copytree(models_folder / float32.identity, tmp_path / float32.identity)
+    model = tmp_path / float32.identity / "model.onnx"
+    good = file_sha256(model)
+    content = bytearray(model.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    model.write_bytes(content)
+
+    with caplog.at_level(logging.WARNING):
+        vector = open_embedder(FLOAT32, tmp_path, n_threads=1).embed_query(QUESTION)
+
+    assert np.array_equal(vector, expected)
+    assert file_sha256(model) == good
+    assert caplog.messages == [f"{model} is not as it was built: building the model again."]
+
+
+def test_weights_that_are_not_the_official_ones_are_refused(tmp_path: Path) -> None:
+    """A tampered or truncated wheel must not become the index."""
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(b"other")
+
+    with pytest.raises(MissingModel) as caught:
+        checked_file(weights, "53aa51")
+
+    assert str(caught.value) == (
+        f"{weights} is not the file of the official all-MiniLM-L6-v2: its SHA-256 is "
+        "d9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa, not 53aa51. "
+        "Install rag_assets again: after make, rm -r .venv and make run; otherwise, in the project's folder, "
+        "pip install --force-reinstall --no-deps ."
+    )
+
+
+def test_the_built_folder_says_how_many_tokens_are_read(float32: Embedder, models_folder: Path) -> None:
+    """The packaged configuration says 512, which the model was not trained for."""
+    float32.embed_query(QUESTION)
+
+    config = json.loads((models_folder / float32.identity / "tokenizer_config.json").read_text())
+
+    assert config["model_max_length"] == 256

@@ -1,0 +1,53 @@
+"""Only what is missing is embedded, and the log says how it goes."""
+
+from pathlib import Path
+
+import pytest
+
+from rag_assets.search.embedding import VectorCache, embed_missing, open_embedder
+from rag_assets_tests.search.embedding.conftest import INT8
+from rag_assets_tests.search.embedding.hashed_embedder import HashedEmbedder
+
+
+def keyed(cache: VectorCache, texts: list[str]) -> dict[str, str]:
+    return {cache.key_of(text): text for text in texts}
+
+
+def test_only_missing_texts_are_embedded(tmp_path: Path) -> None:
+    """An edit of one paper must cost that paper's passages, not the corpus."""
+    embedder = HashedEmbedder()
+    cache = VectorCache(tmp_path, embedder.facts)
+    embed_missing(cache, embedder, keyed(cache, ["one", "two"]), batch_size=8)
+    reports: list[tuple[int, int]] = []
+
+    run = embed_missing(
+        cache,
+        embedder,
+        keyed(cache, ["one", "two", "three", "four", "five"]),
+        batch_size=2,
+        report=lambda done, total: reports.append((done, total)),
+    )
+
+    assert run.n_embedded == 3
+    assert embedder.n_texts_embedded == 5
+    assert reports == [(2, 3), (3, 3)]
+
+
+def test_no_model_is_built_when_nothing_is_missing(tmp_path: Path) -> None:
+    """A run on an unchanged corpus should take no longer than reading what is there."""
+    embedder = open_embedder(INT8, tmp_path / "models", n_threads=1)
+    facts = HashedEmbedder(embedder.identity, embedder.facts.dimension).facts
+    cache = VectorCache(tmp_path / "vectors", facts)
+
+    run = embed_missing(cache, embedder, {}, batch_size=8)
+
+    assert (run.n_embedded, run.vectors_per_s) == (0, 0.0)
+    assert not (tmp_path / "models").exists()
+
+
+def test_a_cache_of_another_model_is_refused(tmp_path: Path) -> None:
+    """Vectors of two models in one index cannot be compared."""
+    cache = VectorCache(tmp_path, HashedEmbedder("hashed-1").facts)
+
+    with pytest.raises(ValueError, match="the cache is for hashed-1, the embedder is hashed-2"):
+        embed_missing(cache, HashedEmbedder("hashed-2"), {}, batch_size=1)

@@ -1,0 +1,144 @@
+"""What a model expects before a text is put there, and nothing before the texts of others."""
+
+import json
+import logging
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+
+from rag_assets.core.errors import InvalidSettings
+from rag_assets.core.settings import EmbeddingSettings
+from rag_assets.search.embedding import Embedder, embedder_facts, open_embedder
+from rag_assets.search.embedding.hosted_models import KNOWN_MODELS
+from rag_assets.search.embedding.local_weights import packaged_tokenizer
+from rag_assets.search.embedding.prefixes import FASTEMBED, fastembed_prefixes
+from rag_assets_tests.search.embedding.conftest import FLOAT32
+from rag_assets_tests.search.embedding.reference_texts import PARAGRAPH, QUESTION
+
+BGE = EmbeddingSettings(model="fastembed:BAAI/bge-small-en-v1.5")
+POTION = EmbeddingSettings(model="fastembed:minishlab/potion-base-8M")
+BGE_INSTRUCTION = "Represent this sentence for searching relevant passages: "
+
+
+def test_every_dense_model_of_fastembed_is_decided_about() -> None:
+    """A model that is missing in the table would be used without its prefix: worse answers, and no message."""
+    from fastembed import TextEmbedding
+
+    listed = {model["model"] for model in TextEmbedding.list_supported_models()}
+
+    assert set(FASTEMBED) == listed
+
+
+def test_fastembed_itself_adds_no_prefix_to_the_models_that_need_one() -> None:
+    """If a newer fastembed added them, each would stand there twice."""
+    from fastembed import TextEmbedding
+    from fastembed.text.text_embedding_base import TextEmbeddingBase
+
+    prefixed = {name for name, prefixes in FASTEMBED.items() if prefixes.query or prefixes.passage}
+    own = {
+        model.model
+        for kind in TextEmbedding.EMBEDDINGS_REGISTRY
+        if kind.query_embed is not TextEmbeddingBase.query_embed
+        for model in kind._list_supported_models()
+    }
+
+    assert own == {"jinaai/jina-embeddings-v3"}
+    assert not own & prefixed
+
+
+@pytest.mark.parametrize(
+    ("name", "query", "passage"),
+    [
+        ("BAAI/bge-base-en-v1.5", BGE_INSTRUCTION, ""),
+        ("intfloat/multilingual-e5-large", "query: ", "passage: "),
+        ("nomic-ai/nomic-embed-text-v1.5", "search_query: ", "search_document: "),
+        ("sentence-transformers/all-MiniLM-L6-v2", "", ""),
+    ],
+)
+def test_the_prefixes_are_those_of_the_model_card(name: str, query: str, passage: str) -> None:
+    """One changed character is another prefix, and other vectors."""
+    assert (FASTEMBED[name].query, FASTEMBED[name].passage) == (query, passage)
+
+
+def test_the_two_generations_of_arctic_embed_have_different_prefixes() -> None:
+    """Their names differ by one character; the first generation's instruction is noise to the second."""
+    assert KNOWN_MODELS["ollama:snowflake-arctic-embed"].prefixes.query == BGE_INSTRUCTION
+    assert KNOWN_MODELS["ollama:snowflake-arctic-embed2"].prefixes.query == "query: "
+
+
+def test_a_model_that_is_newer_than_the_table_warns(caplog: pytest.LogCaptureFixture) -> None:
+    """Without a prefix it works, but worse; the log is the only place to learn of it."""
+    with caplog.at_level(logging.WARNING):
+        prefixes = fastembed_prefixes("acme/brand-new")
+
+    assert (prefixes.query, prefixes.passage) == ("", "")
+    assert "set embedding.query_prefix and embedding.passage_prefix" in caplog.text
+
+
+@pytest.fixture
+def hub_folder(models_folder: Path, float32: Embedder, tmp_path: Path) -> Path:
+    """A models folder with bge-small-en-v1.5 as the hub would leave it; inside is a model of the same shape."""
+    float32.embed_query(QUESTION)
+    snapshot = _snapshot(tmp_path, "models--qdrant--bge-small-en-v1.5-onnx-q")
+    shutil.copytree(models_folder / float32.identity, snapshot)
+    (snapshot / "model.onnx").rename(snapshot / "model_optimized.onnx")
+    return tmp_path
+
+
+def _snapshot(models_folder: Path, repository: str) -> Path:
+    revision = "0123456789abcdef0123456789abcdef01234567"
+    (models_folder / repository / "refs").mkdir(parents=True)
+    (models_folder / repository / "refs" / "main").write_text(revision)
+    return models_folder / repository / "snapshots" / revision
+
+
+def test_the_model_reads_the_instruction_before_a_question_and_not_before_a_passage(hub_folder: Path) -> None:
+    """Without its prefix the model loses some points of recall, and no message says why."""
+    embedder = open_embedder(BGE, hub_folder, n_threads=1)
+
+    question = embedder.embed_query(QUESTION)
+
+    instructed, plain = embedder.embed_passages([BGE_INSTRUCTION + QUESTION, QUESTION])
+    assert np.array_equal(question, instructed)
+    assert not np.array_equal(question, plain)
+
+
+def test_another_prefix_is_another_model_that_reads_less(hub_folder: Path) -> None:
+    """Vectors of two prefixes in one index cannot be compared, and the prefix takes room from the passage."""
+    usual = embedder_facts(BGE, hub_folder)
+    other = BGE.model_copy(update={"passage_prefix": "passage: "})
+
+    facts = embedder_facts(other, hub_folder)
+
+    assert facts.identity != usual.identity
+    assert usual.max_tokens - facts.max_tokens == 2
+    assert facts.tokenizer_id == usual.tokenizer_id
+    first = open_embedder(other, hub_folder, n_threads=1).embed_passages([QUESTION])
+    assert np.array_equal(first, open_embedder(BGE, hub_folder, n_threads=1).embed_passages(["passage: " + QUESTION]))
+
+
+def test_a_prefix_for_a_model_that_was_trained_without_is_refused(tmp_path: Path) -> None:
+    """A prefix makes the default model worse, and no message would say so."""
+    with pytest.raises(InvalidSettings, match=r"all-MiniLM-L6-v2 was trained without\. Leave them"):
+        embedder_facts(FLOAT32.model_copy(update={"query_prefix": "query: "}), tmp_path)
+
+
+def test_a_static_model_works_as_any_other(tmp_path: Path) -> None:
+    """potion models are a table of vectors without tokenizer_config.json: nearly all of fastembed is not all of it."""
+    snapshot = _snapshot(tmp_path, "models--minishlab--potion-base-8M")
+    snapshot.mkdir(parents=True)
+    tokenizer = json.loads(packaged_tokenizer().read_text("utf-8"))
+    (snapshot / "tokenizer.json").write_text(json.dumps(tokenizer), "utf-8")
+    draw = np.random.default_rng(1)
+    table = draw.standard_normal((len(tokenizer["model"]["vocab"]), 256)).astype(np.float32)
+    save_file({"embeddings": table}, snapshot / "model.safetensors")
+
+    facts = embedder_facts(POTION, tmp_path)
+    vectors = open_embedder(POTION, tmp_path, n_threads=1).embed_passages([QUESTION, PARAGRAPH])
+
+    assert (facts.dimension, facts.max_tokens) == (256, 512)
+    assert np.linalg.norm(vectors, axis=1) == pytest.approx([1.0, 1.0])
+    assert open_embedder(POTION, tmp_path).count_tokens([QUESTION])[0] > 5

@@ -1,0 +1,122 @@
+"""A setting names exactly one model, and knowing about a model costs nothing.
+
+The hub is out of reach of all tests (see the conftest of all tests).
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_assets.core.errors import InvalidSettings, MissingModel
+from rag_assets.core.settings import EmbeddingSettings
+from rag_assets.search.embedding import Embedder, EmbedderFacts, embedder_facts, open_embedder
+from rag_assets_tests.search.embedding.conftest import FLOAT32, INT8
+from rag_assets_tests.search.embedding.reference_texts import PARAGRAPH, QUESTION
+
+HUB = EmbeddingSettings(model="fastembed:sentence-transformers/all-MiniLM-L6-v2")
+
+
+@pytest.mark.parametrize("name", ["local:all-minilm", "all-MiniLM-L6-v2", "cohere:embed-4", ""])
+def test_an_unknown_model_is_refused_with_the_models_there_are(name: str, tmp_path: Path) -> None:
+    """A guess would fill the index with vectors that nobody asked for."""
+    with pytest.raises(InvalidSettings) as caught:
+        open_embedder(EmbeddingSettings(model=name), tmp_path, n_threads=1)
+
+    assert str(caught.value) == (
+        f"embedding.model = {name!r} does not exist. It can be: local:all-MiniLM-L6-v2-int8, local:all-MiniLM-L6-v2, "
+        "fastembed:<a model of fastembed's list>, google:<model>, openai:<model>, ollama:<model>."
+    )
+
+
+def test_an_unknown_hub_model_is_refused_with_the_models_fastembed_knows(tmp_path: Path) -> None:
+    """The list belongs into the message: the reader has no other place to find the exact spelling."""
+    with pytest.raises(InvalidSettings, match=r"does not know 'bge-small', only: .*BAAI/bge-small-en-v1\.5, "):
+        embedder_facts(EmbeddingSettings(model="fastembed:bge-small"), tmp_path)
+
+
+def test_the_two_precisions_have_different_identities(tmp_path: Path) -> None:
+    """Under one identity, vectors of both would meet in one index."""
+    exact, quantised = embedder_facts(FLOAT32, tmp_path), embedder_facts(INT8, tmp_path)
+
+    assert quantised == EmbedderFacts(
+        "local-all-MiniLM-L6-v2-int8-53aa51172d14-be50c362-b2", 384, 256, "wordpiece-be50c362"
+    )
+    assert exact == EmbedderFacts("local-all-MiniLM-L6-v2-53aa51172d14-be50c362-b2", 384, 256, "wordpiece-be50c362")
+
+
+def test_facts_and_opening_load_no_engine(tmp_path: Path) -> None:
+    """Every step of a run asks for the facts; with an engine each would pay a second for it."""
+    script = f"""
+import sys
+from pathlib import Path
+from rag_assets.search.embedding import embedder_facts, open_embedder
+from rag_assets.core.settings import EmbeddingSettings
+embedder_facts(EmbeddingSettings(), Path({str(tmp_path)!r}))
+open_embedder(EmbeddingSettings(), Path({str(tmp_path)!r}), n_threads=1)
+print([name for name in ("onnx", "onnxruntime", "fastembed", "pandas", "huggingface_hub") if name in sys.modules])
+"""
+
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+
+    assert result.stdout == "[]\n"
+
+
+@pytest.fixture
+def hub_folder(models_folder: Path, float32: Embedder, tmp_path: Path) -> Path:
+    """A models folder with a hub model in it, laid out as huggingface_hub leaves it after a download."""
+    float32.embed_query(QUESTION)
+    revision = "0123456789abcdef0123456789abcdef01234567"
+    repository = tmp_path / "models--Qdrant--all-MiniLM-L6-v2-onnx"
+    shutil.copytree(models_folder / float32.identity, repository / "snapshots" / revision)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text(revision)
+    return tmp_path
+
+
+def test_a_fetched_hub_model_embeds_without_the_hub(hub_folder: Path, float32: Embedder) -> None:
+    """Once fetched, a model must not need the hub again."""
+    embedder = open_embedder(HUB, hub_folder, n_threads=2)
+
+    vectors = embedder.embed_passages([QUESTION, PARAGRAPH])
+
+    assert np.array_equal(vectors, float32.embed_passages([QUESTION, PARAGRAPH]))
+    assert np.array_equal(vectors[0], embedder.embed_query(QUESTION))
+    assert (embedder.facts.dimension, embedder.facts.max_tokens) == (384, 256)
+    assert open_embedder(HUB, hub_folder).count_tokens([PARAGRAPH]) == float32.count_tokens([PARAGRAPH])
+
+
+def test_other_weights_of_a_hub_model_are_another_model(hub_folder: Path) -> None:
+    """Hubs replace files under the same name; old vectors must not be taken for new ones."""
+    before = embedder_facts(HUB, hub_folder)
+    (model,) = hub_folder.rglob("model.onnx")
+
+    with model.open("ab") as file:
+        file.write(b"\0")
+
+    assert before.identity.startswith("fastembed-sentence-transformers-all-MiniLM-L6-v2-")
+    assert embedder_facts(HUB, hub_folder).identity != before.identity
+
+
+def test_a_hub_model_that_cannot_be_fetched_names_the_way_out(tmp_path: Path) -> None:
+    """Offline is the normal state of many clusters; the reader needs the setting that works there."""
+    with pytest.raises(MissingModel) as caught:
+        embedder_facts(HUB, tmp_path)
+
+    assert str(caught.value) == (
+        f"sentence-transformers/all-MiniLM-L6-v2 is not in {tmp_path} and cannot be fetched from its hub (Could not "
+        "load model sentence-transformers/all-MiniLM-L6-v2 from any source.). Connect once, or set embedding.model = "
+        '"local:all-MiniLM-L6-v2-int8" in rag_assets.toml.'
+    )
+
+
+def test_a_model_that_cannot_be_loaded_names_its_folder(hub_folder: Path) -> None:
+    """onnxruntime's own message has neither the model's name nor a remedy."""
+    (model,) = hub_folder.rglob("model.onnx")
+    model.write_bytes(b"no model")
+
+    with pytest.raises(MissingModel, match=rf"The embedding model in {model.parent} cannot be loaded .* Delete that"):
+        open_embedder(HUB, hub_folder, n_threads=1).embed_query(QUESTION)

@@ -1,0 +1,180 @@
+"""Sparse vectors: what a model makes of a text, and how they are kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rag_assets.core.domain import SparseVector
+from rag_assets.core.errors import InvalidSettings, MissingInput, MissingModel
+from rag_assets.core.settings import Settings
+from rag_assets.search.embedding.sparse_model import MOST_TERMS, SparseModel
+from rag_assets.search.embedding.sparse_vectors import SparseVectors, open_sparse_vectors, publish_sparse_vectors
+from rag_assets_tests.search.embedding.sparse_onnx import MODEL, SYNONYM, WORD, number_of, write_sparse_model
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> SparseModel:
+    folder = tmp_path_factory.mktemp("models")
+    write_sparse_model(folder, {"runner": "athlete"})
+    return SparseModel(MODEL, folder, n_threads=2)
+
+
+def weights(vector: SparseVector) -> dict[int, float]:
+    return dict(zip(vector.places, vector.weights, strict=True))
+
+
+def test_a_text_weighs_its_words_and_their_synonyms(model: SparseModel) -> None:
+    """What a text is about is found by words that it does not have."""
+    iron, both = model.vectors(["iron", "iron runner"])
+
+    assert weights(iron) == pytest.approx({number_of("iron"): WORD})
+    assert weights(both) == pytest.approx(
+        {number_of("iron"): WORD, number_of("runner"): WORD, number_of("athlete"): SYNONYM}
+    )
+    assert list(both.places) == sorted(both.places)
+
+
+def test_a_vector_depends_on_its_own_text_only(model: SparseModel) -> None:
+    """A cached vector must be the one that another batch would have brought."""
+    texts = ["iron", "a much longer text about a runner and his iron " * 9, "", "basalt"]
+
+    together, alone = model.vectors(texts), [model.vectors([text])[0] for text in texts]
+
+    assert together == alone
+
+
+def test_only_the_heaviest_terms_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The vector has to fit into its row, and the lightest terms tell least."""
+    write_sparse_model(tmp_path, {"runner": "athlete", "iron": "steel"})
+    monkeypatch.setattr("rag_assets.search.embedding.sparse_model.MOST_TERMS", 3)
+
+    (vector,) = SparseModel(MODEL, tmp_path).vectors(["iron runner"])
+
+    assert {number_of("iron"), number_of("runner")} < set(vector.places)
+    assert len(vector.places) == 3
+
+
+def test_other_files_are_another_model(tmp_path: Path) -> None:
+    """Hubs replace files under the same name; old vectors must not be taken for new ones."""
+    write_sparse_model(tmp_path / "one", {})
+    write_sparse_model(tmp_path / "two", {"iron": "steel"})
+    write_sparse_model(tmp_path / "three", {})
+
+    one, two, three = (SparseModel(MODEL, tmp_path / name).identity for name in ("one", "two", "three"))
+
+    assert one == three != two
+    assert one.startswith("sparse-prithivida-Splade-PP-en-v1-")
+
+
+@pytest.mark.parametrize("name", ["splade", "fastembed:", "fastembed:Qdrant/bm25", "google:splade"])
+def test_an_unknown_model_is_refused_with_those_there_are(name: str, tmp_path: Path) -> None:
+    """Among them models that need statistics of the corpus, which are not kept here."""
+    with pytest.raises(InvalidSettings) as caught:
+        SparseModel(name, tmp_path)
+
+    assert str(caught.value).startswith(f"embedding.sparse_model = {name!r} does not exist. It can be: none, ")
+    assert MODEL in str(caught.value)
+    assert "bm25" not in str(caught.value).partition("It can be")[2].lower()
+
+
+def test_a_model_that_cannot_be_fetched_names_the_remedy(tmp_path: Path) -> None:
+    """530 MB from a hub that a firewall may hide."""
+    with pytest.raises(MissingModel, match=r"Splade_PP_en_v1 is not in .* Connect once, or set embedding.sparse_model"):
+        SparseModel(MODEL, tmp_path).vectors(["iron"])
+
+
+def test_a_damaged_model_is_named(tmp_path: Path) -> None:
+    """A download that was cut short."""
+    folder = write_sparse_model(tmp_path, {})
+    (folder / "model.onnx").write_bytes(b"no model")
+
+    with pytest.raises(MissingModel, match=r"cannot be loaded \(.*Delete that folder and run again"):
+        SparseModel(MODEL, tmp_path).vectors(["iron"])
+
+
+@dataclass
+class Counting:
+    """A model of two terms per text, which counts what it is asked."""
+
+    identity: str = "counting"
+    asked: list[str] = field(default_factory=list)
+
+    def vectors(self, texts: Sequence[str]) -> list[SparseVector]:
+        self.asked += texts
+        return [
+            SparseVector((1, len(text) + 2), (0.5, 1.0 + len(text))) if text else SparseVector((), ()) for text in texts
+        ]
+
+
+def passages(*texts: str) -> dict[str, list[str]]:
+    """Each in a paper of its own."""
+    return {f"paper{n}": [text] for n, text in enumerate(texts)}
+
+
+def test_no_text_is_embedded_twice(tmp_path: Path) -> None:
+    """A sparse model takes as long as a dense one, and an edit concerns one passage."""
+    items, model = passages("Ferritin fell.", "Basalt takes up water."), Counting()
+    SparseVectors(tmp_path, model).embed(items, batch_size=1)
+
+    n_made = SparseVectors(tmp_path, model).embed(passages("Ferritin fell.", "Granite is hard."), batch_size=8)
+
+    assert n_made == 1
+    assert sorted(model.asked) == ["Basalt takes up water.", "Ferritin fell.", "Granite is hard."]
+
+
+def test_kept_vectors_come_back_as_they_were_made(tmp_path: Path) -> None:
+    """Through a file, in the order asked for; a text without a term as well."""
+    items, model = passages("Ferritin fell.", "Basalt takes up water."), Counting()
+    vectors = SparseVectors(tmp_path, model)
+    vectors.embed(items, batch_size=8)
+    vectors.publish(items)
+
+    texts = ["Basalt takes up water.", "Ferritin fell."]
+    assert SparseVectors(tmp_path, model).of(texts) == model.vectors(texts)
+    with pytest.raises(MissingInput):
+        vectors.of(["unknown"])
+
+
+def test_a_vector_with_all_its_terms_is_kept_whole(tmp_path: Path) -> None:
+    """The widest row there can be."""
+
+    class Wide(Counting):
+        def vectors(self, texts: Sequence[str]) -> list[SparseVector]:
+            return [
+                SparseVector(tuple(range(MOST_TERMS)), tuple(float(n + 1) for n in range(MOST_TERMS))) for _ in texts
+            ]
+
+    items = passages("Ferritin fell.")
+    vectors = SparseVectors(tmp_path, Wide())
+    vectors.embed(items, batch_size=8)
+
+    assert vectors.of(["Ferritin fell."]) == Wide().vectors(["x"])
+
+
+def settings_of(data: Path, **groups: Any) -> Settings:
+    return Settings.model_validate({"data_dir": data, **groups})
+
+
+def test_nothing_remains_of_a_deleted_paper_when_the_model_is_turned_off(tmp_path: Path) -> None:
+    """Vectors of a withdrawn paper tell what it was about."""
+    settings = settings_of(tmp_path)
+    items = passages("Ferritin fell.", "Basalt takes up water.")
+    vectors = SparseVectors(settings.paths.sparse_vectors, Counting())
+    vectors.embed(items, batch_size=8)
+    publish_sparse_vectors(vectors, items, settings)
+
+    publish_sparse_vectors(None, passages("Ferritin fell."), settings)
+
+    assert SparseVectors(settings.paths.sparse_vectors, Counting()).of(["Ferritin fell."])
+    with pytest.raises(MissingInput):
+        SparseVectors(settings.paths.sparse_vectors, Counting()).of(["Basalt takes up water."])
+
+
+def test_a_sparse_model_without_a_store_for_it_is_refused(tmp_path: Path) -> None:
+    """An hour of embedding for vectors that nothing searches."""
+    assert open_sparse_vectors(settings_of(tmp_path)) is None
+    with pytest.raises(InvalidSettings, match="is searched by Qdrant only"):
+        open_sparse_vectors(settings_of(tmp_path, embedding={"sparse_model": MODEL}))

@@ -1,0 +1,238 @@
+"""Words beside vectors in one store, and what it makes of both."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from rag_assets.core.domain import SparseVector
+from rag_assets.core.errors import InvalidSettings
+from rag_assets.core.settings import Settings
+from rag_assets.search.indexing.builder import update_index
+from rag_assets.search.indexing.folders import FolderTarget
+from rag_assets.search.indexing.protocols import (
+    HybridQuestion,
+    HybridStore,
+    IndexRow,
+    Scope,
+    Scored,
+    SparseSource,
+    VectorStore,
+)
+from rag_assets.search.indexing.qdrant.words import WordWeights
+from rag_assets.search.indexing.stores import Index, vector_index
+from rag_assets.search.indexing.tantivy_index import Analyser, TantivyFiles, TantivyIndex
+from rag_assets_tests.search.indexing.qdrant_server import qdrant_server
+from rag_assets_tests.search.indexing.rows import bag_of_words, row, vectors_of
+
+FILLER = "trial patients group weeks dose change measured values placebo reported"
+ROWS = [
+    row("a#0", f"BMS-986158 inhibits BET in a {FILLER}"),
+    row("b#0", f"Ferritin fell in all runners in a {FILLER}", paper_id="jones2021"),
+    row("c#0", f"Ferritin, ferritin and ferritin again, {FILLER} {FILLER} {FILLER} {FILLER}"),
+    row("d#0", f"Iron stores recovered {FILLER}"),
+    row("e#0", "the of and"),
+]
+
+
+@pytest.fixture(scope="module")
+def server_url() -> Iterator[str]:
+    with qdrant_server() as server:
+        yield server.url
+
+
+@pytest.fixture(params=["embedded", "server"])
+def place(request: pytest.FixtureRequest, server_url: str) -> str:
+    return server_url if request.param == "server" else ""
+
+
+def index_of(
+    data: Path, place: str, *, fusion: str = "server_rrf", sparse: SparseSource | None = None
+) -> Index[VectorStore]:
+    chosen = {"vector_store": "qdrant", "qdrant": {"url": place}}
+    settings = {"data_dir": data, "indexing": chosen, "retrieval": {"fusion": fusion}}
+    return vector_index(Settings.model_validate(settings), "m", vectors_of, sparse)
+
+
+def two_terms(row: IndexRow) -> SparseVector:
+    """Term 1 for every text, heavier for longer ones, and term 2 for those about iron, which ferritin is not."""
+    places = (1, 2) if "Iron" in row.text or "BMS" in row.text else (1,)
+    return SparseVector(places, (len(row.text) / 1000, 2.0)[: len(places)])
+
+
+SPARSE = SparseSource("two terms", lambda rows: [two_terms(one) for one in rows])
+
+
+def hybrid_of(data: Path, place: str, **settings: Any) -> HybridStore:
+    index = index_of(data, place, **settings)
+    update_index(index, ROWS)
+    opened = index.open()
+    assert isinstance(opened, HybridStore)
+    return opened
+
+
+def asked(text: str) -> HybridQuestion:
+    return HybridQuestion(text, bag_of_words(text))
+
+
+def scores(hits: Sequence[Scored]) -> dict[str, float]:
+    return dict(hits)
+
+
+def bm25(question: str, rows: Sequence[IndexRow], average: float) -> dict[str, float]:
+    """By the formula, term by term."""
+    analyser = Analyser()
+    held = {one.passage_id: analyser.terms(one.heading_text) + analyser.terms(one.text) for one in rows}
+    n_rows = sum(bool(terms) for terms in held.values())
+    found = {}
+    for id_, terms in held.items():
+        total = 0.0
+        for term in analyser.terms(question):
+            n_holding = sum(term in others for others in held.values())
+            idf = math.log(1 + (n_rows - n_holding + 0.5) / (n_holding + 0.5))
+            n = terms.count(term)
+            total += idf * n * 2.2 / (n + 1.2 * (0.25 + 0.75 * len(terms) / average))
+        if total:
+            found[id_] = total
+    return found
+
+
+@pytest.mark.parametrize("question", ["Did ferritin fall?", "BMS 986158", "ferritin in runners of a trial"])
+def test_words_are_scored_by_bm25(question: str, place: str, tmp_path: Path) -> None:
+    """The same question must find the same words, whichever index holds them."""
+    found = hybrid_of(tmp_path, place).hybrid(asked(question), 10).by_words
+
+    assert scores(found) == pytest.approx(bm25(question, ROWS, average=75), rel=1e-4)
+    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+
+
+def test_words_rank_as_in_the_word_index_when_passages_are_of_the_usual_length(tmp_path: Path) -> None:
+    """The two only differ in the average length of a passage, which is a constant here."""
+    vocabulary = [f"w{n}" for n in range(300)]
+    random = np.random.default_rng(0)
+    rows = [row(f"p{n}#0", " ".join(random.choice(vocabulary, 75).tolist())) for n in range(60)]
+    words = FolderTarget(tmp_path / "bm25", TantivyFiles())
+    update_index(words, rows)
+    index = index_of(tmp_path, "")
+    update_index(index, rows)
+    hybrid = index.open()
+    assert isinstance(hybrid, HybridStore)
+
+    for question in ("w1 w2 w3", "w10 w200 w299 w7"):
+        expected = TantivyIndex.open(tmp_path / "bm25").search(question, 60)
+        found = hybrid.hybrid(asked(question), 60).by_words
+
+        assert scores(found) == pytest.approx(scores(expected), rel=0.02)
+        assert [hit.passage_id for hit in found[:5]] == [hit.passage_id for hit in expected[:5]]
+
+
+def by_rank(*lists: Sequence[Scored], k: int) -> dict[str, float]:
+    """Reciprocal rank fusion, ranks counted from 0, divided by the most it can be."""
+    total: dict[str, float] = {}
+    for hits in lists:
+        for rank, hit in enumerate(hits):
+            total[hit.passage_id] = total.get(hit.passage_id, 0.0) + 1 / (k + rank)
+    return {id_: score * k / len(lists) for id_, score in total.items()}
+
+
+def by_distribution(*lists: Sequence[Scored]) -> dict[str, float]:
+    """Each list stretched from three standard deviations below its mean to three above."""
+    total: dict[str, float] = {}
+    for hits in lists:
+        found = np.array([hit.score for hit in hits])
+        low, high = found.mean() - 3 * found.std(ddof=1), found.mean() + 3 * found.std(ddof=1)
+        for hit in hits:
+            total[hit.passage_id] = total.get(hit.passage_id, 0.0) + float((hit.score - low) / (high - low))
+    return {id_: score / len(lists) for id_, score in total.items()}
+
+
+@pytest.mark.parametrize("fusion", ["server_rrf", "server_dbsf"])
+def test_the_server_fuses_both_lists(fusion: str, place: str, tmp_path: Path) -> None:
+    """Later steps compare the scores of several questions, so they lie between 0 and 1."""
+    found = hybrid_of(tmp_path, place, fusion=fusion).hybrid(asked("ferritin in runners"), 10)
+
+    expected = (
+        by_rank(found.nearest, found.by_words, k=60)
+        if fusion == "server_rrf"
+        else by_distribution(found.nearest, found.by_words)
+    )
+    assert scores(found.fused) == pytest.approx(expected, abs=1e-5)
+    assert found.fused[0].passage_id == "b#0"
+    assert {hit.passage_id for hit in found.fused} == {one.passage_id for one in ROWS}
+    cosines = {one.passage_id: float(bag_of_words(one.text) @ bag_of_words("ferritin in runners")) for one in ROWS}
+    assert scores(found.nearest) == pytest.approx(cosines, abs=1e-5)
+
+
+def test_vectors_of_a_sparse_model_are_a_list_of_their_own(place: str, tmp_path: Path) -> None:
+    """SPLADE finds what neither the words nor the dense vectors do."""
+    store = hybrid_of(tmp_path, place, sparse=SPARSE)
+    question = HybridQuestion("ferritin", bag_of_words("ferritin"), SparseVector((2, 9), (1.5, 1.0)))
+
+    found = store.hybrid(question, 10)
+
+    by_sparse = [Scored("a#0", 3.0), Scored("d#0", 3.0)]
+    lists = [found.nearest, found.by_words, by_sparse]
+    either = [by_rank(*lists, k=60), by_rank(*lists[:-1], by_sparse[::-1], k=60)]
+    assert any(scores(found.fused) == pytest.approx(one, abs=1e-6) for one in either), "a and d share a score"
+
+
+def test_another_sparse_model_builds_the_index_anew(place: str, tmp_path: Path) -> None:
+    """The numbers of terms of two vocabularies must not be mixed: the same number means different words."""
+    update_index(index_of(tmp_path, place, sparse=SPARSE), ROWS)
+
+    plan = update_index(index_of(tmp_path, place, sparse=SparseSource("other", SPARSE.vectors_of)), ROWS)
+
+    assert len(plan.added) == len(ROWS)
+
+
+def test_a_question_without_words_is_answered_by_vectors_alone(place: str, tmp_path: Path) -> None:
+    """People type questions of stop words only; they must not end in an error."""
+    found = hybrid_of(tmp_path, place).hybrid(asked("the of"), 3)
+
+    assert found.by_words == []
+    assert len(found.nearest) == 3
+    assert [hit.passage_id for hit in found.fused] == [hit.passage_id for hit in found.nearest]
+
+
+def test_a_hybrid_search_keeps_to_its_scope_and_limit(place: str, tmp_path: Path) -> None:
+    """A filter that one of the lists forgets lets the others' papers in."""
+    store = hybrid_of(tmp_path, place)
+
+    one_paper = store.hybrid(asked("ferritin"), 10, Scope(paper_ids=("jones2021",)))
+    two = store.hybrid(asked("ferritin"), 2)
+    nothing = store.hybrid(asked("ferritin"), 10, Scope(passage_ids=frozenset()))
+
+    assert {hit.passage_id for hits in (one_paper.fused, one_paper.nearest, one_paper.by_words) for hit in hits} == {
+        "b#0"
+    }
+    assert [len(two.nearest), len(two.by_words)] == [2, 2]
+    assert (nothing.fused, nothing.nearest, nothing.by_words) == ([], [], [])
+
+
+def test_an_index_without_words_says_so(place: str, tmp_path: Path) -> None:
+    """A search by vectors alone would look like a fusion of both."""
+    with pytest.raises(InvalidSettings, match=r"holds one kind of vectors only. Run rag-assets index build"):
+        hybrid_of(tmp_path, place, fusion="convex").hybrid(asked("ferritin"), 3)
+
+
+def test_words_added_to_an_index_build_it_anew(place: str, tmp_path: Path) -> None:
+    """Points that were written without words would never be found by them."""
+    update_index(index_of(tmp_path, place, fusion="convex"), ROWS)
+
+    plan = update_index(index_of(tmp_path, place), ROWS)
+
+    assert len(plan.added) == len(ROWS)
+    assert len(hybrid_of(tmp_path, place).hybrid(asked("ferritin"), 9).by_words) == 2
+
+
+def test_terms_that_share_a_number_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Qdrant refuses a vector that has a place twice."""
+    numbers: Mapping[str, int] = {"iron": 7, "ferritin": 7}
+    monkeypatch.setattr("rag_assets.search.indexing.qdrant.words._number_of", lambda term: numbers.get(term, 1))
+
+    vector = WordWeights().of_question("iron ferritin basalt")
+
+    assert (vector.places, vector.weights) == ((1, 7), (1.0, 2.0))

@@ -1,0 +1,386 @@
+"""What Qdrant alone can do wrong: a server that fails half way, refuses, or is shared with others."""
+
+import json
+import logging
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock, Timeout
+from qdrant_client import models
+
+from rag_assets.core.errors import InvalidSettings, RagAssetsError, StaleIndex, StoreRefused, StoreUnavailable
+from rag_assets.core.settings import Settings
+from rag_assets.search.indexing.builder import update_index
+from rag_assets.search.indexing.protocols import IndexRow, VectorStore
+from rag_assets.search.indexing.qdrant import points
+from rag_assets.search.indexing.stores import Index, vector_index
+from rag_assets_tests.search.indexing.qdrant_server import QdrantServer, Reply, qdrant_server
+from rag_assets_tests.search.indexing.rows import bag_of_words, numbered_rows, vectors_of
+
+KEY = "a-key-that-nobody-may-see"
+WITHOUT_SERVER = 'indexing.vector_store = "chroma" needs no server.'
+
+
+@pytest.fixture
+def server() -> Iterator[QdrantServer]:
+    with qdrant_server() as running:
+        yield running
+
+
+def index_of(data: Path, url: str = "", **qdrant: Any) -> Index[VectorStore]:
+    """As a process that has just begun would open it."""
+    settings = {"vector_store": "qdrant", "qdrant": {"url": url, **qdrant}}
+    return vector_index(Settings.model_validate({"data_dir": data, "indexing": settings}), "m", vectors_of)
+
+
+def wanted(rows: Sequence[IndexRow]) -> dict[str, str]:
+    return {one.passage_id: one.fingerprint for one in rows}
+
+
+def collections(server: QdrantServer) -> list[str]:
+    return sorted(one.name for one in server.stored.get_collections().collections)
+
+
+def seen(data: Path, server: QdrantServer) -> set[str]:
+    """Passages that a search finds."""
+    return {hit.passage_id for hit in index_of(data, server.url).open().search(bag_of_words("sample"), 1000)}
+
+
+def test_whichever_request_fails_readers_see_a_whole_version_and_the_next_run_completes(
+    tmp_path: Path, server: QdrantServer
+) -> None:
+    """A run can be killed between any two requests, and a server can die at each."""
+    old, new = numbered_rows(12), numbered_rows(12, start=6)
+    before, index = index_of(tmp_path, server.url), index_of(tmp_path, server.url)
+    update_index(before, numbered_rows(3))
+    n_failures = 0
+    while True:
+        update_index(before, old)
+        left = iter(range(n_failures))
+        server.misbehave = lambda request, left=left: None if next(left, None) is not None else (500, {})
+        try:
+            update_index(index, new)
+            break
+        except StoreUnavailable:
+            n_failures += 1
+        finally:
+            server.misbehave = lambda request: None
+        assert {hit.passage_id for hit in before.open().search(bag_of_words("sample"), 99)} == set(wanted(old))
+        update_index(index, new)
+        assert {hit.passage_id for hit in before.open().search(bag_of_words("sample"), 99)} == set(wanted(new))
+        assert index.is_intact()
+
+    assert n_failures > 8
+    assert seen(tmp_path, server) == set(wanted(new))
+    assert len(collections(server)) == 2
+
+
+_KILLED_RUN = """
+import os, signal, sys
+from pathlib import Path
+from rag_assets.search.indexing.builder import update_index
+from rag_assets_tests.search.indexing.rows import numbered_rows
+from rag_assets_tests.search.indexing.test_qdrant import index_of
+
+update_index(index_of(Path(sys.argv[1])), numbered_rows(30), report=lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+"""
+
+
+def test_a_killed_process_leaves_an_embedded_storage_that_the_next_can_use(tmp_path: Path) -> None:
+    """A lock or half a file that a killed process leaves would have to be removed by hand."""
+    update_index(index_of(tmp_path), numbered_rows(12))
+
+    killed = subprocess.run(
+        [sys.executable, "-c", _KILLED_RUN, str(tmp_path)],
+        capture_output=True,
+        cwd=Path(__file__).parents[3],
+        check=False,
+    )
+
+    assert killed.returncode == -signal.SIGKILL, killed.stderr.decode()
+    assert index_of(tmp_path).fingerprints() == wanted(numbered_rows(12))
+    update_index(index_of(tmp_path), numbered_rows(30))
+    assert index_of(tmp_path).fingerprints() == wanted(numbered_rows(30))
+
+
+def test_the_version_before_stays_for_who_has_it_open_and_older_ones_go(tmp_path: Path, server: QdrantServer) -> None:
+    """A question under way would lose its passages; versions that nothing deletes would fill the server."""
+    update_index(index_of(tmp_path, server.url), numbered_rows(12))
+    opened = index_of(tmp_path, server.url).open()
+    update_index(index_of(tmp_path, server.url), numbered_rows(13))
+    assert len(opened.search(bag_of_words("sample"), 20)) == 12
+
+    update_index(index_of(tmp_path, server.url), numbered_rows(14))
+
+    assert len(collections(server)) == 2
+    with pytest.raises(StaleIndex, match="is not there any more"):
+        opened.search(bag_of_words("sample"), 20)
+
+
+def test_the_alias_names_the_published_collection(tmp_path: Path, server: QdrantServer) -> None:
+    """Other programs that read the vectors know their place by one name."""
+    for n_rows in (12, 13):
+        update_index(index_of(tmp_path, server.url, prefix="papers"), numbered_rows(n_rows))
+
+    assert server.stored.count("papers").count == 13
+
+
+def test_two_data_folders_and_a_copy_do_not_meet_on_one_server(tmp_path: Path, server: QdrantServer) -> None:
+    """A corpus would answer from the passages of another one, and nothing would show it."""
+    update_index(index_of(tmp_path / "one", server.url), numbered_rows(12))
+    update_index(index_of(tmp_path / "two", server.url), numbered_rows(5, start=50))
+    shutil.copytree(tmp_path / "one", tmp_path / "copy")
+
+    update_index(index_of(tmp_path / "copy", server.url), numbered_rows(7))
+    update_index(index_of(tmp_path / "copy", server.url), numbered_rows(8))
+    update_index(index_of(tmp_path / "one", server.url), numbered_rows(14))
+    update_index(index_of(tmp_path / "one", server.url), numbered_rows(13))
+
+    assert len(server.stored.get_aliases().aliases) == 3
+    assert seen(tmp_path / "one", server) == set(wanted(numbered_rows(13)))
+    assert seen(tmp_path / "two", server) == set(wanted(numbered_rows(5, start=50)))
+    assert seen(tmp_path / "copy", server) == set(wanted(numbered_rows(8)))
+
+
+def test_a_data_folder_that_was_moved_keeps_its_collections(tmp_path: Path, server: QdrantServer) -> None:
+    """Nothing is sent again because a folder got another name."""
+    update_index(index_of(tmp_path / "old", server.url), numbered_rows(12))
+    (tmp_path / "old").rename(tmp_path / "new")
+
+    plan = update_index(index_of(tmp_path / "new", server.url), numbered_rows(12))
+
+    assert plan.is_noop
+    assert len(collections(server)) == 1
+
+
+def test_versions_of_another_model_are_deleted_and_foreign_collections_stay(
+    tmp_path: Path, server: QdrantServer
+) -> None:
+    """Old collections would fill the server; those of other programs must not be deleted."""
+    server.stored.create_collection("rag_assets.other", vectors_config={})
+    server.stored.create_collection("shop.000000000000.a", vectors_config={})
+    index = index_of(tmp_path, server.url, prefix="shop2")
+    update_index(index, numbered_rows(12))
+    settings = {"vector_store": "qdrant", "qdrant": {"url": server.url, "prefix": "shop2"}}
+    other = vector_index(Settings.model_validate({"data_dir": tmp_path, "indexing": settings}), "other", vectors_of)
+
+    update_index(other, numbered_rows(12))
+    update_index(other, numbered_rows(13))
+
+    assert collections(server)[:1] + collections(server)[-3:-2] == ["rag_assets.other", "shop.000000000000.a"]
+    assert len([name for name in collections(server) if name.startswith("shop2.")]) == 2
+
+
+def test_a_collection_that_lost_points_or_is_gone_is_not_intact(tmp_path: Path, server: QdrantServer) -> None:
+    """A collection that lost points must be left out with a warning or made again; else answers miss papers."""
+    index = index_of(tmp_path, server.url)
+    update_index(index, numbered_rows(12))
+    collection = index.collection  # type: ignore[attr-defined]
+    assert index.is_intact()
+
+    server.stored.delete(collection, models.PointIdsList(points=[points.point_id("c0003#0")]))
+    assert not index.is_intact()
+
+    opened = index.open()
+    server.stored.delete_collection(collection)
+    assert not index.is_intact()
+    with pytest.raises(StaleIndex, match=r"is not there any more. Ask again; .* run rag-assets index build"):
+        opened.search(bag_of_words("sample"), 3)
+    update_index(index_of(tmp_path, server.url), numbered_rows(12))
+    assert index.is_intact()
+
+
+def test_an_embedded_collection_that_is_gone_is_named(tmp_path: Path) -> None:
+    """An embedded storage raises other errors than a server; both must become ours."""
+    index = index_of(tmp_path)
+    update_index(index, numbered_rows(3))
+    opened = index.open()
+    with index.connection.calls() as client:  # type: ignore[attr-defined]
+        client.delete_collection(index.collection)  # type: ignore[attr-defined]
+
+    with pytest.raises(StaleIndex, match=r"is not there any more. Ask again; .* run rag-assets index build"):
+        opened.search(bag_of_words("sample"), 3)
+
+
+def test_a_search_takes_one_request(tmp_path: Path, server: QdrantServer) -> None:
+    """Each request is a trip over the network."""
+    update_index(index_of(tmp_path, server.url), numbered_rows(30))
+    opened = index_of(tmp_path, server.url).open()
+    n_before = len(server.requests)
+
+    opened.search(bag_of_words("sample s3"), 5)
+
+    assert [request.rpartition("/points")[2] for request in server.requests[n_before:]] == ["/query/batch"]
+
+
+def test_what_a_collection_holds_is_read_page_by_page(
+    tmp_path: Path, server: QdrantServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All payloads of a large corpus in one reply would not fit into memory."""
+    update_index(index_of(tmp_path, server.url), numbered_rows(12))
+    monkeypatch.setattr(points, "_PAGE", 5)
+    n_before = len(server.requests)
+
+    assert index_of(tmp_path, server.url).fingerprints() == wanted(numbered_rows(12))
+
+    pages = [
+        body
+        for request, body in list(zip(server.requests, server.bodies, strict=True))[n_before:]
+        if "scroll" in request
+    ]
+    assert [page["limit"] for page in pages] == [5, 5, 5]
+    assert not any(page.get("with_vector") for page in pages)
+
+
+def test_a_request_stays_below_what_a_server_takes(
+    tmp_path: Path, server: QdrantServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Servers refuse more than 32 MB at once."""
+    monkeypatch.setattr(points, "_REQUEST_BYTES", 40_000)
+
+    update_index(index_of(tmp_path, server.url), numbered_rows(100))
+
+    sizes = [
+        len(json.dumps(body)) for request, body in zip(server.requests, server.bodies, strict=True) if "PUT" in request
+    ]
+    assert max(sizes) < 60_000
+    assert len(index_of(tmp_path, server.url).fingerprints()) == 100
+
+
+def message_of(index: Index[VectorStore]) -> str:
+    with pytest.raises(RagAssetsError) as caught:
+        update_index(index, numbered_rows(3))
+    return str(caught.value)
+
+
+def test_a_server_that_is_down_is_named_with_the_remedy(tmp_path: Path) -> None:
+    """A server that is not running is the most frequent fault; the message must name its address."""
+    with qdrant_server() as server:
+        url = server.url
+    message = message_of(index_of(tmp_path, url))
+
+    assert message.startswith(f"Qdrant at {url} cannot be reached (")
+    assert message.endswith(f"Start it, or correct indexing.qdrant.url; {WITHOUT_SERVER}")
+
+
+def test_a_server_that_hangs_is_given_up(tmp_path: Path, server: QdrantServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that waits for ever holds the data folder."""
+
+    def wait(request: str) -> Reply | None:
+        time.sleep(1.5)
+        return None
+
+    server.misbehave = wait
+
+    monkeypatch.setattr("rag_assets.search.indexing.qdrant.connection._TIMEOUT_S", 1)
+
+    message = message_of(index_of(tmp_path, server.url))
+
+    assert message == f"Qdrant at {server.url} did not answer within 1 s. Run again later; see its log."
+
+
+@pytest.mark.parametrize(
+    ("reply", "kind", "said"),
+    [
+        ((500, {"status": {"error": "disk full"}}), StoreUnavailable, "failed (500: "),
+        ((429, {"status": {"error": "slow down"}}), StoreUnavailable, "failed (429: "),
+        (
+            (400, {"status": {"error": f"no {KEY}"}}),
+            StoreRefused,
+            'refused a request (400: {"status": {"error": "no [key]"}})',
+        ),
+        ((200, b"<html>a router</html>"), StoreRefused, "is not Qdrant, or a version that this client"),
+        ((200, {"result": {"unknown": 1}}), StoreRefused, "is not Qdrant, or a version that this client"),
+        ((302, b""), StoreRefused, "refused a request (302: "),
+    ],
+)
+def test_what_a_server_says_becomes_an_error_of_ours(
+    reply: Reply,
+    kind: type[Exception],
+    said: str,
+    tmp_path: Path,
+    server: QdrantServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A traceback of a library says neither which server nor what to do."""
+    monkeypatch.setenv("QDRANT_API_KEY", KEY)
+    server.misbehave = lambda request: reply
+
+    with pytest.raises(kind) as caught:
+        update_index(index_of(tmp_path, server.url), numbered_rows(3))
+
+    assert said in str(caught.value)
+    assert KEY not in str(caught.value)
+
+
+def test_the_key_is_sent_and_shown_nowhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Logs and data folders are passed on, so the key must be in neither."""
+    with qdrant_server(KEY) as server, caplog.at_level(logging.DEBUG):
+        without = message_of(index_of(tmp_path, server.url))
+        monkeypatch.setenv("QDRANT_API_KEY", "a-wrong-key")
+        wrong = message_of(index_of(tmp_path, server.url))
+        monkeypatch.setenv("QDRANT_API_KEY", KEY)
+        index = index_of(tmp_path, server.url)
+        update_index(index, numbered_rows(3))
+        found = seen(tmp_path, server)
+
+    remedy = "Set QDRANT_API_KEY in the environment or in .env to a key that may write."
+    assert without == f"Qdrant at {server.url} asks for a key. {remedy}"
+    assert wrong == f"Qdrant at {server.url} refuses the key in QDRANT_API_KEY. {remedy}"
+    assert found == set(wanted(numbered_rows(3)))
+    kept = b"".join(file.read_bytes() for file in tmp_path.rglob("*") if file.is_file())
+    assert KEY.encode() not in kept
+    assert KEY not in caplog.text
+    assert KEY not in repr(index)
+
+
+@pytest.mark.parametrize(
+    "url", ["localhost:6333", "http://", "ftp://host", "https://user:word@host", "http://host:99999"]
+)
+def test_an_address_that_is_none_is_refused(url: str, tmp_path: Path) -> None:
+    """An address with a password would show it in logs and in the UI."""
+    with pytest.raises(InvalidSettings, match=r"^indexing.qdrant.url is not an address. Write it as http://host:6333"):
+        update_index(index_of(tmp_path, url), numbered_rows(3))
+
+
+def test_a_key_that_travels_in_the_open_is_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Without TLS, the key can be read on the network."""
+    monkeypatch.setenv("QDRANT_API_KEY", KEY)
+
+    index = index_of(tmp_path, "http://qdrant.example:6333")
+    assert index.connection  # type: ignore[attr-defined]
+
+    assert "is sent to http://qdrant.example:6333 without encryption" in caplog.text
+
+
+def test_an_embedded_storage_is_shared_within_a_process_and_with_no_other(tmp_path: Path) -> None:
+    """The library keeps all of it in memory: what one process writes, another would not see."""
+    writer = index_of(tmp_path)
+    update_index(writer, numbered_rows(12))
+    reader = index_of(tmp_path).open()
+    other = FileLock(tmp_path / "index" / "qdrant" / "storage.lock", blocking=False, is_singleton=False)
+    with pytest.raises(Timeout):
+        other.acquire()
+    assert len(reader.search(bag_of_words("sample"), 20)) == 12
+
+    reader.close()
+    del writer
+
+    with other, pytest.raises(StoreUnavailable) as caught:
+        index_of(tmp_path).published()
+    assert str(caught.value) == (
+        f"{(tmp_path / 'index' / 'qdrant' / 'storage').absolute()} is open in another process, and embedded Qdrant "
+        "serves one at a time. End that one (rag-assets ui, an open engine), or run a server and set "
+        f"indexing.qdrant.url; {WITHOUT_SERVER}"
+    )

@@ -1,0 +1,235 @@
+"""The lexical index on disk."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+import tantivy
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rank_bm25 import BM25Okapi
+
+from rag_assets.search.indexing.builder import update_index
+from rag_assets.search.indexing.folders import FolderTarget
+from rag_assets.search.indexing.protocols import Scope
+from rag_assets.search.indexing.tantivy_index import Analyser, TantivyFiles, TantivyIndex
+from rag_assets_tests.search.indexing.folders import snapshot
+from rag_assets_tests.search.indexing.rows import row
+
+TEXTS = {
+    "kinase": "The inhibitor BMS-986158 binds the kinase in tumour cells and slows their growth.",
+    "trial": "A trial of the vaccine against SARS-CoV-2 enrolled four hundred nurses in two hospitals.",
+    "virus": "The virus spread between hospitals; nurses wore masks, and the masks were changed hourly.",
+    "bridge": "Steel bridges carry their loads through trusses, and welded joints tire under the loads.",
+    "river": "The river below the bridge floods each spring and leaves silt on the fields of the valley.",
+    "soil": "Silt and clay hold water; sand drains it, so that fields on sand dry out after each flood.",
+    "cells": "Tumour cells grow without the signals that healthy cells wait for, and ignore those to stop.",
+}
+PAPERS = {"kinase": "oncology", "cells": "oncology"}
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> TantivyIndex:
+    folder = tmp_path_factory.mktemp("words") / "bm25"
+    rows = [row(id_, text, paper_id=PAPERS.get(id_, "other")) for id_, text in TEXTS.items()]
+    update_index(FolderTarget(folder, TantivyFiles()), rows)
+    return TantivyIndex.open(folder)
+
+
+def ids(index: TantivyIndex, question: str, papers: Sequence[str] | None = None) -> list[str]:
+    return [hit.passage_id for hit in index.search(question, 10, None if papers is None else Scope(tuple(papers)))]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which tumour cells grow without signals?",
+        "nurses in hospitals and their masks",
+        "loads that a bridge carries",
+        "BMS-986158",
+        "Do fields flood when the river rises in spring?",
+        "vaccine trial of SARS-CoV-2 in hospitals",
+    ],
+)
+def test_the_ranking_is_that_of_the_reference(index: TantivyIndex, question: str) -> None:
+    """rank-bm25 is the published formula; a ranking that departs from it is no BM25 any more."""
+    analyser = Analyser()
+    reference = BM25Okapi([analyser.terms(text) for text in TEXTS.values()], k1=1.2, b=0.75)
+    terms = analyser.terms(question)
+    scores = reference.get_scores(terms)
+    shares_word = np.array([bool(set(terms) & set(analyser.terms(text))) for text in TEXTS.values()])
+    wanted = [list(TEXTS)[at] for at in np.argsort(-scores, kind="stable") if shares_word[at]]
+
+    assert ids(index, question) == wanted
+
+
+@pytest.mark.parametrize("question", ["BMS-986158", "bms 986158", "986158"])
+def test_a_hyphenated_name_is_found_whole_and_by_its_parts(index: TantivyIndex, question: str) -> None:
+    """Compounds, genes and viruses are written with and without the hyphen."""
+    assert ids(index, question)[0] == "kinase"
+
+
+def test_a_whole_hyphenated_name_outweighs_its_parts(tmp_path: Path) -> None:
+    """A question about IL-6 must not find a passage that has IL-1 and a 6."""
+    rows = [row("other", "IL-1 and table 6 and IL-1 again"), row("named", "IL-6 rose and table 2 shows it again")]
+    update_index(FolderTarget(tmp_path / "bm25", TantivyFiles()), rows)
+
+    found = TantivyIndex.open(tmp_path / "bm25").search("IL-6", 2)
+
+    assert [hit.passage_id for hit in found] == ["named", "other"]
+
+
+@pytest.mark.parametrize("question", ["", "   ", "the of and is", "?!*", '+-"(', "🦠"])
+def test_a_question_without_words_finds_nothing(index: TantivyIndex, question: str) -> None:
+    """An error here would stop a whole batch of questions for one empty line."""
+    assert index.search(question, 5) == []
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=50)
+@given(noise=st.text(max_size=30))
+def test_no_question_is_syntax(index: TantivyIndex, noise: str) -> None:
+    """Users write colons, quotes, brackets and AND; a query parser would fail on them or take them for operators."""
+    found = index.search(f"{noise} masks", 5)
+
+    assert "virus" in {hit.passage_id for hit in found}
+
+
+def test_a_paper_filter_keeps_the_scores(index: TantivyIndex) -> None:
+    """Filtering must narrow the choice, not move the ranking."""
+    everywhere = dict(index.search("tumour cells", 10))
+
+    filtered = index.search("tumour cells", 10, Scope(("oncology",)))
+
+    assert {hit.passage_id for hit in filtered} == {"kinase", "cells"}
+    assert all(hit.score == pytest.approx(everywhere[hit.passage_id]) for hit in filtered)
+    assert index.search("tumour cells", 10, Scope(())) == []
+
+
+@pytest.mark.parametrize("n_allowed", [2, 40, 2_500])
+def test_allowed_passages_keep_their_scores_and_fill_the_list(tmp_path: Path, n_allowed: int) -> None:
+    """A filter must neither lose passages behind better ones that are not allowed, nor move the statistics."""
+    rows = [
+        row(f"c{n:04d}", f"masks {'masks ' * (n % 3)}of nurse {n % 90}", paper_id=f"p{n % 7}") for n in range(3_000)
+    ]
+    update_index(FolderTarget(tmp_path / "bm25", TantivyFiles()), rows)
+    index = TantivyIndex.open(tmp_path / "bm25")
+    everywhere = {hit.passage_id: hit.score for hit in index.search("masks of nurse 8", 3_000)}
+    worst = sorted(everywhere, key=lambda id_: (-everywhere[id_], id_))[-n_allowed:]
+
+    found = index.search("masks of nurse 8", 50, Scope(passage_ids=frozenset(worst)))
+    none = index.search("masks of nurse 8", 50, Scope(passage_ids=frozenset()))
+
+    assert [hit.passage_id for hit in found] == worst[:50]
+    assert [hit.score for hit in found] == pytest.approx([everywhere[id_] for id_ in worst[:50]])
+    assert none == []
+
+
+def test_equal_scores_are_ordered_by_id_even_at_the_cut(tmp_path: Path) -> None:
+    """The same corpus indexed in another order must give the same answers."""
+    rows = [row(f"p{n:02d}", "the same words here") for n in range(60)]
+    update_index(FolderTarget(tmp_path / "one", TantivyFiles()), rows)
+    update_index(FolderTarget(tmp_path / "two", TantivyFiles()), rows[30:])
+    update_index(FolderTarget(tmp_path / "two", TantivyFiles()), rows)
+
+    found = [TantivyIndex.open(tmp_path / name).search("same words", 5) for name in ("one", "two")]
+
+    assert [hit.passage_id for hit in found[0]] == ["p00", "p01", "p02", "p03", "p04"]
+    assert [hit.passage_id for hit in found[0]] == [hit.passage_id for hit in found[1]]
+
+
+def test_deleted_passages_leave_neither_words_nor_statistics(tmp_path: Path) -> None:
+    """A deleted paper that still weighs on scores makes answers depend on the history of the index."""
+    kept = [row(id_, text) for id_, text in TEXTS.items()]
+    withdrawn = [row(f"w{n}", f"masks masks number{n} Xylophagous") for n in range(20)]
+    update_index(FolderTarget(tmp_path / "edited", TantivyFiles()), [*kept, *withdrawn])
+    update_index(FolderTarget(tmp_path / "edited", TantivyFiles()), kept)
+    update_index(FolderTarget(tmp_path / "fresh", TantivyFiles()), kept)
+
+    edited, fresh = (TantivyIndex.open(tmp_path / name).search("masks of nurses", 5) for name in ("edited", "fresh"))
+
+    assert edited == fresh
+    assert not any(b"xylophag" in path.read_bytes() for path in (tmp_path / "edited").iterdir())
+
+
+def test_a_word_that_stands_only_in_a_heading_finds_the_passages_below_it(tmp_path: Path) -> None:
+    """People ask for what a paper or a section is called; its sentences often say "we" and "this"."""
+    below = replace(row("a", "We kept the samples cold."), heading_text="Iron in winter > Storage of ferritin")
+    update_index(FolderTarget(tmp_path / "bm25", TantivyFiles()), [below, row("b", "Samples were kept warm.")])
+
+    found = TantivyIndex.open(tmp_path / "bm25").search("ferritin", 5)
+
+    assert [hit.passage_id for hit in found] == ["a"]
+
+
+def test_passages_with_a_word_are_counted_in_their_text_only(tmp_path: Path) -> None:
+    """Whether a word names a paper is told by where else it stands; its own title stands with all its passages."""
+    rows = [
+        row("a#0", "Corona spread.", paper_id="a"),
+        row("a#1", "Masks of corona-19 patients helped.", paper_id="a"),
+        replace(row("b#0", "The virus.", paper_id="b"), heading_text="Corona"),
+    ]
+    update_index(FolderTarget(tmp_path / "bm25", TantivyFiles()), rows)
+    index = TantivyIndex.open(tmp_path / "bm25")
+
+    counts = [index.n_holding(word) for word in ("corona", "Corona-19", "virus", "the", "absent", "")]
+    of_paper = [index.n_holding("virus", papers) for papers in (["b"], ["a"], ["a", "b"], [])]
+
+    assert counts == [2, 1, 1, None, 0, None]
+    assert of_paper == [1, 0, 1, 0]
+
+
+def test_reading_changes_no_byte(tmp_path: Path) -> None:
+    """A second run must leave the data folder as it was."""
+    update_index(FolderTarget(tmp_path / "bm25", TantivyFiles()), [row("a", "words")])
+    before = snapshot(tmp_path)
+
+    index = TantivyIndex.open(tmp_path / "bm25")
+    index.search("words", 1)
+
+    assert snapshot(tmp_path) == before
+
+
+def test_an_edited_large_index_answers_as_a_fresh_one_and_writes_only_the_papers_beside_the_edit(
+    tmp_path: Path,
+) -> None:
+    """Statistics that count what was deleted shift the ranking; writing all words anew costs seconds per edit."""
+    random = Random(3)
+    words = [f"w{n}" for n in range(400)]
+    rows = [
+        row(f"p{n}#{m}", " ".join(random.choices(words, k=12)), paper_id=f"p{n}") for n in range(90) for m in range(60)
+    ]
+    edited = [*rows[:-1], row(rows[-1].passage_id, "w1 w2 w2 zygomorphic", paper_id=rows[-1].paper_id)]
+    update_index(
+        FolderTarget(tmp_path / "edited", TantivyFiles()), [*rows[:-1], row("p7#x", "xylophagous", paper_id="p7")]
+    )
+    before = {path.name for path in (tmp_path / "edited").glob("*.term")}
+
+    update_index(FolderTarget(tmp_path / "edited", TantivyFiles()), edited)
+    update_index(FolderTarget(tmp_path / "fresh", TantivyFiles()), edited)
+
+    after = {path.name for path in (tmp_path / "edited").glob("*.term")}
+    assert len(before & after) >= len(before) - 2 > 0, "one bucket for the edit, one for the deletion"
+    one, other = (TantivyIndex.open(tmp_path / name) for name in ("edited", "fresh"))
+    for _ in range(50):
+        question = " ".join(random.choices(words, k=3))
+        assert one.search(question, 20) == other.search(question, 20)
+    assert one.search("zygomorphic", 1)[0].passage_id == rows[-1].passage_id
+    assert not any(b"xylophag" in path.read_bytes() for path in (tmp_path / "edited").iterdir())
+
+
+def test_statistics_that_count_a_deleted_passage_are_noticed(tmp_path: Path) -> None:
+    """tantivy merges segments by its own rules: if a deletion stays in the statistics, the index is built anew."""
+    files = TantivyFiles()
+    rows = [row(id_, text) for id_, text in TEXTS.items()]
+    update_index(FolderTarget(tmp_path / "bm25", files), rows)
+    assert files.faulty(tmp_path / "bm25", rows[:2]) == ()
+
+    writer = tantivy.Index.open(str(tmp_path / "bm25")).writer(num_threads=1)
+    writer.delete_documents_by_term("passage_id", "river")
+    writer.commit()
+    writer.wait_merging_threads()
+
+    assert files.faulty(tmp_path / "bm25", rows[:2]) == ("kinase", "trial")

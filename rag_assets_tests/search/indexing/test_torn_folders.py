@@ -1,0 +1,131 @@
+"""What a killed writer or a power cut leaves is noticed before Chroma's native code opens it."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from rag_assets.core.incremental import STAGED_SUFFIX
+from rag_assets.search.indexing.builder import update_index
+from rag_assets.search.indexing.chroma.files import ChromaFiles
+from rag_assets.search.indexing.folders import FolderTarget
+from rag_assets.search.indexing.manifest import is_intact
+from rag_assets.search.indexing.protocols import IndexRow, Report
+from rag_assets_tests.search.indexing.folders import is_current
+from rag_assets_tests.search.indexing.rows import numbered_rows, vectors_of
+from rag_assets_tests.search.indexing.torn_folders import GRAPH_FILES, tear
+
+N_PASSAGES = 60
+
+
+class OpensIntactFolders(ChromaFiles):
+    """Fails where a published folder is opened that is not as it was published: opened for real, it may hang."""
+
+    def fingerprints(self, folder: Path) -> dict[str, str]:
+        assert is_intact(folder) or folder.name.endswith(STAGED_SUFFIX)
+        return super().fingerprints(folder)
+
+    def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
+        assert not (folder / "torn").exists()
+        super().write(folder, rows, report)
+
+
+TARGET = OpensIntactFolders("test-model", vectors_of)
+ROWS = numbered_rows(N_PASSAGES)
+WANTED = {row.passage_id: row.fingerprint for row in numbered_rows(N_PASSAGES, start=5)}
+
+
+@pytest.fixture(scope="module")
+def builds(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A folder with a published index in `index`, and another build of as many other passages."""
+    root = tmp_path_factory.mktemp("builds")
+    update_index(FolderTarget(root / "one" / "index", TARGET), ROWS)
+    update_index(FolderTarget(root / "other" / "index", TARGET), numbered_rows(N_PASSAGES, start=40)[::-1])
+    return root / "one", root / "other"
+
+
+@pytest.mark.parametrize("name", GRAPH_FILES)
+def test_a_torn_published_folder_is_built_anew_without_being_opened(
+    builds: tuple[Path, Path], tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Opened as it is, such a folder hangs or crashes every later run: the pipeline never ends again by itself."""
+    folder = _copy(builds[0], tmp_path) / "index"
+    tear(folder, builds[1] / "index", name)
+
+    update_index(FolderTarget(folder, TARGET), numbered_rows(N_PASSAGES, start=5))
+
+    assert is_current(folder, TARGET.identity, WANTED)
+    assert "is damaged or unfinished; the index is built anew" in caplog.text
+
+
+@pytest.mark.parametrize("name", GRAPH_FILES)
+def test_a_torn_staged_folder_is_deleted_without_being_opened(
+    builds: tuple[Path, Path], tmp_path: Path, name: str
+) -> None:
+    """A staged folder that was not closed was neither flushed nor audited: opening it can crash or hang."""
+    root = _copy(builds[0], tmp_path / "root")
+    staged = _copy(builds[0], tmp_path / "another") / "index"
+    tear(staged, builds[1] / "index", name)
+    (staged / "torn").touch()
+    staged.rename(root / "index.staged")
+
+    update_index(FolderTarget(root / "index", TARGET), numbered_rows(N_PASSAGES, start=5))
+
+    assert is_current(root / "index", TARGET.identity, WANTED)
+    assert [path.name for path in root.iterdir()] == ["index"]
+
+
+_UPDATED_FOR_EVER = """
+import itertools, sys
+from pathlib import Path
+from rag_assets_tests.search.indexing.rows import numbered_rows
+from rag_assets_tests.search.indexing.test_torn_folders import TARGET
+from rag_assets.search.indexing.builder import update_index
+from rag_assets.search.indexing.chroma import files
+from rag_assets.search.indexing.folders import FolderTarget
+
+files.BATCH = 2
+for start in itertools.cycle(range(5, 30, 5)):
+    update_index(FolderTarget(Path(sys.argv[1]), TARGET), numbered_rows(60, start=start))
+    print(start, flush=True)
+"""
+DELAYS_S = (0.02, 0.11, 0.23)
+"""After the first update is done; each falls somewhere into the second."""
+
+
+@pytest.mark.parametrize("delay_s", DELAYS_S)
+def test_an_index_whose_writer_was_killed_is_brought_up_to_date_by_the_next_run(
+    builds: tuple[Path, Path], tmp_path: Path, delay_s: float
+) -> None:
+    """A kill at a bad moment must cost the update that was under way, and nothing after it."""
+    folder = _copy(builds[0], tmp_path) / "index"
+    kill_while_updating(folder, delay_s)
+
+    update_index(FolderTarget(folder, TARGET), numbered_rows(N_PASSAGES, start=5))
+
+    assert is_current(folder, TARGET.identity, WANTED)
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
+
+
+def kill_while_updating(folder: Path, delay_s: float) -> None:
+    """Start a process that updates the index again and again, two passages at a time, and kill it without warning."""
+    command = [sys.executable, "-c", _UPDATED_FOR_EVER, str(folder)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[3]) as writer:
+        assert writer.stdout is not None
+        first = writer.stdout.readline()
+        time.sleep(delay_s)
+        os.kill(writer.pid, signal.SIGKILL)
+    assert first.strip() == b"5", "the writer never came as far as this test needs it"
+    assert writer.returncode == -signal.SIGKILL
+
+
+def _copy(world: Path, root: Path) -> Path:
+    """A copy of the folder that has the index in it."""
+    shutil.copytree(world, root, dirs_exist_ok=True)
+    return root

@@ -1,0 +1,71 @@
+"""The words of a question are compared with those of a passage, by the packaged model."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_assets.core.settings import EmbeddingSettings
+from rag_assets.search.embedding import PassageTokens, open_token_encoder
+from rag_assets.search.reranking import Reranker
+from rag_assets.search.reranking.late_interaction import LateInteraction, best_stretch
+from rag_assets_tests.search.reranking.candidates import candidates_of
+
+QUESTION = "How long does the virus stay infectious on steel?"
+ANSWER = "On stainless steel, infectious virus was recovered for up to three days."
+NEAR = "Stainless steel is used for tables and sinks in most of the wards that we visited."
+FAR = "Ferritin fell in both groups after the diet was changed."
+
+
+@pytest.fixture(scope="module")
+def reranker(built_model: Path) -> LateInteraction:
+    return LateInteraction(PassageTokens(open_token_encoder(EmbeddingSettings(), built_model)))
+
+
+def test_the_passage_that_answers_is_put_before_those_that_only_share_words(reranker: Reranker) -> None:
+    """This is what the second look is for: the search found the answer third, and an answerer reads the first."""
+    judgement = reranker.judge(QUESTION, candidates_of(FAR, NEAR, ANSWER))
+
+    assert judgement.scores.argmax() == 2
+    assert list(np.argsort(-judgement.relevance)) == [2, 1, 0]
+
+
+def test_relevance_hardly_depends_on_the_other_candidates(reranker: Reranker) -> None:
+    """A floor on a score that the neighbours move would keep a passage here and refuse it there."""
+    alone, among = (reranker.judge(QUESTION, candidates_of(ANSWER, *others)).relevance[0] for others in ([], [FAR] * 5))
+
+    assert alone == pytest.approx(among, abs=0.15)
+    assert reranker.judge(QUESTION, candidates_of(FAR, FAR)).relevance.max() < 0.1
+
+
+def test_the_score_of_the_search_counts(reranker: Reranker) -> None:
+    """Equal texts of two papers must keep the order the search gave them."""
+    judgement = reranker.judge(QUESTION, candidates_of(ANSWER, ANSWER))
+
+    assert judgement.scores[0] > judgement.scores[1]
+
+
+@pytest.mark.parametrize(("question", "text"), [("?!", "Ferritin fell."), ("Why?", ""), ("的", " ")])
+def test_texts_without_words_are_scored_all_the_same(question: str, text: str, reranker: Reranker) -> None:
+    """A question mark alone must not end a search with an error."""
+    judgement = reranker.judge(question, candidates_of(text, ANSWER))
+
+    assert np.isfinite(judgement.scores).all()
+    assert ((judgement.relevance >= 0) & (judgement.relevance <= 1)).all()
+
+
+def test_the_best_stretch_is_one_place_of_the_passage() -> None:
+    """Words of the question that stand far apart answer nothing together."""
+    one, other, filler = np.eye(3, dtype=np.float32)
+    question = np.stack([one, other])
+    together = np.stack([filler] * 30 + [one, other] + [filler] * 30)
+    apart = np.stack([one] + [filler] * 60 + [other])
+
+    assert best_stretch(question, together) == 1.0
+    assert best_stretch(question, apart) == 0.5
+    assert best_stretch(question, together[:0]) == 0.0
+
+
+def test_the_identity_names_model_and_method(reranker: Reranker) -> None:
+    """Answers that were made with another model or method must be made again."""
+    assert reranker.identity.startswith("late-interaction-v1:tokens-local-all-MiniLM-L6-v2-int8-")

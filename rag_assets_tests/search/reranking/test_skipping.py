@@ -1,0 +1,61 @@
+"""A search goes on when its reranker cannot."""
+
+import logging
+
+import pytest
+
+from rag_assets.core.errors import AccessDenied, BudgetExhausted, MissingKey, MissingModel, ModelUnavailable
+from rag_assets.search.reranking import SkippingReranker
+from rag_assets_tests.search.reranking.candidates import ScriptedReranker, candidates_of
+
+
+@pytest.mark.parametrize("error", [MissingModel("no weights"), MissingKey("no key")])
+def test_a_missing_model_is_said_once_and_not_looked_for_again(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A hub that cannot be reached would otherwise cost each question its time-out, and the log a line."""
+    inner = ScriptedReranker(error=error)
+    reranker = SkippingReranker(inner)
+
+    with caplog.at_level(logging.WARNING):
+        judgements = [reranker.judge("Why?", candidates_of("a", "b")) for _ in range(3)]
+
+    assert judgements == [None] * 3
+    assert len(inner.seen) == 1
+    assert caplog.messages == [f"Hits are not reranked, the order of the search stands: {error}"]
+
+
+@pytest.mark.parametrize("error", [ModelUnavailable("429"), AccessDenied("refused"), BudgetExhausted("spent")])
+def test_a_model_that_does_not_answer_is_asked_again_with_the_next_question(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A pause of a provider ends; a reranker given up for good would be missed until the next start."""
+    inner = ScriptedReranker(error=error)
+    reranker = SkippingReranker(inner)
+
+    with caplog.at_level(logging.WARNING):
+        judgements = [reranker.judge("Why?", candidates_of("a")) for _ in range(2)]
+
+    assert judgements == [None, None]
+    assert len(inner.seen) == 2
+    assert len(caplog.messages) == 1
+
+
+def test_no_candidates_are_not_judged() -> None:
+    """A reranker is promised at least one."""
+    inner = ScriptedReranker()
+
+    assert SkippingReranker(inner).judge("Why?", []) is None
+    assert inner.seen == []
+
+
+class WithoutModel(ScriptedReranker):
+    @property
+    def identity(self) -> str:
+        raise MissingModel("no weights")
+
+
+def test_a_missing_model_has_an_identity_of_its_own() -> None:
+    """Answers made without the reranker must be made again once its model is there."""
+    assert SkippingReranker(WithoutModel()).identity == "unavailable"
+    assert SkippingReranker(ScriptedReranker()).identity == "scripted"

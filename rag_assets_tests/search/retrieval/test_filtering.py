@@ -1,0 +1,102 @@
+"""A search finds what a filter lets through and nothing else, over real tables and indexes."""
+
+import logging
+from dataclasses import replace
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from rag_assets.core.domain import Filter
+from rag_assets.core.settings import RetrievalSettings
+from rag_assets.questions import Question
+from rag_assets.search.retrieval.filtering import PassageFilters
+from rag_assets_tests.search.retrieval.corpus import Corpus, chunk_of, library_of
+
+SECTIONS = ("Methods", "Results > Iron", "Results and discussion", "Weather")
+CORPUS = Corpus(
+    [
+        replace(
+            chunk_of(f"{paper}-{nth}", f"Ferritin fell {nth} times. Iron rose.", paper_id=paper, ordinal=nth),
+            section_id=f"s{nth}",
+            section_title=section,
+            source=source,
+        )
+        for paper, source in (("smith2020", "tei"), ("jones2021", "pdf"))
+        for nth, section in enumerate(SECTIONS)
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("index")
+    CORPUS.index(folder)
+    return folder
+
+
+def found(folder: Path, where: str, indexes: str = "both") -> list[str]:
+    with CORPUS.searcher(folder, RetrievalSettings(candidates=3), indexes) as searcher:
+        ranking = searcher.rank("Ferritin fell", Filter.parse(where))
+        return sorted(searcher.library.passage_ids([one.place for one in ranking]))
+
+
+ALL = {passage.passage_id for passage in CORPUS.passages}
+
+
+@pytest.mark.parametrize("indexes", ["both", "words", "vectors"])
+@pytest.mark.parametrize(
+    ("where", "passages"),
+    [
+        ("paper:smith2020 section:methods", ["smith2020-0#0", "smith2020-0#1"]),
+        ("source:pdf section:discussion", ["jones2021-2#0", "jones2021-2#1"]),
+        ("section:results -section:discussion page:2", ["jones2021-1#0", "smith2020-1#0"]),
+        ("section:other -paper:smith2020 page:3-", ["jones2021-3#1"]),
+        ("page:4", []),
+        ("paper:smith2020 -paper:smith2020", []),
+    ],
+)
+def test_all_conditions_hold_and_the_list_is_filled(
+    folder: Path, where: str, passages: list[str], indexes: str
+) -> None:
+    """Three candidates of sixteen passages: a filter behind the search would find less than there is."""
+    wanted = [one for one in passages if indexes != "words" or one.endswith("#0")]  # "Iron rose." shares no word
+
+    assert found(folder, where, indexes) == wanted
+
+
+def test_a_passage_without_a_page_is_on_none() -> None:
+    """A page that nothing proves is never invented, by a filter neither."""
+    table = CORPUS.passage_table
+    for name in ("page_start", "page_end"):
+        table = table.set_column(table.schema.get_field_index(name), name, pa.nulls(len(table), pa.int32()))
+    filters = PassageFilters(library_of(CORPUS.chunk_table, table))
+
+    on_pages, elsewhere = filters.scope(Filter.parse("page:1-")), filters.scope(Filter.parse("-page:1-"))
+    assert on_pages is not None
+    assert elsewhere is not None
+    assert on_pages.passage_ids == frozenset()
+    assert elsewhere.passage_ids == ALL
+
+
+def test_neighbours_of_a_hit_pass_the_filter_too(folder: Path) -> None:
+    """An answer that was asked for from page 2 must not quote page 3 because it stands beside."""
+    with CORPUS.searcher(folder, RetrievalSettings()) as searcher:
+        question = Question(id="q", question="Ferritin fell", paper_ids=("smith2020",))
+        anywhere = searcher.evidence(question, 1)
+        narrowed = searcher.evidence(question.model_copy(update={"where": Filter.parse("page:2")}), 1)
+
+    assert (2, 3) in {(one.page_start, one.page_end) for one in anywhere.contexts}
+    assert {(one.page_start, one.page_end) for one in narrowed.contexts} == {(2, 2)}
+
+
+def test_an_unknown_paper_is_told_with_the_nearest_name(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Nothing found because of a typo looks like nothing written."""
+    with caplog.at_level(logging.WARNING):
+        nothing = found(folder, "paper:smith202,zzz")
+
+    assert nothing == []
+    assert caplog.messages == [
+        "No paper of the corpus has the id smith202; is smith2020 meant?",
+        "No paper of the corpus has the id zzz",
+    ]

@@ -1,0 +1,114 @@
+"""Two rankings become one."""
+
+import numpy as np
+import pytest
+
+from rag_assets.core.settings import RetrievalSettings
+from rag_assets.search.retrieval.fusion import (
+    CandidateScores,
+    fused,
+    min_max_blend,
+    raised,
+    rank_blend,
+    reciprocal_rank,
+    weighted_down,
+)
+
+NAN = np.nan
+
+
+def test_the_convex_blend_stretches_both_scores_to_their_own_range() -> None:
+    """Cosines span 0.2 and BM25 scores 20: unstretched, the words would decide alone."""
+    dense, lexical = np.array([0.8, 0.6, 0.7]), np.array([5.0, 20.0, NAN])
+
+    scores = min_max_blend(dense, lexical, dense_weight=0.4)
+
+    assert scores == pytest.approx([0.4 * 1.0 + 0.6 * 0.25, 0.4 * 0.0 + 0.6 * 1.0, 0.4 * 0.5 + 0.6 * 0.0])
+
+
+@pytest.mark.parametrize(
+    ("dense", "lexical", "wanted"),
+    [
+        pytest.param([0.3], [4.0], [1.0], id="one candidate, found by both"),
+        pytest.param([0.3], [NAN], [0.4], id="one candidate, found by the vectors"),
+        pytest.param([0.5, 0.5], [1.0, 3.0], [0.4, 1.0], id="equal cosines"),
+        pytest.param([0.5, 0.9], [NAN, NAN], [0.0, 0.4], id="no word in common"),
+        pytest.param([NAN, NAN], [1.0, 3.0], [0.0, 0.6], id="no vectors"),
+        pytest.param([NAN, 0.9, 0.5], [NAN, NAN, NAN], [0.0, 0.4, 0.0], id="an unknown cosine"),
+        pytest.param([], [], [], id="no candidate"),
+    ],
+)
+def test_the_convex_blend_survives_scores_that_tell_nothing_apart(
+    dense: list[float], lexical: list[float], wanted: list[float]
+) -> None:
+    """A division by zero here makes every score of a question NaN, and its ranking random."""
+    scores = min_max_blend(np.array(dense), np.array(lexical), dense_weight=0.4)
+
+    assert scores == pytest.approx(wanted)
+
+
+def test_reciprocal_rank_adds_what_each_list_gives() -> None:
+    """k and the first rank are those of the paper, so that published figures can be compared."""
+    scores = reciprocal_rank(np.array([0.0, 1.0, NAN]), np.array([2.0, NAN, 0.0]))
+
+    assert scores == pytest.approx([1 / 61 + 1 / 63, 1 / 62, 1 / 61])
+
+
+def test_the_rank_blend_is_that_of_the_decision_record() -> None:
+    """`score = w_vec*(-rank_vec) + w_bm25*(-rank_bm25)`, 0-based; behind the last where a list lacks the passage."""
+    scores = rank_blend(np.array([0.0, 1.0, NAN]), np.array([1.0, NAN, 0.0]))
+
+    assert scores == pytest.approx([-0.5, -1.0 - 0.5 * 2, -2.0])
+
+
+def test_scores_of_different_candidates_are_refused() -> None:
+    """Broadcasting would blend one passage's cosine with another's words."""
+    with pytest.raises(ValueError, match="cannot be fused"):
+        min_max_blend(np.zeros(2), np.zeros(3), dense_weight=0.5)
+    with pytest.raises(ValueError, match="cannot be fused"):
+        reciprocal_rank(np.zeros(2), np.zeros(1))
+    with pytest.raises(ValueError, match="cannot be fused"):
+        rank_blend(np.zeros(2), np.zeros(1))
+
+
+@pytest.mark.parametrize(
+    ("settings", "wanted"),
+    [
+        (RetrievalSettings(fusion="convex", dense_weight=1.0), [1.0, 0.0]),
+        (RetrievalSettings(fusion="convex", dense_weight=0.0), [0.0, 1.0]),
+        (RetrievalSettings(fusion="rrf"), [1 / 61 + 1 / 62, 1 / 61 + 1 / 62]),
+        (RetrievalSettings(fusion="rank_blend"), [-0.5, -1.0]),
+    ],
+)
+def test_each_setting_chooses_its_fusion(settings: RetrievalSettings, wanted: list[float]) -> None:
+    """A setting that changes nothing is a lie in every benchmark that varies it."""
+    ranks = np.array([0.0, 1.0]), np.array([1.0, 0.0])
+    candidates = CandidateScores(np.array([0.9, 0.1]), ranks[0], np.array([1.0, 2.0]), ranks[1])
+
+    assert fused(candidates, settings) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("scores", [[0.9, 0.8, 0.1], [-1.0, -2.0, -9.0]])
+def test_weighing_down_never_raises_a_score(scores: list[float]) -> None:
+    """0.7 times a negative score is a better score: a model's words would climb above the authors'."""
+    lowered = weighted_down(np.array(scores), np.array([0.5, 1.0, 1.0]))
+
+    assert lowered[0] < lowered[1]
+    assert lowered[1:] == pytest.approx(scores[1:])
+
+
+@pytest.mark.parametrize("size", [1.0, 0.01])
+def test_a_raise_is_a_share_of_the_span_of_the_scores(size: float) -> None:
+    """Reciprocal ranks are a hundred times smaller than convex scores: one weight must mean the same for both."""
+    scores = size * np.array([0.2, 0.6, 1.2])
+
+    found = raised(scores, np.array([0.5, 0.25, 0.0]))
+
+    assert found == pytest.approx(size * np.array([0.7, 0.85, 1.2]))
+
+
+def test_scores_that_are_all_alike_are_told_apart_by_a_raise() -> None:
+    """One passage a paper, all alike: the paper that is named comes first."""
+    found = raised(np.array([0.3, 0.3]), np.array([0.0, 0.5]))
+
+    assert found[1] > found[0]

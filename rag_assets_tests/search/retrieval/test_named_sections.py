@@ -1,0 +1,132 @@
+"""Sections that a question names: which they are, and that their passages come first."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from rag_assets.core.domain import EVERYTHING, Filter
+from rag_assets.core.settings import RetrievalSettings
+from rag_assets.core.tables import PROFILES, to_table
+from rag_assets.corpus.profiles.profile import profile_of
+from rag_assets.search.indexing.chroma.store import ChromaStore
+from rag_assets.search.indexing.tantivy_index import TantivyIndex
+from rag_assets.search.retrieval.candidates import DenseSearch
+from rag_assets.search.retrieval.named_sections import SectionNames, sections_named
+from rag_assets.search.retrieval.paper_names import PaperNames
+from rag_assets.search.retrieval.search import Searcher
+from rag_assets_tests.search.retrieval.corpus import Corpus, HashedWords, WordCounter, chunk_of
+
+CASH_FLOWS = "Consolidated Statement of Cash Flows"
+TABLE = "Purchases of property: 1,577. Dividends paid: 3,193."
+CORPUS = Corpus(
+    [
+        chunk_of(
+            "talk", "The cash flow statement shows capital expenditure. We spent.", section="Liquidity", ordinal=0
+        ),
+        chunk_of("table", TABLE, section="Consolidated Statement of Cash Flows", ordinal=1),
+        chunk_of(
+            "sheet", "Total assets: 36,500. Inventories: 4,366.", section="Consolidated Balance Shee ts", ordinal=2
+        ),
+        chunk_of("end", "Recall may be biased. The sample is small.", section="Discussion", ordinal=3),
+        chunk_of("other", TABLE, paper_id="jones2021", section=CASH_FLOWS),
+    ]
+)
+IN_STATEMENT = "How much was paid for property? Use what is shown in the cash flow statement."
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("What was paid, as shown in the cash flow statement?", [{"cash", "flow", "statement"}]),
+        ("What was paid, using the statement of cash flows?", [{"statement", "cash", "flow"}]),
+        ("Using only the information within the balance sheet, what are assets?", [{"balance", "sheet"}]),
+        ("What limits it, according to the discussion?", [{"discussion"}]),
+        ("What do the authors admit in the limitations section?", [{"limitation"}]),
+        ("What does the statement of the president mean?", []),
+        ("How are statements in the section made?", []),
+        ("What was said by the head of state?", []),
+        ("", []),
+    ],
+)
+def test_a_section_is_named_by_its_noun_and_the_words_around_it(question: str, named: list[set[str]]) -> None:
+    """A question about statements in general must be searched as any other."""
+    assert sections_named(question) == named
+
+
+@pytest.mark.parametrize(
+    ("question", "ids"),
+    [
+        (IN_STATEMENT, {"other#0", "other#1", "table#0", "table#1"}),
+        ("What are the assets in the balance sheet?", {"sheet#0", "sheet#1"}),
+        ("What is said in the discussion?", {"end#0", "end#1"}),
+        ("What is said in the appendix of proofs?", None),
+        ("What was paid?", None),
+    ],
+)
+def test_headings_are_found_with_spaces_inside_words_and_in_another_order(question: str, ids: set[str] | None) -> None:
+    """PDF files write "Balance Shee ts", and reports turn "cash flow statement" round."""
+    named = SectionNames(CORPUS.library).named_by(question)
+
+    assert ids == (None if named is None else set(CORPUS.library.passage_ids(np.flatnonzero(named).tolist())))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("index")
+    CORPUS.index(folder)
+    return folder
+
+
+def found(folder: Path, question: str, where: Filter = EVERYTHING, **settings: float) -> list[str]:
+    """The ids of the passages, best first."""
+    words = TantivyIndex.open(folder / "bm25")
+    profiles = [profile_of(paper_id, "", []) for paper_id in sorted(CORPUS.library.papers)]
+    rows = [{name: getattr(one, name) for name in PROFILES.names if name != "fingerprint"} for one in profiles]
+    with Searcher(
+        CORPUS.library,
+        DenseSearch(ChromaStore.open(folder / "chroma"), HashedWords()),
+        words,
+        RetrievalSettings.model_validate(settings),
+        WordCounter(),
+        names=PaperNames(to_table(rows, PROFILES), words),
+    ) as searcher:
+        return [one.passage_id for one in searcher.rank(question, where)]
+
+
+def found_as_if_none_were_named(
+    folder: Path, question: str, where: Filter = EVERYTHING, **settings: float
+) -> list[str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("rag_assets.search.retrieval.named_sections.SectionNames.named_by", lambda _self, _question: None)
+        return found(folder, question, where, **settings)
+
+
+def test_passages_below_the_named_heading_come_first(folder: Path) -> None:
+    """The page that talks about a statement has all words of the question, the statement itself has the figures."""
+    where = Filter.of_papers(["smith2020"])
+
+    assert found_as_if_none_were_named(folder, IN_STATEMENT, where)[0] == "talk#0"
+    assert found(folder, IN_STATEMENT, where)[0].startswith("table")
+
+
+def test_where_a_paper_is_named_its_section_is_meant(folder: Path) -> None:
+    """Every report has a cash flow statement, and the others' figures are wrong."""
+    question = f"{IN_STATEMENT} We mean the report of Jones."
+    few = {"candidates": 1, "dense_weight": 0}
+
+    assert found(folder, question, **few)[0].startswith("other")
+    assert "table#0" not in found(folder, question, **few)[:2]
+    of_another = Filter.of_papers(["smith2020"])
+    assert found(folder, question, of_another, **few) == found_as_if_none_were_named(
+        folder, question, of_another, **few
+    )
+
+
+def test_a_named_section_is_searched_by_itself(folder: Path) -> None:
+    """Of a long report the best hundred passages are those that talk about a statement."""
+    question = "Which assets of Smith stand in the balance sheet, if the statement shows capital expenditure?"
+    one = {"candidates": 1, "dense_weight": 0}
+
+    assert any(id_.startswith("sheet") for id_ in found(folder, question, **one))
+    assert not any(id_.startswith("sheet") for id_ in found_as_if_none_were_named(folder, question, **one))

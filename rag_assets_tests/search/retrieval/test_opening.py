@@ -1,0 +1,148 @@
+"""Opening what a search needs, and going on with what is left."""
+
+import logging
+import shutil
+from pathlib import Path
+
+import pytest
+
+from rag_assets.core.errors import MissingInput, StaleIndex
+from rag_assets.core.settings import Settings
+from rag_assets.core.table_files import write_table
+from rag_assets.core.tables import PROFILES, to_table
+from rag_assets.corpus.profiles.profile import profile_of
+from rag_assets.hosted.connections import Connections
+from rag_assets.questions import asked
+from rag_assets.search.embedding.providers import embedder_facts
+from rag_assets.search.retrieval.opening import open_searcher
+from rag_assets_tests.search.indexing.folders import snapshot
+from rag_assets_tests.search.retrieval.corpus import Corpus, chunk_of
+
+CORPUS = Corpus(
+    [
+        chunk_of("iron", "Ferritin fell in all groups. Iron stores recovered later."),
+        chunk_of("bridge", "Steel bridges carry loads. Welded joints tire.", paper_id="jones2021"),
+    ]
+)
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """A data folder with tables and both indexes, whose vectors pass for those of the configured model."""
+    settings = Settings.model_validate({"data_dir": tmp_path / "data", "chunking": {"tokenizer": "wordpiece"}})
+    paths = settings.paths
+    CORPUS.write_tables(paths.chunks, paths.passages)
+    write_table(to_table([], PROFILES), paths.profiles, {})
+    CORPUS.index(paths.chroma.parent, embedder_facts(settings.embedding, paths.models).identity)
+    return settings
+
+
+def words_alone(settings: Settings) -> list[str]:
+    """Chunk ids for a question that words answer; loading the model for it would fail the test's purpose."""
+    with open_searcher(settings, Connections(settings.model_access)) as searcher:
+        hits = searcher.hits(searcher.rank("Which joints tire?"), 2)
+    assert all(hit.dense_score is None for hit in hits)
+    return [hit.chunk.chunk_id for hit in hits]
+
+
+def test_a_fitting_data_folder_opens_without_a_warning(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    """A warning that is always there is never read."""
+    before = snapshot(settings.data_dir)
+
+    with caplog.at_level(logging.WARNING), open_searcher(settings, Connections(settings.model_access)) as searcher:
+        n_passages = searcher.library.n_passages
+
+    assert n_passages == 4
+    assert caplog.text == ""
+    assert snapshot(settings.data_dir) == before
+
+
+@pytest.mark.parametrize("title", ["Joints that tire", ""])
+def test_contexts_have_the_title_of_their_paper(settings: Settings, title: str) -> None:
+    """A parser takes it out of the text; without it nobody can tell whose text a context is."""
+    profile = profile_of("jones2021", title, [])
+    row = {name: getattr(profile, name) for name in PROFILES.names if name != "fingerprint"}
+    write_table(to_table([row | {"fingerprint": "f"}], PROFILES), settings.paths.profiles, {})
+    shutil.rmtree(settings.paths.chroma)
+
+    with open_searcher(settings, Connections(settings.model_access)) as searcher:
+        evidence = searcher.evidence(asked("Which joints tire?"), 2)
+
+    assert {(one.paper_id, one.paper.title) for one in evidence.contexts} == {("jones2021", title)}
+
+
+def test_without_profiles_contexts_have_no_titles(settings: Settings) -> None:
+    """A search that needs no titles is not refused for the lack of them."""
+    settings.paths.profiles.unlink()
+    shutil.rmtree(settings.paths.chroma)
+
+    with open_searcher(settings, Connections(settings.model_access)) as searcher:
+        evidence = searcher.evidence(asked("Which joints tire?"), 2)
+
+    assert {one.paper.title for one in evidence.contexts} == {""}
+
+
+def test_without_vectors_the_words_answer_and_the_model_stays_unloaded(
+    settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Half a search is better than none, as long as somebody is told."""
+    shutil.rmtree(settings.paths.chroma)
+
+    assert words_alone(settings) == ["bridge"]
+    assert "chroma is not used: it is missing or unfinished" in caplog.text
+    assert not settings.paths.models.exists()
+
+
+def test_vectors_of_another_model_are_not_used(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    """A question's vector by one model says nothing about passages' vectors by another."""
+    other = settings.model_copy(
+        update={"embedding": settings.embedding.model_copy(update={"model": "local:all-MiniLM-L6-v2"})}
+    )
+
+    assert words_alone(other) == ["bridge"]
+    assert "was built with local-all-MiniLM-L6-v2-int8-" in caplog.text
+    assert "this run asks for local-all-MiniLM-L6-v2-" in caplog.text
+    assert "rag-assets index build" in caplog.text
+
+
+def test_a_damaged_index_is_not_used(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    """A broken file must cost a warning, not the answers."""
+    (settings.paths.chroma / "chroma.sqlite3").write_bytes(b"this is no database")
+
+    assert words_alone(settings) == ["bridge"]
+    assert "it is damaged" in caplog.text
+
+
+def test_an_index_of_other_passages_is_not_used(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+    """It would return ids that no longer exist, or miss what was added."""
+    grown = Corpus([*CORPUS.chunks, chunk_of("new", "A new sentence.", paper_id="lee2024")])
+    grown.write_tables(settings.paths.chunks, settings.paths.passages)
+    shutil.rmtree(settings.paths.chroma)
+
+    with pytest.raises(MissingInput, match="rag-assets index build --data"):
+        open_searcher(settings, Connections(settings.model_access))
+
+    assert "describes other passages (4) than the published ones (5)" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["chunks", "passages"])
+def test_a_missing_table_is_named_with_its_remedy(settings: Settings, name: str) -> None:
+    """The first question of a newcomer ends here; the message is all they have, and one command must be enough."""
+    getattr(settings.paths, name).unlink()
+
+    with pytest.raises(MissingInput) as caught:
+        open_searcher(settings, Connections(settings.model_access))
+
+    assert str(caught.value) == (
+        f"There is no index in {settings.data_dir} that can be searched. Make it, and what it needs, from the papers: "
+        f"rag-assets index build --data {settings.data_dir}"
+    )
+
+
+def test_tables_that_do_not_fit_each_other_are_refused(settings: Settings) -> None:
+    """A passage without its chunk cannot be cited."""
+    paths = settings.paths
+    Corpus(CORPUS.chunks[:1]).write_tables(paths.chunks, paths.cache / "other.parquet")
+
+    with pytest.raises(StaleIndex, match="has passages of chunk 'bridge'"):
+        open_searcher(settings, Connections(settings.model_access))
