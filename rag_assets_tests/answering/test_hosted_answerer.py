@@ -295,7 +295,8 @@ def test_the_id_changes_with_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> N
     model = HostedAnswerer(MODEL, Connections(HURRIED), AnsweringSettings())
     before = model.identity
     monkeypatch.setattr(
-        "rag_assets.answering.model.answerer._INSTRUCTIONS", load_prompt("rag_assets.answering", "judge", frozenset())
+        "rag_assets.answering.model.answerer._INSTRUCTIONS",
+        load_prompt("rag_assets.answering.model", "judge", frozenset()),
     )
 
     assert before.startswith("openai:gpt-5-mini prompt-")

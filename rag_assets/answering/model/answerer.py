@@ -31,7 +31,7 @@ HOSTED_VERSION = 3
 MAX_CLAIMS, MAX_CITATIONS, MAX_QUOTE_CHARS = 50, 20, 2_000
 """No answer has more; a reply that has would only cost time to verify."""
 _MOST_HALVINGS = 2
-_PACKAGE = "rag_assets.answering"
+_PACKAGE = "rag_assets.answering.model"
 _INSTRUCTIONS = load_prompt(_PACKAGE, "answer", frozenset())
 _MEND = load_prompt(_PACKAGE, "mend", frozenset())
 _QUESTION = load_prompt(_PACKAGE, "question", frozenset({"sources", "question"}))

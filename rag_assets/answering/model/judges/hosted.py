@@ -18,8 +18,8 @@ JUDGE_VERSION = 2
 MAX_WHY_CHARS = 200
 _MAX_OUTPUT_TOKENS = 4096
 _SUPPORT: Mapping[str, float] = {"supported": 1.0, "partly": 0.5, "unsupported": 0.0}
-_INSTRUCTIONS = load_prompt("rag_assets.answering", "judge", frozenset())
-_JUDGED_CLAIM = load_prompt("rag_assets.answering", "judged_claim", frozenset({"number", "claim", "quotes"}))
+_INSTRUCTIONS = load_prompt("rag_assets.answering.model", "judge", frozenset())
+_JUDGED_CLAIM = load_prompt("rag_assets.answering.model", "judged_claim", frozenset({"number", "claim", "quotes"}))
 
 
 class Verdict(BaseModel):
