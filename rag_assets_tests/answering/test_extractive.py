@@ -114,6 +114,13 @@ def test_a_sentence_that_stands_alone_is_preferred_to_one_that_points_back() -> 
     assert draft.claims[0].citations[0].chunk_id == standing.chunk_id
 
 
+def test_a_short_sentence_answers() -> None:
+    """The finding of a study is often said in four words."""
+    draft = answerer().draft("What was the mortality?", [context(chunk("trial", "Mortality was 4.2 percent."))])
+
+    assert [claim.text for claim in draft.claims] == ["Mortality was 4.2 percent."]
+
+
 def test_questions_of_the_authors_are_not_answers() -> None:
     """They repeat the words of the question and say nothing."""
     asking = chunk("asking", "What is the constant k of reciprocal rank fusion?")

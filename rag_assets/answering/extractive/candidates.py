@@ -10,7 +10,7 @@ from rag_assets.core.domain import BLOCK_SEPARATOR, Context, ContextPassage, Uni
 from rag_assets.core.text.sentences import RAISED_MARK, sentence_spans
 from rag_assets.core.text.terms import terms_of, words_of
 
-MIN_WORDS, MAX_WORDS = 6, 90
+MIN_WORDS, MAX_WORDS = 3, 90
 _LEADS_UP_WORDS = 15
 """A sentence of so many words without a number often only leads up to what the next one says."""
 _COUNTS_WHAT_FOLLOWS = re.compile(
