@@ -102,7 +102,7 @@ def text_of(file: Path) -> str:
 
 def _of_paper(paper: str, chunks: Sequence[Chunk]) -> Iterator[Line]:
     contexts = [_whole(chunk) for chunk in chunks]
-    found = [(one.context, one.start, CandidateKind.SENTENCE, preceded(one)) for one in sentences(contexts, "")]
+    found = [(one.context, one.start, CandidateKind.SENTENCE, preceded(one)) for one in sentences(contexts)]
     found += [
         (nth, row.start, CandidateKind.ROW, PrecededText(_titled(context, table, row)))
         for nth, context in enumerate(contexts)

@@ -99,7 +99,7 @@ class ExtractiveAnswerer:
     def _of_sentences(
         self, question: str, parts: Sequence[QuestionPart], contexts: Sequence[Context], max_claims: int
     ) -> DraftAnswer:
-        candidates = [*sentences(contexts, question), *table_rows(contexts, question)]
+        candidates = [*sentences(contexts), *table_rows(contexts, question)]
         if not parts or not candidates:
             return DraftAnswer(unanswered=tuple(part.text for part in parts))
         asked = [AskedPart(part, _papers_that_may_answer(part, contexts)) for part in parts]

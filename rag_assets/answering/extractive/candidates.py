@@ -5,7 +5,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from rag_assets.answering.boilerplate import states_only_formalities
 from rag_assets.core.domain import BLOCK_SEPARATOR, Context, ContextPassage, UnitKind
 from rag_assets.core.text.sentences import RAISED_MARK, sentence_spans
 from rag_assets.core.text.terms import terms_of, words_of
@@ -118,8 +117,8 @@ def candidate(
     )
 
 
-def sentences(contexts: Sequence[Context], question: str) -> list[Candidate]:
-    """Statements of the authors, each once; formalities only where the question asks for them."""
+def sentences(contexts: Sequence[Context]) -> list[Candidate]:
+    """Statements of the authors, each once."""
     found: dict[tuple[str, str], Candidate] = {}
     for nth, context in enumerate(contexts):
         if context.is_generated:
@@ -130,7 +129,6 @@ def sentences(contexts: Sequence[Context], question: str) -> list[Candidate]:
                 not _is_title(context, span[0])
                 and (context.paper_id, text) not in found
                 and _says_something(f"{text}." if _ends_item(context, span[1]) else text)
-                and not states_only_formalities(text, question)
             ):
                 found[context.paper_id, text] = _sentence(context, candidate(context, nth, *span), before, after)
     return list(found.values())

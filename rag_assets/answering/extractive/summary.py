@@ -25,17 +25,17 @@ def summary(question: str, contexts: Sequence[Context], max_claims: int) -> Draf
     """
     meant = papers_named(question, contexts) if is_quoted(question) else _nearest(question, contexts)
     own = [one for one in contexts if one.paper_id in meant]
-    claims = tuple(claims_of([(one, 1.0) for one in _of_abstracts(own, question)], own))[:max_claims]
+    claims = tuple(claims_of([(one, 1.0) for one in _of_abstracts(own)], own))[:max_claims]
     if claims or not meant:
         return DraftAnswer(claims)
     return DraftAnswer(unanswered=(NO_ABSTRACT.format(papers=", ".join(sorted(meant))),))
 
 
-def _of_abstracts(contexts: Sequence[Context], question: str) -> list[Candidate]:
+def _of_abstracts(contexts: Sequence[Context]) -> list[Candidate]:
     """The sentences below the heading of an abstract, or in a paragraph that begins with "Abstract"."""
     return [
         one
-        for one in sentences(contexts, question)
+        for one in sentences(contexts)
         if is_of_abstract(
             contexts[one.context].section_title.split(" > "), _paragraph(contexts[one.context], one.start)
         )
