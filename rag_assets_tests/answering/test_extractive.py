@@ -52,6 +52,7 @@ def test_a_question_the_contexts_say_nothing_about_gets_no_claims() -> None:
     draft = answerer().draft("Which dose of metformin helps adults?", [context(FUSION), context(METRICS)])
 
     assert draft.claims == ()
+    assert draft.unanswered == (), "the refusal says it of the whole question"
 
 
 def test_passages_are_read_as_they_are_stored() -> None:

@@ -66,8 +66,8 @@ class ExtractiveAnswerer:
         n_of_titles = min(sum(map(len, of_titles.values())), self._settings.max_claims - bool(left))
         of_sentences = self._of_sentences(question, left, contexts, self._settings.max_claims - n_of_titles)
         claims = _in_order(parts, of_titles, of_sentences.claims, n_of_titles)
-        if not claims:
-            return replace(of_sentences, missing_names=tuple(name.text for name in missing))
+        if not claims:  # the refusal says it of the whole question
+            return replace(of_sentences, unanswered=(), missing_names=tuple(name.text for name in missing))
         is_open = {part.text for part in parts if part not in left and not of_titles.get(part.text)}
         is_open.update(of_sentences.unanswered)
         return replace(
