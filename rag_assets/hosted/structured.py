@@ -32,8 +32,8 @@ from rag_assets.core.errors import (
 )
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.budget import usage_of
 from rag_assets.hosted.connection import Connection
-from rag_assets.hosted.prices import usage_of
 from rag_assets.hosted.providers import PROVIDERS
 
 logger = logging.getLogger(__name__)

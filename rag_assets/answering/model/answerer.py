@@ -18,10 +18,8 @@ from rag_assets.core.errors import ContextTooLong, UnreadableReply
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.fences import SourcesBlock, neutral, sources_block
-from rag_assets.hosted.lazy_model import LazyModel
-from rag_assets.hosted.prompts import load_prompt
+from rag_assets.hosted.connections import Connections, LazyModel
+from rag_assets.hosted.prompts import SourcesBlock, load_prompt, neutral, sources_block
 
 if TYPE_CHECKING:
     from rag_assets.hosted.structured import StructuredReply

@@ -9,8 +9,7 @@ from rag_assets.answering.model.judges.base import ClaimVerdicts, on_one_line, q
 from rag_assets.answering.verify.verification import Outcome
 from rag_assets.core.incremental import fingerprint
 from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.lazy_model import LazyModel
+from rag_assets.hosted.connections import Connections, LazyModel
 from rag_assets.hosted.prompts import load_prompt
 
 JUDGE_VERSION = 2

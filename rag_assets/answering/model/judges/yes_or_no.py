@@ -11,8 +11,7 @@ from rag_assets.answering.verify.verification import Outcome
 from rag_assets.core.domain import summed
 from rag_assets.core.incremental import fingerprint
 from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.lazy_model import LazyModel
+from rag_assets.hosted.connections import Connections, LazyModel
 
 _MODELS = frozenset({("ollama", "bespoke-minicheck")})
 """Provider and name, without the tag."""

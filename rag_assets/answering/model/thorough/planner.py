@@ -17,11 +17,8 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile, kept_file
 from rag_assets.core.settings import Settings, ThoroughSettings
 from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.fences import sources_block
-from rag_assets.hosted.kept_replies import KeptReplies
-from rag_assets.hosted.lazy_model import LazyModel
-from rag_assets.hosted.prompts import load_prompt
+from rag_assets.hosted.connections import Connections, KeptReplies, LazyModel
+from rag_assets.hosted.prompts import load_prompt, sources_block
 from rag_assets.hosted.providers import PROVIDERS
 
 MAX_PART_CHARS, MAX_ENOUGH_CHARS, MAX_QUERY_CHARS = 500, 300, 500
