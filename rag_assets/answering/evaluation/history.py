@@ -1,20 +1,16 @@
-"""The evaluations so far, and whether the newest one is good enough: floors, and no fall against its own past."""
+"""The file that keeps the figures of all evaluations, one JSON line with a checksum for each."""
 
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from rag_assets.core.checksums import CHECKSUM_KEY, keep_aside, sealed, unsealed
 from rag_assets.core.incremental import write_atomically
-from rag_assets.core.settings import Floors
-
-N_RECENT = 5
 
 
 def read_history(path: Path) -> list[dict[str, Any]]:
-    """All earlier evaluations that are whole, oldest first; none when the file does not exist yet."""
+    """All undamaged evaluations, oldest first; an empty list before the first one."""
     return [entry for line in _lines(path) if (entry := _entry(line)) is not None]
 
 
@@ -25,7 +21,7 @@ def append_history(path: Path, entry: Mapping[str, Any]) -> None:
 
 
 def set_damaged_aside(path: Path) -> None:
-    """Move lines that are damaged to a file beside the history, which keeps the others."""
+    """Move damaged lines to a file beside the history."""
     lines = _lines(path)
     if damaged := [line for line in lines if _entry(line) is None]:
         keep_aside(path, damaged, kept=[line for line in lines if _entry(line) is not None])
@@ -48,7 +44,7 @@ def _entry(line: bytes) -> dict[str, Any] | None:
 
 
 def before(history: Sequence[Mapping[str, Any]], inputs: str) -> list[Mapping[str, Any]]:
-    """The entries before the newest evaluation, which was made from `inputs` and may be in the history already."""
+    """The entries before the newest evaluation, which was made from `inputs` and may already be in the history."""
     earlier = list(history)
     while earlier and earlier[-1]["inputs"] == inputs:
         earlier.pop()
@@ -56,36 +52,5 @@ def before(history: Sequence[Mapping[str, Any]], inputs: str) -> list[Mapping[st
 
 
 def is_recorded(entry: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the newest entry says the same: made from the same inputs, with the same verdict."""
+    """Whether the newest entry was made from the same inputs, with the same verdict."""
     return bool(history) and all(history[-1].get(key) == entry[key] for key in ("inputs", "accepted"))
-
-
-def below_floor(metrics: Mapping[str, float | None], floors: Floors) -> list[dict[str, Any]]:
-    """Metrics below their floor; a metric no question contributes to is not judged."""
-    return [
-        {"metric": name, "value": value, "floor": floor}
-        for name, value in metrics.items()
-        if value is not None and (floor := _floor_of(name, floors)) is not None and value < floor
-    ]
-
-
-def fallen(latest: Mapping[str, Any], history: Sequence[Mapping[str, Any]], *, max_drop: float) -> list[dict[str, Any]]:
-    """Metrics more than `max_drop` below the median of their last five accepted values on the same questions."""
-    offenders = []
-    comparable = [entry for entry in history if entry["accepted"] and entry["questions"] == latest["questions"]]
-    for name, value in latest["metrics"].items():
-        past = [entry["metrics"][name] for entry in comparable if _has(entry, name)][-N_RECENT:]
-        if value is not None and past and value < median(past) - max_drop:
-            offenders.append({"metric": name, "value": value, "median_of_last_runs": median(past)})
-    return offenders
-
-
-def _has(entry: Mapping[str, Any], name: str) -> bool:
-    return entry["metrics"].get(name) is not None
-
-
-def _floor_of(metric: str, floors: Floors) -> float | None:
-    """Floors of the ranking metrics hold for papers; pages are judged by the citations' page accuracy."""
-    name = metric.removeprefix("paper_")
-    floor: float | None = getattr(floors, name, None)
-    return floor

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rag_assets.answering.evaluation.metrics import Failure
+from rag_assets.answering.evaluation.metrics import WrongAnswer
 from rag_assets.questions import Question
 
 
@@ -22,7 +22,7 @@ class Judgeable:
     judged: tuple[Question, ...]
     not_judged: tuple[NotJudged, ...]
     unlabelled: tuple[Question, ...]
-    """They say nothing about a right answer."""
+    """Questions without a label that says what a right answer is."""
 
 
 def judgeable(questions: Sequence[Question], corpus: Collection[str]) -> Judgeable:
@@ -44,8 +44,8 @@ def judgeable(questions: Sequence[Question], corpus: Collection[str]) -> Judgeab
     )
 
 
-def question_rows(found: Judgeable, failures: Sequence[Failure]) -> list[dict[str, str]]:
-    """What became of every question; `outcome` is right, wrong, not judged or unlabelled."""
+def question_rows(found: Judgeable, failures: Sequence[WrongAnswer]) -> list[dict[str, str]]:
+    """One row per question; `outcome` is right, wrong, not judged or unlabelled."""
     wrong = {failure.question_id: failure for failure in failures}
     rows = []
     for question in found.judged:
@@ -56,7 +56,7 @@ def question_rows(found: Judgeable, failures: Sequence[Failure]) -> list[dict[st
     return rows
 
 
-def _row(question: Question, outcome: str, why: str = "", failure: Failure | None = None) -> dict[str, str]:
+def _row(question: Question, outcome: str, why: str = "", failure: WrongAnswer | None = None) -> dict[str, str]:
     return {
         "question_id": question.id,
         "question": question.question,

@@ -1,14 +1,14 @@
-"""What must hold of an evaluation: floors, no fall against its own past, and which questions are open."""
+"""What must hold of an evaluation: floors, no fall against its own past, and all questions answered as expected."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import median
 from typing import Any
 
-from rag_assets.answering.evaluation.history import below_floor, fallen
 from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import Floors
 
-_N_DECIMALS = 4
+_N_DECIMALS, _N_RECENT = 4, 5
 
 
 @dataclass(frozen=True)
@@ -22,21 +22,36 @@ class EvaluatedRun:
 
     @property
     def too_low(self) -> list[dict[str, Any]]:
-        """Metrics below their floor."""
-        return below_floor(self.latest["metrics"], self.floors)
+        """Metrics below their floor; a metric that no question contributes to is not judged.
+
+        Floors of the ranking metrics hold for papers; pages are judged by the citations' page accuracy.
+        """
+        floors = {name: getattr(self.floors, name.removeprefix("paper_"), None) for name in self.latest["metrics"]}
+        return [
+            {"metric": name, "value": value, "floor": floors[name]}
+            for name, value in self.latest["metrics"].items()
+            if value is not None and floors[name] is not None and value < floors[name]
+        ]
 
     @property
     def fallen(self) -> list[dict[str, Any]]:
-        """Metrics that fell against their past."""
-        return fallen(self.latest, self.history, max_drop=self.floors.max_drop)
+        """Metrics more than `max_drop` below the median of their last five accepted values on the same questions."""
+        past = [one for one in self.history if one["accepted"] and one["questions"] == self.latest["questions"]]
+        offenders = []
+        for name, value in self.latest["metrics"].items():
+            recent = [found for one in past if (found := one["metrics"].get(name)) is not None][-_N_RECENT:]
+            if value is not None and recent and value < median(recent) - self.floors.max_drop:
+                offenders.append({"metric": name, "value": value, "median_of_last_runs": median(recent)})
+        return offenders
 
 
 def _figures(_run: EvaluatedRun, offenders: Offenders) -> str:
-    return "; ".join(", ".join(f"{name} {_short(value)}" for name, value in row.items()) for row in offenders)
-
-
-def _short(value: Any) -> Any:
-    return round(value, _N_DECIMALS) if isinstance(value, float) else value
+    return "; ".join(
+        ", ".join(
+            f"{name} {round(value, _N_DECIMALS) if isinstance(value, float) else value}" for name, value in row.items()
+        )
+        for row in offenders
+    )
 
 
 def _open_questions(run: EvaluatedRun, offenders: Offenders) -> str:

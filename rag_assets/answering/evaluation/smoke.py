@@ -38,11 +38,10 @@ class RecordedEvaluation:
     """An evaluation that is in the history."""
 
     run: EvaluatedRun
-    """With what it is held against."""
     history: list[dict[str, Any]]
     """All evaluations, oldest first; this one is the last."""
     is_new: bool
-    """Unlike the one before it, by what it was made from or by its verdict."""
+    """Whether its inputs or its verdict differ from those of the one before it."""
 
 
 def evaluated(
@@ -52,7 +51,7 @@ def evaluated(
     corpus_version: str,
     search: Search,
 ) -> dict[str, Any]:
-    """The evaluation of the published answers `results`; the last one when it was made from the same.
+    """The evaluation of the published answers `results`; the last one if it was made from the same inputs.
 
     corpus_version: changes with anything that hits follow from. Raises MissingInput when an answer is missing.
     """
@@ -91,7 +90,7 @@ def evaluated(
 
 
 def recorded(settings: Settings, latest: Mapping[str, Any], *, timestamp: str, run_id: str) -> RecordedEvaluation:
-    """Write an evaluation down; one that says what the last one said is in the history already."""
+    """Write an evaluation down; the history gets no second entry of the same inputs and verdict."""
     folder = settings.paths.evaluation
     set_damaged_aside(folder / HISTORY)
     history = read_history(folder / HISTORY)
@@ -120,5 +119,5 @@ def _evaluation(
 
 
 def _last(path: Path) -> dict[str, Any] | None:
-    """The last evaluation; None when there is none, or it is damaged: then it is made anew."""
+    """The last evaluation; None if it is missing or damaged."""
     return unsealed(path.read_bytes()) if path.exists() else None

@@ -11,8 +11,15 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from rag_assets.answering.drafts import Background, DraftAnswer, DraftCitation, DraftClaim, Reading, Unmet
-from rag_assets.answering.model.replies.parsing import MendedReply, ModelReply, ReplyClaim, read_tolerantly
-from rag_assets.answering.model.replies.texts import claim_text, is_insufficient, missing_notes
+from rag_assets.answering.model.malformed_replies import read_tolerantly
+from rag_assets.answering.model.replies import (
+    MendedReply,
+    ModelReply,
+    ReplyClaim,
+    claim_text,
+    is_insufficient,
+    missing_notes,
+)
 from rag_assets.core.domain import Context
 from rag_assets.core.errors import ContextTooLong, UnreadableReply
 from rag_assets.core.incremental import fingerprint

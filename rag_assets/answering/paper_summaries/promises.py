@@ -27,19 +27,19 @@ class PaperSummariesCandidate:
     """Summaries that wait for publication."""
 
     table: pa.Table
-    """All of them, schema PAPER_SUMMARIES."""
+    """All summaries, schema PAPER_SUMMARIES."""
     made: Sequence[PaperPoint]
-    """Those that were made now. The others were held against chunks of the same text when they were made."""
+    """The points made in this run. The others were checked against chunks of the same text when they were made."""
     chunk_ids: pa.Table
-    """paper_id and chunk_id of the published chunks of the papers to be summarised; none without a model."""
+    """paper_id and chunk_id of the published chunks of the papers to be summarised; empty without a model."""
     chunks: Mapping[str, Chunk]
     """The published chunks that `made` cites, by id."""
     left: Mapping[str, str]
-    """Why papers could not be summarised this time, by id."""
+    """Reasons, by id of the papers that could not be summarised in this run."""
 
 
 def as_answer(told: PaperPoint, question_id: str, question: str) -> QAResult:
-    """A point of a paper as the answer to a question that asks for it; a refusal where nothing is told."""
+    """A point of a paper as the answer to a question; a refusal if the point has no claims."""
     return QAResult(
         question_id=question_id,
         question=question,
@@ -68,8 +68,8 @@ def _incomplete(candidate: PaperSummariesCandidate) -> Offenders:
     ]
 
 
-def _citing_what_is_gone(candidate: PaperSummariesCandidate) -> Offenders:
-    """Claims that cite a chunk which is not published, or belongs to another paper than the one they summarise."""
+def _citing_missing_chunks(candidate: PaperSummariesCandidate) -> Offenders:
+    """Claims that cite an unpublished chunk or a chunk of another paper."""
     chunks = candidate.chunk_ids
     paper_of = dict(zip(chunks["chunk_id"].to_pylist(), chunks["paper_id"].to_pylist(), strict=True))
     rows = candidate.table.select(["paper_id", "point", "claims"]).to_pylist()
@@ -82,7 +82,7 @@ def _citing_what_is_gone(candidate: PaperSummariesCandidate) -> Offenders:
     ]
 
 
-def _of_answers(
+def _answer_promise(
     name: str, sentence: str, offenders: Callable[[list[QAResult], Mapping[str, Chunk]], Sequence[dict[str, Any]]]
 ) -> Promise[PaperSummariesCandidate]:
     def found(candidate: PaperSummariesCandidate) -> Offenders:
@@ -101,14 +101,14 @@ PAPER_SUMMARY_PROMISES: list[Promise[PaperSummariesCandidate]] = [
     Promise(
         "of_their_papers",
         "What is told of a paper quotes published chunks of that paper.",
-        _citing_what_is_gone,
+        _citing_missing_chunks,
     ),
-    _of_answers("claims_cited", "Every claim has a citation.", lambda answers, _: uncited_claims(answers)),
-    _of_answers("quotes_in_source", "Every quote stands in the published chunk it cites.", quotes_not_in_source),
-    _of_answers(
+    _answer_promise("claims_cited", "Every claim has a citation.", lambda answers, _: uncited_claims(answers)),
+    _answer_promise("quotes_in_source", "Every quote stands in the published chunk it cites.", quotes_not_in_source),
+    _answer_promise(
         "pages_hold_quotes", "The cited pages are those of the text the quote stands in.", pages_not_holding_quote
     ),
-    _of_answers(
+    _answer_promise(
         "numbers_agree",
         "Every number of a claim stands in its quotes or follows from them.",
         claims_with_other_numbers,

@@ -1,7 +1,7 @@
-"""Bringing the summaries of papers up to date: papers whose text, or whose summarizer, changed are summarised again.
+"""Brings the summaries of papers up to date: papers whose text or summarizer changed are summarised again.
 
-A paper that a model cannot summarise for now keeps its published summary where its quotes still stand, and is asked
-about again by the next run.
+If a model cannot summarise a paper for now, its published summary stays as long as all its quotes are in published
+chunks, and the next run asks again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,13 +37,13 @@ class PaperSummaryUpdate:
     """Schema PAPER_SUMMARIES, sorted by paper and point."""
     plan: UpdatePlan
     made: tuple[PaperPoint, ...]
-    """What was made this time."""
+    """The points made in this run."""
     left: Mapping[str, str]
-    """Why, by id of the papers that could not be summarised this time."""
+    """Reasons, by id of the papers that could not be summarised in this run."""
 
 
 def without_paper_summaries(published: pa.Table) -> PaperSummaryUpdate:
-    """The update where no model is to write any."""
+    """The update without a model: an empty table."""
     return PaperSummaryUpdate(
         PAPER_SUMMARIES.empty_table(), plan_update(fingerprints_by(published, "paper_id"), {}), (), {}
     )
@@ -63,8 +63,7 @@ def update_paper_summaries(
 
     published: schema PAPER_SUMMARIES. made_of: paper_id, chunk_id and fingerprint of the chunks. read_chunks: gives the
     chunks of some papers, schema CHUNKS, sorted by paper, a paper's chunks in order. settings: fingerprint of the
-    settings. A fault of one paper leaves that paper; when the budget is spent, access denied or nothing answers any
-    more, so are all that remain.
+    settings. Faults: as in `ask_each`.
     """
     wanted = {
         paper: fingerprint(version, summarizer.identity, settings)
@@ -88,7 +87,7 @@ def _summarised(
     n_at_once: int,
     report: Report,
 ) -> tuple[list[PaperPoint], dict[str, str]]:
-    """What was made, and why there is nothing by paper."""
+    """The points made, and the reasons by paper for those that are missing."""
     if not papers:
         return [], {}
     by_paper = map_papers(read_chunks(papers), lambda paper, own: (paper, own))
@@ -99,8 +98,7 @@ def _summarised(
 
 
 def _still_hold(kept: pa.Table, made_of: pa.Table) -> set[str]:
-    """The papers of published rows all of whose quotes stand in chunks that there are still: a chunk's id follows from
-    its text."""
+    """The papers whose published rows cite existing chunks only; a chunk's id follows from its text."""
     chunk_ids = set(made_of["chunk_id"].to_pylist())
     cited: dict[str, set[str]] = {paper: set() for paper in kept["paper_id"].to_pylist()}
     for row in kept.select(["paper_id", "claims"]).to_pylist():

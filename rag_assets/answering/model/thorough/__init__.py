@@ -2,8 +2,7 @@
 
 from rag_assets.answering.model.thorough.loop import ThoroughPipeline
 from rag_assets.answering.model.thorough.planner import ModelPlanner, open_planner
-from rag_assets.answering.model.thorough.plans import Planner
-from rag_assets.answering.model.thorough.rules import RulePlanner
+from rag_assets.answering.model.thorough.plans import Planner, RulePlanner
 from rag_assets.answering.model.thorough.union import THOROUGH_VERSION
 
 __all__ = ["THOROUGH_VERSION", "ModelPlanner", "Planner", "RulePlanner", "ThoroughPipeline", "open_planner"]

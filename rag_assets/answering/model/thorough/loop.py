@@ -9,8 +9,8 @@ from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from time import monotonic
 
-from rag_assets.answering.model.thorough.plans import Part, Planner
-from rag_assets.answering.model.thorough.union import AskedPart, united
+from rag_assets.answering.model.thorough.plans import PlannedPart, Planner
+from rag_assets.answering.model.thorough.union import TriedPart, united
 from rag_assets.answering.pipeline import AnswerPipeline, Retrieve
 from rag_assets.answering.trace import (
     AnswerTrace,
@@ -38,8 +38,8 @@ class _Work:
 
     question: Question
     retrieve: Retrieve
-    parts: tuple[Part, ...] = ()
-    asked: list[AskedPart] = field(default_factory=list)
+    parts: tuple[PlannedPart, ...] = ()
+    asked: list[TriedPart] = field(default_factory=list)
     """Parts that were put to the pipeline, in order."""
     steps: list[Step] = field(default_factory=list)
     hindrance: ModelFault | None = None
@@ -109,7 +109,7 @@ class ThoroughPipeline:
                 work.hindrance = work.hindrance or fault
             else:
                 work.steps.append(_step(part, trace))
-                work.asked.append(AskedPart(part, trace, [trace]))
+                work.asked.append(TriedPart(part, trace, [trace]))
 
     def _close_gaps(self, work: _Work, budget: Budget) -> Iterator[Event]:
         """Search for open parts in other words."""
@@ -126,7 +126,7 @@ class ThoroughPipeline:
                     if one.is_answered:
                         break
 
-    def _ask_again(self, work: _Work, one: AskedPart, query: str) -> Iterator[Event]:
+    def _ask_again(self, work: _Work, one: TriedPart, query: str) -> Iterator[Event]:
         """Ask an open part over what another search finds, if that was not read before. A rejected request leaves it
         open."""
         one.searched.append(query)
@@ -148,7 +148,7 @@ class ThoroughPipeline:
         """Where no part is answered, the question as it was asked: a plan may take apart what belongs together."""
         if len(work.parts) == 1 or work.is_answered or not work.asked:
             return
-        whole = Part(work.question.question)
+        whole = PlannedPart(work.question.question)
         budget.check()
         yield PartBegun(1, 1, whole.question)
         trace = yield from self._asked(work, whole, work.retrieve, None)
@@ -156,10 +156,10 @@ class ThoroughPipeline:
         work.asked[0].traces.append(trace)  # what it cost counts, whatever it says
         if not trace.result.refused:
             traces = [trace for one in work.asked for trace in one.traces]
-            work.parts, work.asked = (whole,), [AskedPart(whole, trace, traces)]
+            work.parts, work.asked = (whole,), [TriedPart(whole, trace, traces)]
 
     def _asked(
-        self, work: _Work, part: Part, retrieve: Retrieve, min_sources: int | None
+        self, work: _Work, part: PlannedPart, retrieve: Retrieve, min_sources: int | None
     ) -> Generator[Event, None, AnswerTrace]:
         """The part put to the pipeline as a question of its own."""
         own = work.question.model_copy(update={"question": part.question})
@@ -172,6 +172,6 @@ class ThoroughPipeline:
         raise TypeError("the pipeline ended without a result")
 
 
-def _step(part: Part, trace: AnswerTrace, searched: str | None = None) -> Step:
+def _step(part: PlannedPart, trace: AnswerTrace, searched: str | None = None) -> Step:
     words = (searched,) if searched else ()
     return Step("answer", part.question, words, trace.spent, n_claims=len(trace.result.claims))

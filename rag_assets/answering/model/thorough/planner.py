@@ -9,8 +9,16 @@ from dataclasses import replace
 
 from pydantic import BaseModel, Field
 
-from rag_assets.answering.model.thorough.plans import OtherWords, Part, Plan, Planner
-from rag_assets.answering.model.thorough.rules import PLANNER_VERSION, RulePlanner, is_about, other_than
+from rag_assets.answering.model.thorough.plans import (
+    PLANNER_VERSION,
+    OtherWords,
+    Plan,
+    PlannedPart,
+    Planner,
+    RulePlanner,
+    is_about,
+    other_than,
+)
 from rag_assets.core.domain import Context
 from rag_assets.core.errors import RequestRejected
 from rag_assets.core.incremental import fingerprint
@@ -79,13 +87,13 @@ class ModelPlanner:
         """By rules where the request is rejected, or no part of the reply is about the question. Raises what else
         `Connection.guarded` raises."""
         if not self._settings.decompose:
-            return Plan((Part(question),))
+            return Plan((PlannedPart(question),))
         try:
             reply, usage = self._plans.to(json.dumps(question, ensure_ascii=False))
         except RequestRejected:
             return self._rules.plan(question)
         parts = {
-            text: Part(text, _line(one.enough, MAX_ENOUGH_CHARS))
+            text: PlannedPart(text, _line(one.enough, MAX_ENOUGH_CHARS))
             for one in reply.parts
             if (text := _line(one.question, MAX_PART_CHARS)) and is_about(text, question)
         }
@@ -93,10 +101,10 @@ class ModelPlanner:
             return replace(self._rules.plan(question), usage=usage)
         if len(parts) == 1:  # one thing is asked, and the question says it best
             (only,) = parts.values()
-            return Plan((Part(question, only.enough),), usage)
+            return Plan((PlannedPart(question, only.enough),), usage)
         return Plan(tuple(parts.values())[: self._settings.max_parts], usage)
 
-    def other_words(self, part: Part, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
+    def other_words(self, part: PlannedPart, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
         """By rules, and raises, as `plan`."""
         asked = {"question": part.question, "enough": part.enough, "searched": list(searched)}
         prompt = f"{sources_block(_within_limit(read)).text}\n\n{json.dumps(asked, ensure_ascii=False)}"

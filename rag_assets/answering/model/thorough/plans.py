@@ -1,14 +1,29 @@
-"""What a planner says: the parts of a question, and other words for a part that nothing answered."""
+"""Plans of thorough answers: the parts of a question, other words for a part, and the rules that make both."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from rag_assets.core.domain import Context, Usage
+from rag_assets.core.settings import ThoroughSettings
+from rag_assets.core.text.terms import QUESTION_WORDS
+from rag_assets.questions import read
+
+PLANNER_VERSION = 10
+"""Raise it when the code makes other plans of the same replies, or the rules others of the same question."""
+_STEM_CHARS, _LEAST_MEANINGFUL = 5, 4
+_ASKS = (
+    r"(?:(?:at|between|by|for|from|in|into|of|on|to|under|with) )?(?:how|what|when|where|which|who|whom|whose|why)\b"
+)
+_VERB = r" (?:are|can|could|did|do|does|had|has|have|is|may|might|was|were|will|would)\b"
+_BEGINS, _ENDS = re.compile(rf"\b{_ASKS}", re.IGNORECASE), re.compile(rf",? and {_ASKS}", re.IGNORECASE)
+_GOES_ON = re.compile(rf", (?=(?:how|what|when|why)\b|{_ASKS}(?!{_VERB}))", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+(?:[-'’][^\W_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PlannedPart:
     """One thing that a question asks."""
 
     question: str
@@ -26,7 +41,7 @@ class Part:
 class Plan:
     """The parts of a question, in order."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[PlannedPart, ...]
     usage: Usage = field(default_factory=Usage)
 
 
@@ -50,7 +65,87 @@ class Planner(Protocol):
         """At most `max_parts` parts; the question itself where it asks one thing."""
         ...
 
-    def other_words(self, part: Part, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
+    def other_words(self, part: PlannedPart, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
         """At most `max_gap_queries` texts to search for instead. read: what was read in vain, best first; searched:
         what was searched for beside the part itself."""
         ...
+
+
+class RulePlanner:
+    """Plans without a model: parts by conjunctions, other words by leaving out what every question has."""
+
+    def __init__(self, settings: ThoroughSettings) -> None:
+        self._settings = settings
+
+    @property
+    def identity(self) -> str:
+        return f"rules-v{PLANNER_VERSION}"
+
+    def plan(self, question: str) -> Plan:
+        parts = _parts_by_rules(question)
+        fits = self._settings.decompose and len(parts) <= self._settings.max_parts
+        return Plan(tuple(map(PlannedPart, parts if fits else [question])))
+
+    def other_words(self, part: PlannedPart, _read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
+        """The words that carry meaning; then the rarer half of them, by length: long words are rare ones."""
+        words = [word for word in _WORD.findall(part.question) if word.lower() not in QUESTION_WORDS]
+        longest = sorted(words, key=len, reverse=True)[: max(2, len(words) // 2)]
+        queries = (" ".join(words), " ".join(word for word in words if word in longest))
+        different = other_than([part.question, *searched], queries)
+        return OtherWords(different[: self._settings.max_gap_queries])
+
+
+def is_about(part: str, question: str) -> bool:
+    """Whether a part shares a word that carries meaning with the question; by its beginning, for plurals and tenses."""
+    of_part, of_question = ({word[:_STEM_CHARS] for word in _meaningful(text)} for text in (part, question))
+    return not of_part.isdisjoint(of_question)
+
+
+def other_than(searched: Sequence[str], queries: Sequence[str]) -> tuple[str, ...]:
+    """The queries that say something and were not searched for before, each once."""
+    return tuple(query for query in dict.fromkeys(queries) if query and query not in searched)
+
+
+def _parts_by_rules(question: str) -> list[str]:
+    """The parts of a question, each once. One that points back, or means little alone, is asked with the first part."""
+    series = _as_series(question)
+    first, *others = read(series).parts
+    if not others:
+        return [question]
+    before = first.text.rstrip(" ?")
+    whole = [
+        f"{before}, and {part.text}" if part.searched == series or _means_little(part.searched) else part.searched
+        for part in others
+    ]
+    return list(dict.fromkeys(map(_begun, [first.text, *whole])))
+
+
+def _means_little(part: str) -> bool:
+    """Whether a part has few words that carry meaning, and no name, code or number among them: "How large was the
+    room?" is asked of any paper."""
+    is_named = any(char.isupper() or char.isdigit() for char in part[1:])
+    return not is_named and len(_meaningful(part)) < _LEAST_MEANINGFUL
+
+
+def _as_series(question: str) -> str:
+    """With "and" before each question of a series: "Who paid, how much was it, and when was it due?".
+
+    A series begins with the first question word and ends with "and" before the last. A word that a verb follows at once
+    may begin a relative clause, as in "the dose, which was given daily,": there the series does not go on.
+    """
+    first = _BEGINS.search(question)
+    last = max((match.start() for match in _ENDS.finditer(question)), default=0)
+    if first is None or last <= first.end():
+        return question
+    begin = first.end()
+    return question[:begin] + _GOES_ON.sub(", and ", question[begin:last]) + question[last:]
+
+
+def _meaningful(text: str) -> list[str]:
+    """The words of a text that carry meaning, in lower case."""
+    return [word for word in map(str.lower, _WORD.findall(text)) if word not in QUESTION_WORDS]
+
+
+def _begun(question: str) -> str:
+    """With a capital letter, as a question of its own."""
+    return question[:1].upper() + question[1:]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_assets.answering.drafts import MOST_NEAREST
-from rag_assets.answering.model.thorough.plans import Part
+from rag_assets.answering.model.thorough.plans import PlannedPart
 from rag_assets.answering.pipeline import AnswerPipeline, Said
 from rag_assets.answering.trace import PLANNER_STEPS, AnswerTrace, Attempt, Step
 from rag_assets.answering.verify.verification import VerifiedClaims
@@ -21,10 +21,10 @@ THOROUGH_VERSION = 6
 
 
 @dataclass
-class AskedPart:
+class TriedPart:
     """A part that was put to the pipeline."""
 
-    part: Part
+    part: PlannedPart
     trace: AnswerTrace
     """Of the attempt that counts: the first, or the first that was answered."""
     traces: list[AnswerTrace] = field(default_factory=list)
@@ -44,8 +44,8 @@ class AskedPart:
 
 def united(
     question: Question,
-    parts: Sequence[Part],
-    asked: Sequence[AskedPart],
+    parts: Sequence[PlannedPart],
+    asked: Sequence[TriedPart],
     steps: tuple[Step, ...],
     pipeline: AnswerPipeline,
 ) -> AnswerTrace:
@@ -77,7 +77,7 @@ def _place(claim: Claim) -> tuple[object, ...]:
     return tuple((one.chunk_id, one.start, one.end) for one in claim.citations)
 
 
-def _said(parts: Sequence[Part], asked: Sequence[AskedPart], claims: tuple[Claim, ...]) -> Said:
+def _said(parts: Sequence[PlannedPart], asked: Sequence[TriedPart], claims: tuple[Claim, ...]) -> Said:
     """The claims of all parts, and what stays open: whole parts where there are several, and parts of parts."""
     results = [one.trace.result for one in asked]
     answered = {one.part for one in asked if one.is_answered}

@@ -1,7 +1,7 @@
-"""Leaves out of contexts what is farthest from the question: whole sentences, table rows and items.
+"""Shorter contexts for a model that is paid, or limited, by the token: without what is farthest from the question.
 
-What stays is verbatim, so a quote from it is found in its chunk. Words inside a sentence are never left out, as
-LLMLingua-2 does (Pan et al. 2024): a model could then quote nothing that stands in the paper.
+Whole sentences, table rows and items are left out, never words inside a sentence as by LLMLingua-2 (Pan et al. 2024):
+a quote of what stays is found in its chunk.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -10,15 +10,26 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.answering.drafts import PaperText, TextTokens, TokenReader
+from rag_assets.answering.drafts import (
+    Background,
+    DraftAnswer,
+    MendingAnswerer,
+    PaperText,
+    TextTokens,
+    TokenReader,
+    Unmet,
+)
 from rag_assets.answering.extractive.relevance import nearness_of
-from rag_assets.core.domain import Context, ContextPassage, ContextUnit, UnitKind
+from rag_assets.core.domain import Context, ContextUnit, UnitKind
+from rag_assets.core.incremental import fingerprint
 from rag_assets.core.text.terms import held, term_weights, terms_of
 
+COMPRESSION_VERSION = 1
+"""Raise it when the code leaves other units out."""
 LEFT_OUT = "[…]"
 _NEARNESS_WEIGHT, _WORDS_WEIGHT, _STANDING_WEIGHT = 0.5, 0.25, 0.25
 _STEP, _LAST_STANDING = 0.07, 0.3
-"""The first context stands at 1, each further one a step lower."""
+"""The first context counts 1, each further one a step less."""
 Vectors = NDArray[np.float32]
 
 
@@ -30,20 +41,52 @@ class _Place:
     unit: int
 
 
+class CompressedAnswerer:
+    """Shows another answerer the sentences nearest to the question. Quotes are still verified against whole chunks."""
+
+    def __init__(self, inside: MendingAnswerer, reader: TokenReader, share: float) -> None:
+        """share: of the contexts' characters that is shown, 0 to 1."""
+        self._inside = inside
+        self._reader = reader
+        self._share = share
+
+    @property
+    def identity(self) -> str:
+        """The identity of the answerer inside, and a hash of how contexts are shortened."""
+        shortened = fingerprint(COMPRESSION_VERSION, self._share, self._reader.identity)
+        return f"{self._inside.identity} compressed-{shortened[:8]}"
+
+    def read(self, context: Context) -> Context:
+        """Without the scores of passages, which move with every paper that is added and leave out nothing."""
+        passages = tuple(replace(one, score=0.0) for one in context.passages)
+        return replace(self._inside.read(context), passages=passages, units=context.units)
+
+    def within(self, background: Background) -> "CompressedAnswerer":
+        return CompressedAnswerer(self._inside.within(background), self._reader, self._share)
+
+    def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
+        return self._inside.draft(question, nearest_units(question, contexts, self._reader, self._share))
+
+    def mended(self, question: str, contexts: Sequence[Context], unmet: Unmet) -> DraftAnswer:
+        """Reads the contexts whole: a claim is mended with the words that its quote left out."""
+        return self._inside.mended(question, contexts, unmet)
+
+
 def nearest_units(question: str, contexts: Sequence[Context], reader: TokenReader, share: float) -> list[Context]:
-    """The contexts with at most `share` of their characters, the units nearest to the question; at least one of each
-    context, so that their number and order stay. LEFT_OUT marks where something is missing.
+    """Shortens contexts to `share` of their characters: the units nearest to the question, and at least one of each
+    context, so that their number and order stay. LEFT_OUT marks each gap.
 
     Nearness is that of the keyless answerer: MaxSim of the unit's tokens as encoded within its passage, words of the
     question in it and the unit before it, and the place of its context in the search. share: 0 to 1.
     """
     scores = _scores(question, contexts, reader)
-    n_left = share * sum(_length(unit) for context in contexts for unit in context.units)
-    kept = {max(places, key=scores.__getitem__) for places in _places_by_context(contexts) if places}
-    n_left -= sum(_length(_unit(place, contexts)) for place in kept)
+    places_by_context = [[_Place(nth, i) for i in range(len(one.units))] for nth, one in enumerate(contexts)]
+    n_left = share * sum(_n_chars(place, contexts) for places in places_by_context for place in places)
+    kept = {max(places, key=scores.__getitem__) for places in places_by_context if places}
+    n_left -= sum(_n_chars(place, contexts) for place in kept)
     for place in sorted(scores.keys() - kept, key=lambda one: (-scores[one], one.context, one.unit)):
         needed = {place, _first_row(place, contexts)} - kept
-        n_chars = sum(_length(_unit(one, contexts)) for one in needed)
+        n_chars = sum(_n_chars(one, contexts) for one in needed)
         if n_chars <= n_left:
             kept |= needed
             n_left -= n_chars
@@ -71,42 +114,30 @@ def _scores(question: str, contexts: Sequence[Context], reader: TokenReader) -> 
 
 
 def _words_so_far(terms: Sequence[Set[str]], weights: Mapping[str, float]) -> list[float]:
-    """What each unit holds of the question together with the one before it."""
+    """Share of the question's words, weighted, in each unit and the one before it."""
     before = [frozenset[str](), *terms[:-1]] if terms else []
     return [held(own | earlier, weights) for own, earlier in zip(terms, before, strict=True)]
 
 
 def _vectors(context: Context, unit: ContextUnit, tokens: Mapping[PaperText, TextTokens]) -> Vectors:
-    """Of the unit's tokens; of a unit that reaches over several passages, those in the first with any."""
+    """Vectors of the unit's tokens, taken from the first passage that has any."""
     for passage in context.passages:
         if passage.start < unit.end and passage.end > unit.start:
             read = tokens[PaperText(context.paper_id, passage.text)]
-            within = read.vectors[_is_within(read, unit, passage)]
+            shift = passage.own_start - passage.start
+            within = read.vectors[(read.spans[:, 0] < unit.end + shift) & (read.spans[:, 1] > unit.start + shift)]
             if len(within):
                 return within
     return np.empty((0, 0), np.float32)
 
 
-def _is_within(read: TextTokens, unit: ContextUnit, passage: ContextPassage) -> NDArray[np.bool_]:
-    shift = passage.own_start - passage.start
-    mask: NDArray[np.bool_] = (read.spans[:, 0] < unit.end + shift) & (read.spans[:, 1] > unit.start + shift)
-    return mask
-
-
-def _places_by_context(contexts: Sequence[Context]) -> list[list[_Place]]:
-    return [[_Place(nth, i) for i in range(len(context.units))] for nth, context in enumerate(contexts)]
-
-
-def _unit(place: _Place, contexts: Sequence[Context]) -> ContextUnit:
-    return contexts[place.context].units[place.unit]
-
-
-def _length(unit: ContextUnit) -> int:
+def _n_chars(place: _Place, contexts: Sequence[Context]) -> int:
+    unit = contexts[place.context].units[place.unit]
     return unit.end - unit.start
 
 
 def _first_row(place: _Place, contexts: Sequence[Context]) -> _Place:
-    """The row that the header stands with, for a row of a table; the unit itself for any other."""
+    """The first row of the table, which has the header, for a row of a table; for any other unit the unit itself."""
     units = contexts[place.context].units
     own = units[place.unit]
     if own.kind is not UnitKind.ROW:
@@ -116,7 +147,7 @@ def _first_row(place: _Place, contexts: Sequence[Context]) -> _Place:
 
 
 def _shortened(context: Context, kept: Sequence[int]) -> Context:
-    """The context with the units of those numbers; itself where that is all of them."""
+    """The context with the units of those numbers only."""
     if len(kept) == len(context.units):
         return context
     title = context.text[: context.units[0].start]  # the one that its first passage repeats
@@ -132,7 +163,7 @@ def _shortened(context: Context, kept: Sequence[int]) -> Context:
 
 
 def _between(context: Context, earlier: int, later: int) -> str:
-    """The mark stands on a line of its own, so that no quote takes it along."""
+    """The text between two kept units; LEFT_OUT is on a line of its own, so that no quote takes it along."""
     if later > earlier + 1:
         return f"\n{LEFT_OUT}\n"
     return context.text[context.units[earlier].end : context.units[later].start]
