@@ -9,11 +9,11 @@ import numpy as np
 from rag_assets.search.embedding.base import Embedder, EmbedderFacts, Vectors
 
 MAX_VECTORS = 10_000
-"""About 20 MB with 384 numbers each; those not asked for longest go first."""
+"""About 20 MB with 384 numbers each; the least recently used go first."""
 
 
 class KeptVectors:
-    """An Embedder that embeds a text it embedded lately no second time. Safe to use from several threads."""
+    """An Embedder that keeps the vectors of recent texts. Safe to use from several threads."""
 
     def __init__(self, embedder: Embedder, *, max_vectors: int = MAX_VECTORS) -> None:
         self._embedder = embedder
@@ -42,15 +42,14 @@ class KeptVectors:
         missing = [text for text in dict.fromkeys(texts) if text not in found]
         vectors = self._embedder.embed_passages(missing) if missing else ()
         made = {text: vector.copy() for text, vector in zip(missing, vectors, strict=True)}  # a view would keep all
-        self._keep(self._passages, found | made)
         known = found | made
+        self._keep(self._passages, known)
         return np.stack([known[text] for text in texts]) if texts else np.empty((0, self.facts.dimension), np.float32)
 
     def embed_query(self, text: str) -> Vectors:
         with self._lock:
             vector = self._queries.get(text)
-        if vector is None:
-            vector = self._embedder.embed_query(text)
+        vector = self._embedder.embed_query(text) if vector is None else vector
         self._keep(self._queries, {text: vector})
         return vector
 
