@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 
 class Budget:
-    """Counts what is sent and answered, and refuses the request that would follow when a limit is reached.
+    """Counts requests, tokens and cost, and refuses further requests when a limit is reached.
 
-    A request counts when it is sent, failed ones too; its tokens and its price count when it is answered. Safe to use
+    A request counts when it is sent, even if it fails; its tokens and its price count when it is answered. Safe to use
     from several threads.
     """
 
@@ -38,8 +38,8 @@ class Budget:
         seconds: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """limits: requests, tokens and US dollars; None for no limit. exhausted: makes the error of what was reached,
-        and the end of the name of the setting that holds the limit."""
+        """limits: requests, tokens and US dollars; None for no limit. exhausted: makes the error from a description of
+        the reached limit and the last part of its setting's name."""
         self._exhausted = exhausted
         self._limits = limits
         self._max_seconds = math.inf if seconds is None else seconds
@@ -51,7 +51,7 @@ class Budget:
 
     @property
     def spent(self) -> Usage:
-        """Requests sent (failed ones included), tokens and cost so far; the cost is None once a price was not known."""
+        """Requests sent (failed ones included), tokens and cost so far; the cost is None once a price was unknown."""
         with self._lock:
             return replace(self._answered, n_requests=self._n_requests)
 
@@ -71,7 +71,7 @@ class Budget:
         )
 
     def admit(self) -> None:
-        """Count one request that is about to be sent; raises as `check` instead."""
+        """Count one request that is about to be sent. Raises as `check`."""
         with self._lock:
             self.check()
             self._n_requests += 1
@@ -82,8 +82,7 @@ class Budget:
             self._answered = summed([self._answered, usage])
 
     def check(self) -> None:
-        """Raises BudgetExhausted or QuestionBudgetExhausted when a limit is reached. Money counts where prices are
-        known."""
+        """Raises BudgetExhausted or QuestionBudgetExhausted when a limit is reached; unknown prices count as 0."""
         answered = self._answered
         n_tokens = answered.n_input_tokens + answered.n_output_tokens
         spent = ("requests", self._n_requests), ("tokens", n_tokens), ("usd", answered.cost_usd or 0.0)
@@ -98,7 +97,7 @@ class Budget:
 
     @contextmanager
     def in_force(self) -> Iterator[None]:
-        """Requests that this thread makes count, whatever thread sends them: a connection takes over the context."""
+        """Counts the requests of this context; a connection takes the context over to the thread that sends them."""
         token = _IN_FORCE.set(self)
         try:
             yield
@@ -110,7 +109,7 @@ _IN_FORCE: ContextVar[Budget | None] = ContextVar("question_budget", default=Non
 
 
 def budget_in_force() -> Budget | None:
-    """The budget of the question that the current context works on; None where it has none of its own."""
+    """The budget of the question that the current context works on; None if it has no budget of its own."""
     return _IN_FORCE.get()
 
 
@@ -139,7 +138,7 @@ def run_budget(settings: ModelAccessSettings) -> Budget:
 
 
 def usage_of(model: ModelName, access: Access, used: "RequestUsage") -> Usage:
-    """The usage of one answered request; its cost is None where the price is not known."""
+    """The usage of one answered request; its cost is None if the price is unknown."""
     return Usage(1, used.input_tokens, used.output_tokens, _cost_usd(model, access, used))
 
 
@@ -154,7 +153,7 @@ def require_model(model: ModelName, settings: ModelAccessSettings) -> None:
 
 
 def require_price(model: ModelName, access: Access) -> None:
-    """Raises InvalidSettings when the price of `model` is not known, so that a budget in money could not be kept."""
+    """Raises InvalidSettings if the price of `model` is unknown: a budget in money could not be kept."""
     from pydantic_ai.usage import RequestUsage
 
     if _cost_usd(model, access, RequestUsage(input_tokens=1, output_tokens=1)) is None:

@@ -54,7 +54,7 @@ class Prompt:
 
 
 def load_prompt(package: str, name: str, places: frozenset[str]) -> Prompt:
-    """The prompt in prompts/`name`.md of a package. Raises ValueError when its places are not exactly `places`."""
+    """The prompt in prompts/`name`.md of a package. Raises ValueError unless its places are exactly `places`."""
     text = files(package).joinpath("prompts", f"{name}.md").read_text("utf-8")
     found = {place for _, place, _, _ in Formatter().parse(text) if place is not None}
     if found != places:
@@ -87,12 +87,12 @@ def sources_block(contexts: Sequence[Context]) -> SourcesBlock:
 
 
 def neutral(text: str) -> str:
-    """A text of a paper as it would stand in a source of a prompt, for replies that another model reads."""
+    """A text of a paper as a source of a prompt would show it, for replies that another model reads."""
     return _defused(_visible(text), fingerprint(text)[:_NONCE_CHARS])
 
 
 def _header(context: Context, nonce: str) -> str:
-    """Whose text a source is and where it stands."""
+    """The paper, authors, section and pages of a source."""
     title, section = _label(context.paper.title, nonce), _label(context.section_title, nonce)
     first, last = context.page_start, context.page_end
     pages = "" if first is None else f"page {first}" if last in (None, first) else f"pages {first}-{last}"
@@ -108,13 +108,13 @@ def _header(context: Context, nonce: str) -> str:
 
 
 def _written_by(paper: PaperFacts) -> str:
-    """ "by A. Lund, B. Moe and others, 2021", "2021"; empty where neither is known."""
+    """ "by A. Lund, B. Moe and others, 2021", "2021"; empty if neither is known."""
     shown = ", ".join(paper.authors[:_MOST_AUTHORS]) + (" and others" if len(paper.authors) > _MOST_AUTHORS else "")
     return ", ".join(fact for fact in (f"by {shown}" if shown else "", paper.year) if fact)
 
 
 def _body(context: Context, nonce: str) -> str:
-    """A source's text, marked where a model wrote it."""
+    """A source's text, marked if a model wrote it."""
     text = _defused(_visible(context.text), nonce)
     return f"{_BEGINS_GENERATED}\n{text}\n{_ENDS_GENERATED}" if context.is_generated else text
 
@@ -125,7 +125,7 @@ def _label(text: str, nonce: str) -> str:
 
 
 def _visible(text: str) -> str:
-    """Without invisible characters in which text could be hidden; lines end with a line feed only.
+    """Removes invisible characters in which text could be hidden, and ends every line with a line feed.
 
     Marks of writing direction and invisible operators stay: Hebrew and formulas need them, and a quote must still be
     found in its source.
