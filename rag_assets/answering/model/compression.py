@@ -5,7 +5,8 @@ a quote of what stays is found in its chunk.
 """
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,9 +34,8 @@ _STEP, _LAST_STANDING = 0.07, 0.3
 Vectors = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class _Place:
-    """A unit among all contexts."""
+class _Place(NamedTuple):
+    """A unit among all contexts, by its numbers."""
 
     context: int
     unit: int
@@ -84,7 +84,7 @@ def nearest_units(question: str, contexts: Sequence[Context], reader: TokenReade
     n_left = share * sum(_n_chars(place, contexts) for places in places_by_context for place in places)
     kept = {max(places, key=scores.__getitem__) for places in places_by_context if places}
     n_left -= sum(_n_chars(place, contexts) for place in kept)
-    for place in sorted(scores.keys() - kept, key=lambda one: (-scores[one], one.context, one.unit)):
+    for place in sorted(scores.keys() - kept, key=lambda one: (-scores[one], one)):
         needed = {place, _first_row(place, contexts)} - kept
         n_chars = sum(_n_chars(one, contexts) for one in needed)
         if n_chars <= n_left:

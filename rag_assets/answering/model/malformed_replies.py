@@ -15,12 +15,12 @@ from rag_assets.core.text.sentences import sentence_spans
 MAX_CHARS = 1_000_000
 """Longer texts are not read."""
 NO_SOURCE = 0
-"""Source of a citation that names no readable one. Sources count from 1, so it counts as hallucinated."""
+"""Source of a citation without a readable source. Sources count from 1, so it counts as hallucinated."""
 _MAX_CLAIMS = 200
 _MAX_CITATIONS = 50
 """Bound the time that reading a runaway reply takes; `answerer` limits what an answer may have."""
 _MAX_LINE_CHARS = 10_000
-"""Longer paragraphs are not read as prose: finding sentences in thousands of quotation marks takes quadratic time."""
+"""Longer paragraphs are not read as prose: splitting thousands of quotation marks takes quadratic time."""
 _CLAIMS_KEYS = ("claims", "statements")
 _MISSING_KEYS = ("missing", "unanswered")
 _TEXT_KEYS = ("text", "claim", "statement", "sentence")
@@ -44,7 +44,7 @@ _ENDED = re.compile(r"[.!?:)\]】\"”»*]\s*$")
 _BULLET = re.compile(r"^\s*(?:[-*•>]|\d{1,2}[.)])\s+")
 _REASONING_ENDS = "</think>"
 _DECODER = json.JSONDecoder(strict=False, object_pairs_hook=lambda pairs: dict(reversed(pairs)))
-"""Takes line breaks in strings. Of a key that comes twice the first counts: a brace between two claims is missing."""
+"""Accepts line breaks in strings. The first of two equal keys counts: a brace between two claims is missing."""
 _OPENING = re.compile(r"[{\[]")
 _LOOKS_LIKE_JSON = re.compile(r"\{\s*[\"'“]?\w+[\"'”]?\s*:")
 _BACKSLASH = re.compile(r"\\(?:[\"\\/bfnrt]|u[0-9a-fA-F]{4})?")
@@ -56,11 +56,11 @@ _COMMENT = re.compile(r"(?<=[{}\[\],])\s{0,99}//[^\n]*")
 _NONE = re.compile(r"(?<=:)\s*None\b")
 _TRAILING_COMMA = re.compile(r",(?=\s*[}\]])")
 _MAX_SCANNED_CHARS, _ATTEMPT_CHARS = 20_000_000, 5_000
-"""Work spent on JSON that does not parse, in characters; every attempt counts for so many at least."""
+"""Bounds the work on JSON that does not parse, in characters, and the least that one attempt counts."""
 
 
 def read_tolerantly(text: str) -> ModelReply | None:
-    """The reply in `text`; None where it is neither statements nor a refusal, or longer than `MAX_CHARS`. Never raises.
+    """The reply in `text`; None if it is neither statements nor a refusal, or longer than `MAX_CHARS`. Never raises.
 
     Tried in this order: the refusal sentence alone, JSON (the last whole reply, or else the claims that are whole),
     prose with [N] markers.
@@ -72,7 +72,7 @@ def read_tolerantly(text: str) -> ModelReply | None:
         return ModelReply(claims=[])
     readings = [read for written in (_unescaped(said), _as_json(said)) if (read := _read_json(written))]
     if readings:
-        return max(readings, key=lambda read: len(read.claims))  # of equal ones the first, as it was written
+        return max(readings, key=lambda read: len(read.claims))  # the first if equal, as it was written
     claims = [] if _LOOKS_LIKE_JSON.search(said) else list(_prose_claims(said))[:_MAX_CLAIMS]
     return ModelReply(claims=claims) if claims else None
 
@@ -83,14 +83,17 @@ def _double_quoted(match: re.Match[str]) -> str:
 
 
 def _read_json(text: str) -> ModelReply | None:
+    """The last object with claims; failing that the last with an answer, or the claims outside any reply."""
     objects = [item for value in _json_values(text) for item in _objects(value)]
-    return _reply_among(objects) or _loose_claims(objects)
+    with_claims = [item for item in objects if isinstance(_first(item, _CLAIMS_KEYS), list)]
+    replies = with_claims or [item for item in objects if isinstance(item.get("answer"), str)]
+    return (_reply(replies[-1]) if replies else None) or _loose_claims(objects)
 
 
 def _json_values(text: str) -> Iterator[Any]:
-    """The objects and lists in `text` that parse as JSON and lie in no other that does, in order.
+    """The outermost objects and lists in `text` that parse as JSON, in order.
 
-    Of a reply that was cut off, or is malformed at one place, these are the claims that are whole.
+    If a reply was cut off, or is malformed at one place, these are its whole claims.
     """
     at, n_left = 0, _MAX_SCANNED_CHARS
     while n_left > 0 and (opening := _OPENING.search(text, at)):
@@ -104,12 +107,12 @@ def _json_values(text: str) -> Iterator[Any]:
 
 
 def _unescaped(text: str) -> str:
-    """Backslashes that escape nothing, as in LaTeX, doubled."""
+    """Doubles backslashes that escape nothing, as in LaTeX."""
     return _BACKSLASH.sub(lambda match: match[0] if len(match[0]) > 1 else r"\\", text)
 
 
 def _as_json(text: str) -> str:
-    """Python and JavaScript literals, and quotation marks inside strings, as JSON spells them; simple cases only."""
+    """Rewrites Python and JavaScript literals, and quotation marks inside strings, as JSON; simple cases only."""
     double_quoted = _SINGLE_QUOTED.sub(_double_quoted, _COMMENT.sub("", text))
     keyed = _BARE_KEY.sub(r'\1"\2"', _NONE.sub(" null", double_quoted))
     return _unescaped(_TRAILING_COMMA.sub("", _QUOTE_INSIDE.sub(r'\1\\"', keyed)))
@@ -127,15 +130,8 @@ def _objects(root: Any) -> Iterator[Mapping[str, Any]]:
             waiting.extend(reversed(value))
 
 
-def _reply_among(objects: list[Mapping[str, Any]]) -> ModelReply | None:
-    """The last object with claims; failing that the last with an answer."""
-    with_claims = [item for item in objects if isinstance(_first(item, _CLAIMS_KEYS), list)]
-    answers = [item for item in objects if isinstance(item.get("answer"), str)]
-    return next((_reply(fitting[-1]) for fitting in (with_claims, answers) if fitting), None)
-
-
 def _reply(item: Mapping[str, Any]) -> ModelReply | None:
-    """None for a reply without claims that says something all the same."""
+    """None for a reply without claims whose answer is not a refusal."""
     answer = text_of(_first(item, ANSWER_KEYS))
     if is_refusal(answer):
         return ModelReply(claims=[])
@@ -147,7 +143,7 @@ def _reply(item: Mapping[str, Any]) -> ModelReply | None:
 
 
 def _loose_claims(objects: list[Mapping[str, Any]]) -> ModelReply | None:
-    """Claims in a bare list, or one after the other."""
+    """Claims in a bare list, or one after another."""
     claims = [
         claim
         for item in objects
@@ -163,7 +159,7 @@ def _claims(listed: list[Any]) -> list[ReplyClaim]:
 
 
 def _claim(item: Mapping[str, Any]) -> ReplyClaim | None:
-    """A claim with its citations; None where its text is missing."""
+    """A claim with its citations; None if its text is missing."""
     text = text_of(_first(item, _TEXT_KEYS))
     if not text:
         return None
@@ -227,7 +223,7 @@ def _prose_claims(text: str) -> Iterator[ReplyClaim]:
 
 
 def _prose_sentences(text: str) -> list[str]:
-    """Sentences, each with the markers that stand behind its full stop."""
+    """Sentences, each with the markers after its full stop."""
     sentences: list[str] = []
     for line in (line for line in text.splitlines() if len(line) <= _MAX_LINE_CHARS):
         is_first = True

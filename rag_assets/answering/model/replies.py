@@ -25,7 +25,7 @@ _REFERENCE_MARKS = re.compile(
     r"\s*\[\s*(?:sources?\s*)?\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*\s*\](?!\s?(?:[%‰]|per ?cent\b|[mµnkc]?[glm]\b))",
     re.IGNORECASE,
 )
-"""Not in front of a unit: "[90]%" is a number."""
+"""Marks like [3] or [Source 1, 2]; not in front of a unit, since "[90]%" is a number."""
 _ROUND = str.maketrans("[]【】⟦⟧", "()()()")
 _MARKER = re.compile(r"[\[*_`]{0,4}\binsufficient[\s_-]+data\b[\]*_`]{0,4}[.:]?", re.IGNORECASE)
 _MISSING = INSUFFICIENT + " The sources do not say: {part}"
@@ -86,9 +86,8 @@ def is_refusal(text: str) -> bool:
 
 
 def claim_text(written: str) -> str:
-    """A claim on one line, without control characters and marks like [3], with round brackets for square ones:
-    in an answer, square brackets hold paper and page. Empty where it cannot be a claim: too long, or one of the
-    pipeline's own sentences."""
+    """A claim on one line, without control characters and marks like [3]. Square brackets become round ones: in an
+    answer they enclose paper and page. Empty for a text that is too long or has one of the pipeline's own sentences."""
     if len(written) > MAX_CLAIM_CHARS:
         return ""
     text = " ".join(_REFERENCE_MARKS.sub("", _visible(written)).translate(_ROUND).split())
@@ -96,15 +95,15 @@ def claim_text(written: str) -> str:
 
 
 def is_insufficient(text: str) -> bool:
-    """Whether a statement says that data are missing, by the mark for it, and is no claim."""
+    """Whether a statement has the mark for missing data, so that it is not a claim."""
     return "[" in text and _MARKER.search(text) is not None
 
 
 def missing_notes(reply: ModelReply, question: str) -> tuple[str, ...]:
     """A sentence for each part of the question that the reply calls missing, each once.
 
-    The part is told in the words of the reply if all of them are words of the question; else as the part of the
-    question that shares most words with it; else it is not named.
+    A part is named in the words of the reply if all of them are words of the question, else as the part of the
+    question that shares most words with it, else not at all.
     """
     said = [*reply.missing, *(claim.text for claim in reply.claims if is_insufficient(claim.text))]
     return tuple(dict.fromkeys(_note(text, question) for text in list(_lines(said))[:_MAX_MISSING]))

@@ -1,4 +1,4 @@
-"""Answers that take several steps: parts of the question, and parts that nothing answered searched in other words."""
+"""Answers in several steps: each part of the question is asked, and unanswered parts are searched in other words."""
 
 from rag_assets.answering.model.thorough.loop import ThoroughPipeline
 from rag_assets.answering.model.thorough.planner import ModelPlanner, open_planner

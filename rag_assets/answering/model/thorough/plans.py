@@ -11,7 +11,7 @@ from rag_assets.core.text.terms import QUESTION_WORDS
 from rag_assets.questions import read
 
 PLANNER_VERSION = 10
-"""Raise it when the code makes other plans of the same replies, or the rules others of the same question."""
+"""Raise it when the same replies, or the rules for the same question, give other plans."""
 _STEM_CHARS, _LEAST_MEANINGFUL = 5, 4
 _ASKS = (
     r"(?:(?:at|between|by|for|from|in|into|of|on|to|under|with) )?(?:how|what|when|where|which|who|whom|whose|why)\b"
@@ -28,12 +28,11 @@ class PlannedPart:
 
     question: str
     enough: str = ""
-    """What would count as an answer, in a model's words; empty where no model planned. It helps to search, and decides
-    nothing."""
+    """What would count as an answer, in a model's words; empty without a model. Used for searching only."""
 
     @property
     def described(self) -> str:
-        """For the record of the steps."""
+        """Text for the record of the steps."""
         return f"{self.question} ({self.enough})" if self.enough else self.question
 
 
@@ -58,16 +57,16 @@ class Planner(Protocol):
 
     @property
     def identity(self) -> str:
-        """Of the model and its prompts, or of the rules; joins the fingerprints of answers."""
+        """Names the model and its prompts, or the rules; part of the fingerprints of answers."""
         ...
 
     def plan(self, question: str) -> Plan:
-        """At most `max_parts` parts; the question itself where it asks one thing."""
+        """At most `max_parts` parts; the question itself if it asks one thing."""
         ...
 
     def other_words(self, part: PlannedPart, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
-        """At most `max_gap_queries` texts to search for instead. read: what was read in vain, best first; searched:
-        what was searched for beside the part itself."""
+        """Up to `max_gap_queries` alternative queries. read: contexts already retrieved without success, best first;
+        searched: queries already tried."""
         ...
 
 
@@ -87,7 +86,7 @@ class RulePlanner:
         return Plan(tuple(map(PlannedPart, parts if fits else [question])))
 
     def other_words(self, part: PlannedPart, _read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
-        """The words that carry meaning; then the rarer half of them, by length: long words are rare ones."""
+        """All words that carry meaning, then the longer half of them: long words are rarer."""
         words = [word for word in _WORD.findall(part.question) if word.lower() not in QUESTION_WORDS]
         longest = sorted(words, key=len, reverse=True)[: max(2, len(words) // 2)]
         queries = (" ".join(words), " ".join(word for word in words if word in longest))
@@ -96,18 +95,18 @@ class RulePlanner:
 
 
 def is_about(part: str, question: str) -> bool:
-    """Whether a part shares a word that carries meaning with the question; by its beginning, for plurals and tenses."""
+    """Whether a part shares the beginning of a word that carries meaning with the question."""
     of_part, of_question = ({word[:_STEM_CHARS] for word in _meaningful(text)} for text in (part, question))
     return not of_part.isdisjoint(of_question)
 
 
 def other_than(searched: Sequence[str], queries: Sequence[str]) -> tuple[str, ...]:
-    """The queries that say something and were not searched for before, each once."""
+    """The queries that are not empty and were not tried before, each once."""
     return tuple(query for query in dict.fromkeys(queries) if query and query not in searched)
 
 
 def _parts_by_rules(question: str) -> list[str]:
-    """The parts of a question, each once. One that points back, or means little alone, is asked with the first part."""
+    """The parts of a question, each once. A part that points back, or means little alone, is joined to the first."""
     series = _as_series(question)
     first, *others = read(series).parts
     if not others:
@@ -117,21 +116,20 @@ def _parts_by_rules(question: str) -> list[str]:
         f"{before}, and {part.text}" if part.searched == series or _means_little(part.searched) else part.searched
         for part in others
     ]
-    return list(dict.fromkeys(map(_begun, [first.text, *whole])))
+    return list(dict.fromkeys(f"{part[:1].upper()}{part[1:]}" for part in [first.text, *whole]))
 
 
 def _means_little(part: str) -> bool:
-    """Whether a part has few words that carry meaning, and no name, code or number among them: "How large was the
-    room?" is asked of any paper."""
+    """Whether a part has few words that carry meaning and no name, code or number: "How large was the room?"."""
     is_named = any(char.isupper() or char.isdigit() for char in part[1:])
     return not is_named and len(_meaningful(part)) < _LEAST_MEANINGFUL
 
 
 def _as_series(question: str) -> str:
-    """With "and" before each question of a series: "Who paid, how much was it, and when was it due?".
+    """Adds "and" before each question of a series: "Who paid, how much was it, and when was it due?".
 
-    A series begins with the first question word and ends with "and" before the last. A word that a verb follows at once
-    may begin a relative clause, as in "the dose, which was given daily,": there the series does not go on.
+    A series begins with the first question word and ends with "and" before the last. A question word directly before a
+    verb may begin a relative clause, as in "the dose, which was given daily,": it does not continue the series.
     """
     first = _BEGINS.search(question)
     last = max((match.start() for match in _ENDS.finditer(question)), default=0)
@@ -144,8 +142,3 @@ def _as_series(question: str) -> str:
 def _meaningful(text: str) -> list[str]:
     """The words of a text that carry meaning, in lower case."""
     return [word for word in map(str.lower, _WORD.findall(text)) if word not in QUESTION_WORDS]
-
-
-def _begun(question: str) -> str:
-    """With a capital letter, as a question of its own."""
-    return question[:1].upper() + question[1:]
