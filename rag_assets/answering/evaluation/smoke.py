@@ -7,7 +7,6 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from rag_assets.answering.evaluation.history import append_history, before, is_recorded, read_history, set_damaged_aside
@@ -69,7 +68,8 @@ def evaluated(
         corpus_version,
         METRICS_VERSION,
     )
-    last = _last(paths.evaluation / LATEST)
+    latest = paths.evaluation / LATEST
+    last = unsealed(latest.read_bytes()) if latest.exists() else None  # None if it is damaged
     if last is not None and last.get("inputs") == inputs:
         return last
     evaluation = _evaluation(settings, found.judged, {result.question_id: result for result in results}, search)
@@ -116,8 +116,3 @@ def _evaluation(
         )
     k = settings.evaluation.k
     return evaluate(questions, results, {question.id: search(question, k) for question in questions}, k=k)
-
-
-def _last(path: Path) -> dict[str, Any] | None:
-    """The last evaluation; None if it is missing or damaged."""
-    return unsealed(path.read_bytes()) if path.exists() else None

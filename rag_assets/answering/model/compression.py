@@ -4,7 +4,7 @@ Whole sentences, table rows and items are left out, never words inside a sentenc
 a quote of what stays is found in its chunk.
 """
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -107,16 +107,11 @@ def _scores(question: str, contexts: Sequence[Context], reader: TokenReader) -> 
     for nth, context in enumerate(contexts):
         standing = max(_LAST_STANDING, 1.0 - _STEP * nth)
         nearness = nearness_of(asked, [_vectors(context, unit, tokens) for unit in context.units])
-        words = _words_so_far(terms[nth], weights)
+        before = [frozenset[str](), *terms[nth]]
+        words = [held(own | earlier, weights) for own, earlier in zip(terms[nth], before, strict=False)]
         for i, (near, held_words) in enumerate(zip(nearness.tolist(), words, strict=True)):
             scores[_Place(nth, i)] = _NEARNESS_WEIGHT * near + _WORDS_WEIGHT * held_words + _STANDING_WEIGHT * standing
     return scores
-
-
-def _words_so_far(terms: Sequence[Set[str]], weights: Mapping[str, float]) -> list[float]:
-    """Share of the question's words, weighted, in each unit and the one before it."""
-    before = [frozenset[str](), *terms[:-1]] if terms else []
-    return [held(own | earlier, weights) for own, earlier in zip(terms, before, strict=True)]
 
 
 def _vectors(context: Context, unit: ContextUnit, tokens: Mapping[PaperText, TextTokens]) -> Vectors:

@@ -210,7 +210,8 @@ def _prose_claims(text: str) -> Iterator[ReplyClaim]:
     """One claim per sentence with markers, except a last one that was cut off."""
     for sentence in _prose_sentences(text):
         sources = [int(n) for marker in _MARKER.findall(sentence) for n in _NUMBER.findall(marker)]
-        plain = _without_markers(sentence)
+        bare = " ".join(_MARKER.sub("", _BULLET.sub("", sentence)).split())
+        plain = re.sub(r"\s+([.,;:!?])", r"\1", bare)
         if sources and plain and _ENDED.search(sentence):
             yield ReplyClaim(
                 text=plain,
@@ -237,11 +238,6 @@ def _prose_sentences(text: str) -> list[str]:
                 sentences.append(sentence)
                 is_first = False
     return sentences
-
-
-def _without_markers(sentence: str) -> str:
-    bare = _MARKER.sub("", _BULLET.sub("", sentence))
-    return re.sub(r"\s+([.,;:!?])", r"\1", " ".join(bare.split()).strip())
 
 
 def _quoted_or_whole(sentence: str) -> list[str]:

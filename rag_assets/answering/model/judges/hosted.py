@@ -63,8 +63,7 @@ class HostedJudge:
         return f"{self._model.model_id} judge-{prompts[:8]}"
 
     def verdicts(self, outcomes: Sequence[Outcome]) -> ClaimVerdicts:
-        prompt = "\n".join(_judged_claim(number, one) for number, one in enumerate(outcomes, start=1))
-        reply = self._model.ask(prompt)
+        reply = self._model.ask("\n".join(_judged_claim(nth, one) for nth, one in enumerate(outcomes, start=1)))
         if reply.output is None and reply.fault is not None:
             raise reply.fault
         found = {one.statement: one for one in reply.output.verdicts} if reply.output else {}

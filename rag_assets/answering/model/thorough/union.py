@@ -51,19 +51,16 @@ def united(
     """The trace of the whole answer. parts: all parts of the question; asked: at least one of them."""
     traces = [trace for one in asked for trace in one.traces]
     used = [one.trace for one in asked]
-    claims = _once([claim for trace in used for claim in trace.result.claims])
+    claims = [claim for trace in used for claim in trace.result.claims]
+    keys = [(" ".join(claim.text.casefold().split()), _place(claim)) for claim in claims]
+    claims = _first_of_each(keys, claims)
     final = _merged([trace.final for trace in used])
     cost = [trace.result.usage for trace in traces] + [step.usage for step in steps if step.kind in PLANNER_STEPS]
-    result = pipeline.result(question, _said(parts, asked, claims), final, cost)
+    result = pipeline.result(question, _said(parts, asked, tuple(claims)), final, cost)
     attempts = tuple(attempt for trace in traces for attempt in trace.attempts)
     seconds = {step: sum(trace.seconds[step] for trace in traces) for step in traces[0].seconds}
     retry_k = next((trace.retry_k for trace in traces if trace.retry_k is not None), None)
     return AnswerTrace(result, attempts, final, retry_k, seconds, steps=steps)
-
-
-def _once(claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    """Each claim once, in order; claims with other words about the same quote are different."""
-    return tuple(_first_of_each([(" ".join(claim.text.casefold().split()), _place(claim)) for claim in claims], claims))
 
 
 def _first_of_each(keys: Sequence[object], claims: Sequence[Claim]) -> list[Claim]:
