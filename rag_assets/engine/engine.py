@@ -97,7 +97,7 @@ class Engine:
         """The best `k` chunks (default: `answering.k`), best first, each with its best passage.
 
         where: a filter, or its text ("paper:smith2020 section:results"), that must hold as well as the question's own.
-        Raises InvalidQuestions for a text that is no question, InvalidFilter for one that is no filter, and what
+        Raises InvalidQuestions for an invalid question, InvalidFilter for an invalid filter, and what
         `open_searcher` raises.
         """
         question = _question(question, where)
@@ -114,7 +114,7 @@ class Engine:
         *,
         budget_tokens: int | None = None,
     ) -> Evidence:
-        """What an answerer would read of the best `k` chunks (default: `answering.k`); where: as for `search`.
+        """The contexts that an answerer would read of the best `k` chunks (default: `answering.k`); where: see `search`.
 
         budget_tokens: pack so many tokens out of everything that was found instead. Raises as `search`.
         """
@@ -130,7 +130,7 @@ class Engine:
     def sharing_words(self, text: str, k: int, where: Where = None) -> list[Chunk]:
         """At most `k` chunks that share words with a text, best BM25 first; no model is asked.
 
-        where: as for `search`. Raises MissingInput where there is no index of words.
+        where: as for `search`. Raises MissingInput if there is no index of words.
         """
         with self._snapshots.newest() as searcher, self._slots:
             return searcher.sharing_words(text, k, _filter(where) or EVERYTHING)

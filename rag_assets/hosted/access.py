@@ -93,7 +93,7 @@ def require_access(provider: str) -> Access:
     if key is not None and not _KEY.fullmatch(key):
         raise InvalidSettings(
             f"The key of {provider} ({' or '.join(facts.key_variables)}) holds blanks, line breaks or characters that "
-            "no key has. Copy it again, without what stands around it."
+            "no key has. Copy the key again, and nothing else."
         )
     base_url = variables.get(facts.base_url_variable, "").strip().rstrip("/") or facts.base_url
     if not _is_address(base_url):

@@ -33,13 +33,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 _MINUTE_S = 60.0
 _NO_KEY = "none-needed"
-_Category = (
-    theirs.ModelAuthenticationError
-    | theirs.ModelQuotaExceededError
-    | theirs.ModelNotFoundError
-    | theirs.ModelRateLimitError
-)
-_CATEGORIES: dict[int, type[_Category]] = {
+_CATEGORIES: dict[int, Any] = {
     HTTPStatus.UNAUTHORIZED: theirs.ModelAuthenticationError,
     HTTPStatus.PAYMENT_REQUIRED: theirs.ModelQuotaExceededError,
     HTTPStatus.FORBIDDEN: theirs.ModelAuthenticationError,

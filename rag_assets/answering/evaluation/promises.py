@@ -13,7 +13,7 @@ _N_DECIMALS, _N_RECENT = 4, 5
 
 @dataclass(frozen=True)
 class EvaluatedRun:
-    """An evaluation, and what it is held against."""
+    """An evaluation, and what it is compared with."""
 
     latest: Mapping[str, Any]
     history: Sequence[Mapping[str, Any]]

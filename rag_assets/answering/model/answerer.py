@@ -99,12 +99,14 @@ class HostedAnswerer:
             for number, one in enumerate(unmet.objections, start=1)
         ]
         papers = _CITED_ALREADY.format(papers=", ".join(map(neutral, unmet.cited))) if unmet.cited else ""
-        told = json.dumps(statements, ensure_ascii=False)
+        written = json.dumps(statements, ensure_ascii=False)
         return self._drafted(
             question,
             contexts,
             self._mender.ask,
-            lambda given: _MEND_QUESTION.filled(sources=given.text, question=question, statements=told, papers=papers),
+            lambda given: _MEND_QUESTION.filled(
+                sources=given.text, question=question, statements=written, papers=papers
+            ),
         )
 
     def _drafted(self, question: str, contexts: Sequence[Context], ask: _Asks, prompt: _Prompts) -> DraftAnswer:

@@ -38,20 +38,20 @@ class PaperSummariesCandidate:
     """Reasons, by id of the papers that could not be summarised in this run."""
 
 
-def as_answer(told: PaperPoint, question_id: str, question: str) -> QAResult:
+def as_answer(point: PaperPoint, question_id: str, question: str) -> QAResult:
     """A point of a paper as the answer to a question; a refusal if the point has no claims."""
     return QAResult(
         question_id=question_id,
         question=question,
-        answer=worded(told.claims, ()) if told.claims else REFUSAL,
-        claims=told.claims,
-        refused=not told.claims,
-        single_source=bool(told.claims),
-        sources_used=(told.paper_id,) if told.claims else (),
+        answer=worded(point.claims, ()) if point.claims else REFUSAL,
+        claims=point.claims,
+        refused=not point.claims,
+        single_source=bool(point.claims),
+        sources_used=(point.paper_id,) if point.claims else (),
         unanswered=(),
-        model=told.model,
-        contexts=tuple(dict.fromkeys(one.chunk_id for claim in told.claims for one in claim.citations)),
-        fingerprint=fingerprint(told.model, told.paper_id, str(told.point)),
+        model=point.model,
+        contexts=tuple(dict.fromkeys(one.chunk_id for claim in point.claims for one in claim.citations)),
+        fingerprint=fingerprint(point.model, point.paper_id, str(point.point)),
     )
 
 
@@ -86,7 +86,7 @@ def _answer_promise(
     name: str, sentence: str, offenders: Callable[[list[QAResult], Mapping[str, Chunk]], Sequence[dict[str, Any]]]
 ) -> Promise[PaperSummariesCandidate]:
     def found(candidate: PaperSummariesCandidate) -> Offenders:
-        answers = [as_answer(told, f"{told.paper_id}/{told.point}", QUESTIONS[told.point]) for told in candidate.made]
+        answers = [as_answer(one, f"{one.paper_id}/{one.point}", QUESTIONS[one.point]) for one in candidate.made]
         return offenders(answers, candidate.chunks)
 
     return Promise(name, sentence, found)
@@ -100,7 +100,7 @@ PAPER_SUMMARY_PROMISES: list[Promise[PaperSummariesCandidate]] = [
     ),
     Promise(
         "of_their_papers",
-        "What is told of a paper quotes published chunks of that paper.",
+        "The points of a paper quote published chunks of that paper.",
         _citing_missing_chunks,
     ),
     _answer_promise("claims_cited", "Every claim has a citation.", lambda answers, _: uncited_claims(answers)),

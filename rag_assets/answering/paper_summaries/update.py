@@ -72,29 +72,18 @@ def update_paper_summaries(
     to_do = plan_update(fingerprints_by(published, "paper_id"), wanted)
     if to_do.is_noop:
         return PaperSummaryUpdate(published, to_do, (), {})
-    made, left = _summarised(to_do.to_build, read_chunks, summarizer, n_at_once, report)
+    n_papers = len(to_do.to_build)
+    chunks = map_papers(read_chunks(to_do.to_build), lambda paper, own: (paper, own)) if n_papers else []
+    points, faults = ask_each(
+        chunks, lambda own: summarizer.points(chunks_from(own)), n_at_once, lambda n_done: report(n_done, n_papers)
+    )
+    made = [point for paper in points.values() for point in paper]
+    left = {paper: str(fault) for paper, fault in faults.items()}
     drop = set(to_do.to_drop) - _still_hold(rows_of(published, "paper_id", left), made_of)
-    rows = [paper_point_row(told, wanted[told.paper_id]) for told in made]
+    rows = [paper_point_row(point, wanted[point.paper_id]) for point in made]
     table = merged(rows_without(published, "paper_id", drop), to_table(rows, PAPER_SUMMARIES), ["paper_id", "point"])
     plan = plan_update(fingerprints_by(published, "paper_id"), fingerprints_by(table, "paper_id"))
     return PaperSummaryUpdate(table, plan, tuple(made), left)
-
-
-def _summarised(
-    papers: Sequence[str],
-    read_chunks: Callable[[Sequence[str]], pa.Table],
-    summarizer: PaperSummarizer,
-    n_at_once: int,
-    report: Report,
-) -> tuple[list[PaperPoint], dict[str, str]]:
-    """The points made, and the reasons by paper for those that are missing."""
-    if not papers:
-        return [], {}
-    by_paper = map_papers(read_chunks(papers), lambda paper, own: (paper, own))
-    made, left = ask_each(
-        by_paper, lambda own: summarizer.points(chunks_from(own)), n_at_once, lambda n_done: report(n_done, len(papers))
-    )
-    return [point for points in made.values() for point in points], {paper: str(why) for paper, why in left.items()}
 
 
 def _still_hold(kept: pa.Table, made_of: pa.Table) -> set[str]:

@@ -94,9 +94,9 @@ class _Classifier:
             outputs = self._session.run(None, {name: np.array([given[name]], np.int64) for name in self._inputs})
             logits = np.asarray(outputs[0], np.float64)[0]
         except Exception as error:  # a graph with other inputs fails when it is run
-            raise MissingModel(f"The judge is no sequence classifier ({type(error).__name__}: {error}).") from error
+            raise MissingModel(f"The judge is not a sequence classifier ({type(error).__name__}: {error}).") from error
         if logits.ndim != 1 or not np.isfinite(logits).all():
-            raise MissingModel("The judge is no sequence classifier: it gives scores that are no numbers.")
+            raise MissingModel("The judge is not a sequence classifier: its scores are not numbers.")
         return _probability(logits, self._labels)
 
 
