@@ -114,7 +114,7 @@ class Engine:
         *,
         budget_tokens: int | None = None,
     ) -> Evidence:
-        """The contexts that an answerer would read of the best `k` chunks (default: `answering.k`); where: see `search`.
+        """The contexts of the best `k` chunks (default: `answering.k`), as an answerer reads them; where: see `search`.
 
         budget_tokens: pack so many tokens out of everything that was found instead. Raises as `search`.
         """

@@ -1,12 +1,18 @@
-"""The file that keeps the figures of all evaluations, one JSON line with a checksum for each."""
+"""The history of evaluations, one JSON line with a checksum for each, and what must hold of a new one against it."""
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from rag_assets.core.checksums import CHECKSUM_KEY, keep_aside, sealed, unsealed
 from rag_assets.core.incremental import write_atomically
+from rag_assets.core.promises import Offenders, Promise
+from rag_assets.core.settings import Floors
+
+_N_DECIMALS, _N_RECENT = 4, 5
 
 
 def read_history(path: Path) -> list[dict[str, Any]]:
@@ -54,3 +60,90 @@ def before(history: Sequence[Mapping[str, Any]], inputs: str) -> list[Mapping[st
 def is_recorded(entry: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the newest entry was made from the same inputs, with the same verdict."""
     return bool(history) and all(history[-1].get(key) == entry[key] for key in ("inputs", "accepted"))
+
+
+@dataclass(frozen=True)
+class EvaluatedRun:
+    """An evaluation, and what it is compared with."""
+
+    latest: Mapping[str, Any]
+    history: Sequence[Mapping[str, Any]]
+    """Earlier evaluations, oldest first."""
+    floors: Floors
+
+    @property
+    def too_low(self) -> list[dict[str, Any]]:
+        """Metrics below their floor; a metric that no question contributes to is not judged.
+
+        Floors of the ranking metrics hold for papers; pages are judged by the citations' page accuracy.
+        """
+        floors = {name: getattr(self.floors, name.removeprefix("paper_"), None) for name in self.latest["metrics"]}
+        return [
+            {"metric": name, "value": value, "floor": floors[name]}
+            for name, value in self.latest["metrics"].items()
+            if value is not None and floors[name] is not None and value < floors[name]
+        ]
+
+    @property
+    def fallen(self) -> list[dict[str, Any]]:
+        """Metrics more than `max_drop` below the median of their last five accepted values on the same questions."""
+        past = [one for one in self.history if one["accepted"] and one["questions"] == self.latest["questions"]]
+        offenders = []
+        for name, value in self.latest["metrics"].items():
+            recent = [found for one in past if (found := one["metrics"].get(name)) is not None][-_N_RECENT:]
+            if value is not None and recent and value < median(recent) - self.floors.max_drop:
+                offenders.append({"metric": name, "value": value, "median_of_last_runs": median(recent)})
+        return offenders
+
+
+def _figures(_run: EvaluatedRun, offenders: Offenders) -> str:
+    return "; ".join(
+        ", ".join(
+            f"{name} {round(value, _N_DECIMALS) if isinstance(value, float) else value}" for name, value in row.items()
+        )
+        for row in offenders
+    )
+
+
+def _open_questions(run: EvaluatedRun, offenders: Offenders) -> str:
+    n_judged = run.latest["n_judged"]
+    listed = "; ".join(f"{row['question_id']} ({row['problem']})" for row in offenders)
+    return f"{n_judged - len(offenders)} of {n_judged} judged questions are answered as expected. Open: {listed}"
+
+
+def _not_judged(run: EvaluatedRun, offenders: Offenders) -> str:
+    return (
+        f"{len(offenders)} of {len(run.latest['results'])} questions are not judged, because they are about papers "
+        f"that are not in the corpus. Put questions about your own papers into {run.latest['question_file']}."
+    )
+
+
+EVALUATION_PROMISES: list[Promise[EvaluatedRun]] = [
+    Promise(
+        "above_floors",
+        "Every metric reaches its floor (evaluation.floors). The failing questions are listed in the evaluation.",
+        lambda run: run.too_low,
+        finding=_figures,
+    ),
+    Promise(
+        "not_fallen",
+        "No metric falls more than evaluation.floors.max_drop below the median of its last five accepted runs on the "
+        "same questions. If the new level is right, delete data/output/eval/history.jsonl.",
+        lambda run: run.fallen,
+        finding=_figures,
+    ),
+    Promise(
+        "questions_right",
+        "Every judged question is answered as expected.",
+        lambda run: run.latest["failures"],
+        "warning",
+        _open_questions,
+    ),
+    Promise(
+        "questions_judged",
+        "The labelled questions are about papers of the corpus; those that are not are left out of the figures.",
+        lambda run: [row for row in run.latest["results"] if row["outcome"] == "not judged"],
+        "warning",
+        _not_judged,
+    ),
+]

@@ -9,10 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from rag_assets.answering.evaluation.history import append_history, before, is_recorded, read_history, set_damaged_aside
+from rag_assets.answering.evaluation.history import (
+    EvaluatedRun,
+    append_history,
+    before,
+    is_recorded,
+    read_history,
+    set_damaged_aside,
+)
 from rag_assets.answering.evaluation.judged import judgeable, question_rows
 from rag_assets.answering.evaluation.metrics import METRICS_VERSION, Evaluation, evaluate
-from rag_assets.answering.evaluation.promises import EvaluatedRun
 from rag_assets.core.checksums import sealed, unsealed
 from rag_assets.core.domain import Hit, QAResult
 from rag_assets.core.errors import MissingInput
