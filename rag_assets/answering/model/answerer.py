@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Sequence
 from copy import copy
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from rag_assets.answering.drafts import Background, DraftAnswer, DraftCitation, DraftClaim, Reading, Unmet
 from rag_assets.answering.model.malformed_replies import read_tolerantly
@@ -42,7 +42,8 @@ _QUESTION = load_prompt(_PACKAGE, "question", frozenset({"sources", "question"})
 _QUESTION_WITHIN = load_prompt(_PACKAGE, "question_within", frozenset({"sources", "question", "background"}))
 _MEND_QUESTION = load_prompt(_PACKAGE, "mend_question", frozenset({"sources", "question", "statements", "papers"}))
 _CITED_ALREADY = "Papers that are cited already: {papers}"
-_Asks = Callable[[str], "StructuredReply[ModelReply] | StructuredReply[MendedReply]"]
+_Reply: TypeAlias = "StructuredReply[ModelReply] | StructuredReply[MendedReply]"
+_Asks = Callable[[str], _Reply]
 _Prompts = Callable[[SourcesBlock], str]
 
 
@@ -125,7 +126,7 @@ class HostedAnswerer:
 
     def _asked(
         self, contexts: Sequence[Context], ask: _Asks, prompt: _Prompts, n_halvings_left: int
-    ) -> "tuple[int, SourcesBlock, StructuredReply[ModelReply] | StructuredReply[MendedReply]]":
+    ) -> tuple[int, SourcesBlock, _Reply]:
         """The number of contexts read, their block and the reply.
 
         Contexts are sorted best first: if they are more than the model reads, the first half is tried.
@@ -144,7 +145,7 @@ class HostedAnswerer:
         background = f"{self._background.outline}\n\n{self._background.part}"
         return _QUESTION_WITHIN.filled(sources=given.text, question=question, background=background)
 
-    def _read(self, reply: "StructuredReply[ModelReply] | StructuredReply[MendedReply]") -> tuple[ModelReply, Reading]:
+    def _read(self, reply: _Reply) -> tuple[ModelReply, Reading]:
         """The reply, and how it was understood. Raises for an unreadable reply, which is not a refusal."""
         if reply.output is not None:
             return reply.output, Reading.REPAIRED if len(reply.texts) > 1 else Reading.STRUCTURED

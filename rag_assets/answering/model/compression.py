@@ -28,8 +28,8 @@ from rag_assets.core.text.terms import held, term_weights, terms_of
 COMPRESSION_VERSION = 1
 """Raise it when the code leaves other units out."""
 LEFT_OUT = "[…]"
-_NEARNESS_WEIGHT, _WORDS_WEIGHT, _STANDING_WEIGHT = 0.5, 0.25, 0.25
-_STEP, _LAST_STANDING = 0.07, 0.3
+_NEARNESS_WEIGHT, _WORDS_WEIGHT, _RANK_WEIGHT = 0.5, 0.25, 0.25
+_STEP, _LEAST_RANK_SCORE = 0.07, 0.3
 """The first context counts 1, each further one a step less."""
 Vectors = NDArray[np.float32]
 
@@ -105,12 +105,12 @@ def _scores(question: str, contexts: Sequence[Context], reader: TokenReader) -> 
     weights = term_weights(question, [one for of_context in terms for one in of_context])
     scores: dict[_Place, float] = {}
     for nth, context in enumerate(contexts):
-        standing = max(_LAST_STANDING, 1.0 - _STEP * nth)
+        rank_score = max(_LEAST_RANK_SCORE, 1.0 - _STEP * nth)
         nearness = nearness_of(asked, [_vectors(context, unit, tokens) for unit in context.units])
         before = [frozenset[str](), *terms[nth]]
         words = [held(own | earlier, weights) for own, earlier in zip(terms[nth], before, strict=False)]
         for i, (near, held_words) in enumerate(zip(nearness.tolist(), words, strict=True)):
-            scores[_Place(nth, i)] = _NEARNESS_WEIGHT * near + _WORDS_WEIGHT * held_words + _STANDING_WEIGHT * standing
+            scores[_Place(nth, i)] = _NEARNESS_WEIGHT * near + _WORDS_WEIGHT * held_words + _RANK_WEIGHT * rank_score
     return scores
 
 
