@@ -83,21 +83,21 @@ def open_summarizer(settings: Settings, connections: Connections) -> PaperSummar
 
 
 def model_name(settings: PaperSummarySettings) -> ModelName:
-    """Raises InvalidSettings for a model that does not exist."""
+    """The model that `paper_summaries.model` names. Raises InvalidSettings for an invalid name."""
     return ModelName.parse(settings.model, setting="paper_summaries.model", instead=NO_MODEL)
 
 
 def paper_contexts(chunks: Sequence[Chunk]) -> list[Context]:
-    """One per section of each chunk, in order, without headings and what a chunk repeats of an earlier one.
+    """One context per section of each chunk, in order, without headings and text repeated from an earlier chunk.
 
-    chunks: of one paper, in reading order.
+    chunks: all chunks of one paper, in reading order.
     """
     return [context for chunk in chunks for context in _sections(chunk) if context.text.strip()]
 
 
 def contexts_for(contexts: Sequence[Context], max_tokens: int) -> Mapping[Point, tuple[Context, ...]]:
-    """What a model reads for each point, about `max_tokens` each: first the sections that usually tell it, then the
-    paper from its beginning, for what limits it from its end."""
+    """The contexts that a model reads for each point, about `max_tokens` each: first the sections that usually tell it,
+    then the paper from its beginning, or from its end for its limits."""
     return {point: _up_to(_in_turn(point, contexts), max_tokens) for point in Point}
 
 

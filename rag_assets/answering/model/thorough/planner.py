@@ -6,6 +6,7 @@ A planner only decides what to search for. Verified claims decide whether a part
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from pydantic import BaseModel, Field
 
@@ -109,7 +110,9 @@ class ModelPlanner:
     def other_words(self, part: PlannedPart, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
         """By rules if the request is rejected or the reply has nothing new. Raises as `plan`."""
         asked = {"question": part.question, "enough": part.enough, "searched": list(searched)}
-        prompt = f"{sources_block(_within_limit(read)).text}\n\n{json.dumps(asked, ensure_ascii=False)}"
+        n_tokens = accumulate(context.n_tokens for context in read)
+        shown = [context for context, n in zip(read, n_tokens, strict=True) if n <= MAX_CONTEXT_TOKENS]
+        prompt = f"{sources_block(shown).text}\n\n{json.dumps(asked, ensure_ascii=False)}"
         try:
             reply, usage = self._words.to(prompt)
         except RequestRejected:
@@ -128,18 +131,6 @@ def open_planner(settings: Settings, connections: Connections) -> Planner:
         return RulePlanner(wanted)
     name = ModelName.parse(settings.answering.model, setting="answering.model", instead="extractive")
     return ModelPlanner(name, connections, wanted, kept_file(settings))
-
-
-def _within_limit(contexts: Sequence[Context]) -> list[Context]:
-    """The first contexts that together have at most MAX_CONTEXT_TOKENS."""
-    kept: list[Context] = []
-    n_tokens = 0
-    for context in contexts:
-        n_tokens += context.n_tokens
-        if n_tokens > MAX_CONTEXT_TOKENS:
-            break
-        kept.append(context)
-    return kept
 
 
 def _line(text: str, max_chars: int) -> str:
