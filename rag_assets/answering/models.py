@@ -15,8 +15,8 @@ from rag_assets.answering.verify.support import EmbeddedSupport, SupportScorer
 from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import Settings
 from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.budget import require_model
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.prices import require_model
 from rag_assets.hosted.providers import PROVIDERS
 
 NO_JUDGE = EmbeddedSupport.identity

@@ -1,4 +1,4 @@
-"""The one way to ask the published corpus: opened once, shared by threads, aware of what is published anew."""
+"""The one way to ask the published corpus: opened once, shared by threads, always on the newest publication."""
 
 from rag_assets.answering.trace import (
     ClaimDropped,

@@ -1,16 +1,16 @@
-"""Questions put to the published corpus: retrieval, models and caches brought together.
+"""Asks questions of the published corpus with the retrieval, models and caches that the settings name.
 
-What is retrieved is decided in `retrieval`, what becomes of it in `answering`; which publication is asked, and when it
-is exchanged for a newer one, in `snapshots`.
+What is retrieved is decided in `search.retrieval`, what becomes of it in `answering`; which publication is asked, and
+when a newer one takes its place, in `snapshots`.
 """
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
 from threading import BoundedSemaphore, RLock
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from rag_assets.answering.drafts import Readers, kept_drafts
 from rag_assets.answering.manner import AS_SET, Manner
@@ -41,21 +41,36 @@ from rag_assets.search.retrieval.search import SEARCH_VERSION, Searcher
 
 logger = logging.getLogger(__name__)
 CODE_VERSION = f"pipeline {PIPELINE_VERSION}, search {SEARCH_VERSION}"
-"""Of the code that answers follow from."""
+"""Version of the code that produces answers."""
 Where = Filter | str | None
 """A filter, its text, or no filter."""
+Made = TypeVar("Made")
+
+
+def _made_once(make: "Callable[[Engine], Made]") -> "Callable[[Engine], Made]":
+    """Keeps what the method returned for the first thread that called it; other threads wait for that."""
+
+    @wraps(make)
+    def kept(engine: "Engine") -> Made:
+        with engine._loading:
+            if make.__name__ not in engine._made:
+                engine._made[make.__name__] = make(engine)
+            made: Made = engine._made[make.__name__]
+            return made
+
+    return kept
 
 
 class Engine:
     """Asks the published corpus; safe to use from any thread.
 
-    Nothing is opened before the first question, which waits for indexes and models. When something is published anew,
-    the next question is asked of that, and those under way end on what they began with. At most `n_at_once` questions
-    are worked on at a time; others wait. Close it, or use it as a context manager.
+    The first question waits until indexes and models are opened. After a new publication the next question is asked of
+    that one, and questions under way end on the earlier one. At most `n_at_once` questions are worked on at a time;
+    others wait. Close it, or use it as a context manager.
     """
 
     def __init__(self, settings: Settings, connections: Connections | None = None) -> None:
-        """connections: to models behind an API, of a run whose budget is shared; None for the engine's own."""
+        """connections: to models behind an API, of a run that shares its budget; None: the engine opens its own."""
         self.n_at_once = n_at_once(settings)
         self._settings = settings
         self._closing = ExitStack()
@@ -65,12 +80,8 @@ class Engine:
         )
         self._slots = BoundedSemaphore(self.n_at_once)
         self._loading = RLock()
-        self._kept_encoder: KeptVectors | None = None
-        self._kept_planner: QueryPlanner | None = None
-        self._kept_pipeline: AnswerPipeline | None = None
-        self._kept_thorough_planner: Planner | None = None
+        self._made: dict[str, Any] = {}
         self._tokens = _passage_tokens(settings)
-        self._kept_reranker: SkippingReranker | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -85,13 +96,15 @@ class Engine:
     def search(self, question: str | Question, k: int | None = None, where: Where = None) -> list[Hit]:
         """The best `k` chunks (default: `answering.k`), best first, each with its best passage.
 
-        where: a filter, or its text ("paper:smith2020 section:results"), that must hold beside those of the question.
-        Raises InvalidQuestions for a text that is no question, InvalidFilter for one that is no filter, and what
+        where: a filter, or its text ("paper:smith2020 section:results"), that must hold as well as the question's own.
+        Raises InvalidQuestions for an invalid question, InvalidFilter for an invalid filter, and what
         `open_searcher` raises.
         """
         question = _question(question, where)
         with self._snapshots.newest() as searcher, self._slots:  # opening takes no slot
-            return searcher.hits(searcher.rank(question.question, question.filter), self._depth(k))
+            return searcher.hits(
+                searcher.rank(question.question, question.filter), self._settings.answering.k if k is None else k
+            )
 
     def evidence(
         self,
@@ -101,23 +114,23 @@ class Engine:
         *,
         budget_tokens: int | None = None,
     ) -> Evidence:
-        """What an answerer would read of the best `k` chunks (default: `answering.k`); where: as for `search`.
+        """The contexts of the best `k` chunks (default: `answering.k`), as an answerer reads them; where: see `search`.
 
         budget_tokens: pack so many tokens out of everything that was found instead. Raises as `search`.
         """
         question = _question(question, where)
         with self._snapshots.newest() as searcher, self._slots:  # opening takes no slot
-            return searcher.evidence(question, self._depth(k), budget_tokens)
+            return searcher.evidence(question, self._settings.answering.k if k is None else k, budget_tokens)
 
     def chunks(self, chunk_ids: Iterable[str]) -> Mapping[str, Chunk]:
-        """The published chunks of those ids; one that does not exist is left out. Raises what opening raises."""
+        """The published chunks by id, without ids that do not exist. Raises what opening raises."""
         with self._snapshots.newest() as searcher:
             return searcher.library.chunks(chunk_ids)
 
     def sharing_words(self, text: str, k: int, where: Where = None) -> list[Chunk]:
         """At most `k` chunks that share words with a text, best BM25 first; no model is asked.
 
-        where: as for `search`. Raises MissingInput where there is no index of words.
+        where: as for `search`. Raises MissingInput if there is no index of words.
         """
         with self._snapshots.newest() as searcher, self._slots:
             return searcher.sharing_words(text, k, _filter(where) or EVERYTHING)
@@ -142,7 +155,7 @@ class Engine:
                 yield event
 
     def trace(self, question: str | Question, where: Where = None, manner: Manner = AS_SET) -> AnswerTrace:
-        """The record of an answer, when only that is wanted. Raises as `answer`."""
+        """The record of an answer, without the events before it. Raises as `answer`."""
         *_, last = self.answer(question, where, manner)
         if not isinstance(last, Finished):
             raise TypeError(f"the last event of an answer is {type(last).__name__}")
@@ -153,20 +166,20 @@ class Engine:
         return self._encoder().embed_query(text)
 
     def broken_promises(self, result: QAResult) -> Mapping[str, Sequence[Mapping[str, Any]]]:
-        """The promises that an answer does not keep on the corpus as it is, each with the rows that break it."""
+        """The promises that an answer breaks on the published corpus, each with the rows that break it."""
         with self._snapshots.newest() as searcher:
             return self._broken(result, searcher)
 
     def corpus_version(self) -> str:
-        """Changes with anything that is published of the corpus, and with an index that is missing or damaged."""
+        """Changes with every publication, and with an index that is missing or damaged."""
         return corpus_version(self._settings)
 
     def answers_version(self) -> str:
-        """Changes with anything that an answer follows from."""
+        """Changes with the corpus, and with the settings, models and code that make an answer."""
         return fingerprint(self.corpus_version(), self.method_version())
 
     def method_version(self) -> str:
-        """Changes with the settings, models and code that make an answer; no model is loaded to tell."""
+        """Changes with the settings, models and code that make an answer; loads no model."""
         settings, pipeline = self._settings, self._pipeline()
         return fingerprint(
             settings.retrieval.fingerprint(),
@@ -180,9 +193,6 @@ class Engine:
             SEARCH_VERSION,
             self._effort_version(),
         )
-
-    def _depth(self, k: int | None) -> int:
-        return self._settings.answering.k if k is None else k
 
     def _promised(self, trace: AnswerTrace, searcher: Searcher) -> AnswerTrace:
         broken = self._broken(trace.result, searcher)
@@ -200,52 +210,39 @@ class Engine:
         shared = None if is_hosted(settings.embedding.model) else self._encoder()
         return open_searcher(settings, self._connections, shared, self._reranker(), self._planner())
 
+    @_made_once
     def _reranker(self) -> SkippingReranker | None:
-        """Kept while publications come and go: what it warned of once holds for all of them."""
-        with self._loading:
-            if self._kept_reranker is None:
-                settings = self._settings
-                means = Means(
-                    self._tokens,
-                    self._connections,
-                    settings.paths.models,
-                    settings.execution.n_workers,
-                )
-                opened = open_reranker(settings.retrieval.reranker, means)
-                self._kept_reranker = SkippingReranker(opened) if opened else None
-            return self._kept_reranker
+        """The same for all publications, so that it warns only once."""
+        settings = self._settings
+        means = Means(self._tokens, self._connections, settings.paths.models, settings.execution.n_workers)
+        opened = open_reranker(settings.retrieval.reranker, means)
+        return SkippingReranker(opened) if opened else None
 
+    @_made_once
     def _planner(self) -> QueryPlanner:
-        """Kept as the reranker is: after a fault, its model is left alone for a while."""
-        with self._loading:
-            if self._kept_planner is None:
-                self._kept_planner = open_query_planner(self._settings, self._connections)
-            return self._kept_planner
+        """The same for all publications: after a fault, its model is not asked for a while."""
+        return open_query_planner(self._settings, self._connections)
 
+    @_made_once
     def _pipeline(self) -> AnswerPipeline:
-        with self._loading:
-            if self._kept_pipeline is None:
-                settings, encoder = self._settings, self._encoder()
-                self._kept_pipeline = AnswerPipeline(
-                    open_answerer(settings, Readers(self._tokens, open_sentence_reader(settings)), self._connections),
-                    open_scorer(settings, encoder, self._connections),
-                    kept_drafts(kept_file(settings)),
-                    settings.answering,
-                )
-            return self._kept_pipeline
+        settings = self._settings
+        return AnswerPipeline(
+            open_answerer(settings, Readers(self._tokens, open_sentence_reader(settings)), self._connections),
+            open_scorer(settings, self._encoder(), self._connections),
+            kept_drafts(kept_file(settings)),
+            settings.answering,
+        )
 
     def _adapted(self, manner: Manner) -> AnswerPipeline | ThoroughPipeline:
-        """What answers in that manner."""
+        """The pipeline for answers in that manner."""
         answering, pipeline = self._settings.answering, self._pipeline().adapted(manner)
         if (manner.effort or answering.effort) == "quick":
             return pipeline
         return ThoroughPipeline(pipeline, self._thorough_planner(), answering.thorough)
 
+    @_made_once
     def _thorough_planner(self) -> Planner:
-        with self._loading:
-            if self._kept_thorough_planner is None:
-                self._kept_thorough_planner = open_planner(self._settings, self._connections)
-            return self._kept_thorough_planner
+        return open_planner(self._settings, self._connections)
 
     def _effort_version(self) -> str:
         """Changes with what makes a thorough answer; empty while answers are quick."""
@@ -254,16 +251,13 @@ class Engine:
             return ""
         return fingerprint(answering.thorough.fingerprint(), self._thorough_planner().identity, THOROUGH_VERSION)
 
+    @_made_once
     def _encoder(self) -> KeptVectors:
-        """The model that compares sentences: that of the index where it runs here, else the embedded one, so that
+        """The model that compares sentences: that of the index if it runs here, else the embedded one, so that
         comparing costs no request."""
-        with self._loading:
-            if self._kept_encoder is None:
-                settings = self._settings
-                model = EmbeddingSettings() if is_hosted(settings.embedding.model) else settings.embedding
-                n_threads = settings.execution.n_workers
-                self._kept_encoder = KeptVectors(open_embedder(model, settings.paths.models, n_threads=n_threads))
-            return self._kept_encoder
+        settings = self._settings
+        model = EmbeddingSettings() if is_hosted(settings.embedding.model) else settings.embedding
+        return KeptVectors(open_embedder(model, settings.paths.models, n_threads=settings.execution.n_workers))
 
 
 def _passage_tokens(settings: Settings) -> PassageTokens:

@@ -1,7 +1,7 @@
 """Vectors of sentences and questions kept in memory: an engine sees the same sentences again and again."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from threading import Lock
 
 import numpy as np
@@ -9,18 +9,17 @@ import numpy as np
 from rag_assets.search.embedding.base import Embedder, EmbedderFacts, Vectors
 
 MAX_VECTORS = 10_000
-"""About 20 MB with 384 numbers each; those not asked for longest go first."""
+"""About 20 MB with 384 numbers each; the least recently used go first."""
 
 
 class KeptVectors:
-    """An Embedder that embeds a text it embedded lately no second time. Safe to use from several threads."""
+    """An Embedder that keeps the vectors of recent texts. Safe to use from several threads."""
 
     def __init__(self, embedder: Embedder, *, max_vectors: int = MAX_VECTORS) -> None:
         self._embedder = embedder
         self._max_vectors = max_vectors
         self._lock = Lock()
-        self._passages: OrderedDict[str, Vectors] = OrderedDict()
-        self._queries: OrderedDict[str, Vectors] = OrderedDict()
+        self._vectors: OrderedDict[tuple[str, str], Vectors] = OrderedDict()
 
     @property
     def identity(self) -> str:
@@ -37,27 +36,25 @@ class KeptVectors:
         return self._embedder.request_sizes(texts)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        with self._lock:
-            found = {text: self._passages[text] for text in texts if text in self._passages}
-        missing = [text for text in dict.fromkeys(texts) if text not in found]
-        vectors = self._embedder.embed_passages(missing) if missing else ()
-        made = {text: vector.copy() for text, vector in zip(missing, vectors, strict=True)}  # a view would keep all
-        self._keep(self._passages, found | made)
-        known = found | made
-        return np.stack([known[text] for text in texts]) if texts else np.empty((0, self.facts.dimension), np.float32)
+        vectors = self._kept("passage", texts, self._embedder.embed_passages)
+        return np.stack(vectors) if texts else np.empty((0, self.facts.dimension), np.float32)
 
     def embed_query(self, text: str) -> Vectors:
-        with self._lock:
-            vector = self._queries.get(text)
-        if vector is None:
-            vector = self._embedder.embed_query(text)
-        self._keep(self._queries, {text: vector})
-        return vector
+        return self._kept("query", [text], lambda _: [self._embedder.embed_query(text)])[0]
 
-    def _keep(self, kept: OrderedDict[str, Vectors], used: dict[str, Vectors]) -> None:
+    def _kept(
+        self, kind: str, texts: Sequence[str], embed: Callable[[Sequence[str]], Iterable[Vectors]]
+    ) -> list[Vectors]:
         with self._lock:
-            for text, vector in used.items():
-                kept[text] = vector
-                kept.move_to_end(text)
-            while len(kept) > self._max_vectors:
-                kept.popitem(last=False)
+            found = {text: self._vectors[kind, text] for text in texts if (kind, text) in self._vectors}
+        missing = [text for text in dict.fromkeys(texts) if text not in found]
+        if missing:
+            # copies, because a view would keep the whole batch
+            found |= {text: vector.copy() for text, vector in zip(missing, embed(missing), strict=True)}
+        with self._lock:
+            for text, vector in found.items():
+                self._vectors[kind, text] = vector
+                self._vectors.move_to_end((kind, text))
+            while len(self._vectors) > self._max_vectors:
+                self._vectors.popitem(last=False)
+        return [found[text] for text in texts]

@@ -1,7 +1,7 @@
 """The publication that questions are asked of, and its exchange for a newer one.
 
-Whether something was published is told by the times and sizes of a few files. Tables and indexes are published one
-after another: until they fit each other again, the earlier publication is asked, which is held open and whole.
+The times and sizes of a few files show whether something was published. Tables and indexes are published one after
+another: until they fit each other again, the earlier publication stays open and is asked.
 """
 
 import logging
@@ -31,8 +31,8 @@ class Snapshots:
     """Hands out the newest publication, and closes one after its last question. Safe to use from several threads."""
 
     def __init__(self, open_: Callable[[], Searcher], files: Sequence[Path], fit: Callable[[], bool]) -> None:
-        """open_: opens what is published now. files: those that change with every publication. fit: whether what is
-        published belongs together; asked only after a change."""
+        """open_: opens what is published now. files: change with every publication. fit: whether the published files
+        belong together; called only after a change."""
         self._open = open_
         self._files = files
         self._fit = fit
@@ -50,9 +50,9 @@ class Snapshots:
 
     @contextmanager
     def newest(self) -> Iterator[Searcher]:
-        """What is published now, for one question. Raises what opening it raises when nothing was open before.
+        """The newest publication, for one question. Raises what opening raises if none was open before.
 
-        The first question after a publication opens it; questions that come meanwhile are asked of the earlier one.
+        The first question after a publication opens it; meanwhile, other questions are asked of the earlier one.
         """
         snapshot = self._taken()
         try:
@@ -65,7 +65,7 @@ class Snapshots:
                 snapshot.searcher.close()
 
     def _taken(self) -> _Snapshot:
-        """The newest snapshot that is open, counted as used; the first question of all waits until there is one."""
+        """The newest open snapshot, counted as used; questions wait until the first one is open."""
         while True:
             is_first = self._newest is None
             if (is_first or self._is_news(self._state())) and self._opening.acquire(blocking=is_first):
@@ -86,7 +86,7 @@ class Snapshots:
         return self._newest is None or state not in (self._newest.state, self._unfit)
 
     def _exchange(self) -> None:
-        """Serve what is published now, unless it is served already or is not whole. One thread at a time."""
+        """Serve what is published now, unless it is served already or does not fit together. One thread at a time."""
         state, served = self._state(), self._newest  # another thread may have been here first
         if not self._is_news(state):
             return

@@ -24,7 +24,7 @@ _SHORTEST_SECRET = 8
 
 @dataclass(frozen=True)
 class ModelName:
-    """A model as settings name it: `provider:name`."""
+    """A model in the form of the settings: `provider:name`."""
 
     provider: str
     name: str
@@ -34,10 +34,7 @@ class ModelName:
 
     @classmethod
     def parse(cls, text: str, *, setting: str, instead: str) -> Self:
-        """Raises InvalidSettings for a provider that does not exist or a name that cannot be one.
-
-        instead: what else the setting may be.
-        """
+        """Raises InvalidSettings for an unknown provider or an invalid name. instead: what else the setting may be."""
         provider, _, name = text.partition(":")
         if provider not in PROVIDERS or not _NAME.fullmatch(name):
             raise InvalidSettings(
@@ -53,14 +50,14 @@ class Access:
 
     provider: str
     key: SecretStr | None
-    """None where none is needed: Ollama, or a server of one's own that speaks OpenAI's protocol."""
+    """None if no key is needed: Ollama, or the user's own server with OpenAI's protocol."""
     base_url: str = field(repr=False)
     """May hold a password, as `https://user:password@host`."""
 
     @property
     def server(self) -> str:
-        """Hash of an address other than the provider's own, else empty: another server may serve another model under
-        the same name."""
+        """Hash of the address if it is not the provider's own, else empty: another server may give the same name to
+        another model."""
         return "" if self.base_url == ALL_PROVIDERS[self.provider].base_url else fingerprint(self.base_url)[:8]
 
     @property
@@ -70,13 +67,13 @@ class Access:
         return provider.own_server_sdk if provider.own_server_sdk and self.server else provider.sdk
 
     def model_id(self, model: ModelName) -> str:
-        """How a model is named in results: as in the settings, with a hash of the server where it is another's."""
+        """The model's name in results: as in the settings, plus a hash of the server if not the provider's own."""
         return f"{model}@{self.server}" if self.server else str(model)
 
     def redacted(self, text: str) -> str:
-        """`text` without the key and the secrets an address may hold, in case a provider echoes them.
+        """Removes the key and the secrets in the address from `text`, in case a provider echoes them.
 
-        Short ones stay: local servers are given keys like "none", which are words of papers too.
+        Short ones stay: local servers have keys like "none", which are also words of papers.
         """
         address = urlsplit(self.base_url)
         secrets = [self.key.get_secret_value() if self.key else "", address.username, address.password, address.query]
@@ -89,14 +86,14 @@ class Access:
 def require_access(provider: str) -> Access:
     """The key and address of `provider`.
 
-    Raises MissingKey when no variable holds a key that is needed, InvalidSettings for an address that is none.
+    Raises MissingKey if a key is needed and no variable has one, InvalidSettings for an invalid address.
     """
     facts, variables = ALL_PROVIDERS[provider], environment()
     key = next((variables[name].strip() for name in facts.key_variables if variables.get(name, "").strip()), None)
     if key is not None and not _KEY.fullmatch(key):
         raise InvalidSettings(
             f"The key of {provider} ({' or '.join(facts.key_variables)}) holds blanks, line breaks or characters that "
-            "no key has. Copy it again, without what stands around it."
+            "no key has. Copy the key again, and nothing else."
         )
     base_url = variables.get(facts.base_url_variable, "").strip().rstrip("/") or facts.base_url
     if not _is_address(base_url):

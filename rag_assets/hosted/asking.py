@@ -13,14 +13,13 @@ Asked = TypeVar("Asked")
 Reply = TypeVar("Reply")
 Fault = ModelFault | BudgetExhausted
 PAUSE_S = 300.0
-"""How long an optional model that failed is not asked: an engine may be open for days, and each try may wait for
-time-outs."""
+"""Pause after an optional model failed: an engine may be open for days, and each request may wait for time-outs."""
 _MOST_FAILURES_IN_A_ROW = 3
-"""After so many requests that a provider does not answer, the others are not tried."""
+"""Stop after this many consecutive unanswered requests."""
 
 
 class FaultPause:
-    """After faults that concern more than one request, nothing is asked for a while; once the budget is spent, never.
+    """Stops requests for a while after faults that concern more than one, and for good once the budget is spent.
 
     Safe to use from several threads.
     """
@@ -28,8 +27,8 @@ class FaultPause:
     def __init__(
         self, clock: Callable[[], float] = time.monotonic, *, pause_s: float = PAUSE_S, n_in_a_row: int = 1
     ) -> None:
-        """n_in_a_row: so many faults without a reply between them begin the pause; refused access and a spent budget
-        begin it at once."""
+        """n_in_a_row: number of consecutive faults that begin the pause; refused access and a spent budget begin it at
+        once."""
         self._clock = clock
         self._pause_s = pause_s
         self._n_in_a_row = n_in_a_row
@@ -49,7 +48,7 @@ class FaultPause:
             self._n_faults = 0
 
     def failed(self, fault: Exception) -> bool:
-        """Note a fault; False when it is the one that `check` raised, so that it is told only once."""
+        """Note a fault; False if it is the one that `check` raised, so that it is reported only once."""
         with self._lock:
             if fault is self._fault:
                 return False
@@ -69,10 +68,10 @@ def ask_each(
     n_at_once: int,
     report: Callable[[int], None],
 ) -> tuple[dict[str, Reply], dict[str, Fault]]:
-    """Replies by key, and by key the fault because of which there is none.
+    """Replies by key, and faults by key for the things without a reply.
 
-    things: each with its key. report: called with the number of replies after each one. A fault of one thing leaves
-    that one; when the budget is spent, access denied or nothing answers any more, all that remain are left.
+    things: pairs of key and thing. report: called with the number of replies after each one. If one thing fails, it is
+    skipped. If the budget is spent, access is denied or the provider is down, all remaining things are skipped.
     """
     pause, lock = FaultPause(pause_s=math.inf, n_in_a_row=_MOST_FAILURES_IN_A_ROW), Lock()
     replies: dict[str, Reply] = {}
@@ -94,7 +93,7 @@ def ask_each(
     pool = ThreadPoolExecutor(n_at_once)
     try:
         list(pool.map(lambda one: asked(*one), things))
-    except BaseException:  # a bug, or the run is interrupted: what is under way is not waited for
+    except BaseException:  # a bug, or the run is interrupted: do not wait for requests under way
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()

@@ -1,4 +1,8 @@
-"""What one run, and the steps of one question, may spend on models; held where requests are sent."""
+"""What requests cost, and what one run and one question may spend on models.
+
+Prices come from the list in genai-prices; none is fetched. A price is known only for a provider's own models at its own
+address; Ollama costs nothing.
+"""
 
 import math
 import time
@@ -7,16 +11,22 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from rag_assets.core.domain import Usage, summed
-from rag_assets.core.errors import BudgetExhausted, QuestionBudgetExhausted
+from rag_assets.core.errors import BudgetExhausted, InvalidSettings, QuestionBudgetExhausted
 from rag_assets.core.settings import ModelAccessSettings, ThoroughSettings
+from rag_assets.hosted.access import Access, ModelName, require_access
+from rag_assets.hosted.providers import ALL_PROVIDERS
+
+if TYPE_CHECKING:
+    from pydantic_ai.usage import RequestUsage
 
 
 class Budget:
-    """Counts what is sent and answered, and refuses the request that would follow when a limit is reached.
+    """Counts requests, tokens and cost, and refuses further requests when a limit is reached.
 
-    A request counts when it is sent, failed ones too; its tokens and its price count when it is answered. Safe to use
+    A request counts when it is sent, even if it fails; its tokens and its price count when it is answered. Safe to use
     from several threads.
     """
 
@@ -28,8 +38,8 @@ class Budget:
         seconds: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """limits: requests, tokens and US dollars; None for no limit. exhausted: makes the error of what was reached,
-        and the end of the name of the setting that holds the limit."""
+        """limits: requests, tokens and US dollars; None for no limit. exhausted: makes the error from a description of
+        the reached limit and the last part of its setting's name."""
         self._exhausted = exhausted
         self._limits = limits
         self._max_seconds = math.inf if seconds is None else seconds
@@ -41,7 +51,7 @@ class Budget:
 
     @property
     def spent(self) -> Usage:
-        """Requests sent (failed ones included), tokens and cost so far; the cost is None once a price was not known."""
+        """Requests sent (failed ones included), tokens and cost so far; the cost is None once a price was unknown."""
         with self._lock:
             return replace(self._answered, n_requests=self._n_requests)
 
@@ -61,7 +71,7 @@ class Budget:
         )
 
     def admit(self) -> None:
-        """Count one request that is about to be sent; raises as `check` instead."""
+        """Count one request that is about to be sent. Raises as `check`."""
         with self._lock:
             self.check()
             self._n_requests += 1
@@ -72,8 +82,7 @@ class Budget:
             self._answered = summed([self._answered, usage])
 
     def check(self) -> None:
-        """Raises BudgetExhausted or QuestionBudgetExhausted when a limit is reached. Money counts where prices are
-        known."""
+        """Raises BudgetExhausted or QuestionBudgetExhausted when a limit is reached; unknown prices count as 0."""
         answered = self._answered
         n_tokens = answered.n_input_tokens + answered.n_output_tokens
         spent = ("requests", self._n_requests), ("tokens", n_tokens), ("usd", answered.cost_usd or 0.0)
@@ -88,7 +97,7 @@ class Budget:
 
     @contextmanager
     def in_force(self) -> Iterator[None]:
-        """Requests that this thread makes count, whatever thread sends them: a connection takes over the context."""
+        """Counts the requests of this context; a connection takes the context over to the thread that sends them."""
         token = _IN_FORCE.set(self)
         try:
             yield
@@ -100,7 +109,7 @@ _IN_FORCE: ContextVar[Budget | None] = ContextVar("question_budget", default=Non
 
 
 def budget_in_force() -> Budget | None:
-    """The budget of the question that the current context works on; None where it has none of its own."""
+    """The budget of the question that the current context works on; None if it has no budget of its own."""
     return _IN_FORCE.get()
 
 
@@ -126,3 +135,42 @@ def run_budget(settings: ModelAccessSettings) -> Budget:
         )
 
     return Budget(exhausted, limits=(settings.budget_requests, settings.budget_tokens, settings.budget_usd))
+
+
+def usage_of(model: ModelName, access: Access, used: "RequestUsage") -> Usage:
+    """The usage of one answered request; its cost is None if the price is unknown."""
+    return Usage(1, used.input_tokens, used.output_tokens, _cost_usd(model, access, used))
+
+
+def require_model(model: ModelName, settings: ModelAccessSettings) -> None:
+    """Check, before any work is done, that a model can be asked within the budget.
+
+    Raises MissingKey, InvalidSettings as `require_access` and `require_price`.
+    """
+    access = require_access(model.provider)
+    if settings.budget_usd is not None:
+        require_price(model, access)
+
+
+def require_price(model: ModelName, access: Access) -> None:
+    """Raises InvalidSettings if the price of `model` is unknown: a budget in money could not be kept."""
+    from pydantic_ai.usage import RequestUsage
+
+    if _cost_usd(model, access, RequestUsage(input_tokens=1, output_tokens=1)) is None:
+        raise InvalidSettings(
+            f"model_access.budget_usd is set, but the price of {model} is not known here. Set "
+            "model_access.budget_tokens or budget_requests instead."
+        )
+
+
+def _cost_usd(model: ModelName, access: Access, used: "RequestUsage") -> float | None:
+    if ALL_PROVIDERS[model.provider].is_free:
+        return 0.0
+    if access.server:
+        return None
+    from genai_prices import calc_price
+
+    try:
+        return float(calc_price(used, model.name, provider_id=model.provider).total_price)
+    except (LookupError, ValueError):  # not on the list; or counts that contradict each other, as some servers send
+        return None

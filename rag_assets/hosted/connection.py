@@ -1,8 +1,8 @@
 """An open connection to one provider. Every request goes through it, so limits, retries and the budget hold for all.
 
-Requests run on an event loop of the connection's own, in one thread; callers are ordinary functions in any thread. The
-SDKs' own retries are switched off (ADR 0023): they would not count against the budget, and a pause that a provider asks
-for holds for the account, not for one request.
+Each connection has one thread with an event loop; callers are ordinary functions in any thread. The retries of the SDKs
+are switched off (ADR 0023): they would not count against the budget, and a pause that a provider asks for holds for the
+account, not for one request.
 """
 
 import logging
@@ -33,26 +33,20 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 _MINUTE_S = 60.0
 _NO_KEY = "none-needed"
-_Category = (
-    theirs.ModelAuthenticationError
-    | theirs.ModelQuotaExceededError
-    | theirs.ModelNotFoundError
-    | theirs.ModelRateLimitError
-)
-_CATEGORIES: dict[int, type[_Category]] = {
+_CATEGORIES: dict[int, Any] = {
     HTTPStatus.UNAUTHORIZED: theirs.ModelAuthenticationError,
     HTTPStatus.PAYMENT_REQUIRED: theirs.ModelQuotaExceededError,
     HTTPStatus.FORBIDDEN: theirs.ModelAuthenticationError,
     HTTPStatus.NOT_FOUND: theirs.ModelNotFoundError,
     HTTPStatus.TOO_MANY_REQUESTS: theirs.ModelRateLimitError,
 }
-"""What pydantic-ai's own models raise for a status; others are told apart by being below or above 500."""
+"""The errors of pydantic-ai's own models by status; any other status is final below 500."""
 Result = TypeVar("Result")
 
 
 @contextmanager
 def open_connection(access: Access, settings: ModelAccessSettings, budget: Budget) -> Iterator["Connection"]:
-    """A connection to the provider of `access`; closed at the end, with its thread and the requests under way."""
+    """A connection to the provider of `access`; closing it ends its thread and the requests under way."""
     with start_blocking_portal() as portal:
         client = portal.call(open_client, settings.timeout_s)
         try:
@@ -87,7 +81,7 @@ class Connection:
 
     @cached_property
     def sdk_provider(self) -> "SdkProvider[Any]":
-        """pydantic-ai's provider object over this connection; an SDK that retries by itself is told not to."""
+        """pydantic-ai's provider object over this connection, with the SDK's own retries switched off."""
         logging.getLogger("google_genai._api_client").addFilter(_is_not_about_two_keys)
         sdk, key = self.access.sdk, self.access.key.get_secret_value() if self.access.key else _NO_KEY
         opened: SdkProvider[Any] = resolve_name(sdk.provider)(
@@ -98,9 +92,9 @@ class Connection:
         return opened
 
     async def post(self, path: str, body: Mapping[str, Any]) -> Any:
-        """Send JSON to `path` below the provider's address, with the key if there is one; returns the JSON it answers.
+        """Post JSON to `path` below the provider's address and return the JSON of the reply.
 
-        To be called in a request of `guarded`, which translates what it raises.
+        Call it inside `guarded`, which translates its errors.
         """
         access = self.access
         headers = {"Authorization": f"Bearer {access.key.get_secret_value()}"} if access.key else {}
@@ -130,9 +124,9 @@ class Connection:
     async def guarded(self, make_request: Callable[[], Awaitable[Result]], spent: Callable[[Result], Usage]) -> Result:
         """Send one request within the limits, again while the provider is unavailable; charge the budget.
 
-        Waits as long as the provider asks for, else exponentially longer with full jitter, so that not all come back at
-        once. Raises what `faults.answered` raises after `max_attempts`, or at once when the provider asks for a wait of
-        more than `max_wait_s`; BudgetExhausted before anything is sent.
+        Waits as long as the provider asks for, else exponentially longer with full jitter. Raises what
+        `faults.answered` raises after `max_attempts`, or at once if the provider asks for a wait of more than
+        `max_wait_s`; BudgetExhausted before anything is sent.
         """
         max_attempts, max_wait_s = self._settings.max_attempts, self._settings.max_wait_s
         n_attempts = 0
@@ -167,18 +161,18 @@ class Connection:
                 raise
 
     def _budgets(self) -> list[Budget]:
-        """Those that a request counts in: of the question it is for, where that has one of its own, and of the run."""
+        """The budget of the question, if it has one, and the budget of the run."""
         return [budget for budget in (budget_in_force(), self._budget) if budget]
 
     async def _turn(self) -> None:
-        """Wait until the next request may begin: evenly spaced, and not in a pause that the provider asked for."""
+        """Wait until the next request may begin: evenly spaced, and after any pause that the provider asked for."""
         while (wait_s := self._next_at_s - anyio.current_time()) > 0:  # others may have lengthened it meanwhile
             await anyio.sleep(wait_s)
         self._next_at_s = anyio.current_time() + self._interval_s
 
 
 async def _in_time(work: Callable[[], Awaitable[Result]]) -> Result:
-    """Cancels the work when the question it is for has no time left."""
+    """Cancels the work when the time of its question is over."""
     if (budget := budget_in_force()) is None:
         return await work()
     with anyio.move_on_after(budget.seconds_left):
@@ -187,7 +181,7 @@ async def _in_time(work: Callable[[], Awaitable[Result]]) -> Result:
 
 
 def _said(reply: httpx2.Response) -> object:
-    """The body of an error, as JSON where it is that."""
+    """The body of an error, parsed if it is JSON."""
     try:
         return reply.json()
     except ValueError:
@@ -195,5 +189,5 @@ def _said(reply: httpx2.Response) -> object:
 
 
 def _is_not_about_two_keys(record: logging.LogRecord) -> bool:
-    """Where both variables are set, Google's SDK says which one it takes, although it was handed one."""
+    """Silences the Google SDK's warning about two API-key variables; the key is passed explicitly."""
     return "Both GOOGLE_API_KEY and GEMINI_API_KEY" not in record.getMessage()

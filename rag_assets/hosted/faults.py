@@ -1,8 +1,7 @@
 """Translates the errors of pydantic-ai and the SDKs below it to ours.
 
-What a provider writes into an error may echo the key or the prompt. A refused key is reported without the provider's
-words, any other error with a short, redacted part of them. The original is not kept as cause or context, which Dagster
-would store.
+The text of a provider's error may echo the key or the prompt. A refused key is reported without that text, any other
+error with a short, redacted part of it. The original is not kept as cause or context, which Dagster would store.
 """
 
 import re
@@ -36,7 +35,7 @@ _FOR_NOW = (
 _OLLAMA_TOO_LONG = "exceeds the context length"
 _SERVER_ERROR = 500
 _SCHEMA_REFUSED = re.compile(r"response.format|json.?schema|structured.output|guided.decoding|grammar", re.IGNORECASE)
-"""How servers name structured output when they refuse a request that asks for it."""
+"""Names of structured output in the errors of servers that refuse it."""
 
 
 class ReplyTooLarge(Exception):
@@ -66,7 +65,7 @@ async def answered(make_request: Callable[[], Awaitable[Result]], access: Access
 
 
 def _unwrapped(error: Exception) -> Exception:
-    """The error of our transport that an SDK took for a broken connection, if there is one."""
+    """The error of `transport` that an SDK wrapped as a broken connection, if there is one."""
     below: BaseException | None = error
     while below is not None:
         if isinstance(below, (ReplyTooLarge, Redirected)):
@@ -127,17 +126,17 @@ def _status(error: Exception) -> str:
 
 
 def _detail(error: Exception, access: Access) -> str:
-    """What the provider says, without the full stop and without control characters."""
+    """The provider's text on one line, redacted, without a full stop and control characters."""
     said = "".join(char for char in _said(error) if char.isprintable() or char.isspace())
     text = " ".join(access.redacted(said or type(error).__name__).split()).rstrip(".")
     return text if len(text) <= MAX_DETAIL_CHARS else text[: MAX_DETAIL_CHARS - 1] + "…"
 
 
 def _said(error: Exception) -> str:
-    """The message of an error body in any of the shapes that providers use, else all there is."""
+    """The message of an error body in any of the shapes that providers use, else the text of the exception."""
     said: object = error.body if isinstance(error, theirs.ModelHTTPError) else None
     for name in ("error", "message", "detail"):
         said = said.get(name, said) if isinstance(said, dict) else said
-    if isinstance(said, list):  # FastAPI's, which repeats the request
+    if isinstance(said, list):  # from FastAPI, whose errors repeat the request
         said = "; ".join(f"{one.get('loc')}: {one.get('msg')}" for one in said if isinstance(one, dict))
     return said if isinstance(said, str) else str(error)

@@ -20,16 +20,16 @@ class Sdk:
     provider: str
     chat_model: str
     embedding_model: str = ""
-    """Empty where the provider has no embedding models."""
+    """Empty if the provider has no embedding models."""
     provider_arguments: tuple[str, ...] = ()
-    """What the provider's class needs besides key, address and HTTP client."""
+    """Further arguments of the provider's class, besides key, address and HTTP client."""
     profile: "Callable[[ModelProfile], ModelProfile] | None" = None
-    """Corrects what pydantic-ai knows of a model."""
+    """Corrects what pydantic-ai knows about a model."""
 
 
 @dataclass(frozen=True)
 class EmbeddingRequest:
-    """What one request for embeddings may hold."""
+    """Limits of one request for embeddings."""
 
     n_texts: int
     n_tokens: int
@@ -42,38 +42,38 @@ class Provider:
     key_variables: tuple[str, ...]
     """Variables that may hold the key; the first that is set wins."""
     base_url_variable: str
-    """As the provider's own SDK names it."""
+    """The name that the provider's SDK uses."""
     base_url: str
-    """The provider's own, as its SDK has it."""
+    """The provider's own address, from its SDK."""
     sdk: Sdk
     own_server_sdk: Sdk | None = None
-    """For any other server that speaks the provider's protocol, which needs no key. None: the same as `sdk`."""
+    """For other servers with the provider's protocol, which need no key. None: the same as `sdk`."""
     embedding_request: EmbeddingRequest | None = None
-    """None where the provider has no embedding models."""
+    """None if the provider has no embedding models."""
     needs_key: bool = True
     is_free: bool = False
     path: str = ""
-    """Added to an address that does not end in it."""
+    """Appended to an address that does not end in it."""
     cuts_long_prompts: bool = False
-    """Leaves out, without an error, what the model's context does not hold."""
+    """Whether prompts longer than the model's context are cut without an error."""
     when_not_found: str = f"{_CHECK_NAME}."
     when_down: str = ""
-    """What to check when it does not answer at its own address."""
+    """Advice if it does not answer at its own address."""
 
 
 def _older_limit_name(known: "ModelProfile") -> "ModelProfile":
-    """Ollama reads the older name of an answer's limit only."""
+    """Ollama reads only the older name of the limit of output tokens."""
     from pydantic_ai.profiles import merge_profile
     from pydantic_ai.profiles.openai import OpenAIModelProfile
 
     return merge_profile(known, OpenAIModelProfile(openai_chat_supports_max_completion_tokens=False))
 
 
-def _what_every_server_reads(known: "ModelProfile") -> "ModelProfile":
+def _common_features(known: "ModelProfile") -> "ModelProfile":
     """The features that every server with OpenAI's protocol has.
 
-    Most servers read only the older name of an answer's limit; OpenAI's reasoning models, which may stand behind a
-    proxy, only the newer. JSON mode without a schema is unknown to many.
+    Most servers read only the older name of the limit of output tokens; OpenAI's reasoning models, which a proxy may
+    serve, only the newer. Many do not know JSON mode without a schema.
     """
     from pydantic_ai.profiles import merge_profile
     from pydantic_ai.profiles.openai import OpenAIModelProfile
@@ -115,7 +115,7 @@ PROVIDERS = {
             _OPENAI_CHAT,
             _OPENAI_EMBEDDING,
             provider_arguments=("openai-compatible",),
-            profile=_what_every_server_reads,
+            profile=_common_features,
         ),
         embedding_request=EmbeddingRequest(2048, 300_000),
         when_not_found=f"{_CHECK_NAME}: most addresses end in /v1.",
@@ -142,7 +142,7 @@ PROVIDERS = {
 """By the name before the colon in `provider:model`.
 
 Sources of `embedding_request`: google, batchEmbedContents takes 100 texts; its limit of tokens is stated for Vertex and
-kept here too. openai, API reference of `embeddings`, "input". ollama has no limit; this one bounds what a fault loses.
+kept here too. openai, API reference of `embeddings`, "input". ollama has no limit; this one bounds the loss by a fault.
 """
 _PLAIN_HTTP = Sdk("", "")
 """No SDK: `Connection.post` sends the requests."""
@@ -166,8 +166,7 @@ RERANK_PROVIDERS = {
         when_down="Check that the server runs where {variable} says",
     ),
 }
-"""As PROVIDERS, of rerankers. cohere: Cohere's own API, and servers that speak it (vLLM, Infinity), which need no key.
+"""Providers of rerankers. cohere: Cohere's own API, and servers with the same API (vLLM, Infinity), which need no key.
 tei: Text Embeddings Inference, whose requests look different."""
 ALL_PROVIDERS = PROVIDERS | RERANK_PROVIDERS
 EMBEDDING_REQUESTS = {name: row.embedding_request for name, row in PROVIDERS.items() if row.embedding_request}
-"""Of the providers that have embedding models."""

@@ -32,14 +32,14 @@ from rag_assets.core.errors import (
 )
 from rag_assets.core.text.tokens import token_counter
 from rag_assets.hosted.access import ModelName
+from rag_assets.hosted.budget import usage_of
 from rag_assets.hosted.connection import Connection
-from rag_assets.hosted.prices import usage_of
 from rag_assets.hosted.providers import PROVIDERS
 
 logger = logging.getLogger(__name__)
 ONE_REPAIR = 1
 _SECONDS = "seconds"
-"""In the metadata of a response: how long the provider took over it."""
+"""Key in the metadata of a response: time that the provider took."""
 Output = TypeVar("Output", bound=BaseModel | str)
 
 
@@ -48,14 +48,14 @@ class StructuredReply(Generic[Output]):
     """The reply to one prompt, a repair included."""
 
     output: Output | None
-    """None when it was withheld, or still malformed after the repair."""
+    """None if it was withheld, or still malformed after the repair."""
     texts: tuple[str, ...]
-    """What the model wrote, in order; more than one after a repair."""
+    """The texts that the model wrote, in order; more than one after a repair."""
     is_withheld: bool
     """The provider refused to answer (a content filter)."""
     usage: Usage
     seconds: float
-    """How long the provider took over the answered requests; waiting is not part of it."""
+    """Time that the provider took for the answered requests, without waiting between them."""
     fault: RagAssetsError | None = None
     """Error that interrupted the repair of a malformed reply and is worth retrying; None if the repair was rejected."""
 
@@ -75,19 +75,22 @@ class StructuredModel(Generic[Output]):
         self._name = name
         self._connection = connection
         model = _chat_model(name.name, connection)
-        in_schema = model.profile.get("supports_json_schema_output", False)
+        output: OutputSpec[Output] = output_type
+        if not issubclass(output_type, str):
+            in_schema = model.profile.get("supports_json_schema_output", False)
+            output = NativeOutput(output_type) if in_schema else PromptedOutput(output_type)
         self._agent = Agent(
             _Guarded(model, name, connection),
-            output_type=_asked_for(output_type, in_schema),
+            output_type=output,
             instructions=instructions or None,
             retries=ONE_REPAIR,
             model_settings=ModelSettings(max_tokens=max_output_tokens),
         )
 
     def ask(self, prompt: str, within_s: float | None = None) -> StructuredReply[Output]:
-        """within_s: how long to wait, all attempts and pauses included; None for as long as they take.
+        """within_s: time limit of all attempts and pauses together; None for no limit.
 
-        Raises what `Connection.guarded` raises, ModelUnavailable when the time is over.
+        Raises what `Connection.guarded` raises, and ModelUnavailable when the time is over.
         """
         return self._connection.call(lambda: self._asked_in_time(prompt, within_s))
 
@@ -124,8 +127,8 @@ class StructuredModel(Generic[Output]):
 
 
 class _Guarded(WrapperModel):
-    """Sends every request of a model, repairs included, through the limits and retries of the connection; removes the
-    key from replies that echo it."""
+    """Sends every request of a model, repairs included, through `Connection.guarded`, and removes the key from
+    replies."""
 
     def __init__(self, wrapped: Model, name: ModelName, connection: Connection) -> None:
         super().__init__(wrapped)
@@ -140,7 +143,7 @@ class _Guarded(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """Where a server rejects requests with a schema, the prompt holds it from then on."""
+        """Writes the schema into the prompt once a server has rejected a request with a schema."""
         if model_request_parameters.output_mode == "text":
             return await self._sent(messages, model_settings, model_request_parameters)
         in_prompt = replace(model_request_parameters, output_mode="prompted")
@@ -179,9 +182,9 @@ class _Guarded(WrapperModel):
         )
 
     def _warn_of_cut(self, n_read: int, messages: Sequence[ModelMessage]) -> None:
-        """Warn once when fewer tokens were read than the prompt has words.
+        """Warn once if fewer tokens were read than the prompt has words.
 
-        It is no error: where a prompt resembles the one before, old versions of Ollama count only what is new in it.
+        This is not an error: if a prompt resembles the one before, old versions of Ollama count only the new part.
         """
         n_sent = sum(len(text.split()) for text in _texts(messages))
         if 0 < n_read < n_sent and not self._is_known_to_cut:
@@ -196,7 +199,7 @@ class _Guarded(WrapperModel):
             )
 
     def _clean(self, text: str) -> str:
-        """Without the key, and without half characters (a cut escape), which no file can hold."""
+        """Removes the key, and half characters (a cut escape), which no file can hold."""
         return self._connection.access.redacted(text.encode("utf-8", "replace").decode())
 
 
@@ -204,21 +207,13 @@ def _chat_model(name: str, connection: Connection) -> Model:
     sdk = connection.access.sdk
     model_class = resolve_name(sdk.chat_model)
     model: Model = model_class(name, provider=connection.sdk_provider)
-    if sdk.profile is None:
-        return model
-    corrected: Model = model_class(name, provider=connection.sdk_provider, profile=sdk.profile(model.profile))
-    return corrected
-
-
-def _asked_for(output_type: type[Output], in_schema: bool) -> OutputSpec[Output]:
-    """Plain text is asked for as it is."""
-    if issubclass(output_type, str):
-        return output_type
-    return NativeOutput(output_type) if in_schema else PromptedOutput(output_type)
+    if sdk.profile is not None:
+        model = model_class(name, provider=connection.sdk_provider, profile=sdk.profile(model.profile))
+    return model
 
 
 def _counted(response: ModelResponse, messages: Sequence[ModelMessage]) -> RequestUsage:
-    """The tokens as reported, or counted here, so that budgets hold for servers that report none."""
+    """The reported tokens, or tokens counted here, so that budgets hold for servers that report none."""
     if response.usage.input_tokens:
         return response.usage
     counter = token_counter("wordpiece")

@@ -18,13 +18,13 @@ _EMBEDDINGS_PATH = "/embeddings"
 
 async def open_client(timeout_s: float) -> httpx2.AsyncClient:
     client = create_async_httpx2_client(timeout=httpx2.Timeout(timeout_s, connect=_CONNECT_TIMEOUT_S))
-    client.headers["Accept-Encoding"] = "identity"  # what comes compressed all the same is decoded in `_bounded`
+    client.headers["Accept-Encoding"] = "identity"  # replies that are compressed all the same are decoded in `_bounded`
     client.event_hooks["response"] += [_not_redirected, _bounded, _in_order]
     return client
 
 
 async def _not_redirected(response: httpx2.Response) -> None:
-    """Follows no redirect: the key and the question are for the address in the settings."""
+    """Refuses redirects: the key and the question are for the address in the settings."""
     if response.has_redirect_location:
         target = response.url.join(response.headers["Location"])
         raise Redirected(f"{target.scheme}://{target.netloc.decode()}{target.path}")  # the query may hold a token
@@ -39,9 +39,9 @@ async def _bounded(response: httpx2.Response) -> None:
 
 
 async def _in_order(response: httpx2.Response) -> None:
-    """Vectors carry the number of their text, which pydantic-ai does not read: it takes them as they come.
+    """Refuses vectors in another order than their texts: pydantic-ai ignores the number that each vector has.
 
-    A server that does not number them from 0 to n-1 is trusted to keep their order.
+    A server that does not number them from 0 to n-1 is trusted to keep the order.
     """
     if not (response.is_success and response.url.path.endswith(_EMBEDDINGS_PATH)):
         return
@@ -55,7 +55,7 @@ async def _in_order(response: httpx2.Response) -> None:
 
 
 class _BoundedStream(httpx2.AsyncByteStream):
-    """A body that raises ReplyTooLarge behind MAX_REPLY_BYTES."""
+    """A body that raises ReplyTooLarge after MAX_REPLY_BYTES."""
 
     def __init__(self, as_sent: httpx2.Response) -> None:
         self._as_sent = as_sent

@@ -14,8 +14,8 @@ from rag_assets.answering.drafts import (
     kept_drafts,
 )
 from rag_assets.answering.extractive import ExtractiveAnswerer
-from rag_assets.answering.model.thorough.plans import Part as PlannedPart
-from rag_assets.answering.model.thorough.union import AskedPart, united
+from rag_assets.answering.model.thorough.plans import PlannedPart
+from rag_assets.answering.model.thorough.union import TriedPart, united
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, Finished
 from rag_assets.answering.verify.support import EmbeddedSupport
@@ -119,7 +119,7 @@ def test_a_thorough_answer_shows_what_came_near_its_parts_once(tmp_path: Path) -
     answered = replace(other, result=replace(other.result, claims=other.result.nearest[:1], refused=False))
 
     def shown(*traces: AnswerTrace) -> list[str]:
-        asked = [AskedPart(PlannedPart(f"part {n}"), trace, [trace]) for n, trace in enumerate(traces)]
+        asked = [TriedPart(PlannedPart(f"part {n}"), trace, [trace]) for n, trace in enumerate(traces)]
         pipeline = AnswerPipeline(
             Nearly(),
             EmbeddedSupport(WordEncoder()),

@@ -12,7 +12,7 @@ from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.profiles.openai import OpenAIModelProfile
 from pydantic_ai.settings import ModelSettings
 
-from rag_assets.answering.model.replies.parsing import ModelReply
+from rag_assets.answering.model.replies import ModelReply
 from rag_assets_testing.wire.server import ProtocolName
 
 MODEL_NAMES: dict[ProtocolName, str] = {

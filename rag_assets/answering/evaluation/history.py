@@ -1,20 +1,22 @@
-"""The evaluations so far, and whether the newest one is good enough: floors, and no fall against its own past."""
+"""The history of evaluations, one JSON line with a checksum for each, and what must hold of a new one against it."""
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 from rag_assets.core.checksums import CHECKSUM_KEY, keep_aside, sealed, unsealed
 from rag_assets.core.incremental import write_atomically
+from rag_assets.core.promises import Offenders, Promise
 from rag_assets.core.settings import Floors
 
-N_RECENT = 5
+_N_DECIMALS, _N_RECENT = 4, 5
 
 
 def read_history(path: Path) -> list[dict[str, Any]]:
-    """All earlier evaluations that are whole, oldest first; none when the file does not exist yet."""
+    """All undamaged evaluations, oldest first; an empty list before the first one."""
     return [entry for line in _lines(path) if (entry := _entry(line)) is not None]
 
 
@@ -25,7 +27,7 @@ def append_history(path: Path, entry: Mapping[str, Any]) -> None:
 
 
 def set_damaged_aside(path: Path) -> None:
-    """Move lines that are damaged to a file beside the history, which keeps the others."""
+    """Move damaged lines to a file beside the history."""
     lines = _lines(path)
     if damaged := [line for line in lines if _entry(line) is None]:
         keep_aside(path, damaged, kept=[line for line in lines if _entry(line) is not None])
@@ -48,7 +50,7 @@ def _entry(line: bytes) -> dict[str, Any] | None:
 
 
 def before(history: Sequence[Mapping[str, Any]], inputs: str) -> list[Mapping[str, Any]]:
-    """The entries before the newest evaluation, which was made from `inputs` and may be in the history already."""
+    """The entries before the newest evaluation, which was made from `inputs` and may already be in the history."""
     earlier = list(history)
     while earlier and earlier[-1]["inputs"] == inputs:
         earlier.pop()
@@ -56,36 +58,92 @@ def before(history: Sequence[Mapping[str, Any]], inputs: str) -> list[Mapping[st
 
 
 def is_recorded(entry: Mapping[str, Any], history: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the newest entry says the same: made from the same inputs, with the same verdict."""
+    """Whether the newest entry was made from the same inputs, with the same verdict."""
     return bool(history) and all(history[-1].get(key) == entry[key] for key in ("inputs", "accepted"))
 
 
-def below_floor(metrics: Mapping[str, float | None], floors: Floors) -> list[dict[str, Any]]:
-    """Metrics below their floor; a metric no question contributes to is not judged."""
-    return [
-        {"metric": name, "value": value, "floor": floor}
-        for name, value in metrics.items()
-        if value is not None and (floor := _floor_of(name, floors)) is not None and value < floor
-    ]
+@dataclass(frozen=True)
+class EvaluatedRun:
+    """An evaluation, and what it is compared with."""
+
+    latest: Mapping[str, Any]
+    history: Sequence[Mapping[str, Any]]
+    """Earlier evaluations, oldest first."""
+    floors: Floors
+
+    @property
+    def too_low(self) -> list[dict[str, Any]]:
+        """Metrics below their floor; a metric that no question contributes to is not judged.
+
+        Floors of the ranking metrics hold for papers; pages are judged by the citations' page accuracy.
+        """
+        floors = {name: getattr(self.floors, name.removeprefix("paper_"), None) for name in self.latest["metrics"]}
+        return [
+            {"metric": name, "value": value, "floor": floors[name]}
+            for name, value in self.latest["metrics"].items()
+            if value is not None and floors[name] is not None and value < floors[name]
+        ]
+
+    @property
+    def fallen(self) -> list[dict[str, Any]]:
+        """Metrics more than `max_drop` below the median of their last five accepted values on the same questions."""
+        past = [one for one in self.history if one["accepted"] and one["questions"] == self.latest["questions"]]
+        offenders = []
+        for name, value in self.latest["metrics"].items():
+            recent = [found for one in past if (found := one["metrics"].get(name)) is not None][-_N_RECENT:]
+            if value is not None and recent and value < median(recent) - self.floors.max_drop:
+                offenders.append({"metric": name, "value": value, "median_of_last_runs": median(recent)})
+        return offenders
 
 
-def fallen(latest: Mapping[str, Any], history: Sequence[Mapping[str, Any]], *, max_drop: float) -> list[dict[str, Any]]:
-    """Metrics more than `max_drop` below the median of their last five accepted values on the same questions."""
-    offenders = []
-    comparable = [entry for entry in history if entry["accepted"] and entry["questions"] == latest["questions"]]
-    for name, value in latest["metrics"].items():
-        past = [entry["metrics"][name] for entry in comparable if _has(entry, name)][-N_RECENT:]
-        if value is not None and past and value < median(past) - max_drop:
-            offenders.append({"metric": name, "value": value, "median_of_last_runs": median(past)})
-    return offenders
+def _figures(_run: EvaluatedRun, offenders: Offenders) -> str:
+    return "; ".join(
+        ", ".join(
+            f"{name} {round(value, _N_DECIMALS) if isinstance(value, float) else value}" for name, value in row.items()
+        )
+        for row in offenders
+    )
 
 
-def _has(entry: Mapping[str, Any], name: str) -> bool:
-    return entry["metrics"].get(name) is not None
+def _open_questions(run: EvaluatedRun, offenders: Offenders) -> str:
+    n_judged = run.latest["n_judged"]
+    listed = "; ".join(f"{row['question_id']} ({row['problem']})" for row in offenders)
+    return f"{n_judged - len(offenders)} of {n_judged} judged questions are answered as expected. Open: {listed}"
 
 
-def _floor_of(metric: str, floors: Floors) -> float | None:
-    """Floors of the ranking metrics hold for papers; pages are judged by the citations' page accuracy."""
-    name = metric.removeprefix("paper_")
-    floor: float | None = getattr(floors, name, None)
-    return floor
+def _not_judged(run: EvaluatedRun, offenders: Offenders) -> str:
+    return (
+        f"{len(offenders)} of {len(run.latest['results'])} questions are not judged, because they are about papers "
+        f"that are not in the corpus. Put questions about your own papers into {run.latest['question_file']}."
+    )
+
+
+EVALUATION_PROMISES: list[Promise[EvaluatedRun]] = [
+    Promise(
+        "above_floors",
+        "Every metric reaches its floor (evaluation.floors). The failing questions are listed in the evaluation.",
+        lambda run: run.too_low,
+        finding=_figures,
+    ),
+    Promise(
+        "not_fallen",
+        "No metric falls more than evaluation.floors.max_drop below the median of its last five accepted runs on the "
+        "same questions. If the new level is right, delete data/output/eval/history.jsonl.",
+        lambda run: run.fallen,
+        finding=_figures,
+    ),
+    Promise(
+        "questions_right",
+        "Every judged question is answered as expected.",
+        lambda run: run.latest["failures"],
+        "warning",
+        _open_questions,
+    ),
+    Promise(
+        "questions_judged",
+        "The labelled questions are about papers of the corpus; those that are not are left out of the figures.",
+        lambda run: [row for row in run.latest["results"] if row["outcome"] == "not judged"],
+        "warning",
+        _not_judged,
+    ),
+]

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rag_assets.answering.evaluation.metrics import Failure
+from rag_assets.answering.evaluation.metrics import WrongAnswer
 from rag_assets.questions import Question
 
 
@@ -22,7 +22,7 @@ class Judgeable:
     judged: tuple[Question, ...]
     not_judged: tuple[NotJudged, ...]
     unlabelled: tuple[Question, ...]
-    """They say nothing about a right answer."""
+    """Questions without a label that says what a right answer is."""
 
 
 def judgeable(questions: Sequence[Question], corpus: Collection[str]) -> Judgeable:
@@ -33,7 +33,8 @@ def judgeable(questions: Sequence[Question], corpus: Collection[str]) -> Judgeab
     to, are in the corpus. "No paper answers this" is a statement about a whole corpus: if none of the papers that the
     file names is there, the file was written for another one, and no question of it is judged.
     """
-    named = {paper_id for question in questions for paper_id in _named(question)}
+    named = {paper.paper_id for question in questions for paper in question.expected}
+    named.update(paper_id for question in questions for paper_id in question.filter.papers or ())
     is_for_another = bool(named) and named.isdisjoint(corpus)
     labelled = [question for question in questions if question.is_labelled]
     reasons = {question.id: _reason(question, corpus, is_for_another=is_for_another) for question in labelled}
@@ -44,27 +45,24 @@ def judgeable(questions: Sequence[Question], corpus: Collection[str]) -> Judgeab
     )
 
 
-def question_rows(found: Judgeable, failures: Sequence[Failure]) -> list[dict[str, str]]:
-    """What became of every question; `outcome` is right, wrong, not judged or unlabelled."""
+def question_rows(found: Judgeable, failures: Sequence[WrongAnswer]) -> list[dict[str, str]]:
+    """One row per question; `outcome` is right, wrong, not judged or unlabelled."""
     wrong = {failure.question_id: failure for failure in failures}
-    rows = []
-    for question in found.judged:
-        failure = wrong.get(question.id)
-        rows.append(_row(question, "wrong", failure.problem, failure) if failure else _row(question, "right"))
-    rows += [_row(one.question, "not judged", one.reason) for one in found.not_judged]
-    rows += [_row(question, "unlabelled") for question in found.unlabelled]
-    return rows
+    return [
+        *(
+            _row(question, "wrong", failure.problem, failure.expected, failure.got)
+            if (failure := wrong.get(question.id))
+            else _row(question, "right")
+            for question in found.judged
+        ),
+        *(_row(one.question, "not judged", one.reason) for one in found.not_judged),
+        *(_row(question, "unlabelled") for question in found.unlabelled),
+    ]
 
 
-def _row(question: Question, outcome: str, why: str = "", failure: Failure | None = None) -> dict[str, str]:
-    return {
-        "question_id": question.id,
-        "question": question.question,
-        "outcome": outcome,
-        "why": why,
-        "expected": failure.expected if failure else "",
-        "got": failure.got if failure else "",
-    }
+def _row(question: Question, outcome: str, why: str = "", expected: str = "", got: str = "") -> dict[str, str]:
+    facts = {"outcome": outcome, "why": why, "expected": expected, "got": got}
+    return {"question_id": question.id, "question": question.question, **facts}
 
 
 def _reason(question: Question, corpus: Collection[str], *, is_for_another: bool) -> str:
@@ -74,7 +72,3 @@ def _reason(question: Question, corpus: Collection[str], *, is_for_another: bool
     if searched and not set(searched) & set(corpus):
         return f"not in the corpus: {', '.join(searched)}"
     return "none of the papers that the question file names is in the corpus" if is_for_another else ""
-
-
-def _named(question: Question) -> list[str]:
-    return [*(paper.paper_id for paper in question.expected), *(question.filter.papers or ())]

@@ -31,8 +31,8 @@ Ranking = dict[str, float]
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A question whose answer is not what was expected, with both."""
+class WrongAnswer:
+    """A question whose answer differs from what was expected, with both."""
 
     question_id: str
     question: str
@@ -46,7 +46,7 @@ class Evaluation:
     """All figures of one evaluation and the questions that failed."""
 
     metrics: Mapping[str, float | None]
-    failures: tuple[Failure, ...]
+    failures: tuple[WrongAnswer, ...]
 
 
 def evaluate(
@@ -62,7 +62,7 @@ def evaluate(
         **_ranking_metrics(expected, hits, k, "paper"),
         **_ranking_metrics(expected, hits, k, "page"),
         "page_accuracy": _mean([share for q in expected if (share := _page_accuracy(q, results[q.id])) is not None]),
-        "citation_coverage": _citation_coverage([results[q.id] for q in questions]),
+        "citation_coverage": _mean([float(bool(one.citations)) for q in questions for one in results[q.id].claims]),
         "refusal_accuracy": _mean([float(results[q.id].refused != _has_answer(q)) for q in questions]),
         "key_fact_recall": _mean(
             [float(holds_fact(results[q.id].answer, fact)) for q in answerable for fact in q.key_facts]
@@ -119,25 +119,19 @@ def _page_id(paper_id: str, page: int) -> str:
 
 
 def _page_accuracy(question: Question, result: QAResult) -> float | None:
-    """Share of the citations of expected papers with expected pages that stand on one of those pages."""
+    """Share of the citations of expected papers with expected pages that are on one of those pages."""
     pages = {paper.paper_id: set(paper.pages) for paper in question.expected if paper.pages}
     citations = [c for claim in result.claims for c in claim.citations if c.paper_id in pages]
-    if not citations:
-        return None
-    return fmean(float(_stands_on(citation, pages[citation.paper_id])) for citation in citations)
+    return _mean([float(_is_on_a_page(citation, pages[citation.paper_id])) for citation in citations])
 
 
-def _stands_on(citation: Citation, pages: set[int]) -> bool:
+def _is_on_a_page(citation: Citation, pages: set[int]) -> bool:
     if citation.page_start is None or citation.page_end is None:
         return False
     return not pages.isdisjoint(range(citation.page_start, citation.page_end + 1))
 
 
-def _citation_coverage(results: Sequence[QAResult]) -> float | None:
-    return _mean([float(bool(claim.citations)) for result in results for claim in result.claims])
-
-
-def _failure(question: Question, result: QAResult) -> Failure | None:
+def _failure(question: Question, result: QAResult) -> WrongAnswer | None:
     missing = [fact for fact in question.key_facts if not holds_fact(result.answer, fact)]
     if result.refused and _has_answer(question):
         problem = "refused, although the corpus has an answer"
@@ -149,13 +143,13 @@ def _failure(question: Question, result: QAResult) -> Failure | None:
         return None
     facts = "; ".join(" / ".join(fact) for fact in (missing or question.key_facts))
     papers = ", ".join(f"{p.paper_id} {list(p.pages) or ''}".strip() for p in question.expected)
-    return Failure(
+    return WrongAnswer(
         question.id, question.question, problem, f"{facts} ({papers})" if facts else "a refusal", result.answer
     )
 
 
 def _has_answer(question: Question) -> bool:
-    """A labelled question has one unless its label says that it has none."""
+    """Whether the corpus answers a labelled question: yes, unless its label says no."""
     return question.answerable is not False
 
 

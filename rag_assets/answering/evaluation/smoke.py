@@ -7,13 +7,18 @@ import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
-from rag_assets.answering.evaluation.history import append_history, before, is_recorded, read_history, set_damaged_aside
+from rag_assets.answering.evaluation.history import (
+    EvaluatedRun,
+    append_history,
+    before,
+    is_recorded,
+    read_history,
+    set_damaged_aside,
+)
 from rag_assets.answering.evaluation.judged import judgeable, question_rows
 from rag_assets.answering.evaluation.metrics import METRICS_VERSION, Evaluation, evaluate
-from rag_assets.answering.evaluation.promises import EvaluatedRun
 from rag_assets.core.checksums import sealed, unsealed
 from rag_assets.core.domain import Hit, QAResult
 from rag_assets.core.errors import MissingInput
@@ -38,11 +43,10 @@ class RecordedEvaluation:
     """An evaluation that is in the history."""
 
     run: EvaluatedRun
-    """With what it is held against."""
     history: list[dict[str, Any]]
     """All evaluations, oldest first; this one is the last."""
     is_new: bool
-    """Unlike the one before it, by what it was made from or by its verdict."""
+    """Whether its inputs or its verdict differ from those of the one before it."""
 
 
 def evaluated(
@@ -52,7 +56,7 @@ def evaluated(
     corpus_version: str,
     search: Search,
 ) -> dict[str, Any]:
-    """The evaluation of the published answers `results`; the last one when it was made from the same.
+    """The evaluation of the published answers `results`; the last one if it was made from the same inputs.
 
     corpus_version: changes with anything that hits follow from. Raises MissingInput when an answer is missing.
     """
@@ -70,7 +74,8 @@ def evaluated(
         corpus_version,
         METRICS_VERSION,
     )
-    last = _last(paths.evaluation / LATEST)
+    latest = paths.evaluation / LATEST
+    last = unsealed(latest.read_bytes()) if latest.exists() else None  # None if it is damaged
     if last is not None and last.get("inputs") == inputs:
         return last
     evaluation = _evaluation(settings, found.judged, {result.question_id: result for result in results}, search)
@@ -91,7 +96,7 @@ def evaluated(
 
 
 def recorded(settings: Settings, latest: Mapping[str, Any], *, timestamp: str, run_id: str) -> RecordedEvaluation:
-    """Write an evaluation down; one that says what the last one said is in the history already."""
+    """Write an evaluation down; the history gets no second entry of the same inputs and verdict."""
     folder = settings.paths.evaluation
     set_damaged_aside(folder / HISTORY)
     history = read_history(folder / HISTORY)
@@ -117,8 +122,3 @@ def _evaluation(
         )
     k = settings.evaluation.k
     return evaluate(questions, results, {question.id: search(question, k) for question in questions}, k=k)
-
-
-def _last(path: Path) -> dict[str, Any] | None:
-    """The last evaluation; None when there is none, or it is damaged: then it is made anew."""
-    return unsealed(path.read_bytes()) if path.exists() else None

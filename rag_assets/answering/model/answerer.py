@@ -1,27 +1,31 @@
-"""Answers by a model behind an API. The model writes a proposal; nothing it says is believed here.
+"""Answers by a model behind an API: its reply becomes a draft, whose claims `verify.verification` checks.
 
-How a model is asked and a malformed reply repaired is in `hosted.structured`, the prompts are files beside this
-module, and what becomes of a proposal is decided in `citations.verification`. No SDK is loaded before the first draft.
+Requests and repairs of malformed replies are in `hosted.structured`, prompts are files beside this module. No SDK is
+loaded before the first draft.
 """
 
 import json
 from collections.abc import Callable, Sequence
 from copy import copy
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from rag_assets.answering.drafts import Background, DraftAnswer, DraftCitation, DraftClaim, Reading, Unmet
-from rag_assets.answering.model.replies.parsing import MendedReply, ModelReply, ReplyClaim, read_tolerantly
-from rag_assets.answering.model.replies.texts import claim_text, is_insufficient, missing_notes
+from rag_assets.answering.model.malformed_replies import read_tolerantly
+from rag_assets.answering.model.replies import (
+    MendedReply,
+    ModelReply,
+    claim_text,
+    is_insufficient,
+    missing_notes,
+)
 from rag_assets.core.domain import Context
 from rag_assets.core.errors import ContextTooLong, UnreadableReply
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import AnsweringSettings
 from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.fences import SourcesBlock, neutral, sources_block
-from rag_assets.hosted.lazy_model import LazyModel
-from rag_assets.hosted.prompts import load_prompt
+from rag_assets.hosted.connections import Connections, LazyModel
+from rag_assets.hosted.prompts import SourcesBlock, load_prompt, neutral, sources_block
 
 if TYPE_CHECKING:
     from rag_assets.hosted.structured import StructuredReply
@@ -29,7 +33,7 @@ if TYPE_CHECKING:
 HOSTED_VERSION = 3
 """Raise it when the code makes another prompt of the same sources, or another draft of the same reply."""
 MAX_CLAIMS, MAX_CITATIONS, MAX_QUOTE_CHARS = 50, 20, 2_000
-"""No answer has more; a reply that has would only cost time to verify."""
+"""Limits of what is verified of a reply; no real answer has more."""
 _MOST_HALVINGS = 2
 _PACKAGE = "rag_assets.answering.model"
 _INSTRUCTIONS = load_prompt(_PACKAGE, "answer", frozenset())
@@ -38,12 +42,13 @@ _QUESTION = load_prompt(_PACKAGE, "question", frozenset({"sources", "question"})
 _QUESTION_WITHIN = load_prompt(_PACKAGE, "question_within", frozenset({"sources", "question", "background"}))
 _MEND_QUESTION = load_prompt(_PACKAGE, "mend_question", frozenset({"sources", "question", "statements", "papers"}))
 _CITED_ALREADY = "Papers that are cited already: {papers}"
-_Asks = Callable[[str], "StructuredReply[ModelReply] | StructuredReply[MendedReply]"]
+_Reply: TypeAlias = "StructuredReply[ModelReply] | StructuredReply[MendedReply]"
+_Asks = Callable[[str], _Reply]
 _Prompts = Callable[[SourcesBlock], str]
 
 
 class HostedAnswerer:
-    """Asks one model, each question once, and once more to mend what did not hold. Safe to use from several threads."""
+    """Asks one model once per question, and again to mend claims that do not hold. Safe to use from several threads."""
 
     def __init__(self, name: ModelName, connections: Connections, settings: AnsweringSettings) -> None:
         """Raises MissingKey, InvalidSettings as `require_access`; nothing is opened yet."""
@@ -68,15 +73,15 @@ class HostedAnswerer:
         return context.words()
 
     def within(self, background: Background) -> "HostedAnswerer":
-        """The same model, which is shown the outline of the text that the answer will stand in."""
+        """The same model with the outline of the text that the answer belongs to in its prompt."""
         answerer = copy(self)
         answerer._background = background
         return answerer
 
     def draft(self, question: str, contexts: Sequence[Context]) -> DraftAnswer:
-        """Without contexts, a refusal for which no model is asked.
+        """A refusal without asking the model if there are no contexts.
 
-        Raises what `Connection.guarded` raises, also when that kept a malformed reply from being mended, and
+        Raises what `Connection.guarded` raises, also when that interrupted the repair of an unreadable reply, and
         UnreadableReply for a reply that is neither an answer nor a refusal.
         """
         if not contexts:
@@ -95,12 +100,14 @@ class HostedAnswerer:
             for number, one in enumerate(unmet.objections, start=1)
         ]
         papers = _CITED_ALREADY.format(papers=", ".join(map(neutral, unmet.cited))) if unmet.cited else ""
-        told = json.dumps(statements, ensure_ascii=False)
+        written = json.dumps(statements, ensure_ascii=False)
         return self._drafted(
             question,
             contexts,
             self._mender.ask,
-            lambda given: _MEND_QUESTION.filled(sources=given.text, question=question, statements=told, papers=papers),
+            lambda given: _MEND_QUESTION.filled(
+                sources=given.text, question=question, statements=written, papers=papers
+            ),
         )
 
     def _drafted(self, question: str, contexts: Sequence[Context], ask: _Asks, prompt: _Prompts) -> DraftAnswer:
@@ -111,7 +118,7 @@ class HostedAnswerer:
             unanswered=missing_notes(output, question),
             usage=reply.usage,
             reading=reading,
-            n_hallucinated=_n_hallucinated(output, given),
+            n_hallucinated=sum(one.source not in given.sources for claim in output.claims for one in claim.citations),
             n_contexts_read=n_read if n_read < len(contexts) else None,
             seconds=reply.seconds,
             raw_reply="" if reading is Reading.STRUCTURED else "\n\n".join(reply.texts),
@@ -119,10 +126,10 @@ class HostedAnswerer:
 
     def _asked(
         self, contexts: Sequence[Context], ask: _Asks, prompt: _Prompts, n_halvings_left: int
-    ) -> "tuple[int, SourcesBlock, StructuredReply[ModelReply] | StructuredReply[MendedReply]]":
-        """How many contexts were read, and the reply.
+    ) -> tuple[int, SourcesBlock, _Reply]:
+        """The number of contexts read, their block and the reply.
 
-        They come best first: when they are more than the model reads, the better half is tried.
+        Contexts are sorted best first: if they are more than the model reads, the first half is tried.
         """
         given = sources_block(contexts)
         try:
@@ -138,8 +145,8 @@ class HostedAnswerer:
         background = f"{self._background.outline}\n\n{self._background.part}"
         return _QUESTION_WITHIN.filled(sources=given.text, question=question, background=background)
 
-    def _read(self, reply: "StructuredReply[ModelReply] | StructuredReply[MendedReply]") -> tuple[ModelReply, Reading]:
-        """What the reply says, and how it was understood. A reply that says nothing is no refusal."""
+    def _read(self, reply: _Reply) -> tuple[ModelReply, Reading]:
+        """The reply, and how it was understood. Raises for an unreadable reply, which is not a refusal."""
         if reply.output is not None:
             return reply.output, Reading.REPAIRED if len(reply.texts) > 1 else Reading.STRUCTURED
         if reply.is_withheld:
@@ -153,7 +160,7 @@ class HostedAnswerer:
 
 
 def _claims(reply: ModelReply, given: SourcesBlock) -> tuple[DraftClaim, ...]:
-    """At most MAX_CLAIMS different ones; a text or quote no claim could have is left out."""
+    """At most MAX_CLAIMS different claims, without texts and quotes that are too long or invalid."""
     claims = (
         DraftClaim(
             text,
@@ -162,17 +169,9 @@ def _claims(reply: ModelReply, given: SourcesBlock) -> tuple[DraftClaim, ...]:
                 for citation in claim.citations[:MAX_CITATIONS]
                 if citation.source in given.sources and len(citation.quote) <= MAX_QUOTE_CHARS
             ),
-            mends=_mends(claim),
+            mends=max(0, getattr(claim, "replaces", 0)),
         )
         for claim in reply.claims
         if not is_insufficient(claim.text) and (text := claim_text(claim.text))
     )
     return tuple(islice(dict.fromkeys(claims), MAX_CLAIMS))
-
-
-def _mends(claim: ReplyClaim) -> int:
-    return max(0, getattr(claim, "replaces", 0))
-
-
-def _n_hallucinated(reply: ModelReply, given: SourcesBlock) -> int:
-    return sum(citation.source not in given.sources for claim in reply.claims for citation in claim.citations)

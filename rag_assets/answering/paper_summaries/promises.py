@@ -27,31 +27,31 @@ class PaperSummariesCandidate:
     """Summaries that wait for publication."""
 
     table: pa.Table
-    """All of them, schema PAPER_SUMMARIES."""
+    """All summaries, schema PAPER_SUMMARIES."""
     made: Sequence[PaperPoint]
-    """Those that were made now. The others were held against chunks of the same text when they were made."""
+    """The points made in this run. The others were checked against chunks of the same text when they were made."""
     chunk_ids: pa.Table
-    """paper_id and chunk_id of the published chunks of the papers to be summarised; none without a model."""
+    """paper_id and chunk_id of the published chunks of the papers to be summarised; empty without a model."""
     chunks: Mapping[str, Chunk]
     """The published chunks that `made` cites, by id."""
     left: Mapping[str, str]
-    """Why papers could not be summarised this time, by id."""
+    """Reasons, by id of the papers that could not be summarised in this run."""
 
 
-def as_answer(told: PaperPoint, question_id: str, question: str) -> QAResult:
-    """A point of a paper as the answer to a question that asks for it; a refusal where nothing is told."""
+def as_answer(point: PaperPoint, question_id: str, question: str) -> QAResult:
+    """A point of a paper as the answer to a question; a refusal if the point has no claims."""
     return QAResult(
         question_id=question_id,
         question=question,
-        answer=worded(told.claims, ()) if told.claims else REFUSAL,
-        claims=told.claims,
-        refused=not told.claims,
-        single_source=bool(told.claims),
-        sources_used=(told.paper_id,) if told.claims else (),
+        answer=worded(point.claims, ()) if point.claims else REFUSAL,
+        claims=point.claims,
+        refused=not point.claims,
+        single_source=bool(point.claims),
+        sources_used=(point.paper_id,) if point.claims else (),
         unanswered=(),
-        model=told.model,
-        contexts=tuple(dict.fromkeys(one.chunk_id for claim in told.claims for one in claim.citations)),
-        fingerprint=fingerprint(told.model, told.paper_id, str(told.point)),
+        model=point.model,
+        contexts=tuple(dict.fromkeys(one.chunk_id for claim in point.claims for one in claim.citations)),
+        fingerprint=fingerprint(point.model, point.paper_id, str(point.point)),
     )
 
 
@@ -68,8 +68,8 @@ def _incomplete(candidate: PaperSummariesCandidate) -> Offenders:
     ]
 
 
-def _citing_what_is_gone(candidate: PaperSummariesCandidate) -> Offenders:
-    """Claims that cite a chunk which is not published, or belongs to another paper than the one they summarise."""
+def _citing_missing_chunks(candidate: PaperSummariesCandidate) -> Offenders:
+    """Claims that cite an unpublished chunk or a chunk of another paper."""
     chunks = candidate.chunk_ids
     paper_of = dict(zip(chunks["chunk_id"].to_pylist(), chunks["paper_id"].to_pylist(), strict=True))
     rows = candidate.table.select(["paper_id", "point", "claims"]).to_pylist()
@@ -82,11 +82,11 @@ def _citing_what_is_gone(candidate: PaperSummariesCandidate) -> Offenders:
     ]
 
 
-def _of_answers(
+def _answer_promise(
     name: str, sentence: str, offenders: Callable[[list[QAResult], Mapping[str, Chunk]], Sequence[dict[str, Any]]]
 ) -> Promise[PaperSummariesCandidate]:
     def found(candidate: PaperSummariesCandidate) -> Offenders:
-        answers = [as_answer(told, f"{told.paper_id}/{told.point}", QUESTIONS[told.point]) for told in candidate.made]
+        answers = [as_answer(one, f"{one.paper_id}/{one.point}", QUESTIONS[one.point]) for one in candidate.made]
         return offenders(answers, candidate.chunks)
 
     return Promise(name, sentence, found)
@@ -100,15 +100,15 @@ PAPER_SUMMARY_PROMISES: list[Promise[PaperSummariesCandidate]] = [
     ),
     Promise(
         "of_their_papers",
-        "What is told of a paper quotes published chunks of that paper.",
-        _citing_what_is_gone,
+        "The points of a paper quote published chunks of that paper.",
+        _citing_missing_chunks,
     ),
-    _of_answers("claims_cited", "Every claim has a citation.", lambda answers, _: uncited_claims(answers)),
-    _of_answers("quotes_in_source", "Every quote stands in the published chunk it cites.", quotes_not_in_source),
-    _of_answers(
+    _answer_promise("claims_cited", "Every claim has a citation.", lambda answers, _: uncited_claims(answers)),
+    _answer_promise("quotes_in_source", "Every quote stands in the published chunk it cites.", quotes_not_in_source),
+    _answer_promise(
         "pages_hold_quotes", "The cited pages are those of the text the quote stands in.", pages_not_holding_quote
     ),
-    _of_answers(
+    _answer_promise(
         "numbers_agree",
         "Every number of a claim stands in its quotes or follows from them.",
         claims_with_other_numbers,

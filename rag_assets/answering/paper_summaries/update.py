@@ -1,7 +1,7 @@
-"""Bringing the summaries of papers up to date: papers whose text, or whose summarizer, changed are summarised again.
+"""Brings the summaries of papers up to date: papers whose text or summarizer changed are summarised again.
 
-A paper that a model cannot summarise for now keeps its published summary where its quotes still stand, and is asked
-about again by the next run.
+If a model cannot summarise a paper for now, its published summary stays as long as all its quotes are in published
+chunks, and the next run asks again.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -37,13 +37,13 @@ class PaperSummaryUpdate:
     """Schema PAPER_SUMMARIES, sorted by paper and point."""
     plan: UpdatePlan
     made: tuple[PaperPoint, ...]
-    """What was made this time."""
+    """The points made in this run."""
     left: Mapping[str, str]
-    """Why, by id of the papers that could not be summarised this time."""
+    """Reasons, by id of the papers that could not be summarised in this run."""
 
 
 def without_paper_summaries(published: pa.Table) -> PaperSummaryUpdate:
-    """The update where no model is to write any."""
+    """The update without a model: an empty table."""
     return PaperSummaryUpdate(
         PAPER_SUMMARIES.empty_table(), plan_update(fingerprints_by(published, "paper_id"), {}), (), {}
     )
@@ -63,8 +63,7 @@ def update_paper_summaries(
 
     published: schema PAPER_SUMMARIES. made_of: paper_id, chunk_id and fingerprint of the chunks. read_chunks: gives the
     chunks of some papers, schema CHUNKS, sorted by paper, a paper's chunks in order. settings: fingerprint of the
-    settings. A fault of one paper leaves that paper; when the budget is spent, access denied or nothing answers any
-    more, so are all that remain.
+    settings. Faults: as in `ask_each`.
     """
     wanted = {
         paper: fingerprint(version, summarizer.identity, settings)
@@ -73,34 +72,22 @@ def update_paper_summaries(
     to_do = plan_update(fingerprints_by(published, "paper_id"), wanted)
     if to_do.is_noop:
         return PaperSummaryUpdate(published, to_do, (), {})
-    made, left = _summarised(to_do.to_build, read_chunks, summarizer, n_at_once, report)
+    n_papers = len(to_do.to_build)
+    chunks = map_papers(read_chunks(to_do.to_build), lambda paper, own: (paper, own)) if n_papers else []
+    points, faults = ask_each(
+        chunks, lambda own: summarizer.points(chunks_from(own)), n_at_once, lambda n_done: report(n_done, n_papers)
+    )
+    made = [point for paper in points.values() for point in paper]
+    left = {paper: str(fault) for paper, fault in faults.items()}
     drop = set(to_do.to_drop) - _still_hold(rows_of(published, "paper_id", left), made_of)
-    rows = [paper_point_row(told, wanted[told.paper_id]) for told in made]
+    rows = [paper_point_row(point, wanted[point.paper_id]) for point in made]
     table = merged(rows_without(published, "paper_id", drop), to_table(rows, PAPER_SUMMARIES), ["paper_id", "point"])
     plan = plan_update(fingerprints_by(published, "paper_id"), fingerprints_by(table, "paper_id"))
     return PaperSummaryUpdate(table, plan, tuple(made), left)
 
 
-def _summarised(
-    papers: Sequence[str],
-    read_chunks: Callable[[Sequence[str]], pa.Table],
-    summarizer: PaperSummarizer,
-    n_at_once: int,
-    report: Report,
-) -> tuple[list[PaperPoint], dict[str, str]]:
-    """What was made, and why there is nothing by paper."""
-    if not papers:
-        return [], {}
-    by_paper = map_papers(read_chunks(papers), lambda paper, own: (paper, own))
-    made, left = ask_each(
-        by_paper, lambda own: summarizer.points(chunks_from(own)), n_at_once, lambda n_done: report(n_done, len(papers))
-    )
-    return [point for points in made.values() for point in points], {paper: str(why) for paper, why in left.items()}
-
-
 def _still_hold(kept: pa.Table, made_of: pa.Table) -> set[str]:
-    """The papers of published rows all of whose quotes stand in chunks that there are still: a chunk's id follows from
-    its text."""
+    """The papers whose published rows cite existing chunks only; a chunk's id follows from its text."""
     chunk_ids = set(made_of["chunk_id"].to_pylist())
     cited: dict[str, set[str]] = {paper: set() for paper in kept["paper_id"].to_pylist()}
     for row in kept.select(["paper_id", "claims"]).to_pylist():

@@ -17,10 +17,8 @@ from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import SummarySettings
 from rag_assets.core.text.display import legible
 from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.fences import sources_block
-from rag_assets.hosted.lazy_model import LazyModel
-from rag_assets.hosted.prompts import load_prompt
+from rag_assets.hosted.connections import Connections, LazyModel
+from rag_assets.hosted.prompts import load_prompt, sources_block
 
 SUMMARIZER_VERSION = 1
 """Raise it when the code asks something else, or makes another sentence of the same reply."""

@@ -16,7 +16,7 @@ from rag_assets.answering.wording import (
 )
 from rag_assets.core.domain import Citation, Claim, Hit, QAResult, page_numbers
 from rag_assets.core.text.display import legible
-from rag_assets.hosted.fences import neutral
+from rag_assets.hosted.prompts import neutral
 
 PAGE_UNKNOWN = "page unknown"
 NOTHING_FOUND = (

@@ -9,8 +9,8 @@ from typing import Any
 
 import dagster as dg
 
+from rag_assets.answering.evaluation.history import EVALUATION_PROMISES
 from rag_assets.answering.evaluation.metrics import METRICS_VERSION
-from rag_assets.answering.evaluation.promises import EVALUATION_PROMISES
 from rag_assets.answering.evaluation.smoke import LATEST, NOTHING_TO_JUDGE, evaluated, recorded
 from rag_assets.answering.records import read_results
 from rag_assets.core.incremental import fingerprint

@@ -16,8 +16,7 @@ from rag_assets.core.errors import BudgetExhausted, ModelFault
 from rag_assets.core.settings import Settings
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.asking import FaultPause
-from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.lazy_model import LazyModel
+from rag_assets.hosted.connections import Connections, LazyModel
 from rag_assets.hosted.prompts import load_prompt
 from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.questions.conversations.paper_references import about_papers

@@ -13,8 +13,8 @@ import numpy as np
 
 from rag_assets.core.domain import Usage
 from rag_assets.core.errors import ContextTooLong, InvalidSettings, ModelUnavailable
+from rag_assets.hosted.budget import usage_of
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.prices import usage_of
 from rag_assets.search.embedding.base import EmbedderFacts, Role, Vectors, unit
 from rag_assets.search.embedding.hosted_models import ChosenModel
 from rag_assets.search.embedding.prefixes import Prefixes

@@ -12,8 +12,8 @@ import numpy as np
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.kept import Kept, KeptFile
 from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
+from rag_assets.hosted.budget import require_price
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.prices import require_price
 from rag_assets.hosted.providers import EMBEDDING_REQUESTS
 from rag_assets.search.embedding.base import Embedder, EmbedderFacts, EmbeddingModel, ModelEmbedder, Vectors
 from rag_assets.search.embedding.hosted_embedder import HostedEmbedder

@@ -19,8 +19,8 @@ from rag_assets.core.domain import Usage
 from rag_assets.core.errors import ModelUnavailable, RerankingTooSlow
 from rag_assets.core.incremental import fingerprint
 from rag_assets.hosted.access import Access, ModelName, require_access
+from rag_assets.hosted.budget import require_price, usage_of
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.prices import require_price, usage_of
 from rag_assets.search.reranking.base import TIMEOUT_S, Candidate, Judgement, Scores, described
 from rag_assets.search.reranking.cross_encoder import sigmoid
 

@@ -13,8 +13,8 @@ from rag_assets.core.kept import kept_file
 from rag_assets.core.settings import QuerySettings, Settings
 from rag_assets.hosted.access import ModelName, require_access
 from rag_assets.hosted.asking import FaultPause
+from rag_assets.hosted.budget import require_price
 from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.prices import require_price
 from rag_assets.hosted.providers import PROVIDERS
 from rag_assets.questions import read
 from rag_assets.search.retrieval.query_writer import QueryWriter

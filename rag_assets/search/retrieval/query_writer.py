@@ -13,9 +13,7 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import QuerySettings
 from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.kept_replies import KeptReplies
-from rag_assets.hosted.lazy_model import LazyModel
+from rag_assets.hosted.connections import Connections, KeptReplies, LazyModel
 from rag_assets.hosted.prompts import load_prompt
 
 WRITER_VERSION = 1

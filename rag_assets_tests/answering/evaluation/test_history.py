@@ -1,9 +1,9 @@
-"""Floors and falls."""
+"""Floors and falls, and the past that evaluations are judged by."""
 
 from pathlib import Path
 from typing import Any
 
-from rag_assets.answering.evaluation.history import append_history, below_floor, fallen, read_history
+from rag_assets.answering.evaluation.history import EvaluatedRun, append_history, read_history
 from rag_assets.core.settings import Floors
 
 
@@ -16,7 +16,9 @@ def test_a_metric_below_its_floor_is_named_with_both_numbers() -> None:
     floors = Floors(recall_at_k=0.9)
     metrics = {"paper_recall_at_k": 0.8, "paper_mrr": None, "page_recall_at_k": 0.1, "citation_coverage": 1.0}
 
-    assert below_floor(metrics, floors) == [{"metric": "paper_recall_at_k", "value": 0.8, "floor": 0.9}]
+    assert EvaluatedRun({"metrics": metrics}, [], floors).too_low == [
+        {"metric": "paper_recall_at_k", "value": 0.8, "floor": 0.9}
+    ]
 
 
 def test_a_fall_is_judged_against_the_median_of_accepted_runs() -> None:
@@ -24,18 +26,18 @@ def test_a_fall_is_judged_against_the_median_of_accepted_runs() -> None:
     history = [entry(value) for value in (0.2, 0.9, 0.9, 1.0, 0.9, 0.9)]
     history += [entry(0.1, accepted=False)] * 5
 
-    assert fallen(entry(0.85), history, max_drop=0.1) == []
-    assert fallen(entry(0.7), history, max_drop=0.1) == [
+    assert EvaluatedRun(entry(0.85), history, Floors(max_drop=0.1)).fallen == []
+    assert EvaluatedRun(entry(0.7), history, Floors(max_drop=0.1)).fallen == [
         {"metric": "paper_mrr", "value": 0.7, "median_of_last_runs": 0.9}
     ]
-    assert fallen(entry(0.1), [], max_drop=0.1) == []
+    assert EvaluatedRun(entry(0.1), [], Floors(max_drop=0.1)).fallen == []
 
 
 def test_other_questions_have_another_past() -> None:
     """Who swaps the demo for papers of their own would be red for ever."""
     history = [entry(0.9)] * 5
 
-    assert fallen(entry(0.1, questions="mine"), history, max_drop=0.1) == []
+    assert EvaluatedRun(entry(0.1, questions="mine"), history, Floors(max_drop=0.1)).fallen == []
 
 
 def test_the_history_grows_by_one_line_an_evaluation(tmp_path: Path) -> None:

@@ -9,11 +9,12 @@ import pytest
 
 from rag_assets.answering.drafts import DraftAnswer
 from rag_assets.answering.model.answerer import HostedAnswerer
-from rag_assets.answering.paper_summaries.contexts import contexts_for, paper_contexts
 from rag_assets.answering.paper_summaries.summarizers import (
     QUESTIONS,
     PaperSummarizer,
+    contexts_for,
     model_name,
+    paper_contexts,
 )
 from rag_assets.answering.paper_summaries.update import (
     PaperSummaryUpdate,

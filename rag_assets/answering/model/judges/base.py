@@ -1,7 +1,6 @@
-"""What a judge of claims is: it compares each claim with its quotes and tells how far they carry it.
+"""The interface of judges, which tell how far the quotes of a claim support it, and the texts they read.
 
-An adapter is one file: `hosted`, `yes_or_no`, `cross_encoder`. Which one a setting means is decided in `opening`;
-when a judge is asked and what is kept of it, in `second_look`.
+Adapters are in `hosted` and `cross_encoder`; which one is opened, and when it is asked, is decided in `second_look`.
 """
 
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from rag_assets.answering.verify.verification import Outcome
 from rag_assets.core.domain import Usage
 
 MAX_QUOTE_CHARS, MAX_FRAME_CHARS = 800, 200
-"""Of what a judge reads of one quote: some 300 tokens for a claim."""
+"""Limits of what a judge reads of one quote: some 300 tokens for a claim."""
 
 
 @dataclass(frozen=True)
@@ -21,9 +20,9 @@ class ClaimVerdicts:
     """The verdicts on the claims of one draft, as they are kept."""
 
     supports: tuple[float | None, ...]
-    """One per claim, 0 to 1; None for one that the judge passed over."""
+    """One per claim, 0 to 1; None for a claim that the judge passed over."""
     whys: tuple[str, ...]
-    """What is wrong with each; empty where nothing is, or the judge gives no reasons."""
+    """What is wrong with each claim; empty for a supported one, and from judges that give no reasons."""
     usage: Usage
     seconds: float
 
@@ -45,7 +44,7 @@ class ClaimJudge(Protocol):
 
 
 def quote_in_place(one: QuotedText) -> str:
-    """The quote, with what stands around it behind it, on one line."""
+    """The quote and its place in the paper, on one line."""
     frame = " > ".join(on_one_line(text)[:MAX_FRAME_CHARS] for text in one.place)
     quote = f'"{on_one_line(one.quote)[:MAX_QUOTE_CHARS]}"'
     return f"{quote} (in: {frame})" if frame else quote
@@ -58,5 +57,5 @@ def document_of(outcome: Outcome) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """So that no text can begin a statement of its own."""
+    """Puts a text on one line, so that it cannot begin a statement of its own."""
     return " ".join(text.split())

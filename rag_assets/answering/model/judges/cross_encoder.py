@@ -1,6 +1,6 @@
-"""A model for natural language inference as a judge: it reads quotes and claim together, here, on ONNX.
+"""A model for natural language inference as a judge: it reads quotes and claim together, on this machine with ONNX.
 
-Any sequence classifier with `tokenizer.json`, `tokenizer_config.json` and `config.json` will do: MiniCheck's smaller
+Any sequence classifier with `tokenizer.json`, `tokenizer_config.json` and `config.json` works: MiniCheck's smaller
 models, or one trained on NLI. Nothing is loaded before the first claim.
 """
 
@@ -29,10 +29,10 @@ _SUPPORTING = frozenset({"entailment", "supported"})
 
 
 class CrossEncoderJudge:
-    """See `ClaimJudge`. It gives no reasons; its support is a probability, whose half need not be half support."""
+    """See `ClaimJudge`. It gives no reasons; its support is a probability, so 0.5 need not mean half support."""
 
     def __init__(self, name: str, files: CrossEncoderFiles, n_threads: int) -> None:
-        """name: as the setting has it."""
+        """name: the value of the setting."""
         self._name = name
         self._files = files
         self._n_threads = n_threads
@@ -41,7 +41,7 @@ class CrossEncoderJudge:
 
     @property
     def identity(self) -> str:
-        """Names the content of the model's files; where they cannot be had, answers are made again once they can."""
+        """Names the content of the model's files; answers made while they are missing are made again afterwards."""
         try:
             content = self._files.content[:12]
         except MissingModel:
@@ -83,7 +83,7 @@ class _Classifier:
         self._inputs = [one.name for one in self._session.get_inputs()]
 
     def support(self, premise: str, hypothesis: str) -> float:
-        """One pair by itself: texts of a batch would be padded, and quantised models see the padding."""
+        """Probability of support for one pair; in a batch, quantised models would see the padding."""
         encoding = self._tokenizer.encode(premise, hypothesis)
         given: dict[str, Any] = {
             "input_ids": encoding.ids,
@@ -94,14 +94,14 @@ class _Classifier:
             outputs = self._session.run(None, {name: np.array([given[name]], np.int64) for name in self._inputs})
             logits = np.asarray(outputs[0], np.float64)[0]
         except Exception as error:  # a graph with other inputs fails when it is run
-            raise MissingModel(f"The judge is no sequence classifier ({type(error).__name__}: {error}).") from error
+            raise MissingModel(f"The judge is not a sequence classifier ({type(error).__name__}: {error}).") from error
         if logits.ndim != 1 or not np.isfinite(logits).all():
-            raise MissingModel("The judge is no sequence classifier: it gives scores that are no numbers.")
+            raise MissingModel("The judge is not a sequence classifier: its scores are not numbers.")
         return _probability(logits, self._labels)
 
 
 def _probability(logits: NDArray[np.float64], labels: Mapping[str, str]) -> float:
-    """Of being supported. One output is the logit of that, of two outputs without names the second is."""
+    """Probability of being supported. A single output is its logit, as is the second of two without names."""
     if len(logits) == 1:
         logits, nth = np.array([0.0, logits[0]]), 1  # the softmax of these two is the sigmoid of the one
     else:

@@ -1,27 +1,36 @@
-"""A second look at the claims of an answer, by a judge that sees nothing but each claim and its quotes.
+"""A second look at the claims of an answer, by the judge that a setting names; it sees each claim and its quotes only.
 
-What it finds unsupported is not published, what it finds half supported is marked. Numbers, names and opposites, which
-are told without a model, are in `citations.objections`.
+What it finds unsupported is not published, what it finds half supported is marked. Numbers, names and opposites need no
+model: see `verify.objections`.
 """
 
 import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from rag_assets.answering.model.judges.base import ClaimJudge, ClaimVerdicts
+from rag_assets.answering.model.judges.cross_encoder import CrossEncoderJudge
+from rag_assets.answering.model.judges.hosted import HostedJudge, YesOrNoJudge, answers_yes_or_no
 from rag_assets.answering.verify.support import Scoring, SupportScorer
 from rag_assets.answering.verify.verification import Outcome, VerifiedClaims
 from rag_assets.core.errors import BudgetExhausted, MissingModel, ModelFault
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile
+from rag_assets.core.settings import Settings
+from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.asking import FaultPause
+from rag_assets.hosted.connections import Connections
+from rag_assets.search.cross_encoder_files import CrossEncoderFiles, FolderFiles, HubFiles
 
 logger = logging.getLogger(__name__)
+SETTING = "answering.judge.model"
+_INSTEAD = f"name a folder that has it (folder:PATH), or set {SETTING} to none."
 
 
 class JudgedSupport:
-    """Another scorer's figures, with the verdicts of a judge beside them."""
+    """The figures of another scorer, with the verdicts of a judge."""
 
     def __init__(
         self,
@@ -31,7 +40,7 @@ class JudgedSupport:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """kept: keeps the verdicts by what was judged: nothing is judged twice."""
+        """kept: keeps the verdicts, so that nothing is judged twice."""
         self._judge = judge
         self._scorer = scorer
         self._kept = kept.replies("verdicts", ClaimVerdicts)
@@ -42,9 +51,8 @@ class JudgedSupport:
         return self._judge.identity
 
     def scores(self, verified: VerifiedClaims, question: str) -> Scoring:
-        """An answer does not wait for its judge: where it cannot be asked, the rules alone decide, and the scoring says
-        why. After a fault that is not this question's own, the judge is left alone for a while; once the budget is
-        spent, for good. A claim that is a quote as it stands is not judged."""
+        """Judges every claim that is not simply a quote. If the judge cannot be asked, the rules alone decide, and
+        `unjudged` has the reason; see `FaultPause` for when it is asked again."""
         scoring = self._scorer.scores(verified, question)
         held = verified.candidates
         judged = [nth for nth, one in enumerate(held) if one.claim is not None and not one.claim.is_quote]
@@ -80,3 +88,25 @@ class JudgedSupport:
             return self._judge.verdicts(outcomes)
 
         return self._kept.once(key, judged)
+
+
+def judge_files(named: str, models_folder: Path) -> CrossEncoderFiles | None:
+    """The files of a judge that runs here, folder:PATH or fastembed:REPOSITORY; None for any other judge."""
+    kind, _, place = named.partition(":")
+    if kind == "folder" and place:
+        return FolderFiles(Path(place), SETTING)
+    return HubFiles(place, models_folder, _INSTEAD) if kind == "fastembed" and place else None
+
+
+def judge_name(named: str) -> ModelName:
+    """The name of a judge behind an API. Raises InvalidSettings."""
+    return ModelName.parse(named, setting=SETTING, instead="same, none, folder:PATH, fastembed:REPOSITORY")
+
+
+def open_judge(named: str, settings: Settings, connections: Connections) -> ClaimJudge:
+    """The judge that `named` means; nothing is loaded or sent. Raises InvalidSettings, MissingKey."""
+    files = judge_files(named, settings.paths.models)
+    if files is not None:
+        return CrossEncoderJudge(named, files, settings.execution.n_workers)
+    name = judge_name(named)
+    return YesOrNoJudge(name, connections) if answers_yes_or_no(name) else HostedJudge(name, connections)

@@ -1,16 +1,15 @@
-"""Answers part by part, and looks again, in other words, for the parts that no verified claim answers.
+"""Answers part by part, and searches again, in other words, for the parts that no verified claim answers.
 
-Each part goes through the same pipeline as a question of its own: retrieval, draft, verification. A part is answered
-when a claim of it was verified; no model is asked whether the evidence suffices. What becomes of the parts is in
-`union`.
+Each part goes through the same pipeline as a question: retrieval, draft, verification. A part is answered when one of
+its claims was verified; no model is asked whether the evidence suffices. `union` merges the answers.
 """
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
 from time import monotonic
 
-from rag_assets.answering.model.thorough.plans import Part, Planner
-from rag_assets.answering.model.thorough.union import AskedPart, united
+from rag_assets.answering.model.thorough.plans import PlannedPart, Planner
+from rag_assets.answering.model.thorough.union import TriedPart, united
 from rag_assets.answering.pipeline import AnswerPipeline, Retrieve
 from rag_assets.answering.trace import (
     AnswerTrace,
@@ -28,8 +27,8 @@ from rag_assets.hosted.budget import Budget, question_budget
 from rag_assets.questions import Question
 
 _ANY_SOURCE, _NO_MORE = 1, 0
-"""One of several parts is answered by one paper; that the whole answer rests on few is said of the whole. Where other
-words were searched, further ones are tried in place of reading more."""
+"""Values of `min_sources`. One paper is enough for one of several parts; the note on few sources is about the whole
+answer. After a search in other words, further words are tried instead of reading more."""
 
 
 @dataclass
@@ -38,12 +37,12 @@ class _Work:
 
     question: Question
     retrieve: Retrieve
-    parts: tuple[Part, ...] = ()
-    asked: list[AskedPart] = field(default_factory=list)
-    """Parts that were put to the pipeline, in order."""
+    parts: tuple[PlannedPart, ...] = ()
+    asked: list[TriedPart] = field(default_factory=list)
+    """Parts that went through the pipeline, in order."""
     steps: list[Step] = field(default_factory=list)
     hindrance: ModelFault | None = None
-    """Why a part was not asked at all; the first reason."""
+    """The first fault that kept a part from being asked."""
 
     @property
     def is_answered(self) -> bool:
@@ -51,14 +50,14 @@ class _Work:
         return any(one.is_answered for one in self.asked)
 
     @property
-    def has_something_to_say(self) -> bool:
-        """A claim was verified; or every part was asked, and the refusal is true."""
+    def is_conclusive(self) -> bool:
+        """True if a claim was verified, or if all parts were asked and none could be answered."""
         return self.is_answered or len(self.asked) == len(self.parts) > 0
 
 
 @dataclass(frozen=True)
 class ThoroughPipeline:
-    """Answers a question in several steps, from any thread; drafts are taken from the cache where it has them."""
+    """Answers a question in several steps, with cached drafts where possible. Safe to use from several threads."""
 
     pipeline: AnswerPipeline
     planner: Planner
@@ -66,10 +65,10 @@ class ThoroughPipeline:
     clock: Callable[[], float] = monotonic
 
     def answer(self, question: Question, retrieve: Retrieve) -> Iterator[Event]:
-        """Everything that happens; the last event has the result. A claim is shown when its part is done.
+        """All events; the last one has the result. A claim is shown when its part is done.
 
-        At a limit of the settings nothing more is asked, and what was verified is the answer. Raises what planner and
-        answerer raise, and QuestionBudgetExhausted or RequestRejected where they kept a part from being asked and no
+        At a limit of the settings nothing more is asked, and the verified claims are the answer. Raises what planner
+        and answerer raise, and QuestionBudgetExhausted or RequestRejected if they kept a part from being asked and no
         claim was verified; drafts made until then are in the cache.
         """
         budget = question_budget(self.settings, self.clock)
@@ -89,7 +88,7 @@ class ThoroughPipeline:
         except QuestionBudgetExhausted as limit:
             work.steps.append(Step("stop", str(limit)))
             work.hindrance = work.hindrance or limit
-        if work.hindrance and not work.has_something_to_say:
+        if work.hindrance and not work.is_conclusive:
             raise work.hindrance
         yield Finished(united(work.question, work.parts, work.asked, tuple(work.steps), self.pipeline))
 
@@ -109,10 +108,10 @@ class ThoroughPipeline:
                 work.hindrance = work.hindrance or fault
             else:
                 work.steps.append(_step(part, trace))
-                work.asked.append(AskedPart(part, trace, [trace]))
+                work.asked.append(TriedPart(part, trace, [trace]))
 
     def _close_gaps(self, work: _Work, budget: Budget) -> Iterator[Event]:
-        """Search for open parts in other words."""
+        """Search for unanswered parts in other words."""
         tried: set[str] = set()
         for _iteration in range(self.settings.max_iterations):
             for one in (one for one in work.asked if not one.is_answered):
@@ -126,9 +125,8 @@ class ThoroughPipeline:
                     if one.is_answered:
                         break
 
-    def _ask_again(self, work: _Work, one: AskedPart, query: str) -> Iterator[Event]:
-        """Ask an open part over what another search finds, if that was not read before. A rejected request leaves it
-        open."""
+    def _ask_again(self, work: _Work, one: TriedPart, query: str) -> Iterator[Event]:
+        """Ask an unanswered part about the contexts of another search, unless all of them were read before."""
         one.searched.append(query)
         yield PartBegun(work.parts.index(one.part) + 1, len(work.parts), one.part.question, query)
         found = work.retrieve(work.question.model_copy(update={"question": query}), self.pipeline.settings.k)
@@ -145,23 +143,23 @@ class ThoroughPipeline:
             one.trace = trace
 
     def _ask_whole(self, work: _Work, budget: Budget) -> Iterator[Event]:
-        """Where no part is answered, the question as it was asked: a plan may take apart what belongs together."""
+        """If no part is answered, ask the whole question: a plan may separate what belongs together."""
         if len(work.parts) == 1 or work.is_answered or not work.asked:
             return
-        whole = Part(work.question.question)
+        whole = PlannedPart(work.question.question)
         budget.check()
         yield PartBegun(1, 1, whole.question)
         trace = yield from self._asked(work, whole, work.retrieve, None)
         work.steps.append(_step(whole, trace))
-        work.asked[0].traces.append(trace)  # what it cost counts, whatever it says
+        work.asked[0].traces.append(trace)  # its cost counts even if it is a refusal
         if not trace.result.refused:
             traces = [trace for one in work.asked for trace in one.traces]
-            work.parts, work.asked = (whole,), [AskedPart(whole, trace, traces)]
+            work.parts, work.asked = (whole,), [TriedPart(whole, trace, traces)]
 
     def _asked(
-        self, work: _Work, part: Part, retrieve: Retrieve, min_sources: int | None
+        self, work: _Work, part: PlannedPart, retrieve: Retrieve, min_sources: int | None
     ) -> Generator[Event, None, AnswerTrace]:
-        """The part put to the pipeline as a question of its own."""
+        """The events of asking the part as a question, and its trace."""
         own = work.question.model_copy(update={"question": part.question})
         for event in self.pipeline.answer(own, retrieve, min_sources):
             if isinstance(event, Finished):
@@ -172,6 +170,6 @@ class ThoroughPipeline:
         raise TypeError("the pipeline ended without a result")
 
 
-def _step(part: Part, trace: AnswerTrace, searched: str | None = None) -> Step:
+def _step(part: PlannedPart, trace: AnswerTrace, searched: str | None = None) -> Step:
     words = (searched,) if searched else ()
     return Step("answer", part.question, words, trace.spent, n_claims=len(trace.result.claims))

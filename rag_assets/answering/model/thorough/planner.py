@@ -1,32 +1,38 @@
-"""What a thorough answer looks for: the parts of a question, and other words for a part that nothing answered.
+"""Plans thorough answers by a model: the parts of a question, and other words for an unanswered part.
 
-A planner only says what to search for. Whether a part is answered is decided by verified claims, never by a model.
+A planner only decides what to search for. Verified claims decide whether a part is answered, never a model.
 """
 
 import json
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import accumulate
 
 from pydantic import BaseModel, Field
 
-from rag_assets.answering.model.thorough.plans import OtherWords, Part, Plan, Planner
-from rag_assets.answering.model.thorough.rules import PLANNER_VERSION, RulePlanner, is_about, other_than
+from rag_assets.answering.model.thorough.plans import (
+    PLANNER_VERSION,
+    OtherWords,
+    Plan,
+    PlannedPart,
+    Planner,
+    RulePlanner,
+    is_about,
+    other_than,
+)
 from rag_assets.core.domain import Context
 from rag_assets.core.errors import RequestRejected
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.kept import KeptFile, kept_file
 from rag_assets.core.settings import Settings, ThoroughSettings
 from rag_assets.hosted.access import ModelName
-from rag_assets.hosted.connections import Connections
-from rag_assets.hosted.fences import sources_block
-from rag_assets.hosted.kept_replies import KeptReplies
-from rag_assets.hosted.lazy_model import LazyModel
-from rag_assets.hosted.prompts import load_prompt
+from rag_assets.hosted.connections import Connections, KeptReplies, LazyModel
+from rag_assets.hosted.prompts import load_prompt, sources_block
 from rag_assets.hosted.providers import PROVIDERS
 
 MAX_PART_CHARS, MAX_ENOUGH_CHARS, MAX_QUERY_CHARS = 500, 300, 500
 MAX_CONTEXT_TOKENS = 2_000
-"""Of what was read, that a model sees when it is asked for other words."""
+"""Limit of the contexts that a model sees when it is asked for other words."""
 _MAX_OUTPUT_TOKENS = 2_048
 _PACKAGE = "rag_assets.answering.model.thorough"
 _PLAN = load_prompt(_PACKAGE, "plan", frozenset({"max_parts"}))
@@ -76,33 +82,37 @@ class ModelPlanner:
         self._plans = KeptReplies(plans, kept.replies("plans/plans", PlanReply), PlanReply(parts=[]))
         kept_words = kept.replies("plans/other_words", OtherWordsReply)
         self._words = KeptReplies(words, kept_words, OtherWordsReply(queries=[]))
-        self.identity = _identity(plans, words)
+        prompts = fingerprint(plans.instructions, words.instructions, PLANNER_VERSION)
+        self.identity = f"{plans.model_id} plan-{prompts[:8]}"
+        """The model, readably, and a hash of the prompts."""
 
     def plan(self, question: str) -> Plan:
-        """By rules where the request is rejected, or no part of the reply is about the question. Raises what else
-        `Connection.guarded` raises."""
+        """By rules if the request is rejected, or no part of the reply is about the question. Raises the other errors
+        of `Connection.guarded`."""
         if not self._settings.decompose:
-            return Plan((Part(question),))
+            return Plan((PlannedPart(question),))
         try:
             reply, usage = self._plans.to(json.dumps(question, ensure_ascii=False))
         except RequestRejected:
             return self._rules.plan(question)
         parts = {
-            text: Part(text, _line(one.enough, MAX_ENOUGH_CHARS))
+            text: PlannedPart(text, _line(one.enough, MAX_ENOUGH_CHARS))
             for one in reply.parts
             if (text := _line(one.question, MAX_PART_CHARS)) and is_about(text, question)
         }
         if not parts:
             return replace(self._rules.plan(question), usage=usage)
-        if len(parts) == 1:  # one thing is asked, and the question says it best
+        if len(parts) == 1:  # one thing is asked: use the words of the question
             (only,) = parts.values()
-            return Plan((Part(question, only.enough),), usage)
+            return Plan((PlannedPart(question, only.enough),), usage)
         return Plan(tuple(parts.values())[: self._settings.max_parts], usage)
 
-    def other_words(self, part: Part, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
-        """By rules, and raises, as `plan`."""
+    def other_words(self, part: PlannedPart, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
+        """By rules if the request is rejected or the reply has nothing new. Raises as `plan`."""
         asked = {"question": part.question, "enough": part.enough, "searched": list(searched)}
-        prompt = f"{sources_block(_within_limit(read)).text}\n\n{json.dumps(asked, ensure_ascii=False)}"
+        n_tokens = accumulate(context.n_tokens for context in read)
+        shown = [context for context, n in zip(read, n_tokens, strict=True) if n <= MAX_CONTEXT_TOKENS]
+        prompt = f"{sources_block(shown).text}\n\n{json.dumps(asked, ensure_ascii=False)}"
         try:
             reply, usage = self._words.to(prompt)
         except RequestRejected:
@@ -115,29 +125,12 @@ class ModelPlanner:
 
 
 def open_planner(settings: Settings, connections: Connections) -> Planner:
-    """The planner beside the model that writes answers. Raises as `ModelPlanner`."""
+    """The planner that uses the model of `answering.model`, or rules without one. Raises as `ModelPlanner`."""
     wanted = settings.answering.thorough
     if settings.answering.model.partition(":")[0] not in PROVIDERS:
         return RulePlanner(wanted)
     name = ModelName.parse(settings.answering.model, setting="answering.model", instead="extractive")
     return ModelPlanner(name, connections, wanted, kept_file(settings))
-
-
-def _identity(plans: LazyModel[PlanReply], words: LazyModel[OtherWordsReply]) -> str:
-    """The model, readably, and a hash of the prompts."""
-    return f"{plans.model_id} plan-{fingerprint(plans.instructions, words.instructions, PLANNER_VERSION)[:8]}"
-
-
-def _within_limit(contexts: Sequence[Context]) -> list[Context]:
-    """The best of them that together have at most MAX_CONTEXT_TOKENS."""
-    kept: list[Context] = []
-    n_tokens = 0
-    for context in contexts:
-        n_tokens += context.n_tokens
-        if n_tokens > MAX_CONTEXT_TOKENS:
-            break
-        kept.append(context)
-    return kept
 
 
 def _line(text: str, max_chars: int) -> str:

@@ -1,14 +1,13 @@
-"""The answers to the parts of a question, brought together: one answer, one trace.
+"""Merges the answers to the parts of a question into one answer and one trace.
 
-Claims of all parts are published once each, in the order of the parts and, within one, that of its draft: a model
-leads from one claim to the next. Parts that stay open are named.
+Each claim is published once, in the order of the parts and, within a part, of its draft. Unanswered parts are named.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from rag_assets.answering.drafts import MOST_NEAREST
-from rag_assets.answering.model.thorough.plans import Part
+from rag_assets.answering.model.thorough.plans import PlannedPart
 from rag_assets.answering.pipeline import AnswerPipeline, Said
 from rag_assets.answering.trace import PLANNER_STEPS, AnswerTrace, Attempt, Step
 from rag_assets.answering.verify.verification import VerifiedClaims
@@ -21,22 +20,22 @@ THOROUGH_VERSION = 6
 
 
 @dataclass
-class AskedPart:
-    """A part that was put to the pipeline."""
+class TriedPart:
+    """A part that went through the pipeline."""
 
-    part: Part
+    part: PlannedPart
     trace: AnswerTrace
-    """Of the attempt that counts: the first, or the first that was answered."""
+    """The first trace with an answer, else the first one."""
     traces: list[AnswerTrace] = field(default_factory=list)
     searched: list[str] = field(default_factory=list)
-    """In other words than the part's own."""
+    """Queries in other words than the part's own."""
 
     @property
     def is_answered(self) -> bool:
         return not self.trace.result.refused
 
     def has_read(self, found: Evidence) -> bool:
-        """Whether all of it was read for the part before."""
+        """Whether all contexts found were read for this part before."""
         attempts = (attempt for trace in self.traces for attempt in trace.attempts)
         read = {(context.chunk_id, context.text) for attempt in attempts for context in attempt.contexts}
         return all((context.chunk_id, context.text) in read for context in found.contexts)
@@ -44,41 +43,38 @@ class AskedPart:
 
 def united(
     question: Question,
-    parts: Sequence[Part],
-    asked: Sequence[AskedPart],
+    parts: Sequence[PlannedPart],
+    asked: Sequence[TriedPart],
     steps: tuple[Step, ...],
     pipeline: AnswerPipeline,
 ) -> AnswerTrace:
-    """The trace of the whole answer. parts: of the question, asked or not; asked: at least one of them."""
+    """The trace of the whole answer. parts: all parts of the question; asked: at least one of them."""
     traces = [trace for one in asked for trace in one.traces]
     used = [one.trace for one in asked]
-    claims = _once([claim for trace in used for claim in trace.result.claims])
+    claims = [claim for trace in used for claim in trace.result.claims]
+    keys = [(" ".join(claim.text.casefold().split()), _place(claim)) for claim in claims]
+    claims = _first_of_each(keys, claims)
     final = _merged([trace.final for trace in used])
     cost = [trace.result.usage for trace in traces] + [step.usage for step in steps if step.kind in PLANNER_STEPS]
-    result = pipeline.result(question, _said(parts, asked, claims), final, cost)
+    result = pipeline.result(question, _said(parts, asked, tuple(claims)), final, cost)
     attempts = tuple(attempt for trace in traces for attempt in trace.attempts)
     seconds = {step: sum(trace.seconds[step] for trace in traces) for step in traces[0].seconds}
     retry_k = next((trace.retry_k for trace in traces if trace.retry_k is not None), None)
     return AnswerTrace(result, attempts, final, retry_k, seconds, steps=steps)
 
 
-def _once(claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    """Each claim once, in order: two that say different things of one quote are two claims."""
-    return tuple(_first_of_each([(" ".join(claim.text.casefold().split()), _place(claim)) for claim in claims], claims))
-
-
 def _first_of_each(keys: Sequence[object], claims: Sequence[Claim]) -> list[Claim]:
-    """Of claims with the same key, the first."""
+    """The first claim of each key."""
     return list(dict(reversed(list(zip(keys, claims, strict=True)))).values())[::-1]
 
 
 def _place(claim: Claim) -> tuple[object, ...]:
-    """The words of the chunks that a claim rests on."""
+    """The positions of the quotes of a claim."""
     return tuple((one.chunk_id, one.start, one.end) for one in claim.citations)
 
 
-def _said(parts: Sequence[Part], asked: Sequence[AskedPart], claims: tuple[Claim, ...]) -> Said:
-    """The claims of all parts, and what stays open: whole parts where there are several, and parts of parts."""
+def _said(parts: Sequence[PlannedPart], asked: Sequence[TriedPart], claims: tuple[Claim, ...]) -> Said:
+    """The claims of all parts, and what is unanswered: whole parts if there are several, and parts of parts."""
     results = [one.trace.result for one in asked]
     answered = {one.part for one in asked if one.is_answered}
     open_parts = [part.question for part in parts if part not in answered] if len(parts) > 1 else []
@@ -95,7 +91,7 @@ def _said(parts: Sequence[Part], asked: Sequence[AskedPart], claims: tuple[Claim
 
 
 def _nearest(results: Sequence[QAResult], claims: Sequence[Claim]) -> tuple[Claim, ...]:
-    """What came near the parts and is nowhere claimed, that of refused parts first."""
+    """The nearest sentences that are not claimed anywhere, those of refused parts first."""
     said = {_place(claim) for claim in claims}
     near = [claim for one in sorted(results, key=lambda one: not one.refused) for claim in one.nearest]
     new = [one for one in _first_of_each([_place(claim) for claim in near], near) if _place(one) not in said]
@@ -103,7 +99,7 @@ def _nearest(results: Sequence[QAResult], claims: Sequence[Claim]) -> tuple[Clai
 
 
 def _merged(attempts: Sequence[Attempt]) -> Attempt:
-    """The attempts that count, as one: what was read and dropped in all of them."""
+    """The attempts that count merged into one."""
     first = attempts[0]
     contexts = {(context.chunk_id, context.text): context for one in attempts for context in one.contexts}
     hits = {hit.chunk_id: hit for one in reversed(attempts) for hit in one.hits}

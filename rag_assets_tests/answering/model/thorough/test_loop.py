@@ -8,7 +8,7 @@ import pytest
 
 from rag_assets.answering.drafts import REFUSAL, DraftAnswer, DraftCitation, DraftClaim, kept_drafts
 from rag_assets.answering.model.thorough.loop import ThoroughPipeline
-from rag_assets.answering.model.thorough.plans import OtherWords, Part, Plan
+from rag_assets.answering.model.thorough.plans import OtherWords, Plan, PlannedPart
 from rag_assets.answering.pipeline import AnswerPipeline
 from rag_assets.answering.trace import AnswerTrace, ClaimVerified, Event, Finished, Retrying
 from rag_assets.answering.verify.support import EmbeddedSupport
@@ -59,9 +59,9 @@ class ScriptedPlanner:
         self.asked_for: list[tuple[str, tuple[Context, ...]]] = []
 
     def plan(self, question: str) -> Plan:
-        return Plan(tuple(map(Part, self._parts)), ONE_REQUEST)
+        return Plan(tuple(map(PlannedPart, self._parts)), ONE_REQUEST)
 
-    def other_words(self, part: Part, read: Sequence[Context], _searched: Sequence[str], /) -> OtherWords:
+    def other_words(self, part: PlannedPart, read: Sequence[Context], _searched: Sequence[str], /) -> OtherWords:
         self.asked_for.append((part.question, tuple(read)))
         return OtherWords(tuple(self._words), ONE_REQUEST)
 

@@ -9,7 +9,7 @@ import pytest
 
 from rag_assets.answering.model.thorough import Planner, RulePlanner, open_planner
 from rag_assets.answering.model.thorough.planner import MAX_PART_CHARS
-from rag_assets.answering.model.thorough.plans import Part
+from rag_assets.answering.model.thorough.plans import PlannedPart
 from rag_assets.core.settings import Settings, ThoroughSettings
 from rag_assets.hosted.connections import Connections
 from rag_assets_testing.wire import Reply, WireServer, use_wire_environment
@@ -82,7 +82,9 @@ def test_rules_take_a_series_apart(question: str, parts: tuple[str, ...]) -> Non
 
 def test_rules_search_a_gap_by_its_words_that_carry_meaning() -> None:
     """The same query again would find the same again."""
-    words = RulePlanner(ThoroughSettings()).other_words(Part("Who paid for the study of iron supplements?"), (), ())
+    words = RulePlanner(ThoroughSettings()).other_words(
+        PlannedPart("Who paid for the study of iron supplements?"), (), ()
+    )
 
     assert words.queries == ("paid study iron supplements", "study supplements")
 
@@ -114,7 +116,7 @@ def test_an_unreadable_reply_leaves_the_rules(tmp_path: Path, monkeypatch: pytes
         server.answer_by(lambda _request: Reply("I would rather not."))
 
         planned = plans.plan(COMPOUND)
-        words = plans.other_words(Part("Who paid for the study?"), (), ())
+        words = plans.other_words(PlannedPart("Who paid for the study?"), (), ())
 
     assert tuple(part.question for part in planned.parts) == PARTS
     assert words.queries == ("paid study",)
@@ -137,7 +139,7 @@ def test_what_was_read_is_fenced_and_short(tmp_path: Path, monkeypatch: pytest.M
     with WireServer("openai") as server, planner(tmp_path, server, monkeypatch) as plans:
         server.answer_by(lambda _request: Reply(json.dumps({"queries": ["sponsor", "sponsor", "grant", "third"]})))
 
-        words = plans.other_words(Part("Who paid?", "a name"), evidence(*read).contexts, ("payer",))
+        words = plans.other_words(PlannedPart("Who paid?", "a name"), evidence(*read).contexts, ("payer",))
 
         (request,) = server.requests
     assert words.queries == ("sponsor", "grant")

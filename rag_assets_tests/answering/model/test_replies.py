@@ -3,10 +3,11 @@
 import pytest
 
 from rag_assets.answering.drafts import REFUSAL, SINGLE_SOURCE_NOTE
-from rag_assets.answering.model.replies.parsing import ModelReply, ReplyClaim
-from rag_assets.answering.model.replies.texts import (
+from rag_assets.answering.model.replies import (
     MAX_CLAIM_CHARS,
     UNNAMED_PART,
+    ModelReply,
+    ReplyClaim,
     claim_text,
     is_insufficient,
     missing_notes,
