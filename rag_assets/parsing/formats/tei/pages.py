@@ -43,14 +43,6 @@ class Stretch:
     last: int | None
 
 
-@dataclass(frozen=True)
-class PageBounds:
-    """What holds for a whole chain: its text stands on these pages at the least and at the most."""
-
-    first: int
-    last: int | None
-
-
 def chain_points(blocks: Sequence[UnplacedBlock]) -> list[Point]:
     """Everything that proves a page along the blocks' texts, one after the other, in order of the offsets."""
     points: list[Point] = []
@@ -70,22 +62,32 @@ def consistent(points: Sequence[Point]) -> list[bool]:
     return [index in kept for index in range(len(points))]
 
 
-def stretches(points: Sequence[Point], n_chars: int, bounds: PageBounds, layout: Layout | None) -> list[Stretch]:
-    """The pages along a chain of `n_chars` characters, in order and without gap."""
+def stretches(
+    points: Sequence[Point], n_chars: int, bounds: tuple[int, int | None], layout: Layout | None
+) -> list[Stretch]:
+    """The pages along a chain of `n_chars` characters, in order and without gap.
+
+    bounds: the first and the last page on which its text can stand.
+    """
+    first_page, last_page = bounds
     points = _with_confirmed_areas(points, layout)
     kept = consistent(points)
     found: list[Stretch] = []
-    before, is_disturbed = Point(0, bounds.first), False
+    before, is_disturbed = Point(0, first_page), False
     for point, is_kept in zip(points, kept, strict=True):
         if is_kept:
-            found.extend(_between(before, point, layout) if not is_disturbed else _unknown(before, point))
+            found.extend(
+                _between(before, point, layout)
+                if not is_disturbed
+                else [Stretch(before.offset, point.offset, None, None)]
+            )
             before, is_disturbed = point, False
         else:
             is_disturbed = True
-    if bounds.last is None or bounds.last < before.page or is_disturbed:
+    if last_page is None or last_page < before.page or is_disturbed:
         found.append(Stretch(before.offset, n_chars, None, None))
     else:
-        found.extend(_between(before, Point(n_chars, bounds.last), layout))
+        found.extend(_between(before, Point(n_chars, last_page), layout))
     return [stretch for stretch in found if stretch.end > stretch.start]
 
 
@@ -232,10 +234,6 @@ def _reaches(place: Point, other: Point, layout: Layout | None, *, side: int) ->
         found.append((place.offset + side * int(room), page))
         room += layout.chars_on(page)
     return found
-
-
-def _unknown(before: Point, after: Point) -> list[Stretch]:
-    return [Stretch(before.offset, after.offset, None, None)]
 
 
 def _leaves(marks: Sequence[Mark]) -> list[tuple[Mark, list[Mark]]]:
