@@ -54,11 +54,12 @@ def _running(regions: Sequence[Region], share: float) -> list[Region]:
         if region.page_start is not None:
             pages.setdefault(region.page_start, []).append(region)
     by_page = [sorted(pages.get(page, []), key=_middle) for page in range(1, max(pages, default=0) + 1)]
-    return running(by_page, lambda region: PlacedLine(_line(region), _middle(region)), share)
 
+    def line(region: Region) -> PlacedLine:
+        text = "" if region.kind in _NOT_RUNNING_KINDS else _without_signs(region.text)
+        return PlacedLine(text, _middle(region))
 
-def _line(region: Region) -> str:
-    return "" if region.kind in _NOT_RUNNING_KINDS else _without_signs(region.text)
+    return running(by_page, line, share)
 
 
 def _middle(region: Region) -> float:

@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.core.domain import Block, BlockKind, Box, Cell
-from rag_assets.parsing.formats.ade.generated import has_marks, without_marks
 from rag_assets.parsing.formats.ade.shapes import AdeFile, Region
+from rag_assets.parsing.formats.ade.text import has_marks, without_marks
 from rag_assets.parsing.formats.markdown.parts import markdown_parts, plain_line
 from rag_assets.parsing.shared.html_tables import HtmlTable, split_tables
+from rag_assets.parsing.shared.hyphenation import Vocabulary, mended
 from rag_assets.parsing.shared.table_rows import span_over, table_block, with_inferred_header, without_empty_rows
 
 _TITLE = re.compile(
@@ -42,15 +43,18 @@ def is_table_title(text: str) -> bool:
     return not rest or rest[0] in ".:|(*—–-" or rest[0].isupper()
 
 
-def table_blocks(region: Region, ade: AdeFile) -> Iterator[Block]:
-    """The blocks of a table region in reading order, without sections.
+def table_blocks(region: Region, ade: AdeFile, vocabulary: Vocabulary) -> Iterator[Block]:
+    """The blocks of a table region in reading order, without sections; `vocabulary` mends cut words of their titles.
 
     A region that holds marks of a model's words is the model's as a whole: a row mixes what it read and wrote.
     """
     cells = tuple(replace(cell, text=without_marks(cell.text).strip()) for cell in region.cells)
     unmarked = replace(region, text=without_marks(region.text), cells=cells)
     is_generated = has_marks(region.text) or cells != region.cells
-    return (replace(block, is_generated=is_generated) for block in _blocks(unmarked, ade))
+    for block in _blocks(unmarked, ade):
+        title = mended(block.title, vocabulary)
+        title_spans = tuple(replace(span, end=len(title)) for span in block.title_spans)
+        yield replace(block, title=title, title_spans=title_spans, is_generated=is_generated)
 
 
 def _blocks(region: Region, ade: AdeFile) -> Iterator[Block]:
@@ -120,19 +124,16 @@ def _pieces(region: Region, ade: AdeFile) -> list[str | _Grid]:
             pieces.append(_Grid(_boxed(piece, ade), piece.caption))
     if listed:
         pieces.append(_Grid(listed))
-    return pieces if any(isinstance(piece, _Grid) for piece in pieces) else _pipe_pieces(region)
-
-
-def _pipe_pieces(region: Region) -> list[str | _Grid]:
-    parts = markdown_parts(region.text, "ade")
-    return [_Grid(part.cells) if part.cells else part.text for part in parts]
+    if any(isinstance(piece, _Grid) for piece in pieces):
+        return pieces
+    return [_Grid(part.cells) if part.cells else part.text for part in markdown_parts(region.text, "ade")]
 
 
 def _boxed(table: HtmlTable, ade: AdeFile) -> tuple[Cell, ...]:
     """The cells of `table` with the boxes, and where the file states them all the positions, of their ids."""
     boxes = [ade.cell_boxes.get(cell_id) for cell_id in table.cell_ids]
     cells = [
-        replace(cell, text=_without_marks(cell.text), boxes=(box,) if box else ())
+        replace(cell, text=_plain(cell.text), boxes=(box,) if box else ())
         for cell, box in zip(table.cells, boxes, strict=True)
     ]
     positions = [ade.cell_positions.get(cell_id) for cell_id in table.cell_ids]
@@ -146,7 +147,7 @@ def _boxed(table: HtmlTable, ade: AdeFile) -> tuple[Cell, ...]:
     )
 
 
-def _without_marks(text: str) -> str:
+def _plain(text: str) -> str:
     return plain_line(text) if any(mark in text for mark in "*_`\\<") else text
 
 
