@@ -55,11 +55,12 @@ class BodyWalk:
         """The body's blocks in reading order. Raises DocumentLimit for items nested deeper than the limit."""
         parsed = self.items.parsed
         owners = [mapping(item) for name in ("tables", "pictures", "texts") for item in sequence(parsed.get(name))]
-        attached = [
-            entry for owner in owners for name in ("captions", "footnotes") for entry in sequence(owner.get(name))
-        ]
-        # Captions and footnotes are read with the item they belong to.
-        self._seen = {text_field(mapping(reference).get("$ref")) for reference in attached}
+        self._seen = {  # captions and footnotes are read with the item they belong to
+            text_field(mapping(reference).get("$ref"))
+            for owner in owners
+            for name in ("captions", "footnotes")
+            for reference in sequence(owner.get(name))
+        }
         body = mapping(parsed.get("body"))
         return [levelled for levelled in self._children(body, 1) if levelled.block.text]
 
@@ -115,9 +116,8 @@ class BodyWalk:
         )
         level = max(whole_number(item.get("level")) or 1, 1) if label == "section_header" else 0
         yield LevelledBlock(block, level, is_title=label == "title")
-        yield from (
-            LevelledBlock(caption) for caption in self.items.attached_blocks(item, "captions", BlockKind.PARAGRAPH)
-        )
+        captions = self.items.attached_blocks(item, "captions", BlockKind.PARAGRAPH)
+        yield from (LevelledBlock(caption) for caption in captions)
 
     def _inline_text(self, group: Item, depth: int) -> tuple[str, tuple[Box, ...]]:
         """The text of a group of formatted runs, and where it stands."""

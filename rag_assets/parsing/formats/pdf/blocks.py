@@ -2,12 +2,12 @@
 
 A group holds lines of one column that belong together by their spacing, indentation and font. Whether a group is a
 heading, and whether it goes on in the next column, is decided later with the whole document in view
-(`headings`, `paragraphs`).
+(`headings`, `assembly`).
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -45,7 +45,7 @@ class LineGroup:
     kind: GroupKind
     lines: tuple[Line, ...]
     is_aside: bool = False
-    """Stands at an angle to the text of the page (a label of an axis, a stamp in the margin)."""
+    """It is at an angle to the text of the page (a label of an axis, a stamp in the margin)."""
 
     @property
     def page(self) -> int:
@@ -245,8 +245,3 @@ def _is_outdented(current: Sequence[Line], line: Line) -> bool:
         return False
     hang = min(other.left for other in current[1:]) - current[0].left
     return hang >= _INDENT_EMS * line.size and abs(line.left - current[0].left) <= _ALIGNED_EMS * line.size
-
-
-def as_aside(group: LineGroup) -> LineGroup:
-    """The same group, known to stand at an angle to the text of its page."""
-    return replace(group, is_aside=True)
