@@ -40,12 +40,12 @@ class Region:
     page_end: int | None
     boxes: tuple[Box, ...]
     cells: tuple[Cell, ...] = ()
-    """Of a table whose cells the JSON lists itself (version 2), with their boxes."""
+    """The cells of a table that the JSON lists itself (version 2), with their boxes."""
 
 
 @dataclass(frozen=True)
 class AdeFile:
-    """What one ADE file says, whatever its family."""
+    """The content of one ADE file, whatever its family."""
 
     family: Family
     regions: tuple[Region, ...]

@@ -1,7 +1,6 @@
 """A table region of ADE as blocks: the table with its title and the boxes of its cells, and its notes.
 
-The title stands where a publisher put it: in the text before the table, in a merged first row, or in a merged last
-row below the notes.
+A publisher puts the title in the text before the table, in a merged first row, or in a merged last row below the notes.
 """
 
 import re
@@ -27,7 +26,7 @@ _MAX_LABEL_CHARS = 200
 
 
 @dataclass(frozen=True)
-class _Grid:
+class _BoxedTable:
     """One table of the region, with boxes."""
 
     cells: tuple[Cell, ...]
@@ -61,27 +60,27 @@ def _blocks(region: Region, ade: AdeFile) -> Iterator[Block]:
     pieces = _pieces(region, ade)
     title = ""
     for index, piece in enumerate(pieces):
-        if isinstance(piece, _Grid):
-            yield from _grid_blocks(piece, title, region)
+        if isinstance(piece, _BoxedTable):
+            yield from _table_with_notes(piece, title, region)
             title = ""
             continue
         text = plain_line(_WRITTEN_BREAK.sub(" ", piece))
         if index + 1 < len(pieces) and (is_table_title(text) or len(text) <= _MAX_LABEL_CHARS):
             title = text
         elif text:
-            is_above = not any(isinstance(earlier, _Grid) for earlier in pieces[:index])
+            is_above = not any(isinstance(earlier, _BoxedTable) for earlier in pieces[:index])
             yield _text_block(text, BlockKind.PARAGRAPH if is_above else BlockKind.FOOTNOTE, region.boxes)
 
 
-def _grid_blocks(grid: _Grid, title_above: str, region: Region) -> Iterator[Block]:
-    own_title, rows, notes = _without_merged_edges(grid.cells)
+def _table_with_notes(table: _BoxedTable, title_above: str, region: Region) -> Iterator[Block]:
+    own_title, rows, notes = _without_merged_edges(table.cells)
     title = own_title.text if own_title else ""
     if title_above and title:
         yield _text_block(title_above, BlockKind.PARAGRAPH, region.boxes)
     if rows:
         cells = with_inferred_header(without_empty_rows(rows))
         title_boxes = (own_title.boxes if own_title else ()) or region.boxes
-        yield table_block(cells, title or title_above or grid.caption, region.boxes, title_boxes)
+        yield table_block(cells, title or title_above or table.caption, region.boxes, title_boxes)
     for note in notes:
         yield _text_block(note.text, BlockKind.FOOTNOTE, note.boxes or region.boxes)
 
@@ -110,23 +109,23 @@ def _is_merged(row: Sequence[Cell], n_columns: int) -> bool:
     return n_columns > 1 and len(row) == 1 and row[0].col_span == n_columns
 
 
-def _pieces(region: Region, ade: AdeFile) -> list[str | _Grid]:
+def _pieces(region: Region, ade: AdeFile) -> list[str | _BoxedTable]:
     """Tables, and the text around them, in order."""
-    pieces: list[str | _Grid] = []
+    pieces: list[str | _BoxedTable] = []
     listed: tuple[Cell, ...] | None = region.cells or None
     for piece in split_tables(region.text):
         if isinstance(piece, str):
             pieces.extend([piece] if listed is None or "<table" in region.text.lower() else [])
         elif region.cells:
-            pieces.extend([_Grid(listed)] if listed else [])
+            pieces.extend([_BoxedTable(listed)] if listed else [])
             listed = None
         else:
-            pieces.append(_Grid(_boxed(piece, ade), piece.caption))
+            pieces.append(_BoxedTable(_boxed(piece, ade), piece.caption))
     if listed:
-        pieces.append(_Grid(listed))
-    if any(isinstance(piece, _Grid) for piece in pieces):
+        pieces.append(_BoxedTable(listed))
+    if any(isinstance(piece, _BoxedTable) for piece in pieces):
         return pieces
-    return [_Grid(part.cells) if part.cells else part.text for part in markdown_parts(region.text, "ade")]
+    return [_BoxedTable(part.cells) if part.cells else part.text for part in markdown_parts(region.text, "ade")]
 
 
 def _boxed(table: HtmlTable, ade: AdeFile) -> tuple[Cell, ...]:

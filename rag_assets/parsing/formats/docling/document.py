@@ -150,7 +150,7 @@ def _title_index(blocks: Sequence[LevelledBlock], pages: Pages) -> int | None:
 
 
 def _n_source_chars(parsed: Mapping[str, Any], running: frozenset[str]) -> int:
-    """Characters of the body's texts and table cells, running lines and what stands inside pictures aside."""
+    """Characters of the body's texts and table cells, without running lines and texts inside pictures."""
     texts = [
         mapping(text) for index, text in enumerate(sequence(parsed.get("texts"))) if f"#/texts/{index}" not in running
     ]

@@ -30,7 +30,7 @@ _NO_SPACE_BEFORE = re.compile(r"\s+(?=[,.;:!?)\]}»”’](?:\s|$))")
 _NO_SPACE_AFTER = re.compile(r"(?<=[(\[{«“])\s+")
 
 
-class _Line(NamedTuple):
+class _ItemLine(NamedTuple):
     """One item of a list."""
 
     text: str
@@ -120,7 +120,7 @@ class BodyWalk:
         yield from (LevelledBlock(caption) for caption in captions)
 
     def _inline_text(self, group: Item, depth: int) -> tuple[str, tuple[Box, ...]]:
-        """The text of a group of formatted runs, and where it stands."""
+        """The text of a group of formatted runs, and its boxes."""
         texts, boxes = [self.items.text_of(group)], list(self.items.pages.boxes(group))
         for reference in sequence(group.get("children")) if depth <= self.max_depth else []:
             name, piece = self.items.item(reference)
@@ -138,7 +138,7 @@ class BodyWalk:
         return _joined(texts), tuple(dict.fromkeys(boxes))
 
     def _list(self, group: Item, depth: int) -> Iterator[LevelledBlock]:
-        lines: list[_Line] = []
+        lines: list[_ItemLine] = []
         others: list[LevelledBlock] = []
         self._collect(group, "", depth, lines, others)
         spans, start = [], 0
@@ -149,7 +149,9 @@ class BodyWalk:
         yield LevelledBlock(Block(BlockKind.LIST, "\n".join(line.text for line in lines), spans=tuple(spans)))
         yield from others
 
-    def _collect(self, group: Item, indent: str, depth: int, lines: list[_Line], others: list[LevelledBlock]) -> None:
+    def _collect(
+        self, group: Item, indent: str, depth: int, lines: list[_ItemLine], others: list[LevelledBlock]
+    ) -> None:
         """The items of a list as lines; tables and pictures come after the list."""
         self._demand_depth(depth)
         number = 0
@@ -168,7 +170,7 @@ class BodyWalk:
             elif item:
                 others.extend(self._blocks_of(name, item, depth + 1))
 
-    def _line(self, item: Item, indent: str, number: int) -> _Line:
+    def _line(self, item: Item, indent: str, number: int) -> _ItemLine:
         text, boxes = _joined([self.items.text_of(item)]), self.items.pages.boxes(item)
         for reference in sequence(item.get("children")):
             name, child = self.items.item(reference)
@@ -177,7 +179,7 @@ class BodyWalk:
                 inline, inline_boxes = self._inline_text(child, 1)
                 text, boxes = _joined([text, inline]), (*boxes, *inline_boxes)
         marker = text_field(item.get("marker")).strip() or (f"{number}." if item.get("enumerated") is True else "-")
-        return _Line(f"{indent}{marker} {text}".rstrip(), boxes)
+        return _ItemLine(f"{indent}{marker} {text}".rstrip(), boxes)
 
     def _pass_over(self, picture: Item, depth: int) -> None:
         """Texts inside a picture are not read: they are labels and thumbnails, in no order."""

@@ -174,7 +174,7 @@ def _names_alone(lines: Sequence[str]) -> frozenset[int]:
 
 
 def _level_offset(lines: Sequence[str]) -> int:
-    """How many levels the marked headings of main sections stand below the first level."""
+    """How many levels the marked headings of main sections are below the first level."""
     for line in lines:
         match = _MARKED_HEADING.match(line)
         if match is None:

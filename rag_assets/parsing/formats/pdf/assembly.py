@@ -12,7 +12,7 @@ from rag_assets.core.text.person_names import lists_names, names_only, ordinary_
 from rag_assets.core.text.section_names import is_section_name
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.formats.pdf.headings import BodyStyle, HeadingLevels, caption_kind, is_heading
-from rag_assets.parsing.formats.pdf.sections import Outline, zones_of
+from rag_assets.parsing.formats.pdf.sections import ZoneEntry, zones_of
 from rag_assets.parsing.formats.pdf.table_columns import table_cells
 from rag_assets.parsing.shared.hyphenation import SOFT_HYPHEN, Vocabulary, ends_with_hyphen, glued
 from rag_assets.parsing.shared.running_text import opens_box
@@ -51,7 +51,7 @@ def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None) -> tuple[Blo
     levels = HeadingLevels.of([one.groups[0] for one, is_one in zip(gathered, headings, strict=True) if is_one])
     texts = [_text_and_spans(one, vocabulary) for one in gathered]
     outline = [
-        Outline(text, one.groups[0].page, levels.level(one.groups[0]) if is_one else 0)
+        ZoneEntry(text, one.groups[0].page, levels.level(one.groups[0]) if is_one else 0)
         for one, (text, _), is_one in zip(gathered, texts, headings, strict=True)
     ]
     sections = OpenSections()
@@ -73,8 +73,10 @@ def _gathered(
     for group in groups:
         kind = BlockKind.HEADING if group is title else _kind_of(group, body, above)
         if kind is BlockKind.HEADING and group is not title:
-            is_title_page = is_title_page and group.page == 1 and not is_section_name(group.plain_text)
-            kind = BlockKind.PARAGRAPH if is_title_page and _names_authors(group, ordinary) else kind
+            text = group.plain_text
+            is_title_page = is_title_page and group.page == 1 and not is_section_name(text)
+            if is_title_page and (lists_names(text) or names_only(text, ordinary)):  # authors as large as a title
+                kind = BlockKind.PARAGRAPH
         above = _Gathered(kind, [group])
         yield above
 
@@ -89,11 +91,6 @@ def _kind_of(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> Bloc
     if caption_kind(group) == "figure":
         return BlockKind.FIGURE
     return BlockKind.LIST if group.kind is GroupKind.ITEM else BlockKind.PARAGRAPH
-
-
-def _names_authors(group: LineGroup, ordinary: Set[str]) -> bool:
-    """Whether a group that looks like a heading holds the names of persons: they may be as large as titles."""
-    return lists_names(group.plain_text) or names_only(group.plain_text, ordinary)
 
 
 def _is_footnote(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> bool:
@@ -148,7 +145,7 @@ def _with_paragraphs_joined(blocks: Sequence[_Gathered]) -> list[_Gathered]:
 
 
 def _open_paragraph(blocks: Sequence[_Gathered]) -> _Gathered | None:
-    """The last piece of prose, if only floats stand after it."""
+    """The last piece of prose, if only floats follow it."""
     for block in reversed(blocks[-_MAX_FLOATS_PASSED:]):
         if block.kind in (BlockKind.PARAGRAPH, BlockKind.LIST):
             return block
@@ -244,7 +241,7 @@ def joined(texts: Sequence[str], vocabulary: Vocabulary) -> str:
 
 
 def _joined_open(texts: Sequence[str], vocabulary: Vocabulary) -> str:
-    """As `joined`, but a soft hyphen at the very end stays for what follows."""
+    """Like `joined`, but a soft hyphen at the very end is kept for the next piece."""
     text = ""
     for line in texts:
         clean = line[:-1].replace(SOFT_HYPHEN, "") + line[-1:]

@@ -31,7 +31,7 @@ _ENDS_SENTENCE = re.compile(r"[.?!:;][\"'”’)\]\d,]*(?:[⁰¹²³⁴-⁹][⁰
 
 
 class GroupKind(StrEnum):
-    """What the shape of a group of lines says."""
+    """The kind of a group of lines, by its shape."""
 
     TEXT = "text"
     ITEM = "item"
@@ -45,7 +45,7 @@ class LineGroup:
     kind: GroupKind
     lines: tuple[Line, ...]
     is_aside: bool = False
-    """It is at an angle to the text of the page (a label of an axis, a stamp in the margin)."""
+    """True for text at an angle to the page's other text (a label of an axis, a stamp in the margin)."""
 
     @property
     def page(self) -> int:

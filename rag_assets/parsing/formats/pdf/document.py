@@ -53,7 +53,7 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
                     f"has no text but running headers or page numbers ({_counted(n_images, 'page')} of images): run "
                     "OCR first (e.g. with the docling extra) and put the result in its place."
                 )
-            kept, n_dropped = lines, 0  # the whole of a short form that is filled in twice, say
+            kept, n_dropped = lines, 0  # for example a short form that is filled in twice
         metadata_title = sane_title(pdf.get_metadata_value("Title"))
         labels = tuple(pdf.get_page_label(index) or None for index in range(len(pdf)))  # "" where the file has none
     groups = [_groups_of(page) for page in kept]

@@ -69,7 +69,7 @@ class BodyStyle:
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class HeadingStyle:
     """What makes two unnumbered headings of equal rank look alike."""
 
     size: float
@@ -77,7 +77,7 @@ class Style:
     is_caps: bool
 
     @classmethod
-    def of(cls, group: LineGroup) -> "Style":
+    def of(cls, group: LineGroup) -> "HeadingStyle":
         return cls(round(group.size * 2) / 2, group.bold > 0.8, _is_caps(group.plain_text))
 
     @property
@@ -149,14 +149,14 @@ class HeadingLevels:
     size, capitals and weight among the unnumbered.
     """
 
-    ranks: dict[Style, int]
-    _level_of_style: dict[Style, int] = field(default_factory=dict)
+    ranks: dict[HeadingStyle, int]
+    _level_of_style: dict[HeadingStyle, int] = field(default_factory=dict)
     _has_roman: bool = False
     _current: int = 0
 
     @classmethod
     def of(cls, headings: Sequence[LineGroup]) -> "HeadingLevels":
-        styles = {Style.of(g) for g in headings if heading_number(g.plain_text) is None}
+        styles = {HeadingStyle.of(g) for g in headings if heading_number(g.plain_text) is None}
         ordered = sorted(styles, key=lambda style: style.weight, reverse=True)
         return cls({style: rank for rank, style in enumerate(ordered, start=1)})
 
@@ -166,7 +166,7 @@ class HeadingLevels:
         return self._current
 
     def _level(self, group: LineGroup) -> int:
-        text, style = group.plain_text.strip(), Style.of(group)
+        text, style = group.plain_text.strip(), HeadingStyle.of(group)
         for pattern, level in _NAMED_LEVELS:
             if pattern.match(text):
                 return level
@@ -189,14 +189,14 @@ class HeadingLevels:
             return depth
         return depth + self._has_roman
 
-    def _among_numbered(self, style: Style) -> int:
-        """An unnumbered style between numbered ones: above all smaller ones, below the section it stands in."""
+    def _among_numbered(self, style: HeadingStyle) -> int:
+        """The level of an unnumbered style between numbered ones: above all smaller ones, below the section around it."""
         smaller = [level for other, level in self._level_of_style.items() if other.size < style.size]
         return min(smaller) if smaller else min(self._current, max(self._level_of_style.values())) + 1
 
 
 def title_group(first_page: Sequence[LineGroup], body: BodyStyle) -> LineGroup | None:
-    """The group in the largest font in the upper part of the first page, if it clearly stands out."""
+    """The group in the largest font in the upper part of the first page, if that is clearly larger than the body's."""
     candidates = [group for group in first_page if _may_be_title(group, body)]
     return max(candidates, key=lambda group: (round(group.size), -group.top), default=None)
 

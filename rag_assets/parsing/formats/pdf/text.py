@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from rag_assets.parsing.formats.pdf.glyphs import SKEWED, Frame, Geometry, Glyph, Style, glyphs_of, turned
+from rag_assets.parsing.formats.pdf.glyphs import SKEWED, FontStyle, Frame, Geometry, Glyph, glyphs_of, turned
 from rag_assets.parsing.shared.superscripts import raised_after
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ MAX_CHARS_PER_PAGE = 60_000
 """A dense printed page has some 10,000 characters; a file with more than this on one page is hostile or a plot."""
 _WIDE_GAP_EMS = 1.0
 _MIN_OVERLAP = 0.35
-"""Share of its own (or the line's) height by which a character must overlap the line to stand on it: superscripts
-do, the next line does not."""
+"""A character belongs to a line if it overlaps it by this share of its own (or the line's) height: superscripts do, the
+next line does not."""
 _HYPHEN_AT_LINE_END = "\x02"
 """PDFium's sign for a hyphen at the end of a line, which it takes for a soft one."""
 _LIGATURES = str.maketrans(
@@ -65,7 +65,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class PageText:
-    """What stands on a page: one layer per direction, the one with most text first."""
+    """The text of a page: one layer per direction, the one with most text first."""
 
     number: int
     layers: tuple[Layer, ...] = ()
@@ -74,7 +74,7 @@ class PageText:
     n_chars_left_out: int = 0
     """Characters beyond MAX_CHARS_PER_PAGE, which were not read."""
     n_garbled: int = 0
-    """Characters whose font does not say what they are."""
+    """Characters whose font does not state which they are."""
     has_content: bool = False
     """Something is printed on it: text, images or drawings."""
     is_readable: bool = True
@@ -120,7 +120,7 @@ def _layers(glyphs: list[Glyph], geometry: Geometry) -> tuple[Layer, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _PlacedCharacter:
-    """Where one character of a segment stands."""
+    """The place of one character of a segment."""
 
     index: int
     """Its place among the characters of the segment, spaces included."""
@@ -135,14 +135,14 @@ class _OpenSegment:
     """A segment while characters are added to it."""
 
     characters: list[str] = field(default_factory=list)
-    styles: Counter[Style] = field(default_factory=Counter)
+    styles: Counter[FontStyle] = field(default_factory=Counter)
     placed: list[_PlacedCharacter] = field(default_factory=list)
     left: float = 0.0
     top: float = 0.0
     right: float = 0.0
     bottom: float = 0.0
 
-    def add(self, text: str, box: tuple[float, float, float, float], style: Style) -> None:
+    def add(self, text: str, box: tuple[float, float, float, float], style: FontStyle) -> None:
         if not self.styles:
             self.left, self.top, self.right, self.bottom = box
         else:
@@ -156,7 +156,7 @@ class _OpenSegment:
         if self.characters and self.characters[-1] != " ":
             self.characters.append(" ")
 
-    def reaches(self, box: tuple[float, float, float, float], style: Style) -> bool:
+    def reaches(self, box: tuple[float, float, float, float], style: FontStyle) -> bool:
         """Whether a character at `box` goes on with this line without a wide gap."""
         left, top, right, bottom = box
         overlap = min(bottom, self.bottom) - max(top, self.top)

@@ -139,7 +139,7 @@ def _zone_of_child(parent: etree._Element, child: etree._Element, name: str, zon
 
 
 def _title_page(root: etree._Element, title: str) -> Block | None:
-    """What the header says about the paper as a list, one statement per line; None if it names no author.
+    """The header's statements about the paper as a list, one per line; None if it names no author.
 
     It has no page: GROBID may have completed headers from a catalogue.
     """
@@ -182,7 +182,7 @@ def _name(author: etree._Element) -> str:
 
 
 def _affiliations(header: etree._Element, source: etree._Element | None) -> list[str]:
-    """Institutions of the authors, else what their affiliation says."""
+    """Institutions of the authors, else the text of their affiliations."""
     place = header if source is None else source
     institutions = place.findall(".//{*}author/{*}affiliation/{*}orgName[@type='institution']")
     return _distinct(map(_text, institutions or header.iterfind("{*}titleStmt/{*}author/{*}affiliation")))

@@ -89,7 +89,7 @@ def _read_item(item: etree._Element, line: TextRun, reader: InlineReader, aside:
 
 
 @dataclass
-class _Parts:
+class _FigureParts:
     """What a figure or a table consists of."""
 
     captions: list[tuple[str, TextRun]] = field(default_factory=list)
@@ -101,7 +101,7 @@ class _Parts:
 
 def _figure_blocks(figure: etree._Element, reader: InlineReader, empty: UnplacedBlock) -> list[UnplacedBlock]:
     """`empty` as a figure with its caption, or as the tables in it and the notes below them."""
-    parts = _Parts()
+    parts = _FigureParts()
     if name_of(figure) == "table":
         _read_table(figure, parts, reader)
     else:
@@ -116,7 +116,7 @@ def _figure_blocks(figure: etree._Element, reader: InlineReader, empty: Unplaced
     return [*tables, *(replace(empty, kind=BlockKind.FOOTNOTE, run=run) for run in notes)]
 
 
-def _read_figure(figure: etree._Element, parts: _Parts, reader: InlineReader) -> None:
+def _read_figure(figure: etree._Element, parts: _FigureParts, reader: InlineReader) -> None:
     loose = TextRun()
     parts.captions.append(("", loose))
     reader.string(figure.text, loose)
@@ -151,7 +151,7 @@ def _letters(text: str) -> str:
     return "".join(character for character in text.casefold() if character.isalnum())
 
 
-def _read_table(table: etree._Element, parts: _Parts, reader: InlineReader) -> None:
+def _read_table(table: etree._Element, parts: _FigureParts, reader: InlineReader) -> None:
     rows = list(_rows(table))
     if not rows:
         parts.tables.append((TextRun.joined(_raw_lines(table, reader), "\n"), ()))

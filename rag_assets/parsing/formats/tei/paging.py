@@ -13,17 +13,17 @@ from dataclasses import dataclass, replace
 from lxml import etree
 
 from rag_assets.core.domain import Block, BlockKind, PageSource, Span, Zone
-from rag_assets.parsing.formats.tei.coords import Area, PageSize, areas_of, page_sizes
+from rag_assets.parsing.formats.tei.coords import Area, areas_of, page_sizes
 from rag_assets.parsing.formats.tei.layout import Layout, layout_of
 from rag_assets.parsing.formats.tei.pages import (
     FLOAT_KINDS,
-    Point,
+    PageProof,
     break_spans,
     chain_points,
     consistent,
     float_spans,
+    page_ranges,
     spans_of,
-    stretches,
 )
 from rag_assets.parsing.formats.tei.text import Collected, UnplacedBlock
 
@@ -38,7 +38,7 @@ _PagePlace = tuple[int, int, float]
 
 @dataclass(frozen=True)
 class Paging:
-    """Blocks in reading order with their pages, and what the document says about pages."""
+    """Blocks in reading order with their pages, and the document's facts about pages."""
 
     blocks: tuple[Block, ...]
     page_source: PageSource = PageSource.NONE
@@ -70,14 +70,14 @@ def _by_coordinates(root: etree._Element, collected: Collected) -> Paging:
     sizes = page_sizes(root)
     layout = _layout(root, collected, sizes)
     spans: _Spans = {id(block): float_spans(block, sizes) for block in collected.floats}
-    main_points: list[Point] = []
+    main_points: list[PageProof] = []
     for index, chain in enumerate(collected.chains()):
         points = [point for point in chain_points(chain) if not sizes or point.page in sizes]
         bounds: tuple[int, int | None] = 1, max(sizes, default=None)
         if index == 0:
             main_points = points
             bounds = _body_bounds(root, chain, points, bounds)
-        along = stretches(points, sum(len(block.run) for block in chain), bounds, layout)
+        along = page_ranges(points, sum(len(block.run) for block in chain), bounds, layout)
         at = 0
         for block in chain:
             spans[id(block)] = spans_of(block, at, along, sizes)
@@ -101,7 +101,7 @@ def _caption_spans(block: UnplacedBlock, whole: Sequence[Span]) -> tuple[Span, .
 
 
 def _body_bounds(
-    root: etree._Element, chain: Sequence[UnplacedBlock], points: Sequence[Point], bounds: tuple[int, int | None]
+    root: etree._Element, chain: Sequence[UnplacedBlock], points: Sequence[PageProof], bounds: tuple[int, int | None]
 ) -> tuple[int, int | None]:
     """The body starts with the title's page at the earliest and ends with the first reference's at the latest.
 
@@ -130,7 +130,7 @@ def _ends_in_annex(chain: Sequence[UnplacedBlock], offset: int) -> bool:
     return False
 
 
-def _layout(root: etree._Element, collected: Collected, sizes: Mapping[int, PageSize]) -> Layout | None:
+def _layout(root: etree._Element, collected: Collected, sizes: Mapping[int, Area]) -> Layout | None:
     blocks = [block for chain in collected.chains() for block in chain if block.kind not in FLOAT_KINDS]
     references = [area for entry in root.iter("{*}biblStruct") for area in areas_of(entry)]
     others = [*(area for block in collected.floats for area in block.areas), *references]
@@ -138,7 +138,7 @@ def _layout(root: etree._Element, collected: Collected, sizes: Mapping[int, Page
 
 
 def _blocks(
-    collected: Collected, spans: _Spans, captions: _Spans, points: Sequence[Point], layout: Layout | None
+    collected: Collected, spans: _Spans, captions: _Spans, points: Sequence[PageProof], layout: Layout | None
 ) -> tuple[Block, ...]:
     """All blocks in reading order: floats where they belong, those without a place between body and annexes."""
 
@@ -167,7 +167,7 @@ def _blocks(
 
 
 def _floats_by_host(
-    floats: Sequence[UnplacedBlock], hosts: Sequence[UnplacedBlock], points: Sequence[Point], layout: Layout | None
+    floats: Sequence[UnplacedBlock], hosts: Sequence[UnplacedBlock], points: Sequence[PageProof], layout: Layout | None
 ) -> dict[int | None, list[UnplacedBlock]]:
     """The floats by the index of the host they follow, each list in its order; None: those that found no place.
 

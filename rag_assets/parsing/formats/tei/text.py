@@ -26,7 +26,7 @@ _HYPHENS = "-\u2010\u00ad"
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where `text[start:end]` stands on paper, as one element's coordinates say."""
+    """The place of `text[start:end]` on paper, by one element's coordinates."""
 
     start: int
     end: int
@@ -68,7 +68,7 @@ class TextRun:
         return [(start, end, breaks) for (start, breaks), end in zip(self._break_counts, ends, strict=True)]
 
     def add(self, text: str | None, n_breaks: int) -> None:
-        """Append text that stands behind so many page breaks."""
+        """Append text that follows `n_breaks` page breaks."""
         if not text:
             return
         words = " ".join(text.split())
@@ -103,14 +103,14 @@ class TextRun:
         self._line_ended_in_hyphen = bool(text) and is_cut
 
     def join_lines(self) -> None:
-        """A line ends here inside a word, as the markup says: white space and hyphen around it are not text."""
+        """A line ends here inside a word, by its markup: white space and hyphen around it are not text."""
         self._gap_follows = False
         if self._parts and self._parts[-1][-1] in _HYPHENS:
             self._drop_hyphen()
         self._joins_next = True
 
     def mark(self, start: int, areas: tuple[Area, ...], *, is_block: bool) -> None:
-        """Say where the text from `start` to here stands."""
+        """Add the place of the text from `start` to here."""
         if areas and start < self._length:
             self.marks.append(Mark(start, self._length, areas, is_block))
 
@@ -157,7 +157,7 @@ class TextRun:
 
 
 SetAside = Callable[[etree._Element], None]
-"""Takes a note or a figure out of the text it stands in."""
+"""Takes a note or a figure out of the text around it."""
 
 
 class InlineReader:
@@ -170,7 +170,7 @@ class InlineReader:
         """Headers, footers and page numbers passed over so far."""
 
     def string(self, text: str | None, run: TextRun) -> None:
-        """Add text that stands where the reader is now."""
+        """Add text at the reader's place."""
         run.add(text, len(self.page_labels))
 
     def verbatim(self, text: str, run: TextRun) -> None:
@@ -241,7 +241,7 @@ class UnplacedBlock:
     element_id: str = ""
     """The `xml:id` that text refers to."""
     areas: tuple[Area, ...] = ()
-    """Where a figure, table or note stands as a whole, its picture included."""
+    """The places of a figure, table or note as a whole, its picture included."""
 
 
 @dataclass

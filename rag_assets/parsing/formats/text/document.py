@@ -17,7 +17,7 @@ from rag_assets.core.text.section_names import (
     names_references,
     zone_named,
 )
-from rag_assets.parsing.formats.text.lines import Line, Paragraph, lines_of, paragraphs_of
+from rag_assets.parsing.formats.text.lines import Paragraph, TextLine, lines_of, paragraphs_of
 from rag_assets.parsing.shared.files.decoding import decoded
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets.parsing.shared.heading_lines import looks_like_heading, numbered_heading_lines
@@ -61,8 +61,8 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
     kept, n_running = _without_running_lines(pages, settings.running_header_share)
     paragraphs = paragraphs_of(kept)
     title_at = _title_index(paragraphs)
-    reader = _Reader(paragraphs, title_at)
-    blocks = tuple(reader.block(paragraph, index) for index, paragraph in enumerate(paragraphs))
+    walk = _SectionWalk(paragraphs, title_at)
+    blocks = tuple(walk.block(paragraph, index) for index, paragraph in enumerate(paragraphs))
     is_paged = pages[0][0].page is not None
     return Document(
         paper_id=file.paper_id,
@@ -82,7 +82,7 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
     )
 
 
-def _without_running_lines(pages: Sequence[Sequence[Line]], share: float) -> tuple[list[list[Line]], int]:
+def _without_running_lines(pages: Sequence[Sequence[TextLine]], share: float) -> tuple[list[list[TextLine]], int]:
     filled = [[line for line in page if line.text] for page in pages]
     dropped = {id(line) for line in running(filled, lambda line: PlacedLine(line.text), share)}
     return [[line for line in page if id(line) not in dropped] for page in pages], len(dropped)
@@ -111,7 +111,7 @@ def _line_of(paragraph: Paragraph) -> str:
 
 
 def _front_end(paragraphs: Sequence[Paragraph], title_at: int | None) -> int:
-    """How many paragraphs stand before the abstract's end, or make up title and what stands above it."""
+    """How many paragraphs come before the abstract's end, or make up the title and the lines above it."""
     for index, paragraph in enumerate(paragraphs[:_FRONT_PARAGRAPHS]):
         if _ABSTRACT_RUN_IN.match(paragraph.text):
             return index + 1
@@ -120,7 +120,7 @@ def _front_end(paragraphs: Sequence[Paragraph], title_at: int | None) -> int:
     return 0 if title_at is None else title_at + 1
 
 
-class _Reader:
+class _SectionWalk:
     """Reads the paragraphs from top to bottom and keeps track of the open sections."""
 
     def __init__(self, paragraphs: Sequence[Paragraph], title_at: int | None) -> None:
