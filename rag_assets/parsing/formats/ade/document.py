@@ -13,7 +13,7 @@ from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.section_names import is_section_name, starts_abstract
 from rag_assets.parsing.formats.ade.noise import Sifted, sifted
-from rag_assets.parsing.formats.ade.repairs import texts_with_marks_apart, with_joined_paragraphs
+from rag_assets.parsing.formats.ade.repairs import with_joined_paragraphs, with_marks_apart
 from rag_assets.parsing.formats.ade.shapes import AdeFile, Region, read_ade
 from rag_assets.parsing.formats.ade.tables import is_table_title, table_blocks
 from rag_assets.parsing.formats.ade.text import has_marks, text_blocks, with_numbered_headings
@@ -78,14 +78,12 @@ def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:
 def _blocks(sift: Sifted, ade: AdeFile, title: Region | None) -> list[LevelledBlock]:
     vocabulary = Vocabulary.of_texts(region.text for region in sift.kept)
     blocks: list[LevelledBlock] = []
-    texts = texts_with_marks_apart(sift.kept)
-    marked = with_numbered_headings([replace(r, text=text) for r, text in zip(sift.kept, texts, strict=True)])
-    for index, region in enumerate(sift.kept):
+    repaired = with_numbered_headings(with_marks_apart(sift.kept))
+    for region, repair in zip(sift.kept, repaired, strict=True):
         if region.kind == "table":
-            found = [LevelledBlock(block) for block in table_blocks(region, ade, vocabulary)]
+            found = [LevelledBlock(block) for block in table_blocks(repair, ade, vocabulary)]
         else:
-            with_marks = replace(region, text=marked.get(index, texts[index]))
-            found = list(text_blocks(with_marks, ade.family, vocabulary))
+            found = list(text_blocks(repair, ade.family, vocabulary))
         if region is title and found:
             found[0] = LevelledBlock(replace(found[0].block, kind=BlockKind.HEADING), is_title=True)
         blocks.extend(found)

@@ -107,8 +107,8 @@ def _merged(first: Block, second: Block, vocabulary: Vocabulary) -> Block:
     return replace(first, text=text, spans=(*before, *after))
 
 
-def texts_with_marks_apart(regions: Sequence[Region]) -> list[str]:
-    """The texts of the regions, with proven reference numbers raised and apart from the words before them.
+def with_marks_apart(regions: Sequence[Region]) -> list[Region]:
+    """The regions with proven reference numbers raised and apart from the words before them.
 
     ADE marks some superscripts and writes others as plain digits ("in one trial32 and", "was exacerbated.29 Oral").
     Digits behind a word are a reference where that is proven: the paper has a numbered reference list with that many
@@ -131,7 +131,7 @@ def texts_with_marks_apart(regions: Sequence[Region]) -> list[str]:
             text = _AFTER_STOP.sub(after_stop, _AFTER_WORD.sub(after_word, text))
         return _RAISED_AFTER_WORD.sub(" ", text)
 
-    return [region.text if region.kind in _NOT_TEXT else apart(region.text) for region in regions]
+    return [region if region.kind in _NOT_TEXT else replace(region, text=apart(region.text)) for region in regions]
 
 
 def _n_references(regions: Sequence[Region]) -> int:

@@ -5,8 +5,8 @@ figure region; a caption beside it is the authors'.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from rag_assets.core.domain import Block, BlockKind, Span
 from rag_assets.core.text.heading_numbers import heading_number
@@ -47,8 +47,8 @@ class _Piece:
     is_generated: bool
 
 
-def with_numbered_headings(regions: Sequence[Region]) -> Mapping[int, str]:
-    """New texts of the regions that hold numbered headings, by the index of the region, with the headings marked.
+def with_numbered_headings(regions: Sequence[Region]) -> list[Region]:
+    """The regions with their numbered headings marked as headings.
 
     To Markdown "1. Introduction" is a list with one item, so the lines of all regions are judged together first.
     """
@@ -64,7 +64,10 @@ def with_numbered_headings(regions: Sequence[Region]) -> Mapping[int, str]:
         if not lines[at].startswith("#"):
             own = texts.setdefault(index, _lines_of(regions[index].text))
             own[own_at] = f"\n{_HEADING_MARK} {own[own_at]}\n"
-    return {index: "\n".join(own) for index, own in texts.items()}
+    return [
+        replace(region, text="\n".join(texts[index])) if index in texts else region
+        for index, region in enumerate(regions)
+    ]
 
 
 def _lines_of(text: str) -> list[str]:

@@ -21,6 +21,8 @@ _EXTRA_LEADING = 0.35
 _INDENT_EMS = 0.7
 _ALIGNED_EMS = 0.35
 _SIZE_TOLERANCE = 0.06
+_HARDLY_BOLD, _ALL_BOLD = 0.35, 0.9
+"""A line whose bold share lies between these fits both bold lines and others."""
 _MIN_ROWS = 2
 _MAX_LABEL_FILL = 0.65
 """Lines between the rows of a table (labels, wrapped cells) are shorter than this share of the column."""
@@ -179,16 +181,7 @@ def _alike(one: Line, other: Line) -> bool:
     """Whether two lines are set in the same font, as far as a paragraph goes."""
     if abs(one.size - other.size) > _SIZE_TOLERANCE * max(one.size, other.size):
         return False
-    return not (_is_bold(one) != _is_bold(other) and {_weight(one), _weight(other)} == {0, 2})
-
-
-def _is_bold(line: Line) -> bool:
-    return line.bold > 0.5
-
-
-def _weight(line: Line) -> int:
-    """0: hardly bold, 2: all bold, 1: something between, which fits both."""
-    return 0 if line.bold < 0.35 else 2 if line.bold > 0.9 else 1
+    return min(one.bold, other.bold) >= _HARDLY_BOLD or max(one.bold, other.bold) <= _ALL_BOLD
 
 
 def _text_groups(lines: Sequence[Line], usual_gap: float) -> Iterator[LineGroup]:

@@ -190,7 +190,7 @@ class HeadingLevels:
         return depth + self._has_roman
 
     def _among_numbered(self, style: HeadingStyle) -> int:
-        """The level of an unnumbered style between numbered ones: above all smaller ones, below the section around it."""
+        """The level of an unnumbered style among numbered ones: above smaller styles, below the section around it."""
         smaller = [level for other, level in self._level_of_style.items() if other.size < style.size]
         return min(smaller) if smaller else min(self._current, max(self._level_of_style.values())) + 1
 

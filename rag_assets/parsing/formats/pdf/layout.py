@@ -138,8 +138,8 @@ class _Band:
 def _bands(segments: Sequence[Segment], gutter: float) -> list[_Band]:
     """Slices from top to bottom, each read either down the columns beside the gutter or across it.
 
-    Segments beside the gutter are sliced wherever a gap runs through both sides, so that a table between prose is judged
-    by itself; neighbouring slices of one kind are then one band, because such a gap is no end of a column.
+    Segments beside the gutter are sliced wherever a gap runs through both sides, so that a table between prose is
+    judged by itself; neighbouring slices of one kind are then one band, because such a gap is no end of a column.
     """
     bands: list[_Band] = []
     for piece in _slices(segments, gutter):
