@@ -79,10 +79,12 @@ def picture_blocks(picture: Item, items: Items) -> Iterator[Block]:
     for text in _descriptions(picture):
         spans = (span_over(0, len(text), boxes),)
         yield Block(BlockKind.FIGURE, text, spans=spans, is_generated=True)
+    mimetype = text_field(mapping(items.parsed.get("origin")).get("mimetype"))
+    is_read_by_model = mimetype == "application/pdf" or mimetype.startswith("image/")
     for chart, cells in charts:
         title = caption or text_field(chart.get("title"))
         title_boxes = items.attached_boxes(picture, "captions") if caption else boxes
-        yield replace(table_block(cells, title, boxes, title_boxes), is_generated=_is_read_by_model(items.parsed))
+        yield replace(table_block(cells, title, boxes, title_boxes), is_generated=is_read_by_model)
     yield from items.attached_blocks(picture, "footnotes", BlockKind.FOOTNOTE)
 
 
@@ -98,11 +100,6 @@ def _charts(picture: Item) -> list[Item]:
     newer = mapping(mapping(picture.get("meta")).get("tabular_chart"))
     older = [mapping(entry) for entry in sequence(picture.get("annotations"))]
     return [newer] if newer else [entry for entry in older if entry.get("kind") == "tabular_chart_data"]
-
-
-def _is_read_by_model(parsed: Item) -> bool:
-    mimetype = text_field(mapping(parsed.get("origin")).get("mimetype"))
-    return mimetype == "application/pdf" or mimetype.startswith("image/")
 
 
 def _cells(data: Item, table: Item, pages: Pages) -> list[Cell]:

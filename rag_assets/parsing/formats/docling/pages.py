@@ -114,15 +114,15 @@ def running_items(parsed: Item, pages: Pages, share: float) -> frozenset[str]:
     share: as in `running_text.running_lines`.
     """
     texts = {f"#/texts/{index}": mapping(text) for index, text in enumerate(sequence(parsed.get("texts")))}
-    body = {name: text for name, text in texts.items() if _is_body(text)}
+    body = {
+        name: text
+        for name, text in texts.items()
+        if text.get("content_layer", "body") == "body" and _label(text) not in FURNITURE and not is_inside_float(text)
+    }
     known = _places_of_furniture(texts.values(), pages)
     repeated = {name for name, text in body.items() if _repeats_furniture(text, known, pages)}
     rest = {name: text for name, text in body.items() if name not in repeated}
     return frozenset(repeated.union(_recurring(rest, pages, share)))
-
-
-def _is_body(text: Item) -> bool:
-    return text.get("content_layer", "body") == "body" and _label(text) not in FURNITURE and not is_inside_float(text)
 
 
 def _places_of_furniture(texts: Iterable[Item], pages: Pages) -> dict[str, list[float]]:

@@ -52,7 +52,15 @@ def zones_of(entries: Sequence[ZoneEntry]) -> list[Zone]:
 
 def _front_end(entries: Sequence[ZoneEntry]) -> int:
     """Index of the first block after the front matter; 0 when nothing shows where it ends."""
-    abstract = next((i for i, e in enumerate(entries) if e.page <= _FRONT_PAGES and _is_abstract(e)), None)
+    abstract = next(
+        (
+            index
+            for index, entry in enumerate(entries)
+            if entry.page <= _FRONT_PAGES
+            if (_ABSTRACT.fullmatch(entry.text.strip()) if entry.level else _ABSTRACT_RUN_IN.match(entry.text))
+        ),
+        None,
+    )
     start = 0 if abstract is None else abstract + 1
     n_chars = 0
     for index in range(start, len(entries)):
@@ -65,13 +73,7 @@ def _front_end(entries: Sequence[ZoneEntry]) -> int:
     if abstract is None:
         return 0
     is_heading = entries[abstract].level > 0
-    return min(abstract + 1 + is_heading, len(entries))  # the abstract and what stands before it
-
-
-def _is_abstract(entry: ZoneEntry) -> bool:
-    if entry.level:
-        return bool(_ABSTRACT.fullmatch(entry.text.strip()))
-    return bool(_ABSTRACT_RUN_IN.match(entry.text))
+    return min(abstract + 1 + is_heading, len(entries))  # the abstract and the blocks before it
 
 
 def _ends_front(entry: ZoneEntry, *, has_abstract: bool) -> bool:
