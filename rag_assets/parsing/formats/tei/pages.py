@@ -88,7 +88,7 @@ def page_ranges(
         found.append(PageRange(before.offset, n_chars, None, None))
     else:
         found.extend(_between(before, PageProof(n_chars, last_page), layout))
-    return [stretch for stretch in found if stretch.end > stretch.start]
+    return [piece for piece in found if piece.end > piece.start]
 
 
 def spans_of(block: UnplacedBlock, at: int, along: Sequence[PageRange], sizes: Mapping[int, Area]) -> tuple[Span, ...]:
@@ -97,12 +97,12 @@ def spans_of(block: UnplacedBlock, at: int, along: Sequence[PageRange], sizes: M
         return float_spans(block, sizes)
     leaves = _leaves(block.run.marks)
     spans: list[Span] = []
-    for stretch in along:
-        start, end = max(0, stretch.start - at), min(len(block.run), stretch.end - at)
+    for piece in along:
+        start, end = max(0, piece.start - at), min(len(block.run), piece.end - at)
         if spans and block.run.text[start:end].isspace():
             spans[-1] = replace(spans[-1], end=end)
         elif start < end:
-            spans.extend(_with_boxes(PageRange(start, end, stretch.first, stretch.last), leaves, sizes))
+            spans.extend(_with_boxes(PageRange(start, end, piece.first, piece.last), leaves, sizes))
     return merged(spans)
 
 
@@ -202,9 +202,8 @@ def _between(before: PageProof, after: PageProof, layout: Layout | None) -> list
     lower = _reaches(before, after, layout, side=1)
     upper = _reaches(after, before, layout, side=-1)
     cuts.update(offset for offset, _ in (*lower, *upper) if before.offset < offset < after.offset)
-    edges = sorted(cuts)
     found = []
-    for start, end in itertools.pairwise(edges):
+    for start, end in itertools.pairwise(sorted(cuts)):
         first = max((page for offset, page in lower if offset <= start), default=before.page)
         last = min((page for offset, page in upper if offset >= end), default=after.page)
         if last < first:
@@ -240,24 +239,23 @@ def _leaves(marks: Sequence[Mark]) -> list[tuple[Mark, list[Mark]]]:
     found = []
     for unit in units:
         inside = [mark for mark in marks if mark is not unit and unit.start <= mark.start and mark.end <= unit.end]
-        if not any(mark.is_block and len(mark.areas) > 0 for mark in inside):
+        if not any(mark.is_block for mark in inside):
             found.append((unit, inside))
     return found
 
 
 def _with_boxes(
-    stretch: PageRange, leaves: Sequence[tuple[Mark, list[Mark]]], sizes: Mapping[int, Area]
+    piece: PageRange, leaves: Sequence[tuple[Mark, list[Mark]]], sizes: Mapping[int, Area]
 ) -> Iterator[Span]:
-    """Cut a stretch at the edges of its text units and give each part the boxes of its unit on that page."""
-    edges = {stretch.start, stretch.end}
+    """Cut a piece at the edges of its text units and give each part the boxes of its unit on that page."""
+    edges = {piece.start, piece.end}
     for leaf, _ in leaves:
-        edges.update(edge for edge in (leaf.start, leaf.end) if stretch.start < edge < stretch.end)
-    ordered = sorted(edges)
-    for start, end in itertools.pairwise(ordered):
+        edges.update(edge for edge in (leaf.start, leaf.end) if piece.start < edge < piece.end)
+    for start, end in itertools.pairwise(sorted(edges)):
         boxes: tuple[Box, ...] = ()
-        if stretch.first is not None and stretch.first == stretch.last:
-            boxes = _boxes_at(start, end, stretch.first, leaves, sizes)
-        yield Span(start, end, stretch.first, stretch.last, boxes)
+        if piece.first is not None and piece.first == piece.last:
+            boxes = _boxes_at(start, end, piece.first, leaves, sizes)
+        yield Span(start, end, piece.first, piece.last, boxes)
 
 
 def _boxes_at(
