@@ -68,8 +68,8 @@ FORMATS = (
     Format(
         Source.DOCLING,
         (".html", ".htm"),
-        "docling.convert:parse_with_docling",
-        "docling.convert:looks_like_html",
+        "docling.document:parse_with_docling",
+        "docling.document:looks_like_html",
         b"<",
         needs="docling",
         version=3,
@@ -77,8 +77,8 @@ FORMATS = (
     Format(
         Source.DOCLING,
         (".docx",),
-        "docling.convert:parse_with_docling",
-        "docling.convert:looks_like_docx",
+        "docling.document:parse_with_docling",
+        "docling.document:looks_like_docx",
         b"PK",
         needs="docling",
         version=3,

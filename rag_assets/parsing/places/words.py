@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.folding import Folded
+from rag_assets.parsing.formats.pdf.document import read_pages, without_running_text
 from rag_assets.parsing.formats.pdf.file import opened_pdf
 from rag_assets.parsing.formats.pdf.layout import Line
-from rag_assets.parsing.formats.pdf.pages import read_pages, without_running_text
 
 _WORD = re.compile(r"[^\W\d_]+|\d+")  # letters and digits apart: note marks stick to words in one source only
 

@@ -12,17 +12,15 @@ from rag_assets.core.domain import Block, BlockKind, Document, PageSource, Sourc
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.section_names import is_section_name, starts_abstract
-from rag_assets.parsing.formats.ade.generated import has_marks
-from rag_assets.parsing.formats.ade.joining import with_joined_paragraphs
 from rag_assets.parsing.formats.ade.noise import Sifted, sifted
-from rag_assets.parsing.formats.ade.reference_marks import texts_with_marks_apart
+from rag_assets.parsing.formats.ade.repairs import with_joined_paragraphs, with_marks_apart
 from rag_assets.parsing.formats.ade.shapes import AdeFile, Region, read_ade
 from rag_assets.parsing.formats.ade.tables import is_table_title, table_blocks
-from rag_assets.parsing.formats.ade.text import text_blocks, with_numbered_headings
+from rag_assets.parsing.formats.ade.text import has_marks, text_blocks, with_numbered_headings
 from rag_assets.parsing.formats.markdown.parts import plain_line
 from rag_assets.parsing.shared.files.json_objects import load_json_object
 from rag_assets.parsing.shared.files.raw import RawFile
-from rag_assets.parsing.shared.hyphenation import Vocabulary, mended
+from rag_assets.parsing.shared.hyphenation import Vocabulary
 from rag_assets.parsing.shared.sections import (
     LevelledBlock,
     n_chars_of_back,
@@ -39,8 +37,8 @@ _MIN_TITLE_SIZE = 1.5
 def looks_like_ade(head: bytes) -> bool:
     """Whether the first 64 KB of a file may be ADE's JSON.
 
-    The names that tell may come later than these 64 KB, after a long `markdown` field, so a file that starts with that
-    field may be one.
+    A long `markdown` field may push the other names beyond these 64 KB, so a file that starts with that field may be
+    one.
     """
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     if not start.startswith(b"{"):
@@ -73,30 +71,23 @@ def parse_ade(file: RawFile, settings: ParsingSettings) -> Document:
         page_labels=sift.page_labels,
         n_source_chars=sum(len(plain_line(region.text)) for region in sift.kept) - n_chars_of_back(blocks),
         n_dropped_running=sift.n_dropped,
-        notes=_notes(ade),
+        notes=(f"ADE could not read page {', '.join(map(str, ade.failed_pages))}",) if ade.failed_pages else (),
     )
 
 
 def _blocks(sift: Sifted, ade: AdeFile, title: Region | None) -> list[LevelledBlock]:
     vocabulary = Vocabulary.of_texts(region.text for region in sift.kept)
     blocks: list[LevelledBlock] = []
-    texts = texts_with_marks_apart(sift.kept)
-    marked = with_numbered_headings([replace(r, text=text) for r, text in zip(sift.kept, texts, strict=True)])
-    for index, region in enumerate(sift.kept):
+    repaired = with_numbered_headings(with_marks_apart(sift.kept))
+    for region, repair in zip(sift.kept, repaired, strict=True):
         if region.kind == "table":
-            found = [LevelledBlock(_with_mended_title(block, vocabulary)) for block in table_blocks(region, ade)]
+            found = [LevelledBlock(block) for block in table_blocks(repair, ade, vocabulary)]
         else:
-            with_marks = replace(region, text=marked.get(index, texts[index]))
-            found = list(text_blocks(with_marks, ade.family, vocabulary))
+            found = list(text_blocks(repair, ade.family, vocabulary))
         if region is title and found:
             found[0] = LevelledBlock(replace(found[0].block, kind=BlockKind.HEADING), is_title=True)
         blocks.extend(found)
     return with_joined_paragraphs(_with_titles_in_tables(blocks), vocabulary)
-
-
-def _with_mended_title(table: Block, vocabulary: Vocabulary) -> Block:
-    title = mended(table.title, vocabulary)
-    return replace(table, title=title, title_spans=tuple(replace(span, end=len(title)) for span in table.title_spans))
 
 
 def _title_region(ade: AdeFile) -> Region | None:
@@ -104,7 +95,12 @@ def _title_region(ade: AdeFile) -> Region | None:
 
     A text that ends like a sentence is a title only if its type is clearly larger than usual on the page.
     """
-    texts = [region for region in ade.regions if region.kind in ("text", "title") and _is_on_first_page(region)]
+    texts = [
+        region
+        for region in ade.regions
+        if region.kind in ("text", "title") and region.page_start == 1 and region.boxes
+        if len(plain_line(region.text)) >= _MIN_TITLE_CHARS
+    ]
     candidates = [region for region in texts if _may_be_title(region)]
     if not candidates:
         return None
@@ -112,10 +108,6 @@ def _title_region(ade: AdeFile) -> Region | None:
     largest = max(candidates, key=_area_of_character)
     is_prose = plain_line(largest.text).endswith(".")
     return None if is_prose and _area_of_character(largest) < _MIN_TITLE_SIZE * usual else largest
-
-
-def _is_on_first_page(region: Region) -> bool:
-    return region.page_start == 1 and bool(region.boxes) and len(plain_line(region.text)) >= _MIN_TITLE_CHARS
 
 
 def _may_be_title(region: Region) -> bool:
@@ -143,16 +135,12 @@ def _with_titles_in_tables(blocks: Sequence[LevelledBlock]) -> list[LevelledBloc
     for levelled in blocks:
         block, before = levelled.block, titled[-1].block if titled else None
         if before and _is_untitled_table(block) and _is_table_title(before):
-            titled[-1] = replace(levelled, block=_titled(block, before))
+            titled[-1] = replace(levelled, block=replace(block, title=before.text, title_spans=before.spans))
         elif before and _is_untitled_table(before) and _is_table_title(block):
-            titled[-1] = replace(titled[-1], block=_titled(before, block))
+            titled[-1] = replace(titled[-1], block=replace(before, title=block.text, title_spans=block.spans))
         else:
             titled.append(levelled)
     return titled
-
-
-def _titled(table: Block, title: Block) -> Block:
-    return replace(table, title=title.text, title_spans=title.spans)
 
 
 def _is_untitled_table(block: Block) -> bool:
@@ -161,9 +149,3 @@ def _is_untitled_table(block: Block) -> bool:
 
 def _is_table_title(block: Block) -> bool:
     return block.kind in (BlockKind.PARAGRAPH, BlockKind.HEADING) and is_table_title(block.text)
-
-
-def _notes(ade: AdeFile) -> tuple[str, ...]:
-    if not ade.failed_pages:
-        return ()
-    return (f"ADE could not read page {', '.join(map(str, ade.failed_pages))}",)

@@ -37,7 +37,9 @@ def sifted(regions: Sequence[Region], title: Region | None, share: float, n_page
     share: as in `running_text.running_lines`.
     """
     noise = [region for region in regions if region.kind in _NOISE_KINDS]
-    marginal = {text for region in noise if region.kind in _MARGINAL_KINDS for text in _folded_texts(region)}
+    notes = [region.text for region in noise if region.kind in _MARGINAL_KINDS]
+    folded = {_folded(text) for note in notes for text in (note, *note.splitlines())}
+    marginal = {text for text in folded if sum(map(str.isalpha, text)) >= 3}
     text_regions = [
         region
         for region in regions
@@ -54,20 +56,16 @@ def _running(regions: Sequence[Region], share: float) -> list[Region]:
         if region.page_start is not None:
             pages.setdefault(region.page_start, []).append(region)
     by_page = [sorted(pages.get(page, []), key=_middle) for page in range(1, max(pages, default=0) + 1)]
-    return running(by_page, lambda region: PlacedLine(_line(region), _middle(region)), share)
 
+    def line(region: Region) -> PlacedLine:
+        text = "" if region.kind in _NOT_RUNNING_KINDS else _without_signs(region.text)
+        return PlacedLine(text, _middle(region))
 
-def _line(region: Region) -> str:
-    return "" if region.kind in _NOT_RUNNING_KINDS else _without_signs(region.text)
+    return running(by_page, line, share)
 
 
 def _middle(region: Region) -> float:
     return (region.boxes[0].top + region.boxes[0].bottom) / 2 if region.boxes else 0.5
-
-
-def _folded_texts(region: Region) -> list[str]:
-    lines = [_folded(line) for line in region.text.splitlines()]
-    return [text for text in [_folded(region.text), *lines] if sum(character.isalpha() for character in text) >= 3]
 
 
 def _folded(text: str) -> str:

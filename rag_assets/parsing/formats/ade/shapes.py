@@ -8,7 +8,7 @@ Pages count from 0 in the first two and from 1 in the third; here they count fro
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -40,12 +40,12 @@ class Region:
     page_end: int | None
     boxes: tuple[Box, ...]
     cells: tuple[Cell, ...] = ()
-    """Of a table whose cells the JSON lists itself (version 2), with their boxes."""
+    """The cells of a table that the JSON lists itself (version 2), with their boxes."""
 
 
 @dataclass(frozen=True)
 class AdeFile:
-    """What one ADE file says, whatever its family."""
+    """The content of one ADE file, whatever its family."""
 
     family: Family
     regions: tuple[Region, ...]
@@ -58,7 +58,7 @@ class AdeFile:
     """Grid position of each table cell where the file states it (later version 1)."""
 
 
-def family_of(parsed: Mapping[str, Any]) -> Family | None:
+def _family_of(parsed: Mapping[str, Any]) -> Family | None:
     """The family of a parsed JSON object, None when ADE did not write it."""
     body = _unwrapped(parsed)
     structure = mapping(body.get("structure"))
@@ -81,16 +81,12 @@ def read_ade(parsed: Mapping[str, Any], max_pages: int) -> AdeFile:
     Raises UnreadableDocument when it has none of the three shapes (the two-month preview of version 2, whose page
     base is not stated, is one of the unreadable), and DocumentLimit when it has too many pages.
     """
-    body, family = _unwrapped(parsed), family_of(parsed)
-    if family == "legacy":
-        ade = _legacy(body)
-    elif family == "v1":
-        ade = _version_1(body)
-    elif family == "v2":
-        ade = _version_2(body)
-    else:
+    body, family = _unwrapped(parsed), _family_of(parsed)
+    read = {"legacy": _legacy, "v1": _version_1, "v2": _version_2}.get(family or "")
+    if read is None:
         found = "the preview form of ADE v2 (before July 2026)" if family else "no chunks and no structure of ADE"
         raise UnreadableDocument(f"holds JSON with {found}. Parse the paper again with a current ADE version.")
+    ade = read(body)
     if ade.n_pages is not None and ade.n_pages > max_pages:
         raise DocumentLimit(
             f"has {ade.n_pages} pages, but parsing.limits.max_pages is {max_pages}. Raise the limit or split it."
@@ -149,29 +145,21 @@ def _version_1(body: Mapping[str, Any]) -> AdeFile:
 def _version_2(body: Mapping[str, Any]) -> AdeFile:
     markdown = text_field(body["markdown"])
     pages = [mapping(page) for page in sequence(mapping(body["structure"]).get("children"))]
-    regions = [_region_of(mapping(element), markdown) for page in pages for element in sequence(page.get("children"))]
+    regions = []
+    for element in map(mapping, [element for page in pages for element in sequence(page.get("children"))]):
+        page = _from_one(mapping(element.get("grounding")).get("page"))
+        cells = tuple(
+            Cell(row, col, plain_line(_slice_of(node, markdown)), row_span, col_span, boxes=_boxes_of(node))
+            for node in map(mapping, sequence(element.get("children")))
+            if node.get("type") == "table_cell" and (position := _grid_position(node)) is not None
+            for row, col, row_span, col_span in [position]
+        )
+        kind, text = text_field(element.get("type")), _slice_of(element, markdown)
+        regions.append(Region(kind, text, page, page, _boxes_of(element), cells))
     metadata = mapping(body.get("metadata"))
     failed = [page for value in sequence(metadata.get("failed_pages")) if (page := _from_one(value)) is not None]
     n_pages = _n_pages(regions, whole_number(metadata.get("page_count")))
     return AdeFile("v2", tuple(regions), n_pages, tuple(failed))
-
-
-def _region_of(element: Mapping[str, Any], markdown: str) -> Region:
-    page = _from_one(mapping(element.get("grounding")).get("page"))
-    box = _box_of(element)
-    cells = tuple(_cells_of(element, markdown))
-    text = _slice_of(element, markdown)
-    return Region(text_field(element.get("type")), text, page, page, (box,) if box else (), cells)
-
-
-def _cells_of(table: Mapping[str, Any], markdown: str) -> Iterator[Cell]:
-    for node in map(mapping, sequence(table.get("children"))):
-        position = _grid_position(node)
-        if node.get("type") == "table_cell" and position is not None:
-            row, col, row_span, col_span = position
-            box = _box_of(node)
-            text = plain_line(_slice_of(node, markdown))
-            yield Cell(row, col, text, row_span, col_span, boxes=(box,) if box else ())
 
 
 def _slice_of(node: Mapping[str, Any], markdown: str) -> str:
@@ -182,9 +170,10 @@ def _slice_of(node: Mapping[str, Any], markdown: str) -> str:
     return markdown[start:end] if start is not None and end is not None and 0 <= start <= end else ""
 
 
-def _box_of(node: Mapping[str, Any]) -> Box | None:
+def _boxes_of(node: Mapping[str, Any]) -> tuple[Box, ...]:
     grounding = mapping(node.get("grounding"))
-    return _box(_from_one(grounding.get("page")), grounding.get("box"), _V2_EDGES)
+    box = _box(_from_one(grounding.get("page")), grounding.get("box"), _V2_EDGES)
+    return (box,) if box else ()
 
 
 def _grid_position(stated: Mapping[str, Any]) -> GridPosition | None:

@@ -1,7 +1,6 @@
 """A table region of ADE as blocks: the table with its title and the boxes of its cells, and its notes.
 
-The title stands where a publisher put it: in the text before the table, in a merged first row, or in a merged last
-row below the notes.
+A publisher puts the title in the text before the table, in a merged first row, or in a merged last row below the notes.
 """
 
 import re
@@ -9,10 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.core.domain import Block, BlockKind, Box, Cell
-from rag_assets.parsing.formats.ade.generated import has_marks, without_marks
 from rag_assets.parsing.formats.ade.shapes import AdeFile, Region
+from rag_assets.parsing.formats.ade.text import has_marks, without_marks
 from rag_assets.parsing.formats.markdown.parts import markdown_parts, plain_line
 from rag_assets.parsing.shared.html_tables import HtmlTable, split_tables
+from rag_assets.parsing.shared.hyphenation import Vocabulary, mended
 from rag_assets.parsing.shared.table_rows import span_over, table_block, with_inferred_header, without_empty_rows
 
 _TITLE = re.compile(
@@ -26,7 +26,7 @@ _MAX_LABEL_CHARS = 200
 
 
 @dataclass(frozen=True)
-class _Grid:
+class _BoxedTable:
     """One table of the region, with boxes."""
 
     cells: tuple[Cell, ...]
@@ -42,42 +42,45 @@ def is_table_title(text: str) -> bool:
     return not rest or rest[0] in ".:|(*—–-" or rest[0].isupper()
 
 
-def table_blocks(region: Region, ade: AdeFile) -> Iterator[Block]:
-    """The blocks of a table region in reading order, without sections.
+def table_blocks(region: Region, ade: AdeFile, vocabulary: Vocabulary) -> Iterator[Block]:
+    """The blocks of a table region in reading order, without sections; `vocabulary` mends cut words of their titles.
 
     A region that holds marks of a model's words is the model's as a whole: a row mixes what it read and wrote.
     """
     cells = tuple(replace(cell, text=without_marks(cell.text).strip()) for cell in region.cells)
     unmarked = replace(region, text=without_marks(region.text), cells=cells)
     is_generated = has_marks(region.text) or cells != region.cells
-    return (replace(block, is_generated=is_generated) for block in _blocks(unmarked, ade))
+    for block in _blocks(unmarked, ade):
+        title = mended(block.title, vocabulary)
+        title_spans = tuple(replace(span, end=len(title)) for span in block.title_spans)
+        yield replace(block, title=title, title_spans=title_spans, is_generated=is_generated)
 
 
 def _blocks(region: Region, ade: AdeFile) -> Iterator[Block]:
     pieces = _pieces(region, ade)
     title = ""
     for index, piece in enumerate(pieces):
-        if isinstance(piece, _Grid):
-            yield from _grid_blocks(piece, title, region)
+        if isinstance(piece, _BoxedTable):
+            yield from _table_with_notes(piece, title, region)
             title = ""
             continue
         text = plain_line(_WRITTEN_BREAK.sub(" ", piece))
         if index + 1 < len(pieces) and (is_table_title(text) or len(text) <= _MAX_LABEL_CHARS):
             title = text
         elif text:
-            is_above = not any(isinstance(earlier, _Grid) for earlier in pieces[:index])
+            is_above = not any(isinstance(earlier, _BoxedTable) for earlier in pieces[:index])
             yield _text_block(text, BlockKind.PARAGRAPH if is_above else BlockKind.FOOTNOTE, region.boxes)
 
 
-def _grid_blocks(grid: _Grid, title_above: str, region: Region) -> Iterator[Block]:
-    own_title, rows, notes = _without_merged_edges(grid.cells)
+def _table_with_notes(table: _BoxedTable, title_above: str, region: Region) -> Iterator[Block]:
+    own_title, rows, notes = _without_merged_edges(table.cells)
     title = own_title.text if own_title else ""
     if title_above and title:
         yield _text_block(title_above, BlockKind.PARAGRAPH, region.boxes)
     if rows:
         cells = with_inferred_header(without_empty_rows(rows))
         title_boxes = (own_title.boxes if own_title else ()) or region.boxes
-        yield table_block(cells, title or title_above or grid.caption, region.boxes, title_boxes)
+        yield table_block(cells, title or title_above or table.caption, region.boxes, title_boxes)
     for note in notes:
         yield _text_block(note.text, BlockKind.FOOTNOTE, note.boxes or region.boxes)
 
@@ -106,33 +109,30 @@ def _is_merged(row: Sequence[Cell], n_columns: int) -> bool:
     return n_columns > 1 and len(row) == 1 and row[0].col_span == n_columns
 
 
-def _pieces(region: Region, ade: AdeFile) -> list[str | _Grid]:
+def _pieces(region: Region, ade: AdeFile) -> list[str | _BoxedTable]:
     """Tables, and the text around them, in order."""
-    pieces: list[str | _Grid] = []
+    pieces: list[str | _BoxedTable] = []
     listed: tuple[Cell, ...] | None = region.cells or None
     for piece in split_tables(region.text):
         if isinstance(piece, str):
             pieces.extend([piece] if listed is None or "<table" in region.text.lower() else [])
         elif region.cells:
-            pieces.extend([_Grid(listed)] if listed else [])
+            pieces.extend([_BoxedTable(listed)] if listed else [])
             listed = None
         else:
-            pieces.append(_Grid(_boxed(piece, ade), piece.caption))
+            pieces.append(_BoxedTable(_boxed(piece, ade), piece.caption))
     if listed:
-        pieces.append(_Grid(listed))
-    return pieces if any(isinstance(piece, _Grid) for piece in pieces) else _pipe_pieces(region)
-
-
-def _pipe_pieces(region: Region) -> list[str | _Grid]:
-    parts = markdown_parts(region.text, "ade")
-    return [_Grid(part.cells) if part.cells else part.text for part in parts]
+        pieces.append(_BoxedTable(listed))
+    if any(isinstance(piece, _BoxedTable) for piece in pieces):
+        return pieces
+    return [_BoxedTable(part.cells) if part.cells else part.text for part in markdown_parts(region.text, "ade")]
 
 
 def _boxed(table: HtmlTable, ade: AdeFile) -> tuple[Cell, ...]:
     """The cells of `table` with the boxes, and where the file states them all the positions, of their ids."""
     boxes = [ade.cell_boxes.get(cell_id) for cell_id in table.cell_ids]
     cells = [
-        replace(cell, text=_without_marks(cell.text), boxes=(box,) if box else ())
+        replace(cell, text=_plain(cell.text), boxes=(box,) if box else ())
         for cell, box in zip(table.cells, boxes, strict=True)
     ]
     positions = [ade.cell_positions.get(cell_id) for cell_id in table.cell_ids]
@@ -146,7 +146,7 @@ def _boxed(table: HtmlTable, ade: AdeFile) -> tuple[Cell, ...]:
     )
 
 
-def _without_marks(text: str) -> str:
+def _plain(text: str) -> str:
     return plain_line(text) if any(mark in text for mark in "*_`\\<") else text
 
 

@@ -1,16 +1,16 @@
 """The text regions of ADE as blocks without sections: headings, paragraphs, lists, captions, and what a model wrote.
 
-ADE marks few headings, so lines are judged by their looks. What a model wrote is marked (`generated`) or fills a figure
-region; a caption beside it is the authors'.
+ADE marks few headings, so lines are judged by their looks. ADE puts marks around what a model wrote, or it fills a
+figure region; a caption beside it is the authors'.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from rag_assets.core.domain import Block, BlockKind, Span
 from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_plain_section_name
-from rag_assets.parsing.formats.ade.generated import pieces_of, without_marks
 from rag_assets.parsing.formats.ade.shapes import Family, Region
 from rag_assets.parsing.formats.markdown.parts import MarkdownPart, markdown_parts, plain_line
 from rag_assets.parsing.shared.heading_lines import MAX_TITLE_WORDS, looks_like_heading, numbered_heading_lines
@@ -21,7 +21,7 @@ from rag_assets.parsing.shared.table_rows import table_block
 _UNKNOWN_LEVEL = 6
 """A Markdown level that ADE itself does not write: a heading whose level is not known."""
 _NOT_TEXT = frozenset({"table", "figure"})
-_MARKED = "#" * _UNKNOWN_LEVEL
+_HEADING_MARK = "#" * _UNKNOWN_LEVEL
 _NUMBER_IN_SENTENCE = re.compile(r"\b(tables?|figures?|figs?\.|box|section|appendix|refs?\.)\n(?=\d)", re.IGNORECASE)
 """A line end inside "Table 1. Incidence ...", after which Markdown would see a numbered list."""
 _SECOND_BULLET = re.compile(r"^(\s*[-*+] )[•·▪◦‣]\s*", re.MULTILINE)
@@ -34,10 +34,21 @@ _MIN_CHARS_BELOW_RUN_IN = 100
 _MAX_LABEL_WORDS = 12
 _MAX_CAPTION_CHARS_OF_MODEL = 200
 _MAX_QUESTION_WORDS = 14
+_MARK = re.compile(r"<::\s*>|<::|::>")
+_BEGINS_TRANSCRIPTION = re.compile(r"\s*transcription of (?:the )?content\b", re.IGNORECASE)
+_NAME_OF_KIND = re.compile(r"^\s*[a-z][a-z_ ]{2,30}:\s+(?=\S)|\s*:\s*[a-z][a-z_ ]{2,20}\s*$")
 
 
-def with_numbered_headings(regions: Sequence[Region]) -> Mapping[int, str]:
-    """New texts of the regions that hold numbered headings, by the index of the region, with the headings marked.
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A stretch of a region's text that has one author."""
+
+    text: str
+    is_generated: bool
+
+
+def with_numbered_headings(regions: Sequence[Region]) -> list[Region]:
+    """The regions with their numbered headings marked as headings.
 
     To Markdown "1. Introduction" is a list with one item, so the lines of all regions are judged together first.
     """
@@ -52,8 +63,11 @@ def with_numbered_headings(regions: Sequence[Region]) -> Mapping[int, str]:
         index, own_at = places[at]
         if not lines[at].startswith("#"):
             own = texts.setdefault(index, _lines_of(regions[index].text))
-            own[own_at] = f"\n{_MARKED} {own[own_at]}\n"
-    return {index: "\n".join(own) for index, own in texts.items()}
+            own[own_at] = f"\n{_HEADING_MARK} {own[own_at]}\n"
+    return [
+        replace(region, text="\n".join(texts[index])) if index in texts else region
+        for index, region in enumerate(regions)
+    ]
 
 
 def _lines_of(text: str) -> list[str]:
@@ -76,23 +90,18 @@ def text_blocks(region: Region, family: Family, vocabulary: Vocabulary) -> Itera
     if region.kind == "figure":
         yield from _figure_blocks(region, family, vocabulary)
         return
-    for piece in pieces_of(region.text):
+    for piece in _pieces_of(region.text):
         if piece.is_generated:
             yield from _described(" ".join(_plain_lines(piece.text)), "", region)
         else:
-            for part in markdown_parts(_marked(piece.text), "ade"):
+            text = _BOLD_LINE.sub(lambda match: f"\n{_HEADING_MARK} {match[1]}\n", piece.text)
+            text = _NUMBER_IN_SENTENCE.sub(r"\1 ", _SECOND_BULLET.sub(r"\1", text))
+            for part in markdown_parts(text, "ade"):
                 yield from _part_blocks(part, region, vocabulary)
 
 
-def _marked(text: str) -> str:
-    """`text` with bold lines marked as headings, and without what Markdown would misread."""
-    with_headings = _BOLD_LINE.sub(lambda match: f"\n{'#' * _UNKNOWN_LEVEL} {match[1]}\n", text)
-    return _NUMBER_IN_SENTENCE.sub(r"\1 ", _SECOND_BULLET.sub(r"\1", with_headings))
-
-
-def run_of(region: Region, length: int) -> Span:
-    """The run over a whole text of `length` characters that stands in `region`."""
-    return Span(0, length, region.page_start, region.page_end, region.boxes)
+def _spans(region: Region, text: str) -> tuple[Span, ...]:
+    return (Span(0, len(text), region.page_start, region.page_end, region.boxes),)
 
 
 def _part_blocks(part: MarkdownPart, region: Region, vocabulary: Vocabulary) -> Iterator[LevelledBlock]:
@@ -109,15 +118,11 @@ def _part_blocks(part: MarkdownPart, region: Region, vocabulary: Vocabulary) -> 
                 part.kind, "\n".join(mended(line, vocabulary) for line in part.text.split("\n")), region, vocabulary
             )
         case _ if part.text:
-            yield from _paragraph_blocks(part.text.split("\n"), region, vocabulary)
-
-
-def _paragraph_blocks(lines: Sequence[str], region: Region, vocabulary: Vocabulary) -> Iterator[LevelledBlock]:
-    if _starts_with_heading(lines):
-        yield _levelled(BlockKind.HEADING, lines[0], region, vocabulary)
-        lines = lines[1:]
-    if text := " ".join(lines):
-        yield _levelled(_kind_of(text), text, region, vocabulary)
+            lines = part.text.split("\n")
+            if _starts_with_heading(lines):
+                yield _levelled(BlockKind.HEADING, lines.pop(0), region, vocabulary)
+            if text := " ".join(lines):
+                yield _levelled(_kind_of(text), text, region, vocabulary)
 
 
 def _kind_of(text: str) -> BlockKind:
@@ -148,7 +153,7 @@ def _is_short_above(first: str, rest: Sequence[str]) -> bool:
 
 def _figure_blocks(region: Region, family: Family, vocabulary: Vocabulary) -> Iterator[LevelledBlock]:
     """What the model wrote about a figure; beside it what it read there: captions, and labels of its panels."""
-    pieces = pieces_of(region.text)
+    pieces = _pieces_of(region.text)
     read = [line for piece in pieces if not piece.is_generated for line in _plain_lines(piece.text)]
     written = [line for piece in pieces if piece.is_generated for line in _plain_lines(piece.text)]
     captions = [line for line in read if _CAPTION.match(line)]
@@ -167,10 +172,16 @@ def _figure_blocks(region: Region, family: Family, vocabulary: Vocabulary) -> It
 
 def _described(text: str, label: str, region: Region) -> Iterator[LevelledBlock]:
     if text:
-        spans = (run_of(region, len(text)),)
-        located = (run_of(region, len(label)),) if label else ()
+        title_spans = _spans(region, label) if label else ()
         yield LevelledBlock(
-            Block(BlockKind.FIGURE, text, spans=spans, title=label, title_spans=located, is_generated=True)
+            Block(
+                BlockKind.FIGURE,
+                text,
+                spans=_spans(region, text),
+                title=label,
+                title_spans=title_spans,
+                is_generated=True,
+            )
         )
 
 
@@ -180,4 +191,44 @@ def _plain_lines(text: str) -> list[str]:
 
 def _levelled(kind: BlockKind, text: str, region: Region, vocabulary: Vocabulary, level: int = 0) -> LevelledBlock:
     whole = text if "\n" in text else mended(text, vocabulary)
-    return LevelledBlock(Block(kind, whole, spans=(run_of(region, len(whole)),)), level)
+    return LevelledBlock(Block(kind, whole, spans=_spans(region, whole)), level)
+
+
+def _pieces_of(text: str) -> list[_Piece]:
+    """`text` without the marks, cut where its author may change; pieces may be blank.
+
+        <::A photo of a flower: figure::>                          the whole mark, with a word for its kind or without
+        <::transcription of the content: chart::>12 % of ...<::>   up to the closing mark, whatever the first mark says
+
+    A mark may hold others. One that is not closed goes on to the end of the region; what only a closing mark ends began
+    at the mark before it. In doubt a model wrote it: its words, quoted as the authors', are a false citation.
+    """
+    pieces: list[_Piece] = []
+    at = depth = 0
+    is_transcribed = False
+    for mark in _MARK.finditer(text):
+        piece, at = text[at : mark.start()], mark.end()
+        opens = mark[0] == "<::"
+        if not opens and _BEGINS_TRANSCRIPTION.match(piece):  # a label, not a description
+            is_transcribed = True
+        else:
+            pieces.append(_piece(piece, is_generated=is_transcribed or depth > 0 or not opens))
+        if opens:
+            depth += 1
+        elif mark[0] == "::>":
+            depth = max(0, depth - 1)
+        else:
+            depth, is_transcribed = 0, False
+    return [*pieces, _piece(text[at:], is_generated=is_transcribed or depth > 0)]
+
+
+def has_marks(text: str) -> bool:
+    return _MARK.search(text) is not None
+
+
+def without_marks(text: str) -> str:
+    return _MARK.sub(" ", text)
+
+
+def _piece(text: str, *, is_generated: bool) -> _Piece:
+    return _Piece(_NAME_OF_KIND.sub("", text) if is_generated else text, is_generated)

@@ -1,1 +1,1 @@
-"""DoclingDocuments (`document`), and files that docling itself can convert into one (`convert`)."""
+"""DoclingDocuments, and files that docling itself can convert into one; entry point: `document`."""

@@ -1,22 +1,25 @@
-"""A DoclingDocument (JSON, schema 1.x) as blocks.
+"""A DoclingDocument (JSON, schema 1.x) as blocks, and files that docling itself converts into one.
 
 The schema is read here directly: docling-core, which defines it, takes 2.4 s to import and refuses unknown fields. The
 body tree gives the reading order; furniture (page headers and footers, comments, notes) is left out.
 """
 
+import importlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from io import BytesIO
+from pathlib import PurePosixPath
 from typing import Any
 
 from rag_assets.core.domain import Document, PageSource, Source
-from rag_assets.core.errors import DocumentLimit, UnreadableDocument
+from rag_assets.core.errors import DocumentLimit, MissingExtra, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.heading_numbers import heading_depth
 from rag_assets.core.text.section_names import is_section_name
-from rag_assets.parsing.formats.docling.noise import FURNITURE, running_items
-from rag_assets.parsing.formats.docling.pages import Pages
-from rag_assets.parsing.formats.docling.tree import Reading
+from rag_assets.parsing.formats.docling.floats import Items
+from rag_assets.parsing.formats.docling.pages import FURNITURE, Pages, is_inside_float, running_items
+from rag_assets.parsing.formats.docling.tree import BodyWalk
 from rag_assets.parsing.shared.files.json_objects import load_json_object, mapping, sequence, text_field
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets.parsing.shared.sections import (
@@ -28,6 +31,7 @@ from rag_assets.parsing.shared.sections import (
 
 _SCHEMA = re.compile(rb'"schema_name"\s*:\s*"DoclingDocument"')
 _MAX_TITLE_CHARS = 300
+_HTML_STARTS = (b"<!doctype html", b"<html")
 
 
 def looks_like_docling(head: bytes) -> bool:
@@ -35,15 +39,43 @@ def looks_like_docling(head: bytes) -> bool:
     return head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{") and _SCHEMA.search(head) is not None
 
 
+def looks_like_html(head: bytes) -> bool:
+    """Whether the first 64 KB of a file are those of an HTML page (comments and an XML declaration may precede)."""
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    while start.startswith((b"<!--", b"<?xml")):
+        _, mark, start = start.partition(b"-->" if start.startswith(b"<!--") else b"?>")
+        start = start.lstrip() if mark else b""
+    return start.startswith(_HTML_STARTS)
+
+
+def looks_like_docx(head: bytes) -> bool:
+    """Whether the first 64 KB of a file are those of a Word document (a ZIP archive with a `word` folder)."""
+    return head.startswith(b"PK\x03\x04") and b"word/" in head
+
+
 def parse_docling(file: RawFile, settings: ParsingSettings) -> Document:
     """Read a DoclingDocument. Raises UnreadableDocument when it is not one or empty, DocumentLimit when too big."""
     parsed = load_json_object(file.content, settings.limits)
     if parsed.get("schema_name") != "DoclingDocument":
         raise UnreadableDocument("holds JSON that is no DoclingDocument. Export the paper with docling again.")
-    return document_of(parsed, file, settings)
+    return _document_of(parsed, file, settings)
 
 
-def document_of(parsed: Mapping[str, Any], file: RawFile, settings: ParsingSettings) -> Document:
+def parse_with_docling(file: RawFile, settings: ParsingSettings) -> Document:
+    """Convert an HTML or DOCX file with docling's own converter, an optional dependency, and read the result.
+
+    Written against the documented API of docling 2; tests run it against a stand-in, since docling brings torch along.
+    Raises MissingExtra when docling is not installed, UnreadableDocument with docling's reason when it cannot convert
+    the file, DocumentLimit when it has too many pages.
+    """
+    result = _converted(file, settings.limits.max_pages)
+    document = _document_of(result.document.export_to_dict(), file, settings)
+    is_partial = getattr(result.status, "value", result.status) == "partial_success"
+    note = "converted with docling, in part only" if is_partial else "converted with docling"
+    return replace(document, notes=(*document.notes, note))
+
+
+def _document_of(parsed: Mapping[str, Any], file: RawFile, settings: ParsingSettings) -> Document:
     """The document in the parsed DoclingDocument that `file` holds or was converted to."""
     pages, limits = Pages.of(parsed), settings.limits
     if pages.count is not None and pages.count > limits.max_pages:
@@ -51,8 +83,8 @@ def document_of(parsed: Mapping[str, Any], file: RawFile, settings: ParsingSetti
             f"has {pages.count} pages, but parsing.limits.max_pages is {limits.max_pages}. Raise the limit or split it."
         )
     running = running_items(parsed, pages, settings.running_header_share)
-    reading = Reading(parsed, pages, limits.max_depth, running)
-    found = reading.blocks()
+    walk = BodyWalk(Items(parsed, pages), limits.max_depth, running)
+    found = walk.blocks()
     if not found:
         raise UnreadableDocument("holds a DoclingDocument without text. Convert it again, with OCR if scanned.")
     title_at = _title_index(found, pages)
@@ -66,9 +98,24 @@ def document_of(parsed: Mapping[str, Any], file: RawFile, settings: ParsingSetti
         n_pages=pages.count,
         page_source=PageSource.PARSER if any(block.page_start for block in blocks) else PageSource.NONE,
         n_source_chars=_n_source_chars(parsed, running) - n_chars_of_back(blocks),
-        n_dropped_running=reading.n_furniture,
-        notes=reading.notes(),
+        n_dropped_running=walk.n_furniture,
+        notes=walk.notes(),
     )
+
+
+def _converted(file: RawFile, max_pages: int) -> Any:
+    """docling's ConversionResult of the file."""
+    try:
+        converter = importlib.import_module("docling.document_converter").DocumentConverter()
+        stream_type = importlib.import_module("docling.datamodel.base_models").DocumentStream
+    except ImportError as error:
+        raise MissingExtra.named("docling", purpose=file.path) from error
+    try:
+        stream = stream_type(name=PurePosixPath(file.path).name, stream=BytesIO(file.content))
+        return converter.convert(stream, max_num_pages=max_pages)
+    except Exception as error:  # its backends let the errors of a dozen libraries through
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        raise UnreadableDocument(f"could not be converted by docling ({reason}). Check the file.") from error
 
 
 def _levelled(blocks: Sequence[LevelledBlock], title_at: int | None) -> list[LevelledBlock]:
@@ -96,17 +143,14 @@ def _title_index(blocks: Sequence[LevelledBlock], pages: Pages) -> int | None:
             return index
     for index, levelled in enumerate(blocks):
         text = levelled.block.text
-        if levelled.level and pages.sizes and levelled.block.page_start == 1 and not _names_section(text):
+        names_section = is_section_name(text) or heading_depth(text) is not None
+        if levelled.level and pages.sizes and levelled.block.page_start == 1 and not names_section:
             return index if len(text) <= _MAX_TITLE_CHARS else None
     return None
 
 
-def _names_section(text: str) -> bool:
-    return is_section_name(text) or heading_depth(text) is not None
-
-
 def _n_source_chars(parsed: Mapping[str, Any], running: frozenset[str]) -> int:
-    """Characters of the body's texts and table cells, running lines and what stands inside pictures aside."""
+    """Characters of the body's texts and table cells, without running lines and texts inside pictures."""
     texts = [
         mapping(text) for index, text in enumerate(sequence(parsed.get("texts"))) if f"#/texts/{index}" not in running
     ]
@@ -115,7 +159,7 @@ def _n_source_chars(parsed: Mapping[str, Any], running: frozenset[str]) -> int:
         for text in texts
         if text.get("content_layer", "body") == "body"
         and text_field(text.get("label")) not in FURNITURE
-        and (text_field(text.get("label")) == "caption" or not _is_inside_float(text))
+        and (text_field(text.get("label")) == "caption" or not is_inside_float(text))
     ]
     cells = [
         mapping(cell)
@@ -123,8 +167,3 @@ def _n_source_chars(parsed: Mapping[str, Any], running: frozenset[str]) -> int:
         for cell in sequence(mapping(mapping(table).get("data")).get("table_cells"))
     ]
     return sum(len(text_field(item.get("text"))) for item in [*body, *cells])
-
-
-def _is_inside_float(text: Mapping[str, Any]) -> bool:
-    parent = text_field(mapping(text.get("parent")).get("$ref"))
-    return parent.startswith(("#/pictures/", "#/tables/"))

@@ -4,60 +4,88 @@ A picture's caption is the authors'; its description was written by a model. The
 slide that stores them, and a model's reading in a PDF.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from typing import Any, Protocol
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
 
 from rag_assets.core.domain import Block, BlockKind, Box, Cell, Zone
-from rag_assets.parsing.formats.docling.pages import Pages
+from rag_assets.parsing.formats.docling.pages import Item, Pages
 from rag_assets.parsing.shared.files.json_objects import mapping, sequence, text_field, whole_number
 from rag_assets.parsing.shared.table_rows import span_over, table_block, with_inferred_header, without_empty_rows
 
-Item = Mapping[str, Any]
 _MAX_SPAN = 1000
 
 
-class Captions(Protocol):
-    """What a float needs from the walk through the tree."""
+@dataclass(frozen=True)
+class Items:
+    """The items of a parsed DoclingDocument, found by their references."""
 
     parsed: Item
     pages: Pages
 
-    def attached_text(self, owner: Item, name: str) -> str: ...
+    def item(self, reference: Any) -> tuple[str, Item]:
+        """A referenced item with its reference; an empty one when the reference leads nowhere."""
+        name = text_field(mapping(reference).get("$ref") or mapping(reference).get("cref"))
+        match = re.fullmatch(r"#/([a-z_]+)/(\d{1,9})", name)
+        items = sequence(self.parsed.get(match[1])) if match else []
+        return name, mapping(items[int(match[2])]) if match and int(match[2]) < len(items) else {}
 
-    def attached_boxes(self, owner: Item, name: str) -> tuple[Box, ...]: ...
+    @staticmethod
+    def text_of(item: Item) -> str:
+        """An item's text; of formulas that were not decoded the original characters."""
+        return text_field(item.get("text")) or text_field(item.get("orig"))
 
-    def attached_blocks(self, owner: Item, name: str, kind: BlockKind) -> Iterator[Block]: ...
+    def attached_text(self, owner: Item, name: str) -> str:
+        """The captions or footnotes of an item as one line."""
+        texts = [self.text_of(self.item(reference)[1]) for reference in sequence(owner.get(name))]
+        return " ".join(" ".join(texts).split())
+
+    def attached_boxes(self, owner: Item, name: str) -> tuple[Box, ...]:
+        """Where the captions or footnotes of an item are; those without places have their owner's."""
+        attached = [self.item(reference)[1] for reference in sequence(owner.get(name))]
+        with_text = [item for item in attached if self.text_of(item).strip()]
+        boxes = [self.pages.boxes(item if sequence(item.get("prov")) else owner) for item in with_text]
+        return tuple(dict.fromkeys(box for own in boxes for box in own))
+
+    def attached_blocks(self, owner: Item, name: str, kind: BlockKind) -> Iterator[Block]:
+        """The captions or footnotes of an item as blocks of their own; those without a place have their owner's."""
+        for reference in sequence(owner.get(name)):
+            _, item = self.item(reference)
+            if text := " ".join(self.text_of(item).split()):
+                yield Block(kind, text, spans=self.pages.spans(item if sequence(item.get("prov")) else owner, text))
 
 
-def table_blocks(table: Item, reading: Captions) -> Iterator[Block]:
+def table_blocks(table: Item, items: Items) -> Iterator[Block]:
     """A table, titled by its caption, and its footnotes; only the caption of a table without cells."""
-    cells = _cells(mapping(table.get("data")), table, reading.pages)
+    cells = _cells(mapping(table.get("data")), table, items.pages)
     if cells:
-        title, title_boxes = reading.attached_text(table, "captions"), reading.attached_boxes(table, "captions")
-        block = table_block(cells, title, reading.pages.boxes(table), title_boxes)
+        title, title_boxes = items.attached_text(table, "captions"), items.attached_boxes(table, "captions")
+        block = table_block(cells, title, items.pages.boxes(table), title_boxes)
         yield replace(block, zone=Zone.FRONT) if table.get("label") == "document_index" else block
     else:
-        yield from reading.attached_blocks(table, "captions", BlockKind.PARAGRAPH)
-    yield from reading.attached_blocks(table, "footnotes", BlockKind.FOOTNOTE)
+        yield from items.attached_blocks(table, "captions", BlockKind.PARAGRAPH)
+    yield from items.attached_blocks(table, "footnotes", BlockKind.FOOTNOTE)
 
 
-def picture_blocks(picture: Item, reading: Captions) -> Iterator[Block]:
+def picture_blocks(picture: Item, items: Items) -> Iterator[Block]:
     """The caption, the descriptions, the chart's data and the footnotes of a picture."""
-    boxes = reading.pages.boxes(picture)
-    caption = reading.attached_text(picture, "captions")
-    stated = [(chart, _cells(mapping(chart.get("chart_data")), {}, reading.pages)) for chart in _charts(picture)]
+    boxes = items.pages.boxes(picture)
+    caption = items.attached_text(picture, "captions")
+    stated = [(chart, _cells(mapping(chart.get("chart_data")), {}, items.pages)) for chart in _charts(picture)]
     charts = [(chart, cells) for chart, cells in stated if cells]
     if not charts:
-        yield from reading.attached_blocks(picture, "captions", BlockKind.FIGURE)
+        yield from items.attached_blocks(picture, "captions", BlockKind.FIGURE)
     for text in _descriptions(picture):
         spans = (span_over(0, len(text), boxes),)
         yield Block(BlockKind.FIGURE, text, spans=spans, is_generated=True)
+    mimetype = text_field(mapping(items.parsed.get("origin")).get("mimetype"))
+    is_read_by_model = mimetype == "application/pdf" or mimetype.startswith("image/")
     for chart, cells in charts:
         title = caption or text_field(chart.get("title"))
-        title_boxes = reading.attached_boxes(picture, "captions") if caption else boxes
-        yield replace(table_block(cells, title, boxes, title_boxes), is_generated=_is_read_by_model(reading.parsed))
-    yield from reading.attached_blocks(picture, "footnotes", BlockKind.FOOTNOTE)
+        title_boxes = items.attached_boxes(picture, "captions") if caption else boxes
+        yield replace(table_block(cells, title, boxes, title_boxes), is_generated=is_read_by_model)
+    yield from items.attached_blocks(picture, "footnotes", BlockKind.FOOTNOTE)
 
 
 def _descriptions(picture: Item) -> list[str]:
@@ -72,11 +100,6 @@ def _charts(picture: Item) -> list[Item]:
     newer = mapping(mapping(picture.get("meta")).get("tabular_chart"))
     older = [mapping(entry) for entry in sequence(picture.get("annotations"))]
     return [newer] if newer else [entry for entry in older if entry.get("kind") == "tabular_chart_data"]
-
-
-def _is_read_by_model(parsed: Item) -> bool:
-    mimetype = text_field(mapping(parsed.get("origin")).get("mimetype"))
-    return mimetype == "application/pdf" or mimetype.startswith("image/")
 
 
 def _cells(data: Item, table: Item, pages: Pages) -> list[Cell]:

@@ -1,17 +1,26 @@
-"""Where the items of a DoclingDocument stand: its `prov` entries as pages, boxes and runs of text.
+"""Where the items of a DoclingDocument are on its pages, and which of them are running headers and footers.
 
 Docling counts pages from 1 and measures in page units from either the top or the bottom left corner. Only sources
-that have pages of their own (PDF, scans, slides) get them here: the sheets of a workbook are no pages to cite.
+with pages of their own (PDF, scans, slides) have pages here: the sheets of a workbook are no pages to cite.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from rag_assets.core.domain import Box, Span
 from rag_assets.parsing.shared.files.json_objects import mapping, number, sequence, text_field, whole_number
+from rag_assets.parsing.shared.running_text import PlacedLine, folded_line, running
 from rag_assets.parsing.shared.table_rows import span_over
 
+Item = Mapping[str, Any]
+FURNITURE = frozenset({"page_header", "page_footer"})
+_HEADINGS = frozenset({"title", "section_header"})
+_TEXTS = frozenset({"text", "paragraph", "list_item", "footnote"})
+"""Labels of what may be a running line by frequency alone; headings recur too, for example on slides."""
+_MIN_LETTERS = 3
+"""A line with fewer letters is no header: "5" may be a page number here and a value there."""
+_SAME_PLACE = 0.03
 _SHEETS = ("spreadsheet", "ms-excel", "text/csv")
 _MAX_TAIL_CHARS = 2
 
@@ -24,7 +33,7 @@ class Pages:
     """Width and height of each page, by its number."""
 
     @classmethod
-    def of(cls, parsed: Mapping[str, Any]) -> "Pages":
+    def of(cls, parsed: Item) -> "Pages":
         """The pages of a parsed DoclingDocument; none for a source without pages."""
         mimetype = text_field(mapping(parsed.get("origin")).get("mimetype"))
         if any(sheet in mimetype for sheet in _SHEETS):
@@ -42,18 +51,18 @@ class Pages:
         """Number of the last page, None for a source without pages."""
         return max(self.sizes, default=None)
 
-    def boxes(self, item: Mapping[str, Any]) -> tuple[Box, ...]:
+    def boxes(self, item: Item) -> tuple[Box, ...]:
         """The boxes of an item that has `prov`, in its order."""
         return tuple(box for prov in sequence(item.get("prov")) if (box := self._prov_box(mapping(prov))))
 
-    def cell_box(self, cell: Mapping[str, Any], table: Mapping[str, Any]) -> tuple[Box, ...]:
+    def cell_box(self, cell: Item, table: Item) -> tuple[Box, ...]:
         """The box of a table cell, which lies on the (first) page of its table; empty when it is not stated."""
         provs = sequence(table.get("prov"))
         page = whole_number(mapping(provs[0]).get("page_no")) if provs else None
         box = self._box(page, mapping(cell.get("bbox")))
         return (box,) if box else ()
 
-    def spans(self, item: Mapping[str, Any], text: str) -> tuple[Span, ...]:
+    def spans(self, item: Item, text: str) -> tuple[Span, ...]:
         """The runs of an item's `text`: one per `prov` entry where their character ranges divide it, else one."""
         provs = [mapping(prov) for prov in sequence(item.get("prov"))]
         boxes = [self._prov_box(prov) for prov in provs]
@@ -63,10 +72,10 @@ class Pages:
         ends = [*starts[1:], len(text)]
         return tuple(span_over(start, end, (box,)) for start, end, box in zip(starts, ends, boxes, strict=True) if box)
 
-    def _prov_box(self, prov: Mapping[str, Any]) -> Box | None:
+    def _prov_box(self, prov: Item) -> Box | None:
         return self._box(whole_number(prov.get("page_no")), mapping(prov.get("bbox")))
 
-    def _box(self, page: int | None, bbox: Mapping[str, Any]) -> Box | None:
+    def _box(self, page: int | None, bbox: Item) -> Box | None:
         edges = [number(bbox.get(name)) for name in ("l", "t", "r", "b")]
         known = [edge for edge in edges if edge is not None]
         if page is None or page not in self.sizes or len(known) < 4:
@@ -80,7 +89,7 @@ class Pages:
         return Box(page, across[0], down[0], across[1], down[1])
 
 
-def _starts(provs: Sequence[Mapping[str, Any]], length: int) -> list[int] | None:
+def _starts(provs: Sequence[Item], length: int) -> list[int] | None:
     """Where each entry's run starts, None unless their ranges follow each other and cover the text."""
     ranges = [[whole_number(value) for value in sequence(prov.get("charspan"))] for prov in provs]
     bounds = [value for pair in ranges for value in pair if len(pair) == 2 and value is not None]
@@ -89,3 +98,71 @@ def _starts(provs: Sequence[Mapping[str, Any]], length: int) -> list[int] | None
     starts = bounds[::2]
     is_cut_clean = len(set(starts)) == len(starts) and starts[-1] < length
     return starts if is_cut_clean and abs(bounds[-1] - length) <= _MAX_TAIL_CHARS else None
+
+
+def is_inside_float(text: Item) -> bool:
+    """Whether an item belongs to a picture or a table."""
+    parent = text_field(mapping(text.get("parent")).get("$ref"))
+    return parent.startswith(("#/pictures/", "#/tables/"))
+
+
+def running_items(parsed: Item, pages: Pages, share: float) -> frozenset[str]:
+    """References ("#/texts/7") of the texts that are running headers or footers whatever their label.
+
+    Docling misses some of them on some pages. Two signs show them: the same words are furniture on another page, or
+    they recur at the edge of most pages.
+    share: as in `running_text.running_lines`.
+    """
+    texts = {f"#/texts/{index}": mapping(text) for index, text in enumerate(sequence(parsed.get("texts")))}
+    body = {
+        name: text
+        for name, text in texts.items()
+        if text.get("content_layer", "body") == "body" and _label(text) not in FURNITURE and not is_inside_float(text)
+    }
+    known = _places_of_furniture(texts.values(), pages)
+    repeated = {name for name, text in body.items() if _repeats_furniture(text, known, pages)}
+    rest = {name: text for name, text in body.items() if name not in repeated}
+    return frozenset(repeated.union(_recurring(rest, pages, share)))
+
+
+def _places_of_furniture(texts: Iterable[Item], pages: Pages) -> dict[str, list[float]]:
+    known: dict[str, list[float]] = {}
+    for text in texts:
+        folded = folded_line(text_field(text.get("text")))
+        if folded and _label(text) in FURNITURE:
+            known.setdefault(folded, []).extend(_places(text, pages))
+    return known
+
+
+def _repeats_furniture(text: Item, known: Mapping[str, Sequence[float]], pages: Pages) -> bool:
+    """Whether a text is furniture elsewhere; a heading, or a bare number, only at the place of that furniture."""
+    folded = folded_line(text_field(text.get("text")))
+    if folded not in known:
+        return False
+    is_clear = _label(text) not in _HEADINGS and sum(map(str.isalpha, folded)) >= _MIN_LETTERS
+    own = _places(text, pages)
+    return is_clear or any(abs(place - other) <= _SAME_PLACE for place in own for other in known[folded])
+
+
+def _recurring(texts: Mapping[str, Item], pages: Pages, share: float) -> set[str]:
+    by_page: dict[int, list[tuple[float, str]]] = {}
+    for name, text in texts.items():
+        boxes = pages.boxes(text)
+        if len(boxes) == 1:
+            by_page.setdefault(boxes[0].page, []).append(((boxes[0].top + boxes[0].bottom) / 2, name))
+    in_order = [sorted(by_page.get(page, [])) for page in range(1, max(by_page, default=0) + 1)]
+
+    def line(item: tuple[float, str]) -> PlacedLine:
+        text = texts[item[1]]
+        return PlacedLine(text_field(text.get("text")) if _label(text) in _TEXTS else "", item[0])
+
+    return {name for _, name in running(in_order, line, share)}
+
+
+def _label(text: Item) -> str:
+    return text_field(text.get("label"))
+
+
+def _places(text: Item, pages: Pages) -> list[float]:
+    """Vertical centres of a text as fractions of its pages."""
+    return [(box.top + box.bottom) / 2 for box in pages.boxes(text)]

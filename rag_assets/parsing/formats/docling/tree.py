@@ -4,21 +4,19 @@ A list becomes one block with one line per item, an inline group one paragraph; 
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import NamedTuple
 
 from rag_assets.core.domain import Block, BlockKind, Box, Zone
 from rag_assets.core.errors import DocumentLimit
-from rag_assets.parsing.formats.docling.floats import picture_blocks, table_blocks
-from rag_assets.parsing.formats.docling.noise import FURNITURE
-from rag_assets.parsing.formats.docling.pages import Pages
+from rag_assets.parsing.formats.docling.floats import Items, picture_blocks, table_blocks
+from rag_assets.parsing.formats.docling.pages import FURNITURE, Item
 from rag_assets.parsing.shared.files.json_objects import mapping, sequence, text_field, whole_number
 from rag_assets.parsing.shared.sections import LevelledBlock
 from rag_assets.parsing.shared.superscripts import lowered, raised_after
 from rag_assets.parsing.shared.table_rows import span_over
 
-Item = Mapping[str, Any]
 _LISTS = frozenset({"list", "ordered_list"})
 _KINDS = {
     "title": BlockKind.HEADING,
@@ -32,15 +30,21 @@ _NO_SPACE_BEFORE = re.compile(r"\s+(?=[,.;:!?)\]}»”’](?:\s|$))")
 _NO_SPACE_AFTER = re.compile(r"(?<=[(\[{«“])\s+")
 
 
+class _ItemLine(NamedTuple):
+    """One item of a list."""
+
+    text: str
+    boxes: tuple[Box, ...]
+
+
 @dataclass
-class Reading:
+class BodyWalk:
     """One walk through the body of a parsed DoclingDocument."""
 
-    parsed: Item
-    pages: Pages
+    items: Items
     max_depth: int
     running: frozenset[str] = frozenset()
-    """References of running headers and footers that have another label."""
+    """References of running headers and footers that are labelled otherwise."""
     n_furniture: int = 0
     """Items left out: page headers and footers, and everything outside the body layer."""
     n_in_pictures: int = 0
@@ -49,35 +53,25 @@ class Reading:
 
     def blocks(self) -> list[LevelledBlock]:
         """The body's blocks in reading order. Raises DocumentLimit for items nested deeper than the limit."""
-        self._seen = self._attached()
-        body = mapping(self.parsed.get("body"))
+        parsed = self.items.parsed
+        owners = [mapping(item) for name in ("tables", "pictures", "texts") for item in sequence(parsed.get(name))]
+        self._seen = {  # captions and footnotes are read with the item they belong to
+            text_field(mapping(reference).get("$ref"))
+            for owner in owners
+            for name in ("captions", "footnotes")
+            for reference in sequence(owner.get(name))
+        }
+        body = mapping(parsed.get("body"))
         return [levelled for levelled in self._children(body, 1) if levelled.block.text]
 
     def notes(self) -> tuple[str, ...]:
         """What a reader of the blocks should know."""
         return (f"{self.n_in_pictures} texts inside pictures left out",) if self.n_in_pictures else ()
 
-    def item(self, reference: Any) -> tuple[str, Item]:
-        """A referenced item with its reference; an empty one when the reference leads nowhere."""
-        name = text_field(mapping(reference).get("$ref") or mapping(reference).get("cref"))
-        match = re.fullmatch(r"#/([a-z_]+)/(\d{1,9})", name)
-        items = sequence(self.parsed.get(match[1])) if match else []
-        return name, mapping(items[int(match[2])]) if match and int(match[2]) < len(items) else {}
-
-    def _attached(self) -> set[str]:
-        """References of captions and footnotes, which are read with the item they belong to."""
-        owners = [item for name in ("tables", "pictures", "texts") for item in sequence(self.parsed.get(name))]
-        return {
-            text_field(mapping(reference).get("$ref"))
-            for owner in owners
-            for name in ("captions", "footnotes")
-            for reference in sequence(mapping(owner).get(name))
-        }
-
     def _children(self, item: Item, depth: int) -> Iterator[LevelledBlock]:
         self._demand_depth(depth)
         for reference in sequence(item.get("children")):
-            name, child = self.item(reference)
+            name, child = self.items.item(reference)
             if child and name not in self._seen:
                 self._seen.add(name)
                 yield from self._blocks_of(name, child, depth + 1)
@@ -89,14 +83,15 @@ class Reading:
             return
         collection = name.split("/")[1]
         if collection == "tables":
-            yield from (LevelledBlock(block) for block in table_blocks(item, self))
+            yield from (LevelledBlock(block) for block in table_blocks(item, self.items))
         elif collection == "pictures":
             self._pass_over(item, depth)
-            yield from (LevelledBlock(block) for block in picture_blocks(item, self))
+            yield from (LevelledBlock(block) for block in picture_blocks(item, self.items))
         elif label in _LISTS:
             yield from self._list(item, depth)
         elif label == "inline":
-            yield from self._inline(item)
+            text, boxes = self._inline_text(item, 1)
+            yield LevelledBlock(Block(BlockKind.PARAGRAPH, text, spans=(span_over(0, len(text), boxes),)))
         elif label == "list_item":
             self._seen.discard(name)
             yield from self._list({"children": [{"$ref": name}]}, depth)
@@ -107,7 +102,7 @@ class Reading:
     def _text(self, item: Item) -> Iterator[LevelledBlock]:
         label = text_field(item.get("label"))
         kind = _KINDS.get(label, BlockKind.PARAGRAPH)
-        raw = self.text_of(item)
+        raw = self.items.text_of(item)
         text = raw.strip("\n") if kind is BlockKind.CODE else _PREFIXES.get(label, "") + " ".join(raw.split())
         if not raw.strip():
             return
@@ -116,45 +111,19 @@ class Reading:
             kind,
             text,
             zone=Zone.BACK if label == "reference" else Zone.BODY,
-            spans=self.pages.spans(item, text),
+            spans=self.items.pages.spans(item, text),
             title="" if language == "unknown" else language,
         )
         level = max(whole_number(item.get("level")) or 1, 1) if label == "section_header" else 0
         yield LevelledBlock(block, level, is_title=label == "title")
-        yield from (LevelledBlock(caption) for caption in self.attached_blocks(item, "captions", BlockKind.PARAGRAPH))
-
-    def text_of(self, item: Item) -> str:
-        """An item's text; of formulas that were not decoded the original characters."""
-        return text_field(item.get("text")) or text_field(item.get("orig"))
-
-    def attached_text(self, owner: Item, name: str) -> str:
-        """The captions or footnotes of an item as one line."""
-        texts = [self.text_of(self.item(reference)[1]) for reference in sequence(owner.get(name))]
-        return " ".join(" ".join(texts).split())
-
-    def attached_boxes(self, owner: Item, name: str) -> tuple[Box, ...]:
-        """Where the captions or footnotes of an item stand; without places of their own, at their owner."""
-        items = [self.item(reference)[1] for reference in sequence(owner.get(name))]
-        with_text = [item for item in items if self.text_of(item).strip()]
-        boxes = [self.pages.boxes(item if sequence(item.get("prov")) else owner) for item in with_text]
-        return tuple(dict.fromkeys(box for own in boxes for box in own))
-
-    def attached_blocks(self, owner: Item, name: str, kind: BlockKind) -> Iterator[Block]:
-        """The captions or footnotes of an item as blocks of their own; without a place, they stand at their owner."""
-        for reference in sequence(owner.get(name)):
-            _, item = self.item(reference)
-            if text := " ".join(self.text_of(item).split()):
-                yield Block(kind, text, spans=self.pages.spans(item if sequence(item.get("prov")) else owner, text))
-
-    def _inline(self, group: Item) -> Iterator[LevelledBlock]:
-        text, boxes = self._inline_text(group, 1)
-        yield LevelledBlock(Block(BlockKind.PARAGRAPH, text, spans=(span_over(0, len(text), boxes),)))
+        captions = self.items.attached_blocks(item, "captions", BlockKind.PARAGRAPH)
+        yield from (LevelledBlock(caption) for caption in captions)
 
     def _inline_text(self, group: Item, depth: int) -> tuple[str, tuple[Box, ...]]:
-        """The text of a group of formatted runs, and where it stands."""
-        texts, boxes = [self.text_of(group)], list(self.pages.boxes(group))
+        """The text of a group of formatted runs, and its boxes."""
+        texts, boxes = [self.items.text_of(group)], list(self.items.pages.boxes(group))
         for reference in sequence(group.get("children")) if depth <= self.max_depth else []:
-            name, piece = self.item(reference)
+            name, piece = self.items.item(reference)
             if name not in self._seen:
                 self._seen.add(name)
                 text, piece_boxes = self._inline_text(piece, depth + 1)
@@ -169,9 +138,9 @@ class Reading:
         return _joined(texts), tuple(dict.fromkeys(boxes))
 
     def _list(self, group: Item, depth: int) -> Iterator[LevelledBlock]:
-        lines: list[_Line] = []
+        lines: list[_ItemLine] = []
         others: list[LevelledBlock] = []
-        self._collect(group, _Level("", depth), lines, others)
+        self._collect(group, "", depth, lines, others)
         spans, start = [], 0
         for index, line in enumerate(lines):
             end = start + len(line.text) + (index + 1 < len(lines))
@@ -180,44 +149,46 @@ class Reading:
         yield LevelledBlock(Block(BlockKind.LIST, "\n".join(line.text for line in lines), spans=tuple(spans)))
         yield from others
 
-    def _collect(self, group: Item, level: "_Level", lines: list["_Line"], others: list[LevelledBlock]) -> None:
+    def _collect(
+        self, group: Item, indent: str, depth: int, lines: list[_ItemLine], others: list[LevelledBlock]
+    ) -> None:
         """The items of a list as lines; tables and pictures come after the list."""
-        self._demand_depth(level.depth)
+        self._demand_depth(depth)
         number = 0
         for reference in sequence(group.get("children")):
-            name, item = self.item(reference)
+            name, item = self.items.item(reference)
             if name in self._seen:
                 continue
             self._seen.add(name)
             label = text_field(item.get("label"))
             if label == "list_item":
                 number += 1
-                lines.append(self._line(item, level, number))
-                self._collect(item, level.inside(), lines, others)
+                lines.append(self._line(item, indent, number))
+                self._collect(item, indent, depth + 1, lines, others)
             elif label in _LISTS:
-                self._collect(item, level.deeper(), lines, others)
+                self._collect(item, indent + "  ", depth + 1, lines, others)
             elif item:
-                others.extend(self._blocks_of(name, item, level.depth + 1))
+                others.extend(self._blocks_of(name, item, depth + 1))
 
-    def _line(self, item: Item, level: "_Level", number: int) -> "_Line":
-        text, boxes = _joined([self.text_of(item)]), self.pages.boxes(item)
+    def _line(self, item: Item, indent: str, number: int) -> _ItemLine:
+        text, boxes = _joined([self.items.text_of(item)]), self.items.pages.boxes(item)
         for reference in sequence(item.get("children")):
-            name, child = self.item(reference)
+            name, child = self.items.item(reference)
             if child.get("label") == "inline" and name not in self._seen:
                 self._seen.add(name)
                 inline, inline_boxes = self._inline_text(child, 1)
                 text, boxes = _joined([text, inline]), (*boxes, *inline_boxes)
         marker = text_field(item.get("marker")).strip() or (f"{number}." if item.get("enumerated") is True else "-")
-        return _Line(f"{level.indent}{marker} {text}".rstrip(), boxes)
+        return _ItemLine(f"{indent}{marker} {text}".rstrip(), boxes)
 
     def _pass_over(self, picture: Item, depth: int) -> None:
         """Texts inside a picture are not read: they are labels and thumbnails, in no order."""
         self._demand_depth(depth)
         for reference in sequence(picture.get("children")):
-            name, child = self.item(reference)
+            name, child = self.items.item(reference)
             if name not in self._seen:
                 self._seen.add(name)
-                self.n_in_pictures += bool(self.text_of(child).strip())
+                self.n_in_pictures += bool(self.items.text_of(child).strip())
                 self._pass_over(child, depth + 1)
 
     def _demand_depth(self, depth: int) -> None:
@@ -226,30 +197,6 @@ class Reading:
                 f"has items nested deeper than parsing.limits.max_depth ({self.max_depth}). "
                 "Raise the limit if the file is genuine."
             )
-
-
-@dataclass(frozen=True)
-class _Line:
-    """One item of a list."""
-
-    text: str
-    boxes: tuple[Box, ...]
-
-
-@dataclass(frozen=True)
-class _Level:
-    """How deep a list stands in lists, and in the tree."""
-
-    indent: str
-    depth: int
-
-    def inside(self) -> "_Level":
-        """The level of what an item holds."""
-        return _Level(self.indent, self.depth + 1)
-
-    def deeper(self) -> "_Level":
-        """The level of a list in a list."""
-        return _Level(self.indent + "  ", self.depth + 1)
 
 
 def _joined(texts: Iterable[str]) -> str:

@@ -1,7 +1,7 @@
 """A Markdown file as blocks: its headings are the sections; it has no pages.
 
-Of the front matter (YAML between `---`, TOML between `+++`) only the title is read, without a YAML parser: what people
-write there is often no valid YAML (a colon in an unquoted title).
+Only the title is read from the front matter (YAML between `---`, TOML between `+++`), without a YAML parser: what
+people write there is often not valid YAML (a colon in an unquoted title).
 """
 
 import re
@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from rag_assets.core.domain import Block, BlockKind, Document, PageSource, Source, Span, Zone
 from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
-from rag_assets.core.text.section_names import is_section_name
-from rag_assets.parsing.formats.markdown.headings import with_marked_headings
+from rag_assets.core.text.heading_numbers import heading_depth, number_styles
+from rag_assets.core.text.section_names import is_plain_section_name, is_section_name
 from rag_assets.parsing.formats.markdown.parts import MarkdownPart, markdown_parts
 from rag_assets.parsing.shared.files.decoding import decoded
 from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.heading_lines import numbered_heading_lines
+from rag_assets.parsing.shared.latex_rows import plain_rows
 from rag_assets.parsing.shared.sections import LevelledBlock, with_sections
 from rag_assets.parsing.shared.table_rows import table_block
 
@@ -26,16 +28,25 @@ _TITLE = re.compile(r"^[\"']?title[\"']?[ \t]*[:=][ \t]*(.*(?:\n[ \t]+\S.*)*)", 
 _BLOCK_MARK = re.compile(r"\A[|>][+-]?\d?[ \t]*(?=\n)")
 _QUOTED = re.compile(r"\A([\"'])(.*)\1(?:\s+#.*)?\Z", re.DOTALL)
 _COMMENT = re.compile(r"\s#.*")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_MARKED_HEADING = re.compile(r" {0,3}(#{1,6})\s+(\S.*)")
+_NOT_PROSE = re.compile(r"\s{4}|\t|\s*[|<>]|\s*[-*+]\s|\s*(?:-{2,}|={2,})\s*$")
+"""Code, tables, HTML, quotes, items and the underlines of headings."""
+_EMPHASIS = re.compile(r"\*\*|__")
+_HIDDEN = "(no prose)"
+_MAX_NAME_CHARS = 80
+_MAX_LEVEL = 6
 
 
 def parse_markdown(file: RawFile, settings: ParsingSettings) -> Document:  # noqa: ARG001 - one signature for all formats
     """Read a Markdown file. Raises UnreadableDocument when it is not text or empty, DocumentLimit when too deep."""
     source = decoded(file.content)
     text = source.text.replace("\r\n", "\n").replace("\r", "\n")
-    front_matter, body = _split_front_matter(text)
-    title = _stated_title(front_matter)
+    front_matter = _FRONT_MATTER.match(text)
+    title = _stated_title(front_matter[0]) if front_matter else ""
+    body = text[front_matter.end() :] if front_matter else text
     try:
-        parts = [part for part in markdown_parts(with_marked_headings(body), "file") if part.text]
+        parts = [part for part in markdown_parts(_with_marked_headings(body), "file") if part.text]
     except RecursionError as error:
         raise DocumentLimit("has Markdown nested too deep to read. Flatten its lists or quotes.") from error
     if not parts:
@@ -98,14 +109,8 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _split_front_matter(text: str) -> tuple[str, str]:
-    """The front matter, empty where there is none, and the text below it."""
-    match = _FRONT_MATTER.match(text)
-    return (match[0], text[match.end() :]) if match else ("", text)
-
-
 def _stated_title(front_matter: str) -> str:
-    """The title it states on one line, without quotes; empty where it states none."""
+    """The title in the front matter as one line without quotes; "" if there is none."""
     match = _TITLE.search(front_matter)
     if match is None:
         return ""
@@ -114,3 +119,67 @@ def _stated_title(front_matter: str) -> str:
         quote, inner = quoted.groups()
         return inner.replace("''", "'") if quote == "'" else inner.replace('\\"', '"')
     return _COMMENT.sub("", value).strip()
+
+
+def _with_marked_headings(text: str) -> str:
+    """`text` with `#` before the numbered and named headings that lack it: "1. Introduction", "**2. Methods**".
+
+    To Markdown the first is a list with one item and the second a paragraph.
+    """
+    lines = text.split("\n")
+    seen = _seen(lines)
+    found = numbered_heading_lines(seen) | _names_alone(seen)
+    found = frozenset(at for at in found if _MARKED_HEADING.match(seen[at]) is None)
+    if not found:
+        return text
+    offset, styles = _level_offset(seen), number_styles(seen[at] for at in found)
+    for at in found:
+        title = _EMPHASIS.sub("", seen[at]).strip()
+        level = min(max((heading_depth(title, styles) or 1) + offset, 1), _MAX_LEVEL)
+        lines[at] = f"\n{'#' * level} {title}\n"
+    return "\n".join(lines)
+
+
+def _seen(lines: Sequence[str]) -> list[str]:
+    """The lines as they are judged: marked headings and prose as they are, everything else hidden."""
+    seen: list[str] = []
+    fence = ""
+    for line in lines:
+        mark = _FENCE.match(line)
+        if fence:
+            seen.append(_HIDDEN)
+            if mark and mark[1].startswith(fence) and not line.strip(" `~"):
+                fence = ""
+        elif mark:
+            fence = mark[1]
+            seen.append(_HIDDEN)
+        else:
+            is_hidden = bool(line.strip()) and (_NOT_PROSE.match(line) is not None or plain_rows(line) is not None)
+            seen.append(_HIDDEN if is_hidden else line.strip())
+    return seen
+
+
+def _names_alone(lines: Sequence[str]) -> frozenset[int]:
+    """Lines that hold the name of a section and no more, with a gap above and below."""
+    return frozenset(
+        at
+        for at, line in enumerate(lines)
+        if 0 < len(line) <= _MAX_NAME_CHARS
+        and (at == 0 or not lines[at - 1])
+        and (at + 1 == len(lines) or not lines[at + 1])
+        and not line.endswith((".", ":"))
+        and next((character for character in line if character.isalpha()), "a").isupper()
+        and is_plain_section_name(line)
+    )
+
+
+def _level_offset(lines: Sequence[str]) -> int:
+    """How many levels the marked headings of main sections are below the first level."""
+    for line in lines:
+        match = _MARKED_HEADING.match(line)
+        if match is None:
+            continue
+        depth = heading_depth(match[2]) or (1 if is_plain_section_name(match[2]) else 0)
+        if depth:
+            return len(match[1]) - depth
+    return 0

@@ -6,7 +6,7 @@ indented line is not code and ">" starts no quotation.
 
 import html
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
@@ -43,7 +43,7 @@ class MarkdownPart:
     text: str
     """Paragraphs and headings keep the line breaks of the source; in lists and tables a line is an item or a row."""
     level: int = 0
-    """Of a heading, 1 to 6."""
+    """1 to 6 for a heading."""
     title: str = ""
     """Language of code, caption of a table."""
     cells: tuple[Cell, ...] = ()
@@ -53,7 +53,7 @@ def markdown_parts(text: str, dialect: Dialect) -> list[MarkdownPart]:
     """The blocks of `text` in order. Raises RecursionError when they are nested too deep."""
     from markdown_it.tree import SyntaxTreeNode
 
-    return list(_parts(SyntaxTreeNode(_parser(dialect).parse(text)).children))
+    return [part for node in SyntaxTreeNode(_parser(dialect).parse(text)).children for part in _block(node)]
 
 
 def plain_line(text: str) -> str:
@@ -94,11 +94,6 @@ def _footnote_rule(state: "StateBlock", start: int, _end: int, silent: bool) -> 
     return True
 
 
-def _parts(nodes: Iterable["SyntaxTreeNode"]) -> Iterator[MarkdownPart]:
-    for node in nodes:
-        yield from _block(node)
-
-
 def _block(node: "SyntaxTreeNode") -> Iterator[MarkdownPart]:
     match node.type:
         case "heading":
@@ -112,15 +107,21 @@ def _block(node: "SyntaxTreeNode") -> Iterator[MarkdownPart]:
             language = node.info.split()[0] if node.info.split() else ""
             yield MarkdownPart(BlockKind.CODE, node.content.rstrip("\n"), title=language)
         case "table":
-            rows = with_inferred_header(without_empty_rows(list(_pipe_cells(node))))
-            cells = tuple(with_continued_header(rows))
+            rows = [(part.type == "thead", row) for part in node.children for row in part.children]
+            pipes = [
+                Cell(index, col, _text(cell).replace("\n", " "), is_header=is_header)
+                for index, (is_header, row) in enumerate(rows)
+                for col, cell in enumerate(row.children)
+            ]
+            cells = tuple(with_continued_header(with_inferred_header(without_empty_rows(pipes))))
             yield MarkdownPart(BlockKind.TABLE, "\n".join(table_lines(cells)), cells=cells)
         case "html_block":
             yield from _html_parts(node.content)
         case "footnote_definition":
             yield MarkdownPart(BlockKind.FOOTNOTE, plain_line(node.content))
         case _:
-            yield from _parts(node.children)
+            for child in node.children:
+                yield from _block(child)
 
 
 def _is_image_alone(paragraph: "SyntaxTreeNode") -> bool:
@@ -130,7 +131,7 @@ def _is_image_alone(paragraph: "SyntaxTreeNode") -> bool:
 
 
 def _paragraphs(node: "SyntaxTreeNode") -> list[str]:
-    """The text of a paragraph; of a table in LaTeX, each row is a paragraph."""
+    """The text of a paragraph; each row of a table in LaTeX is a paragraph."""
     rows = plain_rows("\n".join(inline.content for inline in node.children))
     return [_text(node)] if rows is None else rows
 
@@ -184,13 +185,6 @@ def _item_lines(item: "SyntaxTreeNode", indent: str, mark: str) -> Iterator[str]
         else:
             lines = [line for part in _block(child) for line in part.text.split("\n")]
             yield from (f"{indent}  {line}" for line in lines if line.strip())
-
-
-def _pipe_cells(table: "SyntaxTreeNode") -> Iterator[Cell]:
-    rows = [(section.type == "thead", row) for section in table.children for row in section.children]
-    for index, (is_header, row) in enumerate(rows):
-        for col, cell in enumerate(row.children):
-            yield Cell(index, col, _text(cell).replace("\n", " "), is_header=is_header)
 
 
 def _html_parts(source: str) -> Iterator[MarkdownPart]:

@@ -12,14 +12,15 @@ from rag_assets.core.text.person_names import lists_names, names_only, ordinary_
 from rag_assets.core.text.section_names import is_section_name
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
 from rag_assets.parsing.formats.pdf.headings import BodyStyle, HeadingLevels, caption_kind, is_heading
-from rag_assets.parsing.formats.pdf.paragraphs import Part, goes_on, is_unfinished, joined_parts
-from rag_assets.parsing.formats.pdf.sections import Outline, zones_of
+from rag_assets.parsing.formats.pdf.sections import ZoneEntry, zones_of
 from rag_assets.parsing.formats.pdf.table_columns import table_cells
-from rag_assets.parsing.shared.hyphenation import Vocabulary
+from rag_assets.parsing.shared.hyphenation import SOFT_HYPHEN, Vocabulary, ends_with_hyphen, glued
 from rag_assets.parsing.shared.running_text import opens_box
 from rag_assets.parsing.shared.sections import OpenSections
 from rag_assets.parsing.shared.table_rows import CELL_SEPARATOR
 
+_ENDED = re.compile(r"[.?!:;][\"'”’)\]*†‡\d,]*(?:[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻–,]*)?$")
+_OPENING = "\"'“‘(["
 _FOOTNOTE_SIZE = 0.93
 _FOOTNOTE_TOP = 0.5
 _FOOTNOTE_MARK = re.compile(r"(?:\d{1,3}|[*∗†‡§¶#]+)[\s.)]*\S")
@@ -50,7 +51,7 @@ def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None) -> tuple[Blo
     levels = HeadingLevels.of([one.groups[0] for one, is_one in zip(gathered, headings, strict=True) if is_one])
     texts = [_text_and_spans(one, vocabulary) for one in gathered]
     outline = [
-        Outline(text, one.groups[0].page, levels.level(one.groups[0]) if is_one else 0)
+        ZoneEntry(text, one.groups[0].page, levels.level(one.groups[0]) if is_one else 0)
         for one, (text, _), is_one in zip(gathered, texts, headings, strict=True)
     ]
     sections = OpenSections()
@@ -58,7 +59,7 @@ def blocks_of(groups: Sequence[LineGroup], title: LineGroup | None) -> tuple[Blo
     for one, (text, spans), entry, zone in zip(gathered, texts, outline, zones_of(outline), strict=True):
         is_title = one.groups[0] is title
         path = (text,) if is_title else sections.enter(entry.level, text) if entry.level else sections.path
-        caption = joined_parts([_part(group) for group in one.caption], vocabulary)[0]
+        caption = _joined_groups(one.caption, vocabulary)[0]
         cells = table_cells(one.groups[0].lines) if one.kind is BlockKind.TABLE else ()
         blocks.append(Block(one.kind, text, path, Zone.FRONT if is_title else zone, spans, caption, cells=cells))
     return tuple(block for block in blocks if block.text)
@@ -72,8 +73,10 @@ def _gathered(
     for group in groups:
         kind = BlockKind.HEADING if group is title else _kind_of(group, body, above)
         if kind is BlockKind.HEADING and group is not title:
-            is_title_page = is_title_page and group.page == 1 and not is_section_name(group.plain_text)
-            kind = BlockKind.PARAGRAPH if is_title_page and _names_authors(group, ordinary) else kind
+            text = group.plain_text
+            is_title_page = is_title_page and group.page == 1 and not is_section_name(text)
+            if is_title_page and (lists_names(text) or names_only(text, ordinary)):  # authors as large as a title
+                kind = BlockKind.PARAGRAPH
         above = _Gathered(kind, [group])
         yield above
 
@@ -88,11 +91,6 @@ def _kind_of(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> Bloc
     if caption_kind(group) == "figure":
         return BlockKind.FIGURE
     return BlockKind.LIST if group.kind is GroupKind.ITEM else BlockKind.PARAGRAPH
-
-
-def _names_authors(group: LineGroup, ordinary: Set[str]) -> bool:
-    """Whether a group that looks like a heading holds the names of persons: they may be as large as titles."""
-    return lists_names(group.plain_text) or names_only(group.plain_text, ordinary)
 
 
 def _is_footnote(group: LineGroup, body: BodyStyle, above: _Gathered | None) -> bool:
@@ -147,7 +145,7 @@ def _with_paragraphs_joined(blocks: Sequence[_Gathered]) -> list[_Gathered]:
 
 
 def _open_paragraph(blocks: Sequence[_Gathered]) -> _Gathered | None:
-    """The last piece of prose, if only floats stand after it."""
+    """The last piece of prose, if only floats follow it."""
     for block in reversed(blocks[-_MAX_FLOATS_PASSED:]):
         if block.kind in (BlockKind.PARAGRAPH, BlockKind.LIST):
             return block
@@ -163,12 +161,20 @@ def _continues(earlier: _Gathered, group: LineGroup) -> bool:
     last, first = above.lines[-1], group.lines[0]
     if opens_box(first.text):
         return False
-    if goes_on(last.text, first.text):
+    if _goes_on(last.text, first.text):
         return True
     changes_column = last.column != first.column or last.frame.page != first.frame.page
     is_full = last.column.right - last.right <= _FULL_LINE_EMS * last.size and len(above.lines) > 1
     is_flush = first.left - first.column.left <= 0.5 * first.size
-    return changes_column and is_full and is_flush and len(group.lines) > 1 and is_unfinished(last.text)
+    return changes_column and is_full and is_flush and len(group.lines) > 1 and not _ENDED.search(last.text)
+
+
+def _goes_on(text: str, next_text: str) -> bool:
+    """Whether a sentence that ends a column goes on with `next_text` in the next."""
+    if not text or not next_text or _ENDED.search(text):
+        return False
+    starts_inside = next_text.lstrip(_OPENING)[:1].islower() or next_text[0] in ",;)%="
+    return starts_inside or ends_with_hyphen(text) or text[-1] in ",("
 
 
 def _with_lists(blocks: Iterable[_Gathered]) -> list[_Gathered]:
@@ -185,16 +191,12 @@ def _with_lists(blocks: Iterable[_Gathered]) -> list[_Gathered]:
     return merged
 
 
-def _part(group: LineGroup) -> Part:
-    return Part(tuple(line.text for line in group.lines), group.box())
-
-
 def _text_and_spans(block: _Gathered, vocabulary: Vocabulary) -> tuple[str, tuple[Span, ...]]:
     if block.kind is BlockKind.TABLE:
         return _table(block)
     if block.kind is BlockKind.LIST:
-        return _on_lines([joined_parts([_part(g) for g in item], vocabulary) for item in block.items])
-    return joined_parts([_part(group) for group in block.groups], vocabulary)
+        return _on_lines([_joined_groups(item, vocabulary) for item in block.items])
+    return _joined_groups(block.groups, vocabulary)
 
 
 def _on_lines(pieces: Sequence[tuple[str, tuple[Span, ...]]]) -> tuple[str, tuple[Span, ...]]:
@@ -214,3 +216,34 @@ def _table(block: _Gathered) -> tuple[str, tuple[Span, ...]]:
     text = "\n".join(rows)
     boxes = [group.box() for group in (*block.caption, block.groups[0])]
     return text, (Span(0, len(text), boxes[-1].page, boxes[-1].page, tuple(boxes)),)
+
+
+def _joined_groups(groups: Sequence[LineGroup], vocabulary: Vocabulary) -> tuple[str, tuple[Span, ...]]:
+    """One paragraph from the groups of lines it is printed in, with one span per group: its page and its box."""
+    text = ""
+    starts: list[int] = []
+    for group in groups:
+        piece = _joined_open([line.text for line in group.lines], vocabulary)
+        text = glued(text, piece, vocabulary) if text else piece
+        starts.append(len(text) - len(piece))
+    text = text.removesuffix(SOFT_HYPHEN)
+    ends = [*starts[1:], len(text)][: len(groups)]
+    return text, tuple(
+        Span(start, end, group.page, group.page, (group.box(),))
+        for group, start, end in zip(groups, starts, ends, strict=True)
+        if end > start
+    )
+
+
+def joined(texts: Sequence[str], vocabulary: Vocabulary) -> str:
+    """Lines of prose as one text without line breaks, hyphens at their ends resolved."""
+    return _joined_open(texts, vocabulary).replace(SOFT_HYPHEN, "")
+
+
+def _joined_open(texts: Sequence[str], vocabulary: Vocabulary) -> str:
+    """Like `joined`, but a soft hyphen at the very end is kept for the next piece."""
+    text = ""
+    for line in texts:
+        clean = line[:-1].replace(SOFT_HYPHEN, "") + line[-1:]
+        text = clean if not text else glued(text, clean, vocabulary)
+    return text

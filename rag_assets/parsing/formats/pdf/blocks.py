@@ -2,12 +2,12 @@
 
 A group holds lines of one column that belong together by their spacing, indentation and font. Whether a group is a
 heading, and whether it goes on in the next column, is decided later with the whole document in view
-(`headings`, `paragraphs`).
+(`headings`, `assembly`).
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from itertools import groupby, pairwise
@@ -21,6 +21,8 @@ _EXTRA_LEADING = 0.35
 _INDENT_EMS = 0.7
 _ALIGNED_EMS = 0.35
 _SIZE_TOLERANCE = 0.06
+_HARDLY_BOLD, _ALL_BOLD = 0.35, 0.9
+"""A line whose bold share lies between these fits both bold lines and others."""
 _MIN_ROWS = 2
 _MAX_LABEL_FILL = 0.65
 """Lines between the rows of a table (labels, wrapped cells) are shorter than this share of the column."""
@@ -31,7 +33,7 @@ _ENDS_SENTENCE = re.compile(r"[.?!:;][\"'”’)\]\d,]*(?:[⁰¹²³⁴-⁹][⁰
 
 
 class GroupKind(StrEnum):
-    """What the shape of a group of lines says."""
+    """The kind of a group of lines, by its shape."""
 
     TEXT = "text"
     ITEM = "item"
@@ -45,7 +47,7 @@ class LineGroup:
     kind: GroupKind
     lines: tuple[Line, ...]
     is_aside: bool = False
-    """Stands at an angle to the text of the page (a label of an axis, a stamp in the margin)."""
+    """True for text at an angle to the page's other text (a label of an axis, a stamp in the margin)."""
 
     @property
     def page(self) -> int:
@@ -179,16 +181,7 @@ def _alike(one: Line, other: Line) -> bool:
     """Whether two lines are set in the same font, as far as a paragraph goes."""
     if abs(one.size - other.size) > _SIZE_TOLERANCE * max(one.size, other.size):
         return False
-    return not (_is_bold(one) != _is_bold(other) and {_weight(one), _weight(other)} == {0, 2})
-
-
-def _is_bold(line: Line) -> bool:
-    return line.bold > 0.5
-
-
-def _weight(line: Line) -> int:
-    """0: hardly bold, 2: all bold, 1: something between, which fits both."""
-    return 0 if line.bold < 0.35 else 2 if line.bold > 0.9 else 1
+    return min(one.bold, other.bold) >= _HARDLY_BOLD or max(one.bold, other.bold) <= _ALL_BOLD
 
 
 def _text_groups(lines: Sequence[Line], usual_gap: float) -> Iterator[LineGroup]:
@@ -245,8 +238,3 @@ def _is_outdented(current: Sequence[Line], line: Line) -> bool:
         return False
     hang = min(other.left for other in current[1:]) - current[0].left
     return hang >= _INDENT_EMS * line.size and abs(line.left - current[0].left) <= _ALIGNED_EMS * line.size
-
-
-def as_aside(group: LineGroup) -> LineGroup:
-    """The same group, known to stand at an angle to the text of its page."""
-    return replace(group, is_aside=True)

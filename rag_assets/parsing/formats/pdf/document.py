@@ -5,26 +5,36 @@ A scanned PDF is refused with advice; it never becomes an empty document.
 
 from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rag_assets.core.domain import Document, PageSource, Source, Zone
-from rag_assets.core.errors import UnreadableDocument
+from rag_assets.core.errors import DocumentLimit, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
-from rag_assets.parsing.formats.pdf.assembly import blocks_of
-from rag_assets.parsing.formats.pdf.blocks import LineGroup, as_aside, line_groups
+from rag_assets.parsing.formats.pdf.assembly import blocks_of, joined
+from rag_assets.parsing.formats.pdf.blocks import LineGroup, line_groups
 from rag_assets.parsing.formats.pdf.file import opened_pdf
-from rag_assets.parsing.formats.pdf.headings import BodyStyle
-from rag_assets.parsing.formats.pdf.pages import PageLines, read_pages, without_running_text
-from rag_assets.parsing.formats.pdf.paragraphs import joined
-from rag_assets.parsing.formats.pdf.text import MAX_CHARS_PER_PAGE, PageText
-from rag_assets.parsing.formats.pdf.title import is_printed_on, sane_title, title_group
+from rag_assets.parsing.formats.pdf.headings import BodyStyle, is_printed_on, sane_title, title_group
+from rag_assets.parsing.formats.pdf.layout import Line, lines_in_reading_order
+from rag_assets.parsing.formats.pdf.text import MAX_CHARS_PER_PAGE, PageText, read_page
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets.parsing.shared.hyphenation import Vocabulary
+from rag_assets.parsing.shared.running_text import PlacedLine, running
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
 
 _GARBLED_SHARE = 0.1
+MAX_CHARS = 30_000_000
+"""Characters of one document; a book of 3,000 dense pages has half of that."""
+
+
+@dataclass(frozen=True)
+class PageLines:
+    """The lines of a page in reading order, and those at an angle to them."""
+
+    upright: tuple[Line, ...]
+    asides: tuple[tuple[Line, ...], ...]
 
 
 def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
@@ -38,10 +48,14 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
         _demand_text(pdf, pages)
         kept, n_dropped = without_running_text(lines, settings.running_header_share)
         if not any(page.upright or page.asides for page in kept):
-            _demand_no_scans(pdf, pages)
-            kept, n_dropped = lines, 0  # the whole of a short form that is filled in twice, say
+            if n_images := _n_image_pages(pdf, pages):  # scans whose only text is a stamp on every page
+                raise UnreadableDocument(
+                    f"has no text but running headers or page numbers ({_counted(n_images, 'page')} of images): run "
+                    "OCR first (e.g. with the docling extra) and put the result in its place."
+                )
+            kept, n_dropped = lines, 0  # for example a short form that is filled in twice
         metadata_title = sane_title(pdf.get_metadata_value("Title"))
-        labels = _page_labels(pdf)
+        labels = tuple(pdf.get_page_label(index) or None for index in range(len(pdf)))  # "" where the file has none
     groups = [_groups_of(page) for page in kept]
     everything = [group for page in groups for group in page]
     title = title_group(groups[0], BodyStyle.of(everything))
@@ -56,11 +70,41 @@ def parse_pdf(file: RawFile, settings: ParsingSettings) -> Document:
         blocks=blocks,
         n_pages=len(pages),
         page_source=PageSource.PARSER,
-        page_labels=labels,
+        page_labels=labels if any(labels) else (),
         n_source_chars=max(0, n_lines - n_back),
         n_dropped_running=n_dropped,
         notes=_notes(pages),
     )
+
+
+def read_pages(pdf: "PdfDocument") -> tuple[list[PageText], list[PageLines]]:
+    """Each page without its segments, and its lines. Raises DocumentLimit over MAX_CHARS."""
+    pages: list[PageText] = []
+    lines: list[PageLines] = []
+    n_chars = 0
+    for index in range(len(pdf)):
+        page = read_page(pdf, index)
+        n_chars += page.n_chars
+        if n_chars > MAX_CHARS:
+            raise DocumentLimit(
+                f"has more than {MAX_CHARS:,} characters on its first {index + 1} pages. Split the file."
+            )
+        by_layer = [tuple(lines_in_reading_order(layer)) for layer in page.layers]
+        lines.append(PageLines(by_layer[0], tuple(by_layer[1:])) if by_layer else PageLines((), ()))
+        pages.append(page.without_text())
+    return pages, lines
+
+
+def without_running_text(pages: Sequence[PageLines], share: float) -> tuple[list[PageLines], int]:
+    """The pages without running headers, footers and page numbers, and how many lines that were."""
+    in_order = [sorted(page.upright, key=lambda line: line.top) for page in pages]
+
+    def placed(line: Line) -> PlacedLine:
+        return PlacedLine(line.text, (line.top + line.bottom) / 2 / line.frame.height)
+
+    dropped = {id(line) for line in running(in_order, placed, share)}
+    kept = [replace(page, upright=tuple(line for line in page.upright if id(line) not in dropped)) for page in pages]
+    return kept, len(dropped)
 
 
 def _demand_text(pdf: "PdfDocument", pages: Sequence[PageText]) -> None:
@@ -78,34 +122,18 @@ def _demand_text(pdf: "PdfDocument", pages: Sequence[PageText]) -> None:
     )
 
 
-def _demand_no_scans(pdf: "PdfDocument", pages: Sequence[PageText]) -> None:
-    """Refuse scans whose only text is a stamp on every page."""
-    if n_images := _n_image_pages(pdf, pages):
-        raise UnreadableDocument(
-            f"has no text but running headers or page numbers ({_counted(n_images, 'page')} of images): run OCR "
-            "first (e.g. with the docling extra) and put the result in its place."
-        )
-
-
 def _n_image_pages(pdf: "PdfDocument", pages: Sequence[PageText]) -> int:
-    return sum(_has_image(pdf, page.number - 1) for page in pages if page.is_readable)
-
-
-def _has_image(pdf: "PdfDocument", index: int) -> bool:
     from pypdfium2 import raw
 
-    with closing(pdf[index]) as page:
-        return next(iter(page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=5)), None) is not None
-
-
-def _page_labels(pdf: "PdfDocument") -> tuple[str | None, ...]:
-    """Printed labels where the file has any; PDFium returns an empty one where it has not."""
-    labels = tuple(pdf.get_page_label(index) or None for index in range(len(pdf)))
-    return labels if any(labels) else ()
+    n = 0
+    for number in [page.number for page in pages if page.is_readable]:
+        with closing(pdf[number - 1]) as page:
+            n += any(True for _ in page.get_objects(filter=[raw.FPDF_PAGEOBJ_IMAGE], max_depth=5))
+    return n
 
 
 def _groups_of(page: PageLines) -> list[LineGroup]:
-    asides = [as_aside(group) for lines in page.asides for group in line_groups(lines)]
+    asides = [replace(group, is_aside=True) for lines in page.asides for group in line_groups(lines)]
     return [*line_groups(page.upright), *asides]
 
 

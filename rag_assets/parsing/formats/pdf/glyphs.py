@@ -1,4 +1,4 @@
-"""The characters of one PDF page as it is shown: where each stands, which way it is turned, and in what font.
+"""The characters of one PDF page as it is shown: place, direction and font of each.
 
 The only module that calls PDFium's text functions. Coordinates are points with the origin at the top left of the
 page as it is shown (crop box and page rotation applied). `Frame` turns them so that text runs from left to right.
@@ -55,7 +55,7 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class FontStyle:
     size: float
     is_bold: bool
     is_italic: bool
@@ -72,7 +72,7 @@ class Glyph:
     bottom: float
     turn: int
     """Quarter turns clockwise, or SKEWED."""
-    style: Style
+    style: FontStyle
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def glyphs_of(raw_textpage: Any, n_chars: int, geometry: Geometry) -> Iterator[G
     rect, fonts = raw.FS_RECTF(), _Fonts(raw_textpage)
     rect_ref = ctypes.byref(rect)
     page_width, page_height = geometry.frame(0).shown_width, geometry.frame(0).shown_height
-    style, turn, styled_height = Style(1.0, is_bold=False, is_italic=False), 0, 0.0
+    style, turn, styled_height = FontStyle(1.0, is_bold=False, is_italic=False), 0, 0.0
     for index, text in _characters(raw_textpage, n_chars):
         if text.isspace():
             styled_height = 0.0
@@ -171,7 +171,7 @@ class _Fonts:
         self._flags = ctypes.c_int()
         self._matrix = raw.FS_MATRIX()
 
-    def style(self, index: int) -> Style:
+    def style(self, index: int) -> FontStyle:
         from pypdfium2 import raw
 
         size = raw.FPDFText_GetFontSize(self._raw_textpage, index)
@@ -182,7 +182,7 @@ class _Fonts:
         )
         name = self._name.value.decode("utf-8", "replace") if 0 < length <= _FONT_NAME_BYTES else ""
         weight = raw.FPDFText_GetFontWeight(self._raw_textpage, index)
-        return Style(
+        return FontStyle(
             size=round(size, 1),
             is_bold=bool(_BOLD_NAME.search(name)) or (not name and weight >= _BOLD_WEIGHT),
             is_italic=bool(_ITALIC_NAME.search(name)) or bool(self._flags.value & _ITALIC_FLAG),

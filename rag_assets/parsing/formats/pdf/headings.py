@@ -1,6 +1,7 @@
-"""Which groups of lines are headings, and how deep: by font size, weight and numbering, where it is clear.
+"""The title, and which groups of lines are headings, and how deep: by font size, weight and numbering.
 
-Compares with the document's own body text: a heading is larger or bolder than that.
+Compares with the document's own body text: a heading is larger or bolder than that. Metadata give the title where they
+can be trusted.
 """
 
 import re
@@ -8,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from rag_assets.core.text.folding import Folded
 from rag_assets.core.text.heading_numbers import HeadingNumber, heading_number
 from rag_assets.core.text.section_names import is_plain_section_name
 from rag_assets.parsing.formats.pdf.blocks import GroupKind, LineGroup
@@ -28,6 +30,15 @@ _NAMED_LEVELS = (
 _CAPTION = re.compile(
     r"(?:(?:figure|fig\.?|scheme|chart|exhibit|algorithm|listing)|(?P<table>table|tab\.))\s*"
     r"(?:[A-Z]?\d+(?:\.\d+)*[a-z]?|[IVX]+)\b(?P<stop>\s*[.:|–—-])?",
+    re.IGNORECASE,
+)
+_TITLE_LARGER = 1.15
+_TITLE_TOP_SHARE = 0.6
+_MIN_TITLE_WORDS = 2
+_MAX_TITLE_WORDS = 40
+_PRODUCED = re.compile(
+    r"microsoft\s+(?:word|powerpoint|excel)\b|untitled|\.(?:docx?|pdf|tex|dvi|indd|qxd|pptx?|xlsx?|html?|rtf)\b|"
+    r"^arxiv:|^(?:title|document\d*|slide \d+|print|layout)\b",
     re.IGNORECASE,
 )
 _NOT_IN_HEADINGS = re.compile(r"@|https?://|www\.|\.{4,}|…{2,}")
@@ -58,7 +69,7 @@ class BodyStyle:
 
 
 @dataclass(frozen=True, slots=True)
-class Style:
+class HeadingStyle:
     """What makes two unnumbered headings of equal rank look alike."""
 
     size: float
@@ -66,7 +77,7 @@ class Style:
     is_caps: bool
 
     @classmethod
-    def of(cls, group: LineGroup) -> "Style":
+    def of(cls, group: LineGroup) -> "HeadingStyle":
         return cls(round(group.size * 2) / 2, group.bold > 0.8, _is_caps(group.plain_text))
 
     @property
@@ -117,8 +128,8 @@ def _is_caps(text: str) -> bool:
 def caption_kind(group: LineGroup) -> str | None:
     """ "table" or "figure" when the group is a caption, else None.
 
-    "Figure 3" at the start of a sentence of the text is none: a caption has a stop after its number, or the number
-    stands alone, or it is set in bold.
+    A caption has a stop after its number, or nothing else, or it is set in bold: a sentence that starts with "Figure 3"
+    is not one.
     """
     text = group.plain_text
     match = _CAPTION.match(text)
@@ -138,25 +149,24 @@ class HeadingLevels:
     size, capitals and weight among the unnumbered.
     """
 
-    ranks: dict[Style, int]
-    _level_of_style: dict[Style, int] = field(default_factory=dict)
+    ranks: dict[HeadingStyle, int]
+    _level_of_style: dict[HeadingStyle, int] = field(default_factory=dict)
     _has_roman: bool = False
     _current: int = 0
 
     @classmethod
     def of(cls, headings: Sequence[LineGroup]) -> "HeadingLevels":
-        styles = {Style.of(g) for g in headings if heading_number(g.plain_text) is None}
+        styles = {HeadingStyle.of(g) for g in headings if heading_number(g.plain_text) is None}
         ordered = sorted(styles, key=lambda style: style.weight, reverse=True)
         return cls({style: rank for rank, style in enumerate(ordered, start=1)})
 
     def level(self, group: LineGroup) -> int:
         """The level of the next heading."""
-        level = min(self._level(group), _MAX_LEVEL)
-        self._current = level
-        return level
+        self._current = min(self._level(group), _MAX_LEVEL)
+        return self._current
 
     def _level(self, group: LineGroup) -> int:
-        text, style = group.plain_text.strip(), Style.of(group)
+        text, style = group.plain_text.strip(), HeadingStyle.of(group)
         for pattern, level in _NAMED_LEVELS:
             if pattern.match(text):
                 return level
@@ -179,10 +189,38 @@ class HeadingLevels:
             return depth
         return depth + self._has_roman
 
-    def _among_numbered(self, style: Style) -> int:
-        """An unnumbered style between numbered ones: above all smaller ones, below the section it stands in."""
+    def _among_numbered(self, style: HeadingStyle) -> int:
+        """The level of an unnumbered style among numbered ones: above smaller styles, below the section around it."""
         smaller = [level for other, level in self._level_of_style.items() if other.size < style.size]
-        return min(smaller) if smaller else self._current_numbered() + 1
+        return min(smaller) if smaller else min(self._current, max(self._level_of_style.values())) + 1
 
-    def _current_numbered(self) -> int:
-        return min(self._current, max(self._level_of_style.values()))
+
+def title_group(first_page: Sequence[LineGroup], body: BodyStyle) -> LineGroup | None:
+    """The group in the largest font in the upper part of the first page, if that is clearly larger than the body's."""
+    candidates = [group for group in first_page if _may_be_title(group, body)]
+    return max(candidates, key=lambda group: (round(group.size), -group.top), default=None)
+
+
+def _may_be_title(group: LineGroup, body: BodyStyle) -> bool:
+    if group.is_aside or group.kind is GroupKind.ROWS or group.size < _TITLE_LARGER * body.size:
+        return False
+    words = [word for word in group.plain_text.split() if any(character.isalpha() for character in word)]
+    return (
+        _MIN_TITLE_WORDS <= len(words) <= _MAX_TITLE_WORDS
+        and group.top <= _TITLE_TOP_SHARE * group.lines[0].frame.height
+    )
+
+
+def sane_title(metadata: str) -> str:
+    """A title from the file's metadata, or "" where it is a file name or what a program put there."""
+    title = " ".join(metadata.split())
+    words = [word for word in title.split() if sum(character.isalpha() for character in word) > 1]
+    if len(words) < _MIN_TITLE_WORDS or len(words) > _MAX_TITLE_WORDS or _PRODUCED.search(title):
+        return ""
+    return title
+
+
+def is_printed_on(title: str, first_page: Sequence[LineGroup]) -> bool:
+    """Whether the first page shows the title: what the metadata claim is then what a reader sees."""
+    page = Folded.of(" ".join(group.plain_text for group in first_page))
+    return page.find(Folded.of(title)) is not None

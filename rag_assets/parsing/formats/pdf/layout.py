@@ -1,7 +1,7 @@
 """From the segments of a page to its lines in reading order: columns, and rows with cells.
 
 The page is cut where a gutter runs between two columns of prose. What crosses the gutter (a title, a wide table)
-separates bands; inside a band the left column is read before the right one. A table whose cells merely stand in
+separates bands; inside a band the left column is read before the right one. A table whose cells are merely in
 columns is not cut: its rows stay rows.
 """
 
@@ -36,7 +36,7 @@ _CLOSING = re.compile(r"[)%]+")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """Left and right edge of the text among which a line stands, in points of its frame."""
+    """Left and right edge of the text around a line, in points of its frame."""
 
     left: float
     right: float
@@ -103,9 +103,10 @@ def _middle(segment: Segment) -> float:
 
 
 def _gutter(segments: Sequence[Segment]) -> float | None:
-    """Where a gutter between two columns of prose runs, as x in points; None where there is none.
+    """The x, in points, of a gutter between two columns of prose; None if there is no gutter.
 
-    It is the x with most lines of prose on its poorer side, less what crosses it beside them.
+    Chooses the x that maximises the number of prose lines on the side that has fewer; ties go to the x crossed by the
+    fewest segments.
     """
     if len(segments) < 2 * _MIN_PROSE_LINES:
         return None
@@ -137,13 +138,13 @@ class _Band:
 def _bands(segments: Sequence[Segment], gutter: float) -> list[_Band]:
     """Slices from top to bottom, each read either down the columns beside the gutter or across it.
 
-    What stands beside the gutter is sliced wherever a gap runs through both sides, so that a table between prose is
+    Segments beside the gutter are sliced wherever a gap runs through both sides, so that a table between prose is
     judged by itself; neighbouring slices of one kind are then one band, because such a gap is no end of a column.
     """
     bands: list[_Band] = []
     for piece in _slices(segments, gutter):
         in_columns = _reads_in_columns(piece, gutter)
-        if in_columns is None:  # nothing in it decides: it goes with what stands above
+        if in_columns is None:  # nothing in it decides: it goes with the slice above
             in_columns = bands[-1].is_in_columns if bands else True
         if bands and bands[-1].is_in_columns == in_columns:
             bands[-1].segments.extend(piece)
@@ -177,13 +178,13 @@ def _reads_in_columns(piece: Sequence[Segment], gutter: float) -> bool | None:
 
 
 def _is_prose(row: Sequence[Segment], gutter: float) -> bool:
-    """Whether a row that stands on both sides is a line of prose on each, not a row of cells."""
+    """Whether a row on both sides is a line of prose on each, not a row of cells."""
     left, right = [s for s in row if _centre(s) < gutter], [s for s in row if _centre(s) >= gutter]
     return all(sum(s.right - s.left for s in side) >= 0.8 * (side[-1].right - side[0].left) for side in (left, right))
 
 
 def _is_prose_in_columns(piece: Sequence[Segment], gutter: float) -> bool:
-    """Whether at least three lines of prose stand together on each side."""
+    """Whether each side has at least three lines of prose."""
     start, end = min(s.left for s in piece), max(s.right for s in piece)
     left = [s for s in piece if s.right <= gutter and s.right - s.left >= _PROSE_FILL * (gutter - start)]
     right = [s for s in piece if s.left >= gutter and s.right - s.left >= _PROSE_FILL * (end - gutter)]
@@ -191,7 +192,7 @@ def _is_prose_in_columns(piece: Sequence[Segment], gutter: float) -> bool:
 
 
 def _rows(segments: Sequence[Segment]) -> list[list[Segment]]:
-    """Segments that stand beside each other, rows from top to bottom, each from left to right."""
+    """Segments beside each other, rows from top to bottom, each from left to right."""
     rows: list[list[Segment]] = []
     for segment in sorted(segments, key=lambda s: (_middle(s), s.left)):
         for row in rows[-3:]:
@@ -232,7 +233,7 @@ def _lines_of(segments: Sequence[Segment], frame: Frame) -> Iterator[Line]:
 
 
 def _beside_larger_text(segments: Sequence[Segment]) -> set[Segment]:
-    """What stands to the right of a title in small print (licence, DOI): a column of its own, not cells of a row."""
+    """Small print to the right of a title (licence, DOI): a column of its own, not cells of a row."""
     usual = median(s.size for s in segments)
     large_ones = [s for s in segments if s.size >= _LARGER_TEXT * usual][:_MAX_TITLE_LINES]
     pairs = [

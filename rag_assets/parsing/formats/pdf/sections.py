@@ -26,7 +26,7 @@ _MAX_FRONT_CHARS = 6000
 
 
 @dataclass(frozen=True, slots=True)
-class Outline:
+class ZoneEntry:
     """What the zones are decided from: one entry per block."""
 
     text: str
@@ -35,7 +35,7 @@ class Outline:
     """Level of a heading; 0 for everything else."""
 
 
-def zones_of(entries: Sequence[Outline]) -> list[Zone]:
+def zones_of(entries: Sequence[ZoneEntry]) -> list[Zone]:
     """The zone of each block. A part is only front matter when an abstract or an introduction shows where it ends."""
     front_end = _front_end(entries)
     zones: list[Zone] = []
@@ -50,9 +50,17 @@ def zones_of(entries: Sequence[Outline]) -> list[Zone]:
     return zones
 
 
-def _front_end(entries: Sequence[Outline]) -> int:
+def _front_end(entries: Sequence[ZoneEntry]) -> int:
     """Index of the first block after the front matter; 0 when nothing shows where it ends."""
-    abstract = next((i for i, e in enumerate(entries) if e.page <= _FRONT_PAGES and _is_abstract(e)), None)
+    abstract = next(
+        (
+            index
+            for index, entry in enumerate(entries)
+            if entry.page <= _FRONT_PAGES
+            if (_ABSTRACT.fullmatch(entry.text.strip()) if entry.level else _ABSTRACT_RUN_IN.match(entry.text))
+        ),
+        None,
+    )
     start = 0 if abstract is None else abstract + 1
     n_chars = 0
     for index in range(start, len(entries)):
@@ -65,16 +73,10 @@ def _front_end(entries: Sequence[Outline]) -> int:
     if abstract is None:
         return 0
     is_heading = entries[abstract].level > 0
-    return min(abstract + 1 + is_heading, len(entries))  # the abstract and what stands before it
+    return min(abstract + 1 + is_heading, len(entries))  # the abstract and the blocks before it
 
 
-def _is_abstract(entry: Outline) -> bool:
-    if entry.level:
-        return bool(_ABSTRACT.fullmatch(entry.text.strip()))
-    return bool(_ABSTRACT_RUN_IN.match(entry.text))
-
-
-def _ends_front(entry: Outline, *, has_abstract: bool) -> bool:
+def _ends_front(entry: ZoneEntry, *, has_abstract: bool) -> bool:
     text = entry.text.strip()
     number = heading_number(text)
     if (number.title if number else text).lower().startswith("introduction"):
@@ -84,7 +86,7 @@ def _ends_front(entry: Outline, *, has_abstract: bool) -> bool:
     return number is not None or is_plain_section_name(text) or entry.level == 1
 
 
-def _zone_after(entry: Outline, zone: Zone, *, is_late: bool) -> Zone:
+def _zone_after(entry: ZoneEntry, zone: Zone, *, is_late: bool) -> Zone:
     """The zone that a heading opens, in the zone before it."""
     text = entry.text.strip()
     if zone_named(text) is Zone.ANNEX:

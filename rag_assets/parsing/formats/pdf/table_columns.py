@@ -1,7 +1,7 @@
-"""Which columns the cells of a printed table stand in, so that its rows can be read with the names of their columns.
+"""Finds the columns of a printed table, so that its rows can be read with the names of their columns.
 
-Nothing in a PDF says it: columns are where cells of different rows stand below each other. A table is left without
-columns where anything about them is in doubt, because a value below the wrong name is a false statement.
+A PDF does not state them: columns are where cells of different rows are below each other. A table gets no columns if
+anything about them is in doubt, because a value below the wrong name is a false statement.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,25 +21,11 @@ _LEAST_VALUES = 0.3
 """Share of values among the cells behind the first of a row of values, and of a whole table: names of people in columns
 are no table."""
 _LEAST_OVERLAP = 1.0
-"""Points that two cells must share to stand below each other."""
+"""Two cells are below each other if they share so many points."""
 _LEAST_COLUMNS, _MOST_COLUMNS = 2, 40
 Interval = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class _PrintedCell:
-    """A cell and where it stands across the page, in points."""
-
-    text: str
-    left: float
-    right: float
-
-    @property
-    def interval(self) -> Interval:
-        return self.left, self.right
-
-
-Row = Sequence[_PrintedCell]
+"""Left and right edge of a cell, in points."""
+Row = Sequence[tuple[str, Interval]]
 
 
 def table_cells(lines: Sequence[Line]) -> tuple[Cell, ...]:
@@ -47,14 +33,11 @@ def table_cells(lines: Sequence[Line]) -> tuple[Cell, ...]:
 
     lines: its rows from top to bottom; `Cell.row` counts them.
     """
-    rows = [
-        [_PrintedCell(*cell) for cell in zip(line.cells, line.cell_lefts, line.cell_rights, strict=True)]
-        for line in lines
-    ]
+    rows = [list(zip(line.cells, zip(line.cell_lefts, line.cell_rights, strict=True), strict=True)) for line in lines]
     columns = _columns(rows)
     if not _LEAST_COLUMNS <= len(columns) <= _MOST_COLUMNS:
         return ()
-    placed = [_placed(row, columns) for row in rows]
+    placed = [[part for cell in row for part in _placed(*cell, columns)] for row in rows]
     n_header = _n_header(placed, len(columns))
     cells: list[Cell] = []
     for nth, row in enumerate(placed):
@@ -67,10 +50,10 @@ def table_cells(lines: Sequence[Line]) -> tuple[Cell, ...]:
 
 
 def _columns(rows: Sequence[Row]) -> list[Interval]:
-    """Where cells of several rows stand below each other, from left to right.
+    """Where cells of several rows are below each other, from left to right.
 
-    Cells that stand above or below two cells of another row are left out, and so are lone ones: they belong to several
-    columns, or to none.
+    Cells above or below two cells of another row are left out, and so are lone ones: they belong to several columns or
+    to no column.
     """
     narrow = _in_one_column([row for row in rows if len(row) > 1])
     columns: list[Interval] = []
@@ -83,8 +66,8 @@ def _columns(rows: Sequence[Row]) -> list[Interval]:
 
 
 def _in_one_column(rows: Sequence[Row]) -> list[Interval]:
-    """The cells that stand above or below at most one cell of any other row."""
-    cells = [cell.interval for row in rows for cell in row]
+    """The cells above or below at most one cell of any other row."""
+    cells = [interval for row in rows for _, interval in row]
     if not cells:
         return []
     lefts, rights = np.array(cells).T
@@ -99,32 +82,24 @@ def _in_one_column(rows: Sequence[Row]) -> list[Interval]:
     ]
 
 
-def _overlap(one: Interval, other: Interval) -> bool:
-    return min(one[1], other[1]) - max(one[0], other[0]) >= _LEAST_OVERLAP
-
-
 @dataclass(frozen=True)
 class _PlacedCell:
-    """A cell and the columns it stands in."""
+    """A cell and its first column and the end of its columns; both are 0 if it has none."""
 
     text: str
     first: int
     end: int
 
 
-def _placed(row: Row, columns: Sequence[Interval]) -> list[_PlacedCell]:
-    """The cells of a row with their columns; one over several columns that has a word for each is parted."""
-    return [part for cell in row for part in _parted(cell, columns)]
-
-
-def _parted(cell: _PrintedCell, columns: Sequence[Interval]) -> Iterator[_PlacedCell]:
-    over = [nth for nth, column in enumerate(columns) if _overlap(cell.interval, column)]
+def _placed(text: str, at: Interval, columns: Sequence[Interval]) -> Iterator[_PlacedCell]:
+    """A cell with its columns; one over several columns that has a word for each is parted."""
+    over = [nth for nth, edge in enumerate(columns) if min(at[1], edge[1]) - max(at[0], edge[0]) >= _LEAST_OVERLAP]
     first, end = (over[0], over[-1] + 1) if over else (0, 0)
-    words = cell.text.split()
+    words = text.split()
     if len(over) > 1 and len(words) == len(over):
         yield from (_PlacedCell(word, nth, nth + 1) for word, nth in zip(words, over, strict=True))
     else:
-        yield _PlacedCell(cell.text, first, end)
+        yield _PlacedCell(text, first, end)
 
 
 def _n_header(rows: Sequence[Sequence[_PlacedCell]], n_columns: int) -> int:
@@ -173,8 +148,8 @@ def _names_columns(cells: Sequence[Cell], n_columns: int) -> bool:
 
 
 def _names_rows_anew(cells: Sequence[Cell]) -> bool:
-    """Whether a row below the header repeats it behind its first cell: below it stands another table, of other things
-    with the same figures."""
+    """Whether a row below the header repeats it behind its first cell: another table begins there, with the same
+    columns."""
     header = {(cell.col, cell.text) for cell in cells if cell.is_header}
     body = groupby((cell for cell in cells if not cell.is_header), key=lambda cell: cell.row)
     rows = ([(cell.col, cell.text) for cell in row] for _, row in body)

@@ -5,14 +5,16 @@ Coordinates are points in a reading frame: origin at the top left of the page as
 rotation applied), turned so that the text runs from left to right.
 """
 
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from statistics import median
 from typing import TYPE_CHECKING
 
-from rag_assets.parsing.formats.pdf.glyphs import SKEWED, Frame, Geometry, Glyph, Style, glyphs_of, turned
-from rag_assets.parsing.formats.pdf.raised import PlacedCharacter, with_superscripts
+from rag_assets.parsing.formats.pdf.glyphs import SKEWED, FontStyle, Frame, Geometry, Glyph, glyphs_of, turned
+from rag_assets.parsing.shared.superscripts import raised_after
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument
@@ -21,13 +23,20 @@ MAX_CHARS_PER_PAGE = 60_000
 """A dense printed page has some 10,000 characters; a file with more than this on one page is hostile or a plot."""
 _WIDE_GAP_EMS = 1.0
 _MIN_OVERLAP = 0.35
-"""Share of its own (or the line's) height by which a character must overlap the line to stand on it: superscripts
-do, the next line does not."""
+"""A character belongs to a line if it overlaps it by this share of its own (or the line's) height: superscripts do, the
+next line does not."""
 _HYPHEN_AT_LINE_END = "\x02"
 """PDFium's sign for a hyphen at the end of a line, which it takes for a soft one."""
 _LIGATURES = str.maketrans(
     {"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st", _HYPHEN_AT_LINE_END: "-"}
 )
+
+
+_SMALLER = 0.85
+_HIGHER = 0.1
+"""How far above the line a raised character ends, as a share of the font size of the line."""
+_RAISED_TEXT = re.compile(r"[\d,;()*∗†‡§+−–-]*\d[\d,;()*∗†‡§+−–-]*")
+_STOPS = tuple('.,;:!?)]”’"')
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +65,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class PageText:
-    """What stands on a page: one layer per direction, the one with most text first."""
+    """The text of a page: one layer per direction, the one with most text first."""
 
     number: int
     layers: tuple[Layer, ...] = ()
@@ -65,7 +74,7 @@ class PageText:
     n_chars_left_out: int = 0
     """Characters beyond MAX_CHARS_PER_PAGE, which were not read."""
     n_garbled: int = 0
-    """Characters whose font does not say what they are."""
+    """Characters whose font does not state which they are."""
     has_content: bool = False
     """Something is printed on it: text, images or drawings."""
     is_readable: bool = True
@@ -94,12 +103,8 @@ def read_page(pdf: "PdfDocument", index: int) -> PageText:
         n_chars=sum(not glyph.text.isspace() for glyph in glyphs),
         n_chars_left_out=max(0, n_chars - MAX_CHARS_PER_PAGE),
         has_content=has_content,
-        n_garbled=sum(_is_garbled(glyph.text) for glyph in glyphs),
+        n_garbled=sum(glyph.text == "�" or "\ue000" <= glyph.text <= "\uf8ff" for glyph in glyphs),
     )
-
-
-def _is_garbled(text: str) -> bool:
-    return text == "�" or "\ue000" <= text <= "\uf8ff"
 
 
 def _layers(glyphs: list[Glyph], geometry: Geometry) -> tuple[Layer, ...]:
@@ -108,9 +113,21 @@ def _layers(glyphs: list[Glyph], geometry: Geometry) -> tuple[Layer, ...]:
     for turn, _ in by_turn.most_common():
         frame = geometry.frame(max(turn, 0))
         own = [glyph for glyph in glyphs if glyph.turn == turn]
-        segments = _skewed_segments(own) if turn == SKEWED else _segments(own, frame)
+        segments = _segments(own, frame, is_skewed=turn == SKEWED)
         layers.append(Layer(frame, tuple(segments)))
     return tuple(layers)
+
+
+@dataclass(frozen=True, slots=True)
+class _PlacedCharacter:
+    """The place of one character of a segment."""
+
+    index: int
+    """Its place among the characters of the segment, spaces included."""
+    size: float
+    """Font size in points."""
+    bottom: float
+    """Lower edge in points from the top of the page."""
 
 
 @dataclass
@@ -118,20 +135,20 @@ class _OpenSegment:
     """A segment while characters are added to it."""
 
     characters: list[str] = field(default_factory=list)
-    styles: Counter[Style] = field(default_factory=Counter)
-    placed: list[PlacedCharacter] = field(default_factory=list)
+    styles: Counter[FontStyle] = field(default_factory=Counter)
+    placed: list[_PlacedCharacter] = field(default_factory=list)
     left: float = 0.0
     top: float = 0.0
     right: float = 0.0
     bottom: float = 0.0
 
-    def add(self, text: str, box: tuple[float, float, float, float], style: Style) -> None:
+    def add(self, text: str, box: tuple[float, float, float, float], style: FontStyle) -> None:
         if not self.styles:
             self.left, self.top, self.right, self.bottom = box
         else:
             self.left, self.right = min(self.left, box[0]), max(self.right, box[2])
             self.top, self.bottom = min(self.top, box[1]), max(self.bottom, box[3])
-        self.placed.append(PlacedCharacter(len(self.characters), style.size, box[3]))
+        self.placed.append(_PlacedCharacter(len(self.characters), style.size, box[3]))
         self.characters.append(text)
         self.styles[style] += 1
 
@@ -139,7 +156,7 @@ class _OpenSegment:
         if self.characters and self.characters[-1] != " ":
             self.characters.append(" ")
 
-    def reaches(self, box: tuple[float, float, float, float], style: Style) -> bool:
+    def reaches(self, box: tuple[float, float, float, float], style: FontStyle) -> bool:
         """Whether a character at `box` goes on with this line without a wide gap."""
         left, top, right, bottom = box
         overlap = min(bottom, self.bottom) - max(top, self.top)
@@ -155,7 +172,7 @@ class _OpenSegment:
             sizes[style.size] += count
         size = sizes.most_common(1)[0][0]
         return Segment(
-            text=with_superscripts(self.characters, self.placed, size).strip().translate(_LIGATURES),
+            text=_with_superscripts(self.characters, self.placed, size).strip().translate(_LIGATURES),
             left=self.left,
             top=self.top,
             right=self.right,
@@ -166,7 +183,8 @@ class _OpenSegment:
         )
 
 
-def _segments(glyphs: list[Glyph], frame: Frame) -> Iterator[Segment]:
+def _segments(glyphs: list[Glyph], frame: Frame, *, is_skewed: bool) -> Iterator[Segment]:
+    """The segments of glyphs with one direction. Text at an odd angle (a watermark) has no lines: it is one segment."""
     current = _OpenSegment()
     back = (-frame.quarter_turns) % 4
     for glyph in glyphs:
@@ -176,7 +194,7 @@ def _segments(glyphs: list[Glyph], frame: Frame) -> Iterator[Segment]:
         shown = (glyph.left, glyph.top, glyph.right, glyph.bottom)
         box = turned(shown, back, frame.shown_width, frame.shown_height)
         ends_line = bool(current.characters) and current.characters[-1] == _HYPHEN_AT_LINE_END
-        if current.styles and (ends_line or not current.reaches(box, glyph.style)):
+        if current.styles and not is_skewed and (ends_line or not current.reaches(box, glyph.style)):
             yield current.closed()
             current = _OpenSegment()
         current.add(glyph.text, box, glyph.style)
@@ -184,13 +202,39 @@ def _segments(glyphs: list[Glyph], frame: Frame) -> Iterator[Segment]:
         yield current.closed()
 
 
-def _skewed_segments(glyphs: list[Glyph]) -> Iterator[Segment]:
-    """Text at an odd angle (a watermark) as one segment: it has no lines to speak of."""
-    current = _OpenSegment()
-    for glyph in glyphs:
-        if glyph.text.isspace():
-            current.add_space()
+def _with_superscripts(characters: Sequence[str], placed: Sequence[_PlacedCharacter], size: float) -> str:
+    """The text of a segment whose font size is `size`, with raised digits as superscript characters.
+
+    PDFium returns digits that are smaller than their line and set higher as plain ones: 10 to the 9th as 109. Raised
+    characters at the start stay as they are: the number of a footnote or of an affiliation.
+    """
+    parts: list[str] = []
+    at = 0
+    for start, end in _raised_runs(placed, size):
+        parts.append("".join(characters[at:start]))
+        run, at = "".join(characters[start:end]), end
+        if start and _RAISED_TEXT.fullmatch(run):
+            if parts[-1].rstrip().endswith(_STOPS):
+                parts[-1] = parts[-1].rstrip()
+            run = raised_after(parts[-1], run)
+            is_glued = parts[-1].endswith(_STOPS) and "".join(characters[end : end + 1]).isalpha()
+            run += " " if is_glued else ""  # the next sentence follows without a space
+        parts.append(run)
+    return "".join([*parts, *characters[at:]])
+
+
+def _raised_runs(placed: Sequence[_PlacedCharacter], size: float) -> list[tuple[int, int]]:
+    """Runs [start, end) of neighbouring characters that are raised."""
+    small = [character for character in placed if character.size <= _SMALLER * size]
+    if not small:
+        return []
+    line = median(character.bottom for character in placed if character.size > _SMALLER * size)
+    runs: list[tuple[int, int]] = []
+    for character in small:
+        if character.bottom > line - _HIGHER * size:
+            continue
+        if runs and runs[-1][1] == character.index:
+            runs[-1] = (runs[-1][0], character.index + 1)
         else:
-            current.add(glyph.text, (glyph.left, glyph.top, glyph.right, glyph.bottom), glyph.style)
-    if current.styles:
-        yield current.closed()
+            runs.append((character.index, character.index + 1))
+    return runs

@@ -1,4 +1,4 @@
-"""GROBID's coordinates: where on which page an element stands.
+"""GROBID's coordinates: the place and page of an element.
 
 `coords="4,72.0,93.9,113.6,9.4;4,..."` holds one area per line or fragment: page (1-based), left, top, width and height
 in PDF points, origin top left. `<facsimile><surface n lrx lry>` gives the size of each page; without it an area still
@@ -7,7 +7,6 @@ proves its page, but there is no box. Source: GROBID's documentation, "Coordinat
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from lxml import etree
@@ -15,7 +14,7 @@ from lxml import etree
 from rag_assets.core.domain import Box
 
 _LINE_OVERLAP = 0.5
-"""Two areas are on one line when they share this part of the lower one's height."""
+"""Two areas are on one line if they share this part of the lower one's height."""
 _WORD_GAPS = 2.0
 """Areas of one line that are nearer than so many line heights are joined."""
 
@@ -38,24 +37,6 @@ class Area(NamedTuple):
         return self.top + self.height
 
 
-@dataclass(frozen=True)
-class PageSize:
-    """The rectangle of a page in points; its top left corner is seldom anything but 0, 0."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    @property
-    def width(self) -> float:
-        return self.right - self.left
-
-    @property
-    def height(self) -> float:
-        return self.bottom - self.top
-
-
 def areas_of(element: etree._Element) -> tuple[Area, ...]:
     """The areas in an element's `coords` (in headers `coord`); fragments that make no sense are passed over."""
     coords = element.get("coords") or element.get("coord")
@@ -64,18 +45,18 @@ def areas_of(element: etree._Element) -> tuple[Area, ...]:
     return tuple(area for fragment in coords.split(";") if (area := _area(fragment)))
 
 
-def page_sizes(root: etree._Element) -> dict[int, PageSize]:
-    """Page -> size, from the facsimile's surfaces; empty when there is none."""
+def page_sizes(root: etree._Element) -> dict[int, Area]:
+    """The rectangle of each page, from the facsimile's surfaces; its corner is seldom anything but 0, 0."""
     sizes = {}
     for surface in root.iter("{*}surface"):
         left, top = (_number(surface.get(name)) or 0.0 for name in ("ulx", "uly"))
         page, right, bottom = (_number(surface.get(name)) for name in ("n", "lrx", "lry"))
         if page and page >= 1 and right is not None and right > left and bottom is not None and bottom > top:
-            sizes[int(page)] = PageSize(left, top, right, bottom)
+            sizes[int(page)] = Area(int(page), left, top, right - left, bottom - top)
     return sizes
 
 
-def boxes_of(areas: Iterable[Area], sizes: Mapping[int, PageSize]) -> tuple[Box, ...]:
+def boxes_of(areas: Iterable[Area], sizes: Mapping[int, Area]) -> tuple[Box, ...]:
     """The areas as fractions of their pages, clipped to them; an area of a page of unknown size gives no box."""
     boxes = []
     for area in areas:

@@ -21,7 +21,7 @@ PARAGRAPHS = frozenset(
         "postscript", "titlePart", "label", "bibl", "biblStruct",
     }
 )  # fmt: skip
-"""Units that are read as a paragraph when they stand beside paragraphs."""
+"""Units that are read as a paragraph if they are beside paragraphs."""
 SEPARATED = frozenset(
     {
         "l", "s", "lg", "cell", "row", "item", "p", "ab", "head", "label", "figDesc", "div", "list", "table", "td",
@@ -30,14 +30,14 @@ SEPARATED = frozenset(
 )  # fmt: skip
 """Elements whose words are apart from their neighbours', whatever the white space between the tags."""
 BLOCKS = frozenset({"p", "ab", "lg", "head", "list", "table", "sp", "eg", "egXML", "floatingText"})
-"""Units that end the paragraph they stand in."""
+"""Units that end the paragraph around them."""
 CODE = frozenset({"eg", "egXML", "codeblock", "programlisting"})
 TEXT_UNITS = frozenset({"p", "ab", "s", "head", "formula", "figure", "table", "note", "item", "figDesc", "cell", "row"})
 """Elements whose coordinates cover the whole of their text."""
 SECTIONS = ("div", "section", "chapter")
 """How the names of sections begin: TEI has `div`, `div1` and so on."""
 GROUPS = frozenset({"body", "front", "group", "q", "quote", "cit"})
-"""Units that stand apart when they hold paragraphs, and run on when they do not."""
+"""Elements treated as blocks if they contain paragraphs, otherwise as inline text."""
 FLOATS = frozenset({"figure", "note", "table"})
 
 _REFERENCE_TYPES = re.compile(r"refer|bibl|works.?cited", re.IGNORECASE)
@@ -61,7 +61,7 @@ def is_unread(element: etree._Element, name: str) -> bool:
 
 
 def reading_of(choice: etree._Element) -> etree._Element | None:
-    """Of the two readings in a `choice`, the regular one: both would be the same text twice."""
+    """The regular one of the two readings in a `choice`: both would be the same text twice."""
     readings = [child for child in choice if name_of(child)]
     for wanted in ("reg", "corr", "expan"):
         for reading in readings:

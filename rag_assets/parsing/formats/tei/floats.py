@@ -1,88 +1,213 @@
-"""Where figures, tables and notes that GROBID moved behind the text belong in the reading order.
+"""Figures, tables, notes and lists of a TEI tree: their captions, notes, cells and items.
 
-By their coordinates, if the text around has some: behind the last block that is proved to begin before them, column by
-column. Else behind the first block that refers to them. Else behind the body, in no section. They take the section
-of the block they follow, and never cut a paragraph in two.
+`paging` decides where they belong in the text.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
-from rag_assets.core.domain import Zone
-from rag_assets.parsing.formats.tei.coords import Area
-from rag_assets.parsing.formats.tei.layout import Layout
-from rag_assets.parsing.formats.tei.pages import Point, consistent
-from rag_assets.parsing.formats.tei.text import UnplacedBlock
+from lxml import etree
 
-PagePlace = tuple[int, int, float]
-"""Page, column and distance from the top of the page."""
+from rag_assets.core.domain import BlockKind, Cell, Zone
+from rag_assets.parsing.formats.tei.coords import areas_of
+from rag_assets.parsing.formats.tei.elements import FLOATS, name_of
+from rag_assets.parsing.formats.tei.text import InlineReader, SetAside, TextRun, UnplacedBlock
+from rag_assets.parsing.shared.table_rows import CELL_SEPARATOR, Columns
 
-
-@dataclass(frozen=True)
-class Placement:
-    """Floats by the block they follow, and those that found no place."""
-
-    after: dict[int, list[UnplacedBlock]]
-    """Index of the host -> floats behind it, in their order."""
-    homeless: list[UnplacedBlock]
+_ROWS = frozenset({"row", "tr"})
+_ROW_GROUPS = frozenset({"thead", "tbody", "tfoot", "tgroup"})
+_CELLS = frozenset({"cell", "td", "th", "entry"})
+_MAX_SPAN = 500
+"""No printed table has a bigger one, and a file that claims it costs memory."""
+_ID = "{http://www.w3.org/XML/1998/namespace}id"
 
 
-def place(
-    floats: Iterable[UnplacedBlock], hosts: Sequence[UnplacedBlock], points: Sequence[Point], layout: Layout | None
-) -> Placement:
-    """Find a place among `hosts` for each float.
+def float_blocks(
+    element: etree._Element, reader: InlineReader, path: tuple[str, ...], zone: Zone
+) -> list[UnplacedBlock]:
+    """The blocks of a figure, table or note, with the notes below a table; without those that hold no text.
 
-    points: what proves pages in the first chain; the hosts begin with its blocks.
+    Some files have coordinates on the picture alone, so the areas of what is inside count where there are no others.
     """
-    places = _host_places(hosts, points, layout)
-    mentions = _first_mentions(hosts)
-    after: dict[int, list[tuple[PagePlace | None, UnplacedBlock]]] = {}
-    homeless = []
-    for float_ in floats:
-        where = _place_of(float_.areas[0], layout) if float_.areas else None
-        host = _host_before(where, places) if where else None
-        if host is None:
-            host = mentions.get(float_.element_id)
-            where = None
-        if host is None:
-            homeless.append(float_)
+    areas = areas_of(element) or tuple(area for inner in element.iter() for area in areas_of(inner))
+    empty = UnplacedBlock(BlockKind.FIGURE, TextRun(), path, zone, element_id=element.get(_ID) or "", areas=areas)
+    if name_of(element) == "note":
+        blocks = [replace(empty, kind=BlockKind.FOOTNOTE, run=reader.read(element))]
+    else:
+        blocks = _figure_blocks(element, reader, empty)
+    return [block for block in blocks if block.run.text or block.title]
+
+
+def trailing_floats(body: etree._Element) -> set[etree._Element]:
+    """The figures, tables and notes behind the last section, where GROBID moves them all; none with page breaks."""
+    if next(body.iter("{*}pb"), None) is not None or body.find("{*}div") is None:
+        return set()
+    floats: set[etree._Element] = set()
+    for child in reversed(body):
+        if name_of(child) in FLOATS:
+            floats.add(child)
+        elif name_of(child):
+            break
+    return floats
+
+
+def list_lines(element: etree._Element, reader: InlineReader, aside: SetAside) -> list[TextRun]:
+    """One run per item; a label goes before its item, a list inside an item follows it line by line."""
+    lines: list[TextRun] = []
+    line = TextRun()
+    reader.string(element.text, line)
+    for child in element:
+        name = name_of(child)
+        if name in ("item", "list", "head"):
+            lines.append(line)
+            lines.extend(_read_item(child, line, reader, aside) if name == "item" else list_lines(child, reader, aside))
+            line = TextRun()
         else:
-            after.setdefault(host, []).append((where, float_))
-    return Placement({host: _in_order(placed) for host, placed in after.items()}, homeless)
+            reader.element(child, line, aside)
+        reader.string(child.tail, line)
+    lines.append(line)
+    return [line for line in lines if line.text]
 
 
-def _in_order(placed: list[tuple[PagePlace | None, UnplacedBlock]]) -> list[UnplacedBlock]:
-    by_place = sorted((pair for pair in placed if pair[0] is not None), key=lambda pair: pair[0] or (0, 0, 0.0))
-    return [block for _, block in (*by_place, *(pair for pair in placed if pair[0] is None))]
+def _read_item(item: etree._Element, line: TextRun, reader: InlineReader, aside: SetAside) -> list[TextRun]:
+    """Add the item's text to `line`; returns the lines of the lists inside it."""
+    below: list[TextRun] = []
+    line.space()
+    reader.string(item.text, line)
+    for child in item:
+        name = name_of(child)
+        if name == "list":
+            below.extend(list_lines(child, reader, aside))
+            line.space()
+        elif name and child.find(".//{*}list") is not None:
+            below.extend(_read_item(child, line, reader, aside))
+        else:
+            reader.element(child, line, aside)
+        reader.string(child.tail, line)
+    line.space()
+    return below
 
 
-def _host_places(
-    hosts: Sequence[UnplacedBlock], points: Sequence[Point], layout: Layout | None
-) -> list[tuple[PagePlace, int]]:
-    """The places proved inside the hosts that may be followed by a float, with the host's index."""
-    return [
-        (_place_of(point.area, layout), point.block)
-        for point, is_kept in zip(points, consistent(points), strict=True)
-        if is_kept and point.area is not None and hosts[point.block].zone is Zone.BODY
-    ]
+@dataclass
+class _FigureParts:
+    """What a figure or a table consists of."""
+
+    captions: list[tuple[str, TextRun]] = field(default_factory=list)
+    """Pieces of the caption with the names of their elements, in the order of the file."""
+    notes: list[TextRun] = field(default_factory=list)
+    tables: list[tuple[TextRun, tuple[Cell, ...]]] = field(default_factory=list)
+    """Text, one line per row, and cells."""
 
 
-def _host_before(where: PagePlace, places: Sequence[tuple[PagePlace, int]]) -> int | None:
-    """The last host with a place before `where`; the first host with a place at all when there is none."""
-    if not places:
-        return None
-    return max((index for place_, index in places if place_ <= where), default=places[0][1])
+def _figure_blocks(figure: etree._Element, reader: InlineReader, empty: UnplacedBlock) -> list[UnplacedBlock]:
+    """`empty` as a figure with its caption, or as the tables in it and the notes below them."""
+    parts = _FigureParts()
+    if name_of(figure) == "table":
+        _read_table(figure, parts, reader)
+    else:
+        _read_figure(figure, parts, reader)
+    caption = _caption(parts.captions)
+    notes = [note for note in parts.notes if note.text]
+    tables = [replace(empty, kind=BlockKind.TABLE, run=run, cells=cells) for run, cells in parts.tables if run.text]
+    if not tables:
+        return [replace(empty, run=TextRun.joined([run for run in (caption, *notes) if run.text], " "))]
+    if caption.text:
+        tables[0] = replace(tables[0], title=caption.text, caption=caption)
+    return [*tables, *(replace(empty, kind=BlockKind.FOOTNOTE, run=run) for run in notes)]
 
 
-def _first_mentions(hosts: Sequence[UnplacedBlock]) -> dict[str, int]:
-    found: dict[str, int] = {}
-    for index, host in enumerate(hosts):
-        if host.zone is not Zone.BACK:
-            for target in host.run.targets:
-                found.setdefault(target, index)
-    found.pop("", None)
-    return found
+def _read_figure(figure: etree._Element, parts: _FigureParts, reader: InlineReader) -> None:
+    loose = TextRun()
+    parts.captions.append(("", loose))
+    reader.string(figure.text, loose)
+    for child in figure:
+        name = name_of(child)
+        if name == "table":
+            _read_table(child, parts, reader)
+        elif name == "note":
+            parts.notes.append(reader.read(child))
+        elif name in ("head", "label", "figDesc", "p", "figure"):
+            loose = TextRun()
+            parts.captions.extend([(name, reader.read(child)), ("", loose)])
+        else:
+            reader.element(child, loose)
+        reader.string(child.tail, loose)
 
 
-def _place_of(area: Area, layout: Layout | None) -> PagePlace:
-    return area.page, layout.column_of(area) if layout else 0, area.top
+def _caption(captions: Sequence[tuple[str, TextRun]]) -> TextRun:
+    """Head, label and description in this order, each once: GROBID repeats the label in the head."""
+    ordered = [run for name, run in captions if name == "head" and run.text]
+    rest = [run for name, run in captions if name not in ("head", "label") and run.text]
+    letters = _letters(" ".join(run.text for run in (*ordered, *rest)))
+    for name, run in captions:
+        if name == "label" and run.text and _letters(run.text) not in letters:
+            ordered.append(run)
+    if ordered and rest and _letters(rest[0].text).startswith(_letters(ordered[0].text)):
+        ordered = ordered[1:]
+    return TextRun.joined([*ordered, *rest], " ")
+
+
+def _letters(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+def _read_table(table: etree._Element, parts: _FigureParts, reader: InlineReader) -> None:
+    rows = list(_rows(table))
+    if not rows:
+        parts.tables.append((TextRun.joined(_raw_lines(table, reader), "\n"), ()))
+        return
+    lines: list[TextRun] = []
+    cells: list[Cell] = []
+    columns = Columns()
+    for row in rows:
+        if name_of(row) not in _ROWS:
+            parts.captions.append((name_of(row), reader.read(row)))
+            continue
+        runs = [(cell, reader.read(cell)) for cell in row if name_of(cell)]
+        if any(run.text for _, run in runs):
+            cells.extend(_placed(runs, len(lines), columns, row.get("role")))
+            lines.append(TextRun.joined([run for _, run in runs], CELL_SEPARATOR))
+    parts.tables.append((TextRun.joined(lines, "\n"), tuple(cells)))
+
+
+def _rows(table: etree._Element) -> Iterator[etree._Element]:
+    """Rows and what is between them; nothing if there is no row at all."""
+    if next(table.iter("{*}row", "{*}tr"), None) is None:
+        return
+    for child in table:
+        if name_of(child) in _ROW_GROUPS:
+            yield from _rows(child)
+        elif name_of(child):
+            yield child
+
+
+def _placed(
+    runs: Sequence[tuple[etree._Element, TextRun]], row: int, columns: Columns, role: str | None
+) -> Iterator[Cell]:
+    col = 0
+    for element, run in runs:
+        if name_of(element) not in _CELLS:
+            continue
+        row_span, col_span = _span(element, "rows", "rowspan"), _span(element, "cols", "colspan")
+        col = columns.place(row, col, row_span, col_span)
+        is_header = name_of(element) == "th" or (element.get("role") or role) in ("label", "head")
+        yield Cell(row, col, run.text, row_span, col_span, is_header)
+        col += col_span
+
+
+def _span(cell: etree._Element, tei_name: str, html_name: str) -> int:
+    text = cell.get(tei_name) or cell.get(html_name) or "1"
+    return min(_MAX_SPAN, max(1, int(text))) if text.isascii() and text.isdigit() and len(text) < 10 else 1
+
+
+def _raw_lines(table: etree._Element, reader: InlineReader) -> list[TextRun]:
+    """The printed lines of a table without rows (GROBID's training files)."""
+    lines = [TextRun()]
+    reader.string(table.text, lines[-1])
+    for child in table:
+        if name_of(child) == "lb":
+            lines.append(TextRun())
+        else:
+            reader.element(child, lines[-1])
+        reader.string(child.tail, lines[-1])
+    return [line for line in lines if line.text]

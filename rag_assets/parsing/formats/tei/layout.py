@@ -10,20 +10,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from rag_assets.parsing.formats.tei.coords import Area, PageSize
+from rag_assets.parsing.formats.tei.coords import Area
 from rag_assets.parsing.formats.tei.text import Mark
 
 _LEAST_TOP, _LEAST_BOTTOM = 0.09, 0.92
 """Text is taken to reach at least from here to here, as shares of the page's height."""
 _LEAST_WIDTH = 0.7
-"""... and to be at least so wide, as a share of the page's width, both columns together."""
+"""Text is taken to be at least so wide, as a share of the page's width, both columns together."""
 _LINE_PITCH = 1.08
 """Distance of two base lines in heights of an area; GROBID's areas are 0.75 to 0.8 of it, so this packs more."""
 _SPARE = 1.15
 """Allowance for lines that are denser than the references measured."""
 _MIN_CHARS, _MIN_SAMPLES = 3, 5
 _MIN_UNIT_LINES = 3
-"""Of text units, only those of so many lines are measured: formulas and headings are set wider and higher."""
+"""Text units of fewer lines are not measured: formulas and headings are set wider and higher."""
 _CENTRE_BAND = 0.02
 _MAX_CROSSING = 0.04
 """Two columns, if fewer of the areas than this share lie across the middle of the page."""
@@ -34,7 +34,7 @@ _MAX_COLUMN_WIDTH = 0.55
 class Layout:
     """The text area and the density of a document's pages."""
 
-    sizes: Mapping[int, PageSize]
+    sizes: Mapping[int, Area]
     top: float
     """Upper end of the text area as a share of the page's height."""
     bottom: float
@@ -52,7 +52,7 @@ class Layout:
         return int(area.left + area.width / 2 - size.left > size.width / 2)
 
     def is_read_before(self, one: Area, other: Area) -> bool:
-        """Whether `one` precedes `other` on their page, or stands on the same line."""
+        """Whether `one` precedes `other` on their page, or is on the same line."""
         columns = self.column_of(one), self.column_of(other)
         if columns[0] != columns[1]:
             return columns[0] < columns[1]
@@ -79,7 +79,7 @@ class Layout:
         return self.chars_on(area.page) / 2 + below / 2
 
     def chars_on(self, page: int) -> float:
-        """Most characters of running text that a page holds; of one whose size is not told, the most of any."""
+        """Most characters of running text that a page holds; the most of any page if its own size is unknown."""
         size = self.sizes.get(page)
         heights = [size.height] if size else [other.height for other in self.sizes.values()]
         return self._chars_in((self.bottom - self.top) * max(heights)) if heights else math.inf
@@ -89,11 +89,11 @@ class Layout:
         return lines * self.chars_per_line
 
 
-def layout_of(marks: Sequence[Mark], others: Iterable[Area], sizes: Mapping[int, PageSize]) -> Layout | None:
-    """The layout that a document's coordinates show; None when there are too few to tell.
+def layout_of(marks: Sequence[Mark], others: Iterable[Area], sizes: Mapping[int, Area]) -> Layout | None:
+    """The layout that a document's coordinates show; None if there are too few.
 
-    marks: where the running text stands. others: areas of references, figures and notes, which help to see how far
-    text reaches.
+    marks: the places of the running text. others: areas of references, figures and notes, which show how far text
+    reaches.
     """
     samples = [
         ((mark.end - mark.start) / sum(area.width for area in mark.areas), mark.areas[0].height)
@@ -119,12 +119,12 @@ def layout_of(marks: Sequence[Mark], others: Iterable[Area], sizes: Mapping[int,
     )
 
 
-def _height_share(y: float, area: Area, sizes: Mapping[int, PageSize]) -> float:
+def _height_share(y: float, area: Area, sizes: Mapping[int, Area]) -> float:
     size = sizes[area.page]
     return min(1.0, max(0.0, (y - size.top) / size.height))
 
 
-def _crossing_share(areas: Sequence[Area], sizes: Mapping[int, PageSize]) -> float:
+def _crossing_share(areas: Sequence[Area], sizes: Mapping[int, Area]) -> float:
     known = [(area, sizes[area.page]) for area in areas if area.page in sizes]
     crossing = 0
     for area, size in known:

@@ -1,4 +1,4 @@
-"""Which page each stretch of text stands on, proved by coordinates or page breaks.
+"""The pages of each piece of text, proved by coordinates or page breaks.
 
 GROBID reads a paper page after page, so along its running text pages never go back: two references on page 4 prove
 that all words between them are on page 4. Between a reference on 4 and one on 5 the page turns somewhere; the areas of
@@ -11,20 +11,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.core.domain import BlockKind, Box, Span
-from rag_assets.parsing.formats.tei.coords import Area, PageSize, boxes_of, whole_lines
+from rag_assets.parsing.formats.tei.coords import Area, boxes_of, whole_lines
 from rag_assets.parsing.formats.tei.layout import Layout
 from rag_assets.parsing.formats.tei.text import Mark, TextRun, UnplacedBlock
 from rag_assets.parsing.shared.ascending import longest_ascending
 
 FLOAT_KINDS = frozenset({BlockKind.FIGURE, BlockKind.TABLE, BlockKind.FOOTNOTE})
-"""Kinds that stand where there is room; they tell nothing about the pages of the text around them."""
+"""Kinds that are printed where there is room; they prove nothing about the pages of the text around them."""
 _TURN_CHARS, _TURN_SHARE = 40.0, 0.05
 """Half width of the doubt around an estimated turn: so many characters and this share of the shorter side."""
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
-    """One place of a chain of text that is proved to stand on a page."""
+class PageProof:
+    """One place of a chain of text whose page is proved."""
 
     offset: int
     page: int
@@ -34,8 +34,8 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
-    """A run of text and the first and last page it may stand on (None: not known)."""
+class PageRange:
+    """A run of text and the first and last page it may be on (None: not known)."""
 
     start: int
     end: int
@@ -43,17 +43,9 @@ class Stretch:
     last: int | None
 
 
-@dataclass(frozen=True)
-class PageBounds:
-    """What holds for a whole chain: its text stands on these pages at the least and at the most."""
-
-    first: int
-    last: int | None
-
-
-def chain_points(blocks: Sequence[UnplacedBlock]) -> list[Point]:
+def chain_points(blocks: Sequence[UnplacedBlock]) -> list[PageProof]:
     """Everything that proves a page along the blocks' texts, one after the other, in order of the offsets."""
-    points: list[Point] = []
+    points: list[PageProof] = []
     at = 0
     for index, block in enumerate(blocks):
         if block.kind not in FLOAT_KINDS:
@@ -64,49 +56,57 @@ def chain_points(blocks: Sequence[UnplacedBlock]) -> list[Point]:
     return sorted(points, key=lambda point: point.offset)
 
 
-def consistent(points: Sequence[Point]) -> list[bool]:
+def consistent(points: Sequence[PageProof]) -> list[bool]:
     """Which points belong to the longest run in which pages never go back; the others contradict their neighbours."""
     kept = set(longest_ascending([(point.page, index) for index, point in enumerate(points)]))
     return [index in kept for index in range(len(points))]
 
 
-def stretches(points: Sequence[Point], n_chars: int, bounds: PageBounds, layout: Layout | None) -> list[Stretch]:
-    """The pages along a chain of `n_chars` characters, in order and without gap."""
+def page_ranges(
+    points: Sequence[PageProof], n_chars: int, bounds: tuple[int, int | None], layout: Layout | None
+) -> list[PageRange]:
+    """The pages along a chain of `n_chars` characters, in order and without gap.
+
+    bounds: the first and the last page that its text can be on.
+    """
+    first_page, last_page = bounds
     points = _with_confirmed_areas(points, layout)
     kept = consistent(points)
-    found: list[Stretch] = []
-    before, is_disturbed = Point(0, bounds.first), False
+    found: list[PageRange] = []
+    before, is_disturbed = PageProof(0, first_page), False
     for point, is_kept in zip(points, kept, strict=True):
         if is_kept:
-            found.extend(_between(before, point, layout) if not is_disturbed else _unknown(before, point))
+            found.extend(
+                _between(before, point, layout)
+                if not is_disturbed
+                else [PageRange(before.offset, point.offset, None, None)]
+            )
             before, is_disturbed = point, False
         else:
             is_disturbed = True
-    if bounds.last is None or bounds.last < before.page or is_disturbed:
-        found.append(Stretch(before.offset, n_chars, None, None))
+    if last_page is None or last_page < before.page or is_disturbed:
+        found.append(PageRange(before.offset, n_chars, None, None))
     else:
-        found.extend(_between(before, Point(n_chars, bounds.last), layout))
-    return [stretch for stretch in found if stretch.end > stretch.start]
+        found.extend(_between(before, PageProof(n_chars, last_page), layout))
+    return [piece for piece in found if piece.end > piece.start]
 
 
-def spans_of(
-    block: UnplacedBlock, at: int, along: Sequence[Stretch], sizes: Mapping[int, PageSize]
-) -> tuple[Span, ...]:
+def spans_of(block: UnplacedBlock, at: int, along: Sequence[PageRange], sizes: Mapping[int, Area]) -> tuple[Span, ...]:
     """The spans of a block that starts at offset `at` of its chain."""
     if block.kind in FLOAT_KINDS:
         return float_spans(block, sizes)
     leaves = _leaves(block.run.marks)
     spans: list[Span] = []
-    for stretch in along:
-        start, end = max(0, stretch.start - at), min(len(block.run), stretch.end - at)
+    for piece in along:
+        start, end = max(0, piece.start - at), min(len(block.run), piece.end - at)
         if spans and block.run.text[start:end].isspace():
             spans[-1] = replace(spans[-1], end=end)
         elif start < end:
-            spans.extend(_with_boxes(Stretch(start, end, stretch.first, stretch.last), leaves, sizes))
+            spans.extend(_with_boxes(PageRange(start, end, piece.first, piece.last), leaves, sizes))
     return merged(spans)
 
 
-def float_spans(block: UnplacedBlock, sizes: Mapping[int, PageSize]) -> tuple[Span, ...]:
+def float_spans(block: UnplacedBlock, sizes: Mapping[int, Area]) -> tuple[Span, ...]:
     """One span with the pages of a figure's, table's or note's own areas."""
     whole = (mark for mark in block.run.marks if mark.is_block and (mark.start, mark.end) == (0, len(block.run)))
     areas = block.areas if block.kind is not BlockKind.FOOTNOTE else next((mark.areas for mark in whole), block.areas)
@@ -135,8 +135,8 @@ def merged(spans: Sequence[Span]) -> tuple[Span, ...]:
     return tuple(kept)
 
 
-def _with_confirmed_areas(points: Sequence[Point], layout: Layout | None) -> list[Point]:
-    """Keep a point's place on its page only if a neighbour on that page stands where reading on would lead.
+def _with_confirmed_areas(points: Sequence[PageProof], layout: Layout | None) -> list[PageProof]:
+    """Keep a point's place on its page only if a neighbour on that page is where reading on would lead.
 
     A footer that was taken for text has the right page and, among the lines of that page, the wrong place.
     """
@@ -154,7 +154,7 @@ def _with_confirmed_areas(points: Sequence[Point], layout: Layout | None) -> lis
     return confirmed
 
 
-def _neighbour(points: Sequence[Point], index: int, others: Iterable[int]) -> Point | None:
+def _neighbour(points: Sequence[PageProof], index: int, others: Iterable[int]) -> PageProof | None:
     """The next point with another area, if it is on the same page."""
     for other in others:
         if points[other].area != points[index].area:
@@ -162,17 +162,17 @@ def _neighbour(points: Sequence[Point], index: int, others: Iterable[int]) -> Po
     return None
 
 
-def _points_of(marks: Sequence[Mark]) -> Iterator[Point]:
+def _points_of(marks: Sequence[Mark]) -> Iterator[PageProof]:
     leaves = {id(leaf): inner for leaf, inner in _leaves(marks)}
     for mark in marks:
         first, last = mark.areas[0], mark.areas[-1]
-        yield Point(mark.start, first.page, first)
+        yield PageProof(mark.start, first.page, first)
         if id(mark) in leaves and first.page != last.page:
             yield from _turns(mark, leaves[id(mark)])
-        yield Point(mark.end, last.page, last)
+        yield PageProof(mark.end, last.page, last)
 
 
-def _turns(mark: Mark, inner: Sequence[Mark]) -> Iterator[Point]:
+def _turns(mark: Mark, inner: Sequence[Mark]) -> Iterator[PageProof]:
     """Points around the turns of the page inside a text unit, from the share of its areas on either page.
 
     An estimate that a reference inside the unit contradicts is dropped.
@@ -190,31 +190,30 @@ def _turns(mark: Mark, inner: Sequence[Mark]) -> Iterator[Point]:
         proved_after = min((other.start for other in inner if other.areas[0].page > page), default=mark.end)
         before, after = mark.start + turn - doubt, mark.start + turn + doubt
         if proved_before <= after and before <= proved_after:
-            yield Point(max(mark.start, int(before)), page)
-            yield Point(min(mark.end, int(after)), following)
+            yield PageProof(max(mark.start, int(before)), page)
+            yield PageProof(min(mark.end, int(after)), following)
 
 
-def _between(before: Point, after: Point, layout: Layout | None) -> list[Stretch]:
+def _between(before: PageProof, after: PageProof, layout: Layout | None) -> list[PageRange]:
     """The pages from one proved place to the next."""
     if before.page == after.page:
-        return [Stretch(before.offset, after.offset, before.page, before.page)]
+        return [PageRange(before.offset, after.offset, before.page, before.page)]
     cuts = {before.offset, after.offset}
     lower = _reaches(before, after, layout, side=1)
     upper = _reaches(after, before, layout, side=-1)
     cuts.update(offset for offset, _ in (*lower, *upper) if before.offset < offset < after.offset)
-    edges = sorted(cuts)
     found = []
-    for start, end in itertools.pairwise(edges):
+    for start, end in itertools.pairwise(sorted(cuts)):
         first = max((page for offset, page in lower if offset <= start), default=before.page)
         last = min((page for offset, page in upper if offset >= end), default=after.page)
         if last < first:
             first, last = before.page, after.page
         is_known = last - first <= 1
-        found.append(Stretch(start, end, first if is_known else None, last if is_known else None))
+        found.append(PageRange(start, end, first if is_known else None, last if is_known else None))
     return found
 
 
-def _reaches(place: Point, other: Point, layout: Layout | None, *, side: int) -> list[tuple[int, int]]:
+def _reaches(place: PageProof, other: PageProof, layout: Layout | None, *, side: int) -> list[tuple[int, int]]:
     """Offsets beyond which the text must have left the page of `place`, the next one, and so on, towards `other`.
 
     side: 1 looks forward in the text, -1 back. Returns pairs of offset and the page that is reached at the nearest.
@@ -234,38 +233,33 @@ def _reaches(place: Point, other: Point, layout: Layout | None, *, side: int) ->
     return found
 
 
-def _unknown(before: Point, after: Point) -> list[Stretch]:
-    return [Stretch(before.offset, after.offset, None, None)]
-
-
 def _leaves(marks: Sequence[Mark]) -> list[tuple[Mark, list[Mark]]]:
     """Text units that hold no smaller one (sentences before paragraphs), with the references inside each."""
     units = [mark for mark in marks if mark.is_block]
     found = []
     for unit in units:
         inside = [mark for mark in marks if mark is not unit and unit.start <= mark.start and mark.end <= unit.end]
-        if not any(mark.is_block and len(mark.areas) > 0 for mark in inside):
+        if not any(mark.is_block for mark in inside):
             found.append((unit, inside))
     return found
 
 
 def _with_boxes(
-    stretch: Stretch, leaves: Sequence[tuple[Mark, list[Mark]]], sizes: Mapping[int, PageSize]
+    piece: PageRange, leaves: Sequence[tuple[Mark, list[Mark]]], sizes: Mapping[int, Area]
 ) -> Iterator[Span]:
-    """Cut a stretch at the edges of its text units and give each part the boxes of its unit on that page."""
-    edges = {stretch.start, stretch.end}
+    """Cut a piece at the edges of its text units and give each part the boxes of its unit on that page."""
+    edges = {piece.start, piece.end}
     for leaf, _ in leaves:
-        edges.update(edge for edge in (leaf.start, leaf.end) if stretch.start < edge < stretch.end)
-    ordered = sorted(edges)
-    for start, end in itertools.pairwise(ordered):
+        edges.update(edge for edge in (leaf.start, leaf.end) if piece.start < edge < piece.end)
+    for start, end in itertools.pairwise(sorted(edges)):
         boxes: tuple[Box, ...] = ()
-        if stretch.first is not None and stretch.first == stretch.last:
-            boxes = _boxes_at(start, end, stretch.first, leaves, sizes)
-        yield Span(start, end, stretch.first, stretch.last, boxes)
+        if piece.first is not None and piece.first == piece.last:
+            boxes = _boxes_at(start, end, piece.first, leaves, sizes)
+        yield Span(start, end, piece.first, piece.last, boxes)
 
 
 def _boxes_at(
-    start: int, end: int, page: int, leaves: Sequence[tuple[Mark, list[Mark]]], sizes: Mapping[int, PageSize]
+    start: int, end: int, page: int, leaves: Sequence[tuple[Mark, list[Mark]]], sizes: Mapping[int, Area]
 ) -> tuple[Box, ...]:
     for leaf, inside in leaves:
         if leaf.start <= start and end <= leaf.end:

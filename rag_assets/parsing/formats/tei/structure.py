@@ -2,11 +2,15 @@
 
 Text of unknown elements flows on into the paragraph around it, so that nothing is lost; only the elements named in
 `elements` make blocks of their own. A note or figure inside a paragraph follows it, so that no sentence is torn.
+GROBID writes all sections side by side, so their hierarchy is in their numbers alone (`Outline`).
 """
+
+from dataclasses import replace
 
 from lxml import etree
 
 from rag_assets.core.domain import STATEMENTS_HEADING, BlockKind, Zone
+from rag_assets.core.text.heading_numbers import HeadingNumber, heading_number
 from rag_assets.parsing.formats.tei.coords import areas_of
 from rag_assets.parsing.formats.tei.elements import (
     BLOCKS,
@@ -24,11 +28,10 @@ from rag_assets.parsing.formats.tei.elements import (
     zone_in_back,
     zone_of,
 )
-from rag_assets.parsing.formats.tei.float_blocks import float_blocks, trailing_floats
-from rag_assets.parsing.formats.tei.inline import InlineReader
-from rag_assets.parsing.formats.tei.sections import Outline, printed_title
-from rag_assets.parsing.formats.tei.tables import list_lines
-from rag_assets.parsing.formats.tei.text import Collected, TextRun, UnplacedBlock
+from rag_assets.parsing.formats.tei.floats import float_blocks, list_lines, trailing_floats
+from rag_assets.parsing.formats.tei.text import Collected, InlineReader, TextRun, UnplacedBlock
+
+_NESTING = {"roman": 0, "letter": 1, "arabic": 2}
 
 
 def collect(root: etree._Element) -> Collected:
@@ -44,6 +47,49 @@ def collect(root: etree._Element) -> Collected:
     collected.page_labels = reader.page_labels
     collected.n_running = reader.n_running
     return collected
+
+
+class Outline:
+    """The sections open at one place of the text; `open` moves on to the next heading.
+
+    3.1 lies in 3, A.1 in A, and a letter lies in a roman numeral (the IEEE habit: "II. METHODS", "A. Subjects"). A
+    heading without a number lies directly in the section that encloses the whole outline.
+    """
+
+    def __init__(self, base: tuple[str, ...]) -> None:
+        self.base = base
+        """Titles of the sections that enclose the outline."""
+        self._open: list[tuple[HeadingNumber | None, str]] = []
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """Titles of the sections open now, outermost first."""
+        return (*self.base, *(title for _, title in self._open))
+
+    def open(self, number: str, title: str) -> tuple[str, ...]:
+        """Open the section of a heading; returns its path, its own title last."""
+        stated = self._settled(heading_number(f"{number.strip(' .:()').upper()}. X") if number else _number_in(title))
+        while self._open and not self._encloses(self._open[-1][0], stated):
+            self._open.pop()
+        self._open.append((stated, title))
+        return self.path
+
+    def _encloses(self, outer: HeadingNumber | None, number: HeadingNumber | None) -> bool:
+        if outer is None or number is None:
+            return False
+        if len(number.parts) > 1:
+            return len(outer.parts) < len(number.parts) and number.parts[: len(outer.parts)] == outer.parts
+        first = self._open[0][0]
+        starts_roman = first is not None and first.style == "roman"
+        return starts_roman and len(outer.parts) == 1 and _NESTING[outer.style] < _NESTING[number.style]
+
+    def _settled(self, number: HeadingNumber | None) -> HeadingNumber | None:
+        """A single roman digit behind its predecessor in the alphabet ("H", "I") is a letter."""
+        if number is None or number.style != "roman" or len(number.parts[0]) > 1:
+            return number
+        letters = [other.parts[0] for other, _ in self._open if other is not None and other.style == "letter"]
+        follows = any(ord(number.parts[0]) == ord(letter) + 1 for letter in letters)
+        return replace(number, style="letter") if follows else number
 
 
 class _Walk:
@@ -148,13 +194,11 @@ class _Walk:
         return name == "list" or name in FLOATS or name in CODE
 
     def _unit(self, element: etree._Element, name: str) -> None:
-        if name in ("figure", "note"):
-            blocks = self._float_blocks(element)
+        if name == "table" or name not in FLOATS:
+            self._flush()
+        if name in FLOATS:
+            blocks = float_blocks(element, self._reader, self._path, self._zone)
             (self._after_paragraph if len(self._run) else self._blocks).extend(blocks)
-            return
-        self._flush()
-        if name == "table":
-            self._blocks.extend(self._float_blocks(element))
         elif name == "list":
             lines = list_lines(element, self._reader, self._set_aside)
             self._emit(UnplacedBlock(BlockKind.LIST, TextRun.joined(lines, "\n"), self._path, self._zone))
@@ -200,7 +244,7 @@ class _Walk:
         run, number = TextRun(), " ".join((head.get("n") or "").split())
         self._reader.element(head, run, self._set_aside)
         title = run.text
-        printed = printed_title(number, title)
+        printed = _printed_title(number, title)
         if printed and printed.casefold() not in {base.casefold() for base in outline.base[-1:]}:
             self._path = outline.open(number, printed)
         heading = run if printed == title else run.headed(number, len(self._reader.page_labels))
@@ -227,10 +271,7 @@ class _Walk:
         return UnplacedBlock(BlockKind.CODE, run, self._path, self._zone, title=element.get("lang") or "")
 
     def _set_aside(self, element: etree._Element) -> None:
-        self._after_paragraph.extend(self._float_blocks(element))
-
-    def _float_blocks(self, element: etree._Element) -> list[UnplacedBlock]:
-        return float_blocks(element, self._reader, self._path, self._zone)
+        self._after_paragraph.extend(float_blocks(element, self._reader, self._path, self._zone))
 
     def _emit(self, block: UnplacedBlock) -> None:
         """Add a block, if it has text, and what was set aside in it."""
@@ -243,3 +284,16 @@ class _Walk:
         """End the paragraph being read."""
         run, self._run = self._run, TextRun()
         self._emit(UnplacedBlock(BlockKind.PARAGRAPH, run, self._path, self._zone))
+
+
+def _printed_title(number: str, title: str) -> str:
+    """A heading as printed: its number, if the title does not carry it, and the title."""
+    number = " ".join(number.split())
+    if not number or title.startswith(number):
+        return title
+    return f"{number} {title}".strip()
+
+
+def _number_in(title: str) -> HeadingNumber | None:
+    number = heading_number(title)
+    return number if number and number.style == "arabic" else None

@@ -1,17 +1,32 @@
-"""What the walk over a TEI tree collects: text with its marks, and the blocks made of it, still without pages."""
+"""What the walk over a TEI tree collects: text with its marks, and the blocks made of it, still without pages.
 
-from collections.abc import Iterator, Sequence
+`InlineReader` reads the words inside a paragraph, a cell or a caption.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
+from lxml import etree
+
 from rag_assets.core.domain import BlockKind, Cell, Zone
-from rag_assets.parsing.formats.tei.coords import Area
+from rag_assets.parsing.formats.tei.coords import Area, areas_of
+from rag_assets.parsing.formats.tei.elements import (
+    RUNNING,
+    SEPARATED,
+    TEXT_UNITS,
+    is_block_note,
+    is_unread,
+    name_of,
+    reading_of,
+)
+from rag_assets.parsing.shared.files.xml_trees import entity_text
 
 _HYPHENS = "-\u2010\u00ad"
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Where `text[start:end]` stands on paper, as one element's coordinates say."""
+    """The place of `text[start:end]` on paper, by one element's coordinates."""
 
     start: int
     end: int
@@ -53,7 +68,7 @@ class TextRun:
         return [(start, end, breaks) for (start, breaks), end in zip(self._break_counts, ends, strict=True)]
 
     def add(self, text: str | None, n_breaks: int) -> None:
-        """Append text that stands behind so many page breaks."""
+        """Append text that follows `n_breaks` page breaks."""
         if not text:
             return
         words = " ".join(text.split())
@@ -88,14 +103,14 @@ class TextRun:
         self._line_ended_in_hyphen = bool(text) and is_cut
 
     def join_lines(self) -> None:
-        """A line ends here inside a word, as the markup says: white space and hyphen around it are not text."""
+        """A line ends here inside a word, by its markup: white space and hyphen around it are not text."""
         self._gap_follows = False
         if self._parts and self._parts[-1][-1] in _HYPHENS:
             self._drop_hyphen()
         self._joins_next = True
 
     def mark(self, start: int, areas: tuple[Area, ...], *, is_block: bool) -> None:
-        """Say where the text from `start` to here stands."""
+        """Add the place of the text from `start` to here."""
         if areas and start < self._length:
             self.marks.append(Mark(start, self._length, areas, is_block))
 
@@ -141,6 +156,76 @@ class TextRun:
         self.marks = [replace(mark, end=min(mark.end, self._length)) for mark in self.marks]
 
 
+SetAside = Callable[[etree._Element], None]
+"""Takes a note or a figure out of the text around it."""
+
+
+class InlineReader:
+    """Adds elements to runs of text and counts the page breaks and running headers met on the way."""
+
+    def __init__(self) -> None:
+        self.page_labels: list[str | None] = []
+        """`@n` of each page break so far."""
+        self.n_running = 0
+        """Headers, footers and page numbers passed over so far."""
+
+    def string(self, text: str | None, run: TextRun) -> None:
+        """Add text at the reader's place."""
+        run.add(text, len(self.page_labels))
+
+    def verbatim(self, text: str, run: TextRun) -> None:
+        """Add text whose white space matters."""
+        run.add_verbatim(text, len(self.page_labels))
+
+    def read(self, element: etree._Element) -> TextRun:
+        """What an element reads as by itself, notes and figures in it included."""
+        run = TextRun()
+        self.element(element, run)
+        return run
+
+    def element(self, element: etree._Element, run: TextRun, aside: SetAside | None = None) -> None:
+        """Add an element's text; notes and figures go to `aside`, or into the text when there is none."""
+        name = name_of(element)
+        if not name:
+            self.string(entity_text(element) if isinstance(element, etree._Entity) else None, run)
+        elif name in ("lb", "pb", "cb"):
+            if name == "pb":
+                self.page_labels.append(element.get("n"))
+            if element.get("break") == "no":
+                run.join_lines()
+            elif name == "lb":
+                run.end_line()
+        elif is_unread(element, name):
+            self.n_running += name in RUNNING or name == "note"
+            self.count_breaks(element)
+        elif name == "choice":
+            reading = reading_of(element)
+            if reading is not None:
+                self.element(reading, run, aside)
+        elif aside is not None and (name == "figure" or (name == "note" and is_block_note(element))):
+            aside(element)
+        else:
+            self._content(element, name, run, aside)
+
+    def count_breaks(self, element: etree._Element) -> None:
+        """Count the page breaks inside an element that is read otherwise."""
+        self.page_labels.extend(page_break.get("n") for page_break in element.iter("{*}pb"))
+
+    def _content(self, element: etree._Element, name: str, run: TextRun, aside: SetAside | None) -> None:
+        if name in SEPARATED:
+            run.space()
+        start = run.next_start
+        self.string(element.text, run)
+        for child in element:
+            self.element(child, run, aside)
+            self.string(child.tail, run)
+        run.mark(start, areas_of(element), is_block=name in TEXT_UNITS)
+        if name == "ref":
+            run.targets.append((element.get("target") or "").removeprefix("#"))
+        if name in SEPARATED:
+            run.space()
+
+
 @dataclass(frozen=True, slots=True)
 class UnplacedBlock:
     """A block whose pages and place in the reading order are not known yet."""
@@ -156,7 +241,7 @@ class UnplacedBlock:
     element_id: str = ""
     """The `xml:id` that text refers to."""
     areas: tuple[Area, ...] = ()
-    """Where a figure, table or note stands as a whole, its picture included."""
+    """The places of a figure, table or note as a whole, its picture included."""
 
 
 @dataclass

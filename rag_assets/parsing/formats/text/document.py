@@ -6,7 +6,6 @@ sentence for a heading harms a section title, taking the body for references los
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from rag_assets.core.domain import Block, BlockKind, Document, PageSource, Source, Span, Zone
 from rag_assets.core.errors import DocumentLimit
@@ -18,7 +17,7 @@ from rag_assets.core.text.section_names import (
     names_references,
     zone_named,
 )
-from rag_assets.parsing.formats.text.lines import Line, Paragraph, lines_of, paragraphs_of
+from rag_assets.parsing.formats.text.lines import Paragraph, TextLine, lines_of, paragraphs_of
 from rag_assets.parsing.shared.files.decoding import decoded
 from rag_assets.parsing.shared.files.raw import RawFile
 from rag_assets.parsing.shared.heading_lines import looks_like_heading, numbered_heading_lines
@@ -62,23 +61,28 @@ def parse_text(file: RawFile, settings: ParsingSettings) -> Document:
     kept, n_running = _without_running_lines(pages, settings.running_header_share)
     paragraphs = paragraphs_of(kept)
     title_at = _title_index(paragraphs)
-    placed = _placed(paragraphs, title_at)
+    walk = _SectionWalk(paragraphs, title_at)
+    blocks = tuple(walk.block(paragraph, index) for index, paragraph in enumerate(paragraphs))
     is_paged = pages[0][0].page is not None
     return Document(
         paper_id=file.paper_id,
         title="" if title_at is None else paragraphs[title_at].text,
         source=Source.TEXT,
         file_path=file.path,
-        blocks=tuple(map(_block, placed)),
+        blocks=blocks,
         n_pages=len(pages) if is_paged else None,
         page_source=PageSource.PARSER if is_paged else PageSource.NONE,
-        n_source_chars=sum(place.paragraph.n_source_chars for place in placed if place.zone is not Zone.BACK),
+        n_source_chars=sum(
+            paragraph.n_source_chars
+            for paragraph, block in zip(paragraphs, blocks, strict=True)
+            if block.zone is not Zone.BACK
+        ),
         n_dropped_running=n_running,
         notes=source.notes,
     )
 
 
-def _without_running_lines(pages: Sequence[Sequence[Line]], share: float) -> tuple[list[list[Line]], int]:
+def _without_running_lines(pages: Sequence[Sequence[TextLine]], share: float) -> tuple[list[list[TextLine]], int]:
     filled = [[line for line in page if line.text] for page in pages]
     dropped = {id(line) for line in running(filled, lambda line: PlacedLine(line.text), share)}
     return [[line for line in page if id(line) not in dropped] for page in pages], len(dropped)
@@ -100,27 +104,6 @@ def _title_index(paragraphs: Sequence[Paragraph]) -> int | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Placed:
-    """A paragraph and where in the paper it stands."""
-
-    paragraph: Paragraph
-    kind: BlockKind
-    section_path: tuple[str, ...]
-    zone: Zone
-
-
-def _placed(paragraphs: Sequence[Paragraph], title_at: int | None) -> list[_Placed]:
-    reader = _Reader(paragraphs, title_at)
-    return [reader.place(paragraph, index) for index, paragraph in enumerate(paragraphs)]
-
-
-def _numbered_headings(paragraphs: Sequence[Paragraph]) -> frozenset[int]:
-    """Indices of the paragraphs that are numbered headings; each paragraph stands for a line with a gap after it."""
-    lines = [line for paragraph in paragraphs for line in (_line_of(paragraph), "")]
-    return frozenset(at // 2 for at in numbered_heading_lines(lines))
-
-
 def _line_of(paragraph: Paragraph) -> str:
     """A paragraph as one line; one of several lines, or a long one, only as the start of prose."""
     is_short = paragraph.n_lines == 1 and _CELL_EDGE not in paragraph.text and len(paragraph.text) <= _MAX_HEADING_CHARS
@@ -128,7 +111,7 @@ def _line_of(paragraph: Paragraph) -> str:
 
 
 def _front_end(paragraphs: Sequence[Paragraph], title_at: int | None) -> int:
-    """How many paragraphs stand before the abstract's end, or make up title and what stands above it."""
+    """How many paragraphs come before the abstract's end, or make up the title and the lines above it."""
     for index, paragraph in enumerate(paragraphs[:_FRONT_PARAGRAPHS]):
         if _ABSTRACT_RUN_IN.match(paragraph.text):
             return index + 1
@@ -137,28 +120,35 @@ def _front_end(paragraphs: Sequence[Paragraph], title_at: int | None) -> int:
     return 0 if title_at is None else title_at + 1
 
 
-class _Reader:
+class _SectionWalk:
     """Reads the paragraphs from top to bottom and keeps track of the open sections."""
 
     def __init__(self, paragraphs: Sequence[Paragraph], title_at: int | None) -> None:
         self._n_front = _front_end(paragraphs, title_at)
         self._title_at = title_at
-        self._numbered = _numbered_headings(paragraphs)
+        lines = [line for paragraph in paragraphs for line in (_line_of(paragraph), "")]
+        self._numbered = frozenset(at // 2 for at in numbered_heading_lines(lines))
+        """Indices of the paragraphs that are numbered headings; each was a line with a gap after it."""
         self._styles = number_styles(paragraphs[index].text for index in self._numbered)
         self._sections = OpenSections()
         self._before = self._sections.open
-        """Those that were open before the front or back matter: they go on when it turns out to have ended."""
+        """The sections before the front or back matter: they go on when it turns out to have ended."""
         self._n_since_heading = 0
         self._is_in_references = False
 
-    def place(self, paragraph: Paragraph, index: int) -> _Placed:
-        if index != self._title_at and self._is_heading(paragraph, index):
+    def block(self, paragraph: Paragraph, index: int) -> Block:
+        """The next paragraph with its section and zone."""
+        is_heading = index != self._title_at and self._is_heading(paragraph, index)
+        if is_heading:
             self._enter(paragraph.text)
-            return _Placed(paragraph, BlockKind.HEADING, self._sections.path, self._sections.zone)
-        self._n_since_heading += 1
-        self._leave_if_over(paragraph)
-        zone = Zone.FRONT if index < self._n_front else self._sections.zone
-        return _Placed(paragraph, BlockKind.PARAGRAPH, self._sections.path, zone)
+        else:
+            self._n_since_heading += 1
+            self._leave_if_over(paragraph.text)
+        kind = BlockKind.HEADING if is_heading else BlockKind.PARAGRAPH
+        zone = Zone.FRONT if index < self._n_front and not is_heading else self._sections.zone
+        ends = [offset for offset, _ in paragraph.pages[1:]] + [len(paragraph.text)]
+        spans = tuple(Span(start, end, page, page) for (start, page), end in zip(paragraph.pages, ends, strict=True))
+        return Block(kind, paragraph.text, self._sections.path, zone, spans)
 
     def _is_heading(self, paragraph: Paragraph, index: int) -> bool:
         text = paragraph.text
@@ -175,10 +165,10 @@ class _Reader:
         self._n_since_heading = 0
         self._is_in_references = names_references(title)
 
-    def _leave_if_over(self, paragraph: Paragraph) -> None:
+    def _leave_if_over(self, text: str) -> None:
         """Front and back matter end where the next heading was missed: when it gets too long, or reads like prose."""
         if self._is_in_references:
-            is_over = _is_prose(paragraph.text)
+            is_over = len(text) >= _PROSE_CHARS and len(_YEAR.findall(text)) * _CHARS_PER_YEAR < len(text)
         elif self._sections.zone in (Zone.STATEMENTS, Zone.BACK):
             is_over = self._n_since_heading > _MAX_BACK_SECTION
         else:
@@ -186,14 +176,3 @@ class _Reader:
         if is_over:
             self._sections.open = self._before
             self._is_in_references = False
-
-
-def _is_prose(text: str) -> bool:
-    return len(text) >= _PROSE_CHARS and len(_YEAR.findall(text)) * _CHARS_PER_YEAR < len(text)
-
-
-def _block(placed: _Placed) -> Block:
-    paragraph = placed.paragraph
-    ends = [offset for offset, _ in paragraph.pages[1:]] + [len(paragraph.text)]
-    spans = tuple(Span(start, end, page, page) for (start, page), end in zip(paragraph.pages, ends, strict=True))
-    return Block(placed.kind, paragraph.text, placed.section_path, placed.zone, spans)

@@ -21,7 +21,7 @@ _ENDS_SENTENCE = re.compile(r"[.!?:;][\"'”’)\]]*$")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """A line without the white space around it."""
 
     text: str
@@ -41,7 +41,7 @@ class Paragraph:
     """Characters of its lines before they were joined, a line end counted as one."""
 
 
-def lines_of(text: str) -> list[list[Line]]:
+def lines_of(text: str) -> list[list[TextLine]]:
     """The lines of each page; a form feed begins a new page. Empty lines are kept, they part paragraphs.
 
     A line with a row of a table in LaTeX becomes its plain text, between empty lines.
@@ -51,7 +51,7 @@ def lines_of(text: str) -> list[list[Line]]:
         pages.pop()
     numbers = range(1, len(pages) + 1) if "\f" in text else [None]
     return [
-        [Line(text, number) for line in _LINE_BREAK.split(page) for text in _plain(line)]
+        [TextLine(text, number) for line in _LINE_BREAK.split(page) for text in _plain(line)]
         for number, page in zip(numbers, pages, strict=True)
     ]
 
@@ -61,11 +61,11 @@ def _plain(line: str) -> list[str]:
     return [" ".join(line.split())] if rows is None else ["", *(part for row in rows for part in (row, ""))]
 
 
-def paragraphs_of(pages: Sequence[Sequence[Line]]) -> list[Paragraph]:
+def paragraphs_of(pages: Sequence[Sequence[TextLine]]) -> list[Paragraph]:
     """Put the lines of each page together to paragraphs, and paragraphs that run over the turn of a page."""
     grouped = [_groups(page) for page in pages]
     usual_width = _width([line for page in grouped for group in page for line in group], _USUAL_WIDTH)
-    runs: list[list[Line]] = []
+    runs: list[list[TextLine]] = []
     for page in grouped:
         on_page = [run for group in page for run in _runs(group, usual_width)]
         if runs and on_page and _runs_on(runs[-1], on_page[0]):
@@ -75,9 +75,9 @@ def paragraphs_of(pages: Sequence[Sequence[Line]]) -> list[Paragraph]:
     return [_joined(run, vocabulary) for run in runs]
 
 
-def _groups(lines: Sequence[Line]) -> list[list[Line]]:
+def _groups(lines: Sequence[TextLine]) -> list[list[TextLine]]:
     """Lines between empty lines."""
-    groups: list[list[Line]] = [[]]
+    groups: list[list[TextLine]] = [[]]
     for line in lines:
         if line.text:
             groups[-1].append(line)
@@ -86,7 +86,7 @@ def _groups(lines: Sequence[Line]) -> list[list[Line]]:
     return [group for group in groups if group]
 
 
-def _runs(group: Sequence[Line], usual_width: int) -> list[list[Line]]:
+def _runs(group: Sequence[TextLine], usual_width: int) -> list[list[TextLine]]:
     """Lines of a group that belong to one paragraph."""
     width = _width(group, usual_width) if len(group) >= _MIN_LINES_FOR_OWN_WIDTH else usual_width
     runs = [[group[0]]]
@@ -98,7 +98,7 @@ def _runs(group: Sequence[Line], usual_width: int) -> list[list[Line]]:
     return runs
 
 
-def _width(lines: Sequence[Line], usual: int) -> int:
+def _width(lines: Sequence[TextLine], usual: int) -> int:
     """How long a full line is: nine of ten wrapped lines are no longer."""
     lengths = sorted(len(line.text) for line in lines if len(line.text) <= _MAX_WRAPPED)
     return lengths[len(lengths) * 9 // 10] if lengths else usual
@@ -117,13 +117,13 @@ def _continues(before: str, line: str, width: int) -> bool:
     return len(before) + 1 + len(line.split(" ", 1)[0]) > share * width
 
 
-def _runs_on(before: Sequence[Line], after: Sequence[Line]) -> bool:
+def _runs_on(before: Sequence[TextLine], after: Sequence[TextLine]) -> bool:
     """Whether a paragraph at the end of a page goes on at the top of the next."""
     last, first = before[-1].text, after[0].text
     return not _ENDS_SENTENCE.search(last) and not is_section_name(last) and first[0].islower()
 
 
-def _joined(run: Sequence[Line], vocabulary: Vocabulary) -> Paragraph:
+def _joined(run: Sequence[TextLine], vocabulary: Vocabulary) -> Paragraph:
     text, pages = run[0].text, [(0, run[0].page)]
     for line in run[1:]:
         text = glued(text, line.text, vocabulary)

@@ -14,7 +14,7 @@ import pytest
 from rag_assets.core.domain import Source
 from rag_assets.core.errors import MissingExtra, UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
-from rag_assets.parsing.formats.docling.convert import looks_like_docx, looks_like_html, parse_with_docling
+from rag_assets.parsing.formats.docling.document import looks_like_docx, looks_like_html, parse_with_docling
 from rag_assets.parsing.shared.files.raw import RawFile
 
 _STREAMS = """
