@@ -1,6 +1,5 @@
 """Assets from files to blocks: `parsed_index` (which papers, how they were read) and `blocks` (what they say)."""
 
-import logging
 from collections import Counter
 from typing import Any
 
@@ -21,7 +20,6 @@ from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs
 from rag_assets.pipeline.assets.reporting import markdown_table, progress, short_id
 from rag_assets.pipeline.assets.sources import PAPERS
 
-logger = logging.getLogger(__name__)
 N_PAPERS_SHOWN = 50
 
 

@@ -92,7 +92,7 @@ def _updated(
 
 
 def _cited_chunks(made: PaperSummaryUpdate, chunks: Callable[[], pa.Table]) -> dict[str, Chunk]:
-    cited = {one.chunk_id for told in made.made for claim in told.claims for one in claim.citations}
+    cited = {one.chunk_id for point in made.made for claim in point.claims for one in claim.citations}
     if not cited:
         return {}
     return {chunk.chunk_id: chunk for chunk in chunks_from(rows_of(chunks(), "chunk_id", cited))}

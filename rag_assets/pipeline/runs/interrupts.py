@@ -32,7 +32,7 @@ class Interruption:
 
     @property
     def exit_code(self) -> int:
-        """As shells have it: 130 after Ctrl-C, 143 after SIGTERM."""
+        """The exit code that shells use: 130 after Ctrl-C, 143 after SIGTERM."""
         return _EXIT_OF_SIGNAL + self.number
 
 

@@ -24,7 +24,7 @@ _CODE = (
     "--working-directory",
     str(Path(rag_assets.__file__).parents[1]),
 )
-"""Dagster puts the working directory on Python's path; so it is told to use the folder of the package."""
+"""Dagster puts the working directory on Python's path, so that is the folder of the package, not that of the user."""
 _SAFE_PATH = {"PYTHONSAFEPATH": "1"}
 """Keeps Python from putting the working folder on its path: a file in it could be imported in place of a library."""
 
