@@ -12,7 +12,11 @@ from rag_assets_tests.settings_table import SETTINGS_PAGE, with_table
 
 PROJECT = SETTINGS_PAGE.parents[1]
 TEXT = (PROJECT / "README.md").read_text("utf-8")
-PAGES = [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md")), PROJECT / "benchmarks" / "README.md"]
+PAGES = [
+    PROJECT / "README.md",
+    *sorted((PROJECT / "docs").rglob("*.md")),
+    *sorted((PROJECT / "benchmarks").rglob("*.md")),
+]
 
 
 def test_the_table_of_settings_is_current() -> None:

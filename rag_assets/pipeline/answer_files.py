@@ -1,11 +1,10 @@
-"""Answers to the questions of a file: made, checked, published beside what they were made from, and audited.
+"""Answers to the questions of a file: made, checked, published and audited.
 
-Whether the file is the configured one, whose answers are the asset `qa`, or another one is not known here.
+The file may be the configured one, whose answers are the asset `qa`, or any other.
 """
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from rag_assets.answering.drafts import kept_drafts
@@ -37,6 +36,7 @@ from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns, required_table
 from rag_assets.core.tables import chunks_from, rows_of
 from rag_assets.engine import Engine
+from rag_assets.pipeline.assets.reporting import now
 from rag_assets.questions import Question
 from rag_assets.questions.sets import QuestionSet
 
@@ -51,10 +51,10 @@ class AnsweredFile:
     update: AnswerUpdate
     checked: list[CheckedPromise]
     inputs: str
-    """Fingerprint of what the answers follow from."""
+    """Fingerprint of everything that the answers depend on."""
 
     def publish(self, settings: Settings) -> None:
-        """Publish the answers, and delete kept replies that no chunk of today belongs to."""
+        """Publish the answers, and delete kept drafts that quote a chunk which is gone."""
         asked, update, paths = self.asked, self.update, settings.paths
         if not update.traces and update.plan.is_noop and asked.meta.exists():
             return
@@ -101,12 +101,12 @@ def answer_file(
         )
     candidate = AnswersCandidate(update.results, cited_chunks(update.results, paths), settings.answering.min_sources)
     checked = [*check_all(ANSWER_PROMISES, candidate), *check_all(UPDATE_PROMISES, update)]
-    audit(update, checked, paths, AuditedRun(_now(), run_id, meta["version"], asked.label))
+    audit(update, checked, paths, AuditedRun(now(), run_id, meta["version"], asked.label))
     return AnsweredFile(asked, update, checked, inputs)
 
 
 def cited_chunks(results: Iterable[QAResult], paths: Paths) -> dict[str, Chunk]:
-    """The published chunks that the answers quote, by id."""
+    """The published chunks that the answers quote, by id; reads nothing if there are none."""
     cited = set[str]().union(*(result.quoted_chunk_ids for result in results))
     if not cited:
         return {}
@@ -115,12 +115,8 @@ def cited_chunks(results: Iterable[QAResult], paths: Paths) -> dict[str, Chunk]:
 
 
 def audit(update: AnswerUpdate, checked: Iterable[CheckedPromise], paths: Paths, run: AuditedRun) -> None:
-    """Append the answers of an update to the audit, and keep replies that could not be understood."""
+    """Append the answers of an update to the audit, and keep replies that could not be read."""
     verdict = "published" if nothing_withholds(checked) else "withheld"
     rows = [audit_row(trace, run, verdict=verdict) for trace in update.news]
     append_audit(paths.qa_audit, [*rows, *(left_row(left, run) for left in update.left)])
     keep_raw_replies(paths.raw_replies, update)
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,7 +1,4 @@
-"""Everything Dagster knows about this project, as lists; `build_defs` puts them together.
-
-What an asset does stands in `assets`, when it runs by itself in `automation`, what can be tuned in `settings`.
-"""
+"""Everything that Dagster loads, as lists; `build_defs` puts them together."""
 
 import logging
 from collections.abc import Mapping
@@ -17,13 +14,11 @@ from rag_assets.pipeline.assets.corpus import blocks, parsed_index
 from rag_assets.pipeline.assets.evaluation import smoke_eval
 from rag_assets.pipeline.assets.index import bm25_index, chroma_index, embeddings, index_meta
 from rag_assets.pipeline.assets.paper_summaries import paper_summaries
-from rag_assets.pipeline.assets.passages import passages
-from rag_assets.pipeline.assets.profiles import profiles
+from rag_assets.pipeline.assets.passages import passages, profiles, summaries
 from rag_assets.pipeline.assets.qa import qa
 from rag_assets.pipeline.assets.reports import reports
 from rag_assets.pipeline.assets.resources import run_engine, run_models, run_settings
 from rag_assets.pipeline.assets.sources import PAPERS, QUESTIONS, TEMPLATES
-from rag_assets.pipeline.assets.summaries import summaries
 
 logger = logging.getLogger(__name__)
 SOURCES = [PAPERS, QUESTIONS, TEMPLATES]
@@ -48,7 +43,7 @@ ASSETS = [
 def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     """The project's definitions; `overrides` are settings that win over file and environment.
 
-    They load whatever the settings say: those that count are read when a run, the sensor or the schedule needs them.
+    They load even with wrong settings: a run, the sensor and the schedule read the settings again when they need them.
     """
     now = _settings_now(overrides)
     return dg.Definitions(

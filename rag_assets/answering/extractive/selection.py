@@ -21,16 +21,16 @@ _FURTHER_SHARE, _OTHER_PAPER_SHARE = 0.7, 0.9
 """Of the best candidate's relevance: what a further one of a quoted paper must have, and one of another paper."""
 _FURTHER_CLAIMS = 1
 """Claims of the same papers beside the best ones of the parts; sentences that follow each other are one claim. A second
-further one seldom holds the answer, and hides it (docs/adr/0051)."""
+further one seldom holds the answer, and hides it (docs/adr/0046)."""
 _NEIGHBOUR_SHARE = 0.5
 """Of the floor: from this relevance on, a sentence right before or behind the best one of a part is quoted with it, as
-far as a claim may be long. An answer may go on in the next sentence (docs/adr/0055)."""
+far as a claim may be long. An answer may go on in the next sentence (docs/adr/0046)."""
 _ANSWERED_SHARE = 0.8
 """A part is not called open where a published candidate has this share of the floor: "27 of 5,040 reviews were kept"
 answers how many were kept, and out of how many."""
 _NEAR_FROM = 0.1
 """The least relevance of what is shown as near. Half of the refused questions that the papers do answer have the answer
-there (docs/adr/0054)."""
+there (docs/adr/0046)."""
 _NEAR_DUPLICATE = 0.8
 """Share of the content words of two sentences that they have in common."""
 

@@ -6,8 +6,7 @@ from typing import IO
 from rag_assets.core.errors import RagAssetsError
 from rag_assets.core.settings import Settings
 from rag_assets.library.paper_uploads import PaperTrash, PaperUploads, TrashedPaper, UploadedPaper
-from rag_assets.pipeline.runs.progress import RunProgress
-from rag_assets.pipeline.runs.requests import RunRequests
+from rag_assets.pipeline.runs.requests import RunProgress, RunRequests
 
 logger = logging.getLogger(__name__)
 

@@ -1,7 +1,7 @@
-"""When assets run by themselves: one job, started by the sensor for papers and questions and by the nightly schedule.
+"""When assets run by themselves: the jobs, the sensor for papers and questions, and the nightly schedule.
 
-Nothing else starts a run: no asset has an automation condition. Both read the settings at every tick, so wrong settings
-fail the tick and say why, while the definitions still load.
+Both start the job `everything`; no asset has an automation condition. They read the settings at every tick, so wrong
+settings fail the tick with the reason, while the definitions still load.
 """
 
 import json
@@ -13,8 +13,8 @@ import dagster as dg
 
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import AutomationSettings, Settings, load_settings
-from rag_assets.pipeline.assets.run_liveness import end_dead_runs
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
+from rag_assets.pipeline.runs.history import end_dead_runs
 
 logger = logging.getLogger(__name__)
 EVERYTHING = "everything"
@@ -63,9 +63,9 @@ def corpus_sensor(when: AutomationSettings, overrides: Mapping[str, Any] | None)
 def look_for_changes(settings: Settings, known: Mapping[str, str], cursor: str | None) -> dg.SensorResult:
     """One look at the data folder, at most one run request.
 
-    known: the version of each source that Dagster was told last. cursor: what the last look has seen. A run is asked
-    for when the state is neither of them; a run that was started in another way has read what it reported. The first
-    look at a folder over which nothing was run asks for none, since a whole build may be long and cost money.
+    known: the versions reported to Dagster last, by the sensor or by a run. cursor: the versions that the last look
+    found. A run is requested if the versions found are neither. The first look at a folder without any run
+    requests none, since a whole build may take long and cost money.
     """
     try:
         found = observed_versions(settings)

@@ -19,8 +19,7 @@ from rag_assets.corpus.chunking.text_accounts import text_accounts
 from rag_assets.corpus.chunking.updates import update_chunks
 from rag_assets.parsing.promises import text_lost
 from rag_assets.pipeline.assets import corpus
-from rag_assets.pipeline.assets.checks import specs
-from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate
+from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs
 from rag_assets.pipeline.assets.reporting import histogram, markdown_table, short_id
 
 N_PAPERS_SHOWN = 50

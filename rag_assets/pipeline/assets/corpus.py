@@ -1,6 +1,5 @@
 """Assets from files to blocks: `parsed_index` (which papers, how they were read) and `blocks` (what they say)."""
 
-import logging
 from collections import Counter
 from typing import Any
 
@@ -17,12 +16,10 @@ from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_paper
 from rag_assets.parsing.promises import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate
 from rag_assets.parsing.registry import PARSER_VERSION
 from rag_assets.parsing.store import DocumentStore
-from rag_assets.pipeline.assets.checks import specs
-from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate
+from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs
 from rag_assets.pipeline.assets.reporting import markdown_table, progress, short_id
 from rag_assets.pipeline.assets.sources import PAPERS
 
-logger = logging.getLogger(__name__)
 N_PAPERS_SHOWN = 50
 
 

@@ -1,26 +1,24 @@
 """Asset `smoke_eval`: retrieval and answers on questions with known answers, against floors and their own history.
 
-Nothing is made from an evaluation, so there is nothing to withhold: it is materialized in any case, with every figure.
-What is not good enough fails its checks, and with them the run.
+No asset depends on an evaluation, so nothing is withheld: it is always materialized with every figure. Bad figures fail
+its checks, and with them the run.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dagster as dg
 
 from rag_assets.answering.evaluation.history import EVALUATION_PROMISES
-from rag_assets.answering.evaluation.metrics import METRICS_VERSION
+from rag_assets.answering.evaluation.metrics import METRICS, METRICS_VERSION
 from rag_assets.answering.evaluation.smoke import LATEST, NOTHING_TO_JUDGE, evaluated, recorded
 from rag_assets.answering.records import read_results
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
-from rag_assets.pipeline.assets.checks import results, skipped, specs
-from rag_assets.pipeline.assets.evaluation_page import history_table, results_table
-from rag_assets.pipeline.assets.publishing import Outcome, materialized
+from rag_assets.pipeline.assets.publishing import Outcome, materialized, results, skipped, specs
 from rag_assets.pipeline.assets.qa import qa
-from rag_assets.pipeline.assets.reporting import now
+from rag_assets.pipeline.assets.reporting import markdown_table, now
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.questions.sets import configured_questions
 
@@ -68,7 +66,7 @@ def smoke_eval(
 
 
 def _labels(record: Mapping[str, Any], latest: Mapping[str, Any], run_id: str) -> dict[str, str]:
-    """Which evaluation a check is about: the same figures are checked again by every run that finds nothing new."""
+    """Which evaluation a check is about: a run that finds nothing new checks the same figures again."""
     return {
         "evaluated": f"{record['timestamp']} in run {record['run_id']}",
         "checked": f"{now()} in run {run_id}",
@@ -77,7 +75,7 @@ def _labels(record: Mapping[str, Any], latest: Mapping[str, Any], run_id: str) -
 
 
 def _facts(latest: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, Any]:
-    """Every metric, whether it is accepted or not, so that the Plots tab shows a fall."""
+    """Every metric, also of an evaluation that is not accepted, so that the Plots tab shows a fall."""
     counts = {name: latest[name] for name in ("n_judged", "n_not_judged", "n_unlabelled", "n_failures")}
     verdict = "accepted" if record["accepted"] else "not accepted"
     return {
@@ -87,3 +85,32 @@ def _facts(latest: Mapping[str, Any], record: Mapping[str, Any]) -> dict[str, An
         "evaluated": f"{record['timestamp']} in run {record['run_id']}",
         "question_file": latest["question_file"],
     }
+
+
+N_RESULTS_SHOWN = 200
+N_RUNS_SHOWN = 10
+_ORDER = ("wrong", "not judged", "unlabelled", "right")
+
+
+def results_table(results: Sequence[Mapping[str, Any]]) -> str:
+    """One row per question, wrong ones first."""
+    ordered = sorted(results, key=lambda row: _ORDER.index(row["outcome"]))
+    return markdown_table([{"question": row["question"], **row} for row in ordered], n_shown=N_RESULTS_SHOWN)
+
+
+def history_table(history: Sequence[Mapping[str, Any]]) -> str:
+    """The last evaluations, newest first; the Plots tab draws the same figures."""
+    rows = [
+        {
+            "evaluated": f"{entry.get('timestamp', 'time not recorded')}{'' if age else ' (newest)'}",
+            "run": str(entry.get("run_id", ""))[:8],
+            "verdict": "accepted" if entry["accepted"] else "not accepted",
+            **{name: _short(entry["metrics"].get(name)) for name in METRICS},
+        }
+        for age, entry in enumerate(reversed(history[-N_RUNS_SHOWN:]))
+    ]
+    return markdown_table(rows, n_shown=N_RUNS_SHOWN)
+
+
+def _short(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"

@@ -14,10 +14,8 @@ from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import read_columns, read_provenance
 from rag_assets.core.tables import fingerprints_by
 from rag_assets.hosted.connections import Connections
-from rag_assets.pipeline.assets.checks import specs
-from rag_assets.pipeline.assets.passages import passages
-from rag_assets.pipeline.assets.profiles import profiles
-from rag_assets.pipeline.assets.publishing import Outcome, materialized, write_audit_publish
+from rag_assets.pipeline.assets.passages import passages, profiles
+from rag_assets.pipeline.assets.publishing import Outcome, materialized, specs, write_audit_publish
 from rag_assets.pipeline.assets.reporting import progress, usage_facts
 from rag_assets.search.embedding.earlier_models import note_papers, prune_earlier_models
 from rag_assets.search.embedding.hosted_models import REQUEST_VERSION
@@ -116,7 +114,7 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
 
 
 def _identity(cache: VectorCache, sparse: SparseVectors | None) -> str:
-    """Of the model, or of both."""
+    """Identity of the embedding model, with that of the sparse model if there is one."""
     return f"{cache.facts.identity} {sparse.identity}" if sparse else cache.facts.identity
 
 
@@ -128,12 +126,12 @@ def _sparse_source(settings: Settings) -> SparseSource | None:
 
 
 def _rows(paths: Paths) -> list[IndexRow]:
-    """Of every published passage."""
+    """The rows of all published passages."""
     return index_rows(read_columns(paths.passages, COLUMNS))
 
 
 def _by_paper(rows: Sequence[IndexRow], of_passage: Mapping[str, str]) -> dict[str, list[str]]:
-    """What `of_passage` says of each passage, by paper."""
+    """The values of `of_passage`, by paper."""
     found: defaultdict[str, list[str]] = defaultdict(list)
     for row in rows:
         found[row.paper_id].append(of_passage[row.passage_id])
@@ -222,7 +220,7 @@ def index_meta(settings: dg.ResourceParam[Settings]) -> Outcome:
 
 
 def _index_facts(settings: Settings) -> dict[str, Any]:
-    """index_meta.json, with what does not fit under "problems"."""
+    """Content of index_meta.json, and under "problems" the indexes that do not fit the passages."""
     paths = settings.paths
     facts = embedder_facts(settings.embedding, paths.models)
     table = read_columns(paths.passages, ["passage_id", "paper_id", "row_hash"])

@@ -1,8 +1,7 @@
 """The settings as typed configuration of the Dagster launchpad, generated from the settings classes.
 
-The launchpad knows names, types, the values of an enumeration and what is set now, so a typo is refused before the run
-starts and "Scaffold all default config" writes every setting with its value. Bounds, and what two fields say together,
-are checked by the settings when the run starts.
+The launchpad has names, types, enumerations and current values, so a typo is refused before the run starts, and
+"Scaffold all default config" writes every setting with its value. Bounds are checked when the run starts.
 """
 
 import types
@@ -18,7 +17,7 @@ from rag_assets.core.settings import RENAMED, Settings
 
 _SCALARS = {bool: dg.Bool, int: dg.Int, float: dg.Float, str: dg.String, Path: dg.String}
 _NOT_OF_RUNS = {"data_dir", "server"}
-"""The history that the UI shows belongs to one folder, and the HTTP server is no part of a run."""
+"""Settings that a run cannot change: the UI shows the history of one folder, and no run uses the HTTP server."""
 
 
 def launchpad_schema(now: Settings) -> dict[str, dg.Field]:
@@ -28,16 +27,16 @@ def launchpad_schema(now: Settings) -> dict[str, dg.Field]:
 
 
 def launchpad_values(given: Mapping[str, Any], loaded: Settings) -> dict[str, Any]:
-    """What was `given` (texts of the command line, say) as values of the launchpad's types, taken from `loaded`."""
+    """The values of the settings in `given` (texts of a command line, say) as `loaded` has them, in launchpad types."""
     of_runs = {name: value for name, value in given.items() if name not in _NOT_OF_RUNS}
     return _typed(of_runs, loaded.model_dump(mode="json"))
 
 
 def changed(given: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
-    """What the launchpad was `given` other than `now`, its defaults.
+    """The values in `given` that differ from `now`, the launchpad's defaults.
 
-    Dagster hands on the default of each field that is left alone. It was read when the definitions were loaded, and
-    must not win over a file or an environment that have changed since.
+    Dagster passes the default of every field. The defaults were read when the definitions loaded, and must not win over
+    a file or an environment that has changed since.
     """
     result = {}
     for name, value in given.items():
@@ -71,7 +70,7 @@ def _fields(group: BaseModel, above: str = "") -> dict[str, dg.Field]:
 
 
 def _config_type(annotation: Any, path: str) -> Any:
-    """Dagster's type for the annotation of a setting; `path` names the type of an enumeration."""
+    """Dagster's type for the annotation of a setting. path: names the type of an enumeration."""
     origin, arguments = get_origin(annotation), get_args(annotation)
     if origin in (Union, types.UnionType):
         (inner,) = (argument for argument in arguments if argument is not types.NoneType)
@@ -92,7 +91,8 @@ def _enum(path: str, values: Any) -> dg.Enum:
 
 
 def _former_names(above: str) -> dict[str, dg.Field]:
-    """A name of an earlier version takes no value, and its type says what it is called now."""
+    """Setting names of earlier versions. Their type is an empty enumeration whose name, which Dagster's error message
+    shows, contains the new name."""
     return {
         old.removeprefix(above): dg.Field(
             _enum(f"is_called_{new}_now", []),

@@ -24,9 +24,8 @@ from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import Published, published_or_empty, read_columns, required_table
 from rag_assets.core.tables import PAPER_SUMMARIES, chunks_from, rows_of
 from rag_assets.hosted.connections import Connections
-from rag_assets.pipeline.assets.checks import specs
 from rag_assets.pipeline.assets.chunks import chunks
-from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate
+from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs
 from rag_assets.pipeline.assets.reporting import markdown_table, progress, usage_facts
 
 _N_SHOWN = 8
@@ -71,7 +70,7 @@ def paper_summaries(settings: dg.ResourceParam[Settings], models: dg.ResourcePar
 
 
 def _chunks_to_summarise(settings: Settings) -> pa.Table:
-    """Paper, id and fingerprint of the chunks of the papers that a model is to summarise."""
+    """Paper, id and fingerprint of the chunks that a model summarises; empty without a model."""
     chunks = read_columns(settings.paths.chunks, ["paper_id", "chunk_id", "fingerprint"])
     return chunks.slice(0, 0) if settings.paper_summaries.model == NO_MODEL else chunks
 
@@ -93,7 +92,7 @@ def _updated(
 
 
 def _cited_chunks(made: PaperSummaryUpdate, chunks: Callable[[], pa.Table]) -> dict[str, Chunk]:
-    cited = {one.chunk_id for told in made.made for claim in told.claims for one in claim.citations}
+    cited = {one.chunk_id for point in made.made for claim in point.claims for one in claim.citations}
     if not cited:
         return {}
     return {chunk.chunk_id: chunk for chunk in chunks_from(rows_of(chunks(), "chunk_id", cited))}

@@ -1,6 +1,6 @@
-"""Write, audit, publish: the end of every asset, and what its page in the UI shows of the result."""
+"""Write, audit, publish: the end of every asset. Promises become asset checks, results become the asset's page."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -9,12 +9,88 @@ import dagster as dg
 import pyarrow as pa
 
 from rag_assets.core.incremental import UpdatePlan, data_version, staging
-from rag_assets.core.promises import CheckedPromise, nothing_withholds
+from rag_assets.core.promises import CheckedPromise, Promise, nothing_withholds
 from rag_assets.core.settings import StageSettings
 from rag_assets.core.table_files import Published, write_table
 from rag_assets.core.tables import description_of, fingerprints_by
-from rag_assets.pipeline.assets.checks import results, withheld_results
-from rag_assets.pipeline.assets.reporting import MAX_MARKDOWN_CHARS, plain
+from rag_assets.pipeline.assets.reporting import MAX_MARKDOWN_CHARS, markdown_table, plain
+
+NOTICE = "notice"
+"""Metadata key of an observation that explains why nothing was made."""
+N_SHOWN = 20
+MAX_TEXT_CHARS = 500
+_SEVERITIES = {"blocking": dg.AssetCheckSeverity.ERROR, "warning": dg.AssetCheckSeverity.WARN}
+
+
+def specs(asset: str, promises: Iterable[Promise[Any]]) -> list[dg.AssetCheckSpec]:
+    """The checks of an asset."""
+    return [
+        dg.AssetCheckSpec(
+            promise.name, asset=asset, description=promise.sentence, blocking=promise.severity == "blocking"
+        )
+        for promise in promises
+    ]
+
+
+def results(
+    checked: Iterable[CheckedPromise], labels: Mapping[str, str] | None = None
+) -> Iterator[dg.AssetCheckResult]:
+    """The result of each check, filed under the newest materialization. labels: more metadata of each."""
+    for one in checked:
+        yield dg.AssetCheckResult(
+            check_name=one.promise.name,
+            passed=one.is_kept,
+            severity=_SEVERITIES[one.promise.severity],
+            metadata=_metadata(one) | dict(labels or {}),
+        )
+
+
+def withheld_results(
+    checked: Iterable[CheckedPromise], labels: Mapping[str, str] | None = None
+) -> Iterator[dg.AssetCheckEvaluation | dg.Output[None]]:
+    """The results of something that is not published, filed under no materialization.
+
+    An `AssetCheckResult` would be filed under the materialization of an earlier run, whose files are good. For an
+    evaluation Dagster wants the output of the check, too.
+    """
+    asset = dg.AssetExecutionContext.get().asset_key
+    note = {"withheld": "Nothing was published: the files, and the figures above, are those of an earlier run."}
+    for one in checked:
+        yield dg.Output(None, output_name=f"{asset.to_python_identifier()}_{one.promise.name}")
+        yield dg.AssetCheckEvaluation(
+            asset_key=asset,
+            check_name=one.promise.name,
+            passed=one.is_kept,
+            severity=_SEVERITIES[one.promise.severity],
+            metadata=dict(labels or {}) | note | _metadata(one),
+            blocking=one.promise.severity == "blocking",
+        )
+
+
+def skipped(promises: Iterable[Promise[Any]], notice: str) -> Iterator[dg.AssetCheckResult]:
+    """End an asset that has nothing to do: an observation with the reason, which the command line prints.
+
+    Without a materialization Dagster skips the assets that follow, but wants a result of every check: they pass.
+    """
+    context = dg.AssetExecutionContext.get()
+    context.log_event(dg.AssetObservation(context.asset_key, metadata={NOTICE: notice}))
+    yield from results([CheckedPromise(promise, []) for promise in promises], {"not_checked": notice})
+
+
+def _metadata(checked: CheckedPromise) -> dict[str, Any]:
+    metadata: dict[str, Any] = {
+        "promise": checked.promise.sentence,
+        "n_offenders": len(checked.offenders),
+        "run": dg.MetadataValue.dagster_run(dg.AssetExecutionContext.get().run.run_id),
+    }
+    if checked.finding:
+        metadata["finding"] = checked.finding
+    if checked.offenders:
+        first = "; ".join(f"{name}: {value}" for name, value in checked.offenders[0].items())
+        metadata["first_offender"] = first[:MAX_TEXT_CHARS]
+        metadata["offenders"] = dg.MetadataValue.md(markdown_table(checked.offenders, n_shown=N_SHOWN))
+    return metadata
+
 
 Written = TypeVar("Written")
 Outcome = Iterator[dg.AssetCheckResult | dg.AssetCheckEvaluation | dg.Output[None] | dg.MaterializeResult[Any]]
@@ -27,11 +103,10 @@ def write_audit_publish(
     report: Callable[[Written], dg.MaterializeResult[Any]],
     labels: Mapping[str, str] | None = None,
 ) -> Outcome:
-    """Publish what was written beside the published files, unless it breaks a blocking promise; then show the checks.
+    """Publish what was written beside the published files, unless it breaks a blocking promise; then yield the checks.
 
-    The promises are checked before, on what was written. The materialization comes first, because Dagster files a check
-    under the newest materialization there is: so the checks of a run stand beside its own figures. Those of something
-    that was withheld are filed under none. labels: more that each check should say.
+    checked: the promises, checked on what was written. labels: more metadata of each check. The materialization is
+    yielded first, because Dagster files a check under the newest materialization.
     """
     if not nothing_withholds(checked):
         yield from withheld_results(checked, labels)
@@ -60,9 +135,9 @@ class TableUpdate:
         previews: Mapping[str, str] | None = None,
         beside: Mapping[Path, bytes] | None = None,
     ) -> Outcome:
-        """`write_audit_publish` of the table, which is not written where the published one is the same.
+        """`write_audit_publish` of the table, which is only written if it differs from the published one.
 
-        settings, facts, previews: as of `materialized`. beside: content of small files that are published with it.
+        settings, facts, previews: see `materialized`. beside: content of small files that are published with it.
         """
         with staging() as staged:
             if not self.plan.is_noop or self.published.provenance != self.provenance:
@@ -94,11 +169,10 @@ def materialized(
     facts: Mapping[str, Any] | None = None,
     previews: Mapping[str, str] | None = None,
 ) -> dg.MaterializeResult[Any]:
-    """The materialization of an asset: its data version, what changed, how much there is, where, and made with what.
+    """The materialization of an asset.
 
-    counts: n_added, n_changed, n_removed, n_unchanged. settings: the groups that change the result, by name. facts:
-    numbers (plotted over time), texts and paths. previews: markdown by title; they come first on the page. Key names
-    are fixed, so that the Plots tab draws them over time.
+    version: its data version. counts: n_added, n_changed, n_removed, n_unchanged. settings: the groups that change the
+    result, by name. facts: numbers (plotted over time), texts and paths. previews: markdown by title, shown first.
     """
     metadata: dict[str, Any] = {
         key: dg.MetadataValue.md(text[:MAX_MARKDOWN_CHARS]) for key, text in (previews or {}).items()
@@ -120,7 +194,7 @@ def _column_schema(schema: pa.Schema) -> dg.MetadataValue:
 
 
 def _type_name(type_: pa.DataType) -> str:
-    """A short name: the fields of a struct would fill the page."""
+    """The name of a type without the fields of structs, which would fill the page."""
     if pa.types.is_list(type_):
         return f"list<{_type_name(type_.value_type)}>"
     return "struct" if pa.types.is_struct(type_) else str(type_)

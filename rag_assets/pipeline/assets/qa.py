@@ -1,6 +1,9 @@
-"""Asset `qa`: a verified answer to every question, published only when the guardrails hold."""
+"""Asset `qa`: a verified answer to every question, published only when the guardrails hold; and its page in the UI."""
 
-from collections.abc import Iterator
+import csv
+from collections import deque
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -8,17 +11,17 @@ import dagster as dg
 
 from rag_assets.answering.records import read_results
 from rag_assets.answering.update import AnswerUpdate, row_fingerprints
-from rag_assets.core.domain import Usage
+from rag_assets.answering.wording import claim_note, nearest_heading, place_of, told_beside
+from rag_assets.core.domain import Claim, QAResult, Usage
 from rag_assets.core.incremental import data_version
 from rag_assets.core.settings import Settings
+from rag_assets.core.text.display import markdown_text
 from rag_assets.engine import CODE_VERSION
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.answer_files import QA_PROMISES, AnsweredFile, answer_file
-from rag_assets.pipeline.assets.answer_page import answers_page, audit_table
-from rag_assets.pipeline.assets.checks import skipped, specs
 from rag_assets.pipeline.assets.index import index_meta
-from rag_assets.pipeline.assets.publishing import Outcome, materialized, write_audit_publish
-from rag_assets.pipeline.assets.reporting import progress
+from rag_assets.pipeline.assets.publishing import Outcome, materialized, skipped, specs, write_audit_publish
+from rag_assets.pipeline.assets.reporting import MAX_MARKDOWN_CHARS, markdown_table, progress
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import QUESTIONS
 from rag_assets.questions.sets import QuestionSet, configured_questions, configured_set
@@ -57,8 +60,7 @@ def qa(
 
 
 def _skipped(asked: QuestionSet) -> Iterator[dg.AssetCheckResult]:
-    """Without questions there is nothing to publish: answers to earlier ones are withdrawn, as of any deleted
-    question. Their drafts stay in the cache."""
+    """Withdraw the answers to earlier questions, as those of any deleted question. Their drafts stay in the cache."""
     n_withdrawn = len(read_results(asked.answers))
     asked.answers.unlink(missing_ok=True)
     asked.meta.unlink(missing_ok=True)
@@ -106,3 +108,67 @@ def _facts(update: AnswerUpdate, spent: Usage) -> dict[str, Any]:
         "cost_usd": spent.cost_usd,
         "model_seconds": sum(trace.model_seconds for trace in update.traces),
     }
+
+
+MAX_ANSWERS = 200
+"""Most answers on the page: each run keeps its page in Dagster's history."""
+N_AUDITED_SHOWN = 20
+_AUDIT_COLUMNS = ("question", "outcome", "verdict", "final_sources_used", "question_id", "timestamp")
+_ROOM_FOR_NOTE = 500
+
+
+def answers_page(results: Sequence[QAResult], file: Path) -> str:
+    """All answers as Markdown, one heading each. If they are too many, a line says how many are only in `file`."""
+    parts: list[str] = []
+    n_chars = 0
+    for result in results[:MAX_ANSWERS]:
+        part = _answer(result)
+        n_chars += len(part) + 2
+        if n_chars > MAX_MARKDOWN_CHARS - _ROOM_FOR_NOTE:
+            break
+        parts.append(part)
+    if n_more := len(results) - len(parts):
+        parts.append(f"*{n_more} more answers are in {markdown_text(str(file)[-_ROOM_FOR_NOTE // 4 :])}.*")
+    return "\n\n".join(parts) or "*none*"
+
+
+def audit_table(file: Path) -> str:
+    """The last rows of the audit, newest first."""
+    text = file.read_text("utf-8-sig") if file.exists() else ""
+    rows = deque(csv.DictReader(text.splitlines(keepends=True)), N_AUDITED_SHOWN)
+    shown = [{name: row.get(name) for name in _AUDIT_COLUMNS} for row in reversed(rows)]
+    return markdown_table(shown, n_shown=N_AUDITED_SHOWN)
+
+
+def _answer(result: QAResult) -> str:
+    mark = " — **refused**" if result.refused else " — **single source**" if result.single_source else ""
+    heading = f"### {markdown_text(f'{result.question} ({result.question_id})')}{mark}"
+    paragraphs = [markdown_text(result.answer)] if result.refused else [_claim(claim) for claim in result.claims]
+    remarked_paragraphs = [f"*{markdown_text(remark)}*" for remark in told_beside(result)]
+    return "\n\n".join([heading, *paragraphs, *remarked_paragraphs, *_nearest(result)])
+
+
+def _nearest(result: QAResult) -> list[str]:
+    """Heading and list of the nearest sentences, if there are any."""
+    if not result.nearest:
+        return []
+    lines = [f"- {_with_places(claim)}" for claim in result.nearest]
+    return [markdown_text(nearest_heading(result)), "\n".join(lines)]
+
+
+def _claim(claim: Claim) -> str:
+    """The claim with its places and its note, then those of its quotes that are not the claim itself."""
+    note = claim_note(claim)
+    lines = [_with_places(claim)]
+    lines += [f"*{markdown_text(note)}*"] if note else []
+    lines += [
+        f"> “{markdown_text(citation.quote)}” {markdown_text(f'[{place_of(citation)}]')}"
+        for citation in claim.citations
+        if citation.quote != claim.text
+    ]
+    return "\n\n".join(lines)
+
+
+def _with_places(claim: Claim) -> str:
+    places = "; ".join(dict.fromkeys(place_of(citation) for citation in claim.citations))
+    return f"{markdown_text(claim.text)} {markdown_text(f'[{places}]')}"

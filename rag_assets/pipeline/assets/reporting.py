@@ -1,6 +1,6 @@
 """Casts, tables and charts for the pages of assets in the Dagster UI, and progress for the log.
 
-Every materialization carries everything, because the UI shows the latest one: whatever is drawn here must be cheap.
+The UI shows the latest materialization, so an unchanged run draws everything again: all of it must be cheap.
 """
 
 import logging
@@ -52,7 +52,7 @@ def plain(value: Any) -> Any:
 
 
 def short_id(paper_id: str) -> str:
-    """A paper's id as tables of many columns show it: ids made of file names can be wider than the page."""
+    """A paper's id, shortened for tables with many columns."""
     return paper_id if len(paper_id) <= MAX_ID_CHARS else f"{paper_id[: MAX_ID_CHARS - 1]}…"
 
 
@@ -69,7 +69,7 @@ def markdown_table(rows: Sequence[Mapping[str, Any]], *, n_shown: int) -> str:
 
 
 def histogram(values: Sequence[int], *, unit: str) -> str:
-    """A histogram as a block of text: it costs nothing, so an unchanged run can show it, too."""
+    """A histogram as a block of text."""
     if not values:
         return "*nothing to draw*"
     low, high = min(values), max(values)
@@ -85,14 +85,14 @@ def histogram(values: Sequence[int], *, unit: str) -> str:
 
 
 def _cell(value: Any) -> str:
-    """Text of papers is not ours: neither a bar nor a line end may break the table, no link or image may work."""
+    """A value as one cell. Text of papers is escaped: it must not break the table or make links and images."""
     text = "" if value is None else " ".join(str(value).split())
     text = text if len(text) <= MAX_CELL_CHARS else text[: MAX_CELL_CHARS - 1] + "…"
     return text.translate(_ESCAPED)
 
 
 def usage_facts(spent: Usage) -> dict[str, Any]:
-    """What a step asked of models."""
+    """Requests, tokens and money that a step spent on models."""
     return {
         "n_model_requests": spent.n_requests,
         "n_tokens": spent.n_input_tokens + spent.n_output_tokens,

@@ -12,10 +12,9 @@ from rag_assets.core.settings import Paths, Settings
 from rag_assets.engine import CODE_VERSION, Engine
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.answer_files import audit, cited_chunks
-from rag_assets.pipeline.assets.checks import specs
 from rag_assets.pipeline.assets.index import index_meta
 from rag_assets.pipeline.assets.paper_summaries import paper_summaries
-from rag_assets.pipeline.assets.publishing import Outcome, materialized, write_audit_publish
+from rag_assets.pipeline.assets.publishing import Outcome, materialized, specs, write_audit_publish
 from rag_assets.pipeline.assets.reporting import now, progress
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import TEMPLATES
@@ -61,7 +60,7 @@ def reports(
 
 
 def _updates(engine: Engine, settings: Settings) -> tuple[list[ReportUpdate], dict[str, str]]:
-    """The report of every template that can be used, and why others cannot."""
+    """The report of every usable template, and the error of every other one by its file name."""
     updates: list[ReportUpdate] = []
     unusable: dict[str, str] = {}
     writer = ReportWriter(engine, settings)

@@ -1,25 +1,38 @@
-"""What assets are handed: the settings of this run, connections to models behind an API, and the engine that asks the
-corpus."""
+"""The resources of a run: its settings, connections to models behind an API, and the engine that asks the corpus.
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack
+When a run gets its settings, before its first asset, it is tagged, its inputs are checked and its sources are observed.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import ExitStack, suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import dagster as dg
 
+from rag_assets.answering.models import require_models
+from rag_assets.answering.paper_summaries.summarizers import model_name as paper_summary_model
 from rag_assets.core.data_folder import demand_writable
+from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import Settings, load_settings
+from rag_assets.corpus.summaries.summarizer import NO_MODEL, model_name
 from rag_assets.engine import Engine, open_engine
+from rag_assets.hosted.budget import require_model
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets.launchpad import changed, launchpad_schema
-from rag_assets.pipeline.assets.run_start import demand_inputs, observe_sources, selected_assets, tag_run
+from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
+from rag_assets.questions.sets import configured_questions
+from rag_assets.search.embedding.providers import require_embedder
+from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
+from rag_assets.search.retrieval.queries import require_query_model
 
 OpenEngine = Callable[[], Engine]
 """Opens the engine of a run at the first call; the same one afterwards."""
 _PATIENCE_S = 30
-"""Runs of one instance are queued; only a run of another instance, or one that is just ending, can hold the folder."""
+"""Seconds to wait for the data folder. Runs of one instance are queued: only a run of another instance can hold it, or
+one that is just ending."""
 
 
 def run_settings(now: Settings, overrides: Mapping[str, Any] | None = None) -> dg.ResourceDefinition:
@@ -47,7 +60,7 @@ def run_settings(now: Settings, overrides: Mapping[str, Any] | None = None) -> d
 
 @dg.resource(required_resource_keys={"settings"}, description="Connections to models behind an API; one budget.")
 def run_models(context: dg.InitResourceContext) -> Iterator[Connections]:
-    """The connections to models behind an API that one run shares, and with them its budget."""
+    """The connections, and with them the budget, that all assets of a run share."""
     settings: Settings = context.resources.settings
     with Connections(settings.model_access) as connections:
         yield connections
@@ -55,7 +68,7 @@ def run_models(context: dg.InitResourceContext) -> Iterator[Connections]:
 
 @dg.resource(required_resource_keys={"settings", "models"}, description="Asks the corpus; opened once, when needed.")
 def run_engine(context: dg.InitResourceContext) -> Iterator[OpenEngine]:
-    """The engine that the assets of one run share. The first of them opens it, when the indexes are made."""
+    """The engine that all assets of a run share; the first one that asks opens it, after the indexes are made."""
     settings, models = context.resources.settings, context.resources.models
     with ExitStack() as closing:
         yield cache(lambda: closing.enter_context(open_engine(settings, models)))
@@ -68,3 +81,57 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
         old = result.get(name)
         result[name] = _merged(old, value) if isinstance(old, Mapping) and isinstance(value, Mapping) else value
     return result
+
+
+DATA_DIR_TAG = "rag_assets/data_dir"
+STARTED_BY_TAG = "rag_assets/started_by"
+_STARTERS = {"dagster/schedule_name": "schedule", "dagster/sensor_name": "sensor"}
+"""Tags that Dagster gives the runs of schedules and sensors, and the word for each in our tag."""
+_EMBEDDING_ASSETS = {"passages", "embeddings", "chroma_index", "index_meta", "qa", "reports", "smoke_eval"}
+_ANSWERING_ASSETS = {"qa", "reports"}
+
+
+def selected_assets(run: dg.DagsterRun | None) -> Collection[str] | None:
+    """The assets of a run; None means all. Dagster leaves the selection empty or out where all are meant."""
+    if run is None:
+        return None
+    chosen = {key.to_user_string() for key in run.asset_selection or ()}
+    return chosen or run.step_keys_to_execute
+
+
+def tag_run(instance: dg.DagsterInstance, run: dg.DagsterRun, data_dir: Path) -> None:
+    """Tag a run with the folder it writes and with who started it, unless the command line has done so.
+
+    A run that is repeated from the UI inherits the tags of the first run, so it is tagged again.
+    """
+    tags = {DATA_DIR_TAG: str(data_dir.absolute())}
+    if STARTED_BY_TAG not in run.tags or run.parent_run_id:
+        named = [f"{kind} {run.tags[tag]}" for tag, kind in _STARTERS.items() if tag in run.tags]
+        tags[STARTED_BY_TAG] = named[0] if named and not run.parent_run_id else "ui"
+    instance.add_run_tags(run.run_id, tags)
+
+
+def demand_inputs(settings: Settings, assets: Collection[str] | None) -> None:
+    """Raise what is wrong with the questions, models and keys that these assets (None: all) will need.
+
+    A missing key must end the run before its first asset, not after an hour of embedding.
+    """
+    if assets is None or {"qa", "smoke_eval"} & set(assets):
+        configured_questions(settings)
+    if assets is None or _ANSWERING_ASSETS & set(assets):
+        require_models(settings)
+        require_query_model(settings)
+    if settings.summaries.model != NO_MODEL and (assets is None or "summaries" in assets):
+        require_model(model_name(settings.summaries), settings.model_access)
+    if settings.paper_summaries.model != NO_MODEL and (assets is None or "paper_summaries" in assets):
+        require_model(paper_summary_model(settings.paper_summaries), settings.model_access)
+    if assets is None or _EMBEDDING_ASSETS & set(assets):
+        require_embedder(settings.embedding, settings.paths.models, settings.model_access)
+        open_sparse_vectors(settings)
+
+
+def observe_sources(instance: dg.DagsterInstance, settings: Settings) -> None:
+    """Tell Dagster which papers, questions and templates the run reads. Missing ones are reported by their asset."""
+    with suppress(MissingInput):
+        for event in news(settings, observed_versions(settings), known_versions(instance)):
+            instance.report_runless_asset_event(event)

@@ -1,8 +1,7 @@
-"""What the pipeline is made from, as nodes of the graph: papers, questions and templates, with their observed versions.
+"""The sources of the pipeline as nodes of the graph: papers, questions and templates, with their observed versions.
 
-A version is observed cheaply, from names, sizes and times of change: at the start of every run, and by the sensor. A
-new one is reported to Dagster as a materialization, the only event of an external asset that its graph looks at to tell
-what is out of date.
+A version is made of names, sizes and times of change, at the start of every run and by the sensor. A new version is
+reported to Dagster as a materialization: no other event of an external asset makes Dagster show what is out of date.
 """
 
 from collections.abc import Mapping
@@ -45,7 +44,7 @@ def observed_versions(settings: Settings) -> dict[str, str]:
 
 
 def news(settings: Settings, found: Mapping[str, str], known: Mapping[str, str]) -> list[dg.AssetMaterialization]:
-    """The events that tell Dagster which of the versions found are not those it knows."""
+    """The events that report the versions which Dagster does not know yet."""
     places = {
         "papers": settings.paper_list_file or settings.paths.papers,
         "questions": settings.question_file,
@@ -63,14 +62,14 @@ def news(settings: Settings, found: Mapping[str, str], known: Mapping[str, str])
 
 
 def known_versions(instance: dg.DagsterInstance) -> dict[str, str]:
-    """The version of each source that was observed last; none of one that never was."""
+    """The version of each source that was reported last; sources that were never reported are left out."""
     events = {name: instance.get_latest_materialization_event(dg.AssetKey(name)) for name in SOURCE_NAMES}
     made = {name: event.asset_materialization for name, event in events.items() if event}
     return {name: one.tags["dagster/data_version"] for name, one in made.items() if one and one.tags}
 
 
 def _papers_version(settings: Settings) -> str:
-    """A list of papers may name files anywhere, so those are looked at."""
+    """The version of the papers folder, or of the list of papers and the files that it names."""
     paths, named = settings.paths, settings.paper_list_file
     if waiting := list_to_adopt(paths.parsed_index, paths.papers, named):
         return manifest_of([waiting])

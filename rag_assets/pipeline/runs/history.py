@@ -1,15 +1,20 @@
-"""Where Dagster keeps the history of a data folder: its runs, materializations and checks, as the UI shows them.
+"""Dagster's history of a data folder, and which of its runs are alive.
 
-The history lies inside the data folder it is about, so that the plots and checks of two folders never mix.
+The history is inside the data folder, so that the plots and checks of two folders never mix. A run whose process was
+killed stays "started" in it, and an instance that starts one run at a time would wait for it for ever. So each run of
+the command line and of the server holds a lock of the operating system while it lives or waits to begin. The next run,
+and the sensor, end the runs whose lock is free.
 """
 
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
 
 from rag_assets.core.errors import ReadOnlyFolder
 from rag_assets.core.settings import Paths
@@ -51,10 +56,52 @@ def dagster_home(paths: Paths) -> Path:
 
 
 def opened_instance(home: Path) -> "dg.DagsterInstance":
-    """The instance. Dagster makes its tables at the first opening, and two processes that do so at once collide."""
+    """The instance. At the first opening Dagster makes its tables, which two processes must not do at once."""
     import dagster as dg
 
     with FileLock(home / "opening.lock"):
         instance = dg.DagsterInstance.from_config(str(home))
         instance.get_run_ids(limit=1)
     return instance
+
+
+KILLED = "The process of this run was killed; what it had published stays, and the next run goes on from there."
+_FOLDER = "command_line_runs"
+
+
+@contextmanager
+def recorded_as_alive(instance: "dg.DagsterInstance", run_id: str) -> Iterator[None]:
+    """Hold the lock of a new run within the block; the runs of dead processes are ended first."""
+    end_dead_runs(instance)
+    folder = _folder(instance)
+    folder.mkdir(exist_ok=True)
+    lock = FileLock(folder / f"{run_id}.lock")
+    with lock:
+        yield
+        Path(lock.lock_file).unlink(missing_ok=True)
+
+
+def is_alive(instance: "dg.DagsterInstance", run_id: str) -> bool:
+    """Whether a process works on a run or waits to begin it."""
+    for file in _folder(instance).glob("*.lock"):
+        if file.stem == run_id:
+            try:
+                with FileLock(file, timeout=0):
+                    return False
+            except Timeout:
+                return True
+    return False
+
+
+def end_dead_runs(instance: "dg.DagsterInstance") -> None:
+    """Mark as failed the runs that killed processes left "started"."""
+    for file in _folder(instance).glob("*.lock"):
+        with suppress(Timeout), FileLock(file, timeout=0):
+            run = instance.get_run_by_id(file.stem)
+            if run and not run.is_finished:
+                instance.report_run_failed(run, KILLED)
+            file.unlink(missing_ok=True)
+
+
+def _folder(instance: "dg.DagsterInstance") -> Path:
+    return Path(instance.root_directory) / _FOLDER

@@ -1,8 +1,8 @@
 """Ending a command by Ctrl-C or SIGTERM: the first signal lets it tidy up, the second ends the process at once.
 
-Python's signal handlers run only between two steps of the main thread, and Dagster puts its own in place while an
-asset is made. The first signal is left to them; it arrives as KeyboardInterrupt, or as Dagster's own exception. What
-came in is counted by a thread of its own, which can end the process even while the main thread is inside a library.
+Python's signal handlers run only between two steps of the main thread, and Dagster installs its own while an asset is
+made. They handle the first signal, which raises KeyboardInterrupt or Dagster's own exception. A separate thread counts
+the signals and ends the process at the second one, even while the main thread is inside a library.
 """
 
 import os
@@ -32,7 +32,7 @@ class Interruption:
 
     @property
     def exit_code(self) -> int:
-        """As shells have it: 130 after Ctrl-C, 143 after SIGTERM."""
+        """The exit code that shells use: 130 after Ctrl-C, 143 after SIGTERM."""
         return _EXIT_OF_SIGNAL + self.number
 
 

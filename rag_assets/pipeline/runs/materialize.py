@@ -16,18 +16,17 @@ from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import load_settings
 from rag_assets.pipeline.assets.automation import EVERYTHING
-from rag_assets.pipeline.assets.checks import NOTICE
 from rag_assets.pipeline.assets.launchpad import launchpad_values
-from rag_assets.pipeline.assets.run_liveness import recorded_as_alive
-from rag_assets.pipeline.assets.run_start import DATA_DIR_TAG, STARTED_BY_TAG
+from rag_assets.pipeline.assets.publishing import NOTICE
+from rag_assets.pipeline.assets.resources import DATA_DIR_TAG, STARTED_BY_TAG
 from rag_assets.pipeline.definitions import build_defs
-from rag_assets.pipeline.runs.history import dagster_home, opened_instance
+from rag_assets.pipeline.runs.history import dagster_home, opened_instance, recorded_as_alive
 from rag_assets.pipeline.runs.interrupts import Interruption, interruptible
 from rag_assets.questions.sets import configured_questions
 
 _REPORTED_OTHERWISE = {"DagsterAssetCheckFailedError", "DagsterExecutionInterruptedError", "KeyboardInterrupt"}
 PATIENCE_S = 6 * 3600
-"""For another run over the same folder. This one has not begun meanwhile, so Dagster's run queue goes on."""
+"""Seconds to wait for another run over the same folder. This run has not begun then, so Dagster's queue goes on."""
 _BARE_NAME = re.compile(r'(?<![\w:"])(?!(?:and|or|not)\b)\w+(?![\w:"(])')
 
 
@@ -68,7 +67,7 @@ class RunReport:
     notices: tuple[str, ...] = ()
     """Why assets were skipped."""
     signal: int | None = None
-    """The signal that ended the run before all was done; None if none did."""
+    """The signal that ended the run early, if one did."""
     left: tuple[str, ...] = ()
     """Assets that an ended run had not finished, the one under way first."""
 
@@ -127,7 +126,7 @@ def materialize(
 
 @contextmanager
 def _quiet_database() -> Iterator[None]:
-    """A signal that comes while Dagster writes an event is no fault of the database, whose library would print it."""
+    """Silence the database library, which prints a signal that arrives while Dagster writes an event as an error."""
     logger = logging.getLogger("sqlalchemy.pool")
     before = logger.level
     logger.setLevel(logging.CRITICAL)
@@ -138,10 +137,10 @@ def _quiet_database() -> Iterator[None]:
 
 
 def _canceled_by(interruption: Interruption, instance: dg.DagsterInstance, run_id: str) -> None:
-    """Have Dagster record a run that a signal ends as canceled, which it does for runs that it knows to be canceling.
+    """Have Dagster record a run that a signal ends as canceled.
 
-    The step that the signal reaches fails with Dagster's own exception; the listener sees that event before Dagster
-    decides how the run has ended.
+    Dagster does so for runs marked as canceling. The step that the signal reaches fails; the listener marks the
+    run at that event, before Dagster decides how the run has ended.
     """
 
     def mark(entry: dg.EventLogEntry) -> None:
@@ -153,7 +152,7 @@ def _canceled_by(interruption: Interruption, instance: dg.DagsterInstance, run_i
 
 
 def _demand_canceled(instance: dg.DagsterInstance, run_id: str) -> None:
-    """The same for a signal that came between two steps, or before the first."""
+    """Record the run as canceled after a signal that came between two steps, or before the first."""
     run = instance.get_run_by_id(run_id)
     if run and run.status is not dg.DagsterRunStatus.CANCELED:
         instance.report_run_canceled(run)
@@ -162,7 +161,7 @@ def _demand_canceled(instance: dg.DagsterInstance, run_id: str) -> None:
 def _left(
     definitions: dg.Definitions, keys: Sequence[dg.AssetKey] | None, events: Sequence[dg.DagsterEvent]
 ) -> tuple[str, ...]:
-    """What was not finished: the asset that was under way, then those that depend on it or wait beside it."""
+    """The assets that were not finished: the one under way first, the others in the order of the graph."""
     graph = definitions.resolve_asset_graph()
     wanted = graph.materializable_asset_keys if keys is None else set(keys)
     names = [key.to_user_string() for key in graph.toposorted_asset_keys if key in wanted]
@@ -189,7 +188,7 @@ def _selected(definitions: dg.Definitions, selection: str) -> list[dg.AssetKey]:
 
 
 def _spelled_out(selection: str) -> str:
-    """`+chunks` as `+key:"chunks"`: only so does Dagster read a plus as in its UI, as "all of them"."""
+    """`+chunks` becomes `+key:"chunks"`: only then does Dagster read a plus as in its UI, as all levels."""
     return _BARE_NAME.sub(r'key:"\g<0>"', selection)
 
 
@@ -229,7 +228,7 @@ def _broken_checks(result: dg.ExecuteInProcessResult) -> list[CheckReport]:
 
 
 def _notices(result: dg.ExecuteInProcessResult) -> list[str]:
-    """Why assets were skipped, in their own words."""
+    """The notices of skipped assets."""
     observed = [
         event.asset_observation_data.asset_observation
         for event in result.all_events

@@ -1,4 +1,4 @@
-"""Answers to a question file that is not the configured one: files of their own, and no asset."""
+"""Answers to a question file that is not the configured one. They get files of their own and are no asset."""
 
 import time
 from dataclasses import replace
@@ -10,7 +10,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.engine import open_engine
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.answer_files import answer_file
-from rag_assets.pipeline.assets.checks import N_SHOWN
+from rag_assets.pipeline.assets.publishing import N_SHOWN
 from rag_assets.pipeline.assets.reporting import markdown_table, progress
 from rag_assets.pipeline.runs.materialize import PATIENCE_S, AssetReport, CheckReport, RunReport
 from rag_assets.questions import Question, load_questions
@@ -19,8 +19,7 @@ from rag_assets.search.retrieval.queries import require_query_model
 
 
 def demand_answerable(settings: Settings, asked: QuestionSet) -> list[Question]:
-    """The questions of a file. Raises, before any work is done, what is wrong with the file, the models or their
-    keys."""
+    """The questions of a file. Raises before any work what is wrong with the file, the models or their keys."""
     require_models(settings)
     require_query_model(settings)
     return load_questions(asked.file)

@@ -1,8 +1,7 @@
-"""Runs that a server asks for after papers came or went, each in a process of its own.
+"""Runs that a server asks for after papers came or went, each in a process of its own, and how far they are.
 
-A run that has not begun will read the papers as they are when it begins, so requests share it. It waits for the run
-before it as a command does, and goes on when the server ends or is killed: it publishes whole files only. How far a run
-is stands in Dagster's record of it.
+A run reads the papers when it begins, so all requests until then share it. It waits for the run before it as a command
+does, and goes on when the server ends or is killed. How far it is, is read from Dagster's record of it.
 """
 
 import json
@@ -10,19 +9,99 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import time
+from typing import TYPE_CHECKING, Literal
 from uuid import uuid4
 
 from rag_assets.core.errors import NotFound, ReadOnlyFolder
 from rag_assets.core.settings import Settings
-from rag_assets.pipeline.runs.history import dagster_home, opened_instance
-from rag_assets.pipeline.runs.progress import SEE_UI, RunProgress
+from rag_assets.pipeline.runs.history import KILLED, dagster_home, end_dead_runs, is_alive, opened_instance
 
 if TYPE_CHECKING:  # a server starts without Dagster, and imports it when a run is asked for
     import dagster as dg
+
+RunState = Literal["queued", "running", "succeeded", "failed"]
+StepState = Literal["waiting", "running", "succeeded", "failed", "skipped"]
+_RUN_STATES: dict[str, RunState] = {
+    "STARTED": "running",
+    "CANCELING": "running",
+    "SUCCESS": "succeeded",
+    "FAILURE": "failed",
+    "CANCELED": "failed",
+}
+_STEP_STATES: dict[str, StepState] = {
+    "STEP_START": "running",
+    "STEP_SUCCESS": "succeeded",
+    "STEP_FAILURE": "failed",
+    "STEP_SKIPPED": "skipped",
+}
+SEE_UI = "The reason is in the Dagster UI (rag-assets ui)."
+
+
+@dataclass(frozen=True)
+class RunProgress:
+    """How far a run is."""
+
+    run_id: str
+    state: RunState
+    steps: dict[str, StepState] = field(default_factory=dict)
+    """By asset: those that began, in that order, then those that wait; empty before the run begins."""
+    message: str = ""
+    """How it ended, or what it waits for; a sentence without paths."""
+    seconds: float = 0.0
+    """Since it began."""
+
+    @property
+    def is_over(self) -> bool:
+        return self.state in ("succeeded", "failed")
+
+
+def recorded_progress(instance: "dg.DagsterInstance", run_id: str) -> RunProgress | None:
+    """The progress of a run that has begun; None for one that has not. Ends the run first if its process was killed."""
+    run = instance.get_run_by_id(run_id)
+    if run is None:
+        return None
+    if not run.is_finished:
+        end_dead_runs(instance)
+    record = instance.get_run_record_by_id(run_id)
+    if record is None:
+        return None
+    events = [entry.dagster_event for entry in instance.all_logs(run_id) if entry.dagster_event]
+    begun = {event.step_key: state for event in events if (state := _STEP_STATES.get(event.event_type_value))}
+    planned = [event.asset_key for event in events if event.event_type_value == "ASSET_MATERIALIZATION_PLANNED"]
+    waiting: dict[str, StepState] = {
+        name: "waiting" for key in planned if key and (name := key.to_user_string()) not in begun
+    }
+    status = record.dagster_run.status.value
+    return RunProgress(
+        run_id,
+        _RUN_STATES.get(status, "queued"),
+        {asset: state for asset, state in begun.items() if asset} | waiting,
+        _message(status, events) if record.dagster_run.is_finished else "",
+        round((record.end_time or time()) - record.start_time, 1) if record.start_time else 0.0,
+    )
+
+
+def _message(status: str, events: Sequence["dg.DagsterEvent"]) -> str:
+    """How the run ended, for readers who must not see paths."""
+    if status == "CANCELED":
+        return "The run was ended by a signal; what was finished is kept."
+    if status == "FAILURE":
+        checks = [e.asset_check_evaluation_data for e in events if e.event_type_value == "ASSET_CHECK_EVALUATION"]
+        withheld = [check.metadata["promise"].value for check in checks if check.blocking and not check.passed]
+        if withheld:
+            return f"Nothing new was published: {withheld[0]} {SEE_UI}"
+        return KILLED if any(event.message == KILLED for event in events) else f"The run failed. {SEE_UI}"
+    made = [e.step_materialization_data.materialization for e in events if e.is_step_materialization]
+    facts = next((one.metadata for one in made if one.asset_key.to_user_string() == "parsed_index"), {})
+    counts = {name: facts[f"n_{name}"].value if facts else 0 for name in ("added", "changed", "removed")}
+    return "Papers: " + ", ".join(f"{n} {name}" for name, n in counts.items()) + "."
+
 
 _RUN_UP_TO_INDEX = """
 import json, os, sys
@@ -30,8 +109,7 @@ os.nice(10)  # answers go first: the server runs on the same machine
 from rag_assets.pipeline.runs.materialize import materialize
 materialize("+index_meta", started_by="rag-assets serve", **json.load(sys.stdin))
 """
-"""Questions are not answered and nothing is evaluated: that may cost money, and would fail here for questions about
-papers that were just deleted."""
+"""Answers nothing and evaluates nothing: that may cost money, and would fail for questions about deleted papers."""
 _NOT_BEGUN = "It begins when no other run writes the data folder."
 _NEVER_BEGAN = f"The run could not begin. {SEE_UI}"
 
@@ -59,8 +137,6 @@ class RunRequests:
 
     def progress(self, run_id: str) -> RunProgress:
         """How far a run is. Raises NotFound for one that neither Dagster nor this server knows."""
-        from rag_assets.pipeline.assets.run_liveness import is_alive
-
         with self._lock:
             process = self._processes.get(run_id)
             is_waiting = process.poll() is None if process else is_alive(self._instance, run_id)
@@ -77,8 +153,6 @@ class RunRequests:
         self._closing.close()
 
     def _recorded(self, run_id: str) -> RunProgress | None:
-        from rag_assets.pipeline.runs.progress import recorded_progress
-
         return recorded_progress(self._instance, run_id)
 
     @cached_property

@@ -24,10 +24,9 @@ _CODE = (
     "--working-directory",
     str(Path(rag_assets.__file__).parents[1]),
 )
-"""Dagster puts a folder on Python's path: that of the package here, else the working folder."""
+"""Dagster puts the working directory on Python's path, so that is the folder of the package, not that of the user."""
 _SAFE_PATH = {"PYTHONSAFEPATH": "1"}
-"""Keeps Python from doing the same, in this process and those it starts: a file that lies in the working folder could
-otherwise stand for a library."""
+"""Keeps Python from putting the working folder on its path: a file in it could be imported in place of a library."""
 
 
 def serve(settings: Settings, host: str, port: int, announce: Callable[[str], None]) -> None:

@@ -1,7 +1,7 @@
 """The trained weights of the sentence reader: what is added to the packaged all-MiniLM-L6-v2, and the head that scores.
 
 What is added to a matrix is a product of two thin ones (LoRA, Hu et al. 2021, "LoRA: Low-Rank Adaptation of Large
-Language Models"), so that the file is a fiftieth of the model. How they were trained: docs/adr/0052.
+Language Models"), so that the file is a fiftieth of the model. How they were trained: docs/adr/0047.
 """
 
 from collections.abc import Mapping

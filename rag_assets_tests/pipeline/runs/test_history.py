@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from rag_assets.core.errors import ReadOnlyFolder
 from rag_assets.core.settings import Paths
 from rag_assets.faces.cli import app
-from rag_assets.pipeline.assets.run_start import DATA_DIR_TAG, STARTED_BY_TAG
+from rag_assets.pipeline.assets.resources import DATA_DIR_TAG, STARTED_BY_TAG
 from rag_assets.pipeline.definitions import build_defs
 from rag_assets.pipeline.runs.history import dagster_home, opened_instance
 

@@ -12,8 +12,7 @@ import pytest
 from rag_assets.core.errors import NotFound, ReadOnlyFolder
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import Settings
-from rag_assets.pipeline.runs.progress import RunProgress, recorded_progress
-from rag_assets.pipeline.runs.requests import RunRequests
+from rag_assets.pipeline.runs.requests import RunProgress, RunRequests, recorded_progress
 from rag_assets_testing.world import TOKENIZER, World
 from rag_assets_tests.end_to_end.conftest import built, world
 

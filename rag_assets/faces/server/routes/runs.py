@@ -4,7 +4,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from rag_assets.faces.server.dependencies import SharedDep
-from rag_assets.pipeline.runs.progress import RunState, StepState
+from rag_assets.pipeline.runs.requests import RunState, StepState
 
 router = APIRouter(prefix="/api", tags=["papers"])
 
