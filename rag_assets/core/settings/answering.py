@@ -44,12 +44,10 @@ Effort = Literal["quick", "thorough"]
 class ThoroughSettings(StageSettings):
     """What a thorough answer may do. Hard limits: at the first that is reached, no further step is begun."""
 
-    decompose: bool = Field(True, description="Take the question apart; false: it is one part.")
-    max_parts: int = Field(3, ge=1, le=5, description="Most parts of a question.")
+    max_parts: int = Field(3, ge=1, le=5, description="Most parts of a question; 1: it is not taken apart.")
     max_iterations: int = Field(
         2, ge=0, le=5, description="How often parts without a verified claim are searched in other words; 0: never."
     )
-    max_gap_queries: int = Field(2, ge=1, le=5, description="Other wordings of an open part in each iteration.")
     max_requests: int = Field(20, ge=1, description="Requests to models for one question; cached replies are none.")
     max_tokens: int = Field(200_000, ge=1, description="Tokens read and written by models for one question.")
     max_usd: float | None = Field(None, gt=0, description="Money for one question, where prices are known.")
@@ -79,7 +77,6 @@ class AnsweringSettings(StageSettings):
     k: int = Field(
         6, gt=0, description="Chunks retrieved for a question, or for each of its two parts; of more parts fewer each."
     )
-    retry_extra_k: int = Field(4, gt=0, description="Chunks added for the one retry when too few papers are cited.")
     min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
     effort: Effort = Field(
         "quick",

@@ -92,12 +92,6 @@ class SummarySettings(StageSettings):
         "searched with the chunk, never quoted. One request per chunk and one per paper, each once. none: no model is "
         "asked; not measured here, since it takes a key.",
     )
-    max_chars: int = Field(
-        300, ge=40, le=2000, description="A longer summary is cut, and again where the embedding model reads no more."
-    )
-    document_chars: int = Field(
-        8000, ge=0, description="Beginning of a paper that is read for the summary of the whole; 0: only its title."
-    )
 
 
 class PaperSummarySettings(StageSettings):
@@ -108,13 +102,6 @@ class PaperSummarySettings(StageSettings):
         description="A model that summarises each paper, as provider:model. It is asked four questions per paper, each "
         "once for the same text; its claims are verified as those of answers. Apart from answering.model, since it "
         "costs four requests for every paper of the corpus. none: no model is asked, and abstracts are shown instead.",
-    )
-    context_tokens: int = Field(
-        2500,
-        ge=200,
-        le=100_000,
-        description="About how much of a paper a model reads for each of the four points: the sections that usually "
-        "tell it first. Too low, and the point may stand elsewhere; too high costs money.",
     )
 
 

@@ -12,9 +12,6 @@ class AutomationSettings(StageSettings):
 
     nightly_cron: str = Field("0 2 * * *", description="When everything is brought up to date each night.")
     timezone: str = Field("UTC", description="IANA name of the time zone of nightly_cron.")
-    sensor_interval_s: int = Field(
-        60, ge=30, description="Seconds between two looks for new, changed or deleted papers and questions."
-    )
 
 
 class ProviderLimits(StageSettings):
@@ -22,6 +19,9 @@ class ProviderLimits(StageSettings):
 
     max_concurrent: int = Field(4, gt=0, description="Requests under way at once.")
     requests_per_minute: int = Field(60, gt=0, description="Requests begun in a minute, evenly spaced.")
+
+
+_RERANKERS = {"cohere": ProviderLimits(), "tei": ProviderLimits(max_concurrent=1, requests_per_minute=600)}
 
 
 class ModelAccessSettings(StageSettings):
@@ -57,15 +57,9 @@ class ModelAccessSettings(StageSettings):
         ProviderLimits(max_concurrent=1, requests_per_minute=600), description="Models on your own machine."
     )
 
-    cohere: ProviderLimits = Field(ProviderLimits(), description="Rerankers: Cohere, or a server that speaks its API.")
-    tei: ProviderLimits = Field(
-        ProviderLimits(max_concurrent=1, requests_per_minute=600),
-        description="Rerankers on a server of Text Embeddings Inference.",
-    )
-
     def limits_of(self, provider: str) -> ProviderLimits:
-        """The limits of one of the providers above, by its name."""
-        limits: ProviderLimits = getattr(self, provider)
+        """The limits of a provider by its name; those of rerankers are not settings."""
+        limits: ProviderLimits = _RERANKERS[provider] if provider in _RERANKERS else getattr(self, provider)
         return limits
 
 
@@ -88,10 +82,6 @@ class ExecutionSettings(StageSettings):
 
 
 class ReadingSettings(StageSettings):
-    """What one page may cost."""
+    """How images of pages are made."""
 
-    timeout_s: float = Field(
-        20.0, gt=0, description="Seconds one page may take to be drawn or searched; then its worker is killed."
-    )
-    max_memory_mb: int = Field(1024, gt=0, description="Address space a worker may add for one page, in MB.")
     max_workers: int = Field(2, gt=0, description="Pages drawn or searched at once, each in a process of its own.")

@@ -31,9 +31,6 @@ class ServerSettings(StageSettings):
     cors_origins: tuple[Origin, ...] = Field(
         (), description="Origins whose pages may call the API, such as https://notes.example; empty: its own page only."
     )
-    max_question_chars: int = Field(
-        4000, ge=1, le=4000, description="Longest question; the pipeline itself takes at most 4000 characters."
-    )
     same_question_above: float | None = Field(
         None,
         ge=0.9,
@@ -59,11 +56,6 @@ class ServerSettings(StageSettings):
     send_timeout_s: float = Field(
         60.0, gt=0, description="Seconds a client may leave a reply unread before it is disconnected."
     )
-    heartbeat_s: float = Field(
-        10.0, gt=0, description="A stream says so often that it is alive while nothing else happens, in seconds."
-    )
-    max_connections: int = Field(512, ge=8, description="Connections that are open at once; more are refused.")
-    shutdown_s: int = Field(5, ge=0, description="Seconds that answers under way may take after Ctrl-C.")
 
     @property
     def is_loopback(self) -> bool:

@@ -59,17 +59,20 @@ RENAMED = {
     "extractive": "answering.extractive",
     "judging": "answering.judge",
     "parsed_index": "paper_list",
-    "automation.sweep_interval_s": "automation.sensor_interval_s",
     "reading.kept_images_mb": "execution.kept_mb",
 }
 """Settings and groups by the names of earlier versions, with those of today."""
 REMOVED = frozenset(
     """
-    answering.extractive.diversity execution.index_batch execution.kept_vectors_mb indexing.hnsw_ef_construction
-    indexing.hnsw_ef_search indexing.hnsw_m indexing.min_recall indexing.qdrant.timeout_s indexing.word_vectors
+    answering.extractive.diversity answering.retry_extra_k answering.thorough.decompose
+    answering.thorough.max_gap_queries automation.sensor_interval_s automation.sweep_interval_s
+    execution.index_batch execution.kept_vectors_mb indexing.hnsw_ef_construction indexing.hnsw_ef_search
+    indexing.hnsw_m indexing.min_recall indexing.qdrant.timeout_s indexing.word_vectors model_access.cohere
+    model_access.tei paper_summaries.context_tokens reading.max_memory_mb reading.timeout_s
     retrieval.exact_search_mb retrieval.generated_weight retrieval.named_paper_weight retrieval.named_section_weight
     retrieval.neighbours retrieval.rank_weight_dense retrieval.rank_weight_lexical retrieval.reranker_timeout_s
-    retrieval.rrf_k retrieval.search_headings
+    retrieval.rrf_k retrieval.search_headings server.heartbeat_s server.max_connections server.max_question_chars
+    server.shutdown_s summaries.document_chars summaries.max_chars
     """.split()
 )
 """Settings of earlier versions whose default holds for everybody now."""

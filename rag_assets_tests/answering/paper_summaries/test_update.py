@@ -41,7 +41,7 @@ from rag_assets_testing.wire.quoting_model import Prompt, reply
 from rag_assets_tests.answering.builders import chunk
 from rag_assets_tests.hosted.models import HURRIED
 
-SETTINGS = PaperSummarySettings(model="openai:gpt-5-mini", context_tokens=200)
+SETTINGS = PaperSummarySettings(model="openai:gpt-5-mini")
 SECTIONS = {
     "Abstract": "We examined whether iron is lost in winter. We found that winter takes 12% of it.",
     "Methods": "A total of 120 runners were recruited from two clubs.",
@@ -92,7 +92,6 @@ def by_model(
             PaperSummarizer(
                 answerer,
                 KeptFile(folder / "kept.sqlite3").replies("paper_summaries", DraftAnswer),
-                SETTINGS,
                 scorer or Unscored(),
             ),
         )

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pydantic import BaseModel, Field
 
 from rag_assets.answering.model.thorough.plans import OtherWords, Part, Plan, Planner
-from rag_assets.answering.model.thorough.rules import PLANNER_VERSION, RulePlanner, is_about, other_than
+from rag_assets.answering.model.thorough.rules import MAX_QUERIES, PLANNER_VERSION, RulePlanner, is_about, other_than
 from rag_assets.core.domain import Context
 from rag_assets.core.errors import RequestRejected
 from rag_assets.core.incremental import fingerprint
@@ -70,7 +70,7 @@ class ModelPlanner:
             name,
             connections,
             OtherWordsReply,
-            instructions=_OTHER_WORDS.filled(max_queries=settings.max_gap_queries),
+            instructions=_OTHER_WORDS.filled(max_queries=MAX_QUERIES),
             max_output_tokens=_MAX_OUTPUT_TOKENS,
         )
         self._plans = KeptReplies(plans, kept.replies("plans/plans", PlanReply), PlanReply(parts=[]))
@@ -81,7 +81,7 @@ class ModelPlanner:
     def plan(self, question: str) -> Plan:
         """By rules where the request is rejected, or no part of the reply is about the question. Raises what else
         `Connection.guarded` raises."""
-        if not self._settings.decompose:
+        if self._settings.max_parts == 1:
             return Plan((Part(question),))
         try:
             reply, usage = self._plans.to(json.dumps(question, ensure_ascii=False))
@@ -111,7 +111,7 @@ class ModelPlanner:
         different = other_than([part.question, *searched], queries)
         if not different:
             return replace(self._rules.other_words(part, (), searched), usage=usage)
-        return OtherWords(different[: self._settings.max_gap_queries], usage)
+        return OtherWords(different[:MAX_QUERIES], usage)
 
 
 def open_planner(settings: Settings, connections: Connections) -> Planner:

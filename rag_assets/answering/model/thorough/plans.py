@@ -51,6 +51,6 @@ class Planner(Protocol):
         ...
 
     def other_words(self, part: Part, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
-        """At most `max_gap_queries` texts to search for instead. read: what was read in vain, best first; searched:
+        """At most `MAX_QUERIES` texts to search for instead. read: what was read in vain, best first; searched:
         what was searched for beside the part itself."""
         ...

@@ -11,6 +11,8 @@ from rag_assets.questions import read
 
 PLANNER_VERSION = 10
 """Raise it when the code makes other plans of the same replies, or the rules others of the same question."""
+MAX_QUERIES = 2
+"""Other wordings of an open part in each iteration."""
 _STEM_CHARS, _LEAST_MEANINGFUL = 5, 4
 _ASKS = (
     r"(?:(?:at|between|by|for|from|in|into|of|on|to|under|with) )?(?:how|what|when|where|which|who|whom|whose|why)\b"
@@ -33,7 +35,7 @@ class RulePlanner:
 
     def plan(self, question: str) -> Plan:
         parts = _parts_by_rules(question)
-        fits = self._settings.decompose and len(parts) <= self._settings.max_parts
+        fits = len(parts) <= self._settings.max_parts
         return Plan(tuple(map(Part, parts if fits else [question])))
 
     def other_words(self, part: Part, _read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
@@ -42,7 +44,7 @@ class RulePlanner:
         longest = sorted(words, key=len, reverse=True)[: max(2, len(words) // 2)]
         queries = (" ".join(words), " ".join(word for word in words if word in longest))
         different = other_than([part.question, *searched], queries)
-        return OtherWords(different[: self._settings.max_gap_queries])
+        return OtherWords(different[:MAX_QUERIES])
 
 
 def is_about(part: str, question: str) -> bool:
