@@ -9,13 +9,15 @@ from rag_assets.core.domain.answers import (
     Citation,
     Claim,
     LeftOut,
+    PaperPoint,
+    Point,
     QAResult,
     Support,
     Usage,
     Verification,
     summed,
 )
-from rag_assets.core.domain.chunks import Chunk, ChunkUnit, Passage, SectionPart, UnitKind, embedded_text
+from rag_assets.core.domain.chunks import Chunk, ChunkUnit, Passage, SectionPart, SparseVector, UnitKind, embedded_text
 from rag_assets.core.domain.documents import (
     BLOCK_SEPARATOR,
     STATEMENTS_HEADING,
@@ -44,7 +46,6 @@ from rag_assets.core.domain.evidence import (
     band_of,
 )
 from rag_assets.core.domain.filters import EVERYTHING, Condition, Filter, FilterField, PageRange
-from rag_assets.core.domain.paper_points import PaperPoint, Point
 from rag_assets.core.domain.spans import (
     Box,
     Span,
@@ -57,7 +58,6 @@ from rag_assets.core.domain.spans import (
     span_at,
     spans_between,
 )
-from rag_assets.core.domain.sparse_vectors import SparseVector
 
 __all__ = [
     "BLOCK_SEPARATOR",

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from rag_assets.core.domain.spans import Box, Span, all_boxes, known_spans, page_label
 
@@ -145,3 +146,12 @@ class Passage:
 def embedded_text(text: str, summary: str) -> str:
     """What the vector of a passage is made from."""
     return f"{summary}\n{text}" if summary else text
+
+
+class SparseVector(NamedTuple):
+    """A vector of which nearly all numbers are 0: the weights of some terms."""
+
+    places: tuple[int, ...]
+    """Numbers of the terms, 0 to 2^32 - 1, ascending, each once."""
+    weights: tuple[float, ...]
+    """One for each place."""

@@ -1,7 +1,10 @@
-"""Where everything lies below the data folder."""
+"""Where everything lies below the data folder, and what must be true of that folder before it is used."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from rag_assets.core.errors import MissingInput, ReadOnlyFolder
 
 
 class _Below:
@@ -72,3 +75,23 @@ class Paths:
     def answers_to(self, name: str) -> Path:
         """Folder of the answers to a question file that is not the configured one."""
         return self.qa.parent / name
+
+
+def demand_data_folder(paths: Paths) -> None:
+    """Raise MissingInput unless the data folder is there: a mistyped name must not make a new, empty one."""
+    if not paths.data.is_dir():
+        what = "is not a folder" if paths.data.exists() else "does not exist"
+        raise MissingInput(
+            f"The data folder {paths.data} {what}. Nothing was made or changed. Create it with papers/ in it, or name "
+            "another: --data DIR, RAG_ASSETS_DATA_DIR or data_dir in rag_assets.toml."
+        )
+
+
+def demand_writable(paths: Paths) -> None:
+    """Raise MissingInput unless the data folder is there, ReadOnlyFolder unless it and what is made in it can be
+    written by this user."""
+    demand_data_folder(paths)
+    made = (paths.cache, paths.chroma.parent, paths.qa.parent, paths.qa_audit.parent)
+    for folder in (paths.data, *(folder for folder in made if folder.exists())):
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise ReadOnlyFolder.at(folder)

@@ -22,7 +22,7 @@ from rag_assets.pipeline.assets.publishing import Outcome, materialized
 from rag_assets.pipeline.assets.qa import qa
 from rag_assets.pipeline.assets.reporting import now
 from rag_assets.pipeline.assets.resources import OpenEngine
-from rag_assets.questions.sets import configured_questions
+from rag_assets.questions.files import configured_questions
 
 
 @dg.asset(

@@ -21,7 +21,7 @@ from rag_assets.pipeline.assets.publishing import Outcome, materialized, write_a
 from rag_assets.pipeline.assets.reporting import progress
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import QUESTIONS
-from rag_assets.questions.sets import QuestionSet, configured_questions, configured_set
+from rag_assets.questions.files import QuestionSet, configured_questions, configured_set
 
 
 @dg.asset(

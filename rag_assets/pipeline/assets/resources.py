@@ -8,9 +8,9 @@ from typing import Any
 
 import dagster as dg
 
-from rag_assets.core.data_folder import demand_writable
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import Settings, load_settings
+from rag_assets.core.settings.paths import demand_writable
 from rag_assets.engine import Engine, open_engine
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets.launchpad import changed, launchpad_schema

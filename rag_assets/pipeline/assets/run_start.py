@@ -13,7 +13,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.corpus.summaries.summarizer import NO_MODEL, model_name
 from rag_assets.hosted.prices import require_model
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
-from rag_assets.questions.sets import configured_questions
+from rag_assets.questions.files import configured_questions
 from rag_assets.search.embedding.providers import require_embedder
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
 from rag_assets.search.retrieval.queries import require_query_model

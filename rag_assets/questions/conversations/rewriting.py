@@ -20,9 +20,7 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.lazy_model import LazyModel
 from rag_assets.hosted.prompts import load_prompt
 from rag_assets.hosted.providers import PROVIDERS
-from rag_assets.questions.conversations.paper_references import about_papers
-from rag_assets.questions.conversations.together import with_the_question_before
-from rag_assets.questions.conversations.turns import Rewritten, Turn
+from rag_assets.questions.conversations.follow_ups import Rewritten, Turn, about_papers, with_the_question_before
 
 logger = logging.getLogger(__name__)
 N_READ = 3

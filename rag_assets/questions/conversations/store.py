@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Any, Self
 
 from rag_assets.core.errors import ReadOnlyFolder, TurnTooLarge, UnknownConversation
-from rag_assets.questions.conversations.turns import Rewritten, Turn
+from rag_assets.questions.conversations.follow_ups import Rewritten, Turn
 
 logger = logging.getLogger(__name__)
 _SCHEMA = (
