@@ -17,13 +17,12 @@ from rag_assets.core.settings.corpus import (
     PassageSettings,
     SummarySettings,
 )
-from rag_assets.core.settings.index import EmbeddingSettings, IndexingSettings, QdrantSettings
+from rag_assets.core.settings.index import EmbeddingSettings, QdrantSettings
 from rag_assets.core.settings.operation import (
     AutomationSettings,
     ExecutionSettings,
     ModelAccessSettings,
     ProviderLimits,
-    ReadingSettings,
     ServerSettings,
 )
 from rag_assets.core.settings.paths import Paths
@@ -37,38 +36,3 @@ from rag_assets.core.settings.tree import (
     environment,
     load_settings,
 )
-
-__all__ = [
-    "DATA_DIR_VARIABLE",
-    "RENAMED",
-    "SERVER_TOKEN_VARIABLE",
-    "AnsweringSettings",
-    "AutomationSettings",
-    "ChunkingSettings",
-    "Effort",
-    "EmbeddingSettings",
-    "EvaluationSettings",
-    "ExecutionSettings",
-    "ExtractiveSettings",
-    "Floors",
-    "IndexingSettings",
-    "JudgeSettings",
-    "ModelAccessSettings",
-    "PaperSummarySettings",
-    "ParseLimits",
-    "ParsingSettings",
-    "PassageSettings",
-    "Paths",
-    "ProviderLimits",
-    "QdrantSettings",
-    "QuerySettings",
-    "ReadingSettings",
-    "RetrievalSettings",
-    "ServerSettings",
-    "Settings",
-    "StageSettings",
-    "SummarySettings",
-    "ThoroughSettings",
-    "environment",
-    "load_settings",
-]

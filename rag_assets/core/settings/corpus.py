@@ -22,8 +22,7 @@ class ParsingSettings(StageSettings):
     """What changes the blocks of a paper."""
 
     use_text_txt: bool = Field(
-        True,
-        description="Read `x.txt` when `x.tei.xml` is missing, invalid or empty. Off: quarantine.",
+        True, description="Read `x.txt` when `x.tei.xml` is missing, invalid or empty. Off: quarantine."
     )
     source_order: tuple[Source, ...] = Field(
         (Source.TEI, Source.ADE, Source.DOCLING, Source.PDF, Source.MARKDOWN, Source.TEXT),

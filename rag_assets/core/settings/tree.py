@@ -131,12 +131,7 @@ class OwnDotEnv(DotEnvSettingsSource):
 class Settings(BaseSettings):
     """The whole tree."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=ENV_PREFIX,
-        env_nested_delimiter="__",
-        extra="forbid",
-        frozen=True,
-    )
+    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
 
     data_dir: Path = Field(Path("data"), description="The data folder; relative to the working folder.")
     paper_list: Path | None = Field(

@@ -12,16 +12,3 @@ from rag_assets.questions.conversations.store import (
     ConversationSummary,
     NumberedTurn,
 )
-
-__all__ = [
-    "Conversation",
-    "ConversationLimits",
-    "ConversationSummary",
-    "Conversations",
-    "NumberedTurn",
-    "RewritingModel",
-    "Rewritten",
-    "Turn",
-    "open_rewriting_model",
-    "standalone",
-]

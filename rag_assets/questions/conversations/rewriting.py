@@ -45,11 +45,7 @@ class RewritingModel:
     def __init__(self, name: ModelName, connections: Connections, *, timeout_s: float) -> None:
         """timeout_s: how long a reply is waited for. Raises MissingKey, InvalidSettings; nothing is opened yet."""
         self._model = LazyModel(
-            name,
-            connections,
-            StandaloneQuestion,
-            instructions=_PROMPT.filled(),
-            max_output_tokens=_MAX_OUTPUT_TOKENS,
+            name, connections, StandaloneQuestion, instructions=_PROMPT.filled(), max_output_tokens=_MAX_OUTPUT_TOKENS
         )
         self._timeout_s = timeout_s
         self._pause = FaultPause()
