@@ -16,8 +16,7 @@ MIN_PART_WORDS = 4
 MOST_PARTS = 8
 """Each part costs a search and its time; with more of them it is one question."""
 _MOST_READ = 400
-"""Characters of a sentence that is looked through for wordings; a longer one has none. Bounds the time of patterns that
-look for one word behind another."""
+"""Longer sentences are not looked through for wordings: the time of patterns grows with the square of their length."""
 _ASKING = r"(?:how|what|which|why|who|whom|whose|when|where|whether)"
 _AUXILIARY = r"(?:did|does|do|is|are|was|were|has|have|can|could|should|will|would)"
 _PREPOSITION = r"(?:in|of|for|on|with|by|at|from|to|among|during|under|against|between|over|after)"
@@ -41,7 +40,7 @@ STUDY = (
     r"manuals?|handbooks?|guidelines?|guides?|brochures?|overviews?|polls?|patent|data ?sheets?|"
     r"(?<!\bto )work(?! (?:as|at|by|during|for|if|in|to|when|with)\b))"
 )
-"""What a paper is called. "The work" is one, "the router to work with" is none."""
+"""What a paper is called: "the work", but not "the router to work with"."""
 _ARTICLE = r"(?:the|this|that|those|these|\w+['’]s)"
 """A description of a paper is definite: "in a randomised trial" asks of any."""
 _MODIFIERS = r"(?:(?!(?:of|the|an?|in|on|at|from|by|with|for|during|among)\b)[\w'’-]+ )"
@@ -136,7 +135,7 @@ class QuestionPart:
     """One of the questions inside a question."""
 
     text: str
-    """As it was asked: "how was it chosen?"."""
+    """The words of the question: "how was it chosen?"."""
     searched: str
     """What is looked for; the whole question where the part points back and means nothing alone."""
     kinds: frozenset[Kind]

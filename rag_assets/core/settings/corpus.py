@@ -9,7 +9,7 @@ from rag_assets.core.settings.stage import StageSettings
 
 
 class ParseLimits(StageSettings):
-    """What one file may cost. A group of its own: a changed limit parses only papers again of which a file failed."""
+    """Limits for one file, in a group of their own: a changed limit parses only papers with a failed file again."""
 
     max_file_mb: float = Field(100.0, gt=0, description="Largest file that is opened, in MB (10^6 bytes).")
     max_pages: int = Field(3000, gt=0, description="Most pages of one document.")
@@ -56,7 +56,7 @@ class ChunkingSettings(StageSettings):
         description="A shorter section is merged with a neighbour, under the nearest heading they share. "
         "Too high mixes subjects in a chunk, 0 makes chunks of single lines.",
     )
-    min_chars: int = Field(80, ge=0, description="As min_tokens, in characters.")
+    min_chars: int = Field(80, ge=0, description="Like min_tokens, in characters.")
     include_front: bool = Field(
         False, description="Keep a short abstract a chunk of its own, not merged with other front matter."
     )
@@ -89,7 +89,7 @@ class SummarySettings(StageSettings):
         "none",
         description="A model that says in a sentence what each chunk is about, as provider:model; the sentence is "
         "searched with the chunk, never quoted. One request per chunk and one per paper, each once. none: no model is "
-        "asked; not measured here, since it takes a key.",
+        "asked. The gain was not measured.",
     )
 
 

@@ -22,7 +22,7 @@ _CONTINUES = re.compile(r"^[\s\u00a0]*(?:[a-z0-9,;:)\]%=<>±]|\(\d)")
 _HAS_WORD = re.compile(r"[^\W\d_]{2}")
 _MAY_END = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？।]|\n")
 _PERIOD_APART = re.compile(r"(?<=[)\]]) \.(?=\s)")
-"""As in "(Temin, 1985) . The": sentencex then cuts at the comma and misses the period."""
+"""In "(Temin, 1985) . The", sentencex cuts at the comma and misses the period."""
 RAISED_MARK = r"[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻,;–-]*"
 """The number of a note or reference behind the period: it belongs to the sentence before it."""
 _RAISED_MARK = re.compile(rf"({RAISED_MARK})(?:\s+|$)")

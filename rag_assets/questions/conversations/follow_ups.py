@@ -20,7 +20,7 @@ PAPERS = (
 _PAPER = f"(?:{'|'.join(sorted(PAPERS, reverse=True))})"
 _ONE_PAPER = f"(?:{'|'.join(sorted(word for word in PAPERS if not word.endswith('s')))})"
 _NOT_DESCRIBED = r"(?!\s+(?:by|of|on|about|from|titled|called|named|that|which|who|where|published|in\s+\d)\b)"
-"""What follows says which one is meant, so it is not the one before."""
+"""What follows says which paper is meant, so it is not the one before."""
 _ONE = re.compile(rf"\b(?:this|that|the|the same)\s+{_ONE_PAPER}\b{_NOT_DESCRIBED}", re.IGNORECASE)
 _AUTHORS = re.compile(rf"\b(?:the|its|their)\s+authors\b{_NOT_DESCRIBED}", re.IGNORECASE)
 _WRITTEN = re.compile(
@@ -28,7 +28,7 @@ _WRITTEN = re.compile(
     r"|\b(?:was|were)\s+(?:it|this|that|they|these|those)\s+(?:written|published|authored)\b",
     re.IGNORECASE,
 )
-"""What is written or published is a paper: the last one that was quoted."""
+"""What was written or published is the last paper that was quoted."""
 _SEVERAL = re.compile(rf"\b(?:these|those|both|the two|both of these)\s+{_PAPER}\b{_NOT_DESCRIBED}", re.IGNORECASE)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth")
 _NUMBERED = re.compile(
@@ -41,7 +41,7 @@ MAX_OWN_WORDS = 2
 """Content words of a follow-up; one with more of them may be about something else, and is asked as it stands."""
 _MAX_BEFORE_CHARS = 300
 _PARTS_A_QUESTION = re.compile(r"[?,;:()]+")
-"""Signs that would make several questions of one."""
+"""Signs that would split the question into several."""
 _REASON = "Asked together with the question before it, which stands in brackets."
 
 
@@ -74,9 +74,9 @@ class Turn:
     answer: Mapping[str, Any]
     """The row of qa.jsonl, as JSON values."""
     contexts: Sequence[Mapping[str, Any]] = ()
-    """What the answer was made from: chunk, place and band of each; empty in turns of before they were kept."""
+    """What the answer was made from: chunk, place and band of each; empty in older turns."""
     dropped: Sequence[Mapping[str, Any]] = ()
-    """What was drafted and did not hold: reason, message and count; likewise."""
+    """Claims that failed verification: reason, message and count; empty in older turns."""
     at: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
     """When it was answered; ISO 8601 in UTC."""
 

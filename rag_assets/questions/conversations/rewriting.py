@@ -29,7 +29,7 @@ _MAX_QUESTION_CHARS, _MAX_ANSWER_CHARS = 1_000, 2_000
 _MAX_OUTPUT_TOKENS = 1_024
 _PROMPT = load_prompt("rag_assets.questions.conversations", "standalone", frozenset())
 _NAME = re.compile(r"\w*(?:\d|[A-Z]\w*[A-Z])\w*")
-"""A word with a digit or two capitals: what a model must not bring into a question."""
+"""A word with a digit or two capitals, which a model must not add to a question."""
 
 
 class StandaloneQuestion(BaseModel):

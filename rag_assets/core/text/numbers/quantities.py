@@ -189,7 +189,7 @@ def _exponent(match: re.Match[str]) -> int:
 
 
 def _is_decade(match: re.Match[str], before: str) -> bool:
-    """ "1990s" and "in their 50s" are no seconds."""
+    """Whether the s is a plural and no unit: "1990s", "in their 50s"."""
     if match["unit"] != "s" or match.start("unit") != match.end("number") or not match["number"].endswith("0"):
         return False
     return _is_like_year(match["number"]) or (len(match["number"]) == 2 and bool(_DECADE_BEFORE.search(before)))

@@ -67,15 +67,15 @@ class Fraction:
     value: Decimal
     start: int
     end: int
-    """It is `text[start:end]`."""
+    """The fraction is `text[start:end]`."""
 
     def is_about(self, value: Decimal, tolerance: Decimal) -> bool:
-        """Whether a value is it, up to that share of it."""
+        """Whether a value differs from it by at most the share `tolerance`."""
         return abs(abs(value) - self.value) <= tolerance * self.value
 
 
 def fractions(text: str) -> Iterator[Fraction]:
-    """In order."""
+    """The fractions of a text, in order."""
     for match in _FRACTION.finditer(text):
         if match["part"]:
             n_parts = _PARTS[match["part"].lower().removesuffix("s")]
