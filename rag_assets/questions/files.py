@@ -50,7 +50,7 @@ NonEmpty = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)
 
 
 class ExpectedPaper(BaseModel):
-    """A paper that states the answer, and the pages it stands on."""
+    """A paper that states the answer, and the pages with the answer."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -26,7 +26,7 @@ _NEW_QUESTION = re.compile(
     rf"|[,;]\s+and\s+(?={_AUXILIARY}\b)|,\s+(?=how\s+(?:many|much|long|old|often|far|large)\b)|;\s+(?:and\s+)?",
     re.IGNORECASE,
 )
-"""What stands between two questions."""
+"""The words between two questions."""
 _AND_FIRST = re.compile(r"^(?:and|but|also),?\s+", re.IGNORECASE)
 _ASKS = re.compile(rf"\b{_ASKING}\b|^{_AUXILIARY}\b|\?$", re.IGNORECASE)
 _BEGINS = re.compile(rf"(?:{_PREPOSITION}\s+)?(?:{_ASKING}|{_AUXILIARY})\b|.*\?$", re.IGNORECASE | re.DOTALL)
@@ -207,11 +207,12 @@ def _means_something(part: str) -> bool:
 
 def kinds_of(question: str) -> frozenset[Kind]:
     """question: one sentence, of bounded length."""
+    study = study_with_findings(question)
     asked = {
         Kind.PUBLICATION: _ABOUT_PUBLICATION.search(_WHAT_AUTHORS_SAY.sub("", question)) is not None,
         Kind.STATEMENTS: _ABOUT_STATEMENTS.search(question) is not None,
         Kind.SUMMARY: _SUMMARY.search(question) is not None,
-        Kind.FINDINGS: _calls_a_study(study_with_findings(question)),
+        Kind.FINDINGS: bool(_STUDY_PHRASE.fullmatch(study) or re.search(_QUOTED, study)),
         Kind.DEFINITION: _DEFINITION.search(question) is not None,
     }
     return frozenset(kind for kind, is_asked in asked.items() if is_asked)
@@ -221,7 +222,3 @@ def study_with_findings(question: str) -> str:
     """The thing whose findings a question asks for, "the trial of X" or a title; empty where it asks for none."""
     found = _FINDINGS.search(question)
     return found["study"] or found["of_study"] if found else ""
-
-
-def _calls_a_study(thing: str) -> bool:
-    return _STUDY_PHRASE.fullmatch(thing) is not None or re.search(_QUOTED, thing) is not None

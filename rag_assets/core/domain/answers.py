@@ -37,7 +37,7 @@ class Citation:
     boxes: tuple[Box, ...]
     verification: Verification
     is_generated: bool = False
-    """The quote stands in text that a model wrote (a figure's description), not the paper's authors."""
+    """The quote is from text that a model wrote (a figure's description), not the paper's authors."""
 
 
 HALF_SUPPORT_FROM, FULL_SUPPORT_FROM = 0.25, 0.75

@@ -50,7 +50,7 @@ class SectionPart:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What is read and cited: a run of one section of one paper, or of short sections that stand side by side."""
+    """What is read and cited: a run of one section of one paper, or of neighbouring short sections."""
 
     paper_id: str
     section_id: str
@@ -137,7 +137,7 @@ class Passage:
     row_hash: str
     """Hash of the fields that are indexed; changes if and only if one of them changes."""
     heading_text: str = ""
-    """Title of the paper and of the sections it stands in: searched beside the text, never quoted."""
+    """Title of the paper and of its sections: searched beside the text, never quoted."""
     summary: str = ""
     """A model's summary of its chunk, cut to what the embedding model reads before the text: searched, never quoted.
     Empty where no model was asked."""

@@ -162,7 +162,7 @@ BLOCK_SEPARATOR = "\n\n"
 TITLE_PAGE_HEADING = "Title page"
 """Section title of the blocks of `Zone.TITLE_PAGE`."""
 STATEMENTS_HEADING = "Statements"
-"""Section title of the blocks of `Zone.STATEMENTS` that stand below no heading."""
+"""Section title of the blocks of `Zone.STATEMENTS` without a heading above them."""
 
 
 @dataclass(frozen=True)

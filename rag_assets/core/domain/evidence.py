@@ -77,7 +77,7 @@ class Hit:
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """Where the passage stands on its pages, as far as the source tells."""
+        """Boxes of the passage on its pages, where the source has them."""
         return all_boxes(self._spans)
 
     @property

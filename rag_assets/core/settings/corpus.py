@@ -94,7 +94,7 @@ class SummarySettings(StageSettings):
 
 
 class PaperSummarySettings(StageSettings):
-    """What a model tells of each paper: what was asked, done and found, and what limits it."""
+    """The summary of each paper by a model: what was asked, done and found, and what limits it."""
 
     model: str = Field(
         "none",

@@ -44,7 +44,7 @@ def rows_of(table: pa.Table, key: str, values: Iterable[str]) -> pa.Table:
 
 
 def rows_without(table: pa.Table, key: str, values: Iterable[str]) -> pa.Table:
-    """The rows whose `key` is none of `values`."""
+    """The rows whose `key` is not in `values`."""
     import pyarrow.compute as pc
 
     return table.filter(pc.invert(pc.is_in(table[key], value_set=pa.array(list(values), pa.string()))))

@@ -85,7 +85,7 @@ BLOCKS = _schema(
     ("ordinal", _INT, "Place of the block in the paper, from 0."),
     ("kind", _STRING, "heading, paragraph, list, table, figure, formula, code or footnote."),
     ("text", _STRING, "Text of the block; a list has one item per line, a table one row per line."),
-    ("section_path", pa.list_(_STRING), "Titles of the sections it stands in, outermost first."),
+    ("section_path", pa.list_(_STRING), "Titles of the sections it is in, outermost first."),
     (
         "zone",
         _STRING,

@@ -34,7 +34,7 @@ class HeadingNumber:
     """The number before a title, read from one line."""
 
     parts: tuple[str, ...]
-    """As printed: ("3", "1"), ("IV",), ("A", "1")."""
+    """The parts as printed: ("3", "1"), ("IV",), ("A", "1")."""
     style: NumberStyle
     title: str
     """What follows the number, without marks of Markdown; may be empty after "Appendix A"."""

@@ -166,7 +166,7 @@ def resolve_tokenizer(
 ) -> ResolvedTokenizer:
     """Decide which counter the data folder uses, and pin an automatic choice in the file `pin`.
 
-    With "auto", the pinned choice stands until the file is deleted or the setting names a tokenizer; without a
+    With "auto", the pinned choice holds until the file is deleted or the setting names a tokenizer; without a
     pin, cl100k_base is fetched within a few seconds or WordPiece is taken instead. A damaged pin is made anew from
     `in_use`, the counter that the published chunks were cut with, where that is known. Raises InvalidSettings when
     cl100k_base is demanded, or pinned, but cannot be had: a silent flip would re-cut every chunk.

@@ -68,7 +68,7 @@ class Turn:
     """A question and its answer."""
 
     question: str
-    """As the user wrote it."""
+    """The words of the user."""
     asked: Rewritten
     """What the corpus was asked."""
     answer: Mapping[str, Any]

@@ -57,7 +57,8 @@ class RewritingModel:
         """
         try:
             self._pause.check()
-            reply = self._model.ask(_prompt(question, turns), self._timeout_s)
+            prompt = {"conversation": [_read(turn) for turn in turns], "question": question}
+            reply = self._model.ask(json.dumps(prompt, ensure_ascii=False), self._timeout_s)
         except (ModelFault, BudgetExhausted) as fault:
             if self._pause.failed(fault):
                 logger.warning("Follow-up questions are read by rules for now: %s", fault)
@@ -84,19 +85,12 @@ def standalone(question: str, turns: Sequence[Turn], model: RewritingModel | Non
     last = list(turns)[-N_READ:]
     if not last or not question.strip():
         return Rewritten.as_it_stands(question)
-    return (model.standalone(question, last) if model else None) or _by_rules(question, last)
-
-
-def _by_rules(question: str, turns: Sequence[Turn]) -> Rewritten:
     return (
-        about_papers(question, turns)
-        or with_the_question_before(question, turns[-1])
+        (model.standalone(question, last) if model else None)
+        or about_papers(question, last)
+        or with_the_question_before(question, last[-1])
         or Rewritten.as_it_stands(question)
     )
-
-
-def _prompt(question: str, turns: Sequence[Turn]) -> str:
-    return json.dumps({"conversation": [_read(turn) for turn in turns], "question": question}, ensure_ascii=False)
 
 
 def _read(turn: Turn) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def test_a_model_is_asked_four_questions_once(server: WireServer, tmp_path: Path
 
 def test_an_edit_asks_a_model_about_the_points_that_read_it_only(server: WireServer, tmp_path: Path) -> None:
     """A comma in the methods would be paid for four times."""
-    long = {title: f"{text} {'Nothing else is said here of it. ' * 25}" for title, text in SECTIONS.items()}
+    long = {title: f"{text} {'Nothing else is said here of it. ' * 400}" for title, text in SECTIONS.items()}
     first = by_model(tmp_path, [paper("iron", long)])
     n_asked = len(server.requests)
 

@@ -107,10 +107,10 @@ class Quantity:
     bound: str = ""
     """ "about", "more" or "less" when a word or sign beside it says so."""
     is_signed: bool = False
-    """The sign is written, or the number stands after "=" where a missing sign means plus."""
+    """The sign is written, or the number follows "=", where a missing sign means plus."""
     has_unit: bool = False
     is_vague: bool = False
-    """It may confirm a number but contradicts none: small numbers in words, powers whose exponent is not raised."""
+    """May confirm a number but contradicts no other: small numbers in words, powers whose exponent is not raised."""
 
     @property
     def bare(self) -> Decimal:
