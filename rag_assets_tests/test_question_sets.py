@@ -7,7 +7,7 @@ import pytest
 
 from rag_assets.core.errors import InvalidQuestions, MissingInput
 from rag_assets.core.settings import Settings, load_settings
-from rag_assets.questions.sets import configured_questions, configured_set, question_set
+from rag_assets.questions.files import configured_questions, configured_set, question_set
 
 LINE = '{"id": "q", "question": "Why?"}\n'
 

@@ -60,10 +60,7 @@ def test_a_dotenv_file_with_foreign_keys_is_read(tmp_path: Path, monkeypatch: py
             'answering.extractive.min_relevance: write it as {"answering": {"extractive": {"min_relevance": ...}}}',
         ),
         ({"limits": {"max_pages": 5}}, "limits: is called parsing.limits now"),
-        (
-            {"automation": {"sweep_interval_s": 60}},
-            "automation.sweep_interval_s: is called automation.sensor_interval_s now",
-        ),
+        ({"model_access": {"tei": {"max_concurrent": 2}}}, "model_access.tei: is no setting any more; delete it"),
         ({"indexing": {"hnsw_m": 32}}, "indexing.hnsw_m: is no setting any more; delete it"),
     ],
 )
@@ -91,7 +88,7 @@ def test_a_variable_that_names_no_setting_is_refused(monkeypatch: pytest.MonkeyP
         ("RAG_ASSETS_LIMITS__MAX_PAGES", "LIMITS__MAX_PAGES is called RAG_ASSETS_PARSING__LIMITS__MAX_PAGES now."),
         ("RAG_ASSETS_JUDGING__MODEL", "RAG_ASSETS_JUDGING__MODEL is called RAG_ASSETS_ANSWERING__JUDGE__MODEL now."),
         ("RAG_ASSETS_PARSED_INDEX", "RAG_ASSETS_PARSED_INDEX is called RAG_ASSETS_PAPER_LIST now."),
-        ("RAG_ASSETS_AUTOMATION__SWEEP_INTERVAL_S", "automation.sweep_interval_s: is called automation.sensor_interv"),
+        ("RAG_ASSETS_READING__KEPT_IMAGES_MB", "reading.kept_images_mb: is called execution.kept_mb now"),
     ],
 )
 def test_a_variable_of_an_earlier_version_is_told_its_new_name(

@@ -36,6 +36,8 @@ from rag_assets.questions import Question
 PIPELINE_VERSION = 7
 """Part of the key of published answers: raise it when the code makes another answer of the same contexts. Search and
 answerers have versions of their own."""
+_RETRY_EXTRA_K = 4
+"""Chunks added for the one retry when too few papers are cited."""
 Retrieve = Callable[[Question, int], Evidence]
 """question, k -> evidence from the k best chunks (of the papers the question names, if it names any)."""
 
@@ -81,7 +83,7 @@ class AnswerPipeline:
         lacks_papers = _lacks_papers(first, wanted)
         attempts, final, retry_k = [first], first, None
         if lacks_papers or (first.verified.objected and isinstance(self.answerer, MendingAnswerer)):
-            retry_k = self.settings.k + self.settings.retry_extra_k if lacks_papers else None
+            retry_k = self.settings.k + _RETRY_EXTRA_K if lacks_papers else None
             second = yield from self._second(question, retry_k, retrieve, first)
             if second is not None:
                 attempts.append(second[0])

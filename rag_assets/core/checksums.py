@@ -4,33 +4,21 @@ Small JSON files carry their own (`sealed`), tables too (`table_files`), an inde
 (`indexing.manifest`). What is done about damage is decided where the file is made: it counts as absent.
 """
 
-import hashlib
 import json
 import logging
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from rag_assets.core.incremental import fingerprint, write_atomically
+from rag_assets.core.incremental import file_sha256, fingerprint, write_atomically
 
 logger = logging.getLogger(__name__)
 CHECKSUM_KEY = "checksum"
 
 
-class _Stat(NamedTuple):
-    inode: int
-    size: int
-    modified_ns: int
-    changed_ns: int
-
-    @classmethod
-    def of(cls, path: Path) -> "_Stat":
-        found = path.stat()
-        return cls(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-
-
-_known: dict[Path, tuple[_Stat, str]] = {}
+_known: dict[Path, tuple[tuple[int, ...], str]] = {}
+"""Inode, size and times of the files that were read, with their checksums."""
 
 
 def sha256_of(path: Path) -> str:
@@ -40,13 +28,11 @@ def sha256_of(path: Path) -> str:
     disk loses without a write are noticed by the next process. Raises OSError when the file cannot be read.
     """
     path = path.absolute()
-    before = _Stat.of(path)
-    known = _known.get(path)
-    if known is None or known[0] != before:
-        with path.open("rb") as file:
-            known = (before, hashlib.file_digest(file, "sha256").hexdigest())
-        _known[path] = known
-    return known[1]
+    found = path.stat()
+    before = (found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    if path not in _known or _known[path][0] != before:
+        _known[path] = (before, file_sha256(path))
+    return _known[path][1]
 
 
 def flush_folder(folder: Path) -> None:

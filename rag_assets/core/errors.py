@@ -106,7 +106,7 @@ class ModelFault(RagAssetsError):
 
 
 class ModelUnavailable(ModelFault):
-    """It does not answer for now: rate limit, server error, time-out, broken connection. Worth another try."""
+    """The model does not answer for now: rate limit, server error, time-out, broken connection. Worth another try."""
 
     what: str = ""
     """What happened, without the remedy."""
@@ -115,7 +115,7 @@ class ModelUnavailable(ModelFault):
 
 
 class RequestRejected(ModelFault):
-    """It will never answer this request."""
+    """The model will never answer this request."""
 
 
 class ContextTooLong(RequestRejected):
@@ -147,7 +147,7 @@ class UnreadableReply(RequestRejected):
 
 
 class AccessDenied(ModelFault):
-    """It will answer no request: the key is refused, the quota used up, or there is no such model."""
+    """The model will answer no request: the key is refused, the quota used up, or there is no such model."""
 
 
 class QuestionBudgetExhausted(ModelFault):

@@ -114,7 +114,8 @@ def _opened(path: Path, schema: pa.Schema) -> Iterator[pq.ParquetFile]:
                 raise _UnusableTable(f"is a table of another version ({problems[0]})")
             yield file
     except (OSError, ValueError, pa.ArrowException) as error:  # ValueError: a name in the footer is no UTF-8
-        raise _UnusableTable(f"is damaged or no parquet file ({_first_line(error)})") from error
+        first_line = str(error).split("\n", 1)[0].rstrip(".")
+        raise _UnusableTable(f"is damaged or no parquet file ({first_line})") from error
 
 
 def _demand_rows(n_rows: int, file: pq.ParquetFile) -> None:
@@ -129,7 +130,3 @@ def _provenance(schema: pa.Schema) -> dict[str, Any]:
     except ValueError as error:
         raise _UnusableTable("does not say what it was made with") from error
     return provenance if isinstance(provenance, dict) else {}
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).split("\n", 1)[0].rstrip(".")

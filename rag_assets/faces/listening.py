@@ -8,6 +8,8 @@ from rag_assets.core.errors import InvalidSettings, ServerUnavailable
 from rag_assets.core.settings import SERVER_TOKEN_VARIABLE, ServerSettings, environment
 
 MIN_TOKEN_CHARS = 16
+MAX_CONNECTIONS = 512
+"""Connections that are open at once; more are refused."""
 
 
 def required_token(settings: ServerSettings) -> SecretStr | None:

@@ -38,7 +38,7 @@ from rag_assets.core.tables import chunks_from, rows_of
 from rag_assets.engine import Engine
 from rag_assets.pipeline.assets.reporting import now
 from rag_assets.questions import Question
-from rag_assets.questions.sets import QuestionSet
+from rag_assets.questions.files import QuestionSet
 
 QA_PROMISES: list[Promise[Any]] = [*ANSWER_PROMISES, *UPDATE_PROMISES]
 

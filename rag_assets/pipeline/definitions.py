@@ -49,7 +49,7 @@ def build_defs(*, overrides: Mapping[str, Any] | None = None) -> dg.Definitions:
     return dg.Definitions(
         assets=[*SOURCES, *ASSETS],
         jobs=JOBS,
-        sensors=[corpus_sensor(now.automation, overrides)],
+        sensors=[corpus_sensor(overrides)],
         schedules=[nightly_schedule(now.automation, overrides)],
         resources={"settings": run_settings(now, overrides), "models": run_models, "engine": run_engine},
         executor=dg.in_process_executor,

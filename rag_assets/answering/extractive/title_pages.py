@@ -37,7 +37,7 @@ from rag_assets.core.text.person_names import (
     ordinary_words,
 )
 from rag_assets.core.text.terms import words_of
-from rag_assets.questions.wordings import STUDY
+from rag_assets.questions.reading import STUDY
 
 _AUTHORS, _PLACES, _TITLE, _DATE = "Authors", "Affiliations", "Title", "Publication date"
 _ASKED = (

@@ -17,6 +17,8 @@ from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 
 NO_MODEL = "none"
+_CONTEXT_TOKENS = 2500
+"""About how much of a paper a model reads for each point: the sections that usually tell it first."""
 PAPER_SUMMARIES_VERSION = 7
 """Raise it when the code asks a model something else about the same paper."""
 QUESTIONS = {
@@ -44,14 +46,12 @@ class PaperSummarizer:
         self,
         answerer: Answerer,
         replies: Kept[DraftAnswer],
-        settings: PaperSummarySettings,
         scorer: SupportScorer,
     ) -> None:
         """scorer: withholds what a second look does not find supported."""
         self._scorer = scorer
         self._answerer = answerer
         self._replies = replies
-        self._settings = settings
 
     @property
     def identity(self) -> str:
@@ -60,13 +60,13 @@ class PaperSummarizer:
 
     def points(self, chunks: Sequence[Chunk]) -> list[PaperPoint]:
         """All points of the paper whose chunks these are, in reading order. Raises what `Connection.guarded` raises."""
-        given = contexts_for(paper_contexts(chunks), self._settings.context_tokens)
+        given = contexts_for(paper_contexts(chunks), _CONTEXT_TOKENS)
         return [self._point(point, chunks, given[point]) for point in Point]
 
     def _point(self, point: Point, chunks: Sequence[Chunk], contexts: Sequence[Context]) -> PaperPoint:
         question = QUESTIONS[point]
         read = [asdict(self._answerer.read(context)) for context in contexts]
-        key = fingerprint(question, read, self.identity, self._settings.fingerprint())
+        key = fingerprint(question, read, self.identity)
         draft, _ = self._replies.once(key, lambda: self._answerer.draft(question, contexts))
         verified = verify(draft, {chunk.chunk_id: chunk for chunk in chunks}, question)
         claims = looked_at(verified, self._scorer.scores(verified, question)).claims
@@ -79,7 +79,7 @@ def open_summarizer(settings: Settings, connections: Connections) -> PaperSummar
     answerer = HostedAnswerer(model_name(settings.paper_summaries), connections, one_paper)
     replies = kept_file(settings).replies("paper_summaries", DraftAnswer)
     scorer = second_look(settings, settings.paper_summaries.model, Unscored(), connections)
-    return PaperSummarizer(answerer, replies, settings.paper_summaries, scorer)
+    return PaperSummarizer(answerer, replies, scorer)
 
 
 def model_name(settings: PaperSummarySettings) -> ModelName:

@@ -15,10 +15,10 @@ from rag_assets.answering.verify.normalized_text import RAISED_MARK
 from rag_assets.answering.verify.number_agreement import MAX_COMPARED, agree, is_rounded_to
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.answering.verify.table_quotes.cell_quantities import Reading, readings
-from rag_assets.core.text.numbers.fractions import Fraction, fractions
 from rag_assets.core.text.numbers.quantities import P_VALUE, PLAIN, YEAR, Quantity, placed_quantities, quantities
 from rag_assets.core.text.numbers.spelling import normalized_numbers
 from rag_assets.core.text.numbers.units import PERCENT
+from rag_assets.core.text.numbers.words import Fraction, fractions
 
 _MOST_COMBINED = 12
 """Of more numbers some two give nearly any result, so that nothing is computed from them."""

@@ -28,7 +28,7 @@ from rag_assets.answering.verify.word_differences import (
     comes_before_number,
     limits,
 )
-from rag_assets.core.text.reference_marks import REFERENCE_MARK
+from rag_assets.core.text.sentences import REFERENCE_MARK
 
 MIN_SCORE = 85.0
 """Lowest likeness (0-100) of a quote and the source's words; measured by benchmarks/verifier_errors.py."""

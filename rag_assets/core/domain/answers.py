@@ -1,4 +1,4 @@
-"""What an answer is: claims, the citations that carry them, and what they cost."""
+"""What an answer and a model's summary of a paper are: claims, the citations that carry them, and what they cost."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -37,22 +37,20 @@ class Citation:
     boxes: tuple[Box, ...]
     verification: Verification
     is_generated: bool = False
-    """The quote stands in text that a model wrote (a figure's description), not the paper's authors."""
+    """The quote is from text that a model wrote (a figure's description), not the paper's authors."""
 
 
 HALF_SUPPORT_FROM, FULL_SUPPORT_FROM = 0.25, 0.75
-"""Verdicts of a second look below the first withhold a claim, from the second on it stands without a mark."""
+"""A claim whose second look gives less than the first is withheld; one that gets less than the second is marked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Support:
-    """How well the quotes of a claim carry it; every figure is 0 to 1, higher is better.
-
-    All are None for a claim that is its own quote: they would be 1 and say nothing.
-    """
+    """How well the quotes of a claim carry it; every figure is 0 to 1, higher is better. All are None for a
+    claim that is its own quote."""
 
     score: float | None
-    """Mean of those below that apply."""
+    """Mean of the figures below that apply."""
     similarity: float | None
     """Cosine of the claim and the nearest sentence of its quotes, by the embedded model; negative counts as 0."""
     numbers: float | None
@@ -60,8 +58,7 @@ class Support:
     entities: float | None
     """Share of the claim's names and symbols that its quotes hold; None when it has none."""
     judged: float | None = None
-    """What a model said that took a second look: 1 they carry it, 0.5 a part of it, 0 they do not. None when none did.
-    Not part of `score`."""
+    """Second look of a model: 1 supported, 0.5 supported in part, 0 not supported; None without one. Not in `score`."""
 
     @property
     def is_partial(self) -> bool:
@@ -78,10 +75,10 @@ class Claim:
     support: Support | None = None
     """None in rows written before claims were scored."""
     relevance: float | None = None
-    """Of a sentence chosen from the papers: likeness to the question, 0 to 1. None where a model wrote the claim, and
-    in older rows."""
+    """Likeness of a sentence of the papers to the question, 0 to 1. None where a model wrote the claim, and in older
+    rows."""
     computed: tuple[str, ...] = ()
-    """Numbers that stand in no quote and follow from two that do, as sums: "3.3 = 12.4 - 9.1"."""
+    """Numbers that are in no quote and follow from two that are, as sums: "3.3 = 12.4 - 9.1"."""
 
     @property
     def is_quote(self) -> bool:
@@ -95,9 +92,9 @@ class LeftOut:
 
     claim: str
     why: str
-    """For a reader: "15.9 stands in none of its quotes"."""
+    """Shown to readers: "15.9 stands in none of its quotes"."""
     quote: str = ""
-    """What it was said to rest on; empty where no quote was found."""
+    """The quote given for it; empty where it was not found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,16 +131,16 @@ class QAResult:
     fingerprint: str
     usage: Usage = field(default_factory=Usage)
     missing_names: tuple[str, ...] = ()
-    """Names of the question that stand nowhere in what was found; empty where a model wrote, and in older rows."""
+    """Names in the question that what was found does not hold; empty where a model wrote, and in older rows."""
     named_papers: tuple[str, ...] = ()
-    """The papers that the question itself names, or is restricted to: that one of them supports the answer is no news.
-    Empty in older rows."""
+    """Papers that the question names or is restricted to: an answer from one of them alone needs no remark. Empty in
+    older rows."""
     left_out: tuple[LeftOut, ...] = ()
-    """Statements of the model that their quotes do not carry, even after they were mended. Empty in older rows."""
+    """Statements of the model that their quotes do not support, even after a repair. Empty in older rows."""
     unjudged: str = ""
-    """Why no model could take the second look; empty where one did, where none is asked to, and in older rows."""
+    """Why the second look failed; empty where it did not, where it is switched off, and in older rows."""
     nearest: tuple[Claim, ...] = ()
-    """Sentences that come near the question and are no part of the answer, the nearest first; also of a refusal. Empty
+    """Sentences close to the question that are not part of the answer, the nearest first; a refusal has them too. Empty
     where a model wrote, and in older rows."""
 
     @property
@@ -153,7 +150,7 @@ class QAResult:
 
 
 def summed(usages: Sequence[Usage]) -> Usage:
-    """All of them together; the money is None as soon as one price is not known."""
+    """The sum of all; the cost is None if one price is not known."""
     costs = [usage.cost_usd for usage in usages]
     return Usage(
         n_requests=sum(usage.n_requests for usage in usages),
@@ -161,3 +158,29 @@ def summed(usages: Sequence[Usage]) -> Usage:
         n_output_tokens=sum(usage.n_output_tokens for usage in usages),
         cost_usd=None if None in costs else sum(cost for cost in costs if cost is not None),
     )
+
+
+class Point(StrEnum):
+    """One thing that a summary says of a paper."""
+
+    ASKED = "asked"
+    DONE = "done"
+    FOUND = "found"
+    LIMITS = "limits"
+
+    @property
+    def in_words(self) -> str:
+        """Heading of the point in a summary."""
+        return "what limits it" if self is Point.LIMITS else f"what was {self}"
+
+
+@dataclass(frozen=True, slots=True)
+class PaperPoint:
+    """What one paper says of one point."""
+
+    paper_id: str
+    point: Point
+    claims: tuple[Claim, ...]
+    """Verified; empty where the model found nothing."""
+    model: str
+    """What wrote the claims."""

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 from rag_assets.core.domain.spans import Box, Span, all_boxes, known_spans, page_label
 
 
 class UnitKind(StrEnum):
-    """What a unit of a chunk is; chunking cuts through none, unless it alone is longer than a chunk."""
+    """What a unit of a chunk is; chunking cuts only units that are longer than a chunk."""
 
     HEADING = "heading"
     SENTENCE = "sentence"
@@ -49,7 +50,7 @@ class SectionPart:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What is read and cited: a run of one section of one paper, or of short sections that stand side by side."""
+    """What is read and cited: a run of one section of one paper, or of neighbouring short sections."""
 
     paper_id: str
     section_id: str
@@ -131,17 +132,26 @@ class Passage:
     repeated_title: str
     """The beginning of a table's or figure's title, on a line above its own text; empty where it repeats none."""
     section_title: str
-    """Of the section that its own text begins in; a chunk may hold several short ones."""
+    """Title of the section in which its own text begins; a chunk may hold several short sections."""
     section_path: str
     row_hash: str
-    """Of all that an index keeps of it; changes with any of it and with nothing else."""
+    """Hash of the fields that are indexed; changes if and only if one of them changes."""
     heading_text: str = ""
-    """Title of the paper and of the sections it stands in: searched beside the text, never quoted."""
+    """Title of the paper and of its sections: searched beside the text, never quoted."""
     summary: str = ""
-    """What its chunk is about, in words of a model, as much as the embedding model reads before the text: searched
-    beside the text, never quoted. Empty where no model was asked."""
+    """A model's summary of its chunk, cut to what the embedding model reads before the text: searched, never quoted.
+    Empty where no model was asked."""
 
 
 def embedded_text(text: str, summary: str) -> str:
     """What the vector of a passage is made from."""
     return f"{summary}\n{text}" if summary else text
+
+
+class SparseVector(NamedTuple):
+    """A vector of which nearly all numbers are 0: the weights of some terms."""
+
+    places: tuple[int, ...]
+    """Numbers of the terms, 0 to 2^32 - 1, ascending, each once."""
+    weights: tuple[float, ...]
+    """One for each place."""

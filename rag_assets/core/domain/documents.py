@@ -145,8 +145,8 @@ class Block:
 
     @property
     def caption_spans(self) -> tuple[Span, ...]:
-        """Pages and boxes along `title`. A caption whose own place is not known is on its block's page, if that is one;
-        where the block runs over several pages, nothing proves the caption's."""
+        """Pages and boxes along `title`. A caption whose own place is not known is on the page of its block; where the
+        block runs over several pages, its page is not known."""
         pages = {(span.page_start, span.page_end) for span in self.spans}
         if self.title_spans or len(pages) != 1:
             return self.title_spans
@@ -162,7 +162,7 @@ BLOCK_SEPARATOR = "\n\n"
 TITLE_PAGE_HEADING = "Title page"
 """Section title of the blocks of `Zone.TITLE_PAGE`."""
 STATEMENTS_HEADING = "Statements"
-"""Section title of the blocks of `Zone.STATEMENTS` that stand below no heading."""
+"""Section title of the blocks of `Zone.STATEMENTS` without a heading above them."""
 
 
 @dataclass(frozen=True)

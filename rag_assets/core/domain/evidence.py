@@ -35,8 +35,7 @@ class Query:
 
 
 class Band(StrEnum):
-    """A range of relevance. With the packaged model, of the passages of a band this share stood in a chunk that
-    answers the question, on the checking halves of COVID-QA and OHR-Bench: see benchmarks/README.md."""
+    """A range of relevance; benchmarks/README.md has the share of the passages of each band that answer."""
 
     STRONG = "strong"
     PARTIAL = "partial"
@@ -78,7 +77,7 @@ class Hit:
 
     @property
     def boxes(self) -> tuple[Box, ...]:
-        """Where the passage stands on its pages, as far as the source tells."""
+        """Boxes of the passage on its pages, where the source has them."""
         return all_boxes(self._spans)
 
     @property
@@ -100,9 +99,9 @@ class ContextPassage:
     start: int
     end: int
     text: str
-    """As it is searched: its own words, behind the title that it repeats, if it repeats one."""
+    """The text that is searched: the repeated title, if there is one, then its own words."""
     score: float = 0.0
-    """Of the search; a neighbour has the score of the hit that brought it."""
+    """Score of the search; a neighbour has the score of the hit that brought it."""
 
     @property
     def own_start(self) -> int:
@@ -123,7 +122,7 @@ class ContextUnit:
 
 @dataclass(frozen=True, slots=True)
 class PaperFacts:
-    """Whose text a context is."""
+    """What is known of the paper that a context comes from."""
 
     title: str = ""
     authors: tuple[str, ...] = ()
@@ -148,13 +147,11 @@ class Context:
     passages: tuple[ContextPassage, ...] = ()
     """What it is made of, in order."""
     units: tuple[ContextUnit, ...] = ()
-    """What its text consists of, in order; the title that its first passage repeats is none of them."""
+    """What its text consists of, in order, without the title that its first passage repeats."""
     paper: PaperFacts = PaperFacts()
-    """Whose text it is."""
 
     def words(self) -> "Context":
-        """Itself without scores and without how it was put together. Scores move with every paper that is added; its
-        words and their place do not."""
+        """A copy of what does not change when papers are added: without score, passages and units."""
         return replace(self, score=0.0, passages=(), units=())
 
 
@@ -171,6 +168,6 @@ class Evidence:
     queries: tuple[Query, ...] = ()
     """What was searched for: the question or its parts, and other wordings of them."""
     query_usage: Usage = field(default_factory=Usage)
-    """What writing the queries cost now; nothing where no model wrote any, or it wrote them before."""
+    """Cost of writing the queries; zero where no model wrote any, or its replies were kept."""
     named_papers: tuple[str, ...] = ()
     """Papers that the question names, each by itself."""

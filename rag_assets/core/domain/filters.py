@@ -20,7 +20,7 @@ _UP_TO_COMMA = re.compile(r'((?:[^",]|"[^"]*")*),')
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _NEEDS_QUOTES = re.compile(r'[\s",]|^$')
 _PAGES = re.compile(r"(?P<first>\d{1,9})(?:(?P<range>-)(?P<last>\d{1,9})?)?")
-Kind = TypeVar("Kind", bound=StrEnum)
+Enumerated = TypeVar("Enumerated", bound=StrEnum)
 
 
 class FilterField(StrEnum):
@@ -55,11 +55,11 @@ Value = str | Source | SectionKind | PageRange
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One of the values must apply; none of them, if they are excluded."""
+    """One of the values must apply; if they are excluded, no value may."""
 
     field: FilterField
     values: tuple[Value, ...]
-    """Of the field's type. Without values, nothing passes (everything, if they are excluded)."""
+    """Values of the field's type. Without values, nothing passes (everything, if they are excluded)."""
     is_excluded: bool = False
 
     def __str__(self) -> str:
@@ -90,7 +90,7 @@ class Filter:
 
     @classmethod
     def of_papers(cls, paper_ids: Iterable[str]) -> Self:
-        """Only passages of those papers; of none, if there are no ids."""
+        """Only passages of those papers; without ids, nothing passes."""
         return cls((Condition(FilterField.PAPER, tuple(paper_ids)),))
 
     def __and__(self, other: "Filter") -> "Filter":
@@ -107,7 +107,7 @@ class Filter:
 
     @property
     def papers(self) -> tuple[str, ...] | None:
-        """The papers that are asked for by name; None when none is."""
+        """The papers that are asked for by name; None without such a condition."""
         named = [one for one in self.conditions if one.field is FilterField.PAPER and not one.is_excluded]
         return tuple(str(value) for one in named for value in one.values) if named else None
 
@@ -148,7 +148,7 @@ def _value(field: FilterField, value: str, word: str) -> Value:
     return _one_of(Source, value, word) if field is FilterField.SOURCE else _one_of(SectionKind, value, word)
 
 
-def _one_of(kinds: type[Kind], value: str, word: str) -> Kind:
+def _one_of(kinds: type[Enumerated], value: str, word: str) -> Enumerated:
     if value.casefold() not in set(kinds):
         what = "format" if kinds is Source else "kind of section"
         raise InvalidFilter.at(word, _unknown(what, value, kinds))

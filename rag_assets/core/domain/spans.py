@@ -28,9 +28,9 @@ class Span:
     start: int
     end: int
     page_start: int | None
-    """First page the run may stand on; None when nothing proves it."""
+    """First page the run may be on; None when nothing proves it."""
     page_end: int | None
-    """Last page the run may stand on; differs from `page_start` where the turn of the page is not known exactly."""
+    """Last page the run may be on; differs from `page_start` where the turn of the page is not known exactly."""
     boxes: tuple[Box, ...] = ()
     source_start: int | None = None
     """In a chunk or passage: offset of the run in `Document.text`; None for captions, which are not in it."""

@@ -17,52 +17,22 @@ from rag_assets.core.settings.corpus import (
     PassageSettings,
     SummarySettings,
 )
-from rag_assets.core.settings.index import EmbeddingSettings, IndexingSettings, QdrantSettings
+from rag_assets.core.settings.index import EmbeddingSettings, QdrantSettings
 from rag_assets.core.settings.operation import (
     AutomationSettings,
     ExecutionSettings,
     ModelAccessSettings,
     ProviderLimits,
-    ReadingSettings,
+    ServerSettings,
 )
 from rag_assets.core.settings.paths import Paths
 from rag_assets.core.settings.retrieval import QuerySettings, RetrievalSettings
-from rag_assets.core.settings.server import ServerSettings
-from rag_assets.core.settings.sources import DATA_DIR_VARIABLE, SERVER_TOKEN_VARIABLE, environment
 from rag_assets.core.settings.stage import StageSettings
-from rag_assets.core.settings.tree import RENAMED, Settings, load_settings
-
-__all__ = [
-    "DATA_DIR_VARIABLE",
-    "RENAMED",
-    "SERVER_TOKEN_VARIABLE",
-    "AnsweringSettings",
-    "AutomationSettings",
-    "ChunkingSettings",
-    "Effort",
-    "EmbeddingSettings",
-    "EvaluationSettings",
-    "ExecutionSettings",
-    "ExtractiveSettings",
-    "Floors",
-    "IndexingSettings",
-    "JudgeSettings",
-    "ModelAccessSettings",
-    "PaperSummarySettings",
-    "ParseLimits",
-    "ParsingSettings",
-    "PassageSettings",
-    "Paths",
-    "ProviderLimits",
-    "QdrantSettings",
-    "QuerySettings",
-    "ReadingSettings",
-    "RetrievalSettings",
-    "ServerSettings",
-    "Settings",
-    "StageSettings",
-    "SummarySettings",
-    "ThoroughSettings",
-    "environment",
-    "load_settings",
-]
+from rag_assets.core.settings.tree import (
+    DATA_DIR_VARIABLE,
+    RENAMED,
+    SERVER_TOKEN_VARIABLE,
+    Settings,
+    environment,
+    load_settings,
+)

@@ -9,7 +9,7 @@ from rag_assets.core.settings.stage import Share, StageSettings
 
 
 class ExtractiveSettings(StageSettings):
-    """How the embedded answerer chooses sentences. A group of its own: answers of a model do not depend on it."""
+    """How the answerer without a model chooses sentences, in a group of its own: other answers do not depend on it."""
 
     max_claims: int = Field(
         4, gt=0, description="Most sentences of an extractive answer, or of a part of a thorough one."
@@ -24,8 +24,7 @@ class ExtractiveSettings(StageSettings):
 
 
 class JudgeSettings(StageSettings):
-    """Which model takes a second look at the claims of a model. A group of its own: a new judge asks for no draft
-    again."""
+    """Which model takes a second look at claims, in a group of its own: another judge asks for no new drafts."""
 
     model: str = Field(
         "same",
@@ -33,7 +32,7 @@ class JudgeSettings(StageSettings):
         "answer: what it finds unsupported is not published, what it finds half supported is marked. same: the model "
         "that writes; otherwise provider:model, better of another family than the one that writes; folder:PATH or "
         "fastembed:REPOSITORY: an ONNX model that tells whether a text entails another, run here. none: rules alone. "
-        "Where no model writes, none looks. Of 280 wrong claims rules alone let about a third pass, with a second look "
+        "Extractive answers are not judged. Of 280 wrong claims rules alone let about a third pass, with a second look "
         "by a capable model none (benchmarks/README.md).",
     )
 
@@ -42,15 +41,13 @@ Effort = Literal["quick", "thorough"]
 
 
 class ThoroughSettings(StageSettings):
-    """What a thorough answer may do. Hard limits: at the first that is reached, no further step is begun."""
+    """Limits of a thorough answer: when one is reached, no further step is begun."""
 
-    decompose: bool = Field(True, description="Take the question apart; false: it is one part.")
-    max_parts: int = Field(3, ge=1, le=5, description="Most parts of a question.")
+    max_parts: int = Field(3, ge=1, le=5, description="Most parts of a question; 1: it is not taken apart.")
     max_iterations: int = Field(
         2, ge=0, le=5, description="How often parts without a verified claim are searched in other words; 0: never."
     )
-    max_gap_queries: int = Field(2, ge=1, le=5, description="Other wordings of an open part in each iteration.")
-    max_requests: int = Field(20, ge=1, description="Requests to models for one question; cached replies are none.")
+    max_requests: int = Field(20, ge=1, description="Requests to models for one question; kept replies do not count.")
     max_tokens: int = Field(200_000, ge=1, description="Tokens read and written by models for one question.")
     max_usd: float | None = Field(None, gt=0, description="Money for one question, where prices are known.")
     max_seconds: float | None = Field(
@@ -79,7 +76,6 @@ class AnsweringSettings(StageSettings):
     k: int = Field(
         6, gt=0, description="Chunks retrieved for a question, or for each of its two parts; of more parts fewer each."
     )
-    retry_extra_k: int = Field(4, gt=0, description="Chunks added for the one retry when too few papers are cited.")
     min_sources: int = Field(2, ge=1, description="Distinct papers an answer should cite.")
     effort: Effort = Field(
         "quick",

@@ -9,7 +9,7 @@ from rag_assets.core.settings.stage import StageSettings
 
 
 class ParseLimits(StageSettings):
-    """What one file may cost. A group of its own: a changed limit parses only papers again of which a file failed."""
+    """Limits for one file, in a group of their own: a changed limit parses only papers with a failed file again."""
 
     max_file_mb: float = Field(100.0, gt=0, description="Largest file that is opened, in MB (10^6 bytes).")
     max_pages: int = Field(3000, gt=0, description="Most pages of one document.")
@@ -22,8 +22,7 @@ class ParsingSettings(StageSettings):
     """What changes the blocks of a paper."""
 
     use_text_txt: bool = Field(
-        True,
-        description="Read `x.txt` when `x.tei.xml` is missing, invalid or empty. Off: quarantine.",
+        True, description="Read `x.txt` when `x.tei.xml` is missing, invalid or empty. Off: quarantine."
     )
     source_order: tuple[Source, ...] = Field(
         (Source.TEI, Source.ADE, Source.DOCLING, Source.PDF, Source.MARKDOWN, Source.TEXT),
@@ -57,7 +56,7 @@ class ChunkingSettings(StageSettings):
         description="A shorter section is merged with a neighbour, under the nearest heading they share. "
         "Too high mixes subjects in a chunk, 0 makes chunks of single lines.",
     )
-    min_chars: int = Field(80, ge=0, description="As min_tokens, in characters.")
+    min_chars: int = Field(80, ge=0, description="Like min_tokens, in characters.")
     include_front: bool = Field(
         False, description="Keep a short abstract a chunk of its own, not merged with other front matter."
     )
@@ -90,31 +89,18 @@ class SummarySettings(StageSettings):
         "none",
         description="A model that says in a sentence what each chunk is about, as provider:model; the sentence is "
         "searched with the chunk, never quoted. One request per chunk and one per paper, each once. none: no model is "
-        "asked; not measured here, since it takes a key.",
-    )
-    max_chars: int = Field(
-        300, ge=40, le=2000, description="A longer summary is cut, and again where the embedding model reads no more."
-    )
-    document_chars: int = Field(
-        8000, ge=0, description="Beginning of a paper that is read for the summary of the whole; 0: only its title."
+        "asked. The gain was not measured.",
     )
 
 
 class PaperSummarySettings(StageSettings):
-    """What a model tells of each paper: what was asked, done and found, and what limits it."""
+    """The summary of each paper by a model: what was asked, done and found, and what limits it."""
 
     model: str = Field(
         "none",
         description="A model that summarises each paper, as provider:model. It is asked four questions per paper, each "
         "once for the same text; its claims are verified as those of answers. Apart from answering.model, since it "
         "costs four requests for every paper of the corpus. none: no model is asked, and abstracts are shown instead.",
-    )
-    context_tokens: int = Field(
-        2500,
-        ge=200,
-        le=100_000,
-        description="About how much of a paper a model reads for each of the four points: the sections that usually "
-        "tell it first. Too low, and the point may stand elsewhere; too high costs money.",
     )
 
 

@@ -1,7 +1,10 @@
-"""Where everything lies below the data folder."""
+"""Where everything lies below the data folder, and what must be true of that folder before it is used."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
+
+from rag_assets.core.errors import MissingInput, ReadOnlyFolder
 
 
 class _Below:
@@ -46,14 +49,14 @@ class Paths:
     sparse_vectors = _Below("cache", "sparse_vectors")
     models = _Below("cache", "models")
     token_vectors = _Below("cache", "token_vectors")
-    """Of passages, for comparing them with questions word by word."""
+    """Token vectors of passages, which late interaction compares with those of questions."""
     index_meta = _Below("cache", "index_meta.json")
     qa_meta = _Below("cache", "qa_meta.json")
     """What the published answers were made from."""
 
     chroma = _Below("index", "chroma")
     qdrant = _Below("index", "qdrant")
-    """What is published on a Qdrant server, or its storage when there is no server."""
+    """Record of what is published on a Qdrant server, or the storage itself when there is no server."""
     bm25 = _Below("index", "bm25")
 
     qa = _Below("output", "qa.jsonl")
@@ -62,13 +65,32 @@ class Paths:
     evaluation = _Below("output", "eval")
     qa_audit = _Below("logs", "qa_audit.csv")
     feedback = _Below("logs", "feedback.jsonl")
-    """What readers said of answers, by the fingerprint of the answer."""
+    """Ratings by readers, by the fingerprint of the answer."""
     raw_replies = _Below("logs", "replies")
-    """What models wrote that could not be understood as asked for, by the reply's fingerprint."""
+    """Replies of models that could not be parsed, by their fingerprints."""
 
     requested_runs = _Below("logs", "requested_runs.log")
-    """What the processes of runs that the server asked for print: errors, most of all."""
+    """Output of the runs that the server started."""
 
     def answers_to(self, name: str) -> Path:
         """Folder of the answers to a question file that is not the configured one."""
         return self.qa.parent / name
+
+
+def demand_data_folder(paths: Paths) -> None:
+    """Raise MissingInput unless the data folder exists: a mistyped name must not make a new, empty one."""
+    if not paths.data.is_dir():
+        what = "is not a folder" if paths.data.exists() else "does not exist"
+        raise MissingInput(
+            f"The data folder {paths.data} {what}. Nothing was made or changed. Create it with papers/ in it, or name "
+            "another: --data DIR, RAG_ASSETS_DATA_DIR or data_dir in rag_assets.toml."
+        )
+
+
+def demand_writable(paths: Paths) -> None:
+    """Raise MissingInput unless the data folder exists, ReadOnlyFolder unless this user can write it."""
+    demand_data_folder(paths)
+    made = (paths.cache, paths.chroma.parent, paths.qa.parent, paths.qa_audit.parent)
+    for folder in (paths.data, *(folder for folder in made if folder.exists())):
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise ReadOnlyFolder.at(folder)

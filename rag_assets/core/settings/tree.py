@@ -13,9 +13,12 @@ from pathlib import Path
 from tomllib import TOMLDecodeError
 from typing import Any
 
+from dotenv import dotenv_values
 from pydantic import BaseModel, Field, ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
+    DotEnvSettingsSource,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
     SettingsError,
@@ -37,53 +40,98 @@ from rag_assets.core.settings.operation import (
     ExecutionSettings,
     ModelAccessSettings,
     ReadingSettings,
+    ServerSettings,
 )
 from rag_assets.core.settings.paths import Paths
 from rag_assets.core.settings.retrieval import RetrievalSettings
-from rag_assets.core.settings.server import ServerSettings
-from rag_assets.core.settings.sources import (
-    ANSWER_MODEL_VARIABLE,
-    CONFIG_FILE,
-    CONFIG_FILE_VARIABLE,
-    DOTENV_FILE,
-    ENV_PREFIX,
-    SERVER_TOKEN_VARIABLE,
-    OwnDotEnv,
-    ShortNames,
-    environment,
-    not_utf8,
-)
 
+ENV_PREFIX = "RAG_ASSETS_"
+DATA_DIR_VARIABLE = f"{ENV_PREFIX}DATA_DIR"
+CONFIG_FILE = "rag_assets.toml"
+CONFIG_FILE_VARIABLE = f"{ENV_PREFIX}CONFIG"
+ANSWER_MODEL_VARIABLE = f"{ENV_PREFIX}ANSWER_MODEL"
+SERVER_TOKEN_VARIABLE = f"{ENV_PREFIX}SERVER_TOKEN"
+"""Holds what clients of the HTTP server must show; a secret, so no setting."""
+EMBEDDING_VARIABLES = ("EMBED_PROVIDER", "EMBED_MODEL")
+DOTENV_FILE = Path(".env")
 RENAMED = {
     "limits": "parsing.limits",
     "extractive": "answering.extractive",
     "judging": "answering.judge",
     "parsed_index": "paper_list",
-    "automation.sweep_interval_s": "automation.sensor_interval_s",
     "reading.kept_images_mb": "execution.kept_mb",
 }
 """Settings and groups by the names of earlier versions, with those of today."""
 REMOVED = frozenset(
     """
-    answering.extractive.diversity execution.index_batch execution.kept_vectors_mb indexing.hnsw_ef_construction
-    indexing.hnsw_ef_search indexing.hnsw_m indexing.min_recall indexing.qdrant.timeout_s indexing.word_vectors
+    answering.extractive.diversity answering.retry_extra_k answering.thorough.decompose
+    answering.thorough.max_gap_queries automation.sensor_interval_s automation.sweep_interval_s
+    execution.index_batch execution.kept_vectors_mb indexing.hnsw_ef_construction indexing.hnsw_ef_search
+    indexing.hnsw_m indexing.min_recall indexing.qdrant.timeout_s indexing.word_vectors model_access.cohere
+    model_access.tei paper_summaries.context_tokens reading.max_memory_mb reading.timeout_s
     retrieval.exact_search_mb retrieval.generated_weight retrieval.named_paper_weight retrieval.named_section_weight
     retrieval.neighbours retrieval.rank_weight_dense retrieval.rank_weight_lexical retrieval.reranker_timeout_s
-    retrieval.rrf_k retrieval.search_headings
+    retrieval.rrf_k retrieval.search_headings server.heartbeat_s server.max_connections server.max_question_chars
+    server.shutdown_s summaries.document_chars summaries.max_chars
     """.split()
 )
 """Settings of earlier versions whose default holds for everybody now."""
 
 
+class ShortNames(PydanticBaseSettingsSource):
+    """Settings with a short name in the environment or `.env`; the full names win over them."""
+
+    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:  # noqa: ARG002 - not used
+        return None, field_name, False
+
+    def __call__(self) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        variables = environment()
+        if model := variables.get(ANSWER_MODEL_VARIABLE):
+            found["answering"] = {"model": model}
+        provider, embedder = (variables.get(name) for name in EMBEDDING_VARIABLES)
+        if bool(provider) != bool(embedder):
+            raise InvalidSettings(f"Set both {' and '.join(EMBEDDING_VARIABLES)}, or neither (environment or .env).")
+        if provider:
+            found["embedding"] = {"model": f"{provider}:{embedder}"}
+        return found
+
+
+def environment() -> dict[str, str]:
+    """The variables of `.env` and, over them, those of the environment; where keys are looked up, too.
+
+    Nothing of `.env` is put into the environment: other code of the process does not see it. Raises
+    InvalidSettings when it is not text.
+    """
+    try:
+        written = dotenv_values(DOTENV_FILE) if DOTENV_FILE.is_file() else {}
+    except UnicodeDecodeError:
+        raise not_utf8(DOTENV_FILE) from None  # the original holds the whole file, keys included
+    return {name: value for name, value in [*written.items(), *os.environ.items()] if value}
+
+
+def not_utf8(path: Path) -> InvalidSettings:
+    """The error for a file that an editor saved in another encoding."""
+    return InvalidSettings(f"{path} is not UTF-8 text. Save it again as UTF-8; most editors offer it under Save as.")
+
+
+class OwnDotEnv(DotEnvSettingsSource):
+    """The lines of `.env` that are ours: users keep their API keys in the same file."""
+
+    def _read_env_files(self) -> Mapping[str, str | None]:
+        prefix = self.env_prefix.lower()
+        not_fields = {ANSWER_MODEL_VARIABLE.lower(), SERVER_TOKEN_VARIABLE.lower()}
+        return {
+            name: value
+            for name, value in super()._read_env_files().items()
+            if name.lower().startswith(prefix) and name.lower() not in not_fields
+        }
+
+
 class Settings(BaseSettings):
     """The whole tree."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=ENV_PREFIX,
-        env_nested_delimiter="__",
-        extra="forbid",
-        frozen=True,
-    )
+    model_config = SettingsConfigDict(env_prefix=ENV_PREFIX, env_nested_delimiter="__", extra="forbid", frozen=True)
 
     data_dir: Path = Field(Path("data"), description="The data folder; relative to the working folder.")
     paper_list: Path | None = Field(

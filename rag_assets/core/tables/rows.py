@@ -44,7 +44,7 @@ def rows_of(table: pa.Table, key: str, values: Iterable[str]) -> pa.Table:
 
 
 def rows_without(table: pa.Table, key: str, values: Iterable[str]) -> pa.Table:
-    """The rows whose `key` is none of `values`."""
+    """The rows whose `key` is not in `values`."""
     import pyarrow.compute as pc
 
     return table.filter(pc.invert(pc.is_in(table[key], value_set=pa.array(list(values), pa.string()))))
@@ -65,13 +65,7 @@ def to_table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
 
 
 def chunk_row(chunk: Chunk) -> dict[str, Any]:
-    row = {f.name: getattr(chunk, f.name) for f in fields(chunk)}
-    return row | {
-        "spans": [asdict(span) for span in chunk.spans],
-        "boxes": [asdict(box) for box in chunk.boxes],
-        "sections": [asdict(part) for part in chunk.sections],
-        "units": [asdict(unit) for unit in chunk.units],
-    }
+    return asdict(chunk) | {"boxes": [asdict(box) for box in chunk.boxes]}
 
 
 def chunks_from(table: pa.Table) -> list[Chunk]:
@@ -125,18 +119,10 @@ def block_rows(blocks: Sequence[Block], common: Mapping[str, Any], starts: Seque
     return [
         {
             **common,
+            **asdict(block),
             "ordinal": ordinal,
-            "kind": str(block.kind),
-            "text": block.text,
-            "section_path": list(block.section_path),
-            "zone": str(block.zone),
             "page_start": block.page_start,
             "page_end": block.page_end,
-            "spans": [asdict(span) for span in block.spans],
-            "title": block.title,
-            "title_spans": [asdict(span) for span in block.title_spans],
-            "cells": [asdict(cell) for cell in block.cells],
-            "is_generated": block.is_generated,
             "is_indexable": block.is_indexable,
             "n_chars": block.n_chars,
             "char_start": start,

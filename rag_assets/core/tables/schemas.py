@@ -21,23 +21,10 @@ _SPAN = pa.struct(
     ]
 )
 _SECTION = pa.struct(
-    [
-        ("start", _INT),
-        ("body_start", _INT),
-        ("end", _INT),
-        ("section_title", _STRING),
-        ("section_path", _STRING),
-    ]
+    [("start", _INT), ("body_start", _INT), ("end", _INT), ("section_title", _STRING), ("section_path", _STRING)]
 )
 _UNIT = pa.struct(
-    [
-        ("start", _INT),
-        ("end", _INT),
-        ("kind", _STRING),
-        ("block", _INT),
-        ("char_start", _INT),
-        ("char_end", _INT),
-    ]
+    [("start", _INT), ("end", _INT), ("kind", _STRING), ("block", _INT), ("char_start", _INT), ("char_end", _INT)]
 )
 _CELL = pa.struct(
     [
@@ -55,16 +42,8 @@ _DESCRIPTION = b"description"
 _PAPER_ID = ("paper_id", _STRING, "Name of the paper's files without endings; with its folder where two share a name.")
 _FILE_PATH = ("file_path", _STRING, "The file that was read, relative to the papers folder.")
 _SOURCE = ("source", _STRING, "Format that was read: tei, ade, docling, pdf, markdown or text.")
-_FINGERPRINT = (
-    "fingerprint",
-    _STRING,
-    "Hash of all that the paper's rows follow from; another one makes them anew.",
-)
-_IS_GENERATED = (
-    "is_generated",
-    _BOOL,
-    "Whether a model wrote the text (a figure's description).",
-)
+_FINGERPRINT = ("fingerprint", _STRING, "Hash of all that the paper's rows follow from; another one makes them anew.")
+_IS_GENERATED = ("is_generated", _BOOL, "Whether a model wrote the text (a figure's description).")
 _PAGE_START = ("page_start", _INT, "First physical page, from 1; null where nothing proves one.")
 _PAGE_END = ("page_end", _INT, "Last physical page; null where nothing proves one.")
 _SPANS = pa.list_(_SPAN)
@@ -106,7 +85,7 @@ BLOCKS = _schema(
     ("ordinal", _INT, "Place of the block in the paper, from 0."),
     ("kind", _STRING, "heading, paragraph, list, table, figure, formula, code or footnote."),
     ("text", _STRING, "Text of the block; a list has one item per line, a table one row per line."),
-    ("section_path", pa.list_(_STRING), "Titles of the sections it stands in, outermost first."),
+    ("section_path", pa.list_(_STRING), "Titles of the sections it is in, outermost first."),
     (
         "zone",
         _STRING,

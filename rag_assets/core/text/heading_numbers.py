@@ -34,7 +34,7 @@ class HeadingNumber:
     """The number before a title, read from one line."""
 
     parts: tuple[str, ...]
-    """As printed: ("3", "1"), ("IV",), ("A", "1")."""
+    """The parts as printed: ("3", "1"), ("IV",), ("A", "1")."""
     style: NumberStyle
     title: str
     """What follows the number, without marks of Markdown; may be empty after "Appendix A"."""
@@ -86,7 +86,7 @@ def heading_number(line: str) -> HeadingNumber | None:
 def heading_depth(title: str, styles: Container[NumberStyle] = ()) -> int | None:
     """Depth stated by a number before the title ("3.1 Cohort", "A.1 Proofs" are 2), None without a number.
 
-    styles: those of the other headings' numbers. A letter alone stands below roman numerals ("II. Methods",
+    styles: those of the other headings' numbers. A letter alone is one level below roman numerals ("II. Methods",
     "A. Subjects"); elsewhere it states no depth.
     """
     number = heading_number(title)

@@ -1,6 +1,7 @@
-"""Words as names are made of: those of a text, of a file's name, and those that a question writes as names.
+"""Words and periods that name papers: in a text, in the name of a file, and in a question.
 
-Names are compared as they are, case folded and without stemming. The terms of the word index are in `indexing`.
+Names are compared case folded and without stemming. Periods are years and quarters as people and file names write
+them: "FY2018", "FY18", "Q2 2023", "2023Q2", "2Q23", "Q22023". The terms of the word index are in `indexing`.
 """
 
 import re
@@ -15,6 +16,20 @@ _MIN_PART_CHARS = 3
 """Shorter parts of a piece ("K" of "10K") name nothing by themselves."""
 _MAX_SHARE_CAPITALISED, _FEW_WORDS = 0.6, 4
 """A longer text with a larger share of capitalised words is written in title case, which marks no names."""
+_YEAR = r"(?:19|20)\d\d"
+_SHORT_YEAR = r"\d\d"
+_FISCAL = r"(?:FY|fiscal(?:[\s-]+year)?)"
+_FISCAL_YEAR = re.compile(rf"\b{_FISCAL}[\s-]*['’]?({_YEAR}|{_SHORT_YEAR})(?!\d)", re.IGNORECASE)
+_ANY_YEAR = re.compile(rf"(?<!\d)({_YEAR})(?!\d)")
+_QUARTER = re.compile(
+    rf"(?<![^\W\d_])Q([1-4])(?:({_YEAR})(?!\d)|(?!\d)(?:\s*(?:of\s+)?(?:{_FISCAL}\s*['’]?|['’])({_SHORT_YEAR})(?!\d))?)",
+    re.IGNORECASE,
+)
+_COUNTED_QUARTER = re.compile(rf"\b([1-4])Q(?:['’]?({_YEAR}|{_SHORT_YEAR})(?!\d)|(?!\d))", re.IGNORECASE)
+_SPELT_QUARTER = re.compile(
+    r"\b(first|second|third|fourth|1st|2nd|3rd|4th)[\s-]+(?:fiscal[\s-]+)?quarter\b", re.IGNORECASE
+)
+_ORDINALS = {"first": "1", "second": "2", "third": "3", "fourth": "4", "1st": "1", "2nd": "2", "3rd": "3", "4th": "4"}
 
 
 def words_of(text: str) -> list[str]:
@@ -57,3 +72,13 @@ def _is_name(word: re.Match[str], text: str) -> bool:
     if any(map(str.isdigit, letters)) and any(map(str.isalpha, letters)):
         return True
     return letters[0].isupper() and not _SENTENCE_END.search(text[: word.start()])
+
+
+def periods_in(text: str) -> frozenset[str]:
+    """The years ("2023") and quarters ("q2") that a text names; of a year in two digits, that of this century."""
+    quarters = [match.groups() for pattern in (_QUARTER, _COUNTED_QUARTER) for match in pattern.finditer(text)]
+    of_quarters = [year for _, *stated in quarters for year in stated if year]
+    years = [*_FISCAL_YEAR.findall(text), *_ANY_YEAR.findall(text), *of_quarters]
+    numbers = [number for number, *_ in quarters]
+    numbers += [_ORDINALS[match[1].casefold()] for match in _SPELT_QUARTER.finditer(text)]
+    return frozenset(year if len(year) == 4 else f"20{year}" for year in years) | {f"q{number}" for number in numbers}

@@ -1,7 +1,7 @@
 """Recognises a line that lists persons: names, and beside them degrees, identifiers, addresses and marks of footnotes.
 
-A single name looks like any words in capitals, "Deep Learning": there a paper's own words decide, as it writes its
-ordinary words in small letters too. Latin letters only. What such a line is good for is decided by those who read it.
+A single name looks like any words in capitals ("Deep Learning"), so it counts only if the paper does not write its
+words in small letters elsewhere. Latin letters only.
 """
 
 import re
@@ -34,8 +34,8 @@ _FIRST_WORDS = re.compile(r"\W*((?:[^\W\d_a-z][\w.’'-]*,?\s+){1,3}[^\W\d_a-z][
 
 
 def lists_names(line: str) -> bool:
-    """Whether a line is a list of persons, two or one with an address, and no sentence. Institutions are none, and no
-    name stands in it twice."""
+    """Whether a line lists two persons or more, or one with an address. A line that names an institution, or a name
+    twice, does not count."""
     if len(line) > _MAX_CHARS or _INSTITUTION.search(line):
         return False
     parted = _MARK.sub(",", line.title() if line.isupper() else line)
@@ -47,7 +47,7 @@ def lists_names(line: str) -> bool:
 
 
 def ordinary_words(text: str) -> frozenset[str]:
-    """The words that a paper writes in small letters: those of no name."""
+    """The words that a paper writes in small letters, which are not names."""
     return frozenset(_SMALL_WORD.findall(_ADDRESS.sub(" ", text))) - _IN_NAMES
 
 
@@ -84,5 +84,5 @@ def _bare(word: str) -> str:
 
 
 def _is_long_enough(words: list[str]) -> bool:
-    """A family name beside initials: "A. M." is none."""
+    """Whether a word is long enough for a family name: "A. M." has initials only."""
     return any(sum(letter.isalpha() for letter in word) > 2 for word in words)

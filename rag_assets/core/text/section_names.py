@@ -98,7 +98,7 @@ def is_section_name(title: str) -> bool:
 
 
 def is_plain_section_name(line: str) -> bool:
-    """As `is_section_name`, but the line must hold the name and no more: lines of prose can start with one too."""
+    """Like `is_section_name`, but the line must hold nothing else: lines of prose can start with a name too."""
     bare = _bare(line)
     return any(names.fullmatch(bare) for names in (_MAIN, _FRONT, _REFERENCES, _CLOSING_MATTER, _ANNEX))
 

@@ -1,4 +1,5 @@
-"""Where sentences end. Chunks, passages and extractive answers never cut through one.
+"""Where sentences end, and what marks point to the reference list. Chunks, passages and extractive answers never cut
+through a sentence.
 
 The boundaries come from sentencex; this module mends what scientific prose does to a general segmenter: citation
 marks and brackets that stand alone, statistics in brackets, "Eq. 2", "Sect. 4.1", periods set apart from the bracket
@@ -21,7 +22,7 @@ _CONTINUES = re.compile(r"^[\s\u00a0]*(?:[a-z0-9,;:)\]%=<>±]|\(\d)")
 _HAS_WORD = re.compile(r"[^\W\d_]{2}")
 _MAY_END = re.compile(r"[.!?…][\"'”’)\]]*\s|[。！？।]|\n")
 _PERIOD_APART = re.compile(r"(?<=[)\]]) \.(?=\s)")
-"""As in "(Temin, 1985) . The": sentencex then cuts at the comma and misses the period."""
+"""In "(Temin, 1985) . The", sentencex cuts at the comma and misses the period."""
 RAISED_MARK = r"[⁰¹²³⁴-⁹][⁰¹²³⁴-⁹⁻,;–-]*"
 """The number of a note or reference behind the period: it belongs to the sentence before it."""
 _RAISED_MARK = re.compile(rf"({RAISED_MARK})(?:\s+|$)")
@@ -39,6 +40,21 @@ _ABBREVIATION_CHARS = 20
 """The end of a sentence that is searched for an abbreviation; the longest has 7 characters with its period."""
 _SURROGATE = re.compile("[\ud800-\udfff]")
 """Half a character, which broken extractions leave and sentencex cannot read."""
+_MONTHS = (
+    r"(?:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|"
+    r"Nov(?:ember)?|Dec(?:ember)?|In|Since|From|Until|Between|During)\b"
+)
+_NAME = r"[\w'’-]{1,40}"
+"""Bounded, because a text of A'A'A'A would take quadratic time."""
+_AUTHORS = rf"\b(?!{_MONTHS})[A-Z]{_NAME}(?:(?:,| and| &) [A-Z]{_NAME}|,? et al\.?){{0,6}}"
+_YEARS = r"(?:19|20)\d\d[a-z]?(?:,\s?(?:(?:19|20)\d\d[a-z]?|[a-z]\b|pp?\.\s?\d+(?:[-–]\d+)?))*"
+REFERENCE_MARK = re.compile(
+    r"\[\s?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*\s?\]"
+    rf"|\((?:e\.g\.,? |see (?:also )?|cf\. |reviewed (?:in|by) )?{_AUTHORS},? {_YEARS}"
+    rf"(?:;\s?(?:see also )?{_AUTHORS},? {_YEARS})*\)"
+    rf"|{_AUTHORS} \({_YEARS}\)"
+)
+"""Marks that point to the reference list: "[12, 13]", "(Smith et al., 2019)", "Smith and Jones (2019)"."""
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:

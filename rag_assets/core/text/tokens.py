@@ -36,7 +36,7 @@ _FETCH_TIMEOUT_S = 5.0
 _LONG_WORD = re.compile(r"\S{101,}")
 """WordPiece reads a longer word as one unknown token (`max_input_chars_per_word` in its tokenizer.json is 100)."""
 _CHARS_PER_TOKEN = 4
-"""Of a word that WordPiece does not know; about the average of English text."""
+"""Estimate for a word that WordPiece does not know; about the average of English text."""
 
 
 class TokenCounter(Protocol):
@@ -97,7 +97,7 @@ class WordPieceCounter:
     """The uncased BERT WordPiece vocabulary of all-MiniLM-L6-v2.
 
     A word of more than 100 characters (a sequence of bases, text of a script without spaces) counts at least one token
-    for every four of them. As the one unknown token that it is to WordPiece, a chunk of it would have no bound.
+    for every four of them. WordPiece counts it as one unknown token, so a chunk of such words would have no bound.
     """
 
     name = "wordpiece"
@@ -166,7 +166,7 @@ def resolve_tokenizer(
 ) -> ResolvedTokenizer:
     """Decide which counter the data folder uses, and pin an automatic choice in the file `pin`.
 
-    With "auto", the pinned choice stands until the file is deleted or the setting names a tokenizer; without a
+    With "auto", the pinned choice holds until the file is deleted or the setting names a tokenizer; without a
     pin, cl100k_base is fetched within a few seconds or WordPiece is taken instead. A damaged pin is made anew from
     `in_use`, the counter that the published chunks were cut with, where that is known. Raises InvalidSettings when
     cl100k_base is demanded, or pinned, but cannot be had: a silent flip would re-cut every chunk.

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag_assets.core.domain import Block
-from rag_assets.core.text.names import words_of, words_of_file_name
-from rag_assets.core.text.periods import periods_in
+from rag_assets.core.text.names import periods_in, words_of, words_of_file_name
 
 PROFILER_VERSION = 1
 """Raise it when the same paper gets another profile than before."""

@@ -29,6 +29,8 @@ _DOCUMENT = load_prompt(_PACKAGE, "document", frozenset({"sources"}))
 _CHUNK = load_prompt(_PACKAGE, "chunk", frozenset({"sources", "n_words"}))
 _MAX_OUTPUT_TOKENS = 1024
 _MAX_DOCUMENT_CHARS = 600
+MAX_CHARS = 300
+"""A longer summary of a chunk is cut."""
 
 
 class Summary(BaseModel):
@@ -61,7 +63,6 @@ class Summarizer:
 
     def __init__(self, settings: SummarySettings, connections: Connections, kept: KeptFile) -> None:
         """kept: keeps the replies. Raises MissingKey, InvalidSettings as `require_access`."""
-        self._settings = settings
         self._model = LazyModel(
             model_name(settings), connections, Summary,
             instructions=_INSTRUCTIONS.filled(), max_output_tokens=_MAX_OUTPUT_TOKENS,
@@ -85,9 +86,9 @@ class Summarizer:
         whole = self._summary_of(document)
         sources = [_source(document, whole, section="", is_generated=True)] if whole else []
         own = _source(document, part.text, section=part.section_path)
-        n_words = self._settings.max_chars // 7  # letters of an English word and its blank
+        n_words = MAX_CHARS // 7  # letters of an English word and its blank
         prompt = _CHUNK.filled(sources=sources_block([*sources, own]).text, n_words=n_words)
-        return self._reply(prompt, self._settings.max_chars)
+        return self._reply(prompt, MAX_CHARS)
 
     def _summary_of(self, document: Document) -> str:
         """What the whole document is about; its chunks are asked about without it where the model rejects it."""

@@ -18,6 +18,8 @@ from rag_assets.hosted.asking import ask_each
 logger = logging.getLogger(__name__)
 CHUNK_COLUMNS = ["paper_id", "chunk_id", "section_path", "text", "own_start"]
 """What is read of the chunks."""
+_DOCUMENT_CHARS = 8_000
+"""Beginning of a paper that is read for the summary of the whole."""
 
 
 @dataclass(frozen=True)
@@ -53,21 +55,19 @@ def update_summaries(
     titles: Mapping[str, str],
     summarizer: Summarizer,
     *,
-    document_chars: int,
     n_at_once: int,
     report: Callable[[int, int], None],
 ) -> SummaryUpdate:
     """Ask about every chunk that is not published as it is, `n_at_once` side by side.
 
     published: schema SUMMARIES. chunks: `CHUNK_COLUMNS`, sorted by paper, a paper's chunks in order. titles: by
-    paper_id. document_chars: how much of a paper is read for the summary of the whole. report: called with (done,
-    total). A request that fails for good leaves its chunk without; when the budget is spent, access denied or nothing
-    answers any more, so do all that remain.
+    paper_id. report: called with (done, total). A chunk whose request fails for good has no summary; when the budget is
+    spent, access is denied or the provider is down, the chunks that remain have none either.
     """
     known = dict(zip(published["key"].to_pylist(), published["summary"].to_pylist(), strict=True))
     wanted = [
         (document, part, summarizer.key_of(document, part))
-        for document, parts in map_papers(chunks, lambda id_, own: _document(id_, own, titles, document_chars))
+        for document, parts in map_papers(chunks, lambda id_, own: _document(id_, own, titles))
         for part in parts
     ]
     to_ask = [(document, part, key) for document, part, key in wanted if key not in known]
@@ -81,12 +81,10 @@ def update_summaries(
     return SummaryUpdate(table, plan, tuple(missing), len(to_ask) - len(missing))
 
 
-def _document(
-    paper_id: str, chunks: pa.Table, titles: Mapping[str, str], document_chars: int
-) -> tuple[Document, list[Part]]:
+def _document(paper_id: str, chunks: pa.Table, titles: Mapping[str, str]) -> tuple[Document, list[Part]]:
     rows = chunks.to_pylist()
     texts = (row["text"][row["own_start"] :] for row in rows)
-    document = Document(paper_id, titles.get(paper_id, ""), "\n\n".join(_up_to(texts, document_chars)))
+    document = Document(paper_id, titles.get(paper_id, ""), "\n\n".join(_up_to(texts, _DOCUMENT_CHARS)))
     return document, [Part(row["chunk_id"], row["section_path"], row["text"]) for row in rows]
 
 

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from rag_assets.core.data_folder import demand_writable
 from rag_assets.core.incremental import only_writer
+from rag_assets.core.settings.paths import demand_writable
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.options import DataOption, JsonOption, SetOption, settings_of
 from rag_assets.faces.cli.reported import reported

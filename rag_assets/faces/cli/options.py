@@ -5,10 +5,10 @@ from typing import Annotated, Any
 
 import typer
 
-from rag_assets.core.data_folder import demand_data_folder
 from rag_assets.core.domain import EVERYTHING, Filter
 from rag_assets.core.errors import InvalidFilter, InvalidSettings
 from rag_assets.core.settings import Settings, load_settings
+from rag_assets.core.settings.paths import demand_data_folder
 
 
 def _a_filter(text: str | None) -> str | None:

@@ -10,7 +10,7 @@ from rag_assets.core.errors import InvalidSettings, data_option
 from rag_assets.faces.cli import rendering
 from rag_assets.faces.cli.options import DataOption, JsonOption, SetOption, overrides_of, settings_of
 from rag_assets.faces.cli.reported import reported
-from rag_assets.questions.sets import QuestionSet, configured_set, question_set
+from rag_assets.questions.files import QuestionSet, configured_set, question_set
 
 if TYPE_CHECKING:  # runs import Dagster, which takes a second that --help does not need
     from rag_assets.pipeline.runs.materialize import RunReport

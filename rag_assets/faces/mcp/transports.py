@@ -19,11 +19,12 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from rag_assets.core.settings import SERVER_TOKEN_VARIABLE, ServerSettings
-from rag_assets.faces.listening import address_of, listening_socket, required_token
+from rag_assets.faces.listening import MAX_CONNECTIONS, address_of, listening_socket, required_token
 
 PATH = "/mcp"
 _LOOPBACK_NAMES = ("127.0.0.1", "localhost", "[::1]")
 _BYTES_PER_KB = 1000
+_SHUTDOWN_S = 5
 
 
 def serve_stdio(server: MCPServer[Any]) -> None:
@@ -54,8 +55,8 @@ def serve_http(server: MCPServer[Any], limits: ServerSettings, announce: Callabl
             access_log=False,
             server_header=False,
             proxy_headers=False,
-            limit_concurrency=limits.max_connections,
-            timeout_graceful_shutdown=limits.shutdown_s,
+            limit_concurrency=MAX_CONNECTIONS,
+            timeout_graceful_shutdown=_SHUTDOWN_S,
         )
         announce(address + PATH)
         uvicorn.Server(config).run([listening])

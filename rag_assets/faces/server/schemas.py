@@ -6,7 +6,6 @@ from fastapi import Request
 from pydantic import BaseModel, ConfigDict, Field
 
 from rag_assets.core.domain import EVERYTHING, Band, Box, Filter
-from rag_assets.core.errors import InvalidQuestions
 from rag_assets.questions import MAX_QUESTION_CHARS, Question, asked
 
 MAX_PAPERS_NAMED = 1000
@@ -28,10 +27,8 @@ class Asked(BaseModel):
         description="A filter, such as section:results page:3-7 -source:text; see docs/searching.md.",
     )
 
-    def as_question(self, max_chars: int) -> Question:
+    def as_question(self) -> Question:
         """Raises InvalidQuestions, InvalidFilter."""
-        if len(self.question) > max_chars:
-            raise InvalidQuestions(f"A question has 1 to {max_chars} characters, this one {len(self.question)}.")
         return asked(self.question).model_copy(update={"where": self._filter()})
 
     def _filter(self) -> Filter | None:

@@ -14,17 +14,19 @@ import uvicorn
 from fastapi import FastAPI
 
 from rag_assets.core.settings import ServerSettings, Settings
-from rag_assets.faces.listening import address_of, listening_socket, required_token
+from rag_assets.faces.listening import MAX_CONNECTIONS, address_of, listening_socket, required_token
 from rag_assets.faces.server.app import create_app
 from rag_assets.faces.server.dependencies import Shared
 from rag_assets.faces.server.http_protocol import punctual_protocol
 
 _ENDINGS = (signal.SIGINT, signal.SIGTERM)
+SHUTDOWN_S = 5
+"""Seconds that answers under way may take after Ctrl-C."""
 _AFTER_STOP_S = 2
 
 
 def serve(settings: Settings, announce: Callable[[str], None]) -> None:
-    """Serve until SIGINT or SIGTERM; answers under way then have `server.shutdown_s` to end. A second one ends at once.
+    """Serve until SIGINT or SIGTERM; answers under way then have `SHUTDOWN_S` to end. A second one ends at once.
 
     announce: called with the address once it listens. Raises InvalidSettings for a missing or weak token,
     ServerUnavailable when the address is taken.
@@ -55,15 +57,14 @@ class Server(uvicorn.Server):
                 access_log=False,
                 server_header=False,
                 proxy_headers=False,  # who comes through a proxy is counted by its address; headers can be forged
-                limit_concurrency=limits.max_connections,
-                timeout_graceful_shutdown=limits.shutdown_s + _AFTER_STOP_S,
+                limit_concurrency=MAX_CONNECTIONS,
+                timeout_graceful_shutdown=SHUTDOWN_S + _AFTER_STOP_S,
             )
         )
         self._shared: Shared = app.state.shared
-        self._patience_s = limits.shutdown_s
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        timer = asyncio.get_running_loop().call_later(self._patience_s, self._shared.stop)
+        timer = asyncio.get_running_loop().call_later(SHUTDOWN_S, self._shared.stop)
         await super().shutdown(sockets)
         timer.cancel()
 

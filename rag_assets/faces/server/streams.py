@@ -18,6 +18,8 @@ HEARTBEAT = format_sse_event(comment="still working")
 
 Item = TypeVar("Item")
 _LOOK_EVERY_S = 0.5
+HEARTBEAT_S = 10.0
+"""A stream says so often that it is alive while nothing else happens."""
 _HEADERS = {"X-Accel-Buffering": "no"}
 """Keeps proxies such as nginx from collecting events before they pass them on."""
 
@@ -36,13 +38,12 @@ class EventStream(EventSourceResponse):
 
 async def streamed(
     events: Events[Item],
-    heartbeat_s: float,
     render: Callable[[Item], bytes],
     render_problem: Callable[[ProblemError], bytes],
 ) -> AsyncGenerator[bytes, None]:
     """The items as they come, heartbeats between them, and a problem at the end if the work failed."""
     try:
-        async with aclosing(events.every(heartbeat_s)) as items:
+        async with aclosing(events.every(HEARTBEAT_S)) as items:
             async for item in items:
                 yield HEARTBEAT if item is None else render(item)
     except ProblemError as error:

@@ -6,9 +6,9 @@ from contextlib import contextmanager
 
 from filelock import FileLock, Timeout
 
-from rag_assets.core.data_folder import demand_data_folder
 from rag_assets.core.errors import BusyDataFolder, CorpusConflict, ReadOnlyFolder
 from rag_assets.core.settings import Settings
+from rag_assets.core.settings.paths import demand_data_folder
 from rag_assets.parsing.discovery import INDEX_NAME, Paper, discover
 
 _LOCK_NAME = ".papers.lock"

@@ -18,6 +18,8 @@ from rag_assets.parsing.workers import WorkerPool
 
 Item = TypeVar("Item", bound=Hashable)
 Result = TypeVar("Result")
+PAGE_TIMEOUT_S, _PAGE_MEMORY_MB = 20.0, 1024
+"""Most that one page may take to be drawn or searched; then its worker is killed."""
 _FAILURES_KEPT = 1000
 _FAILURE_HOLDS_S = 600.0
 """A page may pass the time limit because the machine was busy."""
@@ -41,10 +43,9 @@ class PdfWorkers:
     """
 
     def __init__(self, settings: Settings) -> None:
-        own = settings.reading
-        limits = {"timeout_s": own.timeout_s, "max_memory_mb": own.max_memory_mb}
-        self._limits = ParseLimits(**settings.parsing.limits.model_dump() | limits)
-        self._pool = WorkerPool(self._limits, own.max_workers)
+        page = {"timeout_s": PAGE_TIMEOUT_S, "max_memory_mb": _PAGE_MEMORY_MB}
+        self._limits = ParseLimits(**settings.parsing.limits.model_dump() | page)
+        self._pool = WorkerPool(self._limits, settings.reading.max_workers)
         self._lock = threading.Lock()
         self._failures: OrderedDict[Hashable, tuple[float, str]] = OrderedDict()
 
@@ -62,9 +63,8 @@ class PdfWorkers:
         if not done.is_worker_lost:
             raise UnreadableDocument(f"{pdf.name} {done.reason}")
         reason = (
-            f"{pdf.name} has a page that cannot be read: it took longer than {self._limits.timeout_s:g} s "
-            f"(reading.timeout_s), needed more than {self._limits.max_memory_mb} MB (reading.max_memory_mb), or ended "
-            "the program that reads it. Raise the limits if the file is worth it, or export it again."
+            f"{pdf.name} has a page that cannot be read: it took longer than {self._limits.timeout_s:g} s, needed more "
+            f"than {self._limits.max_memory_mb} MB, or ended the program that reads it. Export the file again."
         )
         self._remember(item, reason)
         raise DocumentLimit(reason)

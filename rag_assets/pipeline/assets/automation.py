@@ -18,6 +18,7 @@ from rag_assets.pipeline.runs.history import end_dead_runs
 
 logger = logging.getLogger(__name__)
 EVERYTHING = "everything"
+_SENSOR_INTERVAL_S = 60
 NOTHING_RAN = (
     "Nothing was run over this data folder yet. Materialize everything once, here or with `rag-assets run`; from then "
     "on, a paper or a question that is added, changed or deleted starts a run."
@@ -43,14 +44,14 @@ JOBS = [
 ]
 
 
-def corpus_sensor(when: AutomationSettings, overrides: Mapping[str, Any] | None) -> dg.SensorDefinition:
+def corpus_sensor(overrides: Mapping[str, Any] | None) -> dg.SensorDefinition:
     """The sensor that looks for new, changed and deleted papers and questions, on from the start."""
 
     @dg.sensor(
         name="corpus_sensor",
         job=everything_job,
         default_status=dg.DefaultSensorStatus.RUNNING,
-        minimum_interval_seconds=when.sensor_interval_s,
+        minimum_interval_seconds=_SENSOR_INTERVAL_S,
         description="Asks for one run when papers or questions are added, changed or deleted.",
     )
     def look(context: dg.SensorEvaluationContext) -> dg.SensorResult:

@@ -20,7 +20,7 @@ from rag_assets.pipeline.assets.publishing import Outcome, materialized, results
 from rag_assets.pipeline.assets.qa import qa
 from rag_assets.pipeline.assets.reporting import markdown_table, now
 from rag_assets.pipeline.assets.resources import OpenEngine
-from rag_assets.questions.sets import configured_questions
+from rag_assets.questions.files import configured_questions
 
 
 @dg.asset(

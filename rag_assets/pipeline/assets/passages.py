@@ -76,7 +76,6 @@ def _updated(settings: Settings, models: Connections, published: Published) -> S
         read_columns(paths.chunks, CHUNK_COLUMNS),
         titles_by_paper(paths),
         summarizer,
-        document_chars=settings.summaries.document_chars,
         n_at_once=models.settings.limits_of(model_name(settings.summaries).provider).max_concurrent,
         report=progress("summaries", "chunks"),
     )

@@ -24,7 +24,7 @@ from rag_assets.pipeline.assets.publishing import Outcome, materialized, skipped
 from rag_assets.pipeline.assets.reporting import MAX_MARKDOWN_CHARS, markdown_table, progress
 from rag_assets.pipeline.assets.resources import OpenEngine
 from rag_assets.pipeline.assets.sources import QUESTIONS
-from rag_assets.questions.sets import QuestionSet, configured_questions, configured_set
+from rag_assets.questions.files import QuestionSet, configured_questions, configured_set
 
 
 @dg.asset(

@@ -13,17 +13,17 @@ import dagster as dg
 
 from rag_assets.answering.models import require_models
 from rag_assets.answering.paper_summaries.summarizers import model_name as paper_summary_model
-from rag_assets.core.data_folder import demand_writable
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import Settings, load_settings
+from rag_assets.core.settings.paths import demand_writable
 from rag_assets.corpus.summaries.summarizer import NO_MODEL, model_name
 from rag_assets.engine import Engine, open_engine
 from rag_assets.hosted.budget import require_model
 from rag_assets.hosted.connections import Connections
 from rag_assets.pipeline.assets.launchpad import changed, launchpad_schema
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
-from rag_assets.questions.sets import configured_questions
+from rag_assets.questions.files import configured_questions
 from rag_assets.search.embedding.providers import require_embedder
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
 from rag_assets.search.retrieval.queries import require_query_model

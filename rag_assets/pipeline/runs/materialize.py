@@ -11,10 +11,10 @@ from uuid import uuid4
 
 import dagster as dg
 
-from rag_assets.core.data_folder import demand_writable
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.incremental import only_writer
 from rag_assets.core.settings import load_settings
+from rag_assets.core.settings.paths import demand_writable
 from rag_assets.pipeline.assets.automation import EVERYTHING
 from rag_assets.pipeline.assets.launchpad import launchpad_values
 from rag_assets.pipeline.assets.publishing import NOTICE
@@ -22,7 +22,7 @@ from rag_assets.pipeline.assets.resources import DATA_DIR_TAG, STARTED_BY_TAG
 from rag_assets.pipeline.definitions import build_defs
 from rag_assets.pipeline.runs.history import dagster_home, opened_instance, recorded_as_alive
 from rag_assets.pipeline.runs.interrupts import Interruption, interruptible
-from rag_assets.questions.sets import configured_questions
+from rag_assets.questions.files import configured_questions
 
 _REPORTED_OTHERWISE = {"DagsterAssetCheckFailedError", "DagsterExecutionInterruptedError", "KeyboardInterrupt"}
 PATIENCE_S = 6 * 3600

@@ -14,7 +14,7 @@ from rag_assets.pipeline.assets.publishing import N_SHOWN
 from rag_assets.pipeline.assets.reporting import markdown_table, progress
 from rag_assets.pipeline.runs.materialize import PATIENCE_S, AssetReport, CheckReport, RunReport
 from rag_assets.questions import Question, load_questions
-from rag_assets.questions.sets import QuestionSet
+from rag_assets.questions.files import QuestionSet
 from rag_assets.search.retrieval.queries import require_query_model
 
 

@@ -3,6 +3,7 @@
 No web framework and no Dagster here; the faces that hold conversations import this package.
 """
 
+from rag_assets.questions.conversations.follow_ups import Rewritten, Turn
 from rag_assets.questions.conversations.rewriting import RewritingModel, open_rewriting_model, standalone
 from rag_assets.questions.conversations.store import (
     Conversation,
@@ -11,17 +12,3 @@ from rag_assets.questions.conversations.store import (
     ConversationSummary,
     NumberedTurn,
 )
-from rag_assets.questions.conversations.turns import Rewritten, Turn
-
-__all__ = [
-    "Conversation",
-    "ConversationLimits",
-    "ConversationSummary",
-    "Conversations",
-    "NumberedTurn",
-    "RewritingModel",
-    "Rewritten",
-    "Turn",
-    "open_rewriting_model",
-    "standalone",
-]

@@ -19,9 +19,7 @@ from rag_assets.hosted.asking import FaultPause
 from rag_assets.hosted.connections import Connections, LazyModel
 from rag_assets.hosted.prompts import load_prompt
 from rag_assets.hosted.providers import PROVIDERS
-from rag_assets.questions.conversations.paper_references import about_papers
-from rag_assets.questions.conversations.together import with_the_question_before
-from rag_assets.questions.conversations.turns import Rewritten, Turn
+from rag_assets.questions.conversations.follow_ups import Rewritten, Turn, about_papers, with_the_question_before
 
 logger = logging.getLogger(__name__)
 N_READ = 3
@@ -30,7 +28,7 @@ _MAX_QUESTION_CHARS, _MAX_ANSWER_CHARS = 1_000, 2_000
 _MAX_OUTPUT_TOKENS = 1_024
 _PROMPT = load_prompt("rag_assets.questions.conversations", "standalone", frozenset())
 _NAME = re.compile(r"\w*(?:\d|[A-Z]\w*[A-Z])\w*")
-"""A word with a digit or two capitals: what a model must not bring into a question."""
+"""A word with a digit or two capitals, which a model must not add to a question."""
 
 
 class StandaloneQuestion(BaseModel):
@@ -46,11 +44,7 @@ class RewritingModel:
     def __init__(self, name: ModelName, connections: Connections, *, timeout_s: float) -> None:
         """timeout_s: how long a reply is waited for. Raises MissingKey, InvalidSettings; nothing is opened yet."""
         self._model = LazyModel(
-            name,
-            connections,
-            StandaloneQuestion,
-            instructions=_PROMPT.filled(),
-            max_output_tokens=_MAX_OUTPUT_TOKENS,
+            name, connections, StandaloneQuestion, instructions=_PROMPT.filled(), max_output_tokens=_MAX_OUTPUT_TOKENS
         )
         self._timeout_s = timeout_s
         self._pause = FaultPause()
@@ -62,7 +56,8 @@ class RewritingModel:
         """
         try:
             self._pause.check()
-            reply = self._model.ask(_prompt(question, turns), self._timeout_s)
+            prompt = {"conversation": [_read(turn) for turn in turns], "question": question}
+            reply = self._model.ask(json.dumps(prompt, ensure_ascii=False), self._timeout_s)
         except (ModelFault, BudgetExhausted) as fault:
             if self._pause.failed(fault):
                 logger.warning("Follow-up questions are read by rules for now: %s", fault)
@@ -89,19 +84,12 @@ def standalone(question: str, turns: Sequence[Turn], model: RewritingModel | Non
     last = list(turns)[-N_READ:]
     if not last or not question.strip():
         return Rewritten.as_it_stands(question)
-    return (model.standalone(question, last) if model else None) or _by_rules(question, last)
-
-
-def _by_rules(question: str, turns: Sequence[Turn]) -> Rewritten:
     return (
-        about_papers(question, turns)
-        or with_the_question_before(question, turns[-1])
+        (model.standalone(question, last) if model else None)
+        or about_papers(question, last)
+        or with_the_question_before(question, last[-1])
         or Rewritten.as_it_stands(question)
     )
-
-
-def _prompt(question: str, turns: Sequence[Turn]) -> str:
-    return json.dumps({"conversation": [_read(turn) for turn in turns], "question": question}, ensure_ascii=False)
 
 
 def _read(turn: Turn) -> dict[str, Any]:

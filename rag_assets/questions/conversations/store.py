@@ -19,7 +19,7 @@ from threading import Lock
 from typing import Any, Self
 
 from rag_assets.core.errors import ReadOnlyFolder, TurnTooLarge, UnknownConversation
-from rag_assets.questions.conversations.turns import Rewritten, Turn
+from rag_assets.questions.conversations.follow_ups import Rewritten, Turn
 
 logger = logging.getLogger(__name__)
 _SCHEMA = (
@@ -42,13 +42,13 @@ class ConversationLimits:
     """How much is kept."""
 
     max_turns: int = 200
-    """Of one conversation; the oldest are deleted."""
+    """Turns of one conversation; the oldest are deleted."""
     max_conversations: int = 1_000
-    """Those that were left alone longest are deleted."""
+    """Conversations; the least recently used are deleted."""
     max_turn_mb: float = 1.0
-    """Of one turn in MB (10^6 bytes); answers have 5 to 50 KB."""
+    """Size of one turn in MB (10^6 bytes); answers have 5 to 50 KB."""
     max_mb: float = 200.0
-    """Of all of them; conversations that were left alone longest are deleted, never the one that goes on."""
+    """Size of all; the least recently used conversations are deleted, never the current one."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class ConversationSummary:
     title: str
     """The beginning of its first question; empty before the first."""
     n_turns: int
-    """That were ever added."""
+    """Turns that were ever added."""
     changed_at: str
     """ISO 8601 in UTC."""
 
@@ -273,7 +273,7 @@ def _shrink(database: sqlite3.Connection, current: str, max_bytes: int) -> None:
 
 
 def _used_bytes(database: sqlite3.Connection) -> int:
-    """Of the file, without pages that are free for what comes next."""
+    """Size of the file without its free pages."""
     figures = [database.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count")]
     return int(figures[0] - figures[1]) * int(database.execute("PRAGMA page_size").fetchone()[0])
 

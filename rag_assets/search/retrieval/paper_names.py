@@ -15,8 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from rag_assets.core.text.names import joined_pairs, words_of, words_written_as_names
-from rag_assets.core.text.periods import periods_in
+from rag_assets.core.text.names import joined_pairs, periods_in, words_of, words_written_as_names
 from rag_assets.search.indexing.protocols import LexicalIndex
 
 _LEAST_CONCENTRATION = 0.9

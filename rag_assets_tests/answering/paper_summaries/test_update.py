@@ -42,7 +42,7 @@ from rag_assets_testing.wire.quoting_model import Prompt, reply
 from rag_assets_tests.answering.builders import chunk
 from rag_assets_tests.hosted.models import HURRIED
 
-SETTINGS = PaperSummarySettings(model="openai:gpt-5-mini", context_tokens=200)
+SETTINGS = PaperSummarySettings(model="openai:gpt-5-mini")
 SECTIONS = {
     "Abstract": "We examined whether iron is lost in winter. We found that winter takes 12% of it.",
     "Methods": "A total of 120 runners were recruited from two clubs.",
@@ -93,7 +93,6 @@ def by_model(
             PaperSummarizer(
                 answerer,
                 KeptFile(folder / "kept.sqlite3").replies("paper_summaries", DraftAnswer),
-                SETTINGS,
                 scorer or Unscored(),
             ),
         )
@@ -160,7 +159,7 @@ def test_a_model_is_asked_four_questions_once(server: WireServer, tmp_path: Path
 
 def test_an_edit_asks_a_model_about_the_points_that_read_it_only(server: WireServer, tmp_path: Path) -> None:
     """A comma in the methods would be paid for four times."""
-    long = {title: f"{text} {'Nothing else is said here of it. ' * 25}" for title, text in SECTIONS.items()}
+    long = {title: f"{text} {'Nothing else is said here of it. ' * 400}" for title, text in SECTIONS.items()}
     first = by_model(tmp_path, [paper("iron", long)])
     n_asked = len(server.requests)
 

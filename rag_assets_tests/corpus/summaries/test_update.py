@@ -10,13 +10,13 @@ import pytest
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import ModelAccessSettings, SummarySettings
 from rag_assets.core.tables import CHUNKS, SUMMARIES, to_table
-from rag_assets.corpus.summaries.summarizer import Summarizer
+from rag_assets.corpus.summaries.summarizer import MAX_CHARS, Summarizer
 from rag_assets.corpus.summaries.update import CHUNK_COLUMNS, SummaryUpdate, update_summaries
 from rag_assets.hosted.connections import Connections
 from rag_assets_testing.wire import BadKey, Reply, Status, Step, WireRequest, WireServer, use_wire_environment
 from rag_assets_tests.hosted.models import HURRIED
 
-SETTINGS = SummarySettings(model="google:gemini-2.5-flash", max_chars=80)
+SETTINGS = SummarySettings(model="google:gemini-2.5-flash")
 TITLES = {"a": "Iron in winter", "b": "Basalt"}
 TEXTS = {"a": ["Ferritin fell.", "Iron rose."], "b": ["Basalt takes up water."]}
 NOTHING = SUMMARIES.empty_table()
@@ -59,7 +59,7 @@ def updated(
         summarizer = Summarizer(SETTINGS, connections, KeptFile(folder / "kept.sqlite3"))
         return update_summaries(
             published, chunks_of(texts), TITLES, summarizer,
-            document_chars=1_000, n_at_once=1, report=lambda _done, _total: None,
+            n_at_once=1, report=lambda _done, _total: None,
         )  # fmt: skip
 
 
@@ -162,12 +162,12 @@ def test_a_reply_that_cannot_be_used_is_no_summary(tmp_path: Path, server: WireS
     assert len(server.requests) == n_requests
 
 
-def test_a_summary_is_one_line_of_the_length_that_is_set(tmp_path: Path, server: WireServer) -> None:
+def test_a_summary_is_one_line_of_limited_length(tmp_path: Path, server: WireServer) -> None:
     """A model that copies the chunk, or writes control characters, would fill the index with them."""
     server.answer_by(lambda _request: summary("Iron\n\x1b[2J and " + "ferritin " * 40))
 
     for text in summaries(updated(tmp_path)).values():
-        assert len(text) <= SETTINGS.max_chars
+        assert len(text) <= MAX_CHARS
         assert text.endswith("ferritin")
         assert "\x1b" not in text
         assert "\n" not in text

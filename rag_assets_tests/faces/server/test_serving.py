@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from rag_assets.faces.server import serving, streams
 from rag_assets.faces.server.dependencies import Shared
 from rag_assets_testing.world import QUESTIONS, World
 from rag_assets_tests.faces.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
@@ -69,9 +70,12 @@ def test_health_answers_while_the_engine_is_busy_or_opening(built: World) -> Non
     assert reply.json()["n_waiting"] >= 1
 
 
-def test_a_client_that_leaves_gives_up_its_place(built: World, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_client_that_leaves_gives_up_its_place(
+    built: World, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Closed tabs would otherwise be answered before those who still wait."""
-    with served(built.paths.data, server={"heartbeat_s": 0.05}) as live, all_threads_busy(live.shared) as n_busy:
+    monkeypatch.setattr(streams, "HEARTBEAT_S", 0.05)
+    with served(built.paths.data) as live, all_threads_busy(live.shared) as n_busy:
         for headers in (EVENTS, {}):
             body = json.dumps(QUESTION).encode()
             with socket.create_connection(("127.0.0.1", live.port)) as connection:
@@ -127,10 +131,13 @@ def test_the_command_serves_until_ctrl_c(world: World, tmp_path: Path) -> None:
     assert "cannot be listened at (Address already in use)" in " ".join(second.stderr.split())
 
 
-def test_answers_that_wait_when_the_server_stops_end_with_a_problem(built: World) -> None:
+def test_answers_that_wait_when_the_server_stops_end_with_a_problem(
+    built: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The page can say so, instead of "network error"."""
+    monkeypatch.setattr(serving, "SHUTDOWN_S", 0)
     with (
-        served(built.paths.data, server={"shutdown_s": 0}) as live,
+        served(built.paths.data) as live,
         ThreadPoolExecutor(1) as asker,
         all_threads_busy(live.shared) as n_busy,
     ):

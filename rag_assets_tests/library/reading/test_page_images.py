@@ -8,7 +8,8 @@ from PIL import Image
 
 from rag_assets.core.errors import NotFound, RagAssetsError, UnreadableDocument
 from rag_assets.core.incremental import file_sha256
-from rag_assets.core.settings import ReadingSettings, Settings
+from rag_assets.core.settings import Settings
+from rag_assets.library.reading import pdf_workers
 from rag_assets.library.reading.page_images import MAX_WIDTH, PageImages
 from rag_assets.library.reading.page_rendering import MAX_PIXELS
 from rag_assets.library.reading.pdf_workers import PdfFile, PdfWorkers
@@ -117,9 +118,10 @@ def test_no_size_of_a_page_makes_a_huge_image(tmp_path: Path, size: tuple[int, i
     assert image.width * image.height <= MAX_PIXELS * 1.01
 
 
-def test_a_page_that_takes_too_long_is_given_up_once(tmp_path: Path) -> None:
+def test_a_page_that_takes_too_long_is_given_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hostile page must cost one worker a few seconds, not every reader forever."""
-    settings = Settings(data_dir=tmp_path, reading=ReadingSettings(timeout_s=0.001))
+    monkeypatch.setattr(pdf_workers, "PAGE_TIMEOUT_S", 0.001)
+    settings = Settings(data_dir=tmp_path)
     path = write_pdf(tmp_path / "page.pdf", [page_of("Text.")])
     workers = PdfWorkers(settings)
     images = PageImages(settings, workers)

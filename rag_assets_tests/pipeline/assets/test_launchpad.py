@@ -33,7 +33,6 @@ def refusal(config: dict[str, Any]) -> str:
         ({"parsing": {"source_order": ["pdf", "tex"]}}, "not in enum type parsing_source_order got tex"),
         ({"limits": {"max_pages": 5}}, "is_called_parsing_limits_now"),
         ({"parsed_index": "list.parquet"}, "is_called_paper_list_now"),
-        ({"automation": {"sweep_interval_s": 60}}, "is_called_automation_sensor_interval_s_now"),
         ({"data_dir": "elsewhere"}, 'Received unexpected config entry "data_dir"'),
     ],
 )

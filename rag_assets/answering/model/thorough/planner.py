@@ -11,6 +11,7 @@ from itertools import accumulate
 from pydantic import BaseModel, Field
 
 from rag_assets.answering.model.thorough.plans import (
+    MAX_QUERIES,
     PLANNER_VERSION,
     OtherWords,
     Plan,
@@ -76,7 +77,7 @@ class ModelPlanner:
             name,
             connections,
             OtherWordsReply,
-            instructions=_OTHER_WORDS.filled(max_queries=settings.max_gap_queries),
+            instructions=_OTHER_WORDS.filled(max_queries=MAX_QUERIES),
             max_output_tokens=_MAX_OUTPUT_TOKENS,
         )
         self._plans = KeptReplies(plans, kept.replies("plans/plans", PlanReply), PlanReply(parts=[]))
@@ -89,7 +90,7 @@ class ModelPlanner:
     def plan(self, question: str) -> Plan:
         """By rules if the request is rejected, or no part of the reply is about the question. Raises the other errors
         of `Connection.guarded`."""
-        if not self._settings.decompose:
+        if self._settings.max_parts == 1:
             return Plan((PlannedPart(question),))
         try:
             reply, usage = self._plans.to(json.dumps(question, ensure_ascii=False))
@@ -121,7 +122,7 @@ class ModelPlanner:
         different = other_than([part.question, *searched], queries)
         if not different:
             return replace(self._rules.other_words(part, (), searched), usage=usage)
-        return OtherWords(different[: self._settings.max_gap_queries], usage)
+        return OtherWords(different[:MAX_QUERIES], usage)
 
 
 def open_planner(settings: Settings, connections: Connections) -> Planner:

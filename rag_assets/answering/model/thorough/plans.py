@@ -10,6 +10,8 @@ from rag_assets.core.settings import ThoroughSettings
 from rag_assets.core.text.terms import QUESTION_WORDS
 from rag_assets.questions import read
 
+MAX_QUERIES = 2
+"""Other wordings of an open part in each iteration."""
 PLANNER_VERSION = 10
 """Raise it when the same replies, or the rules for the same question, give other plans."""
 _STEM_CHARS, _LEAST_MEANINGFUL = 5, 4
@@ -65,7 +67,7 @@ class Planner(Protocol):
         ...
 
     def other_words(self, part: PlannedPart, read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
-        """Up to `max_gap_queries` alternative queries. read: contexts already retrieved without success, best first;
+        """Up to `MAX_QUERIES` alternative queries. read: contexts already retrieved without success, best first;
         searched: queries already tried."""
         ...
 
@@ -82,7 +84,7 @@ class RulePlanner:
 
     def plan(self, question: str) -> Plan:
         parts = _parts_by_rules(question)
-        fits = self._settings.decompose and len(parts) <= self._settings.max_parts
+        fits = len(parts) <= self._settings.max_parts
         return Plan(tuple(map(PlannedPart, parts if fits else [question])))
 
     def other_words(self, part: PlannedPart, _read: Sequence[Context], searched: Sequence[str], /) -> OtherWords:
@@ -91,7 +93,7 @@ class RulePlanner:
         longest = sorted(words, key=len, reverse=True)[: max(2, len(words) // 2)]
         queries = (" ".join(words), " ".join(word for word in words if word in longest))
         different = other_than([part.question, *searched], queries)
-        return OtherWords(different[: self._settings.max_gap_queries])
+        return OtherWords(different[:MAX_QUERIES])
 
 
 def is_about(part: str, question: str) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from rag_assets.questions.wordings import STUDY
+from rag_assets.questions.reading import STUDY
 
 WORD = re.compile(r"[^\W_]+(?:[-‐‑–−.,/][^\W_]+)*")
 """A word, code or number; hyphens, points and slashes inside belong to it."""

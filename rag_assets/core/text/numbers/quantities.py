@@ -7,15 +7,15 @@ their own. `spelling` prepares the text.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
 
 from rag_assets.core.text.numbers.spelling import normalized_numbers
 from rag_assets.core.text.numbers.units import CURRENCIES, PER, PERCENT, SYMBOL, UNIT, measured_in
-from rag_assets.core.text.numbers.words import ONES, POWERS_OF_TEN, TENS, UP_TO_NINETEEN
-from rag_assets.core.text.reference_marks import REFERENCE_MARK
+from rag_assets.core.text.numbers.words import ONES, POWERS_OF_TEN, TENS, UP_TO_NINETEEN, value_in_words
+from rag_assets.core.text.sentences import REFERENCE_MARK
 
 PLAIN, YEAR, P_VALUE, DECADE = "plain", "year", "p value", "decade"
 
@@ -107,10 +107,10 @@ class Quantity:
     bound: str = ""
     """ "about", "more" or "less" when a word or sign beside it says so."""
     is_signed: bool = False
-    """The sign is written, or the number stands after "=" where a missing sign means plus."""
+    """The sign is written, or the number follows "=", where a missing sign means plus."""
     has_unit: bool = False
     is_vague: bool = False
-    """It may confirm a number but contradicts none: small numbers in words, powers whose exponent is not raised."""
+    """May confirm a number but contradicts no other: small numbers in words, powers whose exponent is not raised."""
 
     @property
     def bare(self) -> Decimal:
@@ -189,7 +189,7 @@ def _exponent(match: re.Match[str]) -> int:
 
 
 def _is_decade(match: re.Match[str], before: str) -> bool:
-    """ "1990s" and "in their 50s" are no seconds."""
+    """Whether the s is a plural and no unit: "1990s", "in their 50s"."""
     if match["unit"] != "s" or match.start("unit") != match.end("number") or not match["number"].endswith("0"):
         return False
     return _is_like_year(match["number"]) or (len(match["number"]) == 2 and bool(_DECADE_BEFORE.search(before)))
@@ -240,7 +240,7 @@ def _written_in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
         kind, unit_scale = measured_in(match["unit"]) if match["unit"] else (PLAIN, Decimal(1))
         if words == ["one"] and kind != PERCENT:
             continue
-        number = _worth(words)
+        number = value_in_words(words)
         before = text[max(0, match.start() - _BEFORE_CHARS) : match.start()]
         quantity = Quantity(
             value=number * unit_scale,
@@ -252,20 +252,6 @@ def _written_in_words(text: str) -> Iterator[tuple[int, int, Quantity]]:
             is_vague=not match["unit"] and (number <= _MAX_SMALL or words[0] == "a"),
         )
         yield match.start(), match.end(), quantity
-
-
-def _worth(words: Sequence[str]) -> int:
-    """The value of number words: 2_300_005 of "two million three hundred thousand five"."""
-    total = group = 0
-    for word in words:
-        power = POWERS_OF_TEN.get(word)
-        if power is None:
-            group += 1 if word == "a" else (UP_TO_NINETEEN | TENS)[word]
-        elif power == POWERS_OF_TEN["hundred"]:
-            group *= 100
-        else:
-            total, group = total + group * 10**power, 0
-    return total + group
 
 
 def _flat_powers(text: str) -> Iterator[Quantity]:

@@ -86,7 +86,7 @@ _EVENTS = (
 )
 async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Response:
     """Answer a question from the papers, with verified citations only; as events with Accept: text/event-stream."""
-    question = body.as_question(shared.settings.server.max_question_chars)
+    question = body.as_question()
 
     manner = Manner(effort=body.effort)
 
@@ -106,7 +106,7 @@ async def answer(body: AnswerRequest, request: Request, shared: SharedDep) -> Re
 
     events = shared.answering.events(rendered)
     if wants_events(request):
-        return EventStream(streamed(events, shared.settings.server.heartbeat_s, lambda named: sse(*named), sse_error))
+        return EventStream(streamed(events, lambda named: sse(*named), sse_error))
     return Response(await _last(events, request), media_type="application/json")
 
 

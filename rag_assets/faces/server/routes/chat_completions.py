@@ -42,7 +42,7 @@ async def complete(body: ChatRequest, request: Request, shared: SharedDep) -> Re
     """
     if body.model != MODEL:
         raise not_found("model", f"Ask {MODEL}.")
-    question = Asked(question=_question_of(body)).as_question(shared.settings.server.max_question_chars)
+    question = Asked(question=_question_of(body)).as_question()
     completion = Completion()
 
     def answered() -> Iterator[Event]:
@@ -64,7 +64,7 @@ async def complete(body: ChatRequest, request: Request, shared: SharedDep) -> Re
             chunks.append(completion.usage_chunk(result))
         return b"".join(format_sse_event(data_str=as_json(chunk)) for chunk in chunks) + _END
 
-    return EventStream(streamed(events, shared.settings.server.heartbeat_s, rendered, _failed))
+    return EventStream(streamed(events, rendered, _failed))
 
 
 def _question_of(body: ChatRequest) -> str:

@@ -22,7 +22,7 @@ class SearchReply(BaseModel):
 @router.post("/search", dependencies=[counts_as_question])
 async def search(request: SearchRequest, shared: SharedDep) -> SearchReply:
     """The best chunks for a question, best first, each with its best passage. Nothing is answered."""
-    question = request.as_question(shared.settings.server.max_question_chars)
+    question = request.as_question()
 
     def found() -> SearchReply:
         titles = shared.facts.now().titles

@@ -45,7 +45,6 @@ def test_rules_take_a_question_apart_at_its_conjunctions() -> None:
 
     assert tuple(part.question for part in rules.plan(COMPOUND).parts) == PARTS
     assert [part.question for part in rules.plan("Who paid?").parts] == ["Who paid?"]
-    assert len(RulePlanner(ThoroughSettings(decompose=False)).plan(COMPOUND).parts) == 1
     assert len(RulePlanner(ThoroughSettings(max_parts=1)).plan(COMPOUND).parts) == 1
 
 
