@@ -30,7 +30,7 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.questions import Question, asked
 from rag_assets.search.embedding.base import Vectors
 from rag_assets.search.embedding.hosted_models import is_hosted
-from rag_assets.search.embedding.missing_tokens import stores_tokens
+from rag_assets.search.embedding.missing_vectors import stores_tokens
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.search.embedding.token_store import TokenStore
 from rag_assets.search.embedding.token_vectors import PassageTokens, RotatedTokenEncoder, open_token_encoder

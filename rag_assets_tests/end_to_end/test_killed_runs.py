@@ -27,7 +27,7 @@ from rag_assets_tests.kept_entries import contents, raw
 from rag_assets_tests.search.indexing.folders import indexed
 
 CODE = """
-from rag_assets.search.indexing.chroma import files
+from rag_assets.search.indexing import chroma
 
 files.BATCH = 1
 from rag_assets.faces.cli import app

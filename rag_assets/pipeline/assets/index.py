@@ -22,18 +22,20 @@ from rag_assets.pipeline.assets.reporting import progress, usage_facts
 from rag_assets.search.embedding.earlier_models import note_papers, prune_earlier_models
 from rag_assets.search.embedding.hosted_models import REQUEST_VERSION
 from rag_assets.search.embedding.local_model import BUILDER_VERSION
-from rag_assets.search.embedding.missing_tokens import store_missing_tokens, stores_tokens
-from rag_assets.search.embedding.missing_vectors import embed_missing
-from rag_assets.search.embedding.promises import EMBEDDING_PROMISES, without_unit_vector
+from rag_assets.search.embedding.missing_vectors import (
+    EMBEDDING_PROMISES,
+    embed_missing,
+    store_missing_tokens,
+    stores_tokens,
+    without_unit_vector,
+)
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.search.embedding.sparse_vectors import SparseVectors, open_sparse_vectors, publish_sparse_vectors
 from rag_assets.search.embedding.token_store import TokenStore
 from rag_assets.search.embedding.token_vectors import open_token_encoder
 from rag_assets.search.embedding.vector_cache import PublishedVectors, VectorCache
-from rag_assets.search.indexing.builder import stage_index
-from rag_assets.search.indexing.promises import INDEX_PROMISES, META_PROMISES
-from rag_assets.search.indexing.protocols import IndexManifest, IndexRow, SparseSource, Vectors
-from rag_assets.search.indexing.rows import COLUMNS, index_rows
+from rag_assets.search.indexing.builder import INDEX_PROMISES, META_PROMISES, stage_index
+from rag_assets.search.indexing.protocols import COLUMNS, IndexManifest, IndexRow, SparseSource, Vectors, index_rows
 from rag_assets.search.indexing.stores import Index, vector_index, word_index
 
 

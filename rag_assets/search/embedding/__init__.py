@@ -5,8 +5,7 @@ no engine and no SDK.
 """
 
 from rag_assets.search.embedding.base import Embedder, EmbedderFacts, Vectors
-from rag_assets.search.embedding.missing_vectors import EmbeddingRun, embed_missing
-from rag_assets.search.embedding.promises import VectorProblem, without_unit_vector
+from rag_assets.search.embedding.missing_vectors import EmbeddingRun, VectorProblem, embed_missing, without_unit_vector
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder, require_embedder
 from rag_assets.search.embedding.token_vectors import PassageTokens, TokenEncoder, TokenVectors, open_token_encoder
 from rag_assets.search.embedding.vector_cache import PublishedVectors, VectorCache, vector_key

@@ -1,7 +1,6 @@
 """What an embedding model is to the rest of the project, and the work that all adapters share.
 
-An adapter is one file with an `EmbeddingModel`: `local_model`, `hub_model` and `hosted_embedder`. Which one a setting
-means is decided in `providers`.
+Adapters are in `local_model`, `fastembed_model` and `hosted_embedder`; `providers` decides which one a setting means.
 """
 
 from collections.abc import Sequence

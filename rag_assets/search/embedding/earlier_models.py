@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rag_assets.core.checksums import sealed, unsealed
 from rag_assets.core.incremental import write_atomically
-from rag_assets.search.embedding.vector_files import SUFFIX, keep_rows
+from rag_assets.search.embedding.vector_cache import SUFFIX, keep_rows
 
 logger = logging.getLogger(__name__)
 _LIST_SUFFIX = ".papers.json"

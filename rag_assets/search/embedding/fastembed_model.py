@@ -1,12 +1,13 @@
 """Runs an embedding model with fastembed (ONNX) so that every vector is reproducible.
 
-Where the model's files come from is decided by its subclasses, `local_model` and `hub_model`.
+The model is built here (`local_model`), or any dense model of fastembed's own list, fetched once from its hub.
 
-One text at a time, each on one thread, several texts side by side: a quantised model takes its scales from all that
-it is given at once, so in a batch a vector would depend on its neighbours. On two cores this is also as fast as
-batches sorted by length, and faster than unsorted ones (benchmarks/embedding_speed.py).
+Each text is embedded by itself on one thread, several texts side by side: a quantised model takes its scales from all
+texts of a batch, so in a batch a vector would depend on its neighbours. On two cores this is also as fast as batches
+sorted by length, and faster than unsorted ones (benchmarks/embedding_speed.py).
 """
 
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -14,19 +15,22 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from rag_assets.core.errors import MissingModel
+from rag_assets.core.errors import InvalidSettings, MissingModel
+from rag_assets.core.incremental import file_sha256, fingerprint
+from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.core.text.tokens import ModelTokenizer
 from rag_assets.search.embedding.base import EmbedderFacts, Role, Vectors, unit
-from rag_assets.search.embedding.prefixes import NO_PREFIXES, Prefixes
+from rag_assets.search.embedding.prefixes import NO_PREFIXES, Prefixes, fastembed_prefixes
 
 if TYPE_CHECKING:
     from fastembed import TextEmbedding
+    from fastembed.common.model_description import DenseModelDescription
 
 _LOADED: "WeakValueDictionary[tuple[Path, str], TextEmbedding]" = WeakValueDictionary()
 """Models in use, by folder and name: whoever asks for one that is loaded shares its memory (35 MB for int8)."""
@@ -138,3 +142,71 @@ def _load(folder: Path, fastembed_name: str) -> "TextEmbedding":
             f"The embedding model in {folder} cannot be loaded ({type(error).__name__}: {error}). "
             "Delete that folder and run again: it will be made anew."
         ) from error
+
+
+class HubModel(FastembedModel):
+    """A model of fastembed's list; its files are kept below `models_folder`."""
+
+    def __init__(self, name: str, settings: EmbeddingSettings, models_folder: Path, n_threads: int) -> None:
+        super().__init__(name, models_folder, n_threads)
+        self.prefixes = fastembed_prefixes(name).overridden(settings.query_prefix, settings.passage_prefix)
+
+    @cached_property
+    def facts(self) -> EmbedderFacts:
+        files = [self._description.model_file, *self._description.additional_files, "tokenizer.json"]
+        content = fingerprint({name: file_sha256(self._folder / name) for name in files})
+        identity = f"fastembed-{re.sub(r'[^A-Za-z0-9.]+', '-', self.fastembed_name)}-{content[:12]}"
+        if self.prefixes != NO_PREFIXES:
+            identity += f"-p{fingerprint(self.prefixes.query, self.prefixes.passage)[:8]}"
+        tokenizer = self._cutting_tokenizer()
+        max_tokens = int(tokenizer.truncation["max_length"])
+        tokenizer.no_truncation()
+        tokenizer.no_padding()
+        return EmbedderFacts(
+            identity=identity,
+            dimension=int(self._description.dim or 0),
+            max_tokens=max_tokens - len(tokenizer.encode(self.prefixes.passage, add_special_tokens=False).ids),
+            tokenizer_id=f"tokenizer-{file_sha256(self.tokenizer_file())[:12]}",
+        )
+
+    def tokenizer_file(self) -> Path:
+        return self._folder / "tokenizer.json"
+
+    def ready_folder(self) -> Path:
+        return self._folder
+
+    def _cutting_tokenizer(self) -> Any:
+        """As fastembed loads it: cut at what the model reads."""
+        if self._description.model_file.endswith(".safetensors"):  # a static model: a table of vectors, no ONNX graph
+            from fastembed.text.static_embedding import load_static_tokenizer
+
+            return load_static_tokenizer(self._folder)[0]
+        from fastembed.common.preprocessor_utils import load_tokenizer
+
+        return load_tokenizer(self._folder)[0]
+
+    @cached_property
+    def _description(self) -> "DenseModelDescription":
+        from fastembed import TextEmbedding
+        from fastembed.common.model_description import DenseModelDescription, ModelSource
+
+        known = {model["model"]: model for model in TextEmbedding.list_supported_models()}
+        if self.fastembed_name not in known:
+            names = ", ".join(sorted(known))
+            raise InvalidSettings(f"embedding.model: fastembed does not know {self.fastembed_name!r}, only: {names}.")
+        model = known[self.fastembed_name]
+        return DenseModelDescription(**(model | {"sources": ModelSource(**model["sources"])}))
+
+    @cached_property
+    def _folder(self) -> Path:
+        from fastembed import TextEmbedding
+
+        description = self._description
+        self.models_folder.mkdir(parents=True, exist_ok=True)
+        try:
+            return TextEmbedding.download_model(description, cache_dir=str(self.models_folder))
+        except (OSError, ValueError) as error:
+            raise MissingModel(
+                f"{self.fastembed_name} is not in {self.models_folder} and cannot be fetched from its hub ({error}). "
+                'Connect once, or set embedding.model = "local:all-MiniLM-L6-v2-int8" in rag_assets.toml.'
+            ) from error

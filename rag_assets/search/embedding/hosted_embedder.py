@@ -16,9 +16,8 @@ from rag_assets.core.errors import ContextTooLong, InvalidSettings, ModelUnavail
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import usage_of
 from rag_assets.search.embedding.base import EmbedderFacts, Role, Vectors, unit
-from rag_assets.search.embedding.hosted_models import ChosenModel
+from rag_assets.search.embedding.hosted_models import MARGIN, ChosenModel, StandInTokenizer
 from rag_assets.search.embedding.prefixes import Prefixes
-from rag_assets.search.embedding.stand_in_tokens import MARGIN, StandInTokenizer
 
 if TYPE_CHECKING:
     from pydantic_ai.embeddings import EmbeddingModel, EmbeddingResult
@@ -33,8 +32,7 @@ _NUMBERS = "fiu"
 class HostedEmbedder:
     """An EmbeddingModel that is asked over the network; the first vector opens a connection.
 
-    Tokens are counted with a stand-in for the model's own tokenizer, see `stand_in_tokens`. May be used by several
-    threads.
+    Tokens are counted with a `StandInTokenizer`. May be used by several threads.
     """
 
     def __init__(self, chosen: ChosenModel, connections: Connections | None) -> None:

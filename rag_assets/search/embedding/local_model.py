@@ -1,6 +1,6 @@
 """all-MiniLM-L6-v2 as a folder that fastembed loads, built once from the packaged weights.
 
-`local_weights` reads and checks the input, `onnx_graph` writes the model, `built_folder` keeps it.
+`local_weights` reads and checks the input and keeps what is built, `onnx_graph` writes the model.
 """
 
 import json
@@ -11,7 +11,6 @@ from pathlib import Path
 
 from rag_assets.core.text.tokens import packaged_model_folder
 from rag_assets.search.embedding.base import EmbedderFacts
-from rag_assets.search.embedding.built_folder import ready_folder
 from rag_assets.search.embedding.fastembed_model import FastembedModel
 from rag_assets.search.embedding.local_weights import (
     MINILM,
@@ -20,6 +19,7 @@ from rag_assets.search.embedding.local_weights import (
     WEIGHTS_SHA256,
     packaged_tokenizer,
     read_weights,
+    ready_folder,
 )
 
 BUILDER_VERSION = 2

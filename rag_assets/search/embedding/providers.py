@@ -16,9 +16,9 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.prices import require_price
 from rag_assets.hosted.providers import EMBEDDING_REQUESTS
 from rag_assets.search.embedding.base import Embedder, EmbedderFacts, EmbeddingModel, ModelEmbedder, Vectors
+from rag_assets.search.embedding.fastembed_model import HubModel
 from rag_assets.search.embedding.hosted_embedder import HostedEmbedder
 from rag_assets.search.embedding.hosted_models import chosen_model, is_hosted
-from rag_assets.search.embedding.hub_model import HubModel
 from rag_assets.search.embedding.local_model import PRECISIONS, LocalModel
 
 

@@ -19,8 +19,7 @@ import numpy.typing as npt
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.base import Vectors
 from rag_assets.search.embedding.local_model import PRECISIONS, LocalModel
-from rag_assets.search.embedding.token_codes import CODING, codes_of, rotated, vectors_of
-from rag_assets.search.embedding.token_store import StoredTokens, TokenStore
+from rag_assets.search.embedding.token_store import CODING, StoredTokens, TokenStore, codes_of, rotated, vectors_of
 
 Spans = npt.NDArray[np.int32]
 

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from rag_assets.core.domain import SparseVector, embedded_text
 from rag_assets.core.incremental import data_version, fingerprint
@@ -257,3 +258,24 @@ class IndexTarget(Protocol):
     def stage_empty(self) -> IndexVersion:
         """A version without passages, of the wanted identity."""
         ...
+
+
+COLUMNS = (
+    "passage_id",
+    "chunk_id",
+    "paper_id",
+    "section_title",
+    "page_start",
+    "page_end",
+    "row_hash",
+    "text",
+    "heading_text",
+    "summary",
+)
+"""In the order of the fields of a row."""
+
+
+def index_rows(passages: pa.Table) -> list[IndexRow]:
+    """A row for each row of a table that has these columns."""
+    columns = (passages[name].to_pylist() for name in COLUMNS)
+    return [IndexRow(*values) for values in zip(*columns, strict=True)]

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from rag_assets.core.settings import Settings
-from rag_assets.search.indexing.chroma.files import ChromaFiles
-from rag_assets.search.indexing.chroma.store import ChromaStore
+from rag_assets.search.indexing.chroma import ChromaFiles, ChromaStore
 from rag_assets.search.indexing.exact_vectors import VECTORS_FILE, ExactVectors
-from rag_assets.search.indexing.folders import FolderTarget
-from rag_assets.search.indexing.manifest import is_intact, read_manifest
+from rag_assets.search.indexing.folders import FolderTarget, is_intact, read_manifest
 from rag_assets.search.indexing.protocols import (
     IndexManifest,
     IndexRow,

@@ -1,17 +1,20 @@
 """What a reranker is: it looks at a question and a few candidate passages together, and scores them anew.
 
-An adapter is one file: `late_interaction`, `cross_encoder`, `rerank_api`. Which one a setting means is decided in
-`rerankers`; how a search uses the scores, in `retrieval.reranked`.
+Adapters are in `late_interaction`, `cross_encoder` and `rerank_api`; `rerankers` decides which one a setting means, and
+`retrieval.ranking` how a search uses the scores.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from rag_assets.core.domain import Passage
+from rag_assets.core.errors import BudgetExhausted, MissingKey, MissingModel, ModelFault, RerankingTooSlow
 
 Scores = npt.NDArray[np.float64]
 TIMEOUT_S = 10.0
@@ -67,3 +70,46 @@ def stretched(scores: Scores) -> Scores:
     if high <= low:
         return np.zeros_like(scores)
     return np.asarray((scores - low) / (high - low), np.float64)
+
+
+logger = logging.getLogger(__name__)
+
+
+class SkippingReranker:
+    """Gives no judgement where the reranker fails. Says so once, however many questions follow."""
+
+    def __init__(self, reranker: Reranker) -> None:
+        self._reranker = reranker
+        self._lock = Lock()
+        self._has_warned = False
+        self._is_missing = False
+
+    @property
+    def identity(self) -> str:
+        """That of the reranker; another one while its model cannot be had, so that answers without it are not taken
+        for answers with it."""
+        try:
+            return self._reranker.identity
+        except (MissingModel, MissingKey) as error:
+            self._is_missing = True
+            self._warn(error)
+            return "unavailable"
+
+    def judge(self, question: str, candidates: Sequence[Candidate]) -> Judgement | None:
+        """The reranker's judgement; None when it has none to give. A missing model or key is not asked for again."""
+        if self._is_missing or not candidates:
+            return None
+        try:
+            return self._reranker.judge(question, candidates)
+        except (MissingModel, MissingKey) as error:
+            self._is_missing = True
+            self._warn(error)
+        except (ModelFault, BudgetExhausted, RerankingTooSlow) as error:
+            self._warn(error)
+        return None
+
+    def _warn(self, error: Exception) -> None:
+        with self._lock:
+            is_first, self._has_warned = not self._has_warned, True
+        if is_first:
+            logger.warning("Hits are not reranked, the order of the search stands: %s", error)

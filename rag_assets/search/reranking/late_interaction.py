@@ -2,18 +2,63 @@
 
 The vectors are those of the packaged embedding model before it pools them, so no other model is needed. Source of the
 comparison (MaxSim): Khattab and Zaharia 2020, "ColBERT: Efficient and Effective Passage Search via Contextualized Late
-Interaction over BERT". Two things are added: it is taken over the best stretch of the passage, because an answer
-stands in one place, and the words themselves count beside their meaning.
+Interaction over BERT". Two things are added: MaxSim is taken over the best stretch of the passage, because an answer
+is in one place, and the words themselves count beside their meaning.
 """
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
 from rag_assets.search.embedding.base import Vectors
 from rag_assets.search.embedding.token_vectors import PassageTokens
+from rag_assets.search.indexing.tantivy_index import Analyser
 from rag_assets.search.reranking.base import Candidate, Judgement, Scores, stretched
-from rag_assets.search.reranking.shared_words import SharedWords
+
+_WINDOW = 25
+"""Terms: about a long sentence."""
+
+
+class SharedWords:
+    """Compares words as the word index reads them: stemmed, without stop words, hyphens kept and taken apart."""
+
+    @cached_property
+    def _analyser(self) -> Analyser:
+        return Analyser()
+
+    def shares(self, question: str, texts: Sequence[str]) -> Scores:
+        """Of each text, the share of the question's terms that stand within 25 terms of each other; shape (n,), 0 to 1.
+
+        Terms weigh by how rare they are among `texts`; 0 for a question without terms.
+        """
+        asked = set(self._analyser.terms(question))
+        terms = [self._analyser.terms(text) for text in texts]
+        weights = _rarity(asked, terms)
+        total = sum(weights.values())
+        if total <= 0:
+            return np.zeros(len(texts))
+        return np.array([_most_together(found, weights) / total for found in terms], np.float64)
+
+
+def _rarity(asked: set[str], texts: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Inverse document frequency over the texts, as BM25 has it (Robertson and Spaerck Jones)."""
+    n_texts = len(texts)
+    held = Counter(term for terms in texts for term in asked.intersection(terms))
+    return {term: math.log(1 + (n_texts - held[term] + 0.5) / (held[term] + 0.5)) for term in sorted(asked)}
+
+
+def _most_together(terms: Sequence[str], weights: Mapping[str, float]) -> float:
+    """The most weight of distinct terms within a window."""
+    places = [(place, term) for place, term in enumerate(terms) if term in weights]
+    best = 0.0
+    for nth, (start, _) in enumerate(places):
+        near = {term for place, term in places[nth:] if place < start + _WINDOW}
+        best = max(best, sum(weights[term] for term in sorted(near)))
+    return best
+
 
 LATE_INTERACTION_VERSION = 1
 """Part of the identity: raise it when the same vectors give other scores."""

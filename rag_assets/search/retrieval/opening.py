@@ -20,14 +20,14 @@ from rag_assets.core.text.tokens import resolve_tokenizer, token_counter
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
-from rag_assets.search.indexing.manifest import MANIFEST_FILE
+from rag_assets.search.indexing.folders import MANIFEST_FILE
 from rag_assets.search.indexing.protocols import IndexManifest, LexicalIndex, SparseSource, VectorStore
 from rag_assets.search.indexing.stores import Index, published_indexes, vector_index, word_index
 from rag_assets.search.reranking import SkippingReranker
 from rag_assets.search.retrieval.candidates import DenseSearch
 from rag_assets.search.retrieval.library import Library
-from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
+from rag_assets.search.retrieval.question_names import PaperNames
 from rag_assets.search.retrieval.search import Searcher
 
 logger = logging.getLogger(__name__)

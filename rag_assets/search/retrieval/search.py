@@ -23,12 +23,10 @@ from rag_assets.search.reranking import SkippingReranker
 from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
 from rag_assets.search.retrieval.fusion import weighted_down
-from rag_assets.search.retrieval.library import Library
+from rag_assets.search.retrieval.library import KnownPapers, Library
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
-from rag_assets.search.retrieval.paper_facts import KnownPapers
-from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlan, QueryPlanner
-from rag_assets.search.retrieval.question_names import QuestionNames
+from rag_assets.search.retrieval.question_names import PaperNames, QuestionNames
 from rag_assets.search.retrieval.reranked import Reranking
 
 SEARCH_VERSION = 20

@@ -1,6 +1,6 @@
 """What is sent is never longer than the model reads, whatever its tokenizer."""
 
-from rag_assets.search.embedding.stand_in_tokens import MARGIN, StandInTokenizer
+from rag_assets.search.embedding.hosted_models import MARGIN, StandInTokenizer
 from rag_assets_tests.search.embedding.reference_texts import LONG, PARAGRAPH, UNTIDY
 
 TOKENS = StandInTokenizer()

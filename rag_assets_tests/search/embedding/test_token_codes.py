@@ -7,7 +7,7 @@ import numpy as np
 
 from rag_assets.search.embedding import open_token_encoder
 from rag_assets.search.embedding.base import Vectors
-from rag_assets.search.embedding.token_codes import DIMENSION, N_BYTES, codes_of, rotated, vectors_of
+from rag_assets.search.embedding.token_store import DIMENSION, N_BYTES, codes_of, rotated, vectors_of
 from rag_assets_tests.search.embedding.conftest import INT8
 from rag_assets_tests.search.embedding.reference_texts import QUESTION, TEXTS
 

@@ -9,9 +9,8 @@ import pytest
 
 from rag_assets.core.domain import Passage
 from rag_assets.search.embedding import PassageTokens, VectorCache, embed_missing, open_embedder, open_token_encoder
-from rag_assets.search.embedding.missing_tokens import store_missing_tokens
-from rag_assets.search.embedding.token_codes import DIMENSION
-from rag_assets.search.embedding.token_store import TokenStore, text_key
+from rag_assets.search.embedding.missing_vectors import store_missing_tokens
+from rag_assets.search.embedding.token_store import DIMENSION, TokenStore, text_key
 from rag_assets.search.embedding.token_vectors import LocalTokenEncoder, RotatedTokenEncoder, TokenVectors, coded
 from rag_assets_tests.search.embedding.conftest import INT8
 from rag_assets_tests.search.retrieval.corpus import passage_of

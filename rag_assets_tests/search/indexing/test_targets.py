@@ -11,7 +11,7 @@ import pytest
 from rag_assets.core.errors import GuardrailBroken
 from rag_assets.core.settings import Settings
 from rag_assets.search.indexing.builder import stage_index, update_index
-from rag_assets.search.indexing.manifest import MANIFEST_FILE
+from rag_assets.search.indexing.folders import MANIFEST_FILE
 from rag_assets.search.indexing.protocols import (
     IndexManifest,
     IndexRow,

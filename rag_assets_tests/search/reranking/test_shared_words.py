@@ -2,7 +2,7 @@
 
 import pytest
 
-from rag_assets.search.reranking.shared_words import SharedWords
+from rag_assets.search.reranking.late_interaction import SharedWords
 
 WORDS = SharedWords()
 

@@ -8,11 +8,11 @@ from rag_assets.core.domain import Filter
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.tables import PROFILES, to_table
 from rag_assets.corpus.profiles.profile import profile_of
-from rag_assets.search.indexing.chroma.store import ChromaStore
+from rag_assets.search.indexing.chroma import ChromaStore
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.retrieval.candidates import DenseSearch
-from rag_assets.search.retrieval.paper_names import PaperNames
+from rag_assets.search.retrieval.question_names import PaperNames
 from rag_assets.search.retrieval.search import Searcher
 from rag_assets_tests.search.retrieval.corpus import Corpus, HashedWords, WordCounter, chunk_of
 

@@ -9,11 +9,10 @@ from rag_assets.core.domain import EVERYTHING, Filter
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.tables import PROFILES, to_table
 from rag_assets.corpus.profiles.profile import profile_of
-from rag_assets.search.indexing.chroma.store import ChromaStore
+from rag_assets.search.indexing.chroma import ChromaStore
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.retrieval.candidates import DenseSearch
-from rag_assets.search.retrieval.named_sections import SectionNames, sections_named
-from rag_assets.search.retrieval.paper_names import PaperNames
+from rag_assets.search.retrieval.question_names import PaperNames, SectionNames, sections_named
 from rag_assets.search.retrieval.search import Searcher
 from rag_assets_tests.search.retrieval.corpus import Corpus, HashedWords, WordCounter, chunk_of
 
@@ -98,7 +97,7 @@ def found_as_if_none_were_named(
     folder: Path, question: str, where: Filter = EVERYTHING, **settings: float
 ) -> list[str]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rag_assets.search.retrieval.named_sections.SectionNames.named_by", lambda _self, _question: None)
+        patch.setattr("rag_assets.search.retrieval.question_names.SectionNames.named_by", lambda _self, _question: None)
         return found(folder, question, where, **settings)
 
 

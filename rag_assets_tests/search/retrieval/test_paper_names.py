@@ -10,7 +10,7 @@ from rag_assets.corpus.profiles.profile import profile_of
 from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.folders import FolderTarget
 from rag_assets.search.indexing.tantivy_index import TantivyFiles, TantivyIndex
-from rag_assets.search.retrieval.paper_names import PaperNames
+from rag_assets.search.retrieval.question_names import PaperNames
 from rag_assets_tests.search.indexing.rows import row
 
 REPORTS = {

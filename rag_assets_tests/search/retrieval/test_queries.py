@@ -14,8 +14,13 @@ from rag_assets.core.errors import InvalidSettings, MissingKey
 from rag_assets.core.settings import RetrievalSettings, Settings
 from rag_assets.hosted.connections import Connections
 from rag_assets.questions import asked
-from rag_assets.search.retrieval.queries import QueryPlanner, open_query_planner, require_query_model
-from rag_assets.search.retrieval.query_writer import MAX_PARTS, MAX_QUERY_CHARS
+from rag_assets.search.retrieval.queries import (
+    MAX_PARTS,
+    MAX_QUERY_CHARS,
+    QueryPlanner,
+    open_query_planner,
+    require_query_model,
+)
 from rag_assets_testing.wire import (
     BadKey,
     ProtocolName,

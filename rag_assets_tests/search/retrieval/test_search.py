@@ -8,7 +8,7 @@ import pytest
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Filter
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.questions import Question
-from rag_assets.search.indexing.chroma.store import ChromaStore
+from rag_assets.search.indexing.chroma import ChromaStore
 from rag_assets.search.indexing.protocols import Vectors
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.retrieval.candidates import DenseSearch

@@ -9,7 +9,7 @@ from rag_assets.answering.model.judges.yes_or_no import YesOrNoJudge, answers_ye
 from rag_assets.core.settings import Settings
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
-from rag_assets.search.cross_encoder_files import CrossEncoderFiles, FolderFiles, HubFiles
+from rag_assets.search.reranking.cross_encoder import CrossEncoderFiles, FolderFiles, HubFiles
 
 SETTING = "answering.judge.model"
 _INSTEAD = f"name a folder that has it (folder:PATH), or set {SETTING} to none."

@@ -8,8 +8,7 @@ from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.search.indexing.protocols import RRF_K, HybridHits, HybridQuestion, Scope, Scored, Vectors
 from rag_assets.search.indexing.qdrant.connection import Connection
-from rag_assets.search.indexing.qdrant.points import DENSE, SPARSE, WORDS, filter_of, sparse
-from rag_assets.search.indexing.qdrant.words import WordWeights
+from rag_assets.search.indexing.qdrant.points import DENSE, SPARSE, WORDS, WordWeights, filter_of, sparse
 
 if TYPE_CHECKING:
     from qdrant_client import models
