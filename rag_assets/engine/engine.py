@@ -268,7 +268,7 @@ class Engine:
 
 def _passage_tokens(settings: Settings) -> PassageTokens:
     encoder = open_token_encoder(settings.embedding, settings.paths.models, settings.execution.n_workers)
-    if not stores_tokens(settings.embedding, settings.retrieval):
+    if not stores_tokens(settings.embedding):
         return PassageTokens(encoder)
     return PassageTokens(RotatedTokenEncoder(encoder), TokenStore(settings.paths.token_vectors, encoder.identity))
 

@@ -27,12 +27,11 @@ class ProviderLimits(StageSettings):
 class ModelAccessSettings(StageSettings):
     """How models behind an API are called, and what a run may spend; part of no fingerprint."""
 
-    timeout_s: float = Field(120.0, gt=0, description="Seconds one request may take before it counts as failed.")
-    query_timeout_s: float = Field(
-        20.0,
+    timeout_s: float = Field(
+        120.0,
         gt=0,
-        description="Seconds a question waits for queries that a model writes (retrieval.queries), all attempts "
-        "included; then it is searched as it is.",
+        description="Seconds one request may take before it counts as failed. A question "
+        "waits a sixth of it for queries that a model writes (retrieval.queries); then it is searched as it is.",
     )
     max_attempts: int = Field(
         5, gt=0, description="Times a request is sent before it is given up: rate limits, server errors, time-outs."
@@ -56,12 +55,17 @@ class ModelAccessSettings(StageSettings):
     ollama: ProviderLimits = Field(
         ProviderLimits(max_concurrent=1, requests_per_minute=600), description="Models on your own machine."
     )
-
     cohere: ProviderLimits = Field(ProviderLimits(), description="Rerankers: Cohere, or a server that speaks its API.")
     tei: ProviderLimits = Field(
         ProviderLimits(max_concurrent=1, requests_per_minute=600),
         description="Rerankers on a server of Text Embeddings Inference.",
     )
+
+    @property
+    def query_timeout_s(self) -> float:
+        """Seconds a question waits for queries that a model writes, all attempts included: 20 by default. Then it is
+        searched as it is."""
+        return self.timeout_s / 6
 
     def limits_of(self, provider: str) -> ProviderLimits:
         """The limits of one of the providers above, by its name."""
@@ -73,7 +77,6 @@ class ExecutionSettings(StageSettings):
     """How work is done; part of no fingerprint."""
 
     workers: int = Field(0, ge=0, description="Worker processes; 0 = one per core.")
-    embedding_batch: int = Field(64, gt=0, description="Passages embedded between two saves.")
     kept_mb: float = Field(
         500.0,
         ge=0,

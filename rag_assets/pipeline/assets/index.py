@@ -23,6 +23,7 @@ from rag_assets.search.embedding.earlier_models import note_papers, prune_earlie
 from rag_assets.search.embedding.hosted_models import REQUEST_VERSION
 from rag_assets.search.embedding.local_model import BUILDER_VERSION
 from rag_assets.search.embedding.missing_vectors import (
+    EMBEDDING_BATCH,
     EMBEDDING_PROMISES,
     embed_missing,
     store_missing_tokens,
@@ -66,21 +67,19 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     report_progress = progress("embeddings", "passages")
     encoder = open_token_encoder(settings.embedding, paths.models, settings.execution.n_workers)
     tokens = TokenStore(paths.token_vectors, encoder.identity)
-    with_tokens = passages if stores_tokens(settings.embedding, settings.retrieval) else {}
+    with_tokens = passages if stores_tokens(settings.embedding) else {}
     n_with_tokens = store_missing_tokens(
         tokens,
         encoder,
         cache,
         with_tokens,
-        batch_size=settings.execution.embedding_batch,
+        batch_size=EMBEDDING_BATCH,
         report=progress("embeddings", "papers with token vectors"),
     )
-    run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch, report=report_progress)
+    run = embed_missing(cache, embedder, texts, batch_size=EMBEDDING_BATCH, report=report_progress)
     spent = models.budget.since(spent_before)
     sparse = open_sparse_vectors(settings)
-    n_sparse = (
-        sparse.embed(passages, batch_size=settings.execution.embedding_batch, report=report_progress) if sparse else 0
-    )
+    n_sparse = sparse.embed(passages, batch_size=EMBEDDING_BATCH, report=report_progress) if sparse else 0
 
     def publish() -> PublishedVectors:
         publish_sparse_vectors(sparse, passages, settings)

@@ -13,13 +13,15 @@ import numpy as np
 
 from rag_assets.core.errors import BudgetExhausted, ModelFault
 from rag_assets.core.promises import Promise
-from rag_assets.core.settings import EmbeddingSettings, RetrievalSettings
+from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.base import Embedder, Vectors
 from rag_assets.search.embedding.token_store import TokenStore, text_key
 from rag_assets.search.embedding.token_vectors import LocalTokenEncoder
 from rag_assets.search.embedding.vector_cache import VectorCache
 
 logger = logging.getLogger(__name__)
+EMBEDDING_BATCH = 64
+"""Passages embedded between two saves."""
 
 
 @dataclass(frozen=True)
@@ -76,9 +78,10 @@ def embed_missing(
     return EmbeddingRun(len(missing), time.monotonic() - started)
 
 
-def stores_tokens(embedding: EmbeddingSettings, retrieval: RetrievalSettings) -> bool:
-    """Whether token vectors are kept with the index."""
-    return retrieval.store_token_vectors and embedding.model.startswith("local:")
+def stores_tokens(embedding: EmbeddingSettings) -> bool:
+    """Whether token vectors are kept with the index: 102 bytes per token, seven times a passage's vector. With another
+    model than the packaged one they are made for each question."""
+    return embedding.model.startswith("local:")
 
 
 def store_missing_tokens(

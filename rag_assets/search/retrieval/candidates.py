@@ -25,6 +25,9 @@ from rag_assets.search.retrieval.fusion import (
 from rag_assets.search.retrieval.library import Library, Numbers
 from rag_assets.search.retrieval.question_names import NOTHING_NAMED, Named
 
+CANDIDATES = 100
+"""Passages taken from each index before fusion."""
+
 
 @dataclass(frozen=True)
 class DenseSearch:
@@ -115,13 +118,13 @@ class CandidateSearch:
             return self._like(query.text, within)
         if self._dense and self._settings.is_fused_by_server:
             return self._found_by_server(query.text, within, self._dense)
-        limit, words = self._settings.candidates, self._words
-        by_words = _merged([words.search(query.text, limit, scope) for scope in within.scopes]) if words else []
+        words = self._words
+        by_words = _merged([words.search(query.text, CANDIDATES, scope) for scope in within.scopes]) if words else []
         nearest: list[Scored] = []
         cosines: dict[str, float] = {}
         if self._dense:
             vector = self._dense.embedder.embed_query(query.text)
-            nearest = _merged([self._dense.store.search(vector, limit, scope) for scope in within.scopes])
+            nearest = _merged([self._dense.store.search(vector, CANDIDATES, scope) for scope in within.scopes])
             cosines = dict(nearest)
             unknown = [hit.passage_id for hit in by_words if hit.passage_id not in cosines]
             cosines |= self._dense.store.cosines(vector, unknown)
@@ -138,7 +141,7 @@ class CandidateSearch:
         vector = dense.embedder.embed_query(question)
         sparse = dense.sparse.of_question(question) if dense.sparse else None
         asked = HybridQuestion(question, vector, sparse)
-        found = _hybrid_store(dense.store).hybrid(asked, self._settings.candidates, within.scope)
+        found = _hybrid_store(dense.store).hybrid(asked, CANDIDATES, within.scope)
         cosines = dict(found.nearest)
         cosines |= dense.store.cosines(vector, [hit.passage_id for hit in found.fused if hit.passage_id not in cosines])
         ids = self._allowed(sorted(hit.passage_id for hit in found.fused), within)
@@ -157,7 +160,7 @@ class CandidateSearch:
         nearest: list[Scored] = []
         if self._dense:
             (vector,) = self._dense.embedder.embed_passages([passage])
-            nearest = self._dense.store.search(vector, self._settings.candidates, within.scope)
+            nearest = self._dense.store.search(vector, CANDIDATES, within.scope)
         ids = self._allowed(sorted(hit.passage_id for hit in nearest), within)
         cosines, nothing = _in_order(ids, dict(nearest)), _in_order(ids, {})
         return _Found(ids, CandidateScores(cosines, _in_order(ids, _ranks(nearest)), nothing, nothing, fused=cosines))

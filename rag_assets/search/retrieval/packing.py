@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_assets.core.domain import Chunk, Context, ContextPassage, ContextUnit, Passage
-from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.text.tokens import TokenCounter
 from rag_assets.search.retrieval.filtering import Mask
 from rag_assets.search.retrieval.library import Library
@@ -37,9 +36,9 @@ def pack_contexts(
     ranking: Sequence[tuple[int, float]],
     library: Library,
     sizes: PassageSizes,
-    settings: RetrievalSettings,
     *,
     budget_tokens: int,
+    expanded_hits: int,
     passing: Mask | None = None,
 ) -> tuple[list[Context], dict[str, Chunk]]:
     """Contexts of at most `budget_tokens` tokens in all, by the counter of `sizes`, best first; and their chunks by id.
@@ -48,10 +47,11 @@ def pack_contexts(
     there is nothing to answer from, and a refusal would blame the corpus. Another that does not fit is passed over, so
     that a shorter one may; one of which more than half is packed already is left out. Passages that follow each other
     in a chunk become one context, scored as its best passage; a neighbour has the score of the hit that brought it.
-    passing: which places a filter lets through, None for all; no other neighbour is added.
+    expanded_hits: top hits that bring their neighbours along. passing: places that a filter lets through, None for all;
+    no other neighbour is added.
     """
     scores: dict[int, float] = {}
-    for place, score in _with_neighbours(ranking, library, settings, passing):
+    for place, score in _with_neighbours(ranking, library, expanded_hits, passing):
         scores.setdefault(place, score)
     passages = dict(zip(scores, library.passages(list(scores)), strict=True))
     chosen: dict[int, Passage] = {}
@@ -72,11 +72,11 @@ def pack_contexts(
 
 
 def _with_neighbours(
-    ranking: Sequence[tuple[int, float]], library: Library, settings: RetrievalSettings, passing: Mask | None
+    ranking: Sequence[tuple[int, float]], library: Library, expanded_hits: int, passing: Mask | None
 ) -> Iterator[tuple[int, float]]:
     for rank, (place, score) in enumerate(ranking):
         yield place, score
-        if rank < settings.expanded_hits:
+        if rank < expanded_hits:
             for neighbour in library.neighbours(place, _REACH):
                 if passing is None or passing[neighbour]:
                     yield neighbour, score

@@ -1,12 +1,10 @@
-"""A question becomes ranked passages and hits.
+"""A question becomes hits and contexts: its passages are ranked (`ranking`), and a chunk scores as its best passage.
 
-What is searched for is planned in `queries`; `candidates` are found in both indexes and fused, those of papers and
-sections that the question names (`question_names`) are raised, the best are `reranked`, and a chunk scores as its best
-passage. Opening what is searched lives in `opening`, what an answerer gets to read in `packing`.
+Opening what is searched is in `opening`, packing what an answerer gets to read in `packing`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from types import TracebackType
 from typing import Self
@@ -22,17 +20,17 @@ from rag_assets.search.indexing.protocols import LexicalIndex, Scope
 from rag_assets.search.reranking import SkippingReranker
 from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
-from rag_assets.search.retrieval.fusion import weighted_down
 from rag_assets.search.retrieval.library import KnownPapers, Library
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
-from rag_assets.search.retrieval.queries import QueryPlan, QueryPlanner
+from rag_assets.search.retrieval.queries import QueryPlanner
 from rag_assets.search.retrieval.question_names import PaperNames, QuestionNames
-from rag_assets.search.retrieval.reranked import Reranking
+from rag_assets.search.retrieval.ranking import RankedPassage, Ranker, Ranking
 
 SEARCH_VERSION = 20
 """Part of the key of published answers: raise it when the code finds or packs something else."""
-_GENERATED_WEIGHT = 0.7
-"""Factor on the score of text that a model wrote (figure descriptions)."""
+EXPANDED_HITS = 5
+"""Top hits that bring their neighbours into the context. 0 cuts answers at the edge of a passage, too many crowd out
+other hits."""
 _PASSAGES_A_CHUNK = 3
 """Passages that are fetched for each chunk that is wanted by its words."""
 _MOST_NAMED = 4
@@ -43,32 +41,6 @@ _ANSWERED_AT_THE_BEGINNING = {Kind.PUBLICATION, Kind.SUMMARY, Kind.FINDINGS, Kin
 _BEST_PAPERS, _FIRST_PASSAGES, _MOST_STATEMENTS, _MOST_CONCLUSIONS = 3, 5, 6, 6
 """Papers whose beginning, statements or conclusions are given to a question that asks for these, and how many passages
 of each."""
-
-
-@dataclass(frozen=True, slots=True)
-class RankedPassage:
-    """A candidate passage; a ranking lists them best first, equal scores by passage_id."""
-
-    passage_id: str
-    place: int
-    """In the library."""
-    score: float
-    dense_score: float | None
-    lexical_score: float | None
-    relevance: float | None
-    """As in `Hit`."""
-    found_by: tuple[int, ...]
-    """Numbers of the queries that found it, among all of the question."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """What was found for a question."""
-
-    passages: list[RankedPassage]
-    """For all parts of the question together, best first; each passage with its best score."""
-    of_parts: list[list[RankedPassage]]
-    """For each part by itself, best first."""
 
 
 Rankings = dict[tuple[tuple[Query, ...], ...], Ranking]
@@ -101,7 +73,7 @@ class Searcher:
         self._names = QuestionNames(library, names)
         self._known_papers = KnownPapers(library)
         self._planner = planner or QueryPlanner(settings.queries, None)
-        self._reranking = Reranking(reranker, library, settings)
+        self._ranker = Ranker(library, self._candidates, self._filters, self._names, reranker, settings)
 
     def __enter__(self) -> Self:
         return self
@@ -116,52 +88,8 @@ class Searcher:
             one.close()
 
     def rank(self, question: str, where: Filter = EVERYTHING) -> list[RankedPassage]:
-        """All candidate passages that `where` and the floor of relevance let through, best first. Empty for a blank
-        question.
-
-        A compound question is searched part by part; a passage keeps its best score.
-        """
-        return self._ranked(self._planner.plan(question), where).passages
-
-    def _ranked(self, plan: QueryPlan, where: Filter) -> Ranking:
-        scope = self._filters.scope(where)
-        best: dict[int, RankedPassage] = {}
-        of_parts: list[list[RankedPassage]] = []
-        n_before = 0
-        for queries in plan.parts:
-            left_out = self._filters.of_kinds(not_asked_for(queries[0].text, where))
-            named = self._names.named_by(queries[0].text, plan.question, self._filters.passing(where))
-            within = Within(scope, left_out, named)
-            of_parts.append(_ordered(self._rank_part(queries, within, n_before)))
-            for one in of_parts[-1]:
-                known = best.get(one.place)
-                if known is None:
-                    best[one.place] = one
-                else:
-                    better = one if one.score > known.score else known
-                    best[one.place] = replace(better, found_by=(*known.found_by, *one.found_by))
-            n_before += len(queries)
-        return Ranking(_ordered(best.values()), of_parts)
-
-    def _rank_part(self, queries: Sequence[Query], within: Within, n_before: int) -> list[RankedPassage]:
-        """queries: a question and its other wordings. n_before: queries of the parts before this one."""
-        candidates = self._candidates.found(queries, within)
-        raised = self._names.raise_named(candidates.scores, candidates.places, within.named)
-        reranked = self._reranking.applied(queries[0].text, candidates.places, raised)
-        trust = np.where(self.library.are_generated(candidates.places), _GENERATED_WEIGHT, 1.0)
-        scores = weighted_down(reranked.scores, trust)
-        return [
-            RankedPassage(
-                passage_id=candidates.passage_ids[at],
-                place=int(candidates.places[at]),
-                score=float(scores[at]),
-                dense_score=_known(candidates.dense[at]),
-                lexical_score=_known(candidates.lexical[at]),
-                relevance=_known(reranked.relevance[at]),
-                found_by=tuple(n_before + number for number in candidates.found_by[at]),
-            )
-            for at in np.flatnonzero(reranked.are_kept).tolist()
-        ]
+        """All candidate passages that `where` and the floor of relevance let through, best first."""
+        return self._ranker.ranking(self._planner.plan(question), where).passages
 
     def evidence(
         self, question: Question, k: int, budget_tokens: int | None = None, rankings: Rankings | None = None
@@ -176,7 +104,7 @@ class Searcher:
         plan = self._planner.plan(question.question)
         rankings = {} if rankings is None else rankings
         if plan.parts not in rankings:
-            rankings[plan.parts] = self._ranked(plan, question.filter)
+            rankings[plan.parts] = self._ranker.ranking(plan, question.filter)
         ranking = rankings[plan.parts].passages
         named = self._names.papers_named_alone(question.question)[:_MOST_NAMED]
         best = self._best_of_chunks(ranking)[:k]
@@ -215,7 +143,7 @@ class Searcher:
         found = []
         for inside in filter(None, (Scope.within(scope, [paper]) for paper in named)):
             best = self._candidates.found(query, Within(inside, left_out)).best(_PASSAGES_A_PAPER)
-            found.append([RankedPassage(id_, place, 0.0, None, None, None, ()) for id_, place in best])
+            found.append([RankedPassage(id_, place, 0.0) for id_, place in best])
         return [one for turn in zip_longest(*found) for one in turn if one is not None]
 
     def _of_best_papers(
@@ -277,7 +205,12 @@ class Searcher:
         scored = [(one.place, one.score) for one in ranking]
         passing = self._filters.passing(where)
         return pack_contexts(
-            scored, self.library, self._sizes, self._settings, budget_tokens=budget_tokens, passing=passing
+            scored,
+            self.library,
+            self._sizes,
+            budget_tokens=budget_tokens,
+            expanded_hits=EXPANDED_HITS,
+            passing=passing,
         )
 
     def _best_of_chunks(self, ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
@@ -303,11 +236,3 @@ class Searcher:
             )
             for rank, (one, passage) in enumerate(zip(best, passages, strict=True), start=1)
         ]
-
-
-def _ordered(passages: Iterable[RankedPassage]) -> list[RankedPassage]:
-    return sorted(passages, key=lambda one: (-one.score, one.passage_id))
-
-
-def _known(score: float) -> float | None:
-    return None if np.isnan(score) else float(score)

@@ -154,7 +154,7 @@ if stop in ("write_manifest", "replace_folder"):
     setattr(folders, stop, die)
 if stop == "between the renames":
     Path.rename = lambda self, target, rename=Path.rename: die() if self.suffix == ".staged" else rename(self, target)
-files.BATCH = 10
+chroma.BATCH = 10
 update_index(FolderTarget(folder, TARGETS[nth].values[0]), numbered_rows(40, start=10), report=report)
 """
 

@@ -89,7 +89,7 @@ from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing import chroma
 from rag_assets.search.indexing.folders import FolderTarget
 
-files.BATCH = 2
+chroma.BATCH = 2
 for start in itertools.cycle(range(5, 30, 5)):
     update_index(FolderTarget(Path(sys.argv[1]), TARGET), numbered_rows(60, start=start))
     print(start, flush=True)

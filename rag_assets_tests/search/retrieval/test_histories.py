@@ -22,7 +22,7 @@ WORDS = (
     "ferritin iron bridge steel basalt water graph vector fusion runner training month supplement crack weld load "
     "question answer passage paper table figure sentence cell dose trial placebo cohort rank recall"
 ).split()
-SETTINGS = RetrievalSettings(candidates=20)
+SETTINGS = RetrievalSettings()
 WEAK_GRAPH = {"space": "cosine", "max_neighbors": 4, "ef_construction": 16, "ef_search": 16}
 """Finds too little even in a small corpus, as the usual graph does in a large one."""
 N_ROUNDS, N_CHUNKS = 30, 120
@@ -34,6 +34,7 @@ def test_a_search_after_thirty_rounds_of_updates_equals_one_in_a_fresh_index(
 ) -> None:
     """A nightly run that slowly loses what it found a month ago is noticed by nobody."""
     monkeypatch.setattr("rag_assets.search.indexing.chroma._GRAPH", WEAK_GRAPH)
+    monkeypatch.setattr("rag_assets.search.retrieval.candidates.CANDIDATES", 20)
     monkeypatch.setattr(ChromaFiles, "most_changed", float("inf"))  # every update is one of the same graph
     after, fresh = tmp_path / "after", tmp_path / "fresh"
     chunks = updated_for_a_month(after, Random(11))

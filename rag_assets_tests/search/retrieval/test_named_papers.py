@@ -33,6 +33,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer than other papers have passages that share the question's words."""
+    monkeypatch.setattr("rag_assets.search.retrieval.candidates.CANDIDATES", 2)
+
+
 def searcher(folder: Path, *, has_names: bool = True, **settings: object) -> Searcher:
     words = TantivyIndex.open(folder / "bm25")
     profiles = [profile_of(chunk.paper_id, "", []) for chunk in CORPUS.chunks]
@@ -41,7 +47,7 @@ def searcher(folder: Path, *, has_names: bool = True, **settings: object) -> Sea
         CORPUS.library,
         DenseSearch(ChromaStore.open(folder / "chroma"), HashedWords()),
         words,
-        RetrievalSettings.model_validate({"candidates": 2, **settings}),
+        RetrievalSettings.model_validate(settings),
         WordCounter(),
         names=PaperNames(to_table(rows, PROFILES), words) if has_names else None,
     )

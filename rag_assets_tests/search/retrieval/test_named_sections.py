@@ -77,6 +77,11 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture
+def one_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rag_assets.search.retrieval.candidates.CANDIDATES", 1)
+
+
 def found(folder: Path, question: str, where: Filter = EVERYTHING, **settings: float) -> list[str]:
     """The ids of the passages, best first."""
     words = TantivyIndex.open(folder / "bm25")
@@ -109,10 +114,11 @@ def test_passages_below_the_named_heading_come_first(folder: Path) -> None:
     assert found(folder, IN_STATEMENT, where)[0].startswith("table")
 
 
+@pytest.mark.usefixtures("one_candidate")
 def test_where_a_paper_is_named_its_section_is_meant(folder: Path) -> None:
     """Every report has a cash flow statement, and the others' figures are wrong."""
     question = f"{IN_STATEMENT} We mean the report of Jones."
-    few = {"candidates": 1, "dense_weight": 0}
+    few = {"dense_weight": 0}
 
     assert found(folder, question, **few)[0].startswith("other")
     assert "table#0" not in found(folder, question, **few)[:2]
@@ -122,10 +128,11 @@ def test_where_a_paper_is_named_its_section_is_meant(folder: Path) -> None:
     )
 
 
+@pytest.mark.usefixtures("one_candidate")
 def test_a_named_section_is_searched_by_itself(folder: Path) -> None:
     """Of a long report the best hundred passages are those that talk about a statement."""
     question = "Which assets of Smith stand in the balance sheet, if the statement shows capital expenditure?"
-    one = {"candidates": 1, "dense_weight": 0}
+    one = {"dense_weight": 0}
 
     assert any(id_.startswith("sheet") for id_ in found(folder, question, **one))
     assert not any(id_.startswith("sheet") for id_ in found_as_if_none_were_named(folder, question, **one))
