@@ -10,12 +10,12 @@ sorted by length, and faster than unsorted ones (benchmarks/embedding_speed.py).
 import re
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from fastembed import TextEmbedding
     from fastembed.common.model_description import DenseModelDescription
 
+Model = TypeVar("Model")
 _LOADED: "WeakValueDictionary[tuple[Path, str], TextEmbedding]" = WeakValueDictionary()
 """Models in use, by folder and name: whoever asks for one that is loaded shares its memory (35 MB for int8)."""
 _LOADING = Lock()
@@ -85,8 +86,8 @@ class FastembedModel(ABC):
         return vectors
 
     def pooled_and_tokens(self, text: str) -> tuple[Vectors, Vectors, NDArray[np.int32]]:
-        """The unit vector of a text, what the model makes of each token before it pools them, and which characters a
-        token stands for.
+        """The unit vector of a text, the model's vector of each token before it pools them, and the characters of
+        each token.
 
         Special tokens are left out, and so is what follows the last token that the model reads. Returns shapes
         (dimension,), (n_tokens, dimension), of any length, and (n_tokens, 2). Raises MissingModel, also for a model
@@ -116,32 +117,53 @@ class FastembedModel(ABC):
         return self._model
 
 
-def _shared(folder: Path, fastembed_name: str) -> "TextEmbedding":
-    key = (folder.resolve(), fastembed_name)
-    with _LOADING:
-        model = _LOADED.get(key)
-        if model is None:
-            model = _LOADED[key] = _load(folder, fastembed_name)
-        return model
+def fetched(download: Callable[..., Path], description: object, name: str, models_folder: Path, instead: str) -> Path:
+    """The folder with a model's files, fetched from its hub if necessary. Raises MissingModel.
 
-
-def _load(folder: Path, fastembed_name: str) -> "TextEmbedding":
-    from fastembed import TextEmbedding
-
+    download: `download_model` of one of fastembed's classes. instead: the alternative where the hub is out of reach.
+    """
+    models_folder.mkdir(parents=True, exist_ok=True)
     try:
-        with warnings.catch_warnings(action="ignore"):  # some models have no use for threads, and say so
-            return TextEmbedding(
-                fastembed_name,
+        return download(description, cache_dir=str(models_folder))
+    except (OSError, ValueError) as error:
+        raise MissingModel(
+            f"{name} is not in {models_folder} and cannot be fetched from its hub ({error}). Connect once, {instead}"
+        ) from error
+
+
+def loaded(kind: Callable[..., Model], name: str, folder: Path, n_threads: int, what: str, remedy: str) -> Model:
+    """A model of one of fastembed's classes, loaded from its folder. Raises MissingModel with the remedy."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # some models have no use for threads, and warn
+            return kind(
+                name,
                 cache_dir=str(folder.parent),
-                threads=1,
+                threads=n_threads,
                 specific_model_path=str(folder),
                 local_files_only=True,
             )
     except Exception as error:  # onnxruntime's and fastembed's loading errors share no narrower base
         raise MissingModel(
-            f"The embedding model in {folder} cannot be loaded ({type(error).__name__}: {error}). "
-            "Delete that folder and run again: it will be made anew."
+            f"The {what} in {folder} cannot be loaded ({type(error).__name__}: {error}). {remedy}"
         ) from error
+
+
+def _shared(folder: Path, fastembed_name: str) -> "TextEmbedding":
+    from fastembed import TextEmbedding
+
+    key = (folder.resolve(), fastembed_name)
+    with _LOADING:
+        model = _LOADED.get(key)
+        if model is None:
+            model = _LOADED[key] = loaded(
+                TextEmbedding,
+                fastembed_name,
+                folder,
+                1,
+                "embedding model",
+                "Delete that folder and run again: it will be made anew.",
+            )
+        return model
 
 
 class HubModel(FastembedModel):
@@ -176,7 +198,7 @@ class HubModel(FastembedModel):
         return self._folder
 
     def _cutting_tokenizer(self) -> Any:
-        """As fastembed loads it: cut at what the model reads."""
+        """The tokenizer as fastembed loads it: it cuts texts at what the model reads."""
         if self._description.model_file.endswith(".safetensors"):  # a static model: a table of vectors, no ONNX graph
             from fastembed.text.static_embedding import load_static_tokenizer
 
@@ -201,12 +223,7 @@ class HubModel(FastembedModel):
     def _folder(self) -> Path:
         from fastembed import TextEmbedding
 
-        description = self._description
-        self.models_folder.mkdir(parents=True, exist_ok=True)
-        try:
-            return TextEmbedding.download_model(description, cache_dir=str(self.models_folder))
-        except (OSError, ValueError) as error:
-            raise MissingModel(
-                f"{self.fastembed_name} is not in {self.models_folder} and cannot be fetched from its hub ({error}). "
-                'Connect once, or set embedding.model = "local:all-MiniLM-L6-v2-int8" in rag_assets.toml.'
-            ) from error
+        instead = 'or set embedding.model = "local:all-MiniLM-L6-v2-int8" in rag_assets.toml.'
+        return fetched(
+            TextEmbedding.download_model, self._description, self.fastembed_name, self.models_folder, instead
+        )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _KINDS: "dict[Role, EmbedInputType]" = {"query": "query", "passage": "document"}
 _LENGTH_TOLERANCE = 1e-3
 _NUMBERS = "fiu"
-"""Kinds of numpy types; the SDKs hand on whatever stands in a reply."""
+"""Kinds of numpy types; the SDKs hand on whatever is in a reply."""
 
 
 class HostedEmbedder:
@@ -65,7 +65,7 @@ class HostedEmbedder:
         return sizes
 
     def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
-        """As `EmbeddingModel`, in one request. Raises BudgetExhausted, and a ModelFault when it is not answered."""
+        """See `EmbeddingModel`; one request. Raises BudgetExhausted, and a ModelFault when it is not answered."""
         chosen = self._chosen
         if self._connections is None:
             raise ValueError(f"{chosen.name} is behind an API, and no connections were given")
@@ -115,7 +115,7 @@ class HostedEmbedder:
                 f"{self._chosen.name} answered with something else than vectors of numbers. Check that it is an "
                 "embedding model."
             )
-        with np.errstate(over="ignore"):  # a length that overflows is told by the vector it makes
+        with np.errstate(over="ignore"):  # a length that overflows shows in the vector
             vectors = [unit(vector) for vector in found]
         if not np.allclose([np.linalg.norm(vector) for vector in vectors], 1.0, atol=_LENGTH_TOLERANCE):
             raise ModelUnavailable(

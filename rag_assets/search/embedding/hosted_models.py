@@ -28,11 +28,11 @@ REQUEST_VERSION = 1
 
 @dataclass(frozen=True)
 class KnownModel:
-    """What its maker says of a model."""
+    """Facts from the provider's documentation."""
 
     dimension: int
     max_tokens: int
-    """As its maker counts them."""
+    """Token limit according to the provider's documentation."""
     least_dimension: int | None = None
     """The shortest vectors it can be asked for; None when it has one length only."""
     is_wordpiece: bool = False
@@ -147,7 +147,7 @@ def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
 
 
 def _dimension(name: ModelName, known: KnownModel | None, settings: EmbeddingSettings) -> tuple[int, int | None]:
-    """What the vectors will have, and what is asked for; 0 when neither the table nor the settings say."""
+    """Length of the vectors, and the length asked for; 0 when neither table nor settings have it."""
     wanted = settings.dimensions
     if known is None or wanted is None or wanted == known.dimension:
         return wanted or (known.dimension if known else 0), None
@@ -165,7 +165,7 @@ def _dimension(name: ModelName, known: KnownModel | None, settings: EmbeddingSet
 
 
 def _prefixes(name: ModelName, settings: EmbeddingSettings) -> Prefixes:
-    """Those of the model; of another tag of a known model, those of the model without a tag."""
+    """Prefixes of the model; another tag of a known model has those of the model without a tag."""
     family = KNOWN_MODELS.get(f"{name.provider}:{name.name.partition(':')[0]}")
     own = family.prefixes if family else NO_PREFIXES
     return own.overridden(settings.query_prefix, settings.passage_prefix)

@@ -22,9 +22,9 @@ from rag_assets.core.incremental import STAGED_SUFFIX, file_sha256
 from rag_assets.core.text.tokens import REINSTALL, packaged_model_folder
 
 WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""Of model.safetensors, here as in the official sentence-transformers/all-MiniLM-L6-v2."""
+"""Checksum of model.safetensors, here as in the official sentence-transformers/all-MiniLM-L6-v2."""
 TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
-"""Of tokenizer.json; another vocabulary would make other vectors of the same weights."""
+"""Checksum of tokenizer.json; another vocabulary would make other vectors of the same weights."""
 PACKAGED_TOKENIZER_ID = f"wordpiece-{TOKENIZER_SHA256[:8]}"
 SEGMENT_IDS = "token_type_ids"
 """Input of a graph whose inputs have segments: the number of each token's segment, 0-based."""
@@ -34,7 +34,7 @@ SEGMENTS = "embeddings.segments.weight"
 
 @dataclass(frozen=True)
 class BertShape:
-    """Dimensions of a BERT encoder that its weights do not tell; the defaults are all-MiniLM-L6-v2's (config.json)."""
+    """Dimensions of a BERT encoder that its weights do not show; the defaults are all-MiniLM-L6-v2's (config.json)."""
 
     n_layers: int = 6
     n_heads: int = 12
@@ -43,7 +43,7 @@ class BertShape:
     max_tokens: int = 256
     """Longest input the model was trained for, special tokens included (sentence_bert_config.json)."""
     n_segments: int = 0
-    """Parts of an input that are told apart, each by a vector of its own; 0: none are."""
+    """Parts of an input that are distinguished, each by a vector of its own."""
 
     @property
     def inputs(self) -> tuple[str, ...]:

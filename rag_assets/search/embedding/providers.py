@@ -23,7 +23,7 @@ from rag_assets.search.embedding.local_model import PRECISIONS, LocalModel
 
 
 @dataclass(frozen=True)
-class _Means:
+class _Resources:
     """What an adapter may use."""
 
     models_folder: Path
@@ -51,7 +51,7 @@ def open_embedder(
     provider, _, name = settings.model.partition(":")
     if provider not in ADAPTERS:
         raise _unknown(settings.model)
-    model = ADAPTERS[provider](name, settings, _Means(models_folder, n_threads, connections))
+    model = ADAPTERS[provider](name, settings, _Resources(models_folder, n_threads, connections))
     if kept is None or not is_hosted(settings.model):  # a model that runs here is as fast as reading a file
         return ModelEmbedder(model)
     return ModelEmbedder(model, query_vectors(kept))
@@ -79,7 +79,7 @@ def embedder_facts(settings: EmbeddingSettings, models_folder: Path) -> Embedder
     return open_embedder(settings, models_folder).facts
 
 
-def _local(name: str, settings: EmbeddingSettings, means: _Means) -> EmbeddingModel:
+def _local(name: str, settings: EmbeddingSettings, means: _Resources) -> EmbeddingModel:
     _refuse_sizes(settings)
     if name not in PRECISIONS:
         raise _unknown(settings.model)
@@ -91,19 +91,19 @@ def _local(name: str, settings: EmbeddingSettings, means: _Means) -> EmbeddingMo
     return LocalModel(name, means.models_folder, means.n_threads)
 
 
-def _hub(name: str, settings: EmbeddingSettings, means: _Means) -> EmbeddingModel:
+def _hub(name: str, settings: EmbeddingSettings, means: _Resources) -> EmbeddingModel:
     _refuse_sizes(settings)
     return HubModel(name, settings, means.models_folder, means.n_threads)
 
 
-def _hosted(_name: str, settings: EmbeddingSettings, means: _Means) -> EmbeddingModel:
+def _hosted(_name: str, settings: EmbeddingSettings, means: _Resources) -> EmbeddingModel:
     chosen = chosen_model(settings)
     if means.connections is not None and means.connections.settings.budget_usd is not None:
         require_price(chosen.name, chosen.access)
     return HostedEmbedder(chosen, means.connections)
 
 
-ADAPTERS: dict[str, Callable[[str, EmbeddingSettings, _Means], EmbeddingModel]] = {
+ADAPTERS: dict[str, Callable[[str, EmbeddingSettings, _Resources], EmbeddingModel]] = {
     "local": _local,
     "fastembed": _hub,
     **dict.fromkeys(EMBEDDING_REQUESTS, _hosted),

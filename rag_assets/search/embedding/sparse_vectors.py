@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from rag_assets.core.domain import SparseVector
-from rag_assets.core.errors import InvalidSettings, MissingModel
+from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.incremental import file_sha256, fingerprint
 from rag_assets.core.settings import Settings
 from rag_assets.search.embedding.base import EmbedderFacts, Vectors
 from rag_assets.search.embedding.earlier_models import note_papers, prune_earlier_models
+from rag_assets.search.embedding.fastembed_model import fetched, loaded
 from rag_assets.search.embedding.missing_vectors import ignore_progress
 from rag_assets.search.embedding.vector_cache import VectorCache
 
@@ -70,33 +71,19 @@ class SparseModel:
 
         with self._loading:
             if self._loaded is None:
-                try:
-                    self._loaded = SparseTextEmbedding(
-                        self._description.model,
-                        cache_dir=str(self._models_folder),
-                        threads=1,
-                        specific_model_path=str(self._folder),
-                        local_files_only=True,
-                    )
-                except Exception as error:  # onnxruntime's and fastembed's loading errors share no narrower base
-                    raise MissingModel(
-                        f"The sparse model in {self._folder} cannot be loaded ({type(error).__name__}: {error}). "
-                        "Delete that folder and run again: it will be fetched anew."
-                    ) from error
+                remedy = "Delete that folder and run again: it will be fetched anew."
+                name = self._description.model
+                self._loaded = loaded(SparseTextEmbedding, name, self._folder, 1, "sparse model", remedy)
             return self._loaded
 
     @cached_property
     def _folder(self) -> Path:
         from fastembed import SparseTextEmbedding
 
-        self._models_folder.mkdir(parents=True, exist_ok=True)
-        try:
-            return SparseTextEmbedding.download_model(self._description, cache_dir=str(self._models_folder))
-        except (OSError, ValueError) as error:
-            raise MissingModel(
-                f"{self._description.model} is not in {self._models_folder} and cannot be fetched from its hub "
-                f'({error}). Connect once, or set embedding.sparse_model = "none".'
-            ) from error
+        download, name = SparseTextEmbedding.download_model, self._description.model
+        return fetched(
+            download, self._description, name, self._models_folder, 'or set embedding.sparse_model = "none".'
+        )
 
 
 def _described(name: str) -> "SparseModelDescription":
@@ -142,7 +129,7 @@ class SparseVectors:
         return self._model.vectors([text])[0]
 
     def embed(self, texts: PaperTexts, *, batch_size: int, report: Callable[[int, int], None] = ignore_progress) -> int:
-        """Make what is missing, save each batch, and say how many were made."""
+        """Make what is missing, save each batch, and return how many were made."""
         cache = self._cache()
         by_key = {cache.key_of(text): text for of_paper in texts.values() for text in of_paper}
         note_papers(cache.folder, {paper: map(cache.key_of, of_paper) for paper, of_paper in texts.items()})
@@ -168,7 +155,7 @@ class SparseVectors:
 
 
 def open_sparse_vectors(settings: Settings) -> SparseVectors | None:
-    """Those that `settings` ask for; None when they ask for none. No model is loaded.
+    """The vectors that `settings` ask for, or None. No model is loaded.
 
     Raises InvalidSettings for a model that does not exist, and where nothing could search the vectors.
     """
@@ -195,7 +182,7 @@ def publish_sparse_vectors(sparse: SparseVectors | None, texts: PaperTexts, sett
 
 
 def _facts(identity: str) -> EmbedderFacts:
-    """Of the rows that are kept."""
+    """Facts of the rows that are kept."""
     return EmbedderFacts(identity, dimension=2 * MOST_TERMS, max_tokens=0, tokenizer_id="")
 
 

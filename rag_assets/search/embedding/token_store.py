@@ -27,10 +27,10 @@ from rag_assets.core.incremental import fingerprint, write_atomically
 from rag_assets.search.embedding.base import Vectors
 
 DIMENSION = 384
-"""Of the packaged model."""
+"""Length of a vector of the packaged model."""
 BITS = 2
 N_BYTES = DIMENSION * BITS // 8
-"""Of the codes of one vector; its factor takes two more."""
+"""Bytes of the codes of one vector; its factor takes two more."""
 CODING = f"hadamard{DIMENSION}-{BITS}bit-v1"
 """Part of the identity of what follows from codes: change it with any change of this module."""
 _LEVELS = np.array([-1.510, -0.4528, 0.4528, 1.510], np.float32)

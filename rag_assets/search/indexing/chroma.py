@@ -87,10 +87,15 @@ class ChromaStore:
         limit = min(limit, self._collection.count())
         if limit == 0 or (scope is not None and scope.is_empty):
             return []
-        (nearest,) = self.nearest(question[np.newaxis], limit, scope)
+        allowed: Any = {}
+        if scope is not None and scope.passage_ids is not None:
+            allowed = {"ids": list(scope.passage_ids)}
+        elif scope is not None:
+            allowed = {"where": {"paper_id": {"$in": list(scope.paper_ids or ())}}}
+        nearest = self._collection.query(query_embeddings=question[np.newaxis], n_results=limit, include=[], **allowed)
         # On some processors the last digit of Chroma's own scores differs from `cosines`, because it adds in another
         # order. Equally near passages would then have no fixed order.
-        scores = self.cosines(question, [hit.passage_id for hit in nearest])
+        scores = self.cosines(question, nearest["ids"][0])
         return sorted((Scored(*one) for one in scores.items()), key=lambda hit: (-hit.score, hit.passage_id))
 
     def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
@@ -98,20 +103,6 @@ class ChromaStore:
 
     def close(self) -> None:
         self._system.stop()
-
-    def nearest(self, questions: Vectors, limit: int, scope: Scope | None = None) -> list[list[Scored]]:
-        """The nearest passages of each of `questions`, shape (n, dim), in one call."""
-        allowed: Any = {}
-        if scope is not None and scope.passage_ids is not None:
-            allowed = {"ids": list(scope.passage_ids)}
-        elif scope is not None:
-            allowed = {"where": {"paper_id": {"$in": list(scope.paper_ids or ())}}}
-        result = self._collection.query(query_embeddings=questions, n_results=limit, include=["distances"], **allowed)
-        hits = [
-            [Scored(id_, 1.0 - distance) for id_, distance in zip(ids, distances, strict=True)]
-            for ids, distances in zip(result["ids"], result["distances"] or [], strict=True)
-        ]
-        return [sorted(some, key=lambda hit: (-hit.score, hit.passage_id)) for some in hits]
 
     def vectors(self, passage_ids: Sequence[str]) -> dict[str, Vectors]:
         """The stored vectors of passages, shape (dim,) each; without those of unknown ids."""

@@ -35,7 +35,7 @@ def read_manifest(folder: Path) -> IndexManifest | None:
 
 
 def write_manifest(folder: Path, manifest: IndexManifest) -> None:
-    """Declare the closed index in `folder` whole as it stands: its files are flushed, their checksums written down."""
+    """Flush the files of the closed index in `folder` and write down their checksums."""
     flush_folder(folder)
     save_manifest(folder, manifest, {"files": _checksums(folder)})
 
@@ -83,7 +83,7 @@ class IndexFiles(Protocol):
 
     @property
     def most_changed(self) -> float:
-        """As in `IndexTarget`."""
+        """See `IndexTarget`."""
         ...
 
     @property
@@ -94,11 +94,11 @@ class IndexFiles(Protocol):
         ...
 
     def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
-        """As `IndexVersion.write`."""
+        """See `IndexVersion.write`."""
         ...
 
     def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
-        """As `IndexVersion.faulty`."""
+        """See `IndexVersion.faulty`."""
         ...
 
 

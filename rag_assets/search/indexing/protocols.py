@@ -66,7 +66,7 @@ class Scope:
 
     @classmethod
     def within(cls, scope: "Scope | None", paper_ids: Sequence[str]) -> "Scope | None":
-        """Those papers as far as a scope lets them through; None if it lets none through, or enumerates passages."""
+        """The papers that a scope lets through; None if it lets no paper through, or enumerates passages."""
         if scope is None:
             allowed = tuple(paper_ids)
         else:
@@ -122,7 +122,7 @@ class HybridQuestion:
     vector: Vectors
     """Unit vector of the embedding model, shape (dim,)."""
     sparse: SparseVector | None = None
-    """Of the sparse model, for an index that has one."""
+    """Vector of the sparse model, for an index that has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +178,7 @@ class IndexIdentity:
 
 @dataclass(frozen=True)
 class IndexManifest:
-    """What an index says of itself, kept with it. It is written last, so an index that has one is whole."""
+    """Description of an index, kept with it and written last: an index that has one is whole."""
 
     identity: IndexIdentity
     passages: str
@@ -189,7 +189,7 @@ class IndexManifest:
 
     @classmethod
     def of(cls, identity: IndexIdentity, fingerprints: Mapping[str, str]) -> Self:
-        """What an index of that identity and of exactly these passages would say."""
+        """The manifest of an index of that identity and of exactly these passages."""
         return cls(identity, data_version(fingerprints), len(fingerprints))
 
     @property
@@ -240,7 +240,7 @@ class IndexTarget(Protocol):
 
     @property
     def identity(self) -> IndexIdentity:
-        """Of the index that is wanted."""
+        """Identity of the index that is wanted."""
         ...
 
     def published(self) -> IndexManifest | None:

@@ -1,6 +1,6 @@
-"""The tables of stores: where the vectors and the words of the passages are kept, for writing and for reading.
+"""The stores: where the vectors and the words of the passages are kept, for writing and for reading.
 
-A new store is one file with an adapter and one row here.
+A new store of vectors is one module with an adapter and one row here.
 """
 
 from collections.abc import Callable, Sequence
@@ -46,13 +46,13 @@ class Index(IndexTarget, Protocol[OpenedBy]):
         ...
 
     def manifest(self) -> IndexManifest | None:
-        """What the published version says of itself; None when there is none. Changes nothing, and costs little enough
-        to see before each question whether another version was published."""
+        """The manifest of the published version, if any. Changes nothing, and is cheap enough to be read before each
+        question."""
         ...
 
     def is_intact(self) -> bool:
         """Whether the published version is as it was published. Raises StoreUnavailable or StoreRefused when a server
-        does not tell."""
+        does not answer."""
         ...
 
     def open(self) -> OpenedBy:
@@ -90,10 +90,6 @@ def _chroma(settings: Settings, source: VectorSource) -> Index[VectorStore]:
     return FolderIndex(settings.paths.chroma, ChromaFiles(source.model_id, source.vectors_of), open_vectors)
 
 
-def _tantivy(settings: Settings) -> Index[LexicalIndex]:
-    return FolderIndex(settings.paths.bm25, TantivyFiles(), TantivyIndex.open)
-
-
 def _qdrant(settings: Settings, source: VectorSource) -> Index[VectorStore]:
     return QdrantIndex(settings.paths.qdrant, settings.indexing.qdrant, source, settings.retrieval)
 
@@ -102,7 +98,6 @@ VECTOR_STORES: dict[str, Callable[[Settings, VectorSource], Index[VectorStore]]]
     "chroma": _chroma,
     "qdrant": _qdrant,
 }
-WORD_INDEXES: dict[str, Callable[[Settings], Index[LexicalIndex]]] = {"tantivy": _tantivy}
 
 
 def _for_reading_only(_: Sequence[IndexRow]) -> Vectors:
@@ -125,7 +120,7 @@ def vector_index(
 
 def word_index(settings: Settings) -> Index[LexicalIndex]:
     """The index of the words of the passages."""
-    return WORD_INDEXES["tantivy"](settings)
+    return FolderIndex(settings.paths.bm25, TantivyFiles(), TantivyIndex.open)
 
 
 def published_indexes(settings: Settings) -> "tuple[Index[VectorStore], Index[LexicalIndex]]":

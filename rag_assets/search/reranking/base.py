@@ -22,7 +22,7 @@ TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FoundPassage:
     """A passage that a search found."""
 
     passage: Passage
@@ -32,7 +32,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a reranker says of n candidates; every array has shape (n,), in the order of the candidates."""
+    """A reranker's judgement of n candidates; every array has shape (n,), in the order of the candidates."""
 
     scores: Scores
     """0 to 1, higher is better: the order of the candidates. Comparable within one question only."""
@@ -48,24 +48,21 @@ class Reranker(Protocol):
         """Part of the key of whatever follows from the scores."""
         ...
 
-    def judge(self, question: str, candidates: Sequence[Candidate]) -> Judgement:
+    def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement:
         """The scores of at least one candidate.
 
-        Raises MissingModel, MissingKey, ModelFault, RerankingTooSlow or BudgetExhausted when it cannot tell.
+        Raises MissingModel, MissingKey, ModelFault, RerankingTooSlow or BudgetExhausted when there is no judgement.
         """
         ...
 
 
 def described(passage: Passage) -> str:
-    """A passage as a model reads it that scores a pair of texts: titles of the paper and its sections, then the text.
-
-    The text alone does not say which paper, or which part of it, it comes from.
-    """
+    """A passage as input of a model that scores pairs of texts: titles of the paper and its sections, then the text."""
     return f"{passage.heading_text}\n{passage.text}" if passage.heading_text else passage.text
 
 
 def stretched(scores: Scores) -> Scores:
-    """Scores on 0 to 1, the lowest at 0; all 0 where they are equal and tell nothing apart."""
+    """Scores on 0 to 1, the lowest at 0; all 0 where they are equal."""
     low, high = scores.min(), scores.max()
     if high <= low:
         return np.zeros_like(scores)
@@ -95,7 +92,7 @@ class SkippingReranker:
             self._warn(error)
             return "unavailable"
 
-    def judge(self, question: str, candidates: Sequence[Candidate]) -> Judgement | None:
+    def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement | None:
         """The reranker's judgement; None when it has none to give. A missing model or key is not asked for again."""
         if self._is_missing or not candidates:
             return None

@@ -7,7 +7,6 @@ hub that holds `onnx/model.onnx`. A folder on disk needs no hub. The judges of a
 import math
 import re
 import time
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
@@ -19,7 +18,8 @@ import numpy as np
 
 from rag_assets.core.errors import MissingModel, RerankingTooSlow
 from rag_assets.core.incremental import file_sha256, fingerprint
-from rag_assets.search.reranking.base import TIMEOUT_S, Candidate, Judgement, described
+from rag_assets.search.embedding.fastembed_model import fetched, loaded
+from rag_assets.search.reranking.base import TIMEOUT_S, FoundPassage, Judgement, described
 
 if TYPE_CHECKING:
     from fastembed.common.model_description import BaseModelDescription
@@ -33,14 +33,14 @@ class CrossEncoderFiles(ABC):
     """A folder with an ONNX model and its tokenizer."""
 
     def __init__(self, name: str, model_file: str) -> None:
-        """name: readable. model_file: of the model, below the folder."""
+        """model_file: path of the model below the folder."""
         self.name = name
         self.model_file = model_file
 
     @property
     @abstractmethod
     def folder(self) -> Path:
-        """With the files; fetched first when they are not there. Raises MissingModel."""
+        """Where the files are; they are fetched first if necessary. Raises MissingModel."""
 
     @cached_property
     def content(self) -> str:
@@ -50,7 +50,7 @@ class CrossEncoderFiles(ABC):
 
 
 class HubFiles(CrossEncoderFiles):
-    """Of a model of fastembed's list, or of any repository of the hub that holds `onnx/model.onnx`."""
+    """Files of a model of fastembed's list, or of any repository of the hub that holds `onnx/model.onnx`."""
 
     def __init__(self, name: str, models_folder: Path, instead: str) -> None:
         """instead: what else can be done where the hub is out of reach, after "Connect once, "."""
@@ -62,16 +62,9 @@ class HubFiles(CrossEncoderFiles):
     def folder(self) -> Path:
         from fastembed.rerank.cross_encoder import TextCrossEncoder
 
-        self._models_folder.mkdir(parents=True, exist_ok=True)
         description = known_to_fastembed(self.name, self.model_file)
         self.model_file = description.model_file
-        try:
-            return TextCrossEncoder.download_model(description, cache_dir=str(self._models_folder))
-        except (OSError, ValueError) as error:
-            raise MissingModel(
-                f"{self.name} is not in {self._models_folder} and cannot be fetched from its hub ({error}). Connect "
-                f"once, {self._instead}"
-            ) from error
+        return fetched(TextCrossEncoder.download_model, description, self.name, self._models_folder, self._instead)
 
 
 class FolderFiles(CrossEncoderFiles):
@@ -112,7 +105,8 @@ _REGISTERING = Lock()
 BATCH = 8
 """Pairs read at once. A batch is as slow as its longest pair, and the time a question may take is looked at between
 batches."""
-_INSTEAD = "name a folder that has it (folder:PATH), or set retrieval.reranker to local:late-interaction."
+INSTEAD = "name a folder that has it (folder:PATH), or set retrieval.reranker to local:late-interaction."
+"""The alternative to a reranker whose hub is out of reach."""
 
 
 class CrossEncoder:
@@ -132,7 +126,7 @@ class CrossEncoder:
         """Names the content of the model's files; raises MissingModel when they cannot be had."""
         return f"cross-encoder-{re.sub(r'[^A-Za-z0-9.]+', '-', self._name)}-{self._files.content[:12]}"
 
-    def judge(self, question: str, candidates: Sequence[Candidate]) -> Judgement:
+    def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement:
         model = self._loaded()
         texts = [described(candidate.passage) for candidate in candidates]
         latest = time.monotonic() + self._timeout_s
@@ -147,7 +141,7 @@ class CrossEncoder:
     def _logits(self, model: "TextCrossEncoder", question: str, texts: Sequence[str]) -> list[float]:
         try:
             logits = [float(logit) for logit in model.rerank(question, texts, batch_size=BATCH)]
-        except Exception as error:  # as in `_load`: a graph with other inputs fails when it is run
+        except Exception as error:  # a graph with other inputs fails when it is run, with any error
             raise MissingModel(f"{self._name} is no cross-encoder ({type(error).__name__}: {error}).") from error
         if len(logits) != len(texts) or not np.isfinite(logits).all():
             raise MissingModel(f"{self._name} is no cross-encoder: it gives scores that are no numbers.")
@@ -156,41 +150,13 @@ class CrossEncoder:
     def _loaded(self) -> "TextCrossEncoder":
         with self._loading:
             if self._model is None:
-                self._model = self._load(self._files.folder)
+                from fastembed.rerank.cross_encoder import TextCrossEncoder
+
+                folder = self._files.folder
+                known_to_fastembed(self._name, self._files.model_file)
+                remedy = "It needs an ONNX model, tokenizer.json and tokenizer_config.json."
+                self._model = loaded(TextCrossEncoder, self._name, folder, self._n_threads, "reranker", remedy)
             return self._model
-
-    def _load(self, folder: Path) -> "TextCrossEncoder":
-        from fastembed.rerank.cross_encoder import TextCrossEncoder
-
-        known_to_fastembed(self._name, self._files.model_file)
-        try:
-            with warnings.catch_warnings(action="ignore"):
-                return TextCrossEncoder(
-                    self._name,
-                    cache_dir=str(folder.parent),
-                    threads=self._n_threads,
-                    specific_model_path=str(folder),
-                    local_files_only=True,
-                )
-        except Exception as error:  # onnxruntime's and fastembed's loading errors share no narrower base
-            raise MissingModel(
-                f"The reranker in {folder} cannot be loaded ({type(error).__name__}: {error}). It needs an ONNX model, "
-                "tokenizer.json and tokenizer_config.json."
-            ) from error
-
-
-class HubCrossEncoder(CrossEncoder):
-    """A cross-encoder of fastembed's list, or of a repository on its hub."""
-
-    def __init__(self, name: str, models_folder: Path, n_threads: int, timeout_s: float = TIMEOUT_S) -> None:
-        super().__init__(HubFiles(name, models_folder, _INSTEAD), n_threads, timeout_s)
-
-
-class FolderCrossEncoder(CrossEncoder):
-    """A cross-encoder whose files are in a folder."""
-
-    def __init__(self, folder: Path, n_threads: int, timeout_s: float = TIMEOUT_S) -> None:
-        super().__init__(FolderFiles(folder, "retrieval.reranker"), n_threads, timeout_s)
 
 
 def sigmoid(logits: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ import numpy as np
 from rag_assets.search.embedding.base import Vectors
 from rag_assets.search.embedding.token_vectors import PassageTokens
 from rag_assets.search.indexing.tantivy_index import Analyser
-from rag_assets.search.reranking.base import Candidate, Judgement, Scores, stretched
+from rag_assets.search.reranking.base import FoundPassage, Judgement, Scores, stretched
 
 _WINDOW = 25
 """Terms: about a long sentence."""
@@ -30,7 +30,7 @@ class SharedWords:
         return Analyser()
 
     def shares(self, question: str, texts: Sequence[str]) -> Scores:
-        """Of each text, the share of the question's terms that stand within 25 terms of each other; shape (n,), 0 to 1.
+        """For each text the share of the question's terms within 25 terms of each other; shape (n,), 0 to 1.
 
         Terms weigh by how rare they are among `texts`; 0 for a question without terms.
         """
@@ -63,12 +63,12 @@ def _most_together(terms: Sequence[str], weights: Mapping[str, float]) -> float:
 LATE_INTERACTION_VERSION = 1
 """Part of the identity: raise it when the same vectors give other scores."""
 SEARCH_WEIGHT, TOKENS_WEIGHT, WORDS_WEIGHT = 0.4, 0.45, 0.15
-"""Of the score of the search, of the tokens and of the words. Chosen on the tuning halves of COVID-QA, OHR-Bench,
+"""Weights of the search score, the tokens and the words. Chosen on the tuning halves of COVID-QA, OHR-Bench,
 FinanceBench and Cranfield together, see benchmarks/README.md."""
 _BLOCK = 8
 _BLOCKS_OF_STRETCH = 3
 _CONSTANT, _OF_LIKENESS, _OF_SHARED_WORDS = -5.55, 7.39, 1.98
-"""A logistic regression of "the passage stands in a chunk (of an abstract: is of a paper) that answers the question" on
+"""A logistic regression of "the passage is in a chunk (an abstract: of a paper) that answers the question" on
 the best 20 candidates of each question, fitted on the tuning halves of COVID-QA, OHR-Bench, FinanceBench and Cranfield,
 each set with the same weight."""
 
@@ -84,7 +84,7 @@ class LateInteraction:
     def identity(self) -> str:
         return f"late-interaction-v{LATE_INTERACTION_VERSION}:{self._tokens.identity}"
 
-    def judge(self, question: str, candidates: Sequence[Candidate]) -> Judgement:
+    def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement:
         (asked,) = self._tokens.of_texts([question])
         passages = [candidate.passage for candidate in candidates]
         likeness = np.array([best_stretch(asked.vectors, found.vectors) for found in self._tokens.of(passages)])

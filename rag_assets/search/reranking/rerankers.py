@@ -9,7 +9,7 @@ from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.token_vectors import PassageTokens
 from rag_assets.search.reranking.base import Reranker
-from rag_assets.search.reranking.cross_encoder import FolderCrossEncoder, HubCrossEncoder
+from rag_assets.search.reranking.cross_encoder import INSTEAD, CrossEncoder, FolderFiles, HubFiles
 from rag_assets.search.reranking.late_interaction import LateInteraction
 from rag_assets.search.reranking.rerank_api import REQUESTS, HostedReranker
 
@@ -47,11 +47,11 @@ def _local(model: str, means: Means) -> Reranker:
 
 
 def _hub(model: str, means: Means) -> Reranker:
-    return HubCrossEncoder(model, means.models_folder, means.n_threads)
+    return CrossEncoder(HubFiles(model, means.models_folder, INSTEAD), means.n_threads)
 
 
 def _folder(place: str, means: Means) -> Reranker:
-    return FolderCrossEncoder(Path(place), means.n_threads)
+    return CrossEncoder(FolderFiles(Path(place), "retrieval.reranker"), means.n_threads)
 
 
 def _hosted(provider: str) -> Callable[[str, Means], Reranker]:
@@ -64,4 +64,4 @@ RERANKERS: dict[str, tuple[str, Callable[[str, Means], Reranker]]] = {
     "folder": ("<a folder with model.onnx and tokenizer.json>", _folder),
     **{provider: ("<model>", _hosted(provider)) for provider in REQUESTS},
 }
-"""By provider: which models it has, as a message says it, and what opens one."""
+"""By provider: its models, for messages, and the function that opens one."""

@@ -81,7 +81,7 @@ def merged(tensors: Mapping[str, Matrix]) -> dict[str, Matrix]:
 READER_VERSION = 2
 """Raise it with every change here or in `onnx_graph` that changes a score."""
 MAX_QUESTION, MAX_BEFORE, MAX_SENTENCE = 32, 20, 64
-"""Tokens that are read of each; of what stands before the sentence the last ones."""
+"""Tokens that are read of each; of the text before the sentence the last ones."""
 QUESTION, BEFORE, SENTENCE = 0, 1, 2
 """Numbers of the segments. The token behind the question belongs to the question, the last one to the sentence."""
 SHAPE = replace(MINILM, n_segments=3)
@@ -95,7 +95,7 @@ _Ids = NDArray[np.int64]
 
 
 class Sentence(Protocol):
-    """A sentence, or a row of a table, with what stands before it in its paragraph."""
+    """A sentence, or a row of a table, with the text before it in its paragraph."""
 
     @property
     def text(self) -> str: ...

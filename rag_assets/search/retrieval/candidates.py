@@ -36,7 +36,7 @@ class DenseSearch:
     store: VectorStore
     embedder: Embedder
     sparse: SparseVectors | None = None
-    """Of the sparse model whose vectors the index holds too, if it does."""
+    """The sparse model whose vectors the index holds too, if any."""
 
 
 @dataclass(frozen=True, slots=True)

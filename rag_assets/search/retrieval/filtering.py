@@ -54,7 +54,7 @@ class PassageFilters:
         return self._kept_mask(where) if where.conditions else None
 
     def of_kinds(self, kinds: frozenset[SectionKind]) -> Mask:
-        """Which places stand below a heading of one of these kinds."""
+        """Which places are below a heading of one of these kinds."""
         return self._kept_kinds(kinds)
 
     def _mask(self, where: Filter) -> Mask:
@@ -88,7 +88,7 @@ class PassageFilters:
         return _is_one_of(self._section_paths, lambda path: not kinds.isdisjoint(_kinds_of(path)))
 
     def _of_pages(self, condition: Condition) -> Mask:
-        """Passages that stand, in part at least, on one of the pages; those without a known page do not."""
+        """Passages that are, in part at least, on one of the pages; those without a known page do not."""
         first, last = self._pages
         passing = np.zeros(len(first), np.bool_)
         for pages in condition.values:

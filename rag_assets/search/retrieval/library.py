@@ -35,7 +35,7 @@ class Library:
         passages = self._passages = required_table(passages_file).combine_chunks()
         passage_ids, row_hashes = passages["passage_id"].to_pylist(), passages["row_hash"].to_pylist()
         self.version = data_version(dict(zip(passage_ids, row_hashes, strict=True)))
-        """Of passage_id -> row hash; what an index must describe to fit."""
+        """Data version of passage_id -> row hash; an index that fits has the same."""
         self.n_passages, self.n_chunks = len(passage_ids), len(chunks)
         self._chunk_rows = {id_: row for row, id_ in enumerate(chunks["chunk_id"].to_pylist())}
         of_chunk = [self._chunk_rows.get(id_, -1) for id_ in passages["chunk_id"].to_pylist()]
@@ -134,12 +134,12 @@ def _codes(values: Sequence[str]) -> Numbers:
 
 
 _FIRST_PASSAGES = 3
-"""A title page stands among them, if the paper has one."""
+"""They include the title page, if the paper has one."""
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 
 
 class KnownPapers:
-    """Reads the facts of papers when they are asked for, each once. May be used by several threads."""
+    """Reads title, authors and year of papers when they are asked for, each once. May be used by several threads."""
 
     def __init__(self, library: Library) -> None:
         self._library = library

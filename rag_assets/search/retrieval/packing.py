@@ -66,7 +66,7 @@ def pack_contexts(
     chunks = library.chunks({passage.chunk_id for passage in chosen.values()})
     contexts = _contexts(chosen, scores, chunks, sizes.counter)
     while len(chosen) > 1 and sum(context.n_tokens for context in contexts) > budget_tokens:
-        chosen.popitem()  # what stands between passages counts too
+        chosen.popitem()  # separators between passages count too
         contexts = _contexts(chosen, scores, chunks, sizes.counter)
     return contexts, chunks
 
@@ -101,7 +101,7 @@ def _contexts(
     order = {place: nth for nth, place in enumerate(chosen)}
     ranked = sorted(_runs(chosen), key=lambda run: min(order[place] for place in run))
     runs = [
-        _Run([chosen[place] for place in run], [scores[place] for place in run], chunks[chosen[run[0]].chunk_id])
+        _PassageRun([chosen[place] for place in run], [scores[place] for place in run], chunks[chosen[run[0]].chunk_id])
         for run in ranked
     ]
     sizes = counter.count_all([run.text for run in runs])
@@ -109,7 +109,7 @@ def _contexts(
 
 
 @dataclass(frozen=True)
-class _Run:
+class _PassageRun:
     """Passages that follow each other in a chunk."""
 
     passages: Sequence[Passage]

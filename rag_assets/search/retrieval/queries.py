@@ -158,7 +158,7 @@ class QueryPlanner:
         self._writer = writer
         self._pause = FaultPause()
         self.identity = writer.identity if writer else ""
-        """Of the model and its prompts; empty where none is asked."""
+        """Identity of the model and its prompts; empty where no model is asked."""
 
     def plan(self, question: str) -> QueryPlan:
         """The queries of a question; none for a blank one.
@@ -176,7 +176,8 @@ class QueryPlanner:
             return self._without_model(question)
 
     def _without_model(self, question: str) -> QueryPlan:
-        parts = [question] if self._settings.decomposition == "none" else _parts_by_rules(question)
+        is_one = self._settings.decomposition == "none"
+        parts = [question] if is_one else [part.searched for part in read(question).parts]
         return QueryPlan(tuple((query,) for query in _as_parts(parts, question, QueryOrigin.PART)))
 
     def _with_model(self, question: str, writer: QueryWriter) -> QueryPlan:
@@ -230,14 +231,10 @@ def _model(settings: Settings) -> ModelName:
         return ModelName.parse(named, setting="retrieval.queries.model", instead=_OF_ANSWERS)
     if writes_answers.partition(":")[0] not in PROVIDERS:
         raise InvalidSettings(
-            f"retrieval.queries asks for queries by a model, and answering.model = {writes_answers!r} is none. Set "
+            f"retrieval.queries asks for queries by a model, and answering.model = {writes_answers!r} is no model. Set "
             "retrieval.queries.model to one behind an API, for example google:gemini-2.5-flash."
         )
     return ModelName.parse(writes_answers, setting="answering.model", instead="extractive")
-
-
-def _parts_by_rules(question: str) -> list[str]:
-    return [part.searched for part in read(question).parts]
 
 
 def _as_parts(texts: list[str], question: str, origin: QueryOrigin) -> tuple[Query, ...]:

@@ -48,7 +48,7 @@ class SectionNames:
         self._library = library
 
     def named_by(self, question: str) -> Mask | None:
-        """Which passages stand below a heading that the question names; None where it names none."""
+        """Which passages are below a heading that the question names; None where it names none."""
         wanted = sections_named(question)
         if not wanted:
             return None
@@ -91,7 +91,7 @@ _LEAST_CONCENTRATION = 0.9
 """Share of the passages with a word that must be of the papers it names. At 0.7, names of viruses and countries in
 titles cost COVID-QA 9 of 1,000 answers in the first chunk."""
 _FEW, _MOST_NAMED = 4, 0.25
-"""Papers, or share of all papers, that a word may name; one in the names of more tells too little."""
+"""Papers, or share of all papers, that a word may name; one in the names of more is too common."""
 _CLEAR = 0.5
 """Share of log(1 + papers) from which on the words' idf is a clear name. One word of one paper has nearly all of it."""
 _NEAR_BEST = 0.8
@@ -109,7 +109,7 @@ class NamedPapers:
     clearly: tuple[str, ...] = ()
     """The few that are named clearly enough to be searched by themselves; sorted."""
     alone: tuple[str, ...] = ()
-    """Those that a word of the question names and no other paper; sorted."""
+    """Papers that a word of the question names alone; sorted."""
 
     def shares(self, paper_ids: Sequence[str]) -> npt.NDArray[np.float64]:
         """The score of each paper, 0 for one that is not named; shape (n,)."""
@@ -123,7 +123,7 @@ class PaperNames:
     """Names of all published papers; may be used by several threads."""
 
     def __init__(self, profiles: pa.Table, words: LexicalIndex | None) -> None:
-        """profiles: schema PROFILES. words: tells where else a word stands; without it only file names are compared."""
+        """profiles: schema PROFILES. words: counts where else a word occurs; None: only file names are compared."""
         self._ids: list[str] = profiles["paper_id"].to_pylist()
         self._words = words
         self._by_file = _papers_by_word(profiles["file_words"])
@@ -202,9 +202,9 @@ class Named:
 
     papers: NamedPapers = NO_PAPERS
     in_sections: Mask | None = None
-    """Which passages stand in a named section, of a clearly named paper where there is one; None without any."""
+    """Which passages are in a named section, of a clearly named paper where there is one; None without any."""
     sections: Scope | None = None
-    """Those of them that are to be searched by themselves: of clearly named papers."""
+    """The ones of clearly named papers, which are searched by themselves."""
 
 
 NOTHING_NAMED = Named()

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rag_assets.core.domain import Filter, Query
 from rag_assets.core.settings import RetrievalSettings
-from rag_assets.search.reranking import Candidate, Scores, SkippingReranker, stretched
+from rag_assets.search.reranking import FoundPassage, Scores, SkippingReranker, stretched
 from rag_assets.search.retrieval.candidates import CandidateSearch, Within
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
 from rag_assets.search.retrieval.fusion import weighted_down
@@ -40,7 +40,7 @@ class RankedPassage:
     dense_score: float | None = None
     lexical_score: float | None = None
     relevance: float | None = None
-    """As in `Hit`."""
+    """See `Hit`."""
     found_by: tuple[int, ...] = ()
     """Numbers of the queries that found it, among all of the question."""
 
@@ -118,7 +118,7 @@ class Ranker:
         judgement = None
         if self.reranker is not None and len(best):
             found = zip(self.library.passages(places[best].tolist()), scores[best].tolist(), strict=True)
-            judgement = self.reranker.judge(question, [Candidate(passage, score) for passage, score in found])
+            judgement = self.reranker.judge(question, [FoundPassage(passage, score) for passage, score in found])
         if judgement is None:
             return scores, relevance, np.ones(len(places), np.bool_)
         final = np.empty(len(places))

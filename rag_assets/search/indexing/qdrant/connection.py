@@ -1,7 +1,7 @@
 """Connections to Qdrant: to a server by address and key, or to a folder that this process alone has open.
 
 Every call has a time limit, and what can go wrong becomes one of our errors here. The key comes from the environment
-or `.env`; it is handed to the client only, and cut out of what the server says.
+or `.env`; it is handed to the client only, and cut out of the server's messages.
 """
 
 import logging
@@ -136,7 +136,7 @@ class Connection:
 def connect(settings: QdrantSettings, storage: Path) -> Connection:
     """A connection to the server that `settings` name, or to the folder `storage` when they name none.
 
-    No request is sent. Raises MissingExtra, InvalidSettings for an address that is none, StoreUnavailable when another
+    No request is sent. Raises MissingExtra, InvalidSettings for an invalid address, StoreUnavailable when another
     process has the folder open, ReadOnlyFolder when it cannot be written: the client writes where it reads.
     """
     try:
@@ -194,7 +194,7 @@ def _close(client: "QdrantClient", lock: FileLock | None) -> None:
 
 
 def _host(url: str) -> str:
-    """Raises InvalidSettings for an address that is none, or that holds a password."""
+    """Raises InvalidSettings for an address that is invalid or holds a password."""
     try:
         address = urlsplit(url)
         is_address = address.scheme in {"http", "https"} and bool(address.hostname) and address.port != 0

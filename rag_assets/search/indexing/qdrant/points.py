@@ -48,7 +48,7 @@ class WordWeights:
 
 
 def _summed(weights: dict[str, float]) -> SparseVector:
-    """Terms that share a number are one: 100,000 terms have one such pair."""
+    """Hash collisions merge two terms; expect one collision per 100,000 terms."""
     numbers: defaultdict[int, float] = defaultdict(float)
     for term, weight in weights.items():
         numbers[_number_of(term)] += weight
@@ -65,7 +65,7 @@ DENSE, WORDS, SPARSE = "dense", "words", "sparse"
 """Names of the vectors of the embedding model, of the words, and of a sparse model."""
 _PAGE = 1000
 _REQUEST_BYTES = 4_000_000
-"""Most bytes of points written at once; a server takes 32 MB unless it was told otherwise."""
+"""Most bytes of points written at once; a server takes 32 MB unless configured otherwise."""
 _BYTES_PER_NUMBER = 12
 _BYTES_BESIDE = 10_000
 
