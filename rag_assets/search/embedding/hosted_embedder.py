@@ -90,7 +90,12 @@ class HostedEmbedder:
                 f"{self._chosen.name} says that a text is longer than it reads. Set embedding.max_tokens to what it "
                 f"reads, less than {self._chosen.facts.max_tokens}."
             ) from error
-        self._check_dimension(vectors)
+        if lengths := {len(vector) for vector in vectors} - {self.facts.dimension}:
+            raise InvalidSettings(
+                f"{chosen.name} answered with vectors of {max(lengths)} numbers, this run asks for "
+                f"{self.facts.dimension}. Set embedding.dimensions = {max(lengths)} in rag_assets.toml, or name "
+                "another model in embedding.model."
+            )
         return np.stack(vectors)
 
     def _usage_of(self, result: "EmbeddingResult", inputs: Sequence[str]) -> Usage:
@@ -123,11 +128,3 @@ class HostedEmbedder:
                 "too large to have a length)."
             )
         return vectors
-
-    def _check_dimension(self, vectors: Sequence[Vectors]) -> None:
-        if lengths := {len(vector) for vector in vectors} - {self.facts.dimension}:
-            raise InvalidSettings(
-                f"{self._chosen.name} answered with vectors of {max(lengths)} numbers, this run asks for "
-                f"{self.facts.dimension}. Set embedding.dimensions = {max(lengths)} in rag_assets.toml, or name "
-                "another model in embedding.model."
-            )

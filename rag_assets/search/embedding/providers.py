@@ -59,11 +59,9 @@ def open_embedder(
 
 def query_vectors(kept: KeptFile) -> Kept[Vectors]:
     """Vectors of questions, by model and text."""
-    return Kept(kept, "query_vectors", lambda vector: vector.astype("<f4").tobytes(), _read_vector)
-
-
-def _read_vector(content: bytes) -> Vectors:
-    return np.frombuffer(content, "<f4").astype(np.float32)
+    return Kept(
+        kept, "query_vectors", lambda vector: vector.astype("<f4").tobytes(), lambda found: np.frombuffer(found, "<f4")
+    )
 
 
 def require_embedder(settings: EmbeddingSettings, models_folder: Path, access: ModelAccessSettings) -> None:

@@ -71,7 +71,7 @@ class VectorCache:
 
     def missing(self, keys: Iterable[str]) -> list[str]:
         """The keys that have no vector, sorted, each once."""
-        return sorted(key for key in set(keys) if not self._has(key))
+        return sorted(key for key in set(keys) if key not in self._published[key[0]] and key not in self._pending)
 
     def add(self, keys: Sequence[str], vectors: Vectors) -> None:
         """Keep a finished batch; it survives a kill from here on. Raises ValueError for vectors of another shape."""
@@ -133,9 +133,6 @@ class VectorCache:
     def _published(self) -> dict[str, frozenset[str]]:
         """Keys of each shard, read when they are first asked for."""
         return {shard: self._keys_of_shard(shard) for shard in _SHARDS}
-
-    def _has(self, key: str) -> bool:
-        return key in self._published[key[0]] or key in self._pending
 
     def _shard_path(self, shard: str) -> Path:
         return self._folder / f"{shard}{SUFFIX}"

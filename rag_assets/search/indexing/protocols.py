@@ -6,7 +6,7 @@ kinds of scores are combined is decided in `retrieval.fusion`.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import NamedTuple, Protocol, Self, runtime_checkable
+from typing import NamedTuple, NoReturn, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -74,8 +74,9 @@ class Scope:
         return cls(paper_ids=allowed) if allowed else None
 
 
-def _for_reading_only(_: Sequence[IndexRow]) -> list[SparseVector]:
-    raise ValueError("this index was opened for reading: it has no sparse vectors to write")
+def for_reading_only(_: Sequence[IndexRow]) -> NoReturn:
+    """Makes no vectors: for an index that is not written to."""
+    raise ValueError("this index was opened for reading: it has no vectors to write")
 
 
 @dataclass(frozen=True)
@@ -83,7 +84,7 @@ class SparseSource:
     """What the vectors of a sparse model are made of."""
 
     model_id: str
-    vectors_of: Callable[[Sequence[IndexRow]], list[SparseVector]] = _for_reading_only
+    vectors_of: Callable[[Sequence[IndexRow]], list[SparseVector]] = for_reading_only
     """In the order of the rows; needed for writing only. It may raise what it likes."""
 
 

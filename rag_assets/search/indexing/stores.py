@@ -21,6 +21,7 @@ from rag_assets.search.indexing.protocols import (
     Vectors,
     VectorSource,
     VectorStore,
+    for_reading_only,
 )
 from rag_assets.search.indexing.qdrant.target import QdrantIndex
 from rag_assets.search.indexing.tantivy_index import TantivyFiles, TantivyIndex
@@ -86,28 +87,20 @@ def open_vectors(folder: Path) -> VectorStore:
     return ChromaStore.open(folder)
 
 
-def _chroma(settings: Settings, source: VectorSource) -> Index[VectorStore]:
-    return FolderIndex(settings.paths.chroma, ChromaFiles(source.model_id, source.vectors_of), open_vectors)
-
-
-def _qdrant(settings: Settings, source: VectorSource) -> Index[VectorStore]:
-    return QdrantIndex(settings.paths.qdrant, settings.indexing.qdrant, source, settings.retrieval)
-
-
 VECTOR_STORES: dict[str, Callable[[Settings, VectorSource], Index[VectorStore]]] = {
-    "chroma": _chroma,
-    "qdrant": _qdrant,
+    "chroma": lambda settings, source: FolderIndex(
+        settings.paths.chroma, ChromaFiles(source.model_id, source.vectors_of), open_vectors
+    ),
+    "qdrant": lambda settings, source: QdrantIndex(
+        settings.paths.qdrant, settings.indexing.qdrant, source, settings.retrieval
+    ),
 }
-
-
-def _for_reading_only(_: Sequence[IndexRow]) -> Vectors:
-    raise ValueError("this index was opened for reading: it has no vectors to write")
 
 
 def vector_index(
     settings: Settings,
     model: str,
-    vectors_of: VectorsOf = _for_reading_only,
+    vectors_of: VectorsOf = for_reading_only,
     sparse: SparseSource | None = None,
 ) -> Index[VectorStore]:
     """The index of the vectors of the embedding model with the identity `model`.

@@ -32,17 +32,14 @@ _PATH = "/rerank"
 _CHARS_PER_TOKEN = 4
 
 
-def _cohere_request(model: str, question: str, texts: Sequence[str]) -> dict[str, Any]:
-    return {"model": model, "query": question, "documents": list(texts), "top_n": len(texts)}
-
-
-def _tei_request(_model: str, question: str, texts: Sequence[str]) -> dict[str, Any]:
-    return {"query": question, "texts": list(texts), "truncate": True}
-
-
 REQUESTS: Mapping[str, Callable[[str, str, Sequence[str]], dict[str, Any]]] = {
-    "cohere": _cohere_request,
-    "tei": _tei_request,
+    "cohere": lambda model, question, texts: {
+        "model": model,
+        "query": question,
+        "documents": list(texts),
+        "top_n": len(texts),
+    },
+    "tei": lambda _, question, texts: {"query": question, "texts": list(texts), "truncate": True},
 }
 """By provider: the body of a request from model, question and texts."""
 

@@ -46,22 +46,20 @@ def _local(model: str, means: Means) -> Reranker:
     return LateInteraction(means.tokens)
 
 
-def _hub(model: str, means: Means) -> Reranker:
-    return CrossEncoder(HubFiles(model, means.models_folder, INSTEAD), means.n_threads)
-
-
-def _folder(place: str, means: Means) -> Reranker:
-    return CrossEncoder(FolderFiles(Path(place), "retrieval.reranker"), means.n_threads)
-
-
 def _hosted(provider: str) -> Callable[[str, Means], Reranker]:
     return lambda model, means: HostedReranker(ModelName(provider, model), means.connections)
 
 
 RERANKERS: dict[str, tuple[str, Callable[[str, Means], Reranker]]] = {
     "local": ("late-interaction", _local),
-    "fastembed": ("<a cross-encoder of fastembed's list, or a repository with onnx/model.onnx>", _hub),
-    "folder": ("<a folder with model.onnx and tokenizer.json>", _folder),
+    "fastembed": (
+        "<a cross-encoder of fastembed's list, or a repository with onnx/model.onnx>",
+        lambda model, means: CrossEncoder(HubFiles(model, means.models_folder, INSTEAD), means.n_threads),
+    ),
+    "folder": (
+        "<a folder with model.onnx and tokenizer.json>",
+        lambda place, means: CrossEncoder(FolderFiles(Path(place), "retrieval.reranker"), means.n_threads),
+    ),
     **{provider: ("<model>", _hosted(provider)) for provider in REQUESTS},
 }
 """By provider: its models, for messages, and the function that opens one."""

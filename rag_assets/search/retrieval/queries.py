@@ -68,7 +68,8 @@ class QueryWriter:
         of_wordings = LazyModel(
             name, connections, Wordings, instructions=_instructions(settings), max_output_tokens=_MAX_OUTPUT_TOKENS
         )
-        self.identity = f"{of_parts.model_id} queries-{_version(settings)}"
+        version = fingerprint(_PARTS.text, _instructions(settings), WRITER_VERSION)[:8]
+        self.identity = f"{of_parts.model_id} queries-{version}"
         """The model, readably, and a hash of the prompts."""
         kept_parts, kept_wordings = kept.replies("queries/parts", Parts), kept.replies("queries/wordings", Wordings)
         self._parts = KeptReplies(of_parts, kept_parts, Parts(questions=[]), timeout_s)
@@ -94,10 +95,6 @@ class QueryWriter:
 
 def _quoted(question: str) -> str:
     return json.dumps(question, ensure_ascii=False)
-
-
-def _version(settings: QuerySettings) -> str:
-    return fingerprint(_PARTS.text, _instructions(settings), WRITER_VERSION)[:8]
 
 
 def _instructions(settings: QuerySettings) -> str:

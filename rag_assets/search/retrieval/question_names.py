@@ -60,7 +60,8 @@ class SectionNames:
     def _paths(self) -> tuple[list[list[str]], pa.DictionaryArray]:
         """The headings of each distinct section path, and the paths by place."""
         column = self._library.passage_column("section_path").dictionary_encode()
-        return [[_compact(title) for title in path.split(" > ")] for path in column.dictionary.to_pylist()], column
+        paths = [path.split(" > ") for path in column.dictionary.to_pylist()]
+        return [["".join(_WORD.findall(title)).lower() for title in path] for path in paths], column
 
 
 def sections_named(question: str) -> list[frozenset[str]]:
@@ -77,10 +78,6 @@ def sections_named(question: str) -> list[frozenset[str]]:
 def _is_below(path: list[str], words: frozenset[str]) -> bool:
     """Whether one heading holds all the words. Headings have no spaces here: PDF files put some inside words."""
     return any(all(word in title for word in words) for title in path)
-
-
-def _compact(title: str) -> str:
-    return "".join(_WORD.findall(title)).lower()
 
 
 def _singular(word: str) -> str:

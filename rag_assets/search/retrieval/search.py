@@ -11,7 +11,7 @@ from typing import Self
 
 import numpy as np
 
-from rag_assets.core.domain import EVERYTHING, Chunk, Context, Evidence, Filter, Hit, Query, QueryOrigin, SectionKind
+from rag_assets.core.domain import EVERYTHING, Chunk, Evidence, Filter, Hit, Query, QueryOrigin, SectionKind
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.text.tokens import TokenCounter
@@ -38,7 +38,7 @@ _MOST_NAMED = 4
 _PASSAGES_A_PAPER = 6
 """Passages that are given of each paper that a question names."""
 _ANSWERED_AT_THE_BEGINNING = {Kind.PUBLICATION, Kind.SUMMARY, Kind.FINDINGS, Kind.DEFINITION}
-_BEST_PAPERS, _FIRST_PASSAGES, _MOST_STATEMENTS, _MOST_CONCLUSIONS = 3, 5, 6, 6
+_BEST_PAPERS, _FIRST_PASSAGES, _MOST_OF_SECTIONS = 3, 5, 6
 """Papers whose beginning, statements or conclusions are given to a question that asks for these, and how many passages
 of each."""
 
@@ -107,7 +107,6 @@ class Searcher:
             rankings[plan.parts] = self._ranker.ranking(plan, question.filter)
         ranking = rankings[plan.parts].passages
         named = self._names.papers_named_alone(question.question)[:_MOST_NAMED]
-        best = self._best_of_chunks(ranking)[:k]
         packed, budget = ranking, budget_tokens
         if budget is None:
             parts = rankings[plan.parts].of_parts
@@ -120,17 +119,24 @@ class Searcher:
             for queries, part in zip(plan.parts, parts, strict=True):
                 kinds = read(queries[0].text).kinds
                 if kinds & _ANSWERED_AT_THE_BEGINNING:
-                    packed += self._of_best_papers(part, self._beginning_of)
+                    packed += self._of_best_papers(part, lambda paper: self.library.places_of(paper)[:_FIRST_PASSAGES])
                 if kinds & {Kind.SUMMARY, Kind.FINDINGS}:
                     packed += self._of_best_papers(part, self._conclusions_of)
                 if Kind.STATEMENTS in kinds:
-                    packed = [*self._of_best_papers(part, self._statements_of), *packed]
+                    statements = self._of_best_papers(part, lambda paper: self._below(paper, SectionKind.STATEMENTS))
+                    packed = [*statements, *packed]
             packed = [*self._of_each_named(question, named), *packed]
-        contexts, given = self.contexts(packed, budget, question.filter)
+        contexts, given = pack_contexts(
+            [(one.place, one.score) for one in packed],
+            self.library,
+            self._sizes,
+            budget_tokens=budget,
+            expanded_hits=EXPANDED_HITS,
+            passing=self._filters.passing(question.filter),
+        )
         papers = self._known_papers.of({context.paper_id for context in contexts})
         known = tuple(replace(context, paper=papers[context.paper_id]) for context in contexts)
-        hits = tuple(self._hits(best))
-        return Evidence(known, given, hits, plan.queries, plan.usage, named)
+        return Evidence(known, given, tuple(self.hits(ranking, k)), plan.queries, plan.usage, named)
 
     def _of_each_named(self, question: Question, named: Sequence[str]) -> list[RankedPassage]:
         """Where a question names several papers, the best passages of each in turn: among all, those of the paper that
@@ -160,24 +166,32 @@ class Searcher:
             for place in places_of(paper)
         ]
 
-    def _beginning_of(self, paper_id: str) -> Sequence[int]:
-        return self.library.places_of(paper_id)[:_FIRST_PASSAGES]
-
-    def _statements_of(self, paper_id: str) -> list[int]:
-        return self._of_sections(paper_id, SectionKind.STATEMENTS)[:_MOST_STATEMENTS]
-
     def _conclusions_of(self, paper_id: str) -> list[int]:
-        conclusions = self._of_sections(paper_id, SectionKind.CONCLUSION)
-        return (conclusions or self._of_sections(paper_id, SectionKind.DISCUSSION))[:_MOST_CONCLUSIONS]
+        return self._below(paper_id, SectionKind.CONCLUSION) or self._below(paper_id, SectionKind.DISCUSSION)
 
-    def _of_sections(self, paper_id: str, kind: SectionKind) -> list[int]:
-        """The passages of a paper below headings of one kind, in their order."""
+    def _below(self, paper_id: str, kind: SectionKind) -> list[int]:
+        """The first passages of a paper below headings of one kind."""
         are_of_kind = self._filters.of_kinds(frozenset({kind}))
-        return [place for place in self.library.places_of(paper_id) if are_of_kind[place]]
+        return [place for place in self.library.places_of(paper_id) if are_of_kind[place]][:_MOST_OF_SECTIONS]
 
     def hits(self, ranking: Sequence[RankedPassage], k: int) -> list[Hit]:
         """The best `k` chunks of a ranking, each scored by its best passage."""
-        return self._hits(self._best_of_chunks(ranking)[:k])
+        best = self._best_of_chunks(ranking)[:k]
+        passages = self.library.passages([one.place for one in best])
+        chunks = self.library.chunks([passage.chunk_id for passage in passages])
+        return [
+            Hit(
+                rank=rank,
+                score=one.score,
+                chunk=chunks[passage.chunk_id],
+                passage=passage,
+                dense_score=one.dense_score,
+                lexical_score=one.lexical_score,
+                relevance=one.relevance,
+                found_by=one.found_by,
+            )
+            for rank, (one, passage) in enumerate(zip(best, passages, strict=True), start=1)
+        ]
 
     def sharing_words(self, text: str, k: int, where: Filter = EVERYTHING) -> list[Chunk]:
         """At most `k` chunks of passages that share words with a text, best BM25 first.
@@ -195,44 +209,9 @@ class Searcher:
         chunks = self.library.chunks(chunk_ids)
         return [chunks[chunk_id] for chunk_id in chunk_ids]
 
-    def contexts(
-        self, ranking: Sequence[RankedPassage], budget_tokens: int, where: Filter = EVERYTHING
-    ) -> tuple[list[Context], dict[str, Chunk]]:
-        """The best of a ranking packed into the token budget, and the chunks behind them; see `pack_contexts`.
-
-        where: the filter of the ranking, which holds for neighbours too.
-        """
-        scored = [(one.place, one.score) for one in ranking]
-        passing = self._filters.passing(where)
-        return pack_contexts(
-            scored,
-            self.library,
-            self._sizes,
-            budget_tokens=budget_tokens,
-            expanded_hits=EXPANDED_HITS,
-            passing=passing,
-        )
-
     def _best_of_chunks(self, ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
         """The best passage of each chunk, best first."""
         best: dict[int, RankedPassage] = {}
         for one, chunk in zip(ranking, self.library.chunk_numbers([one.place for one in ranking]), strict=True):
             best.setdefault(int(chunk), one)
         return list(best.values())
-
-    def _hits(self, best: Sequence[RankedPassage]) -> list[Hit]:
-        passages = self.library.passages([one.place for one in best])
-        chunks = self.library.chunks([passage.chunk_id for passage in passages])
-        return [
-            Hit(
-                rank=rank,
-                score=one.score,
-                chunk=chunks[passage.chunk_id],
-                passage=passage,
-                dense_score=one.dense_score,
-                lexical_score=one.lexical_score,
-                relevance=one.relevance,
-                found_by=one.found_by,
-            )
-            for rank, (one, passage) in enumerate(zip(best, passages, strict=True), start=1)
-        ]
