@@ -60,7 +60,10 @@ def open_embedder(
 def query_vectors(kept: KeptFile) -> Kept[Vectors]:
     """Vectors of questions, by model and text."""
     return Kept(
-        kept, "query_vectors", lambda vector: vector.astype("<f4").tobytes(), lambda found: np.frombuffer(found, "<f4")
+        kept,
+        "query_vectors",
+        lambda vector: vector.astype("<f4").tobytes(),
+        lambda found: np.frombuffer(found, "<f4").astype(np.float32),
     )
 
 
