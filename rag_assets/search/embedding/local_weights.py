@@ -95,21 +95,19 @@ def ready_folder(folder: Path, write: Callable[[Path], None]) -> Path:
 def _build(folder: Path, write: Callable[[Path], None]) -> None:
     logger.info("Building the model %s (once).", folder.name)
     started = time.monotonic()
-    _remove_abandoned_builds(folder)
+    for abandoned in folder.parent.glob(f"{folder.name}.*{STAGED_SUFFIX}"):  # by a killed build, unless it is young
+        if time.time() - abandoned.stat().st_mtime > _ABANDONED_AFTER_S:
+            shutil.rmtree(abandoned, ignore_errors=True)
     staged = folder.with_name(f"{folder.name}.{uuid4().hex}{STAGED_SUFFIX}")
     staged.mkdir(parents=True)
     try:
         write(staged)
-        _write_manifest(staged)
+        files = {path.name: file_sha256(path) for path in sorted(staged.iterdir())}
+        (staged / _MANIFEST).write_text(json.dumps(files, indent=2) + "\n", "utf-8")
         _publish(staged, folder)
     finally:
         shutil.rmtree(staged, ignore_errors=True)
     logger.info("Built %s in %.1f s.", folder, time.monotonic() - started)
-
-
-def _write_manifest(folder: Path) -> None:
-    files = {path.name: file_sha256(path) for path in sorted(folder.iterdir())}
-    (folder / _MANIFEST).write_text(json.dumps(files, indent=2) + "\n", "utf-8")
 
 
 def _damage(folder: Path) -> str:
@@ -134,10 +132,3 @@ def _publish(staged: Path, folder: Path) -> None:
     except OSError as error:
         if not folder.is_dir():
             raise MissingModel(f"The model cannot be put into {folder} ({error}).") from error
-
-
-def _remove_abandoned_builds(folder: Path) -> None:
-    """A killed build leaves its staged folder; a young one may belong to a process that is still building."""
-    for staged in folder.parent.glob(f"{folder.name}.*{STAGED_SUFFIX}"):
-        if time.time() - staged.stat().st_mtime > _ABANDONED_AFTER_S:
-            shutil.rmtree(staged, ignore_errors=True)

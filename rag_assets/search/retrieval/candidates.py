@@ -128,14 +128,7 @@ class CandidateSearch:
             cosines = dict(nearest)
             unknown = [hit.passage_id for hit in by_words if hit.passage_id not in cosines]
             cosines |= self._dense.store.cosines(vector, unknown)
-        ids = self._allowed(sorted({hit.passage_id for hit in (*nearest, *by_words)}), within)
-        scores = CandidateScores(
-            dense=_in_order(ids, cosines),
-            dense_rank=_in_order(ids, _ranks(nearest)),
-            lexical=_in_order(ids, dict(by_words)),
-            lexical_rank=_in_order(ids, _ranks(by_words)),
-        )
-        return _Found(ids, scores)
+        return self._scored(within, cosines, nearest, by_words)
 
     def _found_by_server(self, question: str, within: Within, dense: DenseSearch) -> "_Found":
         vector = dense.embedder.embed_query(question)
@@ -144,15 +137,7 @@ class CandidateSearch:
         found = _hybrid_store(dense.store).hybrid(asked, CANDIDATES, within.scope)
         cosines = dict(found.nearest)
         cosines |= dense.store.cosines(vector, [hit.passage_id for hit in found.fused if hit.passage_id not in cosines])
-        ids = self._allowed(sorted(hit.passage_id for hit in found.fused), within)
-        scores = CandidateScores(
-            dense=_in_order(ids, cosines),
-            dense_rank=_in_order(ids, _ranks(found.nearest)),
-            lexical=_in_order(ids, dict(found.by_words)),
-            lexical_rank=_in_order(ids, _ranks(found.by_words)),
-            fused=_in_order(ids, dict(found.fused)),
-        )
-        return _Found(ids, scores)
+        return self._scored(within, cosines, found.nearest, found.by_words, dict(found.fused))
 
     def _like(self, passage: str, within: Within) -> "_Found":
         """What is nearest to a passage that is in no paper. It is embedded as passages are, because models may put
@@ -161,13 +146,29 @@ class CandidateSearch:
         if self._dense:
             (vector,) = self._dense.embedder.embed_passages([passage])
             nearest = self._dense.store.search(vector, CANDIDATES, within.scope)
-        ids = self._allowed(sorted(hit.passage_id for hit in nearest), within)
-        cosines, nothing = _in_order(ids, dict(nearest)), _in_order(ids, {})
-        return _Found(ids, CandidateScores(cosines, _in_order(ids, _ranks(nearest)), nothing, nothing, fused=cosines))
+        cosines = dict(nearest)
+        return self._scored(within, cosines, nearest, [], cosines)
 
-    def _allowed(self, passage_ids: list[str], within: Within) -> list[str]:
-        are_left_out = within.left_out[self._library.places(passage_ids)]
-        return [id_ for id_, is_left_out in zip(passage_ids, are_left_out, strict=True) if not is_left_out]
+    def _scored(
+        self,
+        within: Within,
+        cosines: Mapping[str, float],
+        nearest: Sequence[Scored],
+        by_words: Sequence[Scored],
+        fused: Mapping[str, float] | None = None,
+    ) -> "_Found":
+        """The hits that may be found. fused: scores by passage_id where they need no fusion here."""
+        found = sorted({hit.passage_id for hit in (*nearest, *by_words)} if fused is None else fused)
+        are_left_out = within.left_out[self._library.places(found)]
+        ids = [id_ for id_, is_left_out in zip(found, are_left_out, strict=True) if not is_left_out]
+        scores = CandidateScores(
+            dense=_in_order(ids, cosines),
+            dense_rank=_in_order(ids, _ranks(nearest)),
+            lexical=_in_order(ids, dict(by_words)),
+            lexical_rank=_in_order(ids, _ranks(by_words)),
+            fused=None if fused is None else _in_order(ids, fused),
+        )
+        return _Found(ids, scores)
 
 
 @dataclass(frozen=True)
