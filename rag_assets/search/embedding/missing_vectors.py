@@ -160,5 +160,5 @@ EMBEDDING_PROMISES: list[Promise[Sequence[VectorProblem]]] = [
         "unit_vectors",
         "Every passage has one vector of length 1.",
         lambda problems: [asdict(problem) for problem in problems],
-    ),
+    )
 ]

@@ -151,15 +151,13 @@ def _not_in_step(staged: StagedIndex) -> Offenders:
 
 INDEX_PROMISES: list[Promise[StagedIndex]] = [
     Promise(
-        "ids_equal_passages",
-        "The index holds every passage, nothing else, and finds them; no orphans.",
-        _not_in_step,
-    ),
+        "ids_equal_passages", "The index holds every passage, nothing else, and finds them; no orphans.", _not_in_step
+    )
 ]
 META_PROMISES: list[Promise[Mapping[str, Any]]] = [
     Promise(
         "indexes_agree",
         "Both indexes describe the passages and the model of this run; if not, materialize chroma_index, bm25_index.",
         lambda meta: meta["problems"],
-    ),
+    )
 ]

@@ -112,12 +112,7 @@ class ChromaStore:
         return dict(zip(result["ids"], np.asarray(result["embeddings"], np.float32), strict=True))
 
 
-_GRAPH: "CreateHNSWConfiguration" = {
-    "space": "cosine",
-    "max_neighbors": 16,
-    "ef_construction": 200,
-    "ef_search": 200,
-}
+_GRAPH: "CreateHNSWConfiguration" = {"space": "cosine", "max_neighbors": 16, "ef_construction": 200, "ef_search": 200}
 """The HNSW graph: links of a vector, candidates looked at while it is linked, and while searching."""
 _VECTOR_ERROR = 1e-4
 BATCH = 5000

@@ -98,10 +98,7 @@ VECTOR_STORES: dict[str, Callable[[Settings, VectorSource], Index[VectorStore]]]
 
 
 def vector_index(
-    settings: Settings,
-    model: str,
-    vectors_of: VectorsOf = for_reading_only,
-    sparse: SparseSource | None = None,
+    settings: Settings, model: str, vectors_of: VectorsOf = for_reading_only, sparse: SparseSource | None = None
 ) -> Index[VectorStore]:
     """The index of the vectors of the embedding model with the identity `model`.
 

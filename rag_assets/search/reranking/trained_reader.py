@@ -166,11 +166,7 @@ def open_tokenizer() -> Callable[[str], list[int]]:
 
 def joined(question: Sequence[int], before: Sequence[int], sentence: Sequence[int]) -> tuple[_Ids, _Ids]:
     """Token ids of what is read together, and the segment of each, both of shape (n_tokens,)."""
-    parts = [
-        [_START, *question[:MAX_QUESTION], _END],
-        list(before[-MAX_BEFORE:]),
-        [*sentence[:MAX_SENTENCE], _END],
-    ]
+    parts = [[_START, *question[:MAX_QUESTION], _END], list(before[-MAX_BEFORE:]), [*sentence[:MAX_SENTENCE], _END]]
     segments = [segment for segment, part in zip((QUESTION, BEFORE, SENTENCE), parts, strict=True) for _ in part]
     return np.array([token for part in parts for token in part], np.int64), np.array(segments, np.int64)
 

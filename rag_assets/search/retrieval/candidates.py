@@ -15,13 +15,7 @@ from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.sparse_vectors import SparseVectors
 from rag_assets.search.indexing.protocols import HybridQuestion, HybridStore, LexicalIndex, Scope, Scored, VectorStore
 from rag_assets.search.retrieval.filtering import Mask
-from rag_assets.search.retrieval.fusion import (
-    CandidateScores,
-    Scores,
-    fused,
-    index_weights,
-    reciprocal_rank_of_scores,
-)
+from rag_assets.search.retrieval.fusion import CandidateScores, Scores, fused, index_weights, reciprocal_rank_of_scores
 from rag_assets.search.retrieval.library import Library, Numbers
 from rag_assets.search.retrieval.question_names import NOTHING_NAMED, Named
 

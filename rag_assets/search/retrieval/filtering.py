@@ -124,8 +124,5 @@ def not_asked_for(question: str, where: Filter) -> frozenset[SectionKind]:
     """The kinds of sections that are searched only where something asks for them, and nothing does: title pages hold
     the words of every paper on a subject, statements those of many questions about money or data."""
     kinds = read(question).kinds
-    asked = {
-        SectionKind.TITLE_PAGE: Kind.PUBLICATION in kinds,
-        SectionKind.STATEMENTS: Kind.STATEMENTS in kinds,
-    }
+    asked = {SectionKind.TITLE_PAGE: Kind.PUBLICATION in kinds, SectionKind.STATEMENTS: Kind.STATEMENTS in kinds}
     return frozenset(kind for kind, is_asked in asked.items() if not is_asked and not where.names(kind))
