@@ -113,7 +113,7 @@ def coded(tokens: TokenVectors) -> StoredTokens:
     return StoredTokens(codes_of(tokens.vectors), tokens.spans)
 
 
-class PaperText(Protocol):
+class TextWithPaper(Protocol):
     """A passage, or any other text of a known paper."""
 
     @property
@@ -176,7 +176,7 @@ class PassageTokens:
     def identity(self) -> str:
         return self._encoder.identity
 
-    def of(self, passages: Sequence[PaperText]) -> list[TokenVectors]:
+    def of(self, passages: Sequence[TextWithPaper]) -> list[TokenVectors]:
         """The tokens of each passage, in the order given; spans are offsets in `passage.text`.
 
         With a store they are restored from codes, whether they were stored or are made now: their products with the

@@ -107,7 +107,7 @@ class CandidateSearch:
             found_by=[tuple(number for number, found in enumerate(by_id) if id_ in found) for id_ in ids],
         )
 
-    def _found_by_one(self, query: Query, within: Within) -> "_Found":
+    def _found_by_one(self, query: Query, within: Within) -> "_QueryHits":
         if query.origin is QueryOrigin.PASSAGE:
             return self._like(query.text, within)
         if self._dense and self._settings.is_fused_by_server:
@@ -124,7 +124,7 @@ class CandidateSearch:
             cosines |= self._dense.store.cosines(vector, unknown)
         return self._scored(within, cosines, nearest, by_words)
 
-    def _found_by_server(self, question: str, within: Within, dense: DenseSearch) -> "_Found":
+    def _found_by_server(self, question: str, within: Within, dense: DenseSearch) -> "_QueryHits":
         vector = dense.embedder.embed_query(question)
         sparse = dense.sparse.of_question(question) if dense.sparse else None
         asked = HybridQuestion(question, vector, sparse)
@@ -133,7 +133,7 @@ class CandidateSearch:
         cosines |= dense.store.cosines(vector, [hit.passage_id for hit in found.fused if hit.passage_id not in cosines])
         return self._scored(within, cosines, found.nearest, found.by_words, dict(found.fused))
 
-    def _like(self, passage: str, within: Within) -> "_Found":
+    def _like(self, passage: str, within: Within) -> "_QueryHits":
         """What is nearest to a passage that is in no paper. It is embedded as passages are, because models may put
         something else before a question. Its words are not searched: they are a guess."""
         nearest: list[Scored] = []
@@ -150,7 +150,7 @@ class CandidateSearch:
         nearest: Sequence[Scored],
         by_words: Sequence[Scored],
         fused: Mapping[str, float] | None = None,
-    ) -> "_Found":
+    ) -> "_QueryHits":
         """The hits that may be found. fused: scores by passage_id where they need no fusion here."""
         found = sorted({hit.passage_id for hit in (*nearest, *by_words)} if fused is None else fused)
         are_left_out = within.left_out[self._library.places(found)]
@@ -162,11 +162,11 @@ class CandidateSearch:
             lexical_rank=_in_order(ids, _ranks(by_words)),
             fused=None if fused is None else _in_order(ids, fused),
         )
-        return _Found(ids, scores)
+        return _QueryHits(ids, scores)
 
 
 @dataclass(frozen=True)
-class _Found:
+class _QueryHits:
     """What both indexes found for one query."""
 
     ids: list[str]

@@ -17,7 +17,7 @@ from uuid import NAMESPACE_URL, uuid5
 
 from rag_assets.core.domain import SparseVector
 from rag_assets.search.indexing.protocols import IndexRow, Scope, Vectors
-from rag_assets.search.indexing.qdrant.connection import Connection
+from rag_assets.search.indexing.qdrant.connection import QdrantConnection
 from rag_assets.search.indexing.tantivy_index import Analyser
 
 if TYPE_CHECKING:
@@ -96,7 +96,9 @@ def sparse(vector: SparseVector) -> "models.SparseVector":
     return models.SparseVector(indices=list(vector.places), values=list(vector.weights))
 
 
-def create_collection(connection: Connection, collection: str, dimension: int, sparse_names: frozenset[str]) -> None:
+def create_collection(
+    connection: QdrantConnection, collection: str, dimension: int, sparse_names: frozenset[str]
+) -> None:
     """dimension: length of the dense vectors. sparse_names: those of the vectors beside them."""
     from qdrant_client import models
 
@@ -112,7 +114,9 @@ def create_collection(connection: Connection, collection: str, dimension: int, s
             client.create_payload_index(collection, "paper_id", models.PayloadSchemaType.KEYWORD)
 
 
-def write_points(connection: Connection, collection: str, rows: Sequence[IndexRow], vectors: PassageVectors) -> None:
+def write_points(
+    connection: QdrantConnection, collection: str, rows: Sequence[IndexRow], vectors: PassageVectors
+) -> None:
     from qdrant_client import models
 
     n_at_once = max(1, _REQUEST_BYTES // (_BYTES_PER_NUMBER * vectors.dense.shape[1] + _BYTES_BESIDE))
@@ -125,7 +129,7 @@ def write_points(connection: Connection, collection: str, rows: Sequence[IndexRo
             client.upsert(collection, points, wait=True)
 
 
-def fingerprints_in(connection: Connection, collection: str) -> dict[str, str]:
+def fingerprints_in(connection: QdrantConnection, collection: str) -> dict[str, str]:
     """passage_id -> fingerprint of everything inside; read page by page."""
     found: dict[str, str] = {}
     offset: Any = None

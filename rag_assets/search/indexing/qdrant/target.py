@@ -17,7 +17,7 @@ from rag_assets.core.settings import QdrantSettings, RetrievalSettings
 from rag_assets.search.indexing.folders import manifest_content, read_manifest, save_manifest
 from rag_assets.search.indexing.protocols import IndexIdentity, IndexManifest, IndexRow, Report, VectorSource
 from rag_assets.search.indexing.qdrant import points
-from rag_assets.search.indexing.qdrant.connection import Connection, connect
+from rag_assets.search.indexing.qdrant.connection import QdrantConnection, connect
 from rag_assets.search.indexing.qdrant.points import WORDS_VERSION, WordWeights
 from rag_assets.search.indexing.qdrant.store import Collection, QdrantStore
 from rag_assets.search.indexing.tantivy_index import TantivyFiles
@@ -59,7 +59,7 @@ class QdrantIndex:
         return frozenset(name for name, is_kept in kept.items() if is_kept)
 
     @cached_property
-    def connection(self) -> Connection:
+    def connection(self) -> QdrantConnection:
         return connect(self._settings, self.folder / _STORAGE)
 
     @property
