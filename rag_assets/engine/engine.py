@@ -34,7 +34,9 @@ from rag_assets.search.embedding.missing_vectors import stores_tokens
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.search.embedding.token_store import TokenStore
 from rag_assets.search.embedding.token_vectors import PassageTokens, RotatedTokenEncoder, open_token_encoder
-from rag_assets.search.reranking import Means, SkippingReranker, open_reranker, open_sentence_reader
+from rag_assets.search.reranking.base import SkippingReranker
+from rag_assets.search.reranking.rerankers import Means, open_reranker
+from rag_assets.search.reranking.trained_reader import open_sentence_reader
 from rag_assets.search.retrieval.opening import corpus_version, fit_together, open_searcher, published_files
 from rag_assets.search.retrieval.queries import QueryPlanner, open_query_planner
 from rag_assets.search.retrieval.search import SEARCH_VERSION, Searcher

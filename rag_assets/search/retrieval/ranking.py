@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from rag_assets.core.domain import Filter, Query
 from rag_assets.core.settings import RetrievalSettings
-from rag_assets.search.reranking import FoundPassage, Scores, SkippingReranker, stretched
+from rag_assets.search.reranking.base import FoundPassage, Scores, SkippingReranker, stretched
 from rag_assets.search.retrieval.candidates import CandidateSearch, Within
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
 from rag_assets.search.retrieval.fusion import weighted_down

@@ -12,8 +12,9 @@ import pytest
 from rag_assets.core.errors import InvalidSettings, MissingKey
 from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
 from rag_assets.hosted.connections import Connections
-from rag_assets.search.embedding import embedder_facts, hosted_models, open_embedder, require_embedder
+from rag_assets.search.embedding import hosted_models
 from rag_assets.search.embedding.hosted_models import KNOWN_MODELS, MARGIN, StandInTokenizer
+from rag_assets.search.embedding.providers import embedder_facts, open_embedder, require_embedder
 from rag_assets_tests.search.embedding.reference_texts import LONG, PARAGRAPH, UNTIDY
 
 KEY = "key-that-must-not-be-seen"
@@ -180,7 +181,7 @@ def test_knowing_a_hosted_model_imports_no_sdk(tmp_path: Path) -> None:
     script = f"""
 import sys
 from pathlib import Path
-from rag_assets.search.embedding import embedder_facts, open_embedder
+from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.hosted.connections import Connections
 from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
 for model in ("google:gemini-embedding-001", "openai:text-embedding-3-small", "ollama:nomic-embed-text"):

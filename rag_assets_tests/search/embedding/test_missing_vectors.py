@@ -5,7 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_assets.search.embedding import VectorCache, VectorProblem, embed_missing, open_embedder, without_unit_vector
+from rag_assets.search.embedding.missing_vectors import VectorProblem, embed_missing, without_unit_vector
+from rag_assets.search.embedding.providers import open_embedder
+from rag_assets.search.embedding.vector_cache import VectorCache
 from rag_assets_tests.search.embedding.conftest import INT8
 from rag_assets_tests.search.embedding.hashed_embedder import HashedEmbedder
 

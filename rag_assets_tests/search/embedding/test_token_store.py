@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from rag_assets.core.domain import Passage
-from rag_assets.search.embedding import PassageTokens, VectorCache, embed_missing, open_embedder, open_token_encoder
 from rag_assets.search.embedding.base import Vectors
-from rag_assets.search.embedding.missing_vectors import store_missing_tokens
+from rag_assets.search.embedding.missing_vectors import embed_missing, store_missing_tokens
+from rag_assets.search.embedding.providers import open_embedder
 from rag_assets.search.embedding.token_store import (
     DIMENSION,
     N_BYTES,
@@ -21,7 +21,15 @@ from rag_assets.search.embedding.token_store import (
     text_key,
     vectors_of,
 )
-from rag_assets.search.embedding.token_vectors import LocalTokenEncoder, RotatedTokenEncoder, TokenVectors, coded
+from rag_assets.search.embedding.token_vectors import (
+    LocalTokenEncoder,
+    PassageTokens,
+    RotatedTokenEncoder,
+    TokenVectors,
+    coded,
+    open_token_encoder,
+)
+from rag_assets.search.embedding.vector_cache import VectorCache
 from rag_assets_tests.search.embedding.conftest import INT8
 from rag_assets_tests.search.embedding.reference_texts import QUESTION, TEXTS
 from rag_assets_tests.search.retrieval.corpus import passage_of

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rag_assets.search.reranking import FoundPassage, Judgement
+from rag_assets.search.reranking.base import FoundPassage, Judgement
 from rag_assets_tests.search.retrieval.corpus import passage_of
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rag_assets.core.errors import MissingModel, RerankingTooSlow
-from rag_assets.search.reranking import FoundPassage
+from rag_assets.search.reranking.base import FoundPassage
 from rag_assets.search.reranking.cross_encoder import BATCH, INSTEAD, CrossEncoder, FolderFiles, HubFiles, sigmoid
 from rag_assets_tests.search.reranking.candidates import candidates_of
 from rag_assets_tests.search.reranking.small_cross_encoder import write_cross_encoder

@@ -13,7 +13,7 @@ from rag_assets.core.errors import AccessDenied, BudgetExhausted, MissingKey, Mo
 from rag_assets.core.settings import ModelAccessSettings
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
-from rag_assets.search.reranking import FoundPassage, SkippingReranker
+from rag_assets.search.reranking.base import FoundPassage, SkippingReranker
 from rag_assets.search.reranking.cross_encoder import sigmoid
 from rag_assets.search.reranking.rerank_api import N_TEXTS, HostedReranker
 from rag_assets_tests.search.reranking.candidates import candidates_of

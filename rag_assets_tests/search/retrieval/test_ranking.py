@@ -10,7 +10,7 @@ from rag_assets.core.domain import Band, band_of
 from rag_assets.core.errors import MissingModel
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.questions import asked
-from rag_assets.search.reranking import SkippingReranker
+from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.search import Searcher
 from rag_assets_tests.search.reranking.candidates import ScriptedReranker
 from rag_assets_tests.search.retrieval.corpus import Corpus, chunk_of
