@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.reader_training.lines import Line
-from rag_assets.search.embedding.local_weights import SEGMENTS, read_weights
+from rag_assets.search.embedding.local_model import SEGMENTS, read_weights
 from rag_assets.search.reranking.trained_reader import (
     DOWN,
     HEAD_CONSTANT,

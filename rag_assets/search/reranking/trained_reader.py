@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from rag_assets.core.errors import MissingModel
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.tokens import ModelTokenizer
-from rag_assets.search.embedding.local_weights import (
+from rag_assets.search.embedding.local_model import (
     MINILM,
     SEGMENT_IDS,
     SEGMENTS,

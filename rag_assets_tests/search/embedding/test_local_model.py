@@ -16,7 +16,7 @@ import pytest
 from rag_assets.core.errors import MissingModel
 from rag_assets.core.incremental import file_sha256
 from rag_assets.search.embedding.base import Embedder
-from rag_assets.search.embedding.local_weights import checked_file
+from rag_assets.search.embedding.local_model import checked_file
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets_testing.numpy_bert import NumpyBert
 from rag_assets_tests.search.embedding.conftest import FLOAT32, INT8

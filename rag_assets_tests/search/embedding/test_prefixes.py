@@ -13,7 +13,7 @@ from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.hosted_models import KNOWN_MODELS
-from rag_assets.search.embedding.local_weights import packaged_tokenizer
+from rag_assets.search.embedding.local_model import packaged_tokenizer
 from rag_assets.search.embedding.prefixes import FASTEMBED, fastembed_prefixes
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets_tests.search.embedding.conftest import FLOAT32
