@@ -65,7 +65,7 @@ class ModelAccessSettings(StageSettings):
     def query_timeout_s(self) -> float:
         """Seconds a question waits for queries that a model writes, all attempts included: 20 by default. Then it is
         searched as it is."""
-        return self.timeout_s / 6
+        return round(self.timeout_s / 6, 3)
 
     def limits_of(self, provider: str) -> ProviderLimits:
         """The limits of one of the providers above, by its name."""
