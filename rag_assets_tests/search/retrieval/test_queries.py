@@ -268,12 +268,12 @@ def test_a_reply_without_queries_is_kept_too(tmp_path: Path, monkeypatch: pytest
     assert len(server.requests) == 2, "the reply and its repair"
 
 
-def test_a_model_that_is_none_is_refused_before_any_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_model_is_refused_before_any_question(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A night of plain searches that were meant to be others is found out too late."""
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
     with Connections(HURRIED) as connections:
-        with pytest.raises(InvalidSettings, match=r"answering\.model = 'extractive' is none\. Set retrieval\.queries"):
+        with pytest.raises(InvalidSettings, match=r"answering\.model = 'extractive' is no model\. Set retrieval\.queries"):
             open_query_planner(settings_of(tmp_path, {"variants": 1}), connections)
         with pytest.raises(InvalidSettings, match=r"retrieval\.queries\.model = 'gpt' does not exist"):
             open_query_planner(settings_of(tmp_path, {"variants": 1, "model": "gpt"}), connections)
