@@ -273,7 +273,7 @@ def test_a_missing_model_is_refused_before_any_question(tmp_path: Path, monkeypa
     with WireServer("openai") as server:
         use_wire_environment(monkeypatch, server)
     with Connections(HURRIED) as connections:
-        with pytest.raises(InvalidSettings, match=r"answering\.model = 'extractive' is no model\. Set retrieval\.queries"):
+        with pytest.raises(InvalidSettings, match=r"'extractive' is no model\. Set retrieval\.queries"):
             open_query_planner(settings_of(tmp_path, {"variants": 1}), connections)
         with pytest.raises(InvalidSettings, match=r"retrieval\.queries\.model = 'gpt' does not exist"):
             open_query_planner(settings_of(tmp_path, {"variants": 1, "model": "gpt"}), connections)
