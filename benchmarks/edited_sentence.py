@@ -22,7 +22,7 @@ from random import Random
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from rag_assets.search.indexing.manifest import read_manifest
+from rag_assets.search.indexing.folders import read_manifest
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets_testing.wire import WireServer
 

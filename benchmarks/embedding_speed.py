@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag_assets.core.settings import EmbeddingSettings
-from rag_assets.search.embedding import open_embedder
+from rag_assets.search.embedding.providers import open_embedder
 from rag_assets_testing.numpy_bert import NumpyBert
 
 FLOAT32 = EmbeddingSettings(model="local:all-MiniLM-L6-v2")

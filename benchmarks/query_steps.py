@@ -14,7 +14,7 @@ from rag_assets.engine.kept_vectors import KeptVectors
 from rag_assets.search.embedding.token_vectors import LocalTokenEncoder
 from rag_assets.search.indexing.exact_vectors import ExactVectors
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
-from rag_assets.search.reranking import SkippingReranker
+from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval import candidates, search
 from rag_assets.search.retrieval.library import Library
 

@@ -25,7 +25,7 @@ from rag_assets.core.settings import Settings, load_settings
 from rag_assets.engine import open_engine
 from rag_assets.questions import Question
 from rag_assets.search.embedding.token_vectors import PassageTokens, open_token_encoder
-from rag_assets.search.reranking import open_sentence_reader
+from rag_assets.search.reranking.trained_reader import open_sentence_reader
 
 FLOORS = (0.5, 0.55, 0.6, 0.62, 0.64, 0.66, 0.68, 0.7, 0.75)
 N_QUESTIONS = 100

@@ -21,14 +21,13 @@ from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import CHUNKS, PASSAGES, PROFILES, chunk_row, passage_row, to_table
 from rag_assets.core.text.tokens import packaged_model_folder
 from rag_assets.corpus.profiles.profile import profile_of
-from rag_assets.search.embedding import embedder_facts, open_token_encoder
-from rag_assets.search.embedding.token_codes import DIMENSION, N_BYTES, TokenCodes
-from rag_assets.search.embedding.token_store import StoredTokens, TokenStore, text_key
+from rag_assets.search.embedding.providers import embedder_facts
+from rag_assets.search.embedding.token_store import DIMENSION, N_BYTES, StoredTokens, TokenCodes, TokenStore, text_key
+from rag_assets.search.embedding.token_vectors import open_token_encoder
 from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.exact_vectors import write_vectors
-from rag_assets.search.indexing.manifest import write_manifest
-from rag_assets.search.indexing.protocols import IndexManifest, IndexRow
-from rag_assets.search.indexing.rows import index_rows
+from rag_assets.search.indexing.folders import write_manifest
+from rag_assets.search.indexing.protocols import IndexManifest, IndexRow, index_rows
 from rag_assets.search.indexing.stores import vector_index, word_index
 
 WORDS_PER_SENTENCE, SENTENCES_PER_PASSAGE, PASSAGES_PER_CHUNK, CHUNKS_PER_PAPER = 18, 8, 5, 16

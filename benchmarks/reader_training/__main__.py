@@ -34,7 +34,8 @@ from rag_assets.core.errors import RagAssetsError
 from rag_assets.core.settings import EmbeddingSettings, Settings
 from rag_assets.core.table_files import required_table
 from rag_assets.core.tables import chunks_from
-from rag_assets.search.embedding import Embedder, open_embedder
+from rag_assets.search.embedding.base import Embedder
+from rag_assets.search.embedding.providers import open_embedder
 
 NO_TORCH = "train needs torch, which is not installed: pip install torch==2.13.0"
 _MODELS_FOLDER = "models"

@@ -13,9 +13,20 @@ from torch import Tensor
 from torch.nn import functional
 
 from benchmarks.reader_training.lines import Line
-from rag_assets.search.embedding.local_weights import SEGMENTS, read_weights
-from rag_assets.search.reranking.reader_weights import DOWN, HEAD_CONSTANT, HEAD_NEARNESS, HEAD_WEIGHT, UP, Matrix
-from rag_assets.search.reranking.trained_reader import QUESTION, SENTENCE, SHAPE, joined, open_tokenizer
+from rag_assets.search.embedding.local_model import SEGMENTS, read_weights
+from rag_assets.search.reranking.trained_reader import (
+    DOWN,
+    HEAD_CONSTANT,
+    HEAD_NEARNESS,
+    HEAD_WEIGHT,
+    QUESTION,
+    SENTENCE,
+    SHAPE,
+    UP,
+    Matrix,
+    joined,
+    open_tokenizer,
+)
 
 _SCALE = 2.0
 """Of the product of the two thin matrices; in the file it is part of the second."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from benchmarks.reader_training.lines import Line
 from benchmarks.reader_training.questions import Question
 from rag_assets.core.text.terms import terms_of, words_of
-from rag_assets.search.embedding import Embedder
+from rag_assets.search.embedding.base import Embedder
 
 N_NEAR, N_FAR, N_STRANGE = 40, 16, 16
 """Lines that are kept for a question, of its own paper, of all others and of papers of other fields."""

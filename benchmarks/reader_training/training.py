@@ -19,7 +19,7 @@ from benchmarks.reader_training.lines import Line
 from benchmarks.reader_training.measures import Score, Scores
 from benchmarks.reader_training.model import ReaderInTraining
 from benchmarks.reader_training.nearness import Compared
-from rag_assets.search.reranking.reader_weights import HEAD_CONSTANT, HEAD_NEARNESS
+from rag_assets.search.reranking.trained_reader import HEAD_CONSTANT, HEAD_NEARNESS
 
 Progress = Callable[[int], float]
 """number of the step -> share of the training that is over before it, 0 to 1 and above."""

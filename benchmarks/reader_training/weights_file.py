@@ -1,4 +1,4 @@
-"""The file that `rag_assets.search.reranking.reader_weights` reads, made of what was trained."""
+"""The file that `rag_assets.search.reranking.trained_reader` reads, made of what was trained."""
 
 import hashlib
 from collections.abc import Mapping
@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 
 from rag_assets.core.incremental import write_atomically
-from rag_assets.search.reranking.reader_weights import Matrix
+from rag_assets.search.reranking.trained_reader import Matrix
 
 
 def write_weights(tensors: Mapping[str, Matrix], file: Path) -> str:
     """Write them in half precision, single numbers in float32; returns the file's SHA-256.
 
-    tensors: float32, by the names of `reader_weights`. The same tensors make the same bytes.
+    tensors: float32, by the names of `trained_reader`. The same tensors make the same bytes.
     """
     from safetensors.numpy import save
 

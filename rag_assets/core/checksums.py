@@ -1,7 +1,7 @@
 """Checksums of what was made here, so that damage is noticed by content.
 
 Small JSON files carry their own (`sealed`), tables too (`table_files`), an index has those of its files in its manifest
-(`indexing.manifest`). What is done about damage is decided where the file is made: it counts as absent.
+(`indexing.folders`). What is done about damage is decided where the file is made: it counts as absent.
 """
 
 import json

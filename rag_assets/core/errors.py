@@ -159,10 +159,7 @@ class RerankingTooSlow(RagAssetsError):
 
     @classmethod
     def after(cls, seconds: float, *, model: str) -> Self:
-        return cls(
-            f"{model} took more than {seconds:g} s for one question. Lower retrieval.reranked, or name a faster model "
-            "in retrieval.reranker."
-        )
+        return cls(f"{model} took more than {seconds:g} s for one question. Name a faster model in retrieval.reranker.")
 
 
 class BudgetExhausted(RagAssetsError):

@@ -30,11 +30,13 @@ from rag_assets.hosted.connections import Connections
 from rag_assets.questions import Question, asked
 from rag_assets.search.embedding.base import Vectors
 from rag_assets.search.embedding.hosted_models import is_hosted
-from rag_assets.search.embedding.missing_tokens import stores_tokens
+from rag_assets.search.embedding.missing_vectors import stores_tokens
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.search.embedding.token_store import TokenStore
 from rag_assets.search.embedding.token_vectors import PassageTokens, RotatedTokenEncoder, open_token_encoder
-from rag_assets.search.reranking import Means, SkippingReranker, open_reranker, open_sentence_reader
+from rag_assets.search.reranking.base import SkippingReranker
+from rag_assets.search.reranking.rerankers import Means, open_reranker
+from rag_assets.search.reranking.trained_reader import open_sentence_reader
 from rag_assets.search.retrieval.opening import corpus_version, fit_together, open_searcher, published_files
 from rag_assets.search.retrieval.queries import QueryPlanner, open_query_planner
 from rag_assets.search.retrieval.search import SEARCH_VERSION, Searcher
@@ -262,7 +264,7 @@ class Engine:
 
 def _passage_tokens(settings: Settings) -> PassageTokens:
     encoder = open_token_encoder(settings.embedding, settings.paths.models, settings.execution.n_workers)
-    if not stores_tokens(settings.embedding, settings.retrieval):
+    if not stores_tokens(settings.embedding):
         return PassageTokens(encoder)
     return PassageTokens(RotatedTokenEncoder(encoder), TokenStore(settings.paths.token_vectors, encoder.identity))
 

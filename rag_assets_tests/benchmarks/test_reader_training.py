@@ -18,8 +18,16 @@ from benchmarks.reader_training.measures import auc, candidates_of, measured
 from benchmarks.reader_training.nearness import Compared, NearLines
 from benchmarks.reader_training.questions import Question, read_questions
 from benchmarks.reader_training.weights_file import write_weights
-from rag_assets.search.reranking.reader_weights import FILE, head_of, merged, trained
-from rag_assets.search.reranking.trained_reader import MAX_BEFORE, MAX_QUESTION, MAX_SENTENCE, joined
+from rag_assets.search.reranking.trained_reader import (
+    FILE,
+    MAX_BEFORE,
+    MAX_QUESTION,
+    MAX_SENTENCE,
+    head_of,
+    joined,
+    merged,
+    trained,
+)
 from rag_assets_testing.numpy_bert import NumpyReader
 from rag_assets_tests.answering.builders import WordEncoder, chunk
 

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 
 from rag_assets.answering.evaluation.history import read_history
 from rag_assets.core.table_files import read_provenance
-from rag_assets.search.embedding.vector_files import read_file
+from rag_assets.search.embedding.vector_cache import read_file
 from rag_assets.search.indexing.exact_vectors import ExactVectors
-from rag_assets.search.indexing.manifest import is_intact
+from rag_assets.search.indexing.folders import is_intact
 from rag_assets_testing.world import World
 from rag_assets_tests.kept_entries import contents
 from rag_assets_tests.search.indexing.folders import indexed

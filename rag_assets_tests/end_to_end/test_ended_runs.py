@@ -6,6 +6,7 @@ The runs are real processes and leaders of a process group: Ctrl-C in a terminal
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,10 +17,18 @@ from filelock import FileLock
 
 from rag_assets.core.incremental import LOCK_NAME
 from rag_assets_testing.world import World
-from rag_assets_tests.end_to_end.test_killed_runs import SMALL_BATCHES, journal, unmake_everything
-from rag_assets_tests.faces.cli.processes import COMMAND, DEADLINE_S, environment, wait_until
+from rag_assets_tests.end_to_end.test_killed_runs import SMALL_BATCH, journal, unmake_everything
+from rag_assets_tests.faces.cli.processes import DEADLINE_S, environment, wait_until
 from rag_assets_tests.kept_entries import contents
 
+CODE = f"""
+from rag_assets.search.embedding import missing_vectors
+
+missing_vectors.EMBEDDING_BATCH = {SMALL_BATCH}
+from rag_assets.faces.cli import app
+
+app(prog_name="rag-assets")
+"""
 ENDING = "Ending, and keeping what is done. Once more ends it at once."
 
 
@@ -27,12 +36,15 @@ def ended(
     world: World, root: Path, *arguments: str, by: signal.Signals, when: Callable[[str], bool]
 ) -> tuple[int, str, list[int]]:
     """Exit code, stderr and process group of a command that is ended `when` something is true of its stderr so far."""
-    batches = {f"RAG_ASSETS_EXECUTION__{name.upper()}": str(value) for name, value in SMALL_BATCHES.items()}
-    variables = environment(world.paths.data, {**batches, "DAGSTER_HOME": str(root / "home")})
+    variables = environment(world.paths.data, {"DAGSTER_HOME": str(root / "home")})
     log = root / "stderr"
     with log.open("wb") as messages:
         run = subprocess.Popen(
-            [*COMMAND, *arguments], env=variables, stdout=messages, stderr=messages, start_new_session=True
+            [sys.executable, "-c", CODE, *arguments],
+            env=variables,
+            stdout=messages,
+            stderr=messages,
+            start_new_session=True,
         )
     try:
         wait_until(lambda: run.poll() is not None or when(log.read_text()), "the run to be under way")

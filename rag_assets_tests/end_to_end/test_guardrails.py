@@ -21,7 +21,7 @@ from rag_assets.core.domain import Citation, Claim
 from rag_assets.core.table_files import read_provenance, write_table
 from rag_assets.search.embedding.vector_cache import VectorCache
 from rag_assets.search.indexing.builder import StagedIndex
-from rag_assets.search.indexing.chroma.files import ChromaFiles
+from rag_assets.search.indexing.chroma import ChromaFiles
 from rag_assets.search.indexing.protocols import IndexRow, Report
 from rag_assets.search.indexing.tantivy_index import TantivyFiles
 from rag_assets_testing.world import World

@@ -22,6 +22,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[WireServ
     monkeypatch.chdir(tmp_path)
     with WireServer("openai") as wire:
         use_wire_environment(monkeypatch, wire)
+        monkeypatch.setattr("rag_assets.pipeline.assets.index.EMBEDDING_BATCH", 4)
         yield wire
 
 
@@ -35,7 +36,6 @@ def hosted_run(world: World, model: str = "openai:text-embedding-3-small", **acc
     return world.run(
         embedding={"model": model, "dimensions": 64},
         model_access={"openai": {"requests_per_minute": 6000}, **access},
-        execution={"embedding_batch": 4},
     )
 
 

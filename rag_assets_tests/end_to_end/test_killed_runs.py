@@ -13,7 +13,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -22,21 +22,23 @@ import pytest
 from filelock import FileLock
 
 from rag_assets.core.incremental import LOCK_NAME, STAGED_SUFFIX
+from rag_assets.search.embedding.missing_vectors import EMBEDDING_BATCH
 from rag_assets_testing.world import FLOORS_OFF, QUESTIONS, TOPICS, Outcome, World, made_once
 from rag_assets_tests.kept_entries import contents, raw
 from rag_assets_tests.search.indexing.folders import indexed
 
 CODE = """
-from rag_assets.search.indexing.chroma import files
+from rag_assets.search.embedding import missing_vectors
+from rag_assets.search.indexing import chroma
 
-files.BATCH = 1
+chroma.BATCH = 1
+missing_vectors.EMBEDDING_BATCH = {batch}
 from rag_assets.faces.cli import app
 
 app(prog_name="rag-assets")
 """
-COMMAND = [sys.executable, "-c", CODE, "run"]
 ROCKS = ("andesite", "chalk", "gneiss", "marble")
-SMALL_BATCHES = {"embedding_batch": 2}
+SMALL_BATCH = 2
 TOKENIZER = {"tokenizer": "wordpiece"}
 DEADLINE_S = 600.0
 N_TRIES = 5
@@ -79,7 +81,7 @@ def test_a_run_killed_while_embedding_goes_on_with_the_next_batch(
     outcome = finished(world, caplog)
 
     n_wanted = outcome.facts["embeddings"]["dagster/row_count"]
-    assert 2 * SMALL_BATCHES["embedding_batch"] <= n_kept < n_wanted
+    assert 2 * SMALL_BATCH <= n_kept < n_wanted
     assert outcome.facts["embeddings"]["n_embedded"] == n_wanted - n_kept, "only what the kill left undone"
     assert_same_end(world, undisturbed)
 
@@ -182,7 +184,7 @@ def killed_world(
     for number in range(N_TRIES):
         world = undisturbed.copy_to(root / f"try{number}")
         unmade(world)
-        run = started(world, root / f"try{number}.log", batches=SMALL_BATCHES)
+        run = started(world, root / f"try{number}.log", batch=SMALL_BATCH)
         try:
             wait_until(lambda: is_midway(world), [run])  # noqa: B023 - called before the next round
         finally:
@@ -203,22 +205,18 @@ def unmake_everything(world: World) -> None:
             shutil.rmtree(path)
 
 
-def started(
-    world: World, log: Path, *arguments: str, batches: Mapping[str, int] | None = None
-) -> subprocess.Popen[bytes]:
+def started(world: World, log: Path, *arguments: str, batch: int = EMBEDDING_BATCH) -> subprocess.Popen[bytes]:
     """`rag-assets run --json` on that world; stderr goes into `log`, stdout into a file .out beside it."""
+    command = [sys.executable, "-c", CODE.format(batch=batch), "run", "--json", *arguments]
     environment = {
         **os.environ,
         "DAGSTER_HOME": str(world.paths.data.parent / "home"),
         "RAG_ASSETS_DATA_DIR": str(world.paths.data),
         "RAG_ASSETS_CHUNKING__TOKENIZER": TOKENIZER["tokenizer"],
         "RAG_ASSETS_EVALUATION__FLOORS": json.dumps(FLOORS_OFF["evaluation"]["floors"]),
-        **{f"RAG_ASSETS_EXECUTION__{name.upper()}": str(value) for name, value in (batches or {}).items()},
     }
     with log.open("wb") as err, log.with_suffix(".out").open("wb") as out:
-        return subprocess.Popen(
-            [*COMMAND, "--json", *arguments], env=environment, stdout=out, stderr=err, start_new_session=True
-        )
+        return subprocess.Popen(command, env=environment, stdout=out, stderr=err, start_new_session=True)
 
 
 def wait_until(happened: Callable[[], bool], runs: list[subprocess.Popen[bytes]]) -> None:

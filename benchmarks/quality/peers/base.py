@@ -12,10 +12,9 @@ from benchmarks.quality.measures import Found
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import read_columns
 from rag_assets.core.text.tokens import token_counter
-from rag_assets.search.embedding import open_embedder
 from rag_assets.search.embedding.base import Vectors
 from rag_assets.search.embedding.missing_vectors import embed_missing
-from rag_assets.search.embedding.providers import embedder_facts
+from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.search.embedding.vector_cache import VectorCache
 
 _COLUMNS = ["paper_id", "ordinal", "text", "section_path", "page_start", "page_end", "title", "is_indexable"]

@@ -44,7 +44,7 @@ class EmbeddingSettings(StageSettings):
 
 
 class QdrantSettings(StageSettings):
-    """Where Qdrant is. A group of its own: the same vectors on another server are no other index."""
+    """Address of the Qdrant server. Kept out of the index fingerprint: moving to another server rebuilds nothing."""
 
     url: str = Field(
         "",

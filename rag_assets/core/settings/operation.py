@@ -35,12 +35,11 @@ _RERANKERS = {"cohere": ProviderLimits(), "tei": ProviderLimits(max_concurrent=1
 class ModelAccessSettings(StageSettings):
     """How models behind an API are called, and what a run may spend; part of no fingerprint."""
 
-    timeout_s: float = Field(120.0, gt=0, description="Seconds one request may take before it counts as failed.")
-    query_timeout_s: float = Field(
-        20.0,
+    timeout_s: float = Field(
+        120.0,
         gt=0,
-        description="Seconds a question waits for queries that a model writes (retrieval.queries), all attempts "
-        "included; then it is searched as it is.",
+        description="Seconds one request may take before it counts as failed. A question "
+        "waits a sixth of it for queries that a model writes (retrieval.queries); then it is searched as it is.",
     )
     max_attempts: int = Field(
         5, gt=0, description="Times a request is sent before it is given up: rate limits, server errors, time-outs."
@@ -65,6 +64,12 @@ class ModelAccessSettings(StageSettings):
         ProviderLimits(max_concurrent=1, requests_per_minute=600), description="Models on your own machine."
     )
 
+    @property
+    def query_timeout_s(self) -> float:
+        """Seconds a question waits for queries that a model writes, all attempts included: 20 by default. Then it is
+        searched as it is."""
+        return round(self.timeout_s / 6, 3)
+
     def limits_of(self, provider: str) -> ProviderLimits:
         """The limits of a provider by its name; those of rerankers are not settings."""
         limits: ProviderLimits = _RERANKERS[provider] if provider in _RERANKERS else getattr(self, provider)
@@ -75,7 +80,6 @@ class ExecutionSettings(StageSettings):
     """How work is done; part of no fingerprint."""
 
     workers: int = Field(0, ge=0, description="Worker processes; 0 = one per core.")
-    embedding_batch: int = Field(64, gt=0, description="Passages embedded between two saves.")
     kept_mb: float = Field(
         500.0,
         ge=0,

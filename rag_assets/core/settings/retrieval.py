@@ -43,7 +43,6 @@ class RetrievalSettings(StageSettings):
     """How a question becomes hits and contexts."""
 
     queries: QuerySettings = QuerySettings()
-    candidates: int = Field(100, gt=0, description="Passages taken from each index before fusion.")
     fusion: Literal["convex", "rrf", "rank_blend", "server_rrf", "server_dbsf"] = Field(
         "convex",
         description="How the two rankings become one; measured by benchmarks/quality. server_rrf, server_dbsf: Qdrant "
@@ -65,28 +64,10 @@ class RetrievalSettings(StageSettings):
         "fastembed:Xenova/ms-marco-MiniLM-L-6-v2, fetched once from its hub; folder: one on disk; cohere: Cohere's API "
         "or a server that speaks it (CO_API_URL); tei: Text Embeddings Inference (TEI_BASE_URL).",
     )
-    reranked: int = Field(
-        20,
-        gt=0,
-        description="Candidates the reranker looks at. 10 lose a little, 40 gain nothing on COVID-QA and Cranfield; "
-        "each costs about 10 ms with the packaged model.",
-    )
-    store_token_vectors: bool = Field(
-        True,
-        description="Keep what late interaction and sentences compare with the index, 102 bytes per token (about 11 kB "
-        "per passage, seven times its vector), made in the same pass as the vectors of local: models. Off: made for "
-        "each question, about 10 ms of processor time per passage and some 30 passages each; nothing is found better.",
-    )
     min_score: Share = Field(
         0.0,
         description="Passages whose relevance, as the reranker estimates it, is below this are not returned, nor those "
         "it did not look at. 0: no floor. Too high refuses what the corpus answers.",
-    )
-    expanded_hits: int = Field(
-        5,
-        ge=0,
-        description="Top hits that bring their neighbours into the context. 0 cuts answers at the edge of a passage, "
-        "too many crowd out other hits.",
     )
     budget_tokens: int = Field(
         10_000, gt=0, description="Tokens of context packed for an answerer; the best passage is packed in any case."

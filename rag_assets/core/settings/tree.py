@@ -66,13 +66,14 @@ REMOVED = frozenset(
     """
     answering.extractive.diversity answering.retry_extra_k answering.thorough.decompose
     answering.thorough.max_gap_queries automation.sensor_interval_s automation.sweep_interval_s
-    execution.index_batch execution.kept_vectors_mb indexing.hnsw_ef_construction indexing.hnsw_ef_search
-    indexing.hnsw_m indexing.min_recall indexing.qdrant.timeout_s indexing.word_vectors model_access.cohere
-    model_access.tei paper_summaries.context_tokens reading.max_memory_mb reading.timeout_s
-    retrieval.exact_search_mb retrieval.generated_weight retrieval.named_paper_weight retrieval.named_section_weight
-    retrieval.neighbours retrieval.rank_weight_dense retrieval.rank_weight_lexical retrieval.reranker_timeout_s
-    retrieval.rrf_k retrieval.search_headings server.heartbeat_s server.max_connections server.max_question_chars
-    server.shutdown_s summaries.document_chars summaries.max_chars
+    execution.embedding_batch execution.index_batch execution.kept_vectors_mb indexing.hnsw_ef_construction
+    indexing.hnsw_ef_search indexing.hnsw_m indexing.min_recall indexing.qdrant.timeout_s indexing.word_vectors
+    model_access.cohere model_access.query_timeout_s model_access.tei paper_summaries.context_tokens
+    reading.max_memory_mb reading.timeout_s retrieval.candidates retrieval.exact_search_mb retrieval.expanded_hits
+    retrieval.generated_weight retrieval.named_paper_weight retrieval.named_section_weight retrieval.neighbours
+    retrieval.rank_weight_dense retrieval.rank_weight_lexical retrieval.reranked retrieval.reranker_timeout_s
+    retrieval.rrf_k retrieval.search_headings retrieval.store_token_vectors server.heartbeat_s server.max_connections
+    server.max_question_chars server.shutdown_s summaries.document_chars summaries.max_chars
     """.split()
 )
 """Settings of earlier versions whose default holds for everybody now."""

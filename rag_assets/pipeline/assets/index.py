@@ -20,18 +20,21 @@ from rag_assets.pipeline.assets.reporting import progress, usage_facts
 from rag_assets.search.embedding.earlier_models import note_papers, prune_earlier_models
 from rag_assets.search.embedding.hosted_models import REQUEST_VERSION
 from rag_assets.search.embedding.local_model import BUILDER_VERSION
-from rag_assets.search.embedding.missing_tokens import store_missing_tokens, stores_tokens
-from rag_assets.search.embedding.missing_vectors import embed_missing
-from rag_assets.search.embedding.promises import EMBEDDING_PROMISES, without_unit_vector
+from rag_assets.search.embedding.missing_vectors import (
+    EMBEDDING_BATCH,
+    EMBEDDING_PROMISES,
+    embed_missing,
+    store_missing_tokens,
+    stores_tokens,
+    without_unit_vector,
+)
 from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.search.embedding.sparse_vectors import SparseVectors, open_sparse_vectors, publish_sparse_vectors
 from rag_assets.search.embedding.token_store import TokenStore
 from rag_assets.search.embedding.token_vectors import open_token_encoder
 from rag_assets.search.embedding.vector_cache import PublishedVectors, VectorCache
-from rag_assets.search.indexing.builder import stage_index
-from rag_assets.search.indexing.promises import INDEX_PROMISES, META_PROMISES
-from rag_assets.search.indexing.protocols import IndexManifest, IndexRow, SparseSource, Vectors
-from rag_assets.search.indexing.rows import COLUMNS, index_rows
+from rag_assets.search.indexing.builder import INDEX_PROMISES, META_PROMISES, stage_index
+from rag_assets.search.indexing.protocols import COLUMNS, IndexManifest, IndexRow, SparseSource, Vectors, index_rows
 from rag_assets.search.indexing.stores import Index, vector_index, word_index
 
 
@@ -62,21 +65,19 @@ def embeddings(settings: dg.ResourceParam[Settings], models: dg.ResourceParam[Co
     report_progress = progress("embeddings", "passages")
     encoder = open_token_encoder(settings.embedding, paths.models, settings.execution.n_workers)
     tokens = TokenStore(paths.token_vectors, encoder.identity)
-    with_tokens = passages if stores_tokens(settings.embedding, settings.retrieval) else {}
+    with_tokens = passages if stores_tokens(settings.embedding) else {}
     n_with_tokens = store_missing_tokens(
         tokens,
         encoder,
         cache,
         with_tokens,
-        batch_size=settings.execution.embedding_batch,
+        batch_size=EMBEDDING_BATCH,
         report=progress("embeddings", "papers with token vectors"),
     )
-    run = embed_missing(cache, embedder, texts, batch_size=settings.execution.embedding_batch, report=report_progress)
+    run = embed_missing(cache, embedder, texts, batch_size=EMBEDDING_BATCH, report=report_progress)
     spent = models.budget.since(spent_before)
     sparse = open_sparse_vectors(settings)
-    n_sparse = (
-        sparse.embed(passages, batch_size=settings.execution.embedding_batch, report=report_progress) if sparse else 0
-    )
+    n_sparse = sparse.embed(passages, batch_size=EMBEDDING_BATCH, report=report_progress) if sparse else 0
 
     def publish() -> PublishedVectors:
         publish_sparse_vectors(sparse, passages, settings)

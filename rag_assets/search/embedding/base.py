@@ -1,7 +1,6 @@
 """What an embedding model is to the rest of the project, and the work that all adapters share.
 
-An adapter is one file with an `EmbeddingModel`: `local_model`, `hub_model` and `hosted_embedder`. Which one a setting
-means is decided in `providers`.
+Adapters are in `local_model`, `fastembed_model` and `hosted_embedder`; `providers` decides which one a setting means.
 """
 
 from collections.abc import Sequence
@@ -75,11 +74,11 @@ class EmbeddingModel(Protocol):
         ...
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """As `Embedder.count_tokens`."""
+        """See `Embedder.count_tokens`."""
         ...
 
     def request_sizes(self, texts: Sequence[str]) -> list[int]:
-        """As `Embedder.request_sizes`; the prefix is not part of the texts."""
+        """See `Embedder.request_sizes`; the prefix is not part of the texts."""
         ...
 
     def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
@@ -110,7 +109,7 @@ class ModelEmbedder:
         return self._model.request_sizes(texts)
 
     def embed_passages(self, texts: Sequence[str]) -> Vectors:
-        """As Embedder. What the batches before a failing one brought is lost, see `request_sizes`."""
+        """See `Embedder`. If a batch fails, the vectors of those before it are lost, see `request_sizes`."""
         vectors = np.empty((len(texts), self.facts.dimension), np.float32)
         start = 0
         for size in self.request_sizes(texts):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rag_assets.core.checksums import sealed, unsealed
 from rag_assets.core.incremental import write_atomically
-from rag_assets.search.embedding.vector_files import SUFFIX, keep_rows
+from rag_assets.search.embedding.vector_cache import SUFFIX, keep_rows
 
 logger = logging.getLogger(__name__)
 _LIST_SUFFIX = ".papers.json"
@@ -48,7 +48,7 @@ def prune_earlier_models(in_use: Path, papers: Collection[str], *, max_mb: float
             logger.info("%s is deleted: vectors of earlier models took more than %.0f MB.", folder, max_mb)
             _delete(folder)
     for path in in_use.parent.glob(f"*{_LIST_SUFFIX}"):  # of a folder whose deletion was interrupted
-        if path != _list_of(in_use) and not _folder_of(path).exists():
+        if path != _list_of(in_use) and not path.with_name(path.name.removesuffix(_LIST_SUFFIX)).exists():
             path.unlink()
 
 
@@ -87,7 +87,3 @@ def _read(folder: Path) -> dict[str, list[str]]:
 
 def _list_of(folder: Path) -> Path:
     return folder.with_name(folder.name + _LIST_SUFFIX)
-
-
-def _folder_of(list_file: Path) -> Path:
-    return list_file.with_name(list_file.name.removesuffix(_LIST_SUFFIX))

@@ -16,9 +16,8 @@ from rag_assets.core.errors import ContextTooLong, InvalidSettings, ModelUnavail
 from rag_assets.hosted.budget import usage_of
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.base import EmbedderFacts, Role, Vectors, unit
-from rag_assets.search.embedding.hosted_models import ChosenModel
+from rag_assets.search.embedding.hosted_models import MARGIN, ChosenModel, StandInTokenizer
 from rag_assets.search.embedding.prefixes import Prefixes
-from rag_assets.search.embedding.stand_in_tokens import MARGIN, StandInTokenizer
 
 if TYPE_CHECKING:
     from pydantic_ai.embeddings import EmbeddingModel, EmbeddingResult
@@ -27,14 +26,13 @@ if TYPE_CHECKING:
 _KINDS: "dict[Role, EmbedInputType]" = {"query": "query", "passage": "document"}
 _LENGTH_TOLERANCE = 1e-3
 _NUMBERS = "fiu"
-"""Kinds of numpy types; the SDKs hand on whatever stands in a reply."""
+"""Kinds of numpy types; the SDKs hand on whatever is in a reply."""
 
 
 class HostedEmbedder:
     """An EmbeddingModel that is asked over the network; the first vector opens a connection.
 
-    Tokens are counted with a stand-in for the model's own tokenizer, see `stand_in_tokens`. May be used by several
-    threads.
+    Tokens are counted with a `StandInTokenizer`. May be used by several threads.
     """
 
     def __init__(self, chosen: ChosenModel, connections: Connections | None) -> None:
@@ -67,7 +65,7 @@ class HostedEmbedder:
         return sizes
 
     def vectors(self, texts: Sequence[str], role: Role) -> Vectors:
-        """As `EmbeddingModel`, in one request. Raises BudgetExhausted, and a ModelFault when it is not answered."""
+        """See `EmbeddingModel`; one request. Raises BudgetExhausted, and a ModelFault when it is not answered."""
         chosen = self._chosen
         if self._connections is None:
             raise ValueError(f"{chosen.name} is behind an API, and no connections were given")
@@ -92,7 +90,12 @@ class HostedEmbedder:
                 f"{self._chosen.name} says that a text is longer than it reads. Set embedding.max_tokens to what it "
                 f"reads, less than {self._chosen.facts.max_tokens}."
             ) from error
-        self._check_dimension(vectors)
+        if lengths := {len(vector) for vector in vectors} - {self.facts.dimension}:
+            raise InvalidSettings(
+                f"{chosen.name} answered with vectors of {max(lengths)} numbers, this run asks for "
+                f"{self.facts.dimension}. Set embedding.dimensions = {max(lengths)} in rag_assets.toml, or name "
+                "another model in embedding.model."
+            )
         return np.stack(vectors)
 
     def _usage_of(self, result: "EmbeddingResult", inputs: Sequence[str]) -> Usage:
@@ -117,7 +120,7 @@ class HostedEmbedder:
                 f"{self._chosen.name} answered with something else than vectors of numbers. Check that it is an "
                 "embedding model."
             )
-        with np.errstate(over="ignore"):  # a length that overflows is told by the vector it makes
+        with np.errstate(over="ignore"):  # a length that overflows shows in the vector
             vectors = [unit(vector) for vector in found]
         if not np.allclose([np.linalg.norm(vector) for vector in vectors], 1.0, atol=_LENGTH_TOLERANCE):
             raise ModelUnavailable(
@@ -125,11 +128,3 @@ class HostedEmbedder:
                 "too large to have a length)."
             )
         return vectors
-
-    def _check_dimension(self, vectors: Sequence[Vectors]) -> None:
-        if lengths := {len(vector) for vector in vectors} - {self.facts.dimension}:
-            raise InvalidSettings(
-                f"{self._chosen.name} answered with vectors of {max(lengths)} numbers, this run asks for "
-                f"{self.facts.dimension}. Set embedding.dimensions = {max(lengths)} in rag_assets.toml, or name "
-                "another model in embedding.model."
-            )

@@ -1,21 +1,24 @@
 """Embedding models behind an API: what must be known of one before any request, and which one a setting means.
 
-Asking them lives in `hosted_embedder`, the right to ask in `rag_assets.hosted`.
+Their tokens are counted with the packaged WordPiece tokenizer: a provider's count would take one request per text, and
+each tokenizer is a download. Its errors are covered by a margin and, before a text is sent, by a bound that always
+holds (`StandInTokenizer.fitted`). Asking the models is in `hosted_embedder`.
 """
 
 import logging
+import math
 import re
 from dataclasses import dataclass
 
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import EmbeddingSettings
+from rag_assets.core.text.tokens import ModelTokenizer
 from rag_assets.hosted.access import Access, ModelName, require_access
 from rag_assets.hosted.providers import EMBEDDING_REQUESTS, EmbeddingRequest
 from rag_assets.search.embedding.base import EmbedderFacts
-from rag_assets.search.embedding.local_weights import PACKAGED_TOKENIZER_ID
+from rag_assets.search.embedding.local_model import PACKAGED_TOKENIZER_ID, packaged_tokenizer
 from rag_assets.search.embedding.prefixes import ARCTIC_2, BGE_EN, EMBEDDING_GEMMA, NO_PREFIXES, NOMIC, QWEN_3, Prefixes
-from rag_assets.search.embedding.stand_in_tokens import MARGIN, StandInTokenizer
 
 logger = logging.getLogger(__name__)
 SETTING = "embedding.model"
@@ -25,11 +28,11 @@ REQUEST_VERSION = 1
 
 @dataclass(frozen=True)
 class KnownModel:
-    """What its maker says of a model."""
+    """Facts from the provider's documentation."""
 
     dimension: int
     max_tokens: int
-    """As its maker counts them."""
+    """Token limit according to the provider's documentation."""
     least_dimension: int | None = None
     """The shortest vectors it can be asked for; None when it has one length only."""
     is_wordpiece: bool = False
@@ -144,7 +147,7 @@ def chosen_model(settings: EmbeddingSettings) -> ChosenModel:
 
 
 def _dimension(name: ModelName, known: KnownModel | None, settings: EmbeddingSettings) -> tuple[int, int | None]:
-    """What the vectors will have, and what is asked for; 0 when neither the table nor the settings say."""
+    """Length of the vectors, and the length asked for; 0 when neither table nor settings have it."""
     wanted = settings.dimensions
     if known is None or wanted is None or wanted == known.dimension:
         return wanted or (known.dimension if known else 0), None
@@ -162,7 +165,7 @@ def _dimension(name: ModelName, known: KnownModel | None, settings: EmbeddingSet
 
 
 def _prefixes(name: ModelName, settings: EmbeddingSettings) -> Prefixes:
-    """Those of the model; of another tag of a known model, those of the model without a tag."""
+    """Prefixes of the model; another tag of a known model has those of the model without a tag."""
     family = KNOWN_MODELS.get(f"{name.provider}:{name.name.partition(':')[0]}")
     own = family.prefixes if family else NO_PREFIXES
     return own.overridden(settings.query_prefix, settings.passage_prefix)
@@ -172,3 +175,38 @@ def _identity(name: ModelName, access: Access, prefixes: Prefixes, dimension: in
     """Contains no key; contains the hash of an address other than the provider's own."""
     digest = fingerprint(str(name), access.server, prefixes.query, prefixes.passage, REQUEST_VERSION)[:8]
     return f"{name.provider}-{re.sub(r'[^A-Za-z0-9.]+', '-', name.name)}-{dimension}-{digest}"
+
+
+MARGIN = 0.7
+"""Share of a model's limit that passages may fill by this count: a model's own tokenizer may cut a text into 1.4 times
+as many tokens. An allowance, not a measurement: of the vendors' tokenizers none is at hand."""
+_UNKNOWN = "[UNK]"
+
+
+class StandInTokenizer(ModelTokenizer):
+    """The uncased BERT vocabulary of all-MiniLM-L6-v2."""
+
+    def __init__(self) -> None:
+        super().__init__(packaged_tokenizer())
+
+    def most_tokens(self, text: str) -> int:
+        """More than any model's own tokenizer is expected to make of `text`.
+
+        WordPiece takes a run of characters it does not know, or one of more than 100 without a space, for a single
+        token: those count one token per byte, the rest with the margin.
+        """
+        encoding = self.encoded(text)
+        unknown = [place for token, place in zip(encoding.tokens, encoding.offsets, strict=True) if token == _UNKNOWN]
+        n_unknown_bytes = sum(len(text[start:end].encode()) for start, end in unknown)
+        return math.ceil((len(encoding.ids) - len(unknown)) / MARGIN) + n_unknown_bytes
+
+    def fitted(self, text: str, max_tokens: int) -> str:
+        """`text`, or the beginning of it that no tokenizer can make more than `max_tokens` of.
+
+        No tokenizer makes more tokens than there are bytes. Passages are cut by count to what a model reads, so only
+        one with long runs of unknown characters (encoded data, a picture of characters) loses its end here.
+        """
+        content = text.encode()
+        if len(content) <= max_tokens or self.most_tokens(text) <= max_tokens:
+            return text
+        return content[:max_tokens].decode(errors="ignore")

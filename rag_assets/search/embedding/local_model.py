@@ -1,26 +1,143 @@
-"""all-MiniLM-L6-v2 as a folder that fastembed loads, built once from the packaged weights.
+"""The packaged all-MiniLM-L6-v2: its files, their checksums, and folders with models that are built from them once.
 
-`local_weights` reads and checks the input, `onnx_graph` writes the model, `built_folder` keeps it.
+A built folder appears under its final name only when it is complete, and is checked each time it is used: a kill, a
+full disk or a damaged file leads to another build (a few seconds), never to another model. `onnx_graph` writes the
+model that fastembed loads.
 """
 
 import json
+import logging
+import os
 import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
+from uuid import uuid4
 
-from rag_assets.core.text.tokens import packaged_model_folder
+import numpy as np
+from numpy.typing import NDArray
+
+from rag_assets.core.errors import MissingModel
+from rag_assets.core.incremental import STAGED_SUFFIX, file_sha256
+from rag_assets.core.text.tokens import REINSTALL, packaged_model_folder
 from rag_assets.search.embedding.base import EmbedderFacts
-from rag_assets.search.embedding.built_folder import ready_folder
 from rag_assets.search.embedding.fastembed_model import FastembedModel
-from rag_assets.search.embedding.local_weights import (
-    MINILM,
-    PACKAGED_TOKENIZER_ID,
-    TOKENIZER_SHA256,
-    WEIGHTS_SHA256,
-    packaged_tokenizer,
-    read_weights,
-)
+
+WEIGHTS_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""Checksum of model.safetensors, here as in the official sentence-transformers/all-MiniLM-L6-v2."""
+TOKENIZER_SHA256 = "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+"""Checksum of tokenizer.json; another vocabulary would make other vectors of the same weights."""
+PACKAGED_TOKENIZER_ID = f"wordpiece-{TOKENIZER_SHA256[:8]}"
+SEGMENT_IDS = "token_type_ids"
+"""Input of a graph whose inputs have segments: the number of each token's segment, 0-based."""
+SEGMENTS = "embeddings.segments.weight"
+"""Name of the vectors that are added to the tokens of each segment, shape (n_segments, n_hidden)."""
+
+
+@dataclass(frozen=True)
+class BertShape:
+    """Dimensions of a BERT encoder that its weights do not show; the defaults are all-MiniLM-L6-v2's (config.json)."""
+
+    n_layers: int = 6
+    n_heads: int = 12
+    n_hidden: int = 384
+    layer_norm_epsilon: float = 1e-12
+    max_tokens: int = 256
+    """Longest input the model was trained for, special tokens included (sentence_bert_config.json)."""
+    n_segments: int = 0
+    """Parts of an input that are distinguished, each by a vector of its own."""
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return ("input_ids", "attention_mask", *([SEGMENT_IDS] if self.n_segments else []))
+
+
+MINILM = BertShape()
+
+
+def read_weights() -> dict[str, NDArray[np.float32]]:
+    """Tensor name -> float32 array; raises MissingModel when the folder is not installed or holds other weights."""
+    from safetensors.numpy import load_file
+
+    return load_file(checked_file(packaged_model_folder() / "model.safetensors", WEIGHTS_SHA256))
+
+
+def packaged_tokenizer() -> Path:
+    """The packaged tokenizer.json; raises MissingModel when the folder is not installed or holds another one."""
+    return checked_file(packaged_model_folder() / "tokenizer.json", TOKENIZER_SHA256)
+
+
+def checked_file(path: Path, sha256: str, model: str = "the official all-MiniLM-L6-v2") -> Path:
+    """The path given, if the file there has that SHA-256; raises MissingModel otherwise. model: whose file it is."""
+    if not path.is_file():
+        raise MissingModel(f"{path}, a file of {model}, does not exist. {REINSTALL}")
+    if (found := file_sha256(path)) != sha256:
+        raise MissingModel(f"{path} is not the file of {model}: its SHA-256 is {found}, not {sha256}. {REINSTALL}")
+    return path
+
+
+logger = logging.getLogger(__name__)
+
+_MANIFEST = "manifest.json"
+_ABANDONED_AFTER_S = 600.0
+
+
+def ready_folder(folder: Path, write: Callable[[Path], None]) -> Path:
+    """The folder, built first where it is not there or not as it was built. write: puts the model's files into an empty
+    folder."""
+    if not folder.exists():
+        _build(folder, write)
+    elif damage := _damage(folder):
+        logger.warning("%s: building the model again.", damage)
+        shutil.rmtree(folder)
+        _build(folder, write)
+    return folder
+
+
+def _build(folder: Path, write: Callable[[Path], None]) -> None:
+    logger.info("Building the model %s (once).", folder.name)
+    started = time.monotonic()
+    for abandoned in folder.parent.glob(f"{folder.name}.*{STAGED_SUFFIX}"):  # by a killed build, unless it is young
+        if time.time() - abandoned.stat().st_mtime > _ABANDONED_AFTER_S:
+            shutil.rmtree(abandoned, ignore_errors=True)
+    staged = folder.with_name(f"{folder.name}.{uuid4().hex}{STAGED_SUFFIX}")
+    staged.mkdir(parents=True)
+    try:
+        write(staged)
+        files = {path.name: file_sha256(path) for path in sorted(staged.iterdir())}
+        (staged / _MANIFEST).write_text(json.dumps(files, indent=2) + "\n", "utf-8")
+        _publish(staged, folder)
+    finally:
+        shutil.rmtree(staged, ignore_errors=True)
+    logger.info("Built %s in %.1f s.", folder, time.monotonic() - started)
+
+
+def _damage(folder: Path) -> str:
+    """What is wrong with a built folder; empty when it is as it was built."""
+    try:
+        files: dict[str, str] = json.loads((folder / _MANIFEST).read_text("utf-8"))
+        for name, sha256 in files.items():
+            if file_sha256(folder / name) != sha256:
+                return f"{folder / name} is not as it was built"
+    except (OSError, ValueError, AttributeError) as error:
+        return f"{folder} is incomplete ({error})"
+    return ""
+
+
+def _publish(staged: Path, folder: Path) -> None:
+    """Give the staged folder its final name; if another process was faster, its folder stays."""
+    for path in staged.iterdir():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
+    try:
+        staged.rename(folder)
+    except OSError as error:
+        if not folder.is_dir():
+            raise MissingModel(f"The model cannot be put into {folder} ({error}).") from error
+
 
 BUILDER_VERSION = 2
 """Raise it with every change of `onnx_graph` or of this module that changes a vector."""

@@ -1,6 +1,6 @@
 """A BERT encoder as an ONNX graph, with onnxruntime's fused operators where they are faster, and its int8 quantisation.
 
-Knows tensors and operators, no folders: `local_weights` reads the tensors, `local_model` keeps the files. Pooling and
+Knows tensors and operators, no folders: `local_model` reads the tensors and keeps the files. Pooling and
 normalisation are not in the graph; fastembed does them. Importing this module imports onnx.
 
 The operators (domain com.microsoft) are described in onnxruntime's docs/ContribOperators.md.
@@ -16,7 +16,7 @@ import onnx
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
-from rag_assets.search.embedding.local_weights import SEGMENT_IDS, SEGMENTS, BertShape
+from rag_assets.search.embedding.local_model import SEGMENT_IDS, SEGMENTS, BertShape
 
 Weights = Mapping[str, NDArray[np.float32]]
 

@@ -2,8 +2,8 @@
 less, and nothing fails.
 
 fastembed's own `query_embed` and `passage_embed` put nothing before a text (0.9.1: `text_embedding_base.py` hands both
-to `embed`; only jina-embeddings-v3 tells the two apart, by a task number). So every dense model of its list is decided
-about here, "none" included; a test walks that list. Of Google's models pydantic-ai says which text is a question.
+to `embed`; only jina-embeddings-v3 distinguishes them, by a task number). So every dense model of its list is decided
+about here, "none" included; a test walks that list. For Google's models pydantic-ai marks which text is a question.
 """
 
 import logging
@@ -68,7 +68,7 @@ FASTEMBED: dict[str, Prefixes] = {
     "Qwen/Qwen3-Embedding-0.6B-Q": QWEN_3,
     "Qdrant/stella-en-400M-v5-doc-onnx": _STELLA,
     **dict.fromkeys(
-        (  # trained on plain texts, or told apart inside fastembed (jina-embeddings-v3): their cards name no prefix
+        (  # trained on plain texts, or distinguished inside fastembed (jina-embeddings-v3): their cards name no prefix
             "sentence-transformers/all-MiniLM-L6-v2",
             "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2",
             "sentence-transformers/paraphrase-multilingual-mpnet-base-v2",
@@ -98,7 +98,7 @@ FASTEMBED: dict[str, Prefixes] = {
 
 
 def fastembed_prefixes(name: str) -> Prefixes:
-    """Those of a model of fastembed's list; none, with a warning, for one that came after this table."""
+    """Prefixes of a model of fastembed's list; empty, with a warning, for one that came after this table."""
     if name not in FASTEMBED:
         logger.warning(
             "It is not known here what %s expects before a question or a passage: nothing is put before them. See its "

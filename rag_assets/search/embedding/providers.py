@@ -16,14 +16,14 @@ from rag_assets.hosted.budget import require_price
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.providers import EMBEDDING_REQUESTS
 from rag_assets.search.embedding.base import Embedder, EmbedderFacts, EmbeddingModel, ModelEmbedder, Vectors
+from rag_assets.search.embedding.fastembed_model import HubModel
 from rag_assets.search.embedding.hosted_embedder import HostedEmbedder
 from rag_assets.search.embedding.hosted_models import chosen_model, is_hosted
-from rag_assets.search.embedding.hub_model import HubModel
 from rag_assets.search.embedding.local_model import PRECISIONS, LocalModel
 
 
 @dataclass(frozen=True)
-class _Means:
+class _Resources:
     """What an adapter may use."""
 
     models_folder: Path
@@ -51,7 +51,7 @@ def open_embedder(
     provider, _, name = settings.model.partition(":")
     if provider not in ADAPTERS:
         raise _unknown(settings.model)
-    model = ADAPTERS[provider](name, settings, _Means(models_folder, n_threads, connections))
+    model = ADAPTERS[provider](name, settings, _Resources(models_folder, n_threads, connections))
     if kept is None or not is_hosted(settings.model):  # a model that runs here is as fast as reading a file
         return ModelEmbedder(model)
     return ModelEmbedder(model, query_vectors(kept))
@@ -59,11 +59,12 @@ def open_embedder(
 
 def query_vectors(kept: KeptFile) -> Kept[Vectors]:
     """Vectors of questions, by model and text."""
-    return Kept(kept, "query_vectors", lambda vector: vector.astype("<f4").tobytes(), _read_vector)
-
-
-def _read_vector(content: bytes) -> Vectors:
-    return np.frombuffer(content, "<f4").astype(np.float32)
+    return Kept(
+        kept,
+        "query_vectors",
+        lambda vector: vector.astype("<f4").tobytes(),
+        lambda found: np.frombuffer(found, "<f4").astype(np.float32),
+    )
 
 
 def require_embedder(settings: EmbeddingSettings, models_folder: Path, access: ModelAccessSettings) -> None:
@@ -79,7 +80,7 @@ def embedder_facts(settings: EmbeddingSettings, models_folder: Path) -> Embedder
     return open_embedder(settings, models_folder).facts
 
 
-def _local(name: str, settings: EmbeddingSettings, means: _Means) -> EmbeddingModel:
+def _local(name: str, settings: EmbeddingSettings, means: _Resources) -> EmbeddingModel:
     _refuse_sizes(settings)
     if name not in PRECISIONS:
         raise _unknown(settings.model)
@@ -91,19 +92,19 @@ def _local(name: str, settings: EmbeddingSettings, means: _Means) -> EmbeddingMo
     return LocalModel(name, means.models_folder, means.n_threads)
 
 
-def _hub(name: str, settings: EmbeddingSettings, means: _Means) -> EmbeddingModel:
+def _hub(name: str, settings: EmbeddingSettings, means: _Resources) -> EmbeddingModel:
     _refuse_sizes(settings)
     return HubModel(name, settings, means.models_folder, means.n_threads)
 
 
-def _hosted(_name: str, settings: EmbeddingSettings, means: _Means) -> EmbeddingModel:
+def _hosted(_name: str, settings: EmbeddingSettings, means: _Resources) -> EmbeddingModel:
     chosen = chosen_model(settings)
     if means.connections is not None and means.connections.settings.budget_usd is not None:
         require_price(chosen.name, chosen.access)
     return HostedEmbedder(chosen, means.connections)
 
 
-ADAPTERS: dict[str, Callable[[str, EmbeddingSettings, _Means], EmbeddingModel]] = {
+ADAPTERS: dict[str, Callable[[str, EmbeddingSettings, _Resources], EmbeddingModel]] = {
     "local": _local,
     "fastembed": _hub,
     **dict.fromkeys(EMBEDDING_REQUESTS, _hosted),

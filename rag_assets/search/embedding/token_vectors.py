@@ -1,6 +1,6 @@
-"""A vector for each token of a text, as the packaged model sees it within the whole text, and where the token stands.
+"""A vector for each token of a text, as the packaged model sees it within the whole text, and the place of the token.
 
-A pooled vector is the mean of these. Compared one by one they tell more: which passage holds something like each word
+A pooled vector is the mean of these. Compared one by one they show more: which passage holds something like each word
 of the question (`reranking`), and which of its sentences does (`answering`). Which passages are compared is decided
 there; the model's files live in `local_model`.
 """
@@ -19,8 +19,7 @@ import numpy.typing as npt
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.search.embedding.base import Vectors
 from rag_assets.search.embedding.local_model import PRECISIONS, LocalModel
-from rag_assets.search.embedding.token_codes import CODING, codes_of, rotated, vectors_of
-from rag_assets.search.embedding.token_store import StoredTokens, TokenStore
+from rag_assets.search.embedding.token_store import CODING, StoredTokens, TokenStore, codes_of, rotated, vectors_of
 
 Spans = npt.NDArray[np.int32]
 
@@ -72,7 +71,7 @@ class LocalTokenEncoder:
         return self._side_by_side(lambda text: self._encoded(text)[1], texts)
 
     def embed_and_code(self, texts: Sequence[str]) -> list[tuple[Vectors, StoredTokens]]:
-        """Of each text the vector that the embedder of this model gives, and its tokens, in one pass of the model."""
+        """For each text its vector by the embedder of this model, and its tokens, in one pass of the model."""
         return self._side_by_side(self._embedded_and_coded, texts)
 
     def _embedded_and_coded(self, text: str) -> tuple[Vectors, StoredTokens]:
@@ -114,12 +113,8 @@ def coded(tokens: TokenVectors) -> StoredTokens:
     return StoredTokens(codes_of(tokens.vectors), tokens.spans)
 
 
-def restored(tokens: StoredTokens) -> TokenVectors:
-    return TokenVectors(vectors_of(tokens.codes), tokens.spans)
-
-
-class PaperText(Protocol):
-    """A passage, or whatever else says which paper a text is of."""
+class TextWithPaper(Protocol):
+    """A passage, or any other text of a known paper."""
 
     @property
     def paper_id(self) -> str: ...
@@ -181,7 +176,7 @@ class PassageTokens:
     def identity(self) -> str:
         return self._encoder.identity
 
-    def of(self, passages: Sequence[PaperText]) -> list[TokenVectors]:
+    def of(self, passages: Sequence[TextWithPaper]) -> list[TokenVectors]:
         """The tokens of each passage, in the order given; spans are offsets in `passage.text`.
 
         With a store they are restored from codes, whether they were stored or are made now: their products with the
@@ -190,7 +185,8 @@ class PassageTokens:
         if self._store is None:
             return self.of_texts([passage.text for passage in passages])
         codes = self._codes_of({passage.text: passage.paper_id for passage in passages}, self._store)
-        return [restored(codes[passage.text]) for passage in passages]
+        found = [codes[passage.text] for passage in passages]
+        return [TokenVectors(vectors_of(tokens.codes), tokens.spans) for tokens in found]
 
     def of_texts(self, texts: Sequence[str]) -> list[TokenVectors]:
         """The exact vectors of questions, and of whatever else is compared with passages."""

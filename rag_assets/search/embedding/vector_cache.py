@@ -6,25 +6,27 @@ A vector's key is a hash of model and text. Below the cache folder each model ha
 - `0.parquet` ... `f.parquet`: the published vectors by the first digit of their keys, sorted by key.
 
 `publish` folds the journal into the shards and forgets what is no longer wanted. What it leaves depends on the wanted
-keys and the model only, whatever happened before. One process writes at a time. The file layout lives in
-`vector_files`, the embedding of what is missing in `missing_vectors`, what is kept of other models in
-`earlier_models`.
+keys and the model only, whatever happened before. One process writes at a time. A damaged file counts as absent.
+Embedding what is missing is in `missing_vectors`, what is kept of other models in `earlier_models`.
 """
 
+import io
 import logging
 import shutil
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from rag_assets.core.errors import MissingInput
-from rag_assets.core.incremental import fingerprint
+from rag_assets.core.incremental import fingerprint, write_atomically
 from rag_assets.search.embedding.base import EmbedderFacts, Vectors
-from rag_assets.search.embedding.vector_files import SUFFIX, read_file, write_file
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +71,7 @@ class VectorCache:
 
     def missing(self, keys: Iterable[str]) -> list[str]:
         """The keys that have no vector, sorted, each once."""
-        return sorted(key for key in set(keys) if not self._has(key))
+        return sorted(key for key in set(keys) if key not in self._published[key[0]] and key not in self._pending)
 
     def add(self, keys: Sequence[str], vectors: Vectors) -> None:
         """Keep a finished batch; it survives a kill from here on. Raises ValueError for vectors of another shape."""
@@ -132,9 +134,6 @@ class VectorCache:
         """Keys of each shard, read when they are first asked for."""
         return {shard: self._keys_of_shard(shard) for shard in _SHARDS}
 
-    def _has(self, key: str) -> bool:
-        return key in self._published[key[0]] or key in self._pending
-
     def _shard_path(self, shard: str) -> Path:
         return self._folder / f"{shard}{SUFFIX}"
 
@@ -183,3 +182,53 @@ def _by_shard(keys: Iterable[str]) -> Iterator[tuple[str, frozenset[str]]]:
     for key in keys:
         parts[key[0]].add(key)
     return ((shard, frozenset(part)) for shard, part in parts.items())
+
+
+SUFFIX = ".parquet"
+
+
+class KeyedVectors(NamedTuple):
+    """The content of a file."""
+
+    keys: list[str]
+    """Sorted."""
+    rows: Vectors
+    """Shape (len(keys), dimension)."""
+
+
+def write_file(path: Path, keys: Sequence[str], vectors: Vectors) -> None:
+    """Write or replace a file with vectors, shape (len(keys), dimension), at least one; equal ones give equal bytes."""
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    rows = np.asarray(vectors, np.float32)[order]
+    column = pa.FixedSizeListArray.from_arrays(pa.array(rows.ravel()), rows.shape[1])
+    table = pa.table({"key": pa.array([keys[at] for at in order], pa.string()), "vector": column})
+    sink = io.BytesIO()
+    # vectors neither repeat nor compress: without both attempts the files are written several times faster
+    pq.write_table(table, sink, compression="none", use_dictionary=False, write_page_checksum=True)
+    write_atomically(path, sink.getvalue())
+
+
+def read_file(path: Path, dimension: int | None) -> KeyedVectors | None:
+    """None when the file is absent, damaged (page checksums are compared) or of another dimension than is given."""
+    try:
+        with pa.OSFile(str(path)) as file:
+            # in Arrow's own memory: its threads must not touch Python objects when the process exits
+            content = file.read_buffer()
+        table = pq.read_table(pa.BufferReader(content), page_checksum_verification=True)
+        column = table["vector"].combine_chunks()
+        found = column.type.list_size if pa.types.is_fixed_size_list(column.type) else 0
+        if column.type != pa.list_(pa.float32(), found if dimension is None else dimension):
+            return None
+        return KeyedVectors(table["key"].to_pylist(), column.flatten().to_numpy().reshape(-1, found))
+    except (pa.ArrowException, OSError, ValueError, KeyError):
+        return None
+
+
+def keep_rows(path: Path, keys: Collection[str]) -> None:
+    """Leave only the vectors of `keys` in a file of any dimension; delete it when it is damaged or none is left."""
+    held = read_file(path, None)
+    kept = [at for at, key in enumerate(held.keys) if key in keys] if held else []
+    if held is None or not kept:
+        path.unlink()
+    elif len(kept) < len(held.keys):
+        write_file(path, [held.keys[at] for at in kept], held.rows[kept])

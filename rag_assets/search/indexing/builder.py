@@ -7,10 +7,11 @@ target (`IndexTarget`): a folder that is swapped, or a server whose alias is swi
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 from rag_assets.core.errors import GuardrailBroken, RagAssetsError
 from rag_assets.core.incremental import UpdatePlan, plan_update
+from rag_assets.core.promises import Offenders, Promise
 from rag_assets.search.indexing.protocols import IndexManifest, IndexRow, IndexTarget, IndexVersion, Report
 
 logger = logging.getLogger(__name__)
@@ -135,3 +136,28 @@ def _written(version: IndexVersion, wanted: _Wanted) -> IndexAudit:
 
 def _no_report(done: int, to_do: int) -> None:
     """For callers that show no progress."""
+
+
+def _not_in_step(staged: StagedIndex) -> Offenders:
+    audit = staged.audit
+    if audit is None:
+        return []
+    return [
+        *({"passage_id": id_, "problem": "missing, or of another content"} for id_ in audit.missing),
+        *({"passage_id": id_, "problem": "orphan: belongs to no passage"} for id_ in audit.orphans),
+        *({"passage_id": id_, "problem": "is not held or found as it should be"} for id_ in audit.faulty),
+    ]
+
+
+INDEX_PROMISES: list[Promise[StagedIndex]] = [
+    Promise(
+        "ids_equal_passages", "The index holds every passage, nothing else, and finds them; no orphans.", _not_in_step
+    )
+]
+META_PROMISES: list[Promise[Mapping[str, Any]]] = [
+    Promise(
+        "indexes_agree",
+        "Both indexes describe the passages and the model of this run; if not, materialize chroma_index, bm25_index.",
+        lambda meta: meta["problems"],
+    )
+]

@@ -29,7 +29,7 @@ class ExactVectors:
     """Vectors of an index, for reading; see `VectorStore`. May be used by several threads.
 
     In memory are their ids, in Arrow's columns, and a copy of the vectors in bytes (`_RoughVectors`), a quarter of
-    their size: it tells which of them have to be read to find the nearest ones.
+    their size: it shows which of them have to be read to find the nearest ones.
     """
 
     def __init__(self, rows: pa.RecordBatch, stored: "_StoredVectors") -> None:
@@ -99,7 +99,7 @@ class ExactVectors:
         return vectors
 
     def read_into(self, vectors: Vectors, passage_ids: Sequence[str]) -> npt.NDArray[np.bool_]:
-        """Fill the row of each passage that has a vector, and say which have one; shape (len(passage_ids),)."""
+        """Fill the row of each passage that has a vector, and return which have one; shape (len(passage_ids),)."""
         found = pc.index_in(pa.array(passage_ids, pa.string()), value_set=self._ids)
         places = found.fill_null(-1).to_numpy().astype(np.intp)
         self._stored.read_into(vectors, places)
@@ -136,8 +136,8 @@ class _StoredVectors:
         return vectors
 
     def read_into(self, vectors: Vectors, places: npt.NDArray[np.intp]) -> None:
-        """Fill the row of each place with its vector; a place below 0 leaves its row alone. Those that stand side by
-        side are read at once."""
+        """Fill the row of each place with its vector; a place below 0 leaves its row alone. Neighbours are read at
+        once."""
         if not len(places):
             return
         n_bytes = _FLOAT_BYTES * self.shape[1]

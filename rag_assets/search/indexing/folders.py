@@ -1,23 +1,77 @@
 """Indexes whose files lie in one folder: staged as a copy beside it, published by a rename.
 
-The published folder is never written to, and never opened unless it is as it was published, to the byte: native code
-that reads damaged files can crash, hang or write without end. A staged folder that a killed run left is deleted
-unopened for the same reason. Which files they are is decided by `chroma` and `tantivy_index`.
+The published folder is never written to. A manifest holds the checksum of each of its files, and nothing opens an index
+before `is_intact` has compared them: native code that reads damaged files can crash, hang or write without end. A
+staged folder that a killed run left is deleted unopened for the same reason. Which files there are is decided by
+`chroma` and `tantivy_index`.
 """
 
+import json
 import logging
 import os
 import shutil
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from rag_assets.core.incremental import STAGED_SUFFIX, recover_folder, replace_folder
-from rag_assets.search.indexing.manifest import MANIFEST_FILE, is_intact, read_manifest, write_manifest
+from rag_assets.core.checksums import flush_folder, sealed, sha256_of, unsealed
+from rag_assets.core.incremental import STAGED_SUFFIX, recover_folder, replace_folder, write_atomically
 from rag_assets.search.indexing.protocols import IndexIdentity, IndexManifest, IndexRow, Report
+
+MANIFEST_FILE = "manifest.json"
+
+
+def read_manifest(folder: Path) -> IndexManifest | None:
+    """The manifest in `folder`; None when there is no whole index or its manifest is damaged."""
+    found = manifest_content(folder)
+    try:
+        identity = IndexIdentity(**found["identity"])
+        return IndexManifest(identity, str(found["passages"]), int(found["n_passages"]), int(found["n_changed"]))
+    except (TypeError, KeyError):  # of an earlier version
+        return None
+
+
+def write_manifest(folder: Path, manifest: IndexManifest) -> None:
+    """Flush the files of the closed index in `folder` and write down their checksums."""
+    flush_folder(folder)
+    save_manifest(folder, manifest, {"files": _checksums(folder)})
+
+
+def save_manifest(folder: Path, manifest: IndexManifest, facts: Mapping[str, Any]) -> None:
+    """Replace the manifest in `folder` by this one with more facts about the index."""
+    folder.mkdir(parents=True, exist_ok=True)
+    content = sealed({**asdict(manifest), **facts})
+    write_atomically(folder / MANIFEST_FILE, json.dumps(content, indent=2).encode() + b"\n")
+
+
+def is_intact(folder: Path) -> bool:
+    """Whether the index in `folder` has a manifest and exactly the files of it, byte for byte."""
+    files = manifest_content(folder).get("files")
+    try:
+        return files is not None and bool(files == _checksums(folder))
+    except OSError:
+        return False
+
+
+def manifest_content(folder: Path) -> dict[str, Any]:
+    """Everything in the manifest file in `folder`; empty when it is missing or damaged."""
+    try:
+        return unsealed((folder / MANIFEST_FILE).read_bytes()) or {}
+    except OSError:
+        return {}
+
+
+def _checksums(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file of an index, by its path in the folder."""
+    return {
+        path.relative_to(folder).as_posix(): sha256_of(path)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.name != MANIFEST_FILE and not path.name.endswith(".lock")
+    }
+
 
 logger = logging.getLogger(__name__)
 Index = TypeVar("Index")
@@ -29,7 +83,7 @@ class IndexFiles(Protocol):
 
     @property
     def most_changed(self) -> float:
-        """As in `IndexTarget`."""
+        """See `IndexTarget`."""
         ...
 
     @property
@@ -40,11 +94,11 @@ class IndexFiles(Protocol):
         ...
 
     def write(self, folder: Path, rows: Mapping[str, IndexRow], report: Report) -> None:
-        """As `IndexVersion.write`."""
+        """See `IndexVersion.write`."""
         ...
 
     def faulty(self, folder: Path, sample: Sequence[IndexRow]) -> tuple[str, ...]:
-        """As `IndexVersion.faulty`."""
+        """See `IndexVersion.faulty`."""
         ...
 
 

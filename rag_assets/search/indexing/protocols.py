@@ -6,10 +6,11 @@ kinds of scores are combined is decided in `retrieval.fusion`.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import NamedTuple, Protocol, Self, runtime_checkable
+from typing import NamedTuple, NoReturn, Protocol, Self, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from rag_assets.core.domain import SparseVector, embedded_text
 from rag_assets.core.incremental import data_version, fingerprint
@@ -65,7 +66,7 @@ class Scope:
 
     @classmethod
     def within(cls, scope: "Scope | None", paper_ids: Sequence[str]) -> "Scope | None":
-        """Those papers as far as a scope lets them through; None if it lets none through, or enumerates passages."""
+        """The papers that a scope lets through; None if it lets no paper through, or enumerates passages."""
         if scope is None:
             allowed = tuple(paper_ids)
         else:
@@ -73,8 +74,9 @@ class Scope:
         return cls(paper_ids=allowed) if allowed else None
 
 
-def _for_reading_only(_: Sequence[IndexRow]) -> list[SparseVector]:
-    raise ValueError("this index was opened for reading: it has no sparse vectors to write")
+def for_reading_only(_: Sequence[IndexRow]) -> NoReturn:
+    """Makes no vectors: for an index that is not written to."""
+    raise ValueError("this index was opened for reading: it has no vectors to write")
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,7 @@ class SparseSource:
     """What the vectors of a sparse model are made of."""
 
     model_id: str
-    vectors_of: Callable[[Sequence[IndexRow]], list[SparseVector]] = _for_reading_only
+    vectors_of: Callable[[Sequence[IndexRow]], list[SparseVector]] = for_reading_only
     """In the order of the rows; needed for writing only. It may raise what it likes."""
 
 
@@ -121,7 +123,7 @@ class HybridQuestion:
     vector: Vectors
     """Unit vector of the embedding model, shape (dim,)."""
     sparse: SparseVector | None = None
-    """Of the sparse model, for an index that has one."""
+    """Vector of the sparse model, for an index that has one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ class IndexIdentity:
 
 @dataclass(frozen=True)
 class IndexManifest:
-    """What an index says of itself, kept with it. It is written last, so an index that has one is whole."""
+    """Description of an index, kept with it and written last: an index that has one is whole."""
 
     identity: IndexIdentity
     passages: str
@@ -188,7 +190,7 @@ class IndexManifest:
 
     @classmethod
     def of(cls, identity: IndexIdentity, fingerprints: Mapping[str, str]) -> Self:
-        """What an index of that identity and of exactly these passages would say."""
+        """The manifest of an index of that identity and of exactly these passages."""
         return cls(identity, data_version(fingerprints), len(fingerprints))
 
     @property
@@ -239,7 +241,7 @@ class IndexTarget(Protocol):
 
     @property
     def identity(self) -> IndexIdentity:
-        """Of the index that is wanted."""
+        """Identity of the index that is wanted."""
         ...
 
     def published(self) -> IndexManifest | None:
@@ -257,3 +259,24 @@ class IndexTarget(Protocol):
     def stage_empty(self) -> IndexVersion:
         """A version without passages, of the wanted identity."""
         ...
+
+
+COLUMNS = (
+    "passage_id",
+    "chunk_id",
+    "paper_id",
+    "section_title",
+    "page_start",
+    "page_end",
+    "row_hash",
+    "text",
+    "heading_text",
+    "summary",
+)
+"""In the order of the fields of a row."""
+
+
+def index_rows(passages: pa.Table) -> list[IndexRow]:
+    """A row for each row of a table that has these columns."""
+    columns = (passages[name].to_pylist() for name in COLUMNS)
+    return [IndexRow(*values) for values in zip(*columns, strict=True)]

@@ -1,6 +1,6 @@
-"""The tables of stores: where the vectors and the words of the passages are kept, for writing and for reading.
+"""The stores: where the vectors and the words of the passages are kept, for writing and for reading.
 
-A new store is one file with an adapter and one row here.
+A new store of vectors is one module with an adapter and one row here.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from rag_assets.core.settings import Settings
-from rag_assets.search.indexing.chroma.files import ChromaFiles
-from rag_assets.search.indexing.chroma.store import ChromaStore
+from rag_assets.search.indexing.chroma import ChromaFiles, ChromaStore
 from rag_assets.search.indexing.exact_vectors import VECTORS_FILE, ExactVectors
-from rag_assets.search.indexing.folders import FolderTarget
-from rag_assets.search.indexing.manifest import is_intact, read_manifest
+from rag_assets.search.indexing.folders import FolderTarget, is_intact, read_manifest
 from rag_assets.search.indexing.protocols import (
     IndexManifest,
     IndexRow,
@@ -23,6 +21,7 @@ from rag_assets.search.indexing.protocols import (
     Vectors,
     VectorSource,
     VectorStore,
+    for_reading_only,
 )
 from rag_assets.search.indexing.qdrant.target import QdrantIndex
 from rag_assets.search.indexing.tantivy_index import TantivyFiles, TantivyIndex
@@ -48,13 +47,13 @@ class Index(IndexTarget, Protocol[OpenedBy]):
         ...
 
     def manifest(self) -> IndexManifest | None:
-        """What the published version says of itself; None when there is none. Changes nothing, and costs little enough
-        to see before each question whether another version was published."""
+        """The manifest of the published version, if any. Changes nothing, and is cheap enough to be read before each
+        question."""
         ...
 
     def is_intact(self) -> bool:
         """Whether the published version is as it was published. Raises StoreUnavailable or StoreRefused when a server
-        does not tell."""
+        does not answer."""
         ...
 
     def open(self) -> OpenedBy:
@@ -88,34 +87,18 @@ def open_vectors(folder: Path) -> VectorStore:
     return ChromaStore.open(folder)
 
 
-def _chroma(settings: Settings, source: VectorSource) -> Index[VectorStore]:
-    return FolderIndex(settings.paths.chroma, ChromaFiles(source.model_id, source.vectors_of), open_vectors)
-
-
-def _tantivy(settings: Settings) -> Index[LexicalIndex]:
-    return FolderIndex(settings.paths.bm25, TantivyFiles(), TantivyIndex.open)
-
-
-def _qdrant(settings: Settings, source: VectorSource) -> Index[VectorStore]:
-    return QdrantIndex(settings.paths.qdrant, settings.indexing.qdrant, source, settings.retrieval)
-
-
 VECTOR_STORES: dict[str, Callable[[Settings, VectorSource], Index[VectorStore]]] = {
-    "chroma": _chroma,
-    "qdrant": _qdrant,
+    "chroma": lambda settings, source: FolderIndex(
+        settings.paths.chroma, ChromaFiles(source.model_id, source.vectors_of), open_vectors
+    ),
+    "qdrant": lambda settings, source: QdrantIndex(
+        settings.paths.qdrant, settings.indexing.qdrant, source, settings.retrieval
+    ),
 }
-WORD_INDEXES: dict[str, Callable[[Settings], Index[LexicalIndex]]] = {"tantivy": _tantivy}
-
-
-def _for_reading_only(_: Sequence[IndexRow]) -> Vectors:
-    raise ValueError("this index was opened for reading: it has no vectors to write")
 
 
 def vector_index(
-    settings: Settings,
-    model: str,
-    vectors_of: VectorsOf = _for_reading_only,
-    sparse: SparseSource | None = None,
+    settings: Settings, model: str, vectors_of: VectorsOf = for_reading_only, sparse: SparseSource | None = None
 ) -> Index[VectorStore]:
     """The index of the vectors of the embedding model with the identity `model`.
 
@@ -127,7 +110,7 @@ def vector_index(
 
 def word_index(settings: Settings) -> Index[LexicalIndex]:
     """The index of the words of the passages."""
-    return WORD_INDEXES["tantivy"](settings)
+    return FolderIndex(settings.paths.bm25, TantivyFiles(), TantivyIndex.open)
 
 
 def published_indexes(settings: Settings) -> "tuple[Index[VectorStore], Index[LexicalIndex]]":

@@ -1,17 +1,20 @@
 """What a reranker is: it looks at a question and a few candidate passages together, and scores them anew.
 
-An adapter is one file: `late_interaction`, `cross_encoder`, `rerank_api`. Which one a setting means is decided in
-`rerankers`; how a search uses the scores, in `retrieval.reranked`.
+Adapters are in `late_interaction`, `cross_encoder` and `rerank_api`; `rerankers` decides which one a setting means, and
+`retrieval.ranking` how a search uses the scores.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from threading import Lock
 from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from rag_assets.core.domain import Passage
+from rag_assets.core.errors import BudgetExhausted, MissingKey, MissingModel, ModelFault, RerankingTooSlow
 
 Scores = npt.NDArray[np.float64]
 TIMEOUT_S = 10.0
@@ -19,7 +22,7 @@ TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FoundPassage:
     """A passage that a search found."""
 
     passage: Passage
@@ -29,7 +32,7 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a reranker says of n candidates; every array has shape (n,), in the order of the candidates."""
+    """A reranker's judgement of n candidates; every array has shape (n,), in the order of the candidates."""
 
     scores: Scores
     """0 to 1, higher is better: the order of the candidates. Comparable within one question only."""
@@ -45,25 +48,65 @@ class Reranker(Protocol):
         """Part of the key of whatever follows from the scores."""
         ...
 
-    def judge(self, question: str, candidates: Sequence[Candidate]) -> Judgement:
+    def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement:
         """The scores of at least one candidate.
 
-        Raises MissingModel, MissingKey, ModelFault, RerankingTooSlow or BudgetExhausted when it cannot tell.
+        Raises MissingModel, MissingKey, ModelFault, RerankingTooSlow or BudgetExhausted when there is no judgement.
         """
         ...
 
 
 def described(passage: Passage) -> str:
-    """A passage as a model reads it that scores a pair of texts: titles of the paper and its sections, then the text.
-
-    The text alone does not say which paper, or which part of it, it comes from.
-    """
+    """A passage as input of a model that scores pairs of texts: titles of the paper and its sections, then the text."""
     return f"{passage.heading_text}\n{passage.text}" if passage.heading_text else passage.text
 
 
 def stretched(scores: Scores) -> Scores:
-    """Scores on 0 to 1, the lowest at 0; all 0 where they are equal and tell nothing apart."""
+    """Scores on 0 to 1, the lowest at 0; all 0 where they are equal."""
     low, high = scores.min(), scores.max()
     if high <= low:
         return np.zeros_like(scores)
     return np.asarray((scores - low) / (high - low), np.float64)
+
+
+logger = logging.getLogger(__name__)
+
+
+class SkippingReranker:
+    """Gives no judgement where the reranker fails. Says so once, however many questions follow."""
+
+    def __init__(self, reranker: Reranker) -> None:
+        self._reranker = reranker
+        self._lock = Lock()
+        self._has_warned = False
+        self._is_missing = False
+
+    @property
+    def identity(self) -> str:
+        """That of the reranker; another one while its model cannot be had, so that answers without it are not taken
+        for answers with it."""
+        try:
+            return self._reranker.identity
+        except (MissingModel, MissingKey) as error:
+            self._is_missing = True
+            self._warn(error)
+            return "unavailable"
+
+    def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement | None:
+        """The reranker's judgement; None when it has none to give. A missing model or key is not asked for again."""
+        if self._is_missing or not candidates:
+            return None
+        try:
+            return self._reranker.judge(question, candidates)
+        except (MissingModel, MissingKey) as error:
+            self._is_missing = True
+            self._warn(error)
+        except (ModelFault, BudgetExhausted, RerankingTooSlow) as error:
+            self._warn(error)
+        return None
+
+    def _warn(self, error: Exception) -> None:
+        with self._lock:
+            is_first, self._has_warned = not self._has_warned, True
+        if is_first:
+            logger.warning("Hits are not reranked, the order of the search stands: %s", error)

@@ -2,28 +2,73 @@
 
 The vectors are those of the packaged embedding model before it pools them, so no other model is needed. Source of the
 comparison (MaxSim): Khattab and Zaharia 2020, "ColBERT: Efficient and Effective Passage Search via Contextualized Late
-Interaction over BERT". Two things are added: it is taken over the best stretch of the passage, because an answer
-stands in one place, and the words themselves count beside their meaning.
+Interaction over BERT". Two things are added: MaxSim is taken over the best stretch of the passage, because an answer
+is in one place, and the words themselves count beside their meaning.
 """
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 
 from rag_assets.search.embedding.base import Vectors
 from rag_assets.search.embedding.token_vectors import PassageTokens
-from rag_assets.search.reranking.base import Candidate, Judgement, Scores, stretched
-from rag_assets.search.reranking.shared_words import SharedWords
+from rag_assets.search.indexing.tantivy_index import Analyser
+from rag_assets.search.reranking.base import FoundPassage, Judgement, Scores, stretched
+
+_WINDOW = 25
+"""Terms: about a long sentence."""
+
+
+class SharedWords:
+    """Compares words as the word index reads them: stemmed, without stop words, hyphens kept and taken apart."""
+
+    @cached_property
+    def _analyser(self) -> Analyser:
+        return Analyser()
+
+    def shares(self, question: str, texts: Sequence[str]) -> Scores:
+        """For each text the share of the question's terms within 25 terms of each other; shape (n,), 0 to 1.
+
+        Terms weigh by how rare they are among `texts`; 0 for a question without terms.
+        """
+        asked = set(self._analyser.terms(question))
+        terms = [self._analyser.terms(text) for text in texts]
+        weights = _rarity(asked, terms)
+        total = sum(weights.values())
+        if total <= 0:
+            return np.zeros(len(texts))
+        return np.array([_most_together(found, weights) / total for found in terms], np.float64)
+
+
+def _rarity(asked: set[str], texts: Sequence[Sequence[str]]) -> dict[str, float]:
+    """Inverse document frequency over the texts, as BM25 has it (Robertson and Spaerck Jones)."""
+    n_texts = len(texts)
+    held = Counter(term for terms in texts for term in asked.intersection(terms))
+    return {term: math.log(1 + (n_texts - held[term] + 0.5) / (held[term] + 0.5)) for term in sorted(asked)}
+
+
+def _most_together(terms: Sequence[str], weights: Mapping[str, float]) -> float:
+    """The most weight of distinct terms within a window."""
+    places = [(place, term) for place, term in enumerate(terms) if term in weights]
+    best = 0.0
+    for nth, (start, _) in enumerate(places):
+        near = {term for place, term in places[nth:] if place < start + _WINDOW}
+        best = max(best, sum(weights[term] for term in sorted(near)))
+    return best
+
 
 LATE_INTERACTION_VERSION = 1
 """Part of the identity: raise it when the same vectors give other scores."""
 SEARCH_WEIGHT, TOKENS_WEIGHT, WORDS_WEIGHT = 0.4, 0.45, 0.15
-"""Of the score of the search, of the tokens and of the words. Chosen on the tuning halves of COVID-QA, OHR-Bench,
+"""Weights of the search score, the tokens and the words. Chosen on the tuning halves of COVID-QA, OHR-Bench,
 FinanceBench and Cranfield together, see benchmarks/README.md."""
 _BLOCK = 8
 _BLOCKS_OF_STRETCH = 3
 _CONSTANT, _OF_LIKENESS, _OF_SHARED_WORDS = -5.55, 7.39, 1.98
-"""A logistic regression of "the passage stands in a chunk (of an abstract: is of a paper) that answers the question" on
+"""A logistic regression of "the passage is in a chunk (an abstract: of a paper) that answers the question" on
 the best 20 candidates of each question, fitted on the tuning halves of COVID-QA, OHR-Bench, FinanceBench and Cranfield,
 each set with the same weight."""
 
@@ -39,7 +84,7 @@ class LateInteraction:
     def identity(self) -> str:
         return f"late-interaction-v{LATE_INTERACTION_VERSION}:{self._tokens.identity}"
 
-    def judge(self, question: str, candidates: Sequence[Candidate]) -> Judgement:
+    def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement:
         (asked,) = self._tokens.of_texts([question])
         passages = [candidate.passage for candidate in candidates]
         likeness = np.array([best_stretch(asked.vectors, found.vectors) for found in self._tokens.of(passages)])

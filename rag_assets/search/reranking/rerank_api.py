@@ -21,28 +21,25 @@ from rag_assets.core.incremental import fingerprint
 from rag_assets.hosted.access import Access, ModelName, require_access
 from rag_assets.hosted.budget import require_price, usage_of
 from rag_assets.hosted.connections import Connections
-from rag_assets.search.reranking.base import TIMEOUT_S, Candidate, Judgement, Scores, described
+from rag_assets.search.reranking.base import TIMEOUT_S, FoundPassage, Judgement, Scores, described
 from rag_assets.search.reranking.cross_encoder import sigmoid
 
 N_TEXTS = 32
-"""Of one request: what Text Embeddings Inference takes by default (`max_client_batch_size`); Cohere takes 1,000."""
+"""Texts of one request: the default of Text Embeddings Inference (`max_client_batch_size`); Cohere takes 1,000."""
 REQUEST_VERSION = 1
 """Part of the identity: raise it with every change to what is sent that changes a score."""
 _PATH = "/rerank"
 _CHARS_PER_TOKEN = 4
 
 
-def _cohere_request(model: str, question: str, texts: Sequence[str]) -> dict[str, Any]:
-    return {"model": model, "query": question, "documents": list(texts), "top_n": len(texts)}
-
-
-def _tei_request(_model: str, question: str, texts: Sequence[str]) -> dict[str, Any]:
-    return {"query": question, "texts": list(texts), "truncate": True}
-
-
 REQUESTS: Mapping[str, Callable[[str, str, Sequence[str]], dict[str, Any]]] = {
-    "cohere": _cohere_request,
-    "tei": _tei_request,
+    "cohere": lambda model, question, texts: {
+        "model": model,
+        "query": question,
+        "documents": list(texts),
+        "top_n": len(texts),
+    },
+    "tei": lambda _, question, texts: {"query": question, "texts": list(texts), "truncate": True},
 }
 """By provider: the body of a request from model, question and texts."""
 
@@ -69,7 +66,7 @@ class HostedReranker:
         digest = fingerprint(str(self._name), self._access.server, REQUEST_VERSION)[:8]
         return f"rerank-{self._name.provider}-{re.sub(r'[^A-Za-z0-9.]+', '-', self._name.name)}-{digest}"
 
-    def judge(self, question: str, candidates: Sequence[Candidate]) -> Judgement:
+    def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement:
         connection = self._connections.to(self._access)
         texts = [described(candidate.passage) for candidate in candidates]
         batches = [texts[start : start + N_TEXTS] for start in range(0, len(texts), N_TEXTS)]
@@ -128,7 +125,7 @@ def _row(row: Any) -> tuple[int | None, float | None]:
 
 
 def _judgement(scores: Scores) -> Judgement:
-    """Scores are probabilities, as Cohere, vLLM and TEI send them, unless one is none: then they are logits."""
+    """Scores that all lie in [0, 1] are probabilities (Cohere, vLLM, TEI); otherwise they are logits."""
     if scores.min() < 0 or scores.max() > 1:
         scores = sigmoid(scores)
     return Judgement(scores, scores)

@@ -9,7 +9,7 @@ from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.token_vectors import PassageTokens
 from rag_assets.search.reranking.base import Reranker
-from rag_assets.search.reranking.cross_encoder import FolderCrossEncoder, HubCrossEncoder
+from rag_assets.search.reranking.cross_encoder import INSTEAD, CrossEncoder, FolderFiles, HubFiles
 from rag_assets.search.reranking.late_interaction import LateInteraction
 from rag_assets.search.reranking.rerank_api import REQUESTS, HostedReranker
 
@@ -46,22 +46,20 @@ def _local(model: str, means: Means) -> Reranker:
     return LateInteraction(means.tokens)
 
 
-def _hub(model: str, means: Means) -> Reranker:
-    return HubCrossEncoder(model, means.models_folder, means.n_threads)
-
-
-def _folder(place: str, means: Means) -> Reranker:
-    return FolderCrossEncoder(Path(place), means.n_threads)
-
-
 def _hosted(provider: str) -> Callable[[str, Means], Reranker]:
     return lambda model, means: HostedReranker(ModelName(provider, model), means.connections)
 
 
 RERANKERS: dict[str, tuple[str, Callable[[str, Means], Reranker]]] = {
     "local": ("late-interaction", _local),
-    "fastembed": ("<a cross-encoder of fastembed's list, or a repository with onnx/model.onnx>", _hub),
-    "folder": ("<a folder with model.onnx and tokenizer.json>", _folder),
+    "fastembed": (
+        "<a cross-encoder of fastembed's list, or a repository with onnx/model.onnx>",
+        lambda model, means: CrossEncoder(HubFiles(model, means.models_folder, INSTEAD), means.n_threads),
+    ),
+    "folder": (
+        "<a folder with model.onnx and tokenizer.json>",
+        lambda place, means: CrossEncoder(FolderFiles(Path(place), "retrieval.reranker"), means.n_threads),
+    ),
     **{provider: ("<model>", _hosted(provider)) for provider in REQUESTS},
 }
-"""By provider: which models it has, as a message says it, and what opens one."""
+"""By provider: its models, for messages, and the function that opens one."""

@@ -1,11 +1,13 @@
-"""Reads a question and a sentence together and tells how surely the sentence answers the question.
+"""Reads a question and a sentence together and estimates how surely the sentence answers the question.
 
-Vectors that were made apart tell whether two texts speak of the same. Which of ten sentences about the same answers is
-told only by reading each with the question (a cross-encoder, Nogueira and Cho 2019, "Passage Re-ranking with BERT").
-The model is the packaged one with weights of its own added, trained on questions of readers (`reader_weights`).
+Vectors that were made apart show whether two texts have the same subject. Which of ten sentences on that subject
+answers is found only by reading each with the question (a cross-encoder, Nogueira and Cho 2019, "Passage Re-ranking
+with BERT"). The model is the packaged one with weights added to it that were trained on questions of readers
+(docs/adr/0047). Each addition to a matrix is a product of two thin ones (LoRA, Hu et al. 2021, "LoRA: Low-Rank
+Adaptation of Large Language Models"), so the file is a fiftieth of the model.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -19,17 +21,67 @@ from numpy.typing import NDArray
 from rag_assets.core.errors import MissingModel
 from rag_assets.core.settings import Settings
 from rag_assets.core.text.tokens import ModelTokenizer
-from rag_assets.search.embedding.built_folder import ready_folder
-from rag_assets.search.embedding.local_weights import MINILM, SEGMENT_IDS, WEIGHTS_SHA256, packaged_tokenizer
-from rag_assets.search.reranking.reader_weights import SHA256, Head, head_of, merged, trained
+from rag_assets.search.embedding.local_model import (
+    MINILM,
+    SEGMENT_IDS,
+    SEGMENTS,
+    WEIGHTS_SHA256,
+    checked_file,
+    packaged_tokenizer,
+    read_weights,
+    ready_folder,
+)
 
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
+Matrix = NDArray[np.float32]
+
+FILE = Path(__file__).with_name("sentence_reader.safetensors")
+SHA256 = "6d349d975a6aa5f1116974ea72f5680c39d1082aa6780cd3c1a034c639a70772"
+DOWN, UP = ".down", ".up"
+"""End the names of the two thin matrices whose product UP @ DOWN is added to one of the model's."""
+HEAD_WEIGHT, HEAD_NEARNESS, HEAD_CONSTANT = "head.weight", "head.nearness", "head.constant"
+
+
+@dataclass(frozen=True)
+class Head:
+    """Turns what the encoder makes of question and sentence into one number."""
+
+    start: Matrix
+    """Weights of the first token, shape (n_hidden,)."""
+    mean: Matrix
+    """Weights of the mean of the sentence's tokens, shape (n_hidden,)."""
+    nearness: float
+    """Weight of the mean over the question's tokens of the best cosine among the sentence's."""
+    constant: float
+
+
+def trained(file: Path = FILE, sha256: str = SHA256) -> Mapping[str, Matrix]:
+    """The file's tensors by name. Raises MissingModel when it is not there or not the one that was trained."""
+    from safetensors.numpy import load_file
+
+    checked = checked_file(file, sha256, "the sentence reader")
+    return {name: values.astype(np.float32) for name, values in load_file(checked).items()}
+
+
+def head_of(tensors: Mapping[str, Matrix]) -> Head:
+    start, mean = np.split(tensors[HEAD_WEIGHT], 2)
+    return Head(start, mean, float(tensors[HEAD_NEARNESS][0]), float(tensors[HEAD_CONSTANT][0]))
+
+
+def merged(tensors: Mapping[str, Matrix]) -> dict[str, Matrix]:
+    """The packaged weights with what was trained added to them, and the vectors of the segments."""
+    weights = dict(read_weights())
+    for name in [name.removesuffix(DOWN) for name in tensors if name.endswith(DOWN)]:
+        weights[f"{name}.weight"] = weights[f"{name}.weight"] + tensors[name + UP] @ tensors[name + DOWN]
+    return weights | {SEGMENTS: tensors[SEGMENTS]}
+
+
 READER_VERSION = 2
 """Raise it with every change here or in `onnx_graph` that changes a score."""
 MAX_QUESTION, MAX_BEFORE, MAX_SENTENCE = 32, 20, 64
-"""Tokens that are read of each; of what stands before the sentence the last ones."""
+"""Tokens that are read of each; of the text before the sentence the last ones."""
 QUESTION, BEFORE, SENTENCE = 0, 1, 2
 """Numbers of the segments. The token behind the question belongs to the question, the last one to the sentence."""
 SHAPE = replace(MINILM, n_segments=3)
@@ -43,7 +95,7 @@ _Ids = NDArray[np.int64]
 
 
 class Sentence(Protocol):
-    """A sentence, or a row of a table, with what stands before it in its paragraph."""
+    """A sentence, or a row of a table, with the text before it in its paragraph."""
 
     @property
     def text(self) -> str: ...
@@ -114,11 +166,7 @@ def open_tokenizer() -> Callable[[str], list[int]]:
 
 def joined(question: Sequence[int], before: Sequence[int], sentence: Sequence[int]) -> tuple[_Ids, _Ids]:
     """Token ids of what is read together, and the segment of each, both of shape (n_tokens,)."""
-    parts = [
-        [_START, *question[:MAX_QUESTION], _END],
-        list(before[-MAX_BEFORE:]),
-        [*sentence[:MAX_SENTENCE], _END],
-    ]
+    parts = [[_START, *question[:MAX_QUESTION], _END], list(before[-MAX_BEFORE:]), [*sentence[:MAX_SENTENCE], _END]]
     segments = [segment for segment, part in zip((QUESTION, BEFORE, SENTENCE), parts, strict=True) for _ in part]
     return np.array([token for part in parts for token in part], np.int64), np.array(segments, np.int64)
 

@@ -5,12 +5,12 @@ other keys are ignored, so that a file of expectations serves too. Out: `id`, `h
 """
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rag_assets.core.domain import Context, Evidence, Hit
+from rag_assets.core.domain import Evidence
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.incremental import staging
 from rag_assets.questions import Question, load_questions
@@ -45,48 +45,40 @@ def evidence_row(question: Question, evidence: Evidence) -> dict[str, Any]:
     """Hits and contexts of a question, JSON-ready."""
     return {
         "id": question.id,
-        "hits": _hit_rows(evidence.hits),
-        "context": _context_rows(evidence.contexts),
+        "hits": [
+            {
+                "rank": hit.rank,
+                "score": hit.score,
+                "paper_id": hit.chunk.paper_id,
+                "chunk_id": hit.chunk.chunk_id,
+                "page_start": hit.chunk.page_start,
+                "page_end": hit.chunk.page_end,
+                "page_label": hit.chunk.page_label,
+                "text": hit.chunk.text,
+                "passage": hit.passage.text,
+                "relevance": hit.relevance,
+                "band": hit.band,
+                "similarity": hit.dense_score,
+                "section": hit.passage.section_path,
+                "passage_page_start": hit.passage.page_start,
+                "passage_page_end": hit.passage.page_end,
+                "passage_page_label": hit.page_label,
+                "boxes": [asdict(box) for box in hit.boxes],
+                "found_by": list(hit.found_by),
+            }
+            for hit in evidence.hits
+        ],
+        "context": [
+            {
+                "paper_id": context.paper_id,
+                "chunk_id": context.chunk_id,
+                "page_start": context.page_start,
+                "page_end": context.page_end,
+                "n_tokens": context.n_tokens,
+                "text": context.text,
+                "is_generated": context.is_generated,
+            }
+            for context in evidence.contexts
+        ],
         "queries": [asdict(query) for query in evidence.queries],
     }
-
-
-def _hit_rows(hits: Sequence[Hit]) -> list[dict[str, Any]]:
-    return [
-        {
-            "rank": hit.rank,
-            "score": hit.score,
-            "paper_id": hit.chunk.paper_id,
-            "chunk_id": hit.chunk.chunk_id,
-            "page_start": hit.chunk.page_start,
-            "page_end": hit.chunk.page_end,
-            "page_label": hit.chunk.page_label,
-            "text": hit.chunk.text,
-            "passage": hit.passage.text,
-            "relevance": hit.relevance,
-            "band": hit.band,
-            "similarity": hit.dense_score,
-            "section": hit.passage.section_path,
-            "passage_page_start": hit.passage.page_start,
-            "passage_page_end": hit.passage.page_end,
-            "passage_page_label": hit.page_label,
-            "boxes": [asdict(box) for box in hit.boxes],
-            "found_by": list(hit.found_by),
-        }
-        for hit in hits
-    ]
-
-
-def _context_rows(contexts: Sequence[Context]) -> list[dict[str, Any]]:
-    return [
-        {
-            "paper_id": context.paper_id,
-            "chunk_id": context.chunk_id,
-            "page_start": context.page_start,
-            "page_end": context.page_end,
-            "n_tokens": context.n_tokens,
-            "text": context.text,
-            "is_generated": context.is_generated,
-        }
-        for context in contexts
-    ]

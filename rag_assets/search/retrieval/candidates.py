@@ -15,15 +15,12 @@ from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.sparse_vectors import SparseVectors
 from rag_assets.search.indexing.protocols import HybridQuestion, HybridStore, LexicalIndex, Scope, Scored, VectorStore
 from rag_assets.search.retrieval.filtering import Mask
-from rag_assets.search.retrieval.fusion import (
-    CandidateScores,
-    Scores,
-    fused,
-    index_weights,
-    reciprocal_rank_of_scores,
-)
+from rag_assets.search.retrieval.fusion import CandidateScores, Scores, fused, index_weights, reciprocal_rank_of_scores
 from rag_assets.search.retrieval.library import Library, Numbers
 from rag_assets.search.retrieval.question_names import NOTHING_NAMED, Named
+
+CANDIDATES = 100
+"""Passages taken from each index before fusion."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +30,7 @@ class DenseSearch:
     store: VectorStore
     embedder: Embedder
     sparse: SparseVectors | None = None
-    """Of the sparse model whose vectors the index holds too, if it does."""
+    """The sparse model whose vectors the index holds too, if any."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,65 +107,66 @@ class CandidateSearch:
             found_by=[tuple(number for number, found in enumerate(by_id) if id_ in found) for id_ in ids],
         )
 
-    def _found_by_one(self, query: Query, within: Within) -> "_Found":
+    def _found_by_one(self, query: Query, within: Within) -> "_QueryHits":
         if query.origin is QueryOrigin.PASSAGE:
             return self._like(query.text, within)
         if self._dense and self._settings.is_fused_by_server:
             return self._found_by_server(query.text, within, self._dense)
-        limit, words = self._settings.candidates, self._words
-        by_words = _merged([words.search(query.text, limit, scope) for scope in within.scopes]) if words else []
+        words = self._words
+        by_words = _merged([words.search(query.text, CANDIDATES, scope) for scope in within.scopes]) if words else []
         nearest: list[Scored] = []
         cosines: dict[str, float] = {}
         if self._dense:
             vector = self._dense.embedder.embed_query(query.text)
-            nearest = _merged([self._dense.store.search(vector, limit, scope) for scope in within.scopes])
+            nearest = _merged([self._dense.store.search(vector, CANDIDATES, scope) for scope in within.scopes])
             cosines = dict(nearest)
             unknown = [hit.passage_id for hit in by_words if hit.passage_id not in cosines]
             cosines |= self._dense.store.cosines(vector, unknown)
-        ids = self._allowed(sorted({hit.passage_id for hit in (*nearest, *by_words)}), within)
-        scores = CandidateScores(
-            dense=_in_order(ids, cosines),
-            dense_rank=_in_order(ids, _ranks(nearest)),
-            lexical=_in_order(ids, dict(by_words)),
-            lexical_rank=_in_order(ids, _ranks(by_words)),
-        )
-        return _Found(ids, scores)
+        return self._scored(within, cosines, nearest, by_words)
 
-    def _found_by_server(self, question: str, within: Within, dense: DenseSearch) -> "_Found":
+    def _found_by_server(self, question: str, within: Within, dense: DenseSearch) -> "_QueryHits":
         vector = dense.embedder.embed_query(question)
         sparse = dense.sparse.of_question(question) if dense.sparse else None
         asked = HybridQuestion(question, vector, sparse)
-        found = _hybrid_store(dense.store).hybrid(asked, self._settings.candidates, within.scope)
+        found = _hybrid_store(dense.store).hybrid(asked, CANDIDATES, within.scope)
         cosines = dict(found.nearest)
         cosines |= dense.store.cosines(vector, [hit.passage_id for hit in found.fused if hit.passage_id not in cosines])
-        ids = self._allowed(sorted(hit.passage_id for hit in found.fused), within)
-        scores = CandidateScores(
-            dense=_in_order(ids, cosines),
-            dense_rank=_in_order(ids, _ranks(found.nearest)),
-            lexical=_in_order(ids, dict(found.by_words)),
-            lexical_rank=_in_order(ids, _ranks(found.by_words)),
-            fused=_in_order(ids, dict(found.fused)),
-        )
-        return _Found(ids, scores)
+        return self._scored(within, cosines, found.nearest, found.by_words, dict(found.fused))
 
-    def _like(self, passage: str, within: Within) -> "_Found":
+    def _like(self, passage: str, within: Within) -> "_QueryHits":
         """What is nearest to a passage that is in no paper. It is embedded as passages are, because models may put
         something else before a question. Its words are not searched: they are a guess."""
         nearest: list[Scored] = []
         if self._dense:
             (vector,) = self._dense.embedder.embed_passages([passage])
-            nearest = self._dense.store.search(vector, self._settings.candidates, within.scope)
-        ids = self._allowed(sorted(hit.passage_id for hit in nearest), within)
-        cosines, nothing = _in_order(ids, dict(nearest)), _in_order(ids, {})
-        return _Found(ids, CandidateScores(cosines, _in_order(ids, _ranks(nearest)), nothing, nothing, fused=cosines))
+            nearest = self._dense.store.search(vector, CANDIDATES, within.scope)
+        cosines = dict(nearest)
+        return self._scored(within, cosines, nearest, [], cosines)
 
-    def _allowed(self, passage_ids: list[str], within: Within) -> list[str]:
-        are_left_out = within.left_out[self._library.places(passage_ids)]
-        return [id_ for id_, is_left_out in zip(passage_ids, are_left_out, strict=True) if not is_left_out]
+    def _scored(
+        self,
+        within: Within,
+        cosines: Mapping[str, float],
+        nearest: Sequence[Scored],
+        by_words: Sequence[Scored],
+        fused: Mapping[str, float] | None = None,
+    ) -> "_QueryHits":
+        """The hits that may be found. fused: scores by passage_id where they need no fusion here."""
+        found = sorted({hit.passage_id for hit in (*nearest, *by_words)} if fused is None else fused)
+        are_left_out = within.left_out[self._library.places(found)]
+        ids = [id_ for id_, is_left_out in zip(found, are_left_out, strict=True) if not is_left_out]
+        scores = CandidateScores(
+            dense=_in_order(ids, cosines),
+            dense_rank=_in_order(ids, _ranks(nearest)),
+            lexical=_in_order(ids, dict(by_words)),
+            lexical_rank=_in_order(ids, _ranks(by_words)),
+            fused=None if fused is None else _in_order(ids, fused),
+        )
+        return _QueryHits(ids, scores)
 
 
 @dataclass(frozen=True)
-class _Found:
+class _QueryHits:
     """What both indexes found for one query."""
 
     ids: list[str]

@@ -32,9 +32,11 @@ class PassageFilters:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._masks: Mapping[FilterField, Callable[[Condition], Mask]] = {
-            FilterField.PAPER: self._of_papers,
-            FilterField.SOURCE: self._of_sources,
-            FilterField.SECTION: self._of_sections,
+            FilterField.PAPER: lambda one: _is_one_of(self._papers, lambda paper: paper in one.values),
+            FilterField.SOURCE: lambda one: _is_one_of(self._sources, lambda source: source in one.values),
+            FilterField.SECTION: lambda one: self.of_kinds(
+                frozenset(kind for kind in one.values if isinstance(kind, SectionKind))
+            ),
             FilterField.PAGE: self._of_pages,
         }
         self._kept_scope = lru_cache(_FILTERS_KEPT)(self._scope)
@@ -54,7 +56,7 @@ class PassageFilters:
         return self._kept_mask(where) if where.conditions else None
 
     def of_kinds(self, kinds: frozenset[SectionKind]) -> Mask:
-        """Which places stand below a heading of one of these kinds."""
+        """Which places are below a heading of one of these kinds."""
         return self._kept_kinds(kinds)
 
     def _mask(self, where: Filter) -> Mask:
@@ -67,7 +69,11 @@ class PassageFilters:
         if not where.conditions:
             return None
         if all(one.field is FilterField.PAPER for one in where.conditions):
-            papers = [paper for paper in sorted(self._library.papers) if _passes(paper, where)]
+            papers = [
+                paper
+                for paper in sorted(self._library.papers)
+                if all((paper in one.values) is not one.is_excluded for one in where.conditions)
+            ]
             return Scope(paper_ids=tuple(papers))
         return Scope(passage_ids=frozenset(self._library.passage_ids(np.flatnonzero(self._kept_mask(where)).tolist())))
 
@@ -75,20 +81,11 @@ class PassageFilters:
         named = (str(v) for one in where.conditions if one.field is FilterField.PAPER for v in one.values)
         return sorted(set(named) - self._library.papers)
 
-    def _of_papers(self, condition: Condition) -> Mask:
-        return _is_one_of(self._papers, lambda paper: paper in condition.values)
-
-    def _of_sources(self, condition: Condition) -> Mask:
-        return _is_one_of(self._sources, lambda source: source in condition.values)
-
-    def _of_sections(self, condition: Condition) -> Mask:
-        return self.of_kinds(frozenset(kind for kind in condition.values if isinstance(kind, SectionKind)))
-
     def _of_kinds(self, kinds: frozenset[SectionKind]) -> Mask:
-        return _is_one_of(self._section_paths, lambda path: not kinds.isdisjoint(_kinds_of(path)))
+        return _is_one_of(self._section_paths, lambda path: not kinds.isdisjoint(section_kinds(path.split(" > "))))
 
     def _of_pages(self, condition: Condition) -> Mask:
-        """Passages that stand, in part at least, on one of the pages; those without a known page do not."""
+        """Passages that are, in part at least, on one of the pages; those without a known page do not."""
         first, last = self._pages
         passing = np.zeros(len(first), np.bool_)
         for pages in condition.values:
@@ -116,14 +113,6 @@ class PassageFilters:
         return first, last
 
 
-def _passes(paper: str, where: Filter) -> bool:
-    return all((paper in one.values) is not one.is_excluded for one in where.conditions)
-
-
-def _kinds_of(section_path: str) -> frozenset[SectionKind]:
-    return section_kinds(section_path.split(" > "))
-
-
 def _is_one_of(column: pa.DictionaryArray, is_wanted: Callable[[str], bool]) -> Mask:
     """Which rows hold a wanted value; each distinct value is looked at once."""
     wanted = np.array([is_wanted(value) for value in column.dictionary.to_pylist()], np.bool_)
@@ -135,8 +124,5 @@ def not_asked_for(question: str, where: Filter) -> frozenset[SectionKind]:
     """The kinds of sections that are searched only where something asks for them, and nothing does: title pages hold
     the words of every paper on a subject, statements those of many questions about money or data."""
     kinds = read(question).kinds
-    asked = {
-        SectionKind.TITLE_PAGE: Kind.PUBLICATION in kinds,
-        SectionKind.STATEMENTS: Kind.STATEMENTS in kinds,
-    }
+    asked = {SectionKind.TITLE_PAGE: Kind.PUBLICATION in kinds, SectionKind.STATEMENTS: Kind.STATEMENTS in kinds}
     return frozenset(kind for kind, is_asked in asked.items() if not is_asked and not where.names(kind))

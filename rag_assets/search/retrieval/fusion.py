@@ -1,6 +1,6 @@
 """Two rankings become one. Arrays in, arrays out; `search` fetches the candidates.
 
-NaN stands for "the index did not return this passage", in scores and in ranks alike.
+NaN means "the index did not return this passage", in scores and in ranks alike.
 """
 
 from collections import defaultdict
@@ -19,7 +19,7 @@ _DENSE_RANK_WEIGHT, _LEXICAL_RANK_WEIGHT = 1.0, 0.5
 
 @dataclass(frozen=True)
 class CandidateScores:
-    """What the two indexes say of n candidate passages; every array has shape (n,)."""
+    """Scores of n candidate passages in the two indexes; every array has shape (n,)."""
 
     dense: Scores
     """Cosine, NaN where it is not known."""
@@ -29,7 +29,7 @@ class CandidateScores:
     """BM25, NaN where the passage is not in the lexical index's list."""
     lexical_rank: Scores
     fused: Scores | None = None
-    """What a store that fuses by itself says; 0 to 1."""
+    """Scores by a store that fuses by itself; 0 to 1."""
 
 
 def fused(candidates: CandidateScores, settings: RetrievalSettings) -> Scores:
@@ -60,7 +60,7 @@ def min_max_blend(dense: Scores, lexical: Scores, *, dense_weight: float) -> Sco
     """Blend two score arrays after stretching each to 0-1 over its own candidates.
 
     dense: cosine, shape (n,), -1 to 1; NaN (not known) counts as the lowest that is. lexical: BM25, shape (n,), 0 or
-    more; NaN (not found by words) counts as 0. Candidates that all score alike tell nothing apart: they all get 1,
+    more; NaN (not found by words) counts as 0. Candidates that all score alike all get 1,
     or 0 if none was found. Returns shape (n,), 0 to 1, higher is better. Raises ValueError when the shapes differ.
     Source: Bruch, Gai and Ingber 2023, "An Analysis of Fusion Functions for Hybrid Retrieval".
     """

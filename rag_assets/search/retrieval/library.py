@@ -1,16 +1,18 @@
-"""The published chunks and passages, held in memory as Arrow columns.
+"""The published chunks and passages, held in memory as Arrow columns, and the facts of papers that their readers need.
 
 A passage is known by its place: its number in reading order, which is by paper, chunk and place in the chunk.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from rag_assets.core.domain import Chunk, Passage
+from rag_assets.core.domain import TITLE_PAGE_HEADING, Chunk, PaperFacts, Passage
 from rag_assets.core.errors import StaleIndex
 from rag_assets.core.incremental import data_version
 from rag_assets.core.table_files import required_table
@@ -33,7 +35,7 @@ class Library:
         passages = self._passages = required_table(passages_file).combine_chunks()
         passage_ids, row_hashes = passages["passage_id"].to_pylist(), passages["row_hash"].to_pylist()
         self.version = data_version(dict(zip(passage_ids, row_hashes, strict=True)))
-        """Of passage_id -> row hash; what an index must describe to fit."""
+        """Data version of passage_id -> row hash; an index that fits has the same."""
         self.n_passages, self.n_chunks = len(passage_ids), len(chunks)
         self._chunk_rows = {id_: row for row, id_ in enumerate(chunks["chunk_id"].to_pylist())}
         of_chunk = [self._chunk_rows.get(id_, -1) for id_ in passages["chunk_id"].to_pylist()]
@@ -129,3 +131,40 @@ def _codes(values: Sequence[str]) -> Numbers:
     """A number for each value; equal values have the same, and numbers sort as the values do."""
     numbers = {value: number for number, value in enumerate(sorted(set(values)))}
     return np.array([numbers[value] for value in values], np.int32)
+
+
+_FIRST_PASSAGES = 3
+"""They include the title page, if the paper has one."""
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+
+
+class KnownPapers:
+    """Reads title, authors and year of papers when they are asked for, each once. May be used by several threads."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._lock = Lock()
+        self._known: dict[str, PaperFacts] = {}
+
+    def of(self, paper_ids: Collection[str]) -> dict[str, PaperFacts]:
+        """By id."""
+        with self._lock:
+            for paper in paper_ids:
+                if paper not in self._known:
+                    self._known[paper] = self._read(paper)
+            return {paper: self._known[paper] for paper in paper_ids}
+
+    def _read(self, paper_id: str) -> PaperFacts:
+        stated = self._title_page(paper_id)
+        authors = tuple(name.strip() for name in stated.get("Authors", "").split(";") if name.strip())
+        year = _YEAR.search(stated.get("Publication date", ""))
+        return PaperFacts(self._library.title_of(paper_id), authors, year[0] if year else "")
+
+    def _title_page(self, paper_id: str) -> dict[str, str]:
+        """The lines "Authors: A. Lund; B. Moe" of the paper's title page, by label; empty where it has none."""
+        places = list(self._library.places_of(paper_id))[:_FIRST_PASSAGES]
+        for passage in self._library.passages(places):
+            if passage.section_title == TITLE_PAGE_HEADING:
+                lines = (line.partition(": ") for line in passage.text.split("\n"))
+                return {label: said for label, _, said in lines}
+        return {}

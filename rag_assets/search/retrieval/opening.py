@@ -20,14 +20,14 @@ from rag_assets.core.text.tokens import resolve_tokenizer, token_counter
 from rag_assets.hosted.connections import Connections
 from rag_assets.search.embedding.base import Embedder
 from rag_assets.search.embedding.sparse_vectors import open_sparse_vectors
-from rag_assets.search.indexing.manifest import MANIFEST_FILE
+from rag_assets.search.indexing.folders import MANIFEST_FILE
 from rag_assets.search.indexing.protocols import IndexManifest, LexicalIndex, SparseSource, VectorStore
 from rag_assets.search.indexing.stores import Index, published_indexes, vector_index, word_index
-from rag_assets.search.reranking import SkippingReranker
+from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import DenseSearch
 from rag_assets.search.retrieval.library import Library
-from rag_assets.search.retrieval.paper_names import PaperNames
 from rag_assets.search.retrieval.queries import QueryPlanner
+from rag_assets.search.retrieval.question_names import PaperNames
 from rag_assets.search.retrieval.search import Searcher
 
 logger = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ def _dense_search(
 
 
 def published_files(settings: Settings) -> list[Path]:
-    """Of everything that is searched one file each that is replaced whenever it is published."""
+    """One file for everything that is searched, each replaced whenever its content is published."""
     manifests = [index.folder / MANIFEST_FILE for index in published_indexes(settings)]
     return [settings.paths.chunks, settings.paths.passages, settings.paths.profiles, *manifests]
 
@@ -132,7 +132,7 @@ def fit_together(settings: Settings) -> bool:
 def corpus_version(settings: Settings) -> str:
     """Changes with anything on disk that a search result follows from, and with an index that is missing or damaged:
     what was answered with one index must be answered again when both are there. Raises StoreUnavailable or
-    StoreRefused when a server does not tell."""
+    StoreRefused when a server does not answer."""
     chunks = read_columns(settings.paths.chunks, ["paper_id", "fingerprint"])
     return fingerprint(
         data_version(fingerprints_by(chunks, "paper_id")),
@@ -145,7 +145,7 @@ def corpus_version(settings: Settings) -> str:
 
 
 def _version_of_profiles(paths: Paths) -> str | None:
-    """None when there are none that can be used."""
+    """None when there are no profiles that can be used."""
     try:
         profiles = read_columns(paths.profiles, ["paper_id", "fingerprint"])
     except MissingInput:
@@ -154,7 +154,7 @@ def _version_of_profiles(paths: Paths) -> str | None:
 
 
 def _opened(index: Index[Opened], library: Library) -> Opened | None:
-    """The index, opened; or None with a warning that says why it cannot be used."""
+    """The index, opened; or None with a warning that gives the reason."""
     wanted = IndexManifest(index.identity, library.version, library.n_passages)
     found = index.manifest()
     if found != wanted or not index.is_intact():

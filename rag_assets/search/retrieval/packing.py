@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from rag_assets.core.domain import Chunk, Context, ContextPassage, ContextUnit, Passage
-from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.text.tokens import TokenCounter
 from rag_assets.search.retrieval.filtering import Mask
 from rag_assets.search.retrieval.library import Library
@@ -37,9 +36,9 @@ def pack_contexts(
     ranking: Sequence[tuple[int, float]],
     library: Library,
     sizes: PassageSizes,
-    settings: RetrievalSettings,
     *,
     budget_tokens: int,
+    expanded_hits: int,
     passing: Mask | None = None,
 ) -> tuple[list[Context], dict[str, Chunk]]:
     """Contexts of at most `budget_tokens` tokens in all, by the counter of `sizes`, best first; and their chunks by id.
@@ -48,10 +47,11 @@ def pack_contexts(
     there is nothing to answer from, and a refusal would blame the corpus. Another that does not fit is passed over, so
     that a shorter one may; one of which more than half is packed already is left out. Passages that follow each other
     in a chunk become one context, scored as its best passage; a neighbour has the score of the hit that brought it.
-    passing: which places a filter lets through, None for all; no other neighbour is added.
+    expanded_hits: top hits that bring their neighbours along. passing: places that a filter lets through, None for all;
+    no other neighbour is added.
     """
     scores: dict[int, float] = {}
-    for place, score in _with_neighbours(ranking, library, settings, passing):
+    for place, score in _with_neighbours(ranking, library, expanded_hits, passing):
         scores.setdefault(place, score)
     passages = dict(zip(scores, library.passages(list(scores)), strict=True))
     chosen: dict[int, Passage] = {}
@@ -66,17 +66,17 @@ def pack_contexts(
     chunks = library.chunks({passage.chunk_id for passage in chosen.values()})
     contexts = _contexts(chosen, scores, chunks, sizes.counter)
     while len(chosen) > 1 and sum(context.n_tokens for context in contexts) > budget_tokens:
-        chosen.popitem()  # what stands between passages counts too
+        chosen.popitem()  # separators between passages count too
         contexts = _contexts(chosen, scores, chunks, sizes.counter)
     return contexts, chunks
 
 
 def _with_neighbours(
-    ranking: Sequence[tuple[int, float]], library: Library, settings: RetrievalSettings, passing: Mask | None
+    ranking: Sequence[tuple[int, float]], library: Library, expanded_hits: int, passing: Mask | None
 ) -> Iterator[tuple[int, float]]:
     for rank, (place, score) in enumerate(ranking):
         yield place, score
-        if rank < settings.expanded_hits:
+        if rank < expanded_hits:
             for neighbour in library.neighbours(place, _REACH):
                 if passing is None or passing[neighbour]:
                     yield neighbour, score
@@ -101,7 +101,7 @@ def _contexts(
     order = {place: nth for nth, place in enumerate(chosen)}
     ranked = sorted(_runs(chosen), key=lambda run: min(order[place] for place in run))
     runs = [
-        _Run([chosen[place] for place in run], [scores[place] for place in run], chunks[chosen[run[0]].chunk_id])
+        _PassageRun([chosen[place] for place in run], [scores[place] for place in run], chunks[chosen[run[0]].chunk_id])
         for run in ranked
     ]
     sizes = counter.count_all([run.text for run in runs])
@@ -109,7 +109,7 @@ def _contexts(
 
 
 @dataclass(frozen=True)
-class _Run:
+class _PassageRun:
     """Passages that follow each other in a chunk."""
 
     passages: Sequence[Passage]

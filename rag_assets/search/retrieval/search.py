@@ -1,40 +1,36 @@
-"""A question becomes ranked passages and hits.
+"""A question becomes hits and contexts: its passages are ranked (`ranking`), and a chunk scores as its best passage.
 
-What is searched for is planned in `queries`; `candidates` are found in both indexes and fused, those of papers and
-sections that the question names (`question_names`) are raised, the best are `reranked`, and a chunk scores as its best
-passage. Opening what is searched lives in `opening`, what an answerer gets to read in `packing`.
+Opening what is searched is in `opening`, packing what an answerer gets to read in `packing`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import zip_longest
 from types import TracebackType
 from typing import Self
 
 import numpy as np
 
-from rag_assets.core.domain import EVERYTHING, Chunk, Context, Evidence, Filter, Hit, Query, QueryOrigin, SectionKind
+from rag_assets.core.domain import EVERYTHING, Chunk, Evidence, Filter, Hit, Query, QueryOrigin, SectionKind
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.text.tokens import TokenCounter
 from rag_assets.questions import Kind, Question, read
 from rag_assets.search.indexing.protocols import LexicalIndex, Scope
-from rag_assets.search.reranking import SkippingReranker
+from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import CandidateSearch, DenseSearch, Within
 from rag_assets.search.retrieval.filtering import PassageFilters, not_asked_for
-from rag_assets.search.retrieval.fusion import weighted_down
-from rag_assets.search.retrieval.library import Library
+from rag_assets.search.retrieval.library import KnownPapers, Library
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
-from rag_assets.search.retrieval.paper_facts import KnownPapers
-from rag_assets.search.retrieval.paper_names import PaperNames
-from rag_assets.search.retrieval.queries import QueryPlan, QueryPlanner
-from rag_assets.search.retrieval.question_names import QuestionNames
-from rag_assets.search.retrieval.reranked import Reranking
+from rag_assets.search.retrieval.queries import QueryPlanner
+from rag_assets.search.retrieval.question_names import PaperNames, QuestionNames
+from rag_assets.search.retrieval.ranking import RankedPassage, Ranker, Ranking
 
 SEARCH_VERSION = 20
 """Part of the key of published answers: raise it when the code finds or packs something else."""
-_GENERATED_WEIGHT = 0.7
-"""Factor on the score of text that a model wrote (figure descriptions)."""
+EXPANDED_HITS = 5
+"""Top hits that bring their neighbours into the context. 0 cuts answers at the edge of a passage, too many crowd out
+other hits."""
 _PASSAGES_A_CHUNK = 3
 """Passages that are fetched for each chunk that is wanted by its words."""
 _MOST_NAMED = 4
@@ -42,35 +38,9 @@ _MOST_NAMED = 4
 _PASSAGES_A_PAPER = 6
 """Passages that are given of each paper that a question names."""
 _ANSWERED_AT_THE_BEGINNING = {Kind.PUBLICATION, Kind.SUMMARY, Kind.FINDINGS, Kind.DEFINITION}
-_BEST_PAPERS, _FIRST_PASSAGES, _MOST_STATEMENTS, _MOST_CONCLUSIONS = 3, 5, 6, 6
+_BEST_PAPERS, _FIRST_PASSAGES, _MOST_OF_SECTIONS = 3, 5, 6
 """Papers whose beginning, statements or conclusions are given to a question that asks for these, and how many passages
 of each."""
-
-
-@dataclass(frozen=True, slots=True)
-class RankedPassage:
-    """A candidate passage; a ranking lists them best first, equal scores by passage_id."""
-
-    passage_id: str
-    place: int
-    """In the library."""
-    score: float
-    dense_score: float | None
-    lexical_score: float | None
-    relevance: float | None
-    """As in `Hit`."""
-    found_by: tuple[int, ...]
-    """Numbers of the queries that found it, among all of the question."""
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """What was found for a question."""
-
-    passages: list[RankedPassage]
-    """For all parts of the question together, best first; each passage with its best score."""
-    of_parts: list[list[RankedPassage]]
-    """For each part by itself, best first."""
 
 
 Rankings = dict[tuple[tuple[Query, ...], ...], Ranking]
@@ -103,7 +73,7 @@ class Searcher:
         self._names = QuestionNames(library, names)
         self._known_papers = KnownPapers(library)
         self._planner = planner or QueryPlanner(settings.queries, None)
-        self._reranking = Reranking(reranker, library, settings)
+        self._ranker = Ranker(library, self._candidates, self._filters, self._names, reranker, settings)
 
     def __enter__(self) -> Self:
         return self
@@ -118,52 +88,8 @@ class Searcher:
             one.close()
 
     def rank(self, question: str, where: Filter = EVERYTHING) -> list[RankedPassage]:
-        """All candidate passages that `where` and the floor of relevance let through, best first. Empty for a blank
-        question.
-
-        A compound question is searched part by part; a passage keeps its best score.
-        """
-        return self._ranked(self._planner.plan(question), where).passages
-
-    def _ranked(self, plan: QueryPlan, where: Filter) -> Ranking:
-        scope = self._filters.scope(where)
-        best: dict[int, RankedPassage] = {}
-        of_parts: list[list[RankedPassage]] = []
-        n_before = 0
-        for queries in plan.parts:
-            left_out = self._filters.of_kinds(not_asked_for(queries[0].text, where))
-            named = self._names.named_by(queries[0].text, plan.question, self._filters.passing(where))
-            within = Within(scope, left_out, named)
-            of_parts.append(_ordered(self._rank_part(queries, within, n_before)))
-            for one in of_parts[-1]:
-                known = best.get(one.place)
-                if known is None:
-                    best[one.place] = one
-                else:
-                    better = one if one.score > known.score else known
-                    best[one.place] = replace(better, found_by=(*known.found_by, *one.found_by))
-            n_before += len(queries)
-        return Ranking(_ordered(best.values()), of_parts)
-
-    def _rank_part(self, queries: Sequence[Query], within: Within, n_before: int) -> list[RankedPassage]:
-        """queries: a question and its other wordings. n_before: queries of the parts before this one."""
-        candidates = self._candidates.found(queries, within)
-        raised = self._names.raise_named(candidates.scores, candidates.places, within.named)
-        reranked = self._reranking.applied(queries[0].text, candidates.places, raised)
-        trust = np.where(self.library.are_generated(candidates.places), _GENERATED_WEIGHT, 1.0)
-        scores = weighted_down(reranked.scores, trust)
-        return [
-            RankedPassage(
-                passage_id=candidates.passage_ids[at],
-                place=int(candidates.places[at]),
-                score=float(scores[at]),
-                dense_score=_known(candidates.dense[at]),
-                lexical_score=_known(candidates.lexical[at]),
-                relevance=_known(reranked.relevance[at]),
-                found_by=tuple(n_before + number for number in candidates.found_by[at]),
-            )
-            for at in np.flatnonzero(reranked.are_kept).tolist()
-        ]
+        """All candidate passages that `where` and the floor of relevance let through, best first."""
+        return self._ranker.ranking(self._planner.plan(question), where).passages
 
     def evidence(
         self, question: Question, k: int, budget_tokens: int | None = None, rankings: Rankings | None = None
@@ -178,10 +104,9 @@ class Searcher:
         plan = self._planner.plan(question.question)
         rankings = {} if rankings is None else rankings
         if plan.parts not in rankings:
-            rankings[plan.parts] = self._ranked(plan, question.filter)
+            rankings[plan.parts] = self._ranker.ranking(plan, question.filter)
         ranking = rankings[plan.parts].passages
         named = self._names.papers_named_alone(question.question)[:_MOST_NAMED]
-        best = self._best_of_chunks(ranking)[:k]
         packed, budget = ranking, budget_tokens
         if budget is None:
             parts = rankings[plan.parts].of_parts
@@ -194,17 +119,24 @@ class Searcher:
             for queries, part in zip(plan.parts, parts, strict=True):
                 kinds = read(queries[0].text).kinds
                 if kinds & _ANSWERED_AT_THE_BEGINNING:
-                    packed += self._of_best_papers(part, self._beginning_of)
+                    packed += self._of_best_papers(part, lambda paper: self.library.places_of(paper)[:_FIRST_PASSAGES])
                 if kinds & {Kind.SUMMARY, Kind.FINDINGS}:
                     packed += self._of_best_papers(part, self._conclusions_of)
                 if Kind.STATEMENTS in kinds:
-                    packed = [*self._of_best_papers(part, self._statements_of), *packed]
+                    statements = self._of_best_papers(part, lambda paper: self._below(paper, SectionKind.STATEMENTS))
+                    packed = [*statements, *packed]
             packed = [*self._of_each_named(question, named), *packed]
-        contexts, given = self.contexts(packed, budget, question.filter)
+        contexts, given = pack_contexts(
+            [(one.place, one.score) for one in packed],
+            self.library,
+            self._sizes,
+            budget_tokens=budget,
+            expanded_hits=EXPANDED_HITS,
+            passing=self._filters.passing(question.filter),
+        )
         papers = self._known_papers.of({context.paper_id for context in contexts})
         known = tuple(replace(context, paper=papers[context.paper_id]) for context in contexts)
-        hits = tuple(self._hits(best))
-        return Evidence(known, given, hits, plan.queries, plan.usage, named)
+        return Evidence(known, given, tuple(self.hits(ranking, k)), plan.queries, plan.usage, named)
 
     def _of_each_named(self, question: Question, named: Sequence[str]) -> list[RankedPassage]:
         """Where a question names several papers, the best passages of each in turn: among all, those of the paper that
@@ -217,7 +149,7 @@ class Searcher:
         found = []
         for inside in filter(None, (Scope.within(scope, [paper]) for paper in named)):
             best = self._candidates.found(query, Within(inside, left_out)).best(_PASSAGES_A_PAPER)
-            found.append([RankedPassage(id_, place, 0.0, None, None, None, ()) for id_, place in best])
+            found.append([RankedPassage(id_, place, 0.0) for id_, place in best])
         return [one for turn in zip_longest(*found) for one in turn if one is not None]
 
     def _of_best_papers(
@@ -234,24 +166,32 @@ class Searcher:
             for place in places_of(paper)
         ]
 
-    def _beginning_of(self, paper_id: str) -> Sequence[int]:
-        return self.library.places_of(paper_id)[:_FIRST_PASSAGES]
-
-    def _statements_of(self, paper_id: str) -> list[int]:
-        return self._of_sections(paper_id, SectionKind.STATEMENTS)[:_MOST_STATEMENTS]
-
     def _conclusions_of(self, paper_id: str) -> list[int]:
-        conclusions = self._of_sections(paper_id, SectionKind.CONCLUSION)
-        return (conclusions or self._of_sections(paper_id, SectionKind.DISCUSSION))[:_MOST_CONCLUSIONS]
+        return self._below(paper_id, SectionKind.CONCLUSION) or self._below(paper_id, SectionKind.DISCUSSION)
 
-    def _of_sections(self, paper_id: str, kind: SectionKind) -> list[int]:
-        """The passages of a paper below headings of one kind, in their order."""
+    def _below(self, paper_id: str, kind: SectionKind) -> list[int]:
+        """The first passages of a paper below headings of one kind."""
         are_of_kind = self._filters.of_kinds(frozenset({kind}))
-        return [place for place in self.library.places_of(paper_id) if are_of_kind[place]]
+        return [place for place in self.library.places_of(paper_id) if are_of_kind[place]][:_MOST_OF_SECTIONS]
 
     def hits(self, ranking: Sequence[RankedPassage], k: int) -> list[Hit]:
         """The best `k` chunks of a ranking, each scored by its best passage."""
-        return self._hits(self._best_of_chunks(ranking)[:k])
+        best = self._best_of_chunks(ranking)[:k]
+        passages = self.library.passages([one.place for one in best])
+        chunks = self.library.chunks([passage.chunk_id for passage in passages])
+        return [
+            Hit(
+                rank=rank,
+                score=one.score,
+                chunk=chunks[passage.chunk_id],
+                passage=passage,
+                dense_score=one.dense_score,
+                lexical_score=one.lexical_score,
+                relevance=one.relevance,
+                found_by=one.found_by,
+            )
+            for rank, (one, passage) in enumerate(zip(best, passages, strict=True), start=1)
+        ]
 
     def sharing_words(self, text: str, k: int, where: Filter = EVERYTHING) -> list[Chunk]:
         """At most `k` chunks of passages that share words with a text, best BM25 first.
@@ -269,47 +209,9 @@ class Searcher:
         chunks = self.library.chunks(chunk_ids)
         return [chunks[chunk_id] for chunk_id in chunk_ids]
 
-    def contexts(
-        self, ranking: Sequence[RankedPassage], budget_tokens: int, where: Filter = EVERYTHING
-    ) -> tuple[list[Context], dict[str, Chunk]]:
-        """The best of a ranking packed into the token budget, and the chunks behind them; see `pack_contexts`.
-
-        where: the filter of the ranking, which holds for neighbours too.
-        """
-        scored = [(one.place, one.score) for one in ranking]
-        passing = self._filters.passing(where)
-        return pack_contexts(
-            scored, self.library, self._sizes, self._settings, budget_tokens=budget_tokens, passing=passing
-        )
-
     def _best_of_chunks(self, ranking: Sequence[RankedPassage]) -> list[RankedPassage]:
         """The best passage of each chunk, best first."""
         best: dict[int, RankedPassage] = {}
         for one, chunk in zip(ranking, self.library.chunk_numbers([one.place for one in ranking]), strict=True):
             best.setdefault(int(chunk), one)
         return list(best.values())
-
-    def _hits(self, best: Sequence[RankedPassage]) -> list[Hit]:
-        passages = self.library.passages([one.place for one in best])
-        chunks = self.library.chunks([passage.chunk_id for passage in passages])
-        return [
-            Hit(
-                rank=rank,
-                score=one.score,
-                chunk=chunks[passage.chunk_id],
-                passage=passage,
-                dense_score=one.dense_score,
-                lexical_score=one.lexical_score,
-                relevance=one.relevance,
-                found_by=one.found_by,
-            )
-            for rank, (one, passage) in enumerate(zip(best, passages, strict=True), start=1)
-        ]
-
-
-def _ordered(passages: Iterable[RankedPassage]) -> list[RankedPassage]:
-    return sorted(passages, key=lambda one: (-one.score, one.passage_id))
-
-
-def _known(score: float) -> float | None:
-    return None if np.isnan(score) else float(score)

@@ -21,7 +21,7 @@ from rag_assets.core.errors import InvalidSettings, MissingModel
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import load_settings
 from rag_assets.hosted.connections import Connections
-from rag_assets.search.cross_encoder_files import HubFiles
+from rag_assets.search.reranking.cross_encoder import HubFiles
 from rag_assets_testing.wire import Reply, WireRequest, WireServer, use_wire_environment
 from rag_assets_tests.hosted.models import HURRIED
 from rag_assets_tests.search.reranking.small_cross_encoder import write_cross_encoder

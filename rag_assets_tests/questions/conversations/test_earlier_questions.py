@@ -9,7 +9,7 @@ import pytest
 from rag_assets.core.settings import EmbeddingSettings
 from rag_assets.questions import Question
 from rag_assets.questions.conversations.earlier_questions import EarlierQuestions
-from rag_assets.search.embedding import open_embedder
+from rag_assets.search.embedding.providers import open_embedder
 
 THRESHOLD = 0.9
 TEMPLATES = (

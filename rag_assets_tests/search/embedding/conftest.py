@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from rag_assets.core.settings import EmbeddingSettings
-from rag_assets.search.embedding import Embedder, open_embedder
+from rag_assets.search.embedding.base import Embedder
+from rag_assets.search.embedding.providers import open_embedder
 
 FLOAT32 = EmbeddingSettings(model="local:all-MiniLM-L6-v2")
 INT8 = EmbeddingSettings(model="local:all-MiniLM-L6-v2-int8")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rag_assets.search.embedding import EmbedderFacts, Vectors
+from rag_assets.search.embedding.base import EmbedderFacts, Vectors
 
 
 class HashedEmbedder:

@@ -10,7 +10,7 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer
 
 from rag_assets.core.text.tokens import packaged_model_folder
-from rag_assets.search.embedding.local_weights import packaged_tokenizer
+from rag_assets.search.embedding.local_model import packaged_tokenizer
 
 MODEL = "fastembed:prithivida/Splade_PP_en_v1"
 WORD, SYNONYM = float(np.log1p(3.0)), float(np.log1p(1.0))

@@ -9,8 +9,8 @@ import pytest
 
 from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings
 from rag_assets.hosted.connections import Connections
-from rag_assets.search.embedding import Embedder, open_embedder
-from rag_assets.search.embedding.providers import ADAPTERS
+from rag_assets.search.embedding.base import Embedder
+from rag_assets.search.embedding.providers import ADAPTERS, open_embedder
 from rag_assets_testing.wire import PROTOCOLS, WireServer, use_wire_environment
 
 MODELS = {

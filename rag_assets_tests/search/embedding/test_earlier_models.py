@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rag_assets.search.embedding import VectorCache, embed_missing
 from rag_assets.search.embedding.earlier_models import note_papers, prune_earlier_models
+from rag_assets.search.embedding.missing_vectors import embed_missing
+from rag_assets.search.embedding.vector_cache import VectorCache
 from rag_assets_tests.search.embedding.hashed_embedder import HashedEmbedder
 
 PAPERS = {paper: [f"{paper} says {n}" for n in range(30)] for paper in ("jones", "smith", "lee")}

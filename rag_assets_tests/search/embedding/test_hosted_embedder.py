@@ -17,8 +17,11 @@ from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings, ProviderLimits
 from rag_assets.hosted.connections import Connections
 from rag_assets.hosted.providers import EMBEDDING_REQUESTS
-from rag_assets.search.embedding import Embedder, VectorCache, embed_missing, embedder_facts, open_embedder
-from rag_assets.search.embedding.stand_in_tokens import MARGIN
+from rag_assets.search.embedding.base import Embedder
+from rag_assets.search.embedding.hosted_models import MARGIN
+from rag_assets.search.embedding.missing_vectors import embed_missing
+from rag_assets.search.embedding.providers import embedder_facts, open_embedder
+from rag_assets.search.embedding.vector_cache import VectorCache
 from rag_assets_testing.wire import (
     BadKey,
     Drop,

@@ -15,8 +15,9 @@ import pytest
 
 from rag_assets.core.errors import MissingModel
 from rag_assets.core.incremental import file_sha256
-from rag_assets.search.embedding import Embedder, open_embedder
-from rag_assets.search.embedding.local_weights import checked_file
+from rag_assets.search.embedding.base import Embedder
+from rag_assets.search.embedding.local_model import checked_file
+from rag_assets.search.embedding.providers import open_embedder
 from rag_assets_testing.numpy_bert import NumpyBert
 from rag_assets_tests.search.embedding.conftest import FLOAT32, INT8
 from rag_assets_tests.search.embedding.reference_texts import LONG, PARAGRAPH, QUESTION, TEXTS, UNTIDY
@@ -121,7 +122,7 @@ def refuse(event, arguments):
         raise SystemExit(f"tried {{event}} {{arguments}}")
 
 sys.addaudithook(refuse)
-from rag_assets.search.embedding import open_embedder
+from rag_assets.search.embedding.providers import open_embedder
 from rag_assets.core.settings import EmbeddingSettings
 embedder = open_embedder(EmbeddingSettings(), Path({str(tmp_path)!r}), n_threads=2)
 print(embedder.embed_passages(["one", "two"]).shape)
@@ -142,7 +143,7 @@ except SystemExit:
 def test_a_killed_build_leaves_no_model_and_the_next_one_succeeds(tmp_path: Path) -> None:
     """Half a model under the final name would fail every later run until somebody finds and deletes it."""
     script = (
-        "import sys; from pathlib import Path; from rag_assets.search.embedding import open_embedder;"
+        "import sys; from pathlib import Path; from rag_assets.search.embedding.providers import open_embedder;"
         "from rag_assets.core.settings import EmbeddingSettings;"
         f"open_embedder(EmbeddingSettings(model='{FLOAT32.model}'), Path(sys.argv[1]), n_threads=1).embed_query('x')"
     )

@@ -13,7 +13,8 @@ import pytest
 
 from rag_assets.core.errors import InvalidSettings, MissingModel
 from rag_assets.core.settings import EmbeddingSettings
-from rag_assets.search.embedding import Embedder, EmbedderFacts, embedder_facts, open_embedder
+from rag_assets.search.embedding.base import Embedder, EmbedderFacts
+from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets_tests.search.embedding.conftest import FLOAT32, INT8
 from rag_assets_tests.search.embedding.reference_texts import PARAGRAPH, QUESTION
 
@@ -53,7 +54,7 @@ def test_facts_and_opening_load_no_engine(tmp_path: Path) -> None:
     script = f"""
 import sys
 from pathlib import Path
-from rag_assets.search.embedding import embedder_facts, open_embedder
+from rag_assets.search.embedding.providers import embedder_facts, open_embedder
 from rag_assets.core.settings import EmbeddingSettings
 embedder_facts(EmbeddingSettings(), Path({str(tmp_path)!r}))
 open_embedder(EmbeddingSettings(), Path({str(tmp_path)!r}), n_threads=1)

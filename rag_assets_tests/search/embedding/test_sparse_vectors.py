@@ -10,8 +10,13 @@ import pytest
 from rag_assets.core.domain import SparseVector
 from rag_assets.core.errors import InvalidSettings, MissingInput, MissingModel
 from rag_assets.core.settings import Settings
-from rag_assets.search.embedding.sparse_model import MOST_TERMS, SparseModel
-from rag_assets.search.embedding.sparse_vectors import SparseVectors, open_sparse_vectors, publish_sparse_vectors
+from rag_assets.search.embedding.sparse_vectors import (
+    MOST_TERMS,
+    SparseModel,
+    SparseVectors,
+    open_sparse_vectors,
+    publish_sparse_vectors,
+)
 from rag_assets_tests.search.embedding.sparse_onnx import MODEL, SYNONYM, WORD, number_of, write_sparse_model
 
 
@@ -49,7 +54,7 @@ def test_a_vector_depends_on_its_own_text_only(model: SparseModel) -> None:
 def test_only_the_heaviest_terms_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The vector has to fit into its row, and the lightest terms tell least."""
     write_sparse_model(tmp_path, {"runner": "athlete", "iron": "steel"})
-    monkeypatch.setattr("rag_assets.search.embedding.sparse_model.MOST_TERMS", 3)
+    monkeypatch.setattr("rag_assets.search.embedding.sparse_vectors.MOST_TERMS", 3)
 
     (vector,) = SparseModel(MODEL, tmp_path).vectors(["iron runner"])
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from rag_assets.core.settings import EmbeddingSettings
-from rag_assets.search.embedding import Embedder, open_embedder
+from rag_assets.search.embedding.base import Embedder
+from rag_assets.search.embedding.providers import open_embedder
 from rag_assets.search.embedding.token_vectors import PassageTokens, TokenEncoder, TokenVectors, open_token_encoder
 from rag_assets_testing.numpy_bert import NumpyBert
 from rag_assets_tests.search.embedding.conftest import FLOAT32, INT8

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from rag_assets.core.errors import MissingInput
-from rag_assets.search.embedding import PublishedVectors, VectorCache, embed_missing
+from rag_assets.search.embedding.missing_vectors import embed_missing
+from rag_assets.search.embedding.vector_cache import PublishedVectors, VectorCache
 from rag_assets_tests.search.embedding.hashed_embedder import HashedEmbedder
 
 TEXTS = [f"passage {n}" for n in range(120)]
@@ -209,7 +210,8 @@ def test_vectors_of_another_shape_are_refused(tmp_path: Path) -> None:
 KILLED_RUN = """
 import os, signal, sys
 from pathlib import Path
-from rag_assets.search.embedding import VectorCache, embed_missing
+from rag_assets.search.embedding.missing_vectors import embed_missing
+from rag_assets.search.embedding.vector_cache import VectorCache
 from rag_assets_tests.search.embedding.hashed_embedder import HashedEmbedder
 from rag_assets_tests.search.embedding.test_vector_cache import TEXTS, keyed
 

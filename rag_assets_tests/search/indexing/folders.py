@@ -4,8 +4,8 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from rag_assets.search.indexing.chroma.files import ChromaFiles
-from rag_assets.search.indexing.manifest import is_intact, read_manifest
+from rag_assets.search.indexing.chroma import ChromaFiles
+from rag_assets.search.indexing.folders import is_intact, read_manifest
 from rag_assets.search.indexing.protocols import IndexIdentity, IndexManifest
 from rag_assets.search.indexing.tantivy_index import TantivyFiles
 from rag_assets_tests.search.indexing.rows import vectors_of

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from rag_assets.search.indexing.builder import stage_index, update_index
-from rag_assets.search.indexing.chroma.files import ChromaFiles
-from rag_assets.search.indexing.folders import FolderTarget, IndexFiles
-from rag_assets.search.indexing.manifest import read_manifest
+from rag_assets.search.indexing.chroma import ChromaFiles
+from rag_assets.search.indexing.folders import FolderTarget, IndexFiles, read_manifest
 from rag_assets.search.indexing.protocols import IndexRow, Report
 from rag_assets.search.indexing.tantivy_index import TantivyFiles
 from rag_assets_tests.search.indexing.folders import is_current, snapshot
@@ -139,7 +138,7 @@ from rag_assets_tests.search.indexing.rows import numbered_rows
 from rag_assets_tests.search.indexing.test_builder import TARGETS
 from rag_assets.search.indexing import folders
 from rag_assets.search.indexing.builder import update_index
-from rag_assets.search.indexing.chroma import files
+from rag_assets.search.indexing import chroma
 from rag_assets.search.indexing.folders import FolderTarget
 
 folder, nth, stop = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
@@ -155,7 +154,7 @@ if stop in ("write_manifest", "replace_folder"):
     setattr(folders, stop, die)
 if stop == "between the renames":
     Path.rename = lambda self, target, rename=Path.rename: die() if self.suffix == ".staged" else rename(self, target)
-files.BATCH = 10
+chroma.BATCH = 10
 update_index(FolderTarget(folder, TARGETS[nth].values[0]), numbered_rows(40, start=10), report=report)
 """
 

@@ -8,9 +8,7 @@ import numpy as np
 import pytest
 
 from rag_assets.search.indexing.builder import update_index
-from rag_assets.search.indexing.chroma.database import COLLECTION
-from rag_assets.search.indexing.chroma.files import ChromaFiles
-from rag_assets.search.indexing.chroma.store import ChromaStore
+from rag_assets.search.indexing.chroma import COLLECTION, ChromaFiles, ChromaStore
 from rag_assets.search.indexing.exact_vectors import ExactVectors, write_vectors
 from rag_assets.search.indexing.folders import FolderTarget
 from rag_assets.search.indexing.protocols import IndexRow, Scope, Vectors, VectorStore

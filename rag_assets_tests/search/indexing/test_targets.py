@@ -11,7 +11,7 @@ import pytest
 from rag_assets.core.errors import GuardrailBroken
 from rag_assets.core.settings import Settings
 from rag_assets.search.indexing.builder import stage_index, update_index
-from rag_assets.search.indexing.manifest import MANIFEST_FILE
+from rag_assets.search.indexing.folders import MANIFEST_FILE
 from rag_assets.search.indexing.protocols import (
     IndexManifest,
     IndexRow,
@@ -21,7 +21,7 @@ from rag_assets.search.indexing.protocols import (
     Scope,
     VectorStore,
 )
-from rag_assets.search.indexing.stores import VECTOR_STORES, WORD_INDEXES, Index, vector_index, word_index
+from rag_assets.search.indexing.stores import VECTOR_STORES, Index, vector_index, word_index
 from rag_assets_tests.search.indexing.folders import snapshot
 from rag_assets_tests.search.indexing.qdrant_server import qdrant_server
 from rag_assets_tests.search.indexing.rows import bag_of_words, numbered_rows, row, vectors_of
@@ -49,7 +49,7 @@ def make_target(request: pytest.FixtureRequest, server_url: str) -> MakeTarget:
     """Opens the target below a folder, as a process of its own would."""
     store: str = request.param
     if store == "tantivy":
-        return lambda root: WORD_INDEXES["tantivy"](Settings(data_dir=root))
+        return lambda root: word_index(Settings(data_dir=root))
     return lambda root: vector_index(settings_of(root, store, server_url), "m", vectors_of)
 
 
@@ -63,7 +63,7 @@ def index(request: pytest.FixtureRequest, server_url: str, tmp_path: Path) -> In
 
 def test_every_store_is_held_to_this_contract() -> None:
     """A store that no test writes to loses passages for its users only."""
-    assert set(VECTOR_STORES) | set(WORD_INDEXES) == {"chroma", "qdrant", "tantivy"}
+    assert set(VECTOR_STORES) == {"chroma", "qdrant"}
 
 
 def test_an_open_index_answers_from_the_version_it_was_opened_on(index: Index[Any]) -> None:

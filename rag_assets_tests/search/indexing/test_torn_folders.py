@@ -13,9 +13,8 @@ import pytest
 
 from rag_assets.core.incremental import STAGED_SUFFIX
 from rag_assets.search.indexing.builder import update_index
-from rag_assets.search.indexing.chroma.files import ChromaFiles
-from rag_assets.search.indexing.folders import FolderTarget
-from rag_assets.search.indexing.manifest import is_intact
+from rag_assets.search.indexing.chroma import ChromaFiles
+from rag_assets.search.indexing.folders import FolderTarget, is_intact
 from rag_assets.search.indexing.protocols import IndexRow, Report
 from rag_assets_tests.search.indexing.folders import is_current
 from rag_assets_tests.search.indexing.rows import numbered_rows, vectors_of
@@ -87,10 +86,10 @@ from pathlib import Path
 from rag_assets_tests.search.indexing.rows import numbered_rows
 from rag_assets_tests.search.indexing.test_torn_folders import TARGET
 from rag_assets.search.indexing.builder import update_index
-from rag_assets.search.indexing.chroma import files
+from rag_assets.search.indexing import chroma
 from rag_assets.search.indexing.folders import FolderTarget
 
-files.BATCH = 2
+chroma.BATCH = 2
 for start in itertools.cycle(range(5, 30, 5)):
     update_index(FolderTarget(Path(sys.argv[1]), TARGET), numbered_rows(60, start=start))
     print(start, flush=True)

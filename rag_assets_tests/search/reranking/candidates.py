@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from rag_assets.search.reranking import Candidate, Judgement
+from rag_assets.search.reranking.base import FoundPassage, Judgement
 from rag_assets_tests.search.retrieval.corpus import passage_of
 
 
-def candidates_of(*texts: str) -> list[Candidate]:
+def candidates_of(*texts: str) -> list[FoundPassage]:
     """In the order a search found them, with falling scores."""
-    return [Candidate(passage_of(f"p{nth}", text), 1.0 - nth / len(texts)) for nth, text in enumerate(texts)]
+    return [FoundPassage(passage_of(f"p{nth}", text), 1.0 - nth / len(texts)) for nth, text in enumerate(texts)]
 
 
 class ScriptedReranker:
@@ -25,7 +25,7 @@ class ScriptedReranker:
     def identity(self) -> str:
         return "scripted"
 
-    def judge(self, question: str, candidates: Sequence[Candidate]) -> Judgement:
+    def judge(self, question: str, candidates: Sequence[FoundPassage]) -> Judgement:
         self.seen.append([candidate.passage.text for candidate in candidates])
         if self._error:
             raise self._error

@@ -7,12 +7,16 @@ import numpy as np
 import pytest
 
 from rag_assets.core.errors import MissingModel, RerankingTooSlow
-from rag_assets.search.reranking import Candidate
-from rag_assets.search.reranking.cross_encoder import BATCH, FolderCrossEncoder, HubCrossEncoder, sigmoid
+from rag_assets.search.reranking.base import FoundPassage
+from rag_assets.search.reranking.cross_encoder import BATCH, INSTEAD, CrossEncoder, FolderFiles, HubFiles, sigmoid
 from rag_assets_tests.search.reranking.candidates import candidates_of
 from rag_assets_tests.search.reranking.small_cross_encoder import write_cross_encoder
 
 QUESTION = "How far did iron fall?"
+
+
+def cross_encoder(folder: Path, n_threads: int, timeout_s: float) -> CrossEncoder:
+    return CrossEncoder(FolderFiles(folder, "retrieval.reranker"), n_threads, timeout_s)
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +26,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_candidates_get_the_probabilities_the_model_gives_their_texts(folder: Path) -> None:
     """A pair put together wrongly (passage first, type ids missing) would still be scored."""
-    judgement = FolderCrossEncoder(folder, 1, 60.0).judge(
+    judgement = cross_encoder(folder, 1, 60.0).judge(
         QUESTION, candidates_of("Bridges carry loads.", "Iron did fall in March.", "Iron rose.")
     )
 
@@ -34,9 +38,9 @@ def test_candidates_get_the_probabilities_the_model_gives_their_texts(folder: Pa
 def test_titles_are_read_before_the_passage(folder: Path) -> None:
     """A passage alone does not say which paper it comes from, and the question may name that."""
     (plain,) = candidates_of("It was lower after a month.")
-    headed = Candidate(replace(plain.passage, heading_text="Ferritin in runners > Results"), plain.score)
+    headed = FoundPassage(replace(plain.passage, heading_text="Ferritin in runners > Results"), plain.score)
 
-    judgement = FolderCrossEncoder(folder, 1, 60.0).judge("ferritin", [plain, headed])
+    judgement = cross_encoder(folder, 1, 60.0).judge("ferritin", [plain, headed])
 
     assert judgement.scores[1] > judgement.scores[0]
 
@@ -45,7 +49,7 @@ def test_more_candidates_than_a_batch_are_all_scored_in_their_order(folder: Path
     """Batches put back in another order would give passages the scores of others."""
     texts = ["iron " * (nth % 5) + "." for nth in range(2 * BATCH + 3)]
 
-    judgement = FolderCrossEncoder(folder, 2, 60.0).judge("iron", candidates_of(*texts))
+    judgement = cross_encoder(folder, 2, 60.0).judge("iron", candidates_of(*texts))
 
     assert judgement.scores == pytest.approx(sigmoid(np.array([nth % 5 - 3.0 for nth in range(len(texts))])))
 
@@ -53,21 +57,20 @@ def test_more_candidates_than_a_batch_are_all_scored_in_their_order(folder: Path
 def test_a_question_that_takes_too_long_is_given_up(folder: Path) -> None:
     """A large model on a small machine would otherwise hold every question for minutes."""
     with pytest.raises(RerankingTooSlow) as caught:
-        FolderCrossEncoder(folder, 1, 0.0).judge(QUESTION, candidates_of("Ferritin."))
+        cross_encoder(folder, 1, 0.0).judge(QUESTION, candidates_of("Ferritin."))
 
     assert str(caught.value) == (
-        f"folder/{folder.resolve()} took more than 0 s for one question. Lower retrieval.reranked, or name "
-        "a faster model in retrieval.reranker."
+        f"folder/{folder.resolve()} took more than 0 s for one question. Name a faster model in retrieval.reranker."
     )
 
 
 def test_the_identity_changes_with_the_weights_only(folder: Path, tmp_path: Path) -> None:
     """Answers must be made again when the file behind a name is exchanged, and only then."""
-    here = FolderCrossEncoder(folder, 1, 60.0).identity
+    here = cross_encoder(folder, 1, 60.0).identity
     write_cross_encoder(tmp_path / "small")
-    same = FolderCrossEncoder(tmp_path / "small", 2, 1.0).identity
+    same = cross_encoder(tmp_path / "small", 2, 1.0).identity
     write_cross_encoder(tmp_path / "small", bias=-5.0)
-    other = FolderCrossEncoder(tmp_path / "small", 2, 1.0).identity
+    other = cross_encoder(tmp_path / "small", 2, 1.0).identity
 
     assert here.rpartition("-")[2] == same.rpartition("-")[2] != other.rpartition("-")[2]
 
@@ -75,7 +78,7 @@ def test_the_identity_changes_with_the_weights_only(folder: Path, tmp_path: Path
 def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:
     """The path may be a typing mistake: the message must show it."""
     with pytest.raises(MissingModel, match=r"holds neither model\.onnx nor onnx/model\.onnx\.$"):
-        FolderCrossEncoder(tmp_path / "nothing", 1, 60.0).judge(QUESTION, candidates_of("Ferritin."))
+        cross_encoder(tmp_path / "nothing", 1, 60.0).judge(QUESTION, candidates_of("Ferritin."))
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "tokenizer.json"])
@@ -85,7 +88,7 @@ def test_damaged_files_are_a_missing_model(name: str, tmp_path: Path) -> None:
     (folder / name).write_bytes(b"nothing of the kind")
 
     with pytest.raises(MissingModel, match="cannot be loaded"):
-        FolderCrossEncoder(folder, 1, 60.0).judge(QUESTION, candidates_of("Ferritin."))
+        cross_encoder(folder, 1, 60.0).judge(QUESTION, candidates_of("Ferritin."))
 
 
 def test_scores_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
@@ -93,13 +96,13 @@ def test_scores_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
     folder = write_cross_encoder(tmp_path / "small", bias=float("nan"))
 
     with pytest.raises(MissingModel, match="scores that are no numbers"):
-        FolderCrossEncoder(folder, 1, 60.0).judge(QUESTION, candidates_of("Ferritin."))
+        cross_encoder(folder, 1, 60.0).judge(QUESTION, candidates_of("Ferritin."))
 
 
 @pytest.mark.parametrize("name", ["Xenova/ms-marco-MiniLM-L-6-v2", "BAAI/bge-reranker-v2-m3", "someone/own-reranker"])
 def test_a_hub_out_of_reach_is_a_missing_model(name: str, tmp_path: Path) -> None:
     """Of fastembed's list or not: without a network the search must be told what to do."""
     with pytest.raises(MissingModel, match="cannot be fetched from its hub") as caught:
-        HubCrossEncoder(name, tmp_path, 1, 60.0).judge(QUESTION, candidates_of("Ferritin."))
+        CrossEncoder(HubFiles(name, tmp_path, INSTEAD), 1, 60.0).judge(QUESTION, candidates_of("Ferritin."))
 
     assert "set retrieval.reranker to local:late-interaction" in str(caught.value)

@@ -13,7 +13,7 @@ from rag_assets.core.errors import AccessDenied, BudgetExhausted, MissingKey, Mo
 from rag_assets.core.settings import ModelAccessSettings
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.connections import Connections
-from rag_assets.search.reranking import Candidate, SkippingReranker
+from rag_assets.search.reranking.base import FoundPassage, SkippingReranker
 from rag_assets.search.reranking.cross_encoder import sigmoid
 from rag_assets.search.reranking.rerank_api import N_TEXTS, HostedReranker
 from rag_assets_tests.search.reranking.candidates import candidates_of
@@ -59,7 +59,7 @@ def test_scores_come_back_in_the_order_of_the_candidates(asked: Asked, monkeypat
     server, reranker = asked(by_length)
     monkeypatch.setenv("CO_API_KEY", KEY)
     plain, other = candidates_of("a", "longer text")
-    headed = Candidate(replace(other.passage, heading_text="A title"), 0.5)
+    headed = FoundPassage(replace(other.passage, heading_text="A title"), 0.5)
 
     judgement = reranker.judge("Why?", [plain, headed])
 

@@ -8,8 +8,8 @@ import pytest
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import EmbeddingSettings, ModelAccessSettings, RetrievalSettings
 from rag_assets.hosted.connections import Connections
-from rag_assets.search.embedding import PassageTokens, open_token_encoder
-from rag_assets.search.reranking import Means, open_reranker
+from rag_assets.search.embedding.token_vectors import PassageTokens, open_token_encoder
+from rag_assets.search.reranking.rerankers import Means, open_reranker
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import logging
 import pytest
 
 from rag_assets.core.errors import AccessDenied, BudgetExhausted, MissingKey, MissingModel, ModelUnavailable
-from rag_assets.search.reranking import SkippingReranker
+from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets_tests.search.reranking.candidates import ScriptedReranker, candidates_of
 
 

@@ -7,9 +7,7 @@ import pytest
 
 from rag_assets.answering.drafts import PrecededText
 from rag_assets.core.errors import MissingModel
-from rag_assets.search.reranking import TrainedReader
-from rag_assets.search.reranking.reader_weights import FILE, trained
-from rag_assets.search.reranking.trained_reader import MAX_SENTENCE
+from rag_assets.search.reranking.trained_reader import FILE, MAX_SENTENCE, TrainedReader, trained
 from rag_assets_testing.numpy_bert import NumpyReader
 
 QUESTION = "Why did the nurses wash their hands less often at night?"

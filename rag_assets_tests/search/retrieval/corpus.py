@@ -13,15 +13,13 @@ from rag_assets.core import table_files, tables
 from rag_assets.core.domain import Chunk, Passage
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import RetrievalSettings
-from rag_assets.search.embedding import EmbedderFacts
+from rag_assets.search.embedding.base import EmbedderFacts
 from rag_assets.search.indexing.builder import update_index
-from rag_assets.search.indexing.chroma.files import ChromaFiles
-from rag_assets.search.indexing.chroma.store import ChromaStore
+from rag_assets.search.indexing.chroma import ChromaFiles, ChromaStore
 from rag_assets.search.indexing.folders import FolderTarget
-from rag_assets.search.indexing.protocols import IndexRow, Vectors
-from rag_assets.search.indexing.rows import index_rows
+from rag_assets.search.indexing.protocols import IndexRow, Vectors, index_rows
 from rag_assets.search.indexing.tantivy_index import TantivyFiles, TantivyIndex
-from rag_assets.search.reranking import SkippingReranker
+from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.candidates import DenseSearch
 from rag_assets.search.retrieval.library import Library
 from rag_assets.search.retrieval.queries import QueryPlanner

@@ -25,7 +25,7 @@ def run(tmp_path: Path, lines: list[str]) -> list[dict[str, Any]]:
     CORPUS.index(tmp_path)
     questions, results = tmp_path / "questions.jsonl", tmp_path / "out" / "results.jsonl"
     questions.write_text("\n".join(lines), "utf-8")
-    with CORPUS.searcher(tmp_path, RetrievalSettings(expanded_hits=0)) as searcher:
+    with CORPUS.searcher(tmp_path, RetrievalSettings()) as searcher:
         n_written = retrieve_batch(questions, results, lambda question: searcher.evidence(question, 1, 5))
     rows = [json.loads(line) for line in results.read_text("utf-8").splitlines()]
     assert n_written == len(rows)

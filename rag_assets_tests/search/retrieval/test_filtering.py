@@ -35,8 +35,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A filter that is applied to what was found, not to what is searched, would leave too few."""
+    monkeypatch.setattr("rag_assets.search.retrieval.candidates.CANDIDATES", 3)
+
+
 def found(folder: Path, where: str, indexes: str = "both") -> list[str]:
-    with CORPUS.searcher(folder, RetrievalSettings(candidates=3), indexes) as searcher:
+    with CORPUS.searcher(folder, RetrievalSettings(), indexes) as searcher:
         ranking = searcher.rank("Ferritin fell", Filter.parse(where))
         return sorted(searcher.library.passage_ids([one.place for one in ranking]))
 

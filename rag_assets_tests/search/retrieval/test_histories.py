@@ -9,7 +9,7 @@ import pytest
 from rag_assets.core.domain import Chunk
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.search.indexing.builder import update_index
-from rag_assets.search.indexing.chroma.files import ChromaFiles
+from rag_assets.search.indexing.chroma import ChromaFiles
 from rag_assets.search.indexing.folders import FolderTarget
 from rag_assets.search.indexing.stores import open_vectors
 from rag_assets.search.indexing.tantivy_index import TantivyFiles, TantivyIndex
@@ -22,7 +22,7 @@ WORDS = (
     "ferritin iron bridge steel basalt water graph vector fusion runner training month supplement crack weld load "
     "question answer passage paper table figure sentence cell dose trial placebo cohort rank recall"
 ).split()
-SETTINGS = RetrievalSettings(candidates=20)
+SETTINGS = RetrievalSettings()
 WEAK_GRAPH = {"space": "cosine", "max_neighbors": 4, "ef_construction": 16, "ef_search": 16}
 """Finds too little even in a small corpus, as the usual graph does in a large one."""
 N_ROUNDS, N_CHUNKS = 30, 120
@@ -33,7 +33,8 @@ def test_a_search_after_thirty_rounds_of_updates_equals_one_in_a_fresh_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A nightly run that slowly loses what it found a month ago is noticed by nobody."""
-    monkeypatch.setattr("rag_assets.search.indexing.chroma.files._GRAPH", WEAK_GRAPH)
+    monkeypatch.setattr("rag_assets.search.indexing.chroma._GRAPH", WEAK_GRAPH)
+    monkeypatch.setattr("rag_assets.search.retrieval.candidates.CANDIDATES", 20)
     monkeypatch.setattr(ChromaFiles, "most_changed", float("inf"))  # every update is one of the same graph
     after, fresh = tmp_path / "after", tmp_path / "fresh"
     chunks = updated_for_a_month(after, Random(11))

@@ -8,11 +8,11 @@ from rag_assets.core.domain import Filter
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.tables import PROFILES, to_table
 from rag_assets.corpus.profiles.profile import profile_of
-from rag_assets.search.indexing.chroma.store import ChromaStore
+from rag_assets.search.indexing.chroma import ChromaStore
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.retrieval.candidates import DenseSearch
-from rag_assets.search.retrieval.paper_names import PaperNames
+from rag_assets.search.retrieval.question_names import PaperNames
 from rag_assets.search.retrieval.search import Searcher
 from rag_assets_tests.search.retrieval.corpus import Corpus, HashedWords, WordCounter, chunk_of
 
@@ -33,6 +33,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer than other papers have passages that share the question's words."""
+    monkeypatch.setattr("rag_assets.search.retrieval.candidates.CANDIDATES", 2)
+
+
 def searcher(folder: Path, *, has_names: bool = True, **settings: object) -> Searcher:
     words = TantivyIndex.open(folder / "bm25")
     profiles = [profile_of(chunk.paper_id, "", []) for chunk in CORPUS.chunks]
@@ -41,7 +47,7 @@ def searcher(folder: Path, *, has_names: bool = True, **settings: object) -> Sea
         CORPUS.library,
         DenseSearch(ChromaStore.open(folder / "chroma"), HashedWords()),
         words,
-        RetrievalSettings.model_validate({"candidates": 2, **settings}),
+        RetrievalSettings.model_validate(settings),
         WordCounter(),
         names=PaperNames(to_table(rows, PROFILES), words) if has_names else None,
     )

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from rag_assets.core import tables
 from rag_assets.core.domain import Chunk, ChunkUnit, Context, Passage, UnitKind
-from rag_assets.core.settings import RetrievalSettings
 from rag_assets.search.retrieval.library import Library
 from rag_assets.search.retrieval.packing import PassageSizes, pack_contexts
 from rag_assets_tests.search.retrieval.corpus import Corpus, WordCounter, chunk_of, library_of, passage_of
@@ -23,25 +22,24 @@ CORPUS = Corpus(
     ]
 )
 LIBRARY = CORPUS.library
-NO_NEIGHBOURS = RetrievalSettings(expanded_hits=0)
 
 
 def pack(
     library: Library,
     ids: Sequence[str],
     budget: int,
-    settings: RetrievalSettings = NO_NEIGHBOURS,
+    expanded: int = 0,
     counter: WordCounter = WordCounter(),  # noqa: B008 - without state
 ) -> list[Context]:
     """Contexts of passages ranked in that order."""
     ranking = [(int(place), 1.0 - at / 100) for at, place in enumerate(library.places(ids))]
     sizes = PassageSizes(counter, library.n_passages)
-    contexts, _ = pack_contexts(ranking, library, sizes, settings, budget_tokens=budget)
+    contexts, _ = pack_contexts(ranking, library, sizes, budget_tokens=budget, expanded_hits=expanded)
     return contexts
 
 
-def packed(ids: Sequence[str], budget: int, settings: RetrievalSettings = NO_NEIGHBOURS) -> list[Context]:
-    return pack(LIBRARY, ids, budget, settings)
+def packed(ids: Sequence[str], budget: int, expanded: int = 0) -> list[Context]:
+    return pack(LIBRARY, ids, budget, expanded)
 
 
 def library_with(chunks: Sequence[Chunk], passages: Sequence[Passage]) -> Library:
@@ -76,12 +74,10 @@ def test_pages_are_those_of_the_first_and_the_last_passage() -> None:
 
 def test_top_hits_bring_their_neighbours_of_the_same_section() -> None:
     """An answer often runs over the edge of the passage that was found; another section is another matter."""
-    settings = RetrievalSettings(expanded_hits=1)
-
-    contexts = packed(["y#1", "w#0"], 100, settings)
+    contexts = packed(["y#1", "w#0"], 100, 1)
 
     assert [context.text for context in contexts] == ["Six k l. Seven m n.", "Ten s t."]
-    assert [context.text for context in packed(["y#0"], 100, settings)] == ["Six k l. Seven m n.", "Five i j."]
+    assert [context.text for context in packed(["y#0"], 100, 1)] == ["Six k l. Seven m n.", "Five i j."]
 
 
 def test_a_passage_that_does_not_fit_is_passed_over() -> None:
@@ -117,7 +113,7 @@ def test_the_budget_is_kept_from_the_second_passage_on_and_nothing_is_packed_twi
     ids: list[str], budget: int, expanded: int
 ) -> None:
     """Past the budget a model refuses the request, or forgets its beginning; repeats waste it."""
-    contexts = packed(ids, budget, RetrievalSettings(expanded_hits=expanded))
+    contexts = packed(ids, budget, expanded)
 
     words = [word for context in contexts for word in context.text.split()]
     best = len(LIBRARY.passages(LIBRARY.places(ids[:1]))[0].text.split()) if ids else 0

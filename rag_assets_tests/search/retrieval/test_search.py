@@ -8,7 +8,7 @@ import pytest
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Filter
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.questions import Question
-from rag_assets.search.indexing.chroma.store import ChromaStore
+from rag_assets.search.indexing.chroma import ChromaStore
 from rag_assets.search.indexing.protocols import Vectors
 from rag_assets.search.indexing.tantivy_index import TantivyIndex
 from rag_assets.search.retrieval.candidates import DenseSearch
@@ -24,7 +24,16 @@ CORPUS = Corpus(
         chunk_of("figure", "A curve of ferritin over weeks (drawn by a model).", paper_id="smith2020", ordinal=1),
     ]
 )
-SETTINGS = RetrievalSettings(candidates=4)
+SETTINGS = RetrievalSettings()
+
+
+N_CANDIDATES = "rag_assets.search.retrieval.candidates.CANDIDATES"
+
+
+@pytest.fixture(autouse=True)
+def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer than there are passages."""
+    monkeypatch.setattr(N_CANDIDATES, 4)
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +52,7 @@ def chunk_ids(searcher: Searcher, question: str, k: int = 10) -> list[str]:
 @pytest.mark.parametrize("indexes", ["both", "words", "vectors"])
 def test_the_passage_that_answers_comes_first(folder: Path, fusion: str, indexes: str) -> None:
     """Whatever the settings and whichever index is left, an easy question must find its paper."""
-    settings = RetrievalSettings.model_validate({"fusion": fusion, "candidates": 4})
+    settings = RetrievalSettings.model_validate({"fusion": fusion})
 
     assert chunk_ids(CORPUS.searcher(folder, settings, indexes), "Which joints tire under load?", 2)[0] == "bridge"
 
@@ -61,12 +70,14 @@ def test_a_chunk_is_scored_by_its_best_passage(folder: Path) -> None:
     assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
 
 
-def test_a_passage_found_by_words_gets_its_true_cosine(folder: Path) -> None:
+def test_a_passage_found_by_words_gets_its_true_cosine(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it, a passage just below the cut of the vectors would count as unlike the question."""
     question = "Silt joints diet recovered"
-    with CORPUS.searcher(folder, RetrievalSettings(candidates=1, dense_weight=0.01)) as searcher:
+    monkeypatch.setattr(N_CANDIDATES, 1)
+    with CORPUS.searcher(folder, RetrievalSettings(dense_weight=0.01)) as searcher:
         ranking = searcher.rank(question)
-    with CORPUS.searcher(folder, RetrievalSettings(candidates=8)) as searcher:
+    monkeypatch.setattr(N_CANDIDATES, 8)
+    with CORPUS.searcher(folder, SETTINGS) as searcher:
         by_words = [one for one in searcher.rank(question) if one.lexical_score is not None]
 
     assert all(one.dense_score is not None for one in (*ranking, *by_words))
@@ -94,9 +105,10 @@ def test_vectors_without_weight_are_not_searched(folder: Path) -> None:
     assert {hit.dense_score for hit in found} == {None}
 
 
-def test_words_without_weight_are_not_searched(folder: Path) -> None:
+def test_words_without_weight_are_not_searched(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """And vectors only must mean the nearest passages only."""
-    with CORPUS.searcher(folder, RetrievalSettings(dense_weight=1.0, candidates=1)) as searcher:
+    monkeypatch.setattr(N_CANDIDATES, 1)
+    with CORPUS.searcher(folder, RetrievalSettings(dense_weight=1.0)) as searcher:
         ranking = searcher.rank("Silt joints diet recovered")
 
     assert [one.lexical_score for one in ranking] == [None]
@@ -117,7 +129,7 @@ def test_text_that_a_model_wrote_weighs_less(folder: Path, fusion: str, monkeypa
     settings = RetrievalSettings.model_validate({"fusion": fusion})
     found = []
     for weight in (1.0, 0.0):
-        monkeypatch.setattr("rag_assets.search.retrieval.search._GENERATED_WEIGHT", weight)
+        monkeypatch.setattr("rag_assets.search.retrieval.ranking.GENERATED_WEIGHT", weight)
         found.append(chunk_ids(CORPUS.searcher(folder, settings), question)[0] == "figure")
 
     assert found == [True, False]
@@ -246,7 +258,7 @@ def test_each_part_of_a_question_is_given_its_own_best_chunks(tmp_path: Path) ->
     assert {one.paper_id for one in found.contexts} == {"smith2020", "jones2021"}
 
 
-def test_many_parts_share_twice_the_chunks_of_one(tmp_path: Path) -> None:
+def test_many_parts_share_twice_the_chunks_of_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four times as many would take four times as long to read."""
     things = ("ferritin", "silt", "weld", "lamb")
     chunks = [
@@ -256,7 +268,9 @@ def test_many_parts_share_twice_the_chunks_of_one(tmp_path: Path) -> None:
     corpus.index(tmp_path)
     text = ", and ".join(f"how many winters had the {one} in all" for one in things)
 
-    with corpus.searcher(tmp_path, RetrievalSettings(candidates=20, expanded_hits=0)) as searcher:
+    monkeypatch.setattr(N_CANDIDATES, 20)
+    monkeypatch.setattr("rag_assets.search.retrieval.search.EXPANDED_HITS", 0)
+    with corpus.searcher(tmp_path, SETTINGS) as searcher:
         found = searcher.evidence(Question(id="q", question=f"{text}?"), 2)
 
     assert Counter(one.paper_id for one in found.contexts) == dict.fromkeys(things, 1)

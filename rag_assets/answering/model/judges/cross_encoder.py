@@ -18,7 +18,7 @@ from rag_assets.answering.model.judges.base import ClaimVerdicts, document_of, o
 from rag_assets.answering.verify.verification import Outcome
 from rag_assets.core.domain import Usage
 from rag_assets.core.errors import MissingModel
-from rag_assets.search.cross_encoder_files import CrossEncoderFiles
+from rag_assets.search.reranking.cross_encoder import CrossEncoderFiles
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -22,7 +22,7 @@ from rag_assets.core.settings import Settings
 from rag_assets.hosted.access import ModelName
 from rag_assets.hosted.asking import FaultPause
 from rag_assets.hosted.connections import Connections
-from rag_assets.search.cross_encoder_files import CrossEncoderFiles, FolderFiles, HubFiles
+from rag_assets.search.reranking.cross_encoder import CrossEncoderFiles, FolderFiles, HubFiles
 
 logger = logging.getLogger(__name__)
 SETTING = "answering.judge.model"

@@ -1,7 +1,7 @@
 """Connections to Qdrant: to a server by address and key, or to a folder that this process alone has open.
 
 Every call has a time limit, and what can go wrong becomes one of our errors here. The key comes from the environment
-or `.env`; it is handed to the client only, and cut out of what the server says.
+or `.env`; it is handed to the client only, and cut out of the server's messages.
 """
 
 import logging
@@ -40,11 +40,11 @@ _MOST_SHOWN = 300
 _TIMEOUT_S = 30
 """For one request."""
 _IS_GONE = re.compile(r"Collection \S+ not found")
-_STORAGES: "weakref.WeakValueDictionary[Path, Connection]" = weakref.WeakValueDictionary()
+_STORAGES: "weakref.WeakValueDictionary[Path, QdrantConnection]" = weakref.WeakValueDictionary()
 _OPENING = Lock()
 
 
-class Connection:
+class QdrantConnection:
     """An open client. Dropping the last reference closes it. Safe to use from several threads."""
 
     def __init__(self, client: "QdrantClient", place: str, *, key: str = "", lock: FileLock | None = None) -> None:
@@ -133,10 +133,10 @@ class Connection:
         return (text.replace(self._key, "[key]") if self._key else text)[:_MOST_SHOWN]
 
 
-def connect(settings: QdrantSettings, storage: Path) -> Connection:
+def connect(settings: QdrantSettings, storage: Path) -> QdrantConnection:
     """A connection to the server that `settings` name, or to the folder `storage` when they name none.
 
-    No request is sent. Raises MissingExtra, InvalidSettings for an address that is none, StoreUnavailable when another
+    No request is sent. Raises MissingExtra, InvalidSettings for an invalid address, StoreUnavailable when another
     process has the folder open, ReadOnlyFolder when it cannot be written: the client writes where it reads.
     """
     try:
@@ -155,10 +155,10 @@ def connect(settings: QdrantSettings, storage: Path) -> Connection:
         timeout=_TIMEOUT_S,
         check_compatibility=False,  # it asks in a thread of its own, and warns of a server that is down
     )
-    return Connection(client, settings.url, key=key)
+    return QdrantConnection(client, settings.url, key=key)
 
 
-def _embedded(storage: Path) -> Connection:
+def _embedded(storage: Path) -> QdrantConnection:
     """Shared by all of this process: a second client could not open the folder."""
     from qdrant_client import QdrantClient
 
@@ -183,7 +183,7 @@ def _embedded(storage: Path) -> Connection:
         except BaseException:
             lock.release()
             raise
-        connection = _STORAGES[storage] = Connection(client, str(storage), lock=lock)
+        connection = _STORAGES[storage] = QdrantConnection(client, str(storage), lock=lock)
         return connection
 
 
@@ -194,7 +194,7 @@ def _close(client: "QdrantClient", lock: FileLock | None) -> None:
 
 
 def _host(url: str) -> str:
-    """Raises InvalidSettings for an address that is none, or that holds a password."""
+    """Raises InvalidSettings for an address that is invalid or holds a password."""
     try:
         address = urlsplit(url)
         is_address = address.scheme in {"http", "https"} and bool(address.hostname) and address.port != 0

@@ -1,22 +1,71 @@
-"""What a collection holds: one point per passage, with its vectors and what is needed to filter and to compare it."""
+"""What a collection holds: one point per passage, with its vectors and what is needed to filter and to compare it.
 
+Words are sparse vectors too: BM25 with one number per term of a passage, by the analyser of the word index. The server
+multiplies with the inverse document frequency of a term (its `idf` modifier), so that the stored numbers depend on the
+passage alone: an edit changes no other point. A constant replaces the average length of a passage that BM25 needs,
+because passages are cut to one size. Source: Robertson and Zaragoza 2009, "The Probabilistic Relevance Framework: BM25
+and Beyond".
+"""
+
+import hashlib
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from uuid import NAMESPACE_URL, uuid5
 
 from rag_assets.core.domain import SparseVector
 from rag_assets.search.indexing.protocols import IndexRow, Scope, Vectors
-from rag_assets.search.indexing.qdrant.connection import Connection
+from rag_assets.search.indexing.qdrant.connection import QdrantConnection
+from rag_assets.search.indexing.tantivy_index import Analyser
 
 if TYPE_CHECKING:
     from qdrant_client import models
+
+WORDS_VERSION = 1
+"""Part of the identity of an index: raise it when other numbers are stored."""
+_SATURATION, _LENGTH_WEIGHT = 1.2, 0.75
+"""k1 and b, as in the word index."""
+_AVERAGE_TERMS = 75
+"""Terms of a passage and the headings above it: 58 to 66 of the passage alone in three corpora."""
+
+
+class WordWeights:
+    """Passages and questions as sparse vectors of their words, headings included."""
+
+    def __init__(self) -> None:
+        self._analyser = Analyser()
+
+    def of_passage(self, row: IndexRow) -> SparseVector:
+        terms = [*self._analyser.terms(f"{row.heading_text}\n{row.summary}"), *self._analyser.terms(row.text)]
+        shortness = _SATURATION * (1 - _LENGTH_WEIGHT + _LENGTH_WEIGHT * len(terms) / _AVERAGE_TERMS)
+        return _summed({term: n * (_SATURATION + 1) / (n + shortness) for term, n in Counter(terms).items()})
+
+    def of_question(self, text: str) -> SparseVector:
+        """Each term as often as the question has it; empty for a question without terms."""
+        return _summed({term: float(n) for term, n in Counter(self._analyser.terms(text)).items()})
+
+
+def _summed(weights: dict[str, float]) -> SparseVector:
+    """Hash collisions merge two terms; expect one collision per 100,000 terms."""
+    numbers: defaultdict[int, float] = defaultdict(float)
+    for term, weight in weights.items():
+        numbers[_number_of(term)] += weight
+    places = sorted(numbers)
+    return SparseVector(tuple(places), tuple(numbers[place] for place in places))
+
+
+@lru_cache(maxsize=200_000)
+def _number_of(term: str) -> int:
+    return int.from_bytes(hashlib.blake2b(term.encode("utf-8", "surrogatepass"), digest_size=4).digest(), "little")
+
 
 DENSE, WORDS, SPARSE = "dense", "words", "sparse"
 """Names of the vectors of the embedding model, of the words, and of a sparse model."""
 _PAGE = 1000
 _REQUEST_BYTES = 4_000_000
-"""Most bytes of points written at once; a server takes 32 MB unless it was told otherwise."""
+"""Most bytes of points written at once; a server takes 32 MB unless configured otherwise."""
 _BYTES_PER_NUMBER = 12
 _BYTES_BESIDE = 10_000
 
@@ -47,7 +96,9 @@ def sparse(vector: SparseVector) -> "models.SparseVector":
     return models.SparseVector(indices=list(vector.places), values=list(vector.weights))
 
 
-def create_collection(connection: Connection, collection: str, dimension: int, sparse_names: frozenset[str]) -> None:
+def create_collection(
+    connection: QdrantConnection, collection: str, dimension: int, sparse_names: frozenset[str]
+) -> None:
     """dimension: length of the dense vectors. sparse_names: those of the vectors beside them."""
     from qdrant_client import models
 
@@ -63,7 +114,9 @@ def create_collection(connection: Connection, collection: str, dimension: int, s
             client.create_payload_index(collection, "paper_id", models.PayloadSchemaType.KEYWORD)
 
 
-def write_points(connection: Connection, collection: str, rows: Sequence[IndexRow], vectors: PassageVectors) -> None:
+def write_points(
+    connection: QdrantConnection, collection: str, rows: Sequence[IndexRow], vectors: PassageVectors
+) -> None:
     from qdrant_client import models
 
     n_at_once = max(1, _REQUEST_BYTES // (_BYTES_PER_NUMBER * vectors.dense.shape[1] + _BYTES_BESIDE))
@@ -76,7 +129,7 @@ def write_points(connection: Connection, collection: str, rows: Sequence[IndexRo
             client.upsert(collection, points, wait=True)
 
 
-def fingerprints_in(connection: Connection, collection: str) -> dict[str, str]:
+def fingerprints_in(connection: QdrantConnection, collection: str) -> dict[str, str]:
     """passage_id -> fingerprint of everything inside; read page by page."""
     found: dict[str, str] = {}
     offset: Any = None

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 from rag_assets.core.errors import InvalidSettings
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.search.indexing.protocols import RRF_K, HybridHits, HybridQuestion, Scope, Scored, Vectors
-from rag_assets.search.indexing.qdrant.connection import Connection
-from rag_assets.search.indexing.qdrant.points import DENSE, SPARSE, WORDS, filter_of, sparse
-from rag_assets.search.indexing.qdrant.words import WordWeights
+from rag_assets.search.indexing.qdrant.connection import QdrantConnection
+from rag_assets.search.indexing.qdrant.points import DENSE, SPARSE, WORDS, WordWeights, filter_of, sparse
 
 if TYPE_CHECKING:
     from qdrant_client import models
@@ -32,8 +31,8 @@ class Collection:
 class QdrantStore:
     """One published version, for reading; see `VectorStore` and `HybridStore`."""
 
-    def __init__(self, connection: Connection, collection: Collection, settings: RetrievalSettings) -> None:
-        self._connection: Connection | None = connection
+    def __init__(self, connection: QdrantConnection, collection: Collection, settings: RetrievalSettings) -> None:
+        self._connection: QdrantConnection | None = connection
         self._collection = collection
         self._settings = settings
         self._words = WordWeights()

@@ -14,12 +14,12 @@ from uuid import uuid4
 from rag_assets.core.domain import SparseVector
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import QdrantSettings, RetrievalSettings
-from rag_assets.search.indexing.manifest import manifest_content, read_manifest, save_manifest
+from rag_assets.search.indexing.folders import manifest_content, read_manifest, save_manifest
 from rag_assets.search.indexing.protocols import IndexIdentity, IndexManifest, IndexRow, Report, VectorSource
 from rag_assets.search.indexing.qdrant import points
-from rag_assets.search.indexing.qdrant.connection import Connection, connect
+from rag_assets.search.indexing.qdrant.connection import QdrantConnection, connect
+from rag_assets.search.indexing.qdrant.points import WORDS_VERSION, WordWeights
 from rag_assets.search.indexing.qdrant.store import Collection, QdrantStore
-from rag_assets.search.indexing.qdrant.words import WORDS_VERSION, WordWeights
 from rag_assets.search.indexing.tantivy_index import TantivyFiles
 
 logger = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class QdrantIndex:
         return frozenset(name for name, is_kept in kept.items() if is_kept)
 
     @cached_property
-    def connection(self) -> Connection:
+    def connection(self) -> QdrantConnection:
         return connect(self._settings, self.folder / _STORAGE)
 
     @property

@@ -10,7 +10,7 @@ from rag_assets.core.domain import Band, band_of
 from rag_assets.core.errors import MissingModel
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.questions import asked
-from rag_assets.search.reranking import SkippingReranker
+from rag_assets.search.reranking.base import SkippingReranker
 from rag_assets.search.retrieval.search import Searcher
 from rag_assets_tests.search.reranking.candidates import ScriptedReranker
 from rag_assets_tests.search.retrieval.corpus import Corpus, chunk_of
@@ -53,12 +53,15 @@ def test_what_the_reranker_says_decides_the_order(folder: Path) -> None:
     assert texts[1] == ("Steel bridges carry loads.", 0.5)
 
 
-def test_what_the_reranker_did_not_look_at_keeps_its_order_behind(folder: Path) -> None:
+def test_what_the_reranker_did_not_look_at_keeps_its_order_behind(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A candidate that was looked at and one that was not have no score in common."""
     before = [text for text, _ in found(searcher(folder, None))]
     reranker = ScriptedReranker({before[1]: 0.9})
 
-    after = found(searcher(folder, reranker, reranked=2))
+    monkeypatch.setattr("rag_assets.search.retrieval.ranking.RERANKED", 2)
+    after = found(searcher(folder, reranker))
 
     assert reranker.seen == [before[:2]]
     assert [text for text, _ in after] == [before[1], before[0], *before[2:]]
@@ -75,11 +78,14 @@ def test_without_a_reranker_the_order_of_the_search_stands(folder: Path) -> None
     assert [relevance for _, relevance in plain] == [None] * len(plain)
 
 
-def test_a_floor_leaves_out_what_is_below_and_what_was_not_looked_at(folder: Path) -> None:
+def test_a_floor_leaves_out_what_is_below_and_what_was_not_looked_at(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Someone who sets a floor wants nothing rather than anything."""
     reranker = ScriptedReranker({"Welded joints of steel tire.": 0.9, "Steel bridges carry loads.": 0.2})
 
-    kept = found(searcher(folder, reranker, min_score=0.5, reranked=3))
+    monkeypatch.setattr("rag_assets.search.retrieval.ranking.RERANKED", 3)
+    kept = found(searcher(folder, reranker, min_score=0.5))
 
     assert kept == [("Welded joints of steel tire.", 0.9)]
 

@@ -1,11 +1,13 @@
-"""Writing the vectors of one model into a Chroma database in a folder, and auditing what was written.
+"""The vector index in a local Chroma database: reading it (`ChromaStore`), writing and auditing it (`ChromaFiles`).
 
-The folder also holds all vectors in one file for exact search (`exact_vectors`).
+Vectors are always handed over: the collection has no embedding function, so nothing can be downloaded. Chroma's own
+client cache is not used: it is keyed by path and would go on serving a folder that was replaced. Chroma must never open
+a folder that is not as it was closed, see `folders`. The folder also holds all vectors in one file (`exact_vectors`).
 """
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -13,26 +15,104 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rag_assets.core.incremental import fingerprint, plan_update
-from rag_assets.search.indexing.chroma.database import (
-    COLLECTION,
-    DATABASE_FILE,
-    collection_of,
-    panics_as_errors,
-    started,
-)
-from rag_assets.search.indexing.chroma.store import ChromaStore
 from rag_assets.search.indexing.exact_vectors import ExactVectors, write_vectors
-from rag_assets.search.indexing.protocols import IndexIdentity, IndexRow, Report, Vectors
+from rag_assets.search.indexing.folders import opened_for_reading
+from rag_assets.search.indexing.protocols import IndexIdentity, IndexRow, Report, Scope, Scored, Vectors
 
 if TYPE_CHECKING:
+    from chromadb.api import ServerAPI
     from chromadb.api.collection_configuration import CreateHNSWConfiguration
+    from chromadb.api.models.Collection import Collection
+    from chromadb.config import System
 
-_GRAPH: "CreateHNSWConfiguration" = {
-    "space": "cosine",
-    "max_neighbors": 16,
-    "ef_construction": 200,
-    "ef_search": 200,
-}
+COLLECTION = "passages"
+DATABASE_FILE = "chroma.sqlite3"
+
+
+def started(folder: Path) -> "tuple[System, ServerAPI]":
+    from chromadb.api.rust import RustBindingsAPI
+    from chromadb.config import Settings, System
+
+    system = System(Settings(anonymized_telemetry=False, is_persistent=True, persist_directory=str(folder)))
+    api = system.instance(RustBindingsAPI)
+    system.start()
+    return system, api
+
+
+def collection_of(api: "ServerAPI", model: Any) -> "Collection":
+    from chromadb.api.models.Collection import Collection
+
+    return Collection(api, model, embedding_function=None)
+
+
+@contextmanager
+def panics_as_errors() -> Iterator[None]:
+    """A panic in Chroma's Rust code becomes a RuntimeError; pyo3 derives it from BaseException."""
+    try:
+        yield
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
+        raise RuntimeError(f"Chroma failed: {error}") from error
+
+
+class ChromaStore:
+    """One collection of passages with cosine distance, for reading; see `VectorStore`."""
+
+    def __init__(self, system: "System", collection: "Collection") -> None:
+        self._system = system
+        self._collection = collection
+
+    @classmethod
+    def open(cls, folder: Path) -> "ChromaStore":
+        """Open an existing store and load its graph, so that it goes on answering when the folder is replaced.
+
+        Raises whatever Chroma raises for a folder it cannot read.
+        """
+        return opened_for_reading(folder, cls._open, copied=[DATABASE_FILE])
+
+    @classmethod
+    def _open(cls, folder: Path) -> "ChromaStore":
+        with panics_as_errors():
+            system, api = started(folder)
+            try:
+                store = cls(system, collection_of(api, api.get_collection(COLLECTION)))
+                store._collection.get(limit=1, include=["embeddings"])
+            except BaseException:
+                system.stop()
+                raise
+        return store
+
+    def search(self, question: Vectors, limit: int, scope: Scope | None = None) -> list[Scored]:
+        limit = min(limit, self._collection.count())
+        if limit == 0 or (scope is not None and scope.is_empty):
+            return []
+        allowed: Any = {}
+        if scope is not None and scope.passage_ids is not None:
+            allowed = {"ids": list(scope.passage_ids)}
+        elif scope is not None:
+            allowed = {"where": {"paper_id": {"$in": list(scope.paper_ids or ())}}}
+        nearest = self._collection.query(query_embeddings=question[np.newaxis], n_results=limit, include=[], **allowed)
+        # On some processors the last digit of Chroma's own scores differs from `cosines`, because it adds in another
+        # order. Equally near passages would then have no fixed order.
+        scores = self.cosines(question, nearest["ids"][0])
+        return sorted((Scored(*one) for one in scores.items()), key=lambda hit: (-hit.score, hit.passage_id))
+
+    def cosines(self, question: Vectors, passage_ids: Sequence[str]) -> dict[str, float]:
+        return {id_: float(vector @ question) for id_, vector in self.vectors(passage_ids).items()}
+
+    def close(self) -> None:
+        self._system.stop()
+
+    def vectors(self, passage_ids: Sequence[str]) -> dict[str, Vectors]:
+        """The stored vectors of passages, shape (dim,) each; without those of unknown ids."""
+        if not passage_ids:
+            return {}
+        result = self._collection.get(ids=list(passage_ids), include=["embeddings"])
+        return dict(zip(result["ids"], np.asarray(result["embeddings"], np.float32), strict=True))
+
+
+_GRAPH: "CreateHNSWConfiguration" = {"space": "cosine", "max_neighbors": 16, "ef_construction": 200, "ef_search": 200}
 """The HNSW graph: links of a vector, candidates looked at while it is linked, and while searching."""
 _VECTOR_ERROR = 1e-4
 BATCH = 5000
