@@ -15,7 +15,6 @@ from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.discovery import CANNOT_BE_OPENED, Paper, PaperFile, safe_id
-from rag_assets.parsing.document_promises import demand_promises
 from rag_assets.parsing.places import ALIGNMENT_VERSION
 from rag_assets.parsing.registry import (
     PARSER_VERSION,
@@ -26,7 +25,7 @@ from rag_assets.parsing.registry import (
     sniff,
 )
 from rag_assets.parsing.shared.files.raw import RawFile, hashed_content, head_and_sha256
-from rag_assets.parsing.store import DocumentStore
+from rag_assets.parsing.store import DocumentStore, demand_promises
 from rag_assets.parsing.worker_process import Failure
 from rag_assets.parsing.workers import run_limited
 
@@ -269,8 +268,7 @@ def _demand_text(document: Document) -> None:
 
 def _page_work(document: Document) -> PageWork | None:
     """What the paper's PDF can do for the pages of a document: all of them, what is not proved, or nothing."""
-    from rag_assets.parsing.places.document import align_to_pdf, fill_from_pdf
-    from rag_assets.parsing.places.gaps import has_gaps
+    from rag_assets.parsing.places.document import align_to_pdf, fill_from_pdf, has_gaps
 
     if document.page_source is PageSource.NONE:
         return align_to_pdf

@@ -22,8 +22,16 @@ from rag_assets.core.domain import (
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import PassageSettings
 from rag_assets.core.text.sentences import sentence_spans
-from rag_assets.corpus.chunking.cuts import Item, Rank, Window, boundary_cost, choose_cuts
-from rag_assets.corpus.chunking.oversize import CountAll, fitting_pieces, leading_piece
+from rag_assets.corpus.chunking.cuts import (
+    CountAll,
+    Item,
+    Rank,
+    Window,
+    boundary_cost,
+    choose_cuts,
+    fitting_pieces,
+    leading_piece,
+)
 
 PASSAGER_VERSION = 8
 """Raise it when the same chunks and settings give other passages than before."""

@@ -4,9 +4,9 @@ Each function returns the rows that break a promise. `broken_by_chunks` and `bro
 paper, which is quarantined for what it breaks; the lists at the end apply them to the whole table.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,8 +15,30 @@ from rag_assets.core.domain import Zone
 from rag_assets.core.promises import Promise
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.tables import CHUNKS, schema_problems
-from rag_assets.corpus.chunking.quarantine import QuarantinedPaper
-from rag_assets.corpus.chunking.text_accounts import lost_text
+from rag_assets.corpus.chunking.stats import lost_text
+
+QUARANTINED_KEY = "quarantined"
+"""Key in a table's provenance: the papers without rows in it because they broke a promise."""
+
+
+@dataclass(frozen=True)
+class QuarantinedPaper:
+    """A paper that one stage could not use."""
+
+    paper_id: str
+    file_path: str
+    error: str
+    """Why, as whole sentences."""
+    fingerprint: str
+    """That its rows would have: it is tried again when this changes."""
+
+    @classmethod
+    def all_from(cls, provenance: Mapping[str, Any] | None) -> list[Self]:
+        """Those that the provenance of a published table names; none when there is no table."""
+        return [cls(**row) for row in (provenance or {}).get(QUARANTINED_KEY, ())]
+
+    def as_row(self) -> dict[str, str]:
+        return asdict(self)
 
 
 @dataclass(frozen=True)

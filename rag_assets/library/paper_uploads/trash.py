@@ -19,8 +19,7 @@ from rag_assets.core.checksums import sealed, unsealed
 from rag_assets.core.errors import CorpusConflict, NotFound
 from rag_assets.core.incremental import write_atomically
 from rag_assets.core.settings import Settings
-from rag_assets.library.paper_uploads.file_names import shown
-from rag_assets.library.paper_uploads.papers_folder import changing_papers, present_papers
+from rag_assets.library.paper_uploads.papers_folder import changing_papers, present_papers, shown
 
 logger = logging.getLogger(__name__)
 _MANIFEST = "trash.json"

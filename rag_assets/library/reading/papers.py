@@ -1,12 +1,13 @@
 """The papers of a data folder: which can be asked, which are kept out and why, which wait; and their sections."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pyarrow.compute as pc
 
@@ -17,11 +18,41 @@ from rag_assets.core.table_files import published_or_empty, read_columns, read_p
 from rag_assets.core.tables import PAPER_SUMMARIES, paper_points_from
 from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_of_abstract
-from rag_assets.corpus.chunking.quarantine import QuarantinedPaper
-from rag_assets.library.reading.tables import KeptUntilChanged
+from rag_assets.corpus.chunking.promises import QuarantinedPaper
 from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.paper_lists import find_papers
 from rag_assets.parsing.registry import expected_sources
+
+Value = TypeVar("Value")
+_Stamp = tuple[int, int, int] | None
+
+
+class KeptUntilChanged(Generic[Value]):
+    """What is read from a file, read again when the file is another one; may be used by several threads."""
+
+    def __init__(self, path: Path, read: Callable[[Path], Value]) -> None:
+        self._path = path
+        self._read = read
+        self._lock = threading.Lock()
+        self._kept: tuple[_Stamp, Value] | None = None
+
+    def get(self) -> Value:
+        """Raises what `read` raises."""
+        with self._lock:
+            stamp = stamp_of(self._path)
+            if self._kept is None or self._kept[0] != stamp:
+                self._kept = stamp, self._read(self._path)
+            return self._kept[1]
+
+
+def stamp_of(path: Path) -> _Stamp:
+    """Changes when another file takes the place of this one, or it is written; None when there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
 
 logger = logging.getLogger(__name__)
 _PAPER_COLUMNS = ("paper_id", "title", "source", "pdf_path", "n_pages", "status", "error")

@@ -6,9 +6,8 @@ from pathlib import Path
 from rag_assets.core.errors import NotFound
 from rag_assets.core.incremental import file_sha256
 from rag_assets.core.settings import Settings
-from rag_assets.library.reading.papers import Papers
+from rag_assets.library.reading.papers import Papers, stamp_of
 from rag_assets.library.reading.pdf_workers import PdfFile
-from rag_assets.library.reading.tables import stamp_of
 from rag_assets.parsing.discovery import file_problem
 
 _HASHES_KEPT = 10_000

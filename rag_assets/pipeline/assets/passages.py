@@ -7,9 +7,8 @@ from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import published_or_empty, required_table
 from rag_assets.core.tables import PASSAGES, SUMMARIES
 from rag_assets.corpus.chunking.passages import PASSAGER_VERSION
-from rag_assets.corpus.chunking.promises import PASSAGE_PROMISES, PassagesCandidate
-from rag_assets.corpus.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
-from rag_assets.corpus.chunking.updates import Beside, ReadingWindow, update_passages
+from rag_assets.corpus.chunking.promises import PASSAGE_PROMISES, QUARANTINED_KEY, PassagesCandidate, QuarantinedPaper
+from rag_assets.corpus.chunking.updates import AddedText, ReadingWindow, update_passages
 from rag_assets.pipeline.assets.checks import specs
 from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate
 from rag_assets.pipeline.assets.reporting import histogram
@@ -40,7 +39,7 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
         settings.passages,
         window,
         quarantined=QuarantinedPaper.all_from(published.provenance),
-        beside=Beside(titles_by_paper(paths), _summaries(paths)),
+        added=AddedText(titles_by_paper(paths), _summaries(paths)),
     )
     provenance = {
         "settings": settings.passages.fingerprint(),

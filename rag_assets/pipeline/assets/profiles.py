@@ -6,9 +6,7 @@ from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_columns, required_table
 from rag_assets.core.tables import PROFILES
-from rag_assets.corpus.profiles.profile import PROFILER_VERSION
-from rag_assets.corpus.profiles.promises import PROFILE_PROMISES, ProfilesCandidate
-from rag_assets.corpus.profiles.updates import update_profiles
+from rag_assets.corpus.profiles import PROFILE_PROMISES, PROFILER_VERSION, ProfilesCandidate, update_profiles
 from rag_assets.pipeline.assets.checks import specs
 from rag_assets.pipeline.assets.corpus import blocks
 from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate

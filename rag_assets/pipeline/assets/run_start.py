@@ -10,7 +10,7 @@ from rag_assets.answering.models import require_models
 from rag_assets.answering.paper_summaries.summarizers import model_name as paper_summary_model
 from rag_assets.core.errors import MissingInput
 from rag_assets.core.settings import Settings
-from rag_assets.corpus.summaries.summarizer import NO_MODEL, model_name
+from rag_assets.corpus.summaries.update import NO_MODEL, model_name
 from rag_assets.hosted.prices import require_model
 from rag_assets.pipeline.assets.sources import known_versions, news, observed_versions
 from rag_assets.questions.sets import configured_questions

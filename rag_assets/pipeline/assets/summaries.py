@@ -7,11 +7,14 @@ from rag_assets.core.promises import check_all
 from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import Published, published_or_empty, read_columns
 from rag_assets.core.tables import SUMMARIES
-from rag_assets.corpus.summaries.summarizer import NO_MODEL, SUMMARIZER_VERSION, Summarizer, model_name
 from rag_assets.corpus.summaries.update import (
     CHUNK_COLUMNS,
+    NO_MODEL,
+    SUMMARIZER_VERSION,
     SUMMARY_PROMISES,
+    Summarizer,
     SummaryUpdate,
+    model_name,
     update_summaries,
     without_summaries,
 )

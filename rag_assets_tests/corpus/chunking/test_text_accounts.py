@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from rag_assets.core.domain import Block, BlockKind, Zone
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.tables import CHUNKS, PARSED_INDEX, to_table
-from rag_assets.corpus.chunking.text_accounts import lost_text, text_accounts
+from rag_assets.corpus.chunking.stats import lost_text, text_accounts
 from rag_assets.corpus.chunking.updates import update_chunks
 from rag_assets_tests.corpus.chunking.papers import (
     SMALL,

@@ -6,7 +6,7 @@ import pytest
 
 from rag_assets.core.domain import Block, BlockKind
 from rag_assets.core.tables import PROFILES, to_table
-from rag_assets.corpus.profiles.profile import profile_of
+from rag_assets.corpus.profiles import profile_of
 from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.folders import FolderTarget
 from rag_assets.search.indexing.tantivy_index import TantivyFiles, TantivyIndex

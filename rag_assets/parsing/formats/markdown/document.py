@@ -13,8 +13,7 @@ from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.section_names import is_section_name
 from rag_assets.parsing.formats.markdown.headings import with_marked_headings
 from rag_assets.parsing.formats.markdown.parts import MarkdownPart, markdown_parts
-from rag_assets.parsing.shared.files.decoding import decoded
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files.raw import RawFile, decoded
 from rag_assets.parsing.shared.sections import LevelledBlock, with_sections
 from rag_assets.parsing.shared.table_rows import table_block
 

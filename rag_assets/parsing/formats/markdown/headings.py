@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from rag_assets.core.text.heading_numbers import heading_depth, number_styles
 from rag_assets.core.text.section_names import is_plain_section_name
 from rag_assets.parsing.shared.heading_lines import numbered_heading_lines
-from rag_assets.parsing.shared.latex_rows import plain_rows
+from rag_assets.parsing.shared.table_rows import plain_rows
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKED = re.compile(r" {0,3}(#{1,6})\s+(\S.*)")

@@ -19,8 +19,7 @@ from rag_assets.core.text.section_names import (
     zone_named,
 )
 from rag_assets.parsing.formats.text.lines import Line, Paragraph, lines_of, paragraphs_of
-from rag_assets.parsing.shared.files.decoding import decoded
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files.raw import RawFile, decoded
 from rag_assets.parsing.shared.heading_lines import looks_like_heading, numbered_heading_lines
 from rag_assets.parsing.shared.running_text import PlacedLine, running
 from rag_assets.parsing.shared.sections import OpenSections
