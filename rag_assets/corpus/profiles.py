@@ -1,4 +1,7 @@
-"""The profile of one paper, made of its id, its title and its first blocks."""
+"""Profiles: what identifies a paper (its title, the words of its file's name, its first page), and their update.
+
+`search.retrieval` compares questions with them.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -27,7 +30,7 @@ PROFILER_VERSION = 1
 """Raise it when the same paper gets another profile than before."""
 _MAX_FIRST_PAGE_CHARS = 2_000
 _BLOCKS_WITHOUT_PAGES = 20
-"""Blocks that stand for the first page of a document without pages."""
+"""Blocks taken as the first page of a document without pages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,8 @@ class Profile:
 def profile_of(paper_id: str, title: str, blocks: Sequence[Block]) -> Profile:
     """blocks: those of the paper, in reading order; the first ones are enough."""
     first_page = _first_page(blocks)
-    stated = (periods_in(text) for text in (_name_with_blanks(paper_id), title, first_page))
+    # "_" is a letter to a regular expression, so it becomes a blank in the file's name
+    stated = (periods_in(text) for text in (paper_id.rpartition("/")[2].replace("_", " "), title, first_page))
     return Profile(
         paper_id=paper_id,
         title=title,
@@ -61,14 +65,9 @@ def profile_of(paper_id: str, title: str, blocks: Sequence[Block]) -> Profile:
 
 
 def _first_page(blocks: Sequence[Block]) -> str:
-    """Text of the blocks on page 1, or of the first blocks where no block is known to stand there."""
+    """Text of the blocks on page 1, or of the first blocks if no block is known to be there."""
     on_page = [block for block in blocks if block.page_start == 1] or blocks[:_BLOCKS_WITHOUT_PAGES]
     return "\n".join(block.text for block in on_page)[:_MAX_FIRST_PAGE_CHARS]
-
-
-def _name_with_blanks(paper_id: str) -> str:
-    """The file's name with blanks for what separates its words: "_" is a letter to a regular expression."""
-    return paper_id.rpartition("/")[2].replace("_", " ")
 
 
 _MOST_BLOCKS = 200
@@ -107,7 +106,7 @@ class ProfilesCandidate:
 
     profiles: pa.Table
     blocks: pa.Table
-    """Those they were made of: the column paper_id."""
+    """The blocks they were made of, with the column paper_id."""
 
 
 def _not_one_each(candidate: ProfilesCandidate) -> Offenders:

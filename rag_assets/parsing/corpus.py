@@ -1,6 +1,6 @@
-"""The update of the parsed index and of the blocks: what changed is parsed, what did not is left alone.
+"""The parsed index and the blocks: changed papers are parsed, the other rows are kept, and what must hold of both.
 
-Plans and makes the rows; nothing is published here.
+Plans and makes the rows; nothing is published here. `store` checks each single document.
 """
 
 from collections.abc import Iterator, Sequence
@@ -234,7 +234,7 @@ def text_lost(blocks: pa.Table, index: pa.Table) -> pa.Table:
 
 @dataclass(frozen=True)
 class BlocksCandidate:
-    """Blocks that wait for publication, and the index of the papers they are of."""
+    """Blocks before publication, and the index of their papers."""
 
     blocks: pa.Table
     index: pa.Table

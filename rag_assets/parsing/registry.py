@@ -29,11 +29,11 @@ _BEFORE_CONTENT = b"\xef\xbb\xbf \t\r\n"
 
 @dataclass(frozen=True)
 class Format:
-    """What the registry knows of a format."""
+    """A format of papers: its suffixes, and how it is recognised and parsed."""
 
     source: Source
     suffixes: tuple[str, ...]
-    """In lower case; the usual ones first. A JSON or XML suffix may stand for several formats."""
+    """In lower case; the usual ones first. Several formats may share a JSON or XML suffix."""
     parse: str
     """`module:function`."""
     sniff: str | None

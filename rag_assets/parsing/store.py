@@ -1,6 +1,6 @@
-"""Parsed documents by fingerprint, kept as soon as they are parsed, so that a killed run repeats no finished file.
+"""Parsed documents by fingerprint: checked and kept as soon as they are parsed, so that a killed run repeats no file.
 
-Workers may write at the same time.
+Workers may write at the same time. A document that breaks a promise is quarantined, and the other papers go on.
 """
 
 import gzip
@@ -29,11 +29,10 @@ class DocumentStore:
     path: Path
 
     def put(self, fingerprint: str, document: Document) -> None:
-        """Keep a document; equal documents give equal bytes."""
         self._documents.put(fingerprint, document)
 
     def has(self, fingerprint: str) -> bool:
-        """Whether the document is there and not damaged; told without unpacking it."""
+        """Whether the document is there and not damaged, without unpacking it."""
         return self._documents.has(fingerprint)
 
     def get(self, fingerprint: str) -> Document:
@@ -47,10 +46,7 @@ class DocumentStore:
         return document
 
     def prune(self, used: Collection[str]) -> None:
-        """Delete documents that are not of one of the `used` fingerprints.
-
-        To be called after the index that names the documents was published.
-        """
+        """Delete the documents of other fingerprints; call it after the index that names the used ones is published."""
         self._documents.drop(self._documents.keys() - set(used))
 
     @property
@@ -78,7 +74,7 @@ def demand_promises(document: Document) -> None:
 
 
 def _page_problems(document: Document) -> Iterator[str]:
-    """Phrases that can follow the name of the file, as those of the other functions."""
+    """Broken promises, each as a phrase that can follow the name of the file."""
     for block in document.blocks:
         yield from _span_problems(block.text, block.spans, document.n_pages)
         yield from _span_problems(block.title, block.title_spans, document.n_pages)

@@ -1,8 +1,7 @@
 """A paper's blocks become its chunks: what is read and cited.
 
-Units are counted, cut into runs of the wanted size and rendered with their overlap or repeated title. What a unit is
-lives in `units` and `table_rows`, which blocks belong together in `sections` and `short_sections`, where a cut may
-fall in `cuts`, how a chunk is put together in `planned_chunks` and `rendering`.
+`units` and `table_rows` define the smallest pieces, `sections` decides which blocks belong together, `cuts` where a cut
+may fall, and `planned_chunks` puts the text of a chunk together.
 """
 
 from collections.abc import Sequence
@@ -45,7 +44,7 @@ def chunk_paper(
     """
     document = BLOCK_SEPARATOR.join(block.text for block in blocks)
     runs = sized_runs(read_runs(paper_id, blocks), settings, counter)
-    neighbourhood = Neighbourhood([(one.run, one.units, one.sizes) for one in runs], settings.context_tokens)
+    neighbourhood = Neighbourhood(runs, settings.context_tokens)
     chunks: list[Chunk] = []
     repeats: dict[str, int] = {}
     for at, (one, counted) in enumerate(zip(runs, _fitting_chunks(runs, settings, counter), strict=True)):
@@ -87,7 +86,7 @@ def chunk_paper(
 
 
 def _n_chars(unit: Unit, document: str) -> int:
-    """Characters of the paper that a unit stands for: of its lines for a row, none for a heading."""
+    """Characters of the paper that a unit represents: those of its lines for a row, 0 for a heading."""
     if unit.kind is BlockKind.HEADING:
         return 0
     return n_text_chars(unit.text if unit.is_caption else document[unit.start : unit.end])
@@ -129,23 +128,26 @@ _WORDS_A_TOKEN = 0.75
 
 
 class Neighbourhood:
-    """All units of a paper in reading order; headings and what a model wrote are passed over."""
+    """The words before and after a chunk in its outermost section, for readers who see the chunk alone.
 
-    def __init__(self, runs: Sequence[tuple[Run, Sequence[Unit], Sequence[int]]], n_tokens: int) -> None:
-        """`runs`: each run with its units and their sizes in tokens; `n_tokens`: most tokens of a context."""
+    Headings and text that a model wrote are passed over.
+    """
+
+    def __init__(self, runs: Sequence[SizedRun], n_tokens: int) -> None:
+        """n_tokens: the most tokens of a context."""
         self._n_tokens = n_tokens
         self._places: list[list[int]] = []
-        """Of each run, how many of the units below stand before each of its own, and behind them all."""
+        """For each run: how many of `_units` come before each unit of the run, and after its last one."""
         self._sections: list[list[tuple[str, ...]]] = []
         self._units: list[tuple[str, int, tuple[str, ...]]] = []
-        for run, units, sizes in runs:
-            places = [len(self._units)]
-            for unit, size in zip(units, sizes, strict=True):
+        for one in runs:
+            run, places = one.run, [len(self._units)]
+            for unit, size in zip(one.units, one.sizes, strict=True):
                 if not run.is_generated and unit.kind is not BlockKind.HEADING:
                     self._units.append((unit.text, size, _outermost(run, unit)))
                 places.append(len(self._units))
             self._places.append(places)
-            self._sections.append([_outermost(run, unit) for unit in units])
+            self._sections.append([_outermost(run, unit) for unit in one.units])
 
     def before(self, run: int, unit: int) -> str:
         """The last whole sentences before the unit of that index in the run, or the last words of a longer one."""

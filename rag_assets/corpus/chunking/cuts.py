@@ -7,6 +7,9 @@ Ends of sections rank before ends of blocks, these before ends of sentences, the
 together. Dynamic programming finds the cuts of least total cost. Boundaries that are cheapest within a wide radius
 (local minima: Bjorner, Blass and Gurevich 2010, "Content-dependent chunking for differential compression, the local
 maximum approach") are landmarks where every solution cuts: an edit moves no cut beyond the nearest landmark it leaves.
+
+A unit that alone is too long is cut by `fitting_pieces`: at the end of a clause if one lies in the second half, else
+between words, and inside a word (a gene sequence, a base64 dump) only where the word alone is too long.
 """
 
 import hashlib
@@ -44,7 +47,7 @@ class Item:
     lead: int
     """Tokens that a chunk beginning here repeats from before (overlap, a table's title)."""
     cost: float
-    """Of the boundary before it, -1 to 3."""
+    """Cost of the boundary before it, -1 to 3."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,10 @@
-"""Where a run of sized units is cut into chunks, and what each chunk repeats from before its cut."""
+"""From the runs of a paper to its chunks: units are counted, long ones cut, short sections merged, texts put together.
+
+A planned chunk has its text, but its exact size is counted by `chunker`.
+"""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, takewhile
 
@@ -31,10 +34,10 @@ class SizedRun:
 
     run: Run
     units: tuple[Unit, ...]
-    """Its text; where sections were merged, also the headings between them."""
+    """The units of the run; where sections were merged, also the headings between them."""
     sizes: tuple[int, ...]
     prefix_sizes: tuple[int, ...]
-    """Of the title that a chunk beginning with the unit repeats, line end included."""
+    """Tokens of the title that a chunk beginning with the unit repeats, line end included."""
 
 
 def sized_runs(runs: Sequence[Run], settings: ChunkingSettings, counter: TokenCounter) -> list[SizedRun]:
@@ -56,7 +59,8 @@ def _counted(runs: Sequence[Run], settings: ChunkingSettings, counter: TokenCoun
             size = next(counts)
             whole = titles.shortened(unit)
             budget = max(1, settings.max_tokens - titles.size(whole))
-            parts = _cut_to(whole, budget, counter) if size > budget else [whole]
+            pieces = fitting_pieces(whole.text, budget, counter.count_all) if size > budget else []
+            parts = fragments(whole, pieces) if len(pieces) > 1 else [whole]
             units += parts
             sizes += [size] if len(parts) == 1 else counter.count_all([part.gap + part.text for part in parts])
         counted.append(
@@ -88,13 +92,8 @@ class _Titles:
 
 
 def as_line(prefix: str) -> str:
-    """A repeated title as it stands in the text of a chunk."""
+    """A repeated title as a line of a chunk's text."""
     return f"{prefix}\n" if prefix else ""
-
-
-def _cut_to(unit: Unit, budget: int, counter: TokenCounter) -> list[Unit]:
-    pieces = fitting_pieces(unit.text, budget, counter.count_all)
-    return fragments(unit, pieces) if len(pieces) > 1 else [unit]
 
 
 def _n_body(one: SizedRun) -> int:
@@ -130,7 +129,7 @@ PATH_SEPARATOR = " > "
 
 @dataclass(frozen=True, slots=True)
 class Rendered:
-    """The text of a chunk and what stands where in it."""
+    """The text of a chunk, and the places of its parts."""
 
     text: str
     own_start: int
@@ -142,8 +141,8 @@ class Rendered:
 def rendered(units: Sequence[Unit], prefix: str, n_repeated: int) -> Rendered:
     """The text of a chunk of those units.
 
-    Neighbouring spans of a block that differ in nothing become one. Nothing stands before the first unit but a
-    repeated title; `n_repeated` units are repeated too.
+    Neighbouring spans of a block that differ in nothing become one. Only a repeated title can precede the first
+    unit; `n_repeated` units are repeated too.
     """
     pieces = [as_line(prefix)]
     at = own_start = len(pieces[0])
@@ -159,7 +158,8 @@ def rendered(units: Sequence[Unit], prefix: str, n_repeated: int) -> Rendered:
         at += len(gap)
         if nth == n_repeated:
             own_start = at
-        for span in _moved(unit.spans, at):
+        for own in unit.spans:
+            span = replace(own, start=own.start + at, end=own.end + at)
             if spans and unit.block == block and _continues(spans[-1], span):
                 spans[-1] = replace(spans[-1], end=span.end)
             else:
@@ -172,7 +172,7 @@ def rendered(units: Sequence[Unit], prefix: str, n_repeated: int) -> Rendered:
 
 
 def _extend(sections: list[SectionPart], unit: Unit, start: int, end: int) -> None:
-    """Add a unit that stands at `[start, end)` to the section it belongs to."""
+    """Add a unit at `[start, end)` to the section it belongs to."""
     path = PATH_SEPARATOR.join(unit.section_path)
     is_heading = unit.kind is BlockKind.HEADING
     last = sections[-1] if sections else None
@@ -184,10 +184,6 @@ def _extend(sections: list[SectionPart], unit: Unit, start: int, end: int) -> No
         sections[-1] = replace(last, body_start=end, end=end)
     else:
         sections[-1] = replace(last, body_start=last.body_start if has_body else start, end=end)
-
-
-def _moved(spans: Sequence[Span], offset: int) -> Iterator[Span]:
-    return (replace(span, start=span.start + offset, end=span.end + offset) for span in spans)
 
 
 def _continues(span: Span, following: Span) -> bool:
@@ -205,7 +201,7 @@ class Lead:
     """What a chunk repeats from before its own first unit."""
 
     first: int
-    """Index of the first repeated unit; the chunk's own first unit when none is."""
+    """Index of the first repeated unit; the chunk's own first unit if nothing is repeated."""
     prefix: str = ""
     n_tokens: int = 0
 
@@ -218,7 +214,7 @@ class PlannedChunk:
     first: int
     last: int
     section_path: tuple[str, ...]
-    """What the sections of its text have in common."""
+    """The titles that the paths of its sections begin with."""
     rendered: Rendered
 
 
@@ -259,7 +255,7 @@ def _leads(run: SizedRun, overlap_tokens: int, limit: int) -> list[Lead]:
     leads, barrier = [Lead(0)][: len(run.units)], 0
     for at in range(1, len(run.units)):
         unit, previous, room = run.units[at], run.units[at - 1], limit - run.sizes[at]
-        if not _may_be_repeated(previous, unit):
+        if previous.kind not in PROSE or previous.is_fragment or previous.section_path != unit.section_path:
             barrier = at
         if unit.prefix and previous.block == unit.block and run.prefix_sizes[at] <= room:
             leads.append(Lead(at, unit.prefix, run.prefix_sizes[at]))
@@ -270,10 +266,6 @@ def _leads(run: SizedRun, overlap_tokens: int, limit: int) -> list[Lead]:
             first = max(barrier, bisect_left(before, before[at] - budget, hi=at))
             leads.append(Lead(first, "", before[at] - before[first]))
     return leads
-
-
-def _may_be_repeated(candidate: Unit, before: Unit) -> bool:
-    return candidate.kind in PROSE and not candidate.is_fragment and candidate.section_path == before.section_path
 
 
 def _cost_before(units: Sequence[Unit], at: int) -> float:

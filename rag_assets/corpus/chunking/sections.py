@@ -1,12 +1,15 @@
 """Which blocks of a paper may share a chunk: runs of one section.
 
 A run ends where the section, the zone or the author (people or a model) changes, and at back matter. A chunk of one
-section has the heading as its section title and not in its text; runs keep it for chunks of several sections. Which
-short runs are merged is decided in `short_sections`.
+section has the heading as its section title and not in its text; runs keep it for chunks of several sections.
+
+A section shorter than the minimum (a stray line, a grant number, the sentence before the first subsection) joins the
+neighbour with which it shares the nearest heading; of two that are equally near, the shorter one. Runs of different
+zones or authors, and runs with back matter between them, are never merged.
 """
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby, takewhile
 
@@ -16,7 +19,6 @@ from rag_assets.core.settings import ChunkingSettings
 from rag_assets.corpus.chunking.table_rows import row_units
 from rag_assets.corpus.chunking.units import (
     PlacedBlock,
-    Strategy,
     Unit,
     figure_units,
     line_units,
@@ -24,7 +26,7 @@ from rag_assets.corpus.chunking.units import (
     whole_unit,
 )
 
-STRATEGIES: dict[BlockKind, Strategy] = {
+STRATEGIES: dict[BlockKind, Callable[[PlacedBlock], list[Unit]]] = {
     BlockKind.HEADING: whole_unit,
     BlockKind.PARAGRAPH: sentence_units,
     BlockKind.FOOTNOTE: sentence_units,
@@ -48,11 +50,11 @@ class Run:
     headings: tuple[Unit, ...] = ()
     """The headings between the run before and this one."""
     follows: bool = False
-    """Nothing but headings stands between the run before and this one, and their zone and author are the same."""
+    """Only headings are between the run before and this one, and their zone and author are the same."""
 
 
 def read_runs(paper_id: str, blocks: Sequence[Block]) -> list[Run]:
-    """The runs of a paper in reading order; their units and headings carry the gap to what stands before."""
+    """The runs of a paper in reading order; their units and headings have the gap to the text before."""
     reader = _RunReader(paper_id, BLOCK_SEPARATOR.join(block.text for block in blocks))
     for placed in _placed(blocks):
         reader.read(placed)
@@ -117,15 +119,11 @@ class _RunReader:
         for one in placed:
             own = STRATEGIES[one.block.kind](one)
             if own and end is not None:
-                own[0] = replace(own[0], gap=self._gap(end, own[0].start))
+                between = self._document[end : own[0].start]  # rows of a table without text are left out
+                own[0] = replace(own[0], gap=BLOCK_SEPARATOR if between.strip() else between)
             units += own
             end = units[-1].end if units else end
         return units
-
-    def _gap(self, end: int, start: int) -> str:
-        """The white space between two blocks; rows of a table that say nothing are no part of it."""
-        between = self._document[end:start]
-        return BLOCK_SEPARATOR if between.strip() else between
 
 
 def _belonging(block: Block) -> tuple[tuple[str, ...], Zone, bool]:
@@ -151,7 +149,7 @@ class _Group:
     first: int
     last: int
     section_path: tuple[str, ...]
-    """What the paths of its runs have in common."""
+    """The titles that the paths of its runs begin with."""
     n_tokens: int
     n_chars: int
 
@@ -161,8 +159,7 @@ def merged_runs(runs: Sequence[Run], n_tokens: Sequence[int], settings: Chunking
 
     n_tokens: the size of each run.
     """
-    merging = _Merging(runs, n_tokens, settings)
-    return merging.ranges()
+    return _Merging(runs, n_tokens, settings).ranges()
 
 
 def common_path(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
@@ -178,13 +175,16 @@ class _Merging:
         self._runs = runs
         self._settings = settings
         self._groups: dict[int, _Group] = {}
-        """By their first run."""
+        """Groups by their first run."""
         self._first_by_last: dict[int, int] = {}
         self._pairs: list[tuple[int, int, int, int, int]] = []
         """Heap of (minus the depth of the common heading, tokens together, first run, first of the second, its end)."""
         for _, members in groupby(range(len(runs)), key=lambda at: (runs[at].section_id, runs[at].zone)):
             section = list(members)
-            sizes = (sum(n_tokens[at] for at in section), sum(_n_chars(runs[at]) for at in section))
+            sizes = (
+                sum(n_tokens[at] for at in section),
+                sum(len(unit.text) for at in section for unit in runs[at].units),
+            )
             for at in section:
                 self._groups[at] = _Group(at, at + 1, runs[at].section_path, *sizes)
         self._first_by_last = {group.last: group.first for group in self._groups.values()}
@@ -224,7 +224,3 @@ class _Merging:
         if self._settings.include_front and self._runs[group.first].zone is Zone.FRONT:
             return False
         return group.n_tokens < self._settings.min_tokens or group.n_chars < self._settings.min_chars
-
-
-def _n_chars(run: Run) -> int:
-    return sum(len(unit.text) for unit in run.units)

@@ -1,4 +1,7 @@
-"""Figures of the chunks: of the whole corpus (chunk_stats.json), and one row per paper."""
+"""Figures of the chunks, for the whole corpus (chunk_stats.json) and per paper, and where the text of each paper went.
+
+Characters are counted by `domain.n_text_chars` when a paper's blocks and chunks are made; here they are summed.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -85,7 +88,7 @@ def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[d
     """One row per paper that was read, the one that lost the largest share first.
 
     n_source: what the parser counted in the source, white space included, back matter aside. n_in_blocks: text of
-    the blocks that belongs into chunks; n_heading, n_back_matter: of those that do not. n_running: blocks that were
+    the blocks that belongs into chunks; n_heading, n_back_matter: text of the other blocks. n_running: blocks that were
     dropped as running headers and footers. n_in_chunks: text that is in a chunk, repeats aside.
     """
     in_blocks = _block_counts(blocks)
@@ -104,7 +107,11 @@ def text_accounts(chunks: pa.Table, blocks: pa.Table, index: pa.Table) -> list[d
         }
         for paper in parsed.to_pylist()
     ]
-    return sorted(rows, key=lambda row: (_share_kept(row), row["paper_id"]))
+
+    def share_kept(row: dict[str, Any]) -> float:
+        return float(row["n_in_chunks"] / row["n_in_blocks"]) if row["n_in_blocks"] else 1.0
+
+    return sorted(rows, key=lambda row: (share_kept(row), row["paper_id"]))
 
 
 def lost_text(accounts: Sequence[dict[str, Any]], lost_before: pa.Table) -> list[dict[str, Any]]:
@@ -114,11 +121,6 @@ def lost_text(accounts: Sequence[dict[str, Any]], lost_before: pa.Table) -> list
     """
     lost = set(lost_before["paper_id"].to_pylist())
     return [row for row in accounts if row["n_in_chunks"] < row["n_in_blocks"] or row["paper_id"] in lost]
-
-
-def _share_kept(row: dict[str, Any]) -> float:
-    wanted = row["n_in_blocks"]
-    return float(row["n_in_chunks"] / wanted) if wanted else 1.0
 
 
 def _block_counts(blocks: pa.Table) -> dict[str, dict[str, int]]:

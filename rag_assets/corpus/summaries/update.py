@@ -1,6 +1,9 @@
-"""Bringing the summaries up to date with the chunks: those that are known are kept, the others are asked for.
+"""Brings the summaries up to date with the chunks: a model is asked about the chunks that have none yet.
 
-A chunk whose summary cannot be had has none until a later run: it is cut into passages and found as without.
+A chunk is asked about with a summary of its document. This is not part of the key of its sentence, so an edit elsewhere
+in the document asks about no other chunk again. Texts of documents are fenced like the sources of an answer. A sentence
+is used for searching only: at worst, a document that misleads the model makes itself easier or harder to find. A chunk
+whose summary cannot be had is searched without one until a later run.
 """
 
 import logging
@@ -43,7 +46,7 @@ class Summary(BaseModel):
 
 
 @dataclass(frozen=True)
-class Part:
+class AskedChunk:
     """A chunk as the model is asked about it."""
 
     chunk_id: str
@@ -52,7 +55,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Document:
+class AskedDocument:
     """What all chunks of a paper share."""
 
     paper_id: str
@@ -75,18 +78,18 @@ class Summarizer:
         asked = fingerprint(_INSTRUCTIONS.text, _DOCUMENT.text, _CHUNK.text, SUMMARIZER_VERSION, settings.fingerprint())
         self.identity = f"{self._model.model_id} {asked[:8]}"
 
-    def key_of(self, document: Document, part: Part) -> str:
+    def key_of(self, document: AskedDocument, part: AskedChunk) -> str:
         """Changes with what a sentence follows from, the rest of its document aside."""
         return fingerprint(self.identity, document.title, part.section_path, part.text)
 
-    def sentence(self, document: Document, part: Part) -> str:
-        """What the part is about, on one line; empty where the model's reply could not be used.
+    def sentence(self, document: AskedDocument, part: AskedChunk) -> str:
+        """A line that says what the chunk is about; empty if the model's reply could not be used.
 
         Raises what `Connection.guarded` raises.
         """
         return self._replies.once(self.key_of(document, part), lambda: self._asked_about(document, part))[0]
 
-    def _asked_about(self, document: Document, part: Part) -> str:
+    def _asked_about(self, document: AskedDocument, part: AskedChunk) -> str:
         whole = self._summary_of(document)
         sources = [_source(document, whole, section="", is_generated=True)] if whole else []
         own = _source(document, part.text, section=part.section_path)
@@ -94,8 +97,8 @@ class Summarizer:
         prompt = _CHUNK.filled(sources=sources_block([*sources, own]).text, n_words=n_words)
         return self._reply(prompt, self._settings.max_chars)
 
-    def _summary_of(self, document: Document) -> str:
-        """What the whole document is about; its chunks are asked about without it where the model rejects it."""
+    def _summary_of(self, document: AskedDocument) -> str:
+        """A summary of the whole document; empty if the model rejects the request."""
 
         def asked() -> str:
             prompt = _DOCUMENT.filled(sources=sources_block([_source(document, document.beginning, "")]).text)
@@ -118,7 +121,7 @@ def model_name(settings: SummarySettings) -> ModelName:
     return ModelName.parse(settings.model, setting="summaries.model", instead=NO_MODEL)
 
 
-def _source(document: Document, text: str, section: str, *, is_generated: bool = False) -> Context:
+def _source(document: AskedDocument, text: str, section: str, *, is_generated: bool = False) -> Context:
     """A text as a source of a prompt; only what `sources_block` writes of it matters."""
     titles = " > ".join(title for title in (document.title, section) if title)
     return Context(document.paper_id, "", None, None, 0, text, is_generated=is_generated, section_title=titles)
@@ -137,7 +140,7 @@ CHUNK_COLUMNS = ["paper_id", "chunk_id", "section_path", "text", "own_start"]
 
 @dataclass(frozen=True)
 class MissingSummary:
-    """A chunk that has none this time, and why."""
+    """A chunk without a summary, and why."""
 
     paper_id: str
     chunk_id: str
@@ -158,7 +161,7 @@ class SummaryUpdate:
 
 
 def without_summaries(published: pa.Table) -> SummaryUpdate:
-    """The update where no model is to write any."""
+    """The update when no model is configured."""
     return SummaryUpdate(SUMMARIES.empty_table(), plan_update(fingerprints_by(published, "paper_id"), {}))
 
 
@@ -176,8 +179,8 @@ def update_summaries(
 
     published: schema SUMMARIES. chunks: `CHUNK_COLUMNS`, sorted by paper, a paper's chunks in order. titles: by
     paper_id. document_chars: how much of a paper is read for the summary of the whole. report: called with (done,
-    total). A request that fails for good leaves its chunk without; when the budget is spent, access denied or nothing
-    answers any more, so do all that remain.
+    total). A chunk whose request fails for good gets no summary; nor do the remaining ones if the budget is spent,
+    access is denied or the provider is down.
     """
     known = dict(zip(published["key"].to_pylist(), published["summary"].to_pylist(), strict=True))
     wanted = [
@@ -186,23 +189,30 @@ def update_summaries(
         for part in parts
     ]
     to_ask = [(document, part, key) for document, part, key in wanted if key not in known]
-    found, whys = _asked(to_ask, summarizer, n_at_once, report)
+    found, left = ask_each(
+        ((key, (document, part)) for document, part, key in to_ask),
+        lambda asked: summarizer.sentence(*asked),
+        n_at_once,
+        lambda n_done: report(n_done, len(to_ask)),
+    )
     summaries = {key: known[key] for _, _, key in wanted if key in known} | found
     table = _table([(document.paper_id, part.chunk_id, key) for document, part, key in wanted], summaries)
     plan = plan_update(fingerprints_by(published, "paper_id"), fingerprints_by(table, "paper_id"))
     missing = [
-        MissingSummary(document.paper_id, part.chunk_id, whys[key]) for document, part, key in to_ask if key in whys
+        MissingSummary(document.paper_id, part.chunk_id, str(left[key]))
+        for document, part, key in to_ask
+        if key in left
     ]
     return SummaryUpdate(table, plan, tuple(missing), len(to_ask) - len(missing))
 
 
 def _document(
     paper_id: str, chunks: pa.Table, titles: Mapping[str, str], document_chars: int
-) -> tuple[Document, list[Part]]:
+) -> tuple[AskedDocument, list[AskedChunk]]:
     rows = chunks.to_pylist()
     texts = (row["text"][row["own_start"] :] for row in rows)
-    document = Document(paper_id, titles.get(paper_id, ""), "\n\n".join(_up_to(texts, document_chars)))
-    return document, [Part(row["chunk_id"], row["section_path"], row["text"]) for row in rows]
+    document = AskedDocument(paper_id, titles.get(paper_id, ""), "\n\n".join(_up_to(texts, document_chars)))
+    return document, [AskedChunk(row["chunk_id"], row["section_path"], row["text"]) for row in rows]
 
 
 def _up_to(texts: Iterator[str], n_chars: int) -> Iterator[str]:
@@ -212,22 +222,6 @@ def _up_to(texts: Iterator[str], n_chars: int) -> Iterator[str]:
             return
         yield text[:n_chars]
         n_chars -= len(text)
-
-
-def _asked(
-    to_ask: Sequence[tuple[Document, Part, str]],
-    summarizer: Summarizer,
-    n_at_once: int,
-    report: Callable[[int, int], None],
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Summaries by key, and why there is none by key."""
-    made, left = ask_each(
-        ((key, (document, part)) for document, part, key in to_ask),
-        lambda one: summarizer.sentence(*one),
-        n_at_once,
-        lambda n_done: report(n_done, len(to_ask)),
-    )
-    return made, {key: str(why) for key, why in left.items()}
 
 
 def _table(wanted: Sequence[tuple[str, str, str]], summaries: Mapping[str, str]) -> pa.Table:

@@ -1,4 +1,8 @@
-"""The papers folder as uploads and deletions see it: which papers lie in it, and one change at a time."""
+"""The papers folder: the names under which uploaded files are kept, the papers in it, and one change at a time.
+
+The name a client gives is untrusted: only its last part is used (RFC 7578, section 4.2), and it becomes the id of the
+paper, so that the sweep of the papers folder finds the paper under the id that the client was told.
+"""
 
 import hashlib
 import os

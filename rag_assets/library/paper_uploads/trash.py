@@ -49,7 +49,7 @@ class PaperTrash:
         self._trash = settings.paths.trash
 
     def deletions(self) -> list[TrashedPaper]:
-        """Those that can be undone, newest first; one whose record is damaged is left out."""
+        """The deletions that can be undone, newest first; one whose record is damaged is left out."""
         folders = sorted(self._trash.iterdir(), reverse=True) if self._trash.is_dir() else []
         return [one for folder in folders if (one := self._read(folder.name)) and one.state == "kept"]
 

@@ -1,4 +1,4 @@
-"""The papers of a data folder: which can be asked, which are kept out and why, which wait; and their sections."""
+"""The papers of a data folder with their state (ready, quarantined, waiting), their titles, abstracts and sections."""
 
 import logging
 import threading
@@ -28,7 +28,7 @@ _Stamp = tuple[int, int, int] | None
 
 
 class KeptUntilChanged(Generic[Value]):
-    """What is read from a file, read again when the file is another one; may be used by several threads."""
+    """A value read from a file, and read again when the file changes; may be used by several threads."""
 
     def __init__(self, path: Path, read: Callable[[Path], Value]) -> None:
         self._path = path
@@ -46,7 +46,7 @@ class KeptUntilChanged(Generic[Value]):
 
 
 def stamp_of(path: Path) -> _Stamp:
-    """Changes when another file takes the place of this one, or it is written; None when there is none."""
+    """Changes when the file is written or replaced; None if there is no file."""
     try:
         found = path.stat()
     except OSError:
@@ -66,9 +66,9 @@ class PaperState(StrEnum):
     READY = "ready"
     """Its text is searched."""
     QUARANTINED = "quarantined"
-    """It could not be used; the reason says why."""
+    """The paper could not be used; the reason says why."""
     WAITING = "waiting"
-    """It is in the papers folder, and no run has read it yet."""
+    """The paper is in the papers folder, and no run has read it yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class PaperSummary:
     reason: str | None
     """Why it is quarantined, with the remedy."""
     has_pages: bool
-    """It has a PDF, so its pages can be shown."""
+    """The paper has a PDF, so its pages can be shown."""
     abstract: str
     """Empty where it has none, or is not read yet."""
 
@@ -112,7 +112,7 @@ class PaperDetails:
     summary: PaperSummary
     sections: tuple[SectionSummary, ...]
     points: tuple[PaperPoint, ...]
-    """What it asked, did and found, and what limits it, in this order; none where no model summarised it."""
+    """What it asked, did and found, and what limits it, in this order; empty if no model summarised it."""
 
     def section(self, name: str) -> SectionSummary:
         """The first section with that id, else with that title or path in any case, else with that title behind its
@@ -137,7 +137,9 @@ class Papers:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         paths = settings.paths
-        self._index = KeptUntilChanged(paths.parsed_index, _rows_by_id)
+        self._index = KeptUntilChanged(
+            paths.parsed_index, lambda path: {row["paper_id"]: row for row in _rows(path, _PAPER_COLUMNS)}
+        )
         self._chunks = KeptUntilChanged(paths.chunks, _chunks_by_paper)
         self._points = KeptUntilChanged(paths.paper_summaries, _points_by_paper)
         self._abstracts = KeptUntilChanged(paths.blocks, _abstracts_by_paper)
@@ -150,7 +152,7 @@ class Papers:
         return [summary for _, summary in sorted((found | waiting).items())]
 
     def one(self, paper_id: str) -> PaperDetails:
-        """Raises NotFound for an id that is none of a paper."""
+        """Raises NotFound for an unknown id."""
         row = self._index.get().get(paper_id)
         if row is not None:
             sections = tuple(_sections(self._chunks.get().get(paper_id, ())))
@@ -167,7 +169,7 @@ class Papers:
     def pdf_path(self, paper_id: str) -> str | None:
         """The PDF of a paper that was read, relative to the papers folder; None where it has none.
 
-        Raises NotFound for an id that is none of a paper that was read.
+        Raises NotFound for a paper that was not read.
         """
         row = self._index.get().get(paper_id)
         if row is None:
@@ -200,12 +202,8 @@ class Papers:
             return []  # the published papers can be asked without their files
 
 
-def _rows_by_id(path: Path) -> dict[str, dict[str, Any]]:
-    return {row["paper_id"]: row for row in _rows(path, _PAPER_COLUMNS)}
-
-
 def _chunks_by_paper(path: Path) -> dict[str, list[dict[str, Any]]]:
-    """What is listed of the chunks, by paper, in reading order."""
+    """The listed columns of the chunks, by paper, in reading order."""
     rows = sorted(_rows(path, _CHUNK_COLUMNS), key=lambda row: (row["paper_id"], row["ordinal"]))
     return {paper_id: list(own) for paper_id, own in groupby(rows, lambda row: str(row["paper_id"]))}
 
@@ -228,7 +226,7 @@ def _abstracts_by_paper(path: Path) -> dict[str, str]:
 
 
 def _rows(path: Path, columns: Sequence[str], where: pc.Expression | None = None) -> list[dict[str, Any]]:
-    """Some columns of a published table; no rows where there is none that can be used."""
+    """Some columns of a published table; no rows if it is missing or damaged."""
     try:
         table = read_columns(path, columns)
     except MissingInput as error:

@@ -1,6 +1,6 @@
 """Pages of a document from the text layer of the PDF of the same paper: all of them, or those that are not proved.
 
-What does not align, or could stand on two pages, keeps no page.
+Text that does not align, or could be on two pages, keeps no page. Proven pages are only compared with the PDF.
 """
 
 from collections.abc import Iterator, Sequence
@@ -150,7 +150,7 @@ def has_gaps(spans: Sequence[Span]) -> bool:
 def filled(spans: Sequence[Span], from_pdf: Sequence[Span]) -> Filled:
     """`spans` with those without one proven page cut and filled after `from_pdf`, which runs over the same text.
 
-    A run that may stand on two pages is filled from these two alone; a run without any, only with pages between the
+    A run that may be on two pages is filled from these two alone; a run without any, only with pages between the
     proven ones around it.
     """
     found: list[Span] = []
@@ -175,7 +175,7 @@ def _is_proved(span: Span) -> bool:
 
 
 def _bounds(spans: Sequence[Span], index: int) -> tuple[int, float]:
-    """First and last page that a run can stand on after what is known of it, or of its neighbours in the block."""
+    """First and last page that a run can be on, by its own pages or those of its neighbours in the block."""
     span = spans[index]
     if span.page_start is not None and span.page_end is not None:
         return span.page_start, span.page_end

@@ -14,7 +14,7 @@ _RESYNC = 3
 """Words that may be missing or added on either side before two words agree again."""
 _FRAGMENT_GAP = 40
 _MIN_FRAGMENT = 6
-"""Matched words a piece needs that stands apart from the rest of its block (on the next page, after a figure)."""
+"""Matched words needed in a piece apart from the rest of its block (on the next page, after a figure)."""
 
 Mapping1to1 = dict[int, int]
 
@@ -116,7 +116,7 @@ def _agree_further(block: Sequence[str], pdf: Sequence[str], at: tuple[int, int]
 
 
 def _without_strays(mapping: Mapping1to1) -> Mapping1to1:
-    """The mapping without small pieces that stand far from the rest in the PDF: chance agreements."""
+    """The mapping without small pieces that are far from the rest in the PDF: chance agreements."""
     fragments: list[list[tuple[int, int]]] = []
     for here, there in mapping.items():
         if fragments and there - fragments[-1][-1][1] <= _FRAGMENT_GAP + here - fragments[-1][-1][0]:
@@ -133,7 +133,7 @@ def _without_strays(mapping: Mapping1to1) -> Mapping1to1:
 
 
 def occurrences(phrase: Sequence[str], words: Sequence[str], start: int, end: int) -> list[int]:
-    """Where `phrase` stands, word for word, in `words[start:end]`."""
+    """Where `phrase` occurs, word for word, in `words[start:end]`."""
     wanted, first = tuple(phrase), phrase[0]
     return [
         index

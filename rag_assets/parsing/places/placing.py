@@ -1,7 +1,8 @@
-"""Where each block of a document stands in the PDF: which of its words are which words there.
+"""Where each block of a document is in the PDF: which of its words are which words there, and its pages and boxes.
 
 Each block is placed by itself: first where it has word runs that occur once in the document and once in the PDF, then,
-for what is left, in the window between its placed neighbours. What could stand on two pages is not placed.
+for the rest, in the window between its placed neighbours. A block that could be on two pages is not placed. Words that
+were not found get the pages of the words around them, or no page.
 """
 
 from bisect import bisect_left
@@ -31,7 +32,7 @@ _MIN_DISPLACED_WORDS = 8
 
 
 def placed(blocks: Sequence[Block], words: Sequence[Words], pdf: PdfWords) -> list[Mapping1to1]:
-    """For each block, which of its words stand where in the PDF; empty where that is not clear."""
+    """For each block, which of its words are which words of the PDF; empty if that is not clear."""
     mappings = _placed_by_unique_runs(words, pdf)
     order = _main_flow(mappings)
     for index, (block, own) in enumerate(zip(blocks, words, strict=True)):
@@ -61,7 +62,7 @@ def _placed_by_unique_runs(words: Sequence[Words], pdf: PdfWords) -> list[Mappin
 
 
 def _grown(block: Sequence[str], pdf: Sequence[str], seeds: Sequence[tuple[int, int]]) -> Mapping1to1:
-    """The words of a block that follow one another in the PDF, and longer pieces of it that stand elsewhere there.
+    """The words of a block that follow one another in the PDF, and longer pieces of it that are elsewhere there.
 
     A source that mixed up the columns of a page has such pieces in the middle of its paragraphs.
     """
@@ -90,7 +91,7 @@ class _Anchor:
 
 
 def _main_flow(mappings: Sequence[Mapping1to1]) -> list[_Anchor]:
-    """The placed blocks that follow one another in the PDF as in the document; floats and notes fall out."""
+    """The placed blocks that follow one another in the PDF as in the document; floats and notes are left out."""
     placed = {index: list(mapping.values()) for index, mapping in enumerate(mappings) if mapping}
     chain = longest_chain((index, places[0]) for index, places in placed.items())
     return [_Anchor(index, start, placed[index][-1]) for index, start in chain]
@@ -119,7 +120,7 @@ def _placed_in_window(block: Block, words: Sequence[str], pdf: PdfWords, window:
 
 
 def _only_place(block: Block, words: Sequence[str], pdf: PdfWords, places: Sequence[int]) -> int | None:
-    """The place a block stands at, if all candidates agree on the page. A heading begins and fills its line."""
+    """The place of a block, if all candidates agree on the page. A heading begins and fills its line."""
     if block.kind is BlockKind.HEADING:
         own_lines = [at for at in places if pdf.starts_line[at] and _ends_line(pdf, at + len(words) - 1)]
         places = own_lines or [at for at in places if len(words) >= _MIN_LONE_WORDS or pdf.starts_line[at]]
@@ -134,14 +135,14 @@ def _ends_line(pdf: PdfWords, index: int) -> bool:
 
 _NEAR_EDGE_WORDS = 12
 _MAX_LONE_OPEN_WORDS = 4
-"""So many words that were not found are taken to stand beside those that were; more must be seen there."""
+"""Up to this many words that were not found are placed beside those that were; more must be seen there."""
 _MAX_OPEN_WORDS = 40
 _MIN_OPEN_SHARE = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
-    """Words [start, end) of a block with the pages they may stand on."""
+class _PagedWords:
+    """Words [start, end) of a block with the pages they may be on."""
 
     start: int
     end: int
@@ -175,12 +176,14 @@ def spans_of(block: Block, own: Words, mapping: Mapping1to1, pdf: PdfWords) -> t
     )
 
 
-def _runs(words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, begins: Sequence[int]) -> list[_Run]:
-    """Words of one page together; words that were not found lie between what stands around them."""
-    pieces = [_Run(here, here + 1, pdf.page(there), pdf.page(there)) for here, there in mapping.items()]
+def _runs(words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, begins: Sequence[int]) -> list[_PagedWords]:
+    """Consecutive words of the same pages together."""
+    pieces = [_PagedWords(here, here + 1, pdf.page(there), pdf.page(there)) for here, there in mapping.items()]
     for start, end in open_runs(mapping, len(words)):
-        pieces += _parted(_open_run(words, mapping, pdf, start, end), begins)
-    runs: list[_Run] = []
+        edges = [start, *(begin for begin in begins if start < begin < end), end]
+        whole = _open_run(words, mapping, pdf, start, end)
+        pieces += [replace(whole, start=first, end=last) for first, last in pairwise(edges)]
+    runs: list[_PagedWords] = []
     for piece in sorted(pieces, key=lambda run: run.start):
         last = runs[-1] if runs and piece.start not in begins else None
         if last and (last.page_start, last.page_end) == (piece.page_start, piece.page_end):
@@ -190,13 +193,8 @@ def _runs(words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, begins: Seq
     return runs
 
 
-def _parted(run: _Run, begins: Sequence[int]) -> list[_Run]:
-    edges = [run.start, *(begin for begin in begins if run.start < begin < run.end), run.end]
-    return [replace(run, start=start, end=end) for start, end in pairwise(edges)]
-
-
-def _open_run(words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, start: int, end: int) -> _Run:
-    """Where words [start, end), which were not found one by one, may stand: no page unless they are seen around there.
+def _open_run(words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, start: int, end: int) -> _PagedWords:
+    """Pages of words [start, end), which were not found one by one: none unless enough of them are seen around there.
 
     Formulas and tables are read differently by every program; words that are not even near come from elsewhere.
     """
@@ -207,16 +205,16 @@ def _open_run(words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, start: 
     first, last = min(first, last), max(first, last)
     pages = sorted((pdf.page(first), pdf.page(last)))
     if n_open > _MAX_OPEN_WORDS or pages[1] - pages[0] > 1 or last - first > 4 * n_open + _MAX_OPEN_WORDS:
-        return _Run(start, end, None, None)
+        return _PagedWords(start, end, None, None)
     if n_open > _MAX_LONE_OPEN_WORDS:
         around = Counter(pdf.words[first : last + 1])
         n_seen = (Counter(words[start:end]) & around).total()
         if n_seen < _MIN_OPEN_SHARE * n_open:
-            return _Run(start, end, None, None)
-    return _Run(start, end, pages[0], pages[1])
+            return _PagedWords(start, end, None, None)
+    return _PagedWords(start, end, pages[0], pages[1])
 
 
-def _confidence(run: _Run, mapping: Mapping1to1) -> float | None:
+def _confidence(run: _PagedWords, mapping: Mapping1to1) -> float | None:
     """Share of the run's words that were found; a run between two pages has what bounds it and no more."""
     if run.page_start is None:
         return None
@@ -224,8 +222,8 @@ def _confidence(run: _Run, mapping: Mapping1to1) -> float | None:
     return round(n_found / max(run.end - run.start, 1), 3)
 
 
-def _boxes(run: _Run, mapping: Mapping1to1, pdf: PdfWords) -> tuple[Box, ...]:
-    """One box around the lines of each column the run's words stand in."""
+def _boxes(run: _PagedWords, mapping: Mapping1to1, pdf: PdfWords) -> tuple[Box, ...]:
+    """One box around the lines of each column that has words of the run."""
     lines = dict.fromkeys(pdf.lines[mapping[word]] for word in range(run.start, run.end) if word in mapping)
     groups: dict[tuple[int, float, float], list[Line]] = defaultdict(list)
     for line in lines:

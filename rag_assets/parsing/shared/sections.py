@@ -32,7 +32,7 @@ class LevelledBlock:
 
     block: Block
     level: int = 0
-    """Of a heading: 1 is the highest; 0 for a level that is not known, and for other blocks."""
+    """Level of a heading: 1 is the highest, 0 is unknown; 0 for other blocks."""
     is_title: bool = False
     """The title of the document; it opens no section, so that it does not head every path."""
 
@@ -76,8 +76,8 @@ def with_settled_levels(blocks: Sequence[LevelledBlock]) -> list[LevelledBlock]:
     """`blocks` with levels of 1 or more for the headings, that numbering and section names agree with.
 
     A number states the depth; a known section name without number is a main section. Where a document has two such
-    anchors at the top, every other heading after the first of them that claims the top level stands one below. A
-    heading of unknown level stands below an anchor, and beside any other heading.
+    anchors at the top, every other heading after the first of them that claims the top level is put one below. A
+    heading of unknown level is put below an anchor, and on the level of any other heading before it.
     """
     headings = [block for block in blocks if block.is_heading]
     styles = number_styles(heading.block.text for heading in headings)

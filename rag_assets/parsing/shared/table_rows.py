@@ -1,7 +1,4 @@
-"""From the cells of a table to the lines of its text, and which rows are its header.
-
-One line per row, cells joined with " | ", every line with its own boxes.
-"""
+"""The lines of a table's text, one per row with its own boxes, and its header rows; rows in LaTeX as plain text."""
 
 import re
 from bisect import bisect_left
@@ -170,7 +167,10 @@ _LEFT_OVER = re.compile(r"\\[^\w\s]|[{}$\\]")
 
 
 def plain_rows(text: str) -> list[str] | None:
-    """The rows and other lines of `text`, with " | " between cells; None where it holds no table in LaTeX."""
+    """The rows and other lines of `text`, with " | " between cells; None where it holds no table in LaTeX.
+
+    They stay text, without cells: "A & $12 \\pm 3$ \\\\ \\hline" becomes "A | 12 ± 3".
+    """
     if not _ROW.search(text):
         return None
     for sign, shown in _ESCAPED.items():

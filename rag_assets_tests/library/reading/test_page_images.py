@@ -9,9 +9,8 @@ from PIL import Image
 from rag_assets.core.errors import NotFound, RagAssetsError, UnreadableDocument
 from rag_assets.core.incremental import file_sha256
 from rag_assets.core.settings import ReadingSettings, Settings
-from rag_assets.library.reading.page_images import MAX_WIDTH, PageImages
-from rag_assets.library.reading.page_rendering import MAX_PIXELS
-from rag_assets.library.reading.pdf_workers import PdfFile, PdfWorkers
+from rag_assets.library.reading.page_rendering import MAX_PIXELS, PdfFile
+from rag_assets.library.reading.pdfs import MAX_WIDTH, PageImages, PdfWorkers
 from rag_assets.library.reading.reader import Reader
 from rag_assets_testing.papers.pdf import page_of, write_pdf
 from rag_assets_testing.world import World

@@ -1,4 +1,4 @@
-"""Reading a file of a paper: once per process, and in the worker exactly the bytes that were hashed before."""
+"""Reading a file of a paper: once per process, in the worker exactly the bytes that were hashed, and its encoding."""
 
 import codecs
 import hashlib
@@ -33,7 +33,7 @@ def head_and_sha256(path: Path) -> tuple[bytes, str]:
 
 
 def hashed_content(path: Path, sha256: str) -> bytes:
-    """The bytes of a file. Raises UnreadableDocument when they are not those of that hash, or cannot be read."""
+    """The bytes of a file. Raises UnreadableDocument when they cannot be read or have another hash."""
     try:
         content = path.read_bytes()
     except OSError as error:
