@@ -21,7 +21,7 @@ from rag_assets.parsing.formats.pdf.file import opened_pdf
 from rag_assets.parsing.formats.pdf.glyphs import Frame, Geometry, Glyph, glyphs_of, turned
 from rag_assets.parsing.formats.pdf.text import MAX_CHARS_PER_PAGE
 from rag_assets.parsing.places.matching import Shingles, matched
-from rag_assets.parsing.places.words import Words
+from rag_assets.parsing.places.words import LocatedWords
 from rag_assets.parsing.shared.files.raw import hashed_content
 
 MIN_SHARE = 0.75
@@ -168,7 +168,7 @@ def _is_sign(character: str) -> bool:
 
 def _found_in_pieces(quote: str, text: str) -> list[tuple[int, int]]:
     """The places of the pieces of an interrupted quote; an empty list if too few of its words are found."""
-    wanted, page = Words.of(quote), Words.of(text)
+    wanted, page = LocatedWords.of(quote), LocatedWords.of(text)
     seeds = Shingles.of(wanted.words, _SEED_WORDS).shared_with(Shingles.of(page.words, _SEED_WORDS))
     if not seeds:
         return []

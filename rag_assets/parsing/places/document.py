@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from rag_assets.core.domain import Block, Document, PageSource, Span
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.places.placing import MIN_BLOCK_SHARE, placed, spans_of
-from rag_assets.parsing.places.words import PdfWords, Words, pdf_words
+from rag_assets.parsing.places.words import LocatedWords, PdfWords, pdf_words
 from rag_assets.parsing.shared.files.raw import RawFile
 
 MIN_DOCUMENT_SHARE = 0.3
@@ -94,7 +94,7 @@ def fill_from_pdf(document: Document, pdf_file: RawFile, settings: ParsingSettin
 def _aligned(document: Document, pdf: PdfWords) -> _Aligned:
     if not pdf.n_chars:
         return _Aligned(problem="it has no text layer. Run OCR on it first.")
-    words = [Words.of("" if block.is_generated else block.text) for block in document.blocks]
+    words = [LocatedWords.of("" if block.is_generated else block.text) for block in document.blocks]
     mappings = placed(document.blocks, words, pdf)
     n_words, n_found = sum(len(own.words) for own in words), sum(len(mapping) for mapping in mappings)
     if n_found < MIN_DOCUMENT_SHARE * max(n_words, 1):

@@ -4,11 +4,10 @@ Works on lists of words alone. A seed is a run of words that occurs once in the 
 that is searched. Seeds are chained in ascending order (the longest increasing subsequence) and extended word by word.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-
-from rag_assets.parsing.shared.ascending import longest_ascending
 
 _RESYNC = 3
 """Words that may be missing or added on either side before two words agree again."""
@@ -146,3 +145,21 @@ def open_runs(mapping: Mapping1to1, n_words: int) -> list[tuple[int, int]]:
     """The runs [start, end) of words that were not found."""
     edges = [-1, *sorted(mapping), n_words]
     return [(before + 1, after) for before, after in pairwise(edges) if after - before > 1]
+
+
+def longest_ascending(keys: Sequence[tuple[int, int]]) -> list[int]:
+    """Indices of the longest subsequence in which every key is larger than the one before; in O(n log n)."""
+    tails: list[tuple[int, int]] = []
+    """Smallest last key of a subsequence of each length."""
+    tail_at: list[int] = []
+    previous: list[int] = []
+    for index, key in enumerate(keys):
+        length = bisect_left(tails, key)
+        previous.append(tail_at[length - 1] if length else -1)
+        tails[length : length + 1] = [key]
+        tail_at[length : length + 1] = [index]
+    chain, index = [], tail_at[-1] if tail_at else -1
+    while index >= 0:
+        chain.append(index)
+        index = previous[index]
+    return chain[::-1]

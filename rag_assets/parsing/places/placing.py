@@ -21,7 +21,7 @@ from rag_assets.parsing.places.matching import (
     occurrences,
     open_runs,
 )
-from rag_assets.parsing.places.words import PdfWords, Words
+from rag_assets.parsing.places.words import LocatedWords, PdfWords
 
 MIN_BLOCK_SHARE = 0.5
 """Share of a block's words that must be found; with fewer, its page would be a guess."""
@@ -31,7 +31,7 @@ _MIN_LONE_WORDS = 4
 _MIN_DISPLACED_WORDS = 8
 
 
-def placed(blocks: Sequence[Block], words: Sequence[Words], pdf: PdfWords) -> list[Mapping1to1]:
+def placed(blocks: Sequence[Block], words: Sequence[LocatedWords], pdf: PdfWords) -> list[Mapping1to1]:
     """For each block, which of its words are which words of the PDF; empty if that is not clear."""
     mappings = _placed_by_unique_runs(words, pdf)
     order = _main_flow(mappings)
@@ -41,7 +41,7 @@ def placed(blocks: Sequence[Block], words: Sequence[Words], pdf: PdfWords) -> li
     return mappings
 
 
-def _placed_by_unique_runs(words: Sequence[Words], pdf: PdfWords) -> list[Mapping1to1]:
+def _placed_by_unique_runs(words: Sequence[LocatedWords], pdf: PdfWords) -> list[Mapping1to1]:
     everything = [word for own in words for word in own.words]
     in_pdf, in_document = Shingles.of(pdf.words, _SEED_WORDS), Shingles.of(everything, _SEED_WORDS)
     starts, at = [], 0
@@ -150,7 +150,7 @@ class _PagedWords:
     page_end: int | None
 
 
-def spans_of(block: Block, own: Words, mapping: Mapping1to1, pdf: PdfWords) -> tuple[Span, ...]:
+def spans_of(block: Block, own: LocatedWords, mapping: Mapping1to1, pdf: PdfWords) -> tuple[Span, ...]:
     """Runs over the whole text of a block; `mapping` says which of its words are which words of the PDF.
 
     Where a run of `block.spans` begins, a new one begins here too.

@@ -18,7 +18,7 @@ _WORD = re.compile(r"[^\W\d_]+|\d+")  # letters and digits apart: note marks sti
 
 
 @dataclass(frozen=True)
-class Words:
+class LocatedWords:
     """The words of a text in order, and where each starts and ends in it."""
 
     words: tuple[str, ...]
@@ -26,7 +26,7 @@ class Words:
     ends: tuple[int, ...]
 
     @classmethod
-    def of(cls, text: str) -> "Words":
+    def of(cls, text: str) -> "LocatedWords":
         folded = Folded.of(text)
         matches = list(_WORD.finditer(folded.text))
         return cls(
@@ -60,7 +60,7 @@ def pdf_words(content: bytes, settings: ParsingSettings) -> PdfWords:
     kept, _ = without_running_text(page_lines, settings.running_header_share)
     lines = [line for page in kept for layer in (page.upright, *page.asides) for line in layer if line.text]
     offsets = [0, *accumulate(len(line.text) + 1 for line in lines)]
-    found = Words.of("\n".join(line.text for line in lines))  # folded together: a hyphen at a line end joins two
+    found = LocatedWords.of("\n".join(line.text for line in lines))  # folded together: a hyphen at a line end joins two
     at_lines = [bisect_right(offsets, start) - 1 for start in found.starts]
     firsts = [index == 0 or at_lines[index] != at_lines[index - 1] for index in range(len(at_lines))]
     return PdfWords(

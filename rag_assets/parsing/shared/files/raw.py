@@ -119,15 +119,11 @@ def _not_quite_utf8(content: bytes) -> Decoded:
         return Decoded(as_utf8, (f"{n_broken} broken characters replaced",))
     n_high = len(content.translate(None, bytes(range(128))))
     if n_high <= _MAX_WESTERN_HIGH_SHARE * len(content):
-        return _western(content)
+        try:
+            return Decoded(content.decode("cp1252"), ("not UTF-8: read as Windows-1252",))
+        except UnicodeDecodeError:
+            return Decoded(content.decode("latin-1"), ("not UTF-8: read as Latin-1",))
     return _guessed(content)
-
-
-def _western(content: bytes) -> Decoded:
-    try:
-        return Decoded(content.decode("cp1252"), ("not UTF-8: read as Windows-1252",))
-    except UnicodeDecodeError:
-        return Decoded(content.decode("latin-1"), ("not UTF-8: read as Latin-1",))
 
 
 def _guessed(content: bytes) -> Decoded:
