@@ -103,7 +103,10 @@ def _candidates(items: Sequence[Item], step: int) -> list[int]:
 
 def _cheapest_cuts(items: Sequence[Item], window: Window) -> list[tuple[int, int]]:
     n = len(items)
-    costs = _with_landmarks(items, 2 * window.low)
+    costs = [
+        item.cost - _LANDMARK_BONUS if at > 0 and _is_landmark(items, at, 2 * window.low) else item.cost
+        for at, item in enumerate(items)
+    ]
     best, came_from = [0.0] + [inf] * n, [0] * (n + 1)
     for first in range(n):
         size = items[first].lead if first else 0
@@ -126,14 +129,6 @@ def _undersize_cost(size: int, low: int) -> float:
         return 0.0
     shortfall = (low - size) / low
     return _UNDERSIZE + _SHORTFALL * shortfall * shortfall
-
-
-def _with_landmarks(items: Sequence[Item], radius: int) -> list[float]:
-    """Costs of the boundaries before each item, with the bonus of those that are cheapest within `radius` tokens."""
-    return [
-        item.cost - _LANDMARK_BONUS if at > 0 and _is_landmark(items, at, radius) else item.cost
-        for at, item in enumerate(items)
-    ]
 
 
 def _is_landmark(items: Sequence[Item], at: int, radius: int) -> bool:
@@ -212,14 +207,10 @@ def _packed(text: str, words: Sequence[tuple[int, int, int]], budget: int) -> li
             last += 1
             used += words[last][2]
         if last + 1 < len(words):
-            last = _last_clause_end(text, words, first, last)
+            ends = (
+                at for at in range(last, (first + last) // 2, -1) if _ENDS_CLAUSE.search(text[slice(*words[at][:2])])
+            )
+            last = next(ends, last)
         pieces.append((words[first][0], words[last][1]))
         first = last + 1
     return pieces
-
-
-def _last_clause_end(text: str, words: Sequence[tuple[int, int, int]], first: int, last: int) -> int:
-    for at in range(last, (first + last) // 2, -1):
-        if _ENDS_CLAUSE.search(text[words[at][0] : words[at][1]]):
-            return at
-    return last

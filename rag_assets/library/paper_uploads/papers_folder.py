@@ -21,7 +21,7 @@ from rag_assets.parsing.discovery import INDEX_NAME, Paper, discover, is_passed_
 from rag_assets.parsing.registry import Format, stem_of, suffix_of
 
 _LOCK_NAME = ".papers.lock"
-_PATIENCE_S = 30.0
+_LOCK_TIMEOUT_S = 30.0
 
 
 def demand_changeable(settings: Settings) -> None:
@@ -53,7 +53,7 @@ def changing_papers(settings: Settings) -> Iterator[None]:
     demand_changeable(settings)
     lock = FileLock(settings.data_dir.resolve() / _LOCK_NAME)
     try:
-        lock.acquire(timeout=_PATIENCE_S)
+        lock.acquire(timeout=_LOCK_TIMEOUT_S)
     except Timeout as error:
         raise BusyDataFolder.at(settings.data_dir) from error
     try:

@@ -72,7 +72,9 @@ class PaperTrash:
         Raises NotFound, CorpusConflict when there is a paper of that id again, and what `changing_papers` raises.
         """
         with changing_papers(self._settings):
-            trashed = self._trashed(trash_id)
+            trashed = self._read(trash_id)
+            if trashed is None:
+                raise NotFound("There is no such deletion to undo: it was undone already, or its record is damaged.")
             present = [paper.paper_id.casefold() for paper in present_papers(self._settings)]
             is_taken = any((self._papers / file).exists() for file in trashed.files)
             if is_taken or trashed.paper_id.casefold() in present:
@@ -115,12 +117,6 @@ class PaperTrash:
         path = self._folder(trashed) / _MANIFEST
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content.encode())
-
-    def _trashed(self, trash_id: str) -> TrashedPaper:
-        trashed = self._read(trash_id)
-        if trashed is None:
-            raise NotFound("There is no such deletion to undo: it was undone already, or its record is damaged.")
-        return trashed
 
     def _read(self, trash_id: str) -> TrashedPaper | None:
         """None when there is no such deletion, or its record is damaged."""
