@@ -20,7 +20,7 @@ from rag_assets.core.settings import load_settings
 from rag_assets.core.table_files import write_table
 from rag_assets.core.tables import CHUNKS, PASSAGES, PROFILES, chunk_row, passage_row, to_table
 from rag_assets.core.text.tokens import packaged_model_folder
-from rag_assets.corpus.profiles.profile import profile_of
+from rag_assets.corpus.profiles import profile_of
 from rag_assets.search.embedding.providers import embedder_facts
 from rag_assets.search.embedding.token_store import DIMENSION, N_BYTES, StoredTokens, TokenCodes, TokenStore, text_key
 from rag_assets.search.embedding.token_vectors import open_token_encoder

@@ -1,4 +1,4 @@
-"""Parsing papers: of each the best file first, the next one when that fails.
+"""Parsing papers: the best file of each paper first, the next one when that fails.
 
 `examined` reads, ranks and fingerprints the files of a paper. `parse_papers` runs the attempts in worker processes,
 round by round, and keeps every document at once, so that a killed run repeats none. `parse_attempt` is one attempt, in
@@ -15,7 +15,6 @@ from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.parsing.discovery import CANNOT_BE_OPENED, Paper, PaperFile, safe_id
-from rag_assets.parsing.document_promises import demand_promises
 from rag_assets.parsing.places import ALIGNMENT_VERSION
 from rag_assets.parsing.registry import (
     PARSER_VERSION,
@@ -26,7 +25,7 @@ from rag_assets.parsing.registry import (
     sniff,
 )
 from rag_assets.parsing.shared.files.raw import RawFile, hashed_content, head_and_sha256
-from rag_assets.parsing.store import DocumentStore
+from rag_assets.parsing.store import DocumentStore, demand_promises
 from rag_assets.parsing.worker_process import Failure
 from rag_assets.parsing.workers import run_limited
 
@@ -46,8 +45,8 @@ class ParseJob:
     """0: one per core."""
 
     def after_failure(self, paper: Paper) -> str:
-        """Fingerprint of what is made of a paper when one of its files fails: the limits and the installed extras count
-        too, because with others that file may succeed."""
+        """Fingerprint of a paper when one of its files fails: it includes the limits and the installed extras, because
+        with others that file may succeed."""
         return fingerprint(paper.fingerprint, self._may_let_it_succeed)
 
     @cached_property
@@ -88,7 +87,7 @@ class Attempt:
         return self.paper.problem or " ".join(self.failures)
 
     def after(self, failure: Failure) -> "Attempt":
-        """The next attempt. A lost worker may be the PDF's fault, so the file is tried once without it."""
+        """The next attempt. A lost worker may be due to the PDF, so the file is tried once without it."""
         if self.file is None:
             return self
         if failure.is_worker_lost and self.pdf:
@@ -98,7 +97,7 @@ class Attempt:
         return replace(self, at=self.at + 1, failures=(*self.failures, note))
 
     def past_unusable(self) -> "Attempt":
-        """The attempt at the next file that may be parsed by what is known of its content."""
+        """The attempt at the next file that has no known problem."""
         attempt = self
         while (file := attempt.file) and file.problem:
             attempt = attempt.after(Failure(file.problem, is_worker_lost=False))
@@ -107,7 +106,7 @@ class Attempt:
 
 @dataclass(frozen=True)
 class Parsed:
-    """What came of a successful attempt; the document itself is in the store."""
+    """The result of a successful attempt; the document itself is in the store."""
 
     fingerprint: str
     summary: Document
@@ -268,9 +267,8 @@ def _demand_text(document: Document) -> None:
 
 
 def _page_work(document: Document) -> PageWork | None:
-    """What the paper's PDF can do for the pages of a document: all of them, what is not proved, or nothing."""
-    from rag_assets.parsing.places.document import align_to_pdf, fill_from_pdf
-    from rag_assets.parsing.places.gaps import has_gaps
+    """The function that adds pages from the paper's PDF: all of them, or those not proved; None if none are missing."""
+    from rag_assets.parsing.places.document import align_to_pdf, fill_from_pdf, has_gaps
 
     if document.page_source is PageSource.NONE:
         return align_to_pdf

@@ -1,11 +1,11 @@
-"""The update of the parsed index and of the blocks: what changed is parsed, what did not is left alone.
+"""The parsed index and the blocks: changed papers are parsed, the other rows are kept, and what must hold of both.
 
-Plans and makes the rows; nothing is published here.
+Plans and makes the rows; nothing is published here. `store` checks each single document.
 """
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from rag_assets.core import tables
-from rag_assets.core.domain import Block, Document, Source, Span
+from rag_assets.core.domain import Block, Document, Source, Span, Zone
 from rag_assets.core.incremental import UpdatePlan, plan_update
+from rag_assets.core.promises import Promise
 from rag_assets.parsing.attempts import Attempt, Parsed, ParseJob, Report, examined, parse_papers
 from rag_assets.parsing.discovery import Paper
-from rag_assets.parsing.promises import PARSED, QUARANTINED
 from rag_assets.parsing.registry import expected_sources
 from rag_assets.parsing.store import DocumentStore
 
@@ -180,3 +180,79 @@ def _clean(label: str | None) -> str | None:
     """A label on one line; None when it is empty, too long for a label, or not printable."""
     text = " ".join((label or "").split())
     return text if text and text.isprintable() and len(text) <= _MAX_LABEL_CHARS else None
+
+
+PARSED = "parsed"
+QUARANTINED = "quarantined"
+_LEAST_KEPT_SHARE = 0.98
+_NEGLIGIBLE_LOSS_CHARS = 20
+
+
+def repeated_paper_ids(index: pa.Table) -> pa.Table:
+    """(paper_id, n_rows) of each paper_id that is there more than once."""
+    counts = index.group_by("paper_id").aggregate([([], "count_all")]).rename_columns(["paper_id", "n_rows"])
+    return counts.filter(pc.greater(counts["n_rows"], 1)).sort_by("paper_id")
+
+
+def quarantined(index: pa.Table) -> pa.Table:
+    """(paper_id, error) of each paper that could not be used."""
+    return index.filter(pc.equal(index["status"], QUARANTINED)).select(["paper_id", "error"])
+
+
+def pages_outside(blocks: pa.Table, index: pa.Table) -> pa.Table:
+    """(paper_id, ordinal, page_start, page_end, n_pages) of blocks on pages that their document does not have."""
+    placed = blocks.select(["paper_id", "ordinal", "page_start", "page_end"])
+    joined = placed.join(index.select(["paper_id", "n_pages"]), "paper_id")
+    is_outside = pc.or_kleene(
+        pc.or_kleene(pc.less(joined["page_start"], 1), pc.less(joined["page_end"], joined["page_start"])),
+        pc.greater(joined["page_end"], joined["n_pages"]),
+    )
+    return joined.filter(pc.fill_null(is_outside, fill_value=False)).sort_by(
+        [("paper_id", "ascending"), ("ordinal", "ascending")]
+    )
+
+
+def text_lost(blocks: pa.Table, index: pa.Table) -> pa.Table:
+    """(paper_id, n_source_chars, n_block_chars) of papers whose blocks hold less than 98 % of the source's text.
+
+    Back matter counts on neither side; a table's or figure's caption counts with its text. In a paper of a few words a
+    hyphen that was mended is 2 % already, so a few characters are never a loss.
+    """
+    read = blocks.filter(pc.not_equal(blocks["zone"], str(Zone.BACK))).select(["paper_id", "text", "title"])
+    n_chars = pc.add(pc.add(pc.utf8_length(read["text"]), pc.utf8_length(read["title"])), 1)
+    by_paper = pa.table({"paper_id": read["paper_id"], "n": n_chars}).group_by("paper_id").aggregate([("n", "sum")])
+    parsed = index.filter(pc.equal(index["status"], PARSED)).select(["paper_id", "n_source_chars"])
+    joined = parsed.join(by_paper.rename_columns(["paper_id", "n_block_chars"]), "paper_id")
+    n_kept = pc.fill_null(joined["n_block_chars"], 0)
+    n_lost = pc.subtract(joined["n_source_chars"], n_kept)
+    is_lost = pc.and_(
+        pc.less(n_kept, pc.multiply(joined["n_source_chars"], _LEAST_KEPT_SHARE)),
+        pc.greater(n_lost, _NEGLIGIBLE_LOSS_CHARS),
+    )
+    return joined.set_column(2, "n_block_chars", n_kept).filter(is_lost).sort_by("paper_id")
+
+
+@dataclass(frozen=True)
+class BlocksCandidate:
+    """Blocks before publication, and the index of their papers."""
+
+    blocks: pa.Table
+    index: pa.Table
+
+
+PARSED_INDEX_PROMISES: list[Promise[pa.Table]] = [
+    Promise("ids_unique", "Every paper_id occurs once.", lambda index: repeated_paper_ids(index).to_pylist()),
+    Promise(
+        "none_quarantined",
+        "Every file can be read. Each that cannot is listed with its reason and the remedy; the others go on.",
+        lambda index: quarantined(index).to_pylist(),
+        "warning",
+    ),
+]
+BLOCK_PROMISES: list[Promise[BlocksCandidate]] = [
+    Promise(
+        "pages_within_document",
+        "Every page of a block is a page of its document.",
+        lambda candidate: pages_outside(candidate.blocks, candidate.index).to_pylist(),
+    ),
+]

@@ -1,7 +1,7 @@
 """Which papers there are, by a sweep of the papers folder.
 
-Files are grouped into papers by folder and stem; none is opened. A file that cannot be used is handed on with its
-problem, so that it ends as a quarantined row that names the file and the remedy.
+Files are grouped into papers by folder and stem; no file is opened. A file that cannot be used keeps its problem, so
+that it ends as a quarantined row that names the file and the remedy.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ _BYTES_PER_MB = 1_000_000
 _MAX_ID_CHARS = 120
 _MAX_NAMED = 5
 _PATH_SEPARATOR = "__"
-"""Between the folders and the stem in an id by path; "/" cannot stand in file names and URLs."""
+"""Separates the folders and the stem in an id by path; file names and URLs cannot contain "/" there."""
 _UNSAFE = re.compile(r"[^\w .,;()\[\]{}+=~@&'!%$-]")
 """Not in an id: path separators, what Windows forbids, control characters, and "#", which parts passage ids."""
 
@@ -45,9 +45,9 @@ class PaperFile:
     problem: str = ""
     """Why it cannot be parsed, as a phrase that can follow its name; empty when nothing is known against it."""
     sha256: str = ""
-    """Of its bytes; empty until they are read."""
+    """SHA-256 of its bytes; empty until they are read."""
     format: Format | None = None
-    """By its content; None until that is read, and when it cannot be parsed."""
+    """Its format by content; None until that is read, and when it cannot be parsed."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Paper:
     problem: str = ""
     """Why none of the files may be used, as a whole sentence; empty for a paper to be parsed."""
     fingerprint: str = ""
-    """Of all files, with the settings and versions they are parsed with; empty until the files are read."""
+    """Fingerprint of all files, settings and parser versions; empty until the files are read."""
 
 
 def discover(papers: Path, limits: ParseLimits) -> list[Paper]:
@@ -112,7 +112,7 @@ def manifest_hash(papers: Path) -> str:
 
 
 def manifest_of(files: Iterable[Path]) -> str:
-    """The same for files that are listed one by one."""
+    """The same for a list of files."""
     return fingerprint([_manifest_entry(path, str(path)) for path in sorted(files)])
 
 
@@ -135,7 +135,8 @@ def _sweep(papers: Path) -> tuple[list[str], list[str]]:
     unlisted: list[OSError] = []
     for folder, subfolders, names in os.walk(papers, onerror=unlisted.append):
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-        linked = [name for name in subfolders if _leads_out(Path(folder, name), root)]
+        links = (name for name in subfolders if Path(folder, name).is_symlink())
+        linked = [name for name in links if not Path(folder, name).resolve().is_relative_to(root)]
         within = Path(folder).relative_to(papers)
         meant = [name for name in names if not is_passed_over(name)]
         found += [(within / name).as_posix() for name in (*linked, *(name for name in meant if stem_of(name)))]
@@ -146,7 +147,7 @@ def _sweep(papers: Path) -> tuple[list[str], list[str]]:
 
 
 def is_passed_over(name: str) -> bool:
-    """Whether a file of that name is no paper: hidden, half written, a backup or a README."""
+    """Whether a file of that name is ignored: hidden, half written, a backup or a README."""
     lowered = name.lower()
     return name.startswith((".", "~")) or lowered.endswith(("~", STAGED_SUFFIX)) or lowered in _IGNORED_NAMES
 
@@ -154,10 +155,6 @@ def is_passed_over(name: str) -> bool:
 def _some(names: Sequence[str], separator: str) -> str:
     more = f" and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else ""
     return separator.join(names[:_MAX_NAMED]).encode("utf-8", "replace").decode("utf-8") + more
-
-
-def _leads_out(path: Path, root: Path) -> bool:
-    return path.is_symlink() and not path.resolve().is_relative_to(root)
 
 
 def _candidate(papers: Path, relative: str, root: Path, limits: ParseLimits) -> PaperFile:

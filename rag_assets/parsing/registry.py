@@ -14,8 +14,7 @@ from typing import cast
 from rag_assets.core.domain import Document, Source
 from rag_assets.core.errors import UnreadableDocument
 from rag_assets.core.settings import ParsingSettings
-from rag_assets.parsing.shared.files.decoding import decoded
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files.raw import RawFile, decoded
 
 Parse = Callable[[RawFile, ParsingSettings], Document]
 Sniff = Callable[[bytes], bool]
@@ -30,11 +29,11 @@ _BEFORE_CONTENT = b"\xef\xbb\xbf \t\r\n"
 
 @dataclass(frozen=True)
 class Format:
-    """What the registry knows of a format."""
+    """A format of papers: its suffixes, and how it is recognised and parsed."""
 
     source: Source
     suffixes: tuple[str, ...]
-    """In lower case; the usual ones first. A JSON or XML suffix may stand for several formats."""
+    """In lower case; the usual ones first. Several formats may share a JSON or XML suffix."""
     parse: str
     """`module:function`."""
     sniff: str | None
@@ -151,8 +150,13 @@ def sniff(name: str, head: bytes) -> Format:
     Raises UnreadableDocument with what it is instead and what to do, as a phrase that can follow its name.
     """
     for known in FORMATS:
-        if _looks_like(known, head):
-            return _named_alike(known, name)
+        if not _looks_like(known, head):
+            continue
+        if known.needs and suffix_of(name) not in known.suffixes:
+            raise UnreadableDocument(
+                f"is a {known.suffixes[0]} file by content. Name it so if it is the paper, or get the paper again."
+            )
+        return known
     for magic, what, remedy in _OTHER_FILES:
         if head.startswith(magic):
             raise UnreadableDocument(f"is {what}. {remedy}")
@@ -169,15 +173,6 @@ def _looks_like(known: Format, head: bytes) -> bool:
         return False
     looks_like = cast(Sniff, _function(known.sniff))
     return looks_like(head)
-
-
-def _named_alike(known: Format, name: str) -> Format:
-    if known.needs and suffix_of(name) not in known.suffixes:
-        wanted = known.suffixes[0]
-        raise UnreadableDocument(
-            f"is a {wanted} file by content. Name it so if it is the paper, or get the paper again."
-        )
-    return known
 
 
 def _text_format(name: str, head: bytes) -> Format:

@@ -1,18 +1,22 @@
-"""Parsed documents by fingerprint, kept as soon as they are parsed, so that a killed run repeats no finished file.
+"""Parsed documents by fingerprint: checked and kept as soon as they are parsed, so that a killed run repeats no file.
 
-Workers may write at the same time.
+Workers may write at the same time. A document that breaks a promise is quarantined, and the other papers go on.
 """
 
 import gzip
-from collections.abc import Collection
+import math
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
+import pyarrow as pa
 from pydantic import TypeAdapter
 
-from rag_assets.core.domain import Document
-from rag_assets.core.errors import MissingInput
+from rag_assets.core import tables
+from rag_assets.core.domain import Document, Span, all_boxes
+from rag_assets.core.errors import MissingInput, UnreadableDocument
 from rag_assets.core.kept import Kept, KeptFile
 
 _COMPRESSION_LEVEL = 6
@@ -25,11 +29,10 @@ class DocumentStore:
     path: Path
 
     def put(self, fingerprint: str, document: Document) -> None:
-        """Keep a document; equal documents give equal bytes."""
         self._documents.put(fingerprint, document)
 
     def has(self, fingerprint: str) -> bool:
-        """Whether the document is there and not damaged; told without unpacking it."""
+        """Whether the document is there and not damaged, without unpacking it."""
         return self._documents.has(fingerprint)
 
     def get(self, fingerprint: str) -> Document:
@@ -43,10 +46,7 @@ class DocumentStore:
         return document
 
     def prune(self, used: Collection[str]) -> None:
-        """Delete documents that are not of one of the `used` fingerprints.
-
-        To be called after the index that names the documents was published.
-        """
+        """Delete the documents of other fingerprints; call it after the index that names the used ones is published."""
         self._documents.drop(self._documents.keys() - set(used))
 
     @property
@@ -65,3 +65,57 @@ def _unpacked(content: bytes) -> Document:
 @cache
 def _adapter() -> TypeAdapter[Document]:
     return TypeAdapter(Document)
+
+
+def demand_promises(document: Document) -> None:
+    """Raise UnreadableDocument with the promise that the document breaks, if it breaks one."""
+    for problem in chain(_page_problems(document), _box_problems(document), _storage_problems(document)):
+        raise UnreadableDocument(f"{problem}. Write the file again with the tool that made it, or remove it.")
+
+
+def _page_problems(document: Document) -> Iterator[str]:
+    """Broken promises, each as a phrase that can follow the name of the file."""
+    for block in document.blocks:
+        yield from _span_problems(block.text, block.spans, document.n_pages)
+        yield from _span_problems(block.title, block.title_spans, document.n_pages)
+
+
+def _span_problems(text: str, spans: Sequence[Span], n_pages: int | None) -> Iterator[str]:
+    at = 0
+    for span in spans:
+        if not at <= span.start <= span.end <= len(text):
+            yield f"gives a place from {span.start} to {span.end} in a text of {len(text)} characters"
+        at = span.end
+        first, last = span.page_start, span.page_end
+        if first is None or last is None:
+            if first != last:
+                yield f"gives only one end of the pages of a text ({first} to {last})"
+            continue
+        if not 1 <= first <= last:
+            yield f"puts a text on pages {first} to {last}"
+        elif n_pages is not None and last > n_pages:
+            yield f"puts a text on page {last}, but the document has {n_pages} pages (pages_within_document)"
+
+
+def _box_problems(document: Document) -> Iterator[str]:
+    for block in document.blocks:
+        boxes = [*block.boxes, *all_boxes(block.title_spans), *(box for cell in block.cells for box in cell.boxes)]
+        edges = (edge for box in boxes for edge in (box.left, box.top, box.right, box.bottom))
+        if not all(map(math.isfinite, edges)):
+            yield "gives a box whose edge is no number"
+
+
+def _storage_problems(document: Document) -> Iterator[str]:
+    row = {
+        "title": document.title,
+        "n_pages": document.n_pages,
+        "page_labels": list(document.page_labels),
+        "n_source_chars": document.n_source_chars,
+        "n_dropped_running": document.n_dropped_running,
+        "notes": list(document.notes),
+    }
+    try:
+        tables.to_table([row], tables.PARSED_INDEX)
+        tables.to_table(tables.block_rows(document.blocks, {}, document.block_starts), tables.BLOCKS)
+    except (pa.ArrowException, OverflowError, UnicodeError) as error:
+        yield f"holds a number or a text that no table can hold ({error})"

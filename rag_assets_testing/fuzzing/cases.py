@@ -20,8 +20,8 @@ from rag_assets.corpus.chunking import promises
 from rag_assets.corpus.chunking.updates import ReadingWindow, update_chunks, update_passages
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import Attempt, ParseJob, examined, parse_attempt
+from rag_assets.parsing.corpus import pages_outside
 from rag_assets.parsing.discovery import Paper, PaperFile
-from rag_assets.parsing.promises import pages_outside
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.search.embedding.providers import open_embedder
 from rag_assets_testing.fuzzing.mutations import legal, mutated

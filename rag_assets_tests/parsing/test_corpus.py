@@ -20,10 +20,13 @@ from rag_assets.parsing.attempts import Attempt, ParseJob, examined, parse_attem
 from rag_assets.parsing.corpus import (
     block_table,
     documents_of,
+    pages_outside,
+    quarantined,
+    repeated_paper_ids,
+    text_lost,
     update_parsed_index,
 )
 from rag_assets.parsing.discovery import discover
-from rag_assets.parsing.promises import pages_outside, quarantined, repeated_paper_ids, text_lost
 from rag_assets.parsing.store import DocumentStore
 from rag_assets_testing.papers.pdf import lines, prose, write_pdf
 from rag_assets_tests.kept_entries import contents, damage

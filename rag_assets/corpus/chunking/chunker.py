@@ -1,8 +1,7 @@
 """A paper's blocks become its chunks: what is read and cited.
 
-Units are counted, cut into runs of the wanted size and rendered with their overlap or repeated title. What a unit is
-lives in `units` and `table_rows`, which blocks belong together in `sections` and `short_sections`, where a cut may
-fall in `cuts`, how a chunk is put together in `planned_chunks` and `rendering`.
+`units` and `table_rows` define the smallest pieces, `sections` decides which blocks belong together, `cuts` where a cut
+may fall, and `planned_chunks` puts the text of a chunk together.
 """
 
 from collections.abc import Sequence
@@ -20,11 +19,8 @@ from rag_assets.core.domain import (
 from rag_assets.core.incremental import fingerprint as hash_of
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.text.tokens import TokenCounter
-from rag_assets.corpus.chunking.neighbourhood import Neighbourhood
-from rag_assets.corpus.chunking.planned_chunks import PlannedChunk, planned_chunks
-from rag_assets.corpus.chunking.rendering import PATH_SEPARATOR
-from rag_assets.corpus.chunking.sections import read_runs
-from rag_assets.corpus.chunking.sizes import SizedRun, sized_runs
+from rag_assets.corpus.chunking.planned_chunks import PATH_SEPARATOR, PlannedChunk, SizedRun, planned_chunks, sized_runs
+from rag_assets.corpus.chunking.sections import Run, read_runs
 from rag_assets.corpus.chunking.units import Unit
 
 CHUNKER_VERSION = 10
@@ -48,7 +44,7 @@ def chunk_paper(
     """
     document = BLOCK_SEPARATOR.join(block.text for block in blocks)
     runs = sized_runs(read_runs(paper_id, blocks), settings, counter)
-    neighbourhood = Neighbourhood([(one.run, one.units, one.sizes) for one in runs], settings.context_tokens)
+    neighbourhood = Neighbourhood(runs, settings.context_tokens)
     chunks: list[Chunk] = []
     repeats: dict[str, int] = {}
     for at, (one, counted) in enumerate(zip(runs, _fitting_chunks(runs, settings, counter), strict=True)):
@@ -90,7 +86,7 @@ def chunk_paper(
 
 
 def _n_chars(unit: Unit, document: str) -> int:
-    """Characters of the paper that a unit stands for: of its lines for a row, none for a heading."""
+    """Characters of the paper that a unit represents: those of its lines for a row, 0 for a heading."""
     if unit.kind is BlockKind.HEADING:
         return 0
     return n_text_chars(unit.text if unit.is_caption else document[unit.start : unit.end])
@@ -126,3 +122,63 @@ def _fitting_chunks(
                 del pending[at]
         step *= 2
     return fitting
+
+
+_WORDS_A_TOKEN = 0.75
+
+
+class Neighbourhood:
+    """The words before and after a chunk in its outermost section, for readers who see the chunk alone.
+
+    Headings and text that a model wrote are passed over.
+    """
+
+    def __init__(self, runs: Sequence[SizedRun], n_tokens: int) -> None:
+        """n_tokens: the most tokens of a context."""
+        self._n_tokens = n_tokens
+        self._places: list[list[int]] = []
+        """For each run: how many of `_units` come before each unit of the run, and after its last one."""
+        self._sections: list[list[tuple[str, ...]]] = []
+        self._units: list[tuple[str, int, tuple[str, ...]]] = []
+        for one in runs:
+            run, places = one.run, [len(self._units)]
+            for unit, size in zip(one.units, one.sizes, strict=True):
+                if not run.is_generated and unit.kind is not BlockKind.HEADING:
+                    self._units.append((unit.text, size, _outermost(run, unit)))
+                places.append(len(self._units))
+            self._places.append(places)
+            self._sections.append([_outermost(run, unit) for unit in one.units])
+
+    def before(self, run: int, unit: int) -> str:
+        """The last whole sentences before the unit of that index in the run, or the last words of a longer one."""
+        places = range(self._places[run][unit] - 1, -1, -1)
+        taken, cut = self._taken(places, self._sections[run][unit])
+        return " ".join(reversed(taken)) or " ".join(cut.split()[-self._n_words :])
+
+    def after(self, run: int, unit: int) -> str:
+        """The first whole sentences from the unit of that index in the run on, or the first words of a longer one."""
+        places = range(self._places[run][unit], len(self._units))
+        taken, cut = self._taken(places, self._sections[run][unit - 1])
+        return " ".join(taken) or " ".join(cut.split()[: self._n_words])
+
+    @property
+    def _n_words(self) -> int:
+        return max(1, int(self._n_tokens * _WORDS_A_TOKEN))
+
+    def _taken(self, places: range, section: tuple[str, ...]) -> tuple[list[str], str]:
+        """Whole units along `places` as far as they fit, and the first text that did not."""
+        taken: list[str] = []
+        n_tokens = 0
+        for place in places if self._n_tokens else ():
+            text, size, own_section = self._units[place]
+            if own_section != section:
+                break
+            if n_tokens + size > self._n_tokens:
+                return taken, text
+            taken.append(text)
+            n_tokens += size
+        return taken, ""
+
+
+def _outermost(run: Run, unit: Unit) -> tuple[str, ...]:
+    return (run.zone, *unit.section_path[:1])

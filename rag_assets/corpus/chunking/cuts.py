@@ -7,10 +7,14 @@ Ends of sections rank before ends of blocks, these before ends of sentences, the
 together. Dynamic programming finds the cuts of least total cost. Boundaries that are cheapest within a wide radius
 (local minima: Bjorner, Blass and Gurevich 2010, "Content-dependent chunking for differential compression, the local
 maximum approach") are landmarks where every solution cuts: an edit moves no cut beyond the nearest landmark it leaves.
+
+A unit that alone is too long is cut by `fitting_pieces`: at the end of a clause if one lies in the second half, else
+between words, and inside a word (a gene sequence, a base64 dump) only where the word alone is too long.
 """
 
 import hashlib
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from math import inf
@@ -43,7 +47,7 @@ class Item:
     lead: int
     """Tokens that a chunk beginning here repeats from before (overlap, a table's title)."""
     cost: float
-    """Of the boundary before it, -1 to 3."""
+    """Cost of the boundary before it, -1 to 3."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,10 @@ def _candidates(items: Sequence[Item], step: int) -> list[int]:
 
 def _cheapest_cuts(items: Sequence[Item], window: Window) -> list[tuple[int, int]]:
     n = len(items)
-    costs = _with_landmarks(items, 2 * window.low)
+    costs = [
+        item.cost - _LANDMARK_BONUS if at > 0 and _is_landmark(items, at, 2 * window.low) else item.cost
+        for at, item in enumerate(items)
+    ]
     best, came_from = [0.0] + [inf] * n, [0] * (n + 1)
     for first in range(n):
         size = items[first].lead if first else 0
@@ -124,14 +131,6 @@ def _undersize_cost(size: int, low: int) -> float:
     return _UNDERSIZE + _SHORTFALL * shortfall * shortfall
 
 
-def _with_landmarks(items: Sequence[Item], radius: int) -> list[float]:
-    """Costs of the boundaries before each item, with the bonus of those that are cheapest within `radius` tokens."""
-    return [
-        item.cost - _LANDMARK_BONUS if at > 0 and _is_landmark(items, at, radius) else item.cost
-        for at, item in enumerate(items)
-    ]
-
-
 def _is_landmark(items: Sequence[Item], at: int, radius: int) -> bool:
     """Whether the boundary before `items[at]` costs less than every other within `radius` tokens on both sides.
 
@@ -152,3 +151,66 @@ def _is_landmark(items: Sequence[Item], at: int, radius: int) -> bool:
         if items[other].cost < cost:
             return False
     return True
+
+
+CountAll = Callable[[Sequence[str]], list[int]]
+
+_WORD = re.compile(r"\S+")
+_ENDS_CLAUSE = re.compile(r"[,;:.!?)\]]$|^\|$")
+
+
+def fitting_pieces(text: str, budget: int, count_all: CountAll) -> list[tuple[int, int]]:
+    """Offsets of consecutive pieces of `text`, each of at most `budget` tokens, without white space at their ends.
+
+    A piece of one character may be longer: there is nothing left to cut.
+    """
+    pieces = _packed(text, _words(text, budget, count_all), budget)
+    fitting = []
+    for (start, end), n_tokens in zip(pieces, count_all([text[a:b] for a, b in pieces]), strict=True):
+        if n_tokens <= budget or end - start == 1:
+            fitting.append((start, end))
+        else:  # tokens of a text are not always the sum of its words'
+            tighter = max(1, min(budget - 1, 2 * budget - n_tokens))
+            inner = fitting_pieces(text[start:end], tighter, count_all)
+            fitting += [(start + a, start + b) for a, b in inner]
+    return fitting
+
+
+def leading_piece(text: str, budget: int, count_all: CountAll) -> str:
+    """The first words of `text` that fit `budget` tokens; all of it when it fits."""
+    if budget < 1 or not text:
+        return ""
+    start, end = fitting_pieces(text, budget, count_all)[0]
+    return text[start:end]
+
+
+def _words(text: str, budget: int, count_all: CountAll) -> list[tuple[int, int, int]]:
+    """Start, end and tokens of each word; one that is too long is cut into runs of characters."""
+    spans = [match.span() for match in _WORD.finditer(text)]
+    before = [0, *(end for _, end in spans)]
+    counts = count_all([text[at:end] for at, (_, end) in zip(before, spans, strict=False)])
+    words = []
+    for (start, end), n_tokens in zip(spans, counts, strict=True):
+        if n_tokens <= budget:
+            words.append((start, end, n_tokens))
+            continue
+        step = max(1, (end - start) * budget // n_tokens)
+        words += [(at, min(at + step, end), budget) for at in range(start, end, step)]
+    return words
+
+
+def _packed(text: str, words: Sequence[tuple[int, int, int]], budget: int) -> list[tuple[int, int]]:
+    pieces, first = [], 0
+    while first < len(words):
+        last, used = first, words[first][2]
+        while last + 1 < len(words) and used + words[last + 1][2] <= budget:
+            last += 1
+            used += words[last][2]
+        if last + 1 < len(words):
+            ends = (
+                at for at in range(last, (first + last) // 2, -1) if _ENDS_CLAUSE.search(text[slice(*words[at][:2])])
+            )
+            last = next(ends, last)
+        pieces.append((words[first][0], words[last][1]))
+        first = last + 1
+    return pieces

@@ -22,17 +22,25 @@ from rag_assets.core.domain import (
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import PassageSettings
 from rag_assets.core.text.sentences import sentence_spans
-from rag_assets.corpus.chunking.cuts import Item, Rank, Window, boundary_cost, choose_cuts
-from rag_assets.corpus.chunking.oversize import CountAll, fitting_pieces, leading_piece
+from rag_assets.corpus.chunking.cuts import (
+    CountAll,
+    Item,
+    Rank,
+    Window,
+    boundary_cost,
+    choose_cuts,
+    fitting_pieces,
+    leading_piece,
+)
 
 PASSAGER_VERSION = 8
 """Raise it when the same chunks and settings give other passages than before."""
 _MAX_TITLE_CHARS = 300
-"""A file without a title may have a whole paragraph in its place, whose words would stand with every passage."""
+"""The first paragraph of a file may have been read as its title; its words would be searched with every passage."""
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class PassageUnit:
     """A unit of a chunk, or a piece of one that the model cannot read in full: `chunk.text[start:end]`."""
 
     start: int
@@ -41,11 +49,11 @@ class Stretch:
     """Offset in `Document.text`."""
     char_end: int
     rank: Rank
-    """Of the boundary before it."""
+    """Rank of the boundary before it."""
     prefix: str = ""
     """Title that a passage beginning here repeats."""
 
-    def piece(self, start: int, end: int) -> "Stretch":
+    def piece(self, start: int, end: int) -> "PassageUnit":
         """Its characters `[start, end)`. A row written as "label: value" has no finer place than its line."""
         moved = replace(self, start=self.start + start, end=self.start + end)
         if self.char_end - self.char_start != self.end - self.start:
@@ -54,18 +62,18 @@ class Stretch:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """The stretches of one passage."""
+class PlannedPassage:
+    """The units of one passage."""
 
-    stretches: Sequence[Stretch]
+    units: Sequence[PassageUnit]
     text: str
-    """As it is embedded: a repeated title, if there is one, then the stretches."""
+    """The text that is embedded: a repeated title, if there is one, then the units."""
     n_tokens: int
     """Special tokens included."""
 
 
 @dataclass(frozen=True)
-class Reader:
+class ReadingLimits:
     """What the embedding model can read."""
 
     count_tokens: CountAll
@@ -97,32 +105,29 @@ def cut_passages(
     """
     n_special = count_tokens([""])[0]
     high = max(1, min(settings.target_tokens, max_tokens) - n_special)
-    reader = Reader(count_tokens, n_special, Window(max(1, 2 * high // 3), high), max(1, max_tokens - n_special))
+    limits = ReadingLimits(count_tokens, n_special, Window(max(1, 2 * high // 3), high), max(1, max_tokens - n_special))
     return [
-        passage for chunk in chunks for passage in _passages_of(chunk, reader, title, summaries.get(chunk.chunk_id, ""))
+        passage for chunk in chunks for passage in _passages_of(chunk, limits, title, summaries.get(chunk.chunk_id, ""))
     ]
 
 
-def _passages_of(chunk: Chunk, reader: Reader, title: str, summary: str) -> list[Passage]:
-    parts = _packed(chunk, _fitting(chunk, _stretches(chunk, reader), reader), reader)
+def _passages_of(chunk: Chunk, limits: ReadingLimits, title: str, summary: str) -> list[Passage]:
+    parts = _packed(chunk, _fitting(chunk, _own_units(chunk, limits), limits), limits)
+    ids = [chunk.chunk_id] if len(parts) == 1 else [f"{chunk.chunk_id}#{nth}" for nth in range(len(parts))]
     return [
-        _passage(chunk, part, passage_id, title, _fitting_summary(summary, part, reader))
-        for passage_id, part in zip(_passage_ids(chunk, len(parts)), parts, strict=True)
+        _passage(chunk, part, passage_id, title, _fitting_summary(summary, part, limits))
+        for passage_id, part in zip(ids, parts, strict=True)
     ]
 
 
-def _passage_ids(chunk: Chunk, n_passages: int) -> list[str]:
-    return [chunk.chunk_id] if n_passages == 1 else [f"{chunk.chunk_id}#{nth}" for nth in range(n_passages)]
+def _fitting_summary(summary: str, part: PlannedPassage, limits: ReadingLimits) -> str:
+    """As much of a summary as leaves the model room for the whole passage."""
+    n_left = limits.longest + limits.n_special - part.n_tokens - 1
+    return leading_piece(summary, n_left, limits.count)
 
 
-def _fitting_summary(summary: str, part: Part, reader: Reader) -> str:
-    """As much of a summary as the model reads before the passage, whose end it would leave out else."""
-    n_left = reader.longest + reader.n_special - part.n_tokens - 1
-    return leading_piece(summary, n_left, reader.count)
-
-
-def _passage(chunk: Chunk, part: Part, passage_id: str, title: str, summary: str) -> Passage:
-    first, last = part.stretches[0], part.stretches[-1]
+def _passage(chunk: Chunk, part: PlannedPassage, passage_id: str, title: str, summary: str) -> Passage:
+    first, last = part.units[0], part.units[-1]
     start, end = first.start, last.end
     located = known_spans(spans_between(chunk.spans, start, end))
     page_start, page_end = first_page(located), last_page(located)
@@ -151,18 +156,18 @@ def _passage(chunk: Chunk, part: Part, passage_id: str, title: str, summary: str
 
 
 def heading_text(title: str, section_path: str) -> str:
-    """The titles of the paper and of the sections a passage stands in, outermost first; one that both have, once."""
+    """The titles of the paper and of the passage's sections, outermost first; a title that both have is given once."""
     short = title[:_MAX_TITLE_CHARS].strip()
     return section_path if section_path.startswith(short) else f"{short}\n{section_path}".strip()
 
 
-def _stretches(chunk: Chunk, reader: Reader) -> list[Stretch]:
+def _own_units(chunk: Chunk, limits: ReadingLimits) -> list[PassageUnit]:
     """The chunk's own units, without sentences it repeats from the chunk before and without a repeated title."""
-    prefixes = _prefixes(chunk, reader)
+    prefixes = _prefixes(chunk, limits)
     section_starts = {part.start for part in chunk.sections}
     own = [unit for unit in chunk.units if unit.start >= chunk.own_start]
     return [
-        Stretch(
+        PassageUnit(
             start=unit.start,
             end=unit.end,
             char_start=unit.char_start,
@@ -174,14 +179,14 @@ def _stretches(chunk: Chunk, reader: Reader) -> list[Stretch]:
     ]
 
 
-def _prefixes(chunk: Chunk, reader: Reader) -> dict[int, str]:
+def _prefixes(chunk: Chunk, limits: ReadingLimits) -> dict[int, str]:
     """The part of a title that passages repeat, by the block of its table or figure."""
     captions: dict[int, list[ChunkUnit]] = {}
     for unit in chunk.units:
         if unit.kind is UnitKind.CAPTION:
             captions.setdefault(unit.block, []).append(unit)
     return {
-        block: leading_piece(chunk.text[units[0].start : units[-1].end], reader.window.high // 4, reader.count)
+        block: leading_piece(chunk.text[units[0].start : units[-1].end], limits.window.high // 4, limits.count)
         for block, units in captions.items()
     }
 
@@ -196,66 +201,60 @@ def _rank(text: str, before: ChunkUnit, unit: ChunkUnit, section_starts: Set[int
     return Rank.SECTION_END if unit.start in section_starts else Rank.BLOCK_END
 
 
-def _fitting(chunk: Chunk, stretches: Sequence[Stretch], reader: Reader) -> list[Stretch]:
-    """The stretches; one that the model cannot read in full is cut at sentences, else at clauses or words."""
-    texts = [chunk.text[one.start : one.end] for one in stretches]
-    leads = _leads(stretches, reader)
-    fitting: list[Stretch] = []
-    for stretch, text, size in zip(stretches, texts, reader.count(texts), strict=True):
-        budget = max(1, reader.longest - leads[stretch.prefix])
+def _fitting(chunk: Chunk, units: Sequence[PassageUnit], limits: ReadingLimits) -> list[PassageUnit]:
+    """The units; one that the model cannot read in full is cut at sentences, else at clauses or words."""
+    texts = [chunk.text[one.start : one.end] for one in units]
+    leads = _leads(units, limits)
+    fitting: list[PassageUnit] = []
+    for unit, text, size in zip(units, texts, limits.count(texts), strict=True):
+        budget = max(1, limits.longest - leads[unit.prefix])
         if size <= budget:
-            fitting.append(stretch)
+            fitting.append(unit)
             continue
         first, *others = [
-            stretch.piece(start + a, start + b)
+            unit.piece(start + a, start + b)
             for start, end in sentence_spans(text)
-            for a, b in fitting_pieces(text[start:end], budget, reader.count)
+            for a, b in fitting_pieces(text[start:end], budget, limits.count)
         ]
         fitting += [first, *(replace(other, rank=Rank.HELD_TOGETHER) for other in others)]
     return fitting
 
 
-def _leads(stretches: Sequence[Stretch], reader: Reader) -> dict[str, int]:
-    """Tokens of each title that a passage of the stretches may repeat, line end included."""
-    titles = sorted({stretch.prefix for stretch in stretches} - {""})
-    return {"": 0} | dict(zip(titles, reader.count([f"{title}\n" for title in titles]), strict=True))
+def _leads(units: Sequence[PassageUnit], limits: ReadingLimits) -> dict[str, int]:
+    """Tokens of each title that a passage of the units may repeat, line end included."""
+    titles = sorted({unit.prefix for unit in units} - {""})
+    return {"": 0} | dict(zip(titles, limits.count([f"{title}\n" for title in titles]), strict=True))
 
 
-def _packed(chunk: Chunk, stretches: Sequence[Stretch], reader: Reader) -> list[Part]:
-    """The stretches of each passage, with its text and its exact size.
+def _packed(chunk: Chunk, units: Sequence[PassageUnit], limits: ReadingLimits) -> list[PlannedPassage]:
+    """The units of each passage, with its text and its exact size.
 
     As with chunks, a text may have more tokens than its parts: then it is packed again with a tighter limit.
     """
-    ends = [0, *(one.end for one in stretches)]
-    sizes = reader.count(
-        [chunk.text[max(end, one.start - 2) : one.end] for end, one in zip(ends, stretches, strict=False)]
-    )
-    leads = _leads(stretches, reader)
+    ends = [0, *(one.end for one in units)]
+    sizes = limits.count([chunk.text[max(end, one.start - 2) : one.end] for end, one in zip(ends, units, strict=False)])
+    leads = _leads(units, limits)
     items = [
-        Item(size + (leads[one.prefix] if at == 0 else 0), leads[one.prefix], _cost_before(chunk.text, stretches, at))
-        for at, (one, size) in enumerate(zip(stretches, sizes, strict=True))
+        Item(size + (leads[one.prefix] if at == 0 else 0), leads[one.prefix], _cost_before(chunk.text, units, at))
+        for at, (one, size) in enumerate(zip(units, sizes, strict=True))
     ]
-    window = reader.window
+    window = limits.window
     while True:
-        parts = [stretches[first:last] for first, last in choose_cuts(items, window)]
-        texts = [_rendered(chunk.text, part) for part in parts]
-        counts = reader.count(texts)
-        excess = max(counts) - max(reader.longest, window.high)
-        if excess <= 0 or len(parts) == len(stretches):
+        parts = [units[first:last] for first, last in choose_cuts(items, window)]
+        owns = [chunk.text[part[0].start : part[-1].end] for part in parts]
+        texts = [f"{part[0].prefix}\n{own}" if part[0].prefix else own for part, own in zip(parts, owns, strict=True)]
+        counts = limits.count(texts)
+        excess = max(counts) - max(limits.longest, window.high)
+        if excess <= 0 or len(parts) == len(units):
             return [
-                Part(part, text, n_tokens + reader.n_special)
+                PlannedPassage(part, text, n_tokens + limits.n_special)
                 for part, text, n_tokens in zip(parts, texts, counts, strict=True)
             ]
         window = Window(min(window.low, max(1, window.high - excess)), window.high - excess)
 
 
-def _cost_before(text: str, stretches: Sequence[Stretch], at: int) -> float:
+def _cost_before(text: str, units: Sequence[PassageUnit], at: int) -> float:
     if at == 0:
         return 0.0
-    before, after = stretches[at - 1], stretches[at]
+    before, after = units[at - 1], units[at]
     return boundary_cost(text[before.start : before.end], text[after.start : after.end], after.rank)
-
-
-def _rendered(text: str, part: Sequence[Stretch]) -> str:
-    own = text[part[0].start : part[-1].end]
-    return f"{part[0].prefix}\n{own}" if part[0].prefix else own

@@ -1,12 +1,13 @@
 """What must hold of chunks and passages before they are published.
 
 Each function returns the rows that break a promise. `broken_by_chunks` and `broken_by_passages` apply them to one
-paper, which is quarantined for what it breaks; the lists at the end apply them to the whole table.
+paper, which is then quarantined: left out with its reason, so that the other papers go on. The lists at the end apply
+them to the whole table.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,8 +16,30 @@ from rag_assets.core.domain import Zone
 from rag_assets.core.promises import Promise
 from rag_assets.core.settings import ChunkingSettings
 from rag_assets.core.tables import CHUNKS, schema_problems
-from rag_assets.corpus.chunking.quarantine import QuarantinedPaper
-from rag_assets.corpus.chunking.text_accounts import lost_text
+from rag_assets.corpus.chunking.stats import lost_text
+
+QUARANTINED_KEY = "quarantined"
+"""Key in a table's provenance: the papers without rows in it because they broke a promise."""
+
+
+@dataclass(frozen=True)
+class QuarantinedPaper:
+    """A paper that one stage could not use."""
+
+    paper_id: str
+    file_path: str
+    error: str
+    """Why, as whole sentences."""
+    fingerprint: str
+    """Fingerprint that its rows would have; the paper is tried again when this changes."""
+
+    @classmethod
+    def all_from(cls, provenance: Mapping[str, Any] | None) -> list[Self]:
+        """The papers that the provenance of a published table names; an empty list when there is no table."""
+        return [cls(**row) for row in (provenance or {}).get(QUARANTINED_KEY, ())]
+
+    def as_row(self) -> dict[str, str]:
+        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -77,7 +100,7 @@ def from_back_matter(chunks: pa.Table, blocks: pa.Table) -> pa.Table:
 
 
 def without_page(chunks: pa.Table) -> pa.Table:
-    """Chunks of which no page is proven."""
+    """Chunks without a proven page."""
     return chunks.filter(pc.is_null(chunks["page_start"]))
 
 
@@ -108,12 +131,6 @@ def broken_by_passages(passages: pa.Table, max_tokens: int) -> Iterator[str]:
         yield f"has {n} passages with the same id as another (ids_unique)"
 
 
-def _rows(table: pa.Table, *columns: str) -> list[dict[str, Any]]:
-    """Offending rows, with the columns that help to find them."""
-    rows: list[dict[str, Any]] = table.select(list(columns)).to_pylist()
-    return rows
-
-
 CHUNK_PROMISES: list[Promise[ChunksCandidate]] = [
     Promise(
         "schema_holds",
@@ -123,19 +140,23 @@ CHUNK_PROMISES: list[Promise[ChunksCandidate]] = [
     Promise(
         "ids_unique",
         "Every chunk id occurs once.",
-        lambda candidate: _rows(repeated_ids(candidate.chunks, "chunk_id"), "chunk_id", "text"),
+        lambda candidate: repeated_ids(candidate.chunks, "chunk_id").select(["chunk_id", "text"]).to_pylist(),
     ),
     Promise(
         "token_bounds",
         "Every chunk has at least one token and at most chunking.max_tokens.",
-        lambda candidate: _rows(
-            outside_token_bounds(candidate.chunks, candidate.settings), "chunk_id", "n_tokens", "section_title"
+        lambda candidate: (
+            outside_token_bounds(candidate.chunks, candidate.settings)
+            .select(["chunk_id", "n_tokens", "section_title"])
+            .to_pylist()
         ),
     ),
     Promise(
         "no_back_matter",
         "No chunk comes from the reference list.",
-        lambda candidate: _rows(from_back_matter(candidate.chunks, candidate.blocks), "chunk_id", "section_title"),
+        lambda candidate: (
+            from_back_matter(candidate.chunks, candidate.blocks).select(["chunk_id", "section_title"]).to_pylist()
+        ),
     ),
     Promise(
         "none_quarantined",
@@ -146,7 +167,7 @@ CHUNK_PROMISES: list[Promise[ChunksCandidate]] = [
     Promise(
         "pages_known",
         "Every chunk has a page. If many have none, ask GROBID for coordinates (teiCoordinates) or put the PDF beside.",
-        lambda candidate: _rows(without_page(candidate.chunks), "chunk_id", "file_path"),
+        lambda candidate: without_page(candidate.chunks).select(["chunk_id", "file_path"]).to_pylist(),
         "warning",
     ),
     Promise(
@@ -161,14 +182,16 @@ PASSAGE_PROMISES: list[Promise[PassagesCandidate]] = [
     Promise(
         "fit_the_model",
         "No passage is longer than the embedding model reads.",
-        lambda candidate: _rows(
-            longer_than_model_reads(candidate.passages, candidate.max_tokens), "passage_id", "n_tokens"
+        lambda candidate: (
+            longer_than_model_reads(candidate.passages, candidate.max_tokens)
+            .select(["passage_id", "n_tokens"])
+            .to_pylist()
         ),
     ),
     Promise(
         "ids_unique",
         "Every passage id occurs once.",
-        lambda candidate: _rows(repeated_ids(candidate.passages, "passage_id"), "passage_id", "text"),
+        lambda candidate: repeated_ids(candidate.passages, "passage_id").select(["passage_id", "text"]).to_pylist(),
     ),
     Promise(
         "none_quarantined",

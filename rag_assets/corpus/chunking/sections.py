@@ -1,19 +1,24 @@
 """Which blocks of a paper may share a chunk: runs of one section.
 
 A run ends where the section, the zone or the author (people or a model) changes, and at back matter. A chunk of one
-section has the heading as its section title and not in its text; runs keep it for chunks of several sections. Which
-short runs are merged is decided in `short_sections`.
+section has the heading as its section title and not in its text; runs keep it for chunks of several sections.
+
+A section shorter than the minimum (a stray line, a grant number, the sentence before the first subsection) joins the
+neighbour with which it shares the nearest heading; of two that are equally near, the shorter one. Runs of different
+zones or authors, and runs with back matter between them, are never merged.
 """
 
-from collections.abc import Iterator, Sequence
+import heapq
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby, takewhile
 
 from rag_assets.core.domain import BLOCK_SEPARATOR, Block, BlockKind, Zone
 from rag_assets.core.incremental import fingerprint
+from rag_assets.core.settings import ChunkingSettings
 from rag_assets.corpus.chunking.table_rows import row_units
 from rag_assets.corpus.chunking.units import (
     PlacedBlock,
-    Strategy,
     Unit,
     figure_units,
     line_units,
@@ -21,7 +26,7 @@ from rag_assets.corpus.chunking.units import (
     whole_unit,
 )
 
-STRATEGIES: dict[BlockKind, Strategy] = {
+STRATEGIES: dict[BlockKind, Callable[[PlacedBlock], list[Unit]]] = {
     BlockKind.HEADING: whole_unit,
     BlockKind.PARAGRAPH: sentence_units,
     BlockKind.FOOTNOTE: sentence_units,
@@ -45,11 +50,11 @@ class Run:
     headings: tuple[Unit, ...] = ()
     """The headings between the run before and this one."""
     follows: bool = False
-    """Nothing but headings stands between the run before and this one, and their zone and author are the same."""
+    """Only headings are between the run before and this one, and their zone and author are the same."""
 
 
 def read_runs(paper_id: str, blocks: Sequence[Block]) -> list[Run]:
-    """The runs of a paper in reading order; their units and headings carry the gap to what stands before."""
+    """The runs of a paper in reading order; their units and headings have the gap to the text before."""
     reader = _RunReader(paper_id, BLOCK_SEPARATOR.join(block.text for block in blocks))
     for placed in _placed(blocks):
         reader.read(placed)
@@ -114,15 +119,11 @@ class _RunReader:
         for one in placed:
             own = STRATEGIES[one.block.kind](one)
             if own and end is not None:
-                own[0] = replace(own[0], gap=self._gap(end, own[0].start))
+                between = self._document[end : own[0].start]  # rows of a table without text are left out
+                own[0] = replace(own[0], gap=BLOCK_SEPARATOR if between.strip() else between)
             units += own
             end = units[-1].end if units else end
         return units
-
-    def _gap(self, end: int, start: int) -> str:
-        """The white space between two blocks; rows of a table that say nothing are no part of it."""
-        between = self._document[end:start]
-        return BLOCK_SEPARATOR if between.strip() else between
 
 
 def _belonging(block: Block) -> tuple[tuple[str, ...], Zone, bool]:
@@ -139,3 +140,87 @@ def _placed(blocks: Sequence[Block]) -> Iterator[PlacedBlock]:
 def _section_id(paper_id: str, path: tuple[str, ...], occurrence: int) -> str:
     digest = fingerprint("section", path)[:12]
     return f"{paper_id}:{digest}" if occurrence == 1 else f"{paper_id}:{digest}-{occurrence}"
+
+
+@dataclass
+class _Group:
+    """Runs `[first, last)` that will share chunks."""
+
+    first: int
+    last: int
+    section_path: tuple[str, ...]
+    """The titles that the paths of its runs begin with."""
+    n_tokens: int
+    n_chars: int
+
+
+def merged_runs(runs: Sequence[Run], n_tokens: Sequence[int], settings: ChunkingSettings) -> list[tuple[int, int]]:
+    """Ranges `[first, last)` of runs that are chunked together, in order; every run is in one.
+
+    n_tokens: the size of each run.
+    """
+    return _Merging(runs, n_tokens, settings).ranges()
+
+
+def common_path(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The titles that all paths begin with."""
+    levels = takewhile(lambda titles: len(set(titles)) == 1, zip(*paths, strict=False))
+    return tuple(titles[0] for titles in levels)
+
+
+class _Merging:
+    """Merges the nearest pair of neighbours, one of them short, until no such pair is left."""
+
+    def __init__(self, runs: Sequence[Run], n_tokens: Sequence[int], settings: ChunkingSettings) -> None:
+        self._runs = runs
+        self._settings = settings
+        self._groups: dict[int, _Group] = {}
+        """Groups by their first run."""
+        self._first_by_last: dict[int, int] = {}
+        self._pairs: list[tuple[int, int, int, int, int]] = []
+        """Heap of (minus the depth of the common heading, tokens together, first run, first of the second, its end)."""
+        for _, members in groupby(range(len(runs)), key=lambda at: (runs[at].section_id, runs[at].zone)):
+            section = list(members)
+            sizes = (
+                sum(n_tokens[at] for at in section),
+                sum(len(unit.text) for at in section for unit in runs[at].units),
+            )
+            for at in section:
+                self._groups[at] = _Group(at, at + 1, runs[at].section_path, *sizes)
+        self._first_by_last = {group.last: group.first for group in self._groups.values()}
+        for at in range(1, len(runs)):
+            self._consider(at)
+
+    def ranges(self) -> list[tuple[int, int]]:
+        while self._pairs:
+            _, _, first, second, last = heapq.heappop(self._pairs)
+            one, other = self._groups.get(first), self._groups.get(second)
+            if one is not None and other is not None and one.last == second and other.last == last:
+                self._merge(one, other)
+        return [(group.first, group.last) for _, group in sorted(self._groups.items())]
+
+    def _merge(self, one: _Group, other: _Group) -> None:
+        """A pair that was merged, or grew on either side, leaves entries in the heap that no longer fit."""
+        del self._groups[other.first]
+        del self._first_by_last[one.last]
+        one.section_path = common_path([one.section_path, other.section_path])
+        one.last, one.n_tokens, one.n_chars = other.last, one.n_tokens + other.n_tokens, one.n_chars + other.n_chars
+        self._first_by_last[one.last] = one.first
+        self._consider(one.first)
+        self._consider(one.last)
+
+    def _consider(self, second: int) -> None:
+        """Add the pair of the groups on both sides of a run's beginning, if they may be merged."""
+        first = self._first_by_last.get(second)
+        if first is None or second not in self._groups or not self._runs[second].follows:
+            return
+        one, other = self._groups[first], self._groups[second]
+        if self._is_short(one) or self._is_short(other):
+            depth = len(common_path([one.section_path, other.section_path]))
+            entry = (-depth, one.n_tokens + other.n_tokens, one.first, other.first, other.last)
+            heapq.heappush(self._pairs, entry)
+
+    def _is_short(self, group: _Group) -> bool:
+        if self._settings.include_front and self._runs[group.first].zone is Zone.FRONT:
+            return False
+        return group.n_tokens < self._settings.min_tokens or group.n_chars < self._settings.min_chars

@@ -1,11 +1,11 @@
 """The smallest pieces a chunk is made of, which it never cuts: a sentence, list item, table row or code line.
 
-Rows of tables are in `table_rows`, which strategy goes with which kind of block in `sections`. A unit that is longer
-than a whole chunk is cut by `oversize`; which units share a chunk is decided in `cuts`.
+Rows of tables are in `table_rows`; `sections` chooses the function for each kind of block. `cuts` decides which units
+share a chunk, and cuts a unit that is longer than a whole chunk.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.core.domain import Block, BlockKind, Span, UnitKind, spans_between
@@ -32,8 +32,8 @@ class Unit:
 
     text: str
     start: int
-    """Offset in the document of what the text was made from. Captions are not in the document: their range is the
-    empty one before their block."""
+    """Offset in the document of the text it was made from; a caption, which is not in the document, has the empty range
+    before its block."""
     end: int
     spans: tuple[Span, ...]
     """Relative to `text`."""
@@ -65,15 +65,12 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class PlacedBlock:
-    """A block and where it stands."""
+    """A block and its place in the document."""
 
     block: Block
     index: int
     start: int
     """Offset in the document."""
-
-
-Strategy = Callable[[PlacedBlock], list[Unit]]
 
 
 def sentence_units(placed: PlacedBlock) -> list[Unit]:
@@ -102,7 +99,7 @@ def whole_unit(placed: PlacedBlock) -> list[Unit]:
 def with_caption(placed: PlacedBlock, body: Sequence[Unit]) -> list[Unit]:
     """The sentences of a table's or figure's title before its body, unless the body begins with the same words.
 
-    A title is no part of the document's text, so its spans have no offset there.
+    The title is not in the document's text, so its spans have no offset there.
     """
     title, located = placed.block.caption, placed.block.caption_spans
     if not title:
@@ -193,7 +190,7 @@ def fragments(unit: Unit, pieces: Sequence[tuple[int, int]]) -> list[Unit]:
     for start, end in pieces:
         if unit.is_verbatim:
             source = (unit.start + start, unit.start + end)
-        else:  # a linearised row has no finer place than its line: the first fragment stands for all of it
+        else:  # a linearised row has no finer place than its line: the first fragment takes all of it
             source = (unit.end if cut else unit.start, unit.end)
         cut.append(
             replace(

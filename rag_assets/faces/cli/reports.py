@@ -13,7 +13,7 @@ from rag_assets.core.incremental import read_json
 from rag_assets.core.settings import Settings
 from rag_assets.core.table_files import published_or_empty, read_provenance
 from rag_assets.core.tables import PARSED_INDEX, PASSAGES
-from rag_assets.corpus.chunking.quarantine import QuarantinedPaper
+from rag_assets.corpus.chunking.promises import QuarantinedPaper
 from rag_assets.library.reading.papers import Papers
 from rag_assets.search.indexing.stores import published_indexes
 

@@ -19,8 +19,7 @@ from rag_assets.core.checksums import sealed, unsealed
 from rag_assets.core.errors import CorpusConflict, NotFound
 from rag_assets.core.incremental import write_atomically
 from rag_assets.core.settings import Settings
-from rag_assets.library.paper_uploads.file_names import shown
-from rag_assets.library.paper_uploads.papers_folder import changing_papers, present_papers
+from rag_assets.library.paper_uploads.papers_folder import changing_papers, present_papers, shown
 
 logger = logging.getLogger(__name__)
 _MANIFEST = "trash.json"
@@ -50,7 +49,7 @@ class PaperTrash:
         self._trash = settings.paths.trash
 
     def deletions(self) -> list[TrashedPaper]:
-        """Those that can be undone, newest first; one whose record is damaged is left out."""
+        """The deletions that can be undone, newest first; one whose record is damaged is left out."""
         folders = sorted(self._trash.iterdir(), reverse=True) if self._trash.is_dir() else []
         return [one for folder in folders if (one := self._read(folder.name)) and one.state == "kept"]
 
@@ -73,7 +72,9 @@ class PaperTrash:
         Raises NotFound, CorpusConflict when there is a paper of that id again, and what `changing_papers` raises.
         """
         with changing_papers(self._settings):
-            trashed = self._trashed(trash_id)
+            trashed = self._read(trash_id)
+            if trashed is None:
+                raise NotFound("There is no such deletion to undo: it was undone already, or its record is damaged.")
             present = [paper.paper_id.casefold() for paper in present_papers(self._settings)]
             is_taken = any((self._papers / file).exists() for file in trashed.files)
             if is_taken or trashed.paper_id.casefold() in present:
@@ -116,12 +117,6 @@ class PaperTrash:
         path = self._folder(trashed) / _MANIFEST
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, content.encode())
-
-    def _trashed(self, trash_id: str) -> TrashedPaper:
-        trashed = self._read(trash_id)
-        if trashed is None:
-            raise NotFound("There is no such deletion to undo: it was undone already, or its record is damaged.")
-        return trashed
 
     def _read(self, trash_id: str) -> TrashedPaper | None:
         """None when there is no such deletion, or its record is damaged."""

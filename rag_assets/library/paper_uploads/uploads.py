@@ -13,8 +13,14 @@ from typing import IO
 from rag_assets.core.domain import Source
 from rag_assets.core.errors import CorpusConflict, UploadRefused, UploadTooLarge
 from rag_assets.core.settings import Settings
-from rag_assets.library.paper_uploads.file_names import kept_name, plain_name, shown
-from rag_assets.library.paper_uploads.papers_folder import changing_papers, demand_changeable, present_papers
+from rag_assets.library.paper_uploads.papers_folder import (
+    changing_papers,
+    demand_changeable,
+    kept_name,
+    plain_name,
+    present_papers,
+    shown,
+)
 from rag_assets.parsing.discovery import Paper, PaperFile, safe_id
 from rag_assets.parsing.registry import Format, expected_sources, installed_extras, sniff, stem_of
 from rag_assets.parsing.shared.files.raw import head_and_sha256

@@ -1,13 +1,13 @@
-"""One page of a PDF as a PNG, with boxes marked in it. Runs in a worker process (`pdf_workers`)."""
+"""One page of a PDF as a PNG, with boxes marked in it. Runs in a worker process (`pdfs`)."""
 
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from io import BytesIO
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag_assets.core.errors import UnreadableDocument
-from rag_assets.library.reading.pdf_workers import PdfFile
 from rag_assets.parsing.formats.pdf.file import opened_pdf
 from rag_assets.parsing.shared.files.raw import hashed_content
 
@@ -22,9 +22,20 @@ MAX_PIXELS = 12_000_000
 _MARK = (255, 226, 110)
 """Multiplied with the page, so black stays black and white takes this colour."""
 _COMPRESSION = 3
-"""Of zlib: 6 takes twice as long for a tenth less."""
+"""Level of zlib: 6 takes twice as long for a tenth less."""
 FractionBox = tuple[float, float, float, float]
 """Left, top, right, bottom as fractions of the page as it is shown, origin top left."""
+
+
+@dataclass(frozen=True, slots=True)
+class PdfFile:
+    """The PDF of a paper, as it was when it was looked up."""
+
+    path: Path
+    name: str
+    """From the papers folder, for messages."""
+    sha256: str
+    max_pages: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""Where the words of a quote stand on the pages of a PDF, a box per line. Runs in a worker process (`pdf_workers`).
+"""Finds the words of a quote on the pages of a PDF, one box per line. Runs in a worker process (`pdfs`).
 
 A quote and a PDF differ in hyphens, ligatures, blanks and punctuation, so only letters and digits are compared
 (`text.folding`). A quote that is interrupted (by the end of a column or page with what is printed there, by a figure)
-or differs in single words is found as the parser finds a block (`parsing.alignment`).
+or differs in single words is found as the parser finds a block (`parsing.places`).
 """
 
 import re
@@ -16,12 +16,12 @@ from rapidfuzz.distance import Prefix
 
 from rag_assets.core.domain import Box
 from rag_assets.core.text.folding import Folded
-from rag_assets.library.reading.pdf_workers import PdfFile
+from rag_assets.library.reading.page_rendering import PdfFile
 from rag_assets.parsing.formats.pdf.file import opened_pdf
 from rag_assets.parsing.formats.pdf.glyphs import Frame, Geometry, Glyph, glyphs_of, turned
 from rag_assets.parsing.formats.pdf.text import MAX_CHARS_PER_PAGE
 from rag_assets.parsing.places.matching import Shingles, matched
-from rag_assets.parsing.places.words import Words
+from rag_assets.parsing.places.words import LocatedWords
 from rag_assets.parsing.shared.files.raw import hashed_content
 
 MIN_SHARE = 0.75
@@ -30,7 +30,7 @@ _SEED_WORDS = 3
 _HYPHEN_AT_LINE_END = "\x02"
 _NO_LETTER = re.compile(r"[\W_]+")
 _MAX_READ_DIFFERENTLY = 2
-"""So many more words may stand on the page than in the quote where the two differ: one symbol, or three."""
+"""Where the two differ, the page may have up to this many more words than the quote: one symbol, or three."""
 _MAX_CONTEXT_CHARS = 200
 _MIN_LINE_OVERLAP = 0.5
 _MAX_GAP_HEIGHTS = 2.5
@@ -39,13 +39,13 @@ _MAX_GAP_HEIGHTS = 2.5
 
 @dataclass(frozen=True, slots=True)
 class QuoteSearch:
-    """What is looked for, and where."""
+    """A quote, and the pages on which it is searched."""
 
     pdf: PdfFile
     wordings: tuple[str, ...]
     """The quote as the page may have it, likeliest first."""
     before: str
-    """What stands before the quote in its chunk; tells repetitions apart."""
+    """The text before the quote in its chunk; tells repetitions apart."""
     after: str
     pages: tuple[int, ...]
     """Physical pages, 1-based, ascending."""
@@ -61,7 +61,7 @@ class _Pages:
 
     text: str
     glyphs: tuple[_Placed, ...]
-    """Of each character of the text."""
+    """One for each character of the text."""
 
     @cached_property
     def letters(self) -> Folded:
@@ -69,7 +69,7 @@ class _Pages:
 
 
 def find_on_pages(search: QuoteSearch) -> tuple[Box, ...]:
-    """A box for each line that the quote stands on, in its order; none where it is not found.
+    """A box for each line of the quote, in its order; an empty tuple if it is not found.
 
     Raises UnreadableDocument for a PDF that cannot be opened.
     """
@@ -114,11 +114,9 @@ def _downwards(glyphs: Sequence[_Placed]) -> list[_Placed]:
     upright = [line for line in lines if line and not line[0][0].quarter_turns]
     turned_lines = [line for line in lines if line and line[0][0].quarter_turns]
     turned_lines.sort(key=lambda line: (line[0][0].quarter_turns, _reading_box(*line[0])[1]))
-    return [one for line in (*upright, *turned_lines) for one in (*line, (line[-1][0], _line_end(line[-1][1])))]
-
-
-def _line_end(last: Glyph) -> Glyph:
-    return replace(last, text="\n")
+    return [
+        one for line in (*upright, *turned_lines) for one in (*line, (line[-1][0], replace(line[-1][1], text="\n")))
+    ]
 
 
 def _reading_box(frame: Frame, glyph: Glyph) -> tuple[float, float, float, float]:
@@ -133,7 +131,7 @@ def _letters(text: str) -> Folded:
 
 
 def _found_in_one_piece(quote: str, search: QuoteSearch, pages: _Pages) -> list[tuple[int, int]]:
-    """The place of the whole quote; of several, the one with the surroundings it has in its chunk."""
+    """The place of the whole quote; of several, the one whose surroundings are most like those in its chunk."""
     wanted, page = _letters(quote).text, pages.letters
     places = [match.start() for match in re.finditer(f"(?={re.escape(wanted)})", page.text)] if wanted else []
     if not places:
@@ -143,10 +141,8 @@ def _found_in_one_piece(quote: str, search: QuoteSearch, pages: _Pages) -> list[
 
     def likeness(place: int) -> int:
         end = place + len(wanted)
-        earlier, later = (
-            page.text[max(0, place - _MAX_CONTEXT_CHARS) : place],
-            page.text[end : end + _MAX_CONTEXT_CHARS],
-        )
+        earlier = page.text[max(0, place - _MAX_CONTEXT_CHARS) : place]
+        later = page.text[end : end + _MAX_CONTEXT_CHARS]
         return int(Prefix.similarity(before, earlier[::-1]) + Prefix.similarity(after, later))
 
     best = max(places, key=likeness)
@@ -171,8 +167,8 @@ def _is_sign(character: str) -> bool:
 
 
 def _found_in_pieces(quote: str, text: str) -> list[tuple[int, int]]:
-    """The pieces of a quote that stand apart, or nearly; none where too few of its words are found."""
-    wanted, page = Words.of(quote), Words.of(text)
+    """The places of the pieces of an interrupted quote; an empty list if too few of its words are found."""
+    wanted, page = LocatedWords.of(quote), LocatedWords.of(text)
     seeds = Shingles.of(wanted.words, _SEED_WORDS).shared_with(Shingles.of(page.words, _SEED_WORDS))
     if not seeds:
         return []
@@ -190,8 +186,8 @@ def _found_in_pieces(quote: str, text: str) -> list[tuple[int, int]]:
 
 
 def _is_interrupted(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    """Whether what stands on the page between two found words is no part of the quote. Where the quote too has words
-    there, they are read differently: a formula, a cut word."""
+    """Whether the words on the page between two found words are not part of the quote. If the quote has words there
+    too, they were read differently: a formula, a cut word."""
     n_in_quote, n_on_page = other[0] - one[0] - 1, other[1] - one[1] - 1
     return n_on_page > (n_in_quote + _MAX_READ_DIFFERENTLY if n_in_quote else 0)
 

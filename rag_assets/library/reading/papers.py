@@ -1,12 +1,13 @@
-"""The papers of a data folder: which can be asked, which are kept out and why, which wait; and their sections."""
+"""The papers of a data folder with their state (ready, quarantined, waiting), their titles, abstracts and sections."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import chain, groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import pyarrow.compute as pc
 
@@ -17,11 +18,41 @@ from rag_assets.core.table_files import published_or_empty, read_columns, read_p
 from rag_assets.core.tables import PAPER_SUMMARIES, paper_points_from
 from rag_assets.core.text.heading_numbers import heading_number
 from rag_assets.core.text.section_names import is_of_abstract
-from rag_assets.corpus.chunking.quarantine import QuarantinedPaper
-from rag_assets.library.reading.tables import KeptUntilChanged
+from rag_assets.corpus.chunking.promises import QuarantinedPaper
 from rag_assets.parsing.discovery import Paper
 from rag_assets.parsing.paper_lists import find_papers
 from rag_assets.parsing.registry import expected_sources
+
+Value = TypeVar("Value")
+_Stamp = tuple[int, int, int] | None
+
+
+class KeptUntilChanged(Generic[Value]):
+    """A value read from a file, and read again when the file changes; may be used by several threads."""
+
+    def __init__(self, path: Path, read: Callable[[Path], Value]) -> None:
+        self._path = path
+        self._read = read
+        self._lock = threading.Lock()
+        self._kept: tuple[_Stamp, Value] | None = None
+
+    def get(self) -> Value:
+        """Raises what `read` raises."""
+        with self._lock:
+            stamp = stamp_of(self._path)
+            if self._kept is None or self._kept[0] != stamp:
+                self._kept = stamp, self._read(self._path)
+            return self._kept[1]
+
+
+def stamp_of(path: Path) -> _Stamp:
+    """Changes when the file is written or replaced; None if there is no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
 
 logger = logging.getLogger(__name__)
 _PAPER_COLUMNS = ("paper_id", "title", "source", "pdf_path", "n_pages", "status", "error")
@@ -35,9 +66,9 @@ class PaperState(StrEnum):
     READY = "ready"
     """Its text is searched."""
     QUARANTINED = "quarantined"
-    """It could not be used; the reason says why."""
+    """The paper could not be used; the reason says why."""
     WAITING = "waiting"
-    """It is in the papers folder, and no run has read it yet."""
+    """The paper is in the papers folder, and no run has read it yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +86,7 @@ class PaperSummary:
     reason: str | None
     """Why it is quarantined, with the remedy."""
     has_pages: bool
-    """It has a PDF, so its pages can be shown."""
+    """The paper has a PDF, so its pages can be shown."""
     abstract: str
     """Empty where it has none, or is not read yet."""
 
@@ -81,7 +112,7 @@ class PaperDetails:
     summary: PaperSummary
     sections: tuple[SectionSummary, ...]
     points: tuple[PaperPoint, ...]
-    """What it asked, did and found, and what limits it, in this order; none where no model summarised it."""
+    """What it asked, did and found, and what limits it, in this order; empty if no model summarised it."""
 
     def section(self, name: str) -> SectionSummary:
         """The first section with that id, else with that title or path in any case, else with that title behind its
@@ -106,7 +137,9 @@ class Papers:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         paths = settings.paths
-        self._index = KeptUntilChanged(paths.parsed_index, _rows_by_id)
+        self._index = KeptUntilChanged(
+            paths.parsed_index, lambda path: {row["paper_id"]: row for row in _rows(path, _PAPER_COLUMNS)}
+        )
         self._chunks = KeptUntilChanged(paths.chunks, _chunks_by_paper)
         self._points = KeptUntilChanged(paths.paper_summaries, _points_by_paper)
         self._abstracts = KeptUntilChanged(paths.blocks, _abstracts_by_paper)
@@ -119,7 +152,7 @@ class Papers:
         return [summary for _, summary in sorted((found | waiting).items())]
 
     def one(self, paper_id: str) -> PaperDetails:
-        """Raises NotFound for an id that is none of a paper."""
+        """Raises NotFound for an unknown id."""
         row = self._index.get().get(paper_id)
         if row is not None:
             sections = tuple(_sections(self._chunks.get().get(paper_id, ())))
@@ -136,7 +169,7 @@ class Papers:
     def pdf_path(self, paper_id: str) -> str | None:
         """The PDF of a paper that was read, relative to the papers folder; None where it has none.
 
-        Raises NotFound for an id that is none of a paper that was read.
+        Raises NotFound for a paper that was not read.
         """
         row = self._index.get().get(paper_id)
         if row is None:
@@ -169,12 +202,8 @@ class Papers:
             return []  # the published papers can be asked without their files
 
 
-def _rows_by_id(path: Path) -> dict[str, dict[str, Any]]:
-    return {row["paper_id"]: row for row in _rows(path, _PAPER_COLUMNS)}
-
-
 def _chunks_by_paper(path: Path) -> dict[str, list[dict[str, Any]]]:
-    """What is listed of the chunks, by paper, in reading order."""
+    """The listed columns of the chunks, by paper, in reading order."""
     rows = sorted(_rows(path, _CHUNK_COLUMNS), key=lambda row: (row["paper_id"], row["ordinal"]))
     return {paper_id: list(own) for paper_id, own in groupby(rows, lambda row: str(row["paper_id"]))}
 
@@ -197,7 +226,7 @@ def _abstracts_by_paper(path: Path) -> dict[str, str]:
 
 
 def _rows(path: Path, columns: Sequence[str], where: pc.Expression | None = None) -> list[dict[str, Any]]:
-    """Some columns of a published table; no rows where there is none that can be used."""
+    """Some columns of a published table; no rows if it is missing or damaged."""
     try:
         table = read_columns(path, columns)
     except MissingInput as error:

@@ -1,4 +1,4 @@
-"""Where a quote stands on the pages of its paper: its own lines in the PDF, else the boxes of its paragraph."""
+"""The place of a quote on the pages of its paper: its own lines in the PDF, else the boxes of its paragraph."""
 
 import logging
 from collections.abc import Sequence
@@ -9,29 +9,28 @@ from rag_assets.answering.verify.table_quotes.rows import quoted_rows
 from rag_assets.core.domain import Box, Chunk, Span, all_boxes, spans_between
 from rag_assets.core.errors import NotFound, UnreadableDocument
 from rag_assets.library.reading.page_search import QuoteSearch, find_on_pages
-from rag_assets.library.reading.pdf_files import PdfFiles
-from rag_assets.library.reading.pdf_workers import PdfWorkers
+from rag_assets.library.reading.pdfs import PdfFiles, PdfWorkers
 
 logger = logging.getLogger(__name__)
 _MAX_PAGES = 6
-"""A quote that may stand on more pages is not searched: nothing is known of its place."""
+"""A quote whose text may be on more pages than this is not searched."""
 _CONTEXT_CHARS = 300
 _PLACES_KEPT = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class PagePlace:
-    """What is marked on one page."""
+    """The boxes to be marked on one page."""
 
     page: int
     """Physical page, 1-based."""
     page_label: str | None
     """Printed on the page, where it is known."""
     boxes: tuple[Box, ...]
-    """In reading order; none where only the page is known."""
+    """In reading order; empty if only the page is known."""
     is_exact: bool
-    """The boxes are the lines of the quote, found in the PDF's own text; else those of the paragraph or table it stands
-    in, as the source gives them."""
+    """Whether the boxes are the lines of the quote, found in the PDF's own text; else they are those of its paragraph
+    or table, as the source gives them."""
 
 
 class Places:
@@ -39,11 +38,10 @@ class Places:
 
     def __init__(self, pdfs: PdfFiles, workers: PdfWorkers) -> None:
         self._pdfs = pdfs
-        self._workers = workers
-        self._found = lru_cache(_PLACES_KEPT)(self._search)
+        self._found = lru_cache(_PLACES_KEPT)(lambda search: workers.run(find_on_pages, search, search.pdf))
 
     def of(self, chunk: Chunk, start: int, end: int) -> tuple[PagePlace, ...]:
-        """The pages that `text[start:end]` of a chunk stands on, in order; none where no page is known."""
+        """The pages of `text[start:end]` of a chunk, in order; empty if no page is known."""
         spans = spans_between(chunk.spans, start, end)
         pages = _pages(spans)
         if not pages:
@@ -59,7 +57,7 @@ class Places:
         )
 
     def _lines(self, chunk: Chunk, start: int, end: int, pages: Sequence[int]) -> tuple[Box, ...]:
-        """A box per line of the quote in the PDF; none where it is not found or there is no PDF that can be read."""
+        """A box per line of the quote in the PDF; empty if it is not found or no PDF can be read."""
         if len(pages) > _MAX_PAGES:
             return ()
         try:
@@ -72,13 +70,10 @@ class Places:
             logger.warning("The place of a quote is that of its paragraph: %s", error)
             return ()
 
-    def _search(self, search: QuoteSearch) -> tuple[Box, ...]:
-        return self._workers.run(find_on_pages, search, search.pdf)
-
 
 def wordings(text: str, start: int, end: int) -> tuple[str, ...]:
-    """How `text[start:end]` of a chunk may stand on a page. A row of a table is written with the names of its columns,
-    which stand elsewhere there."""
+    """How `text[start:end]` of a chunk may be printed on a page. A row of a table has the names of its columns in the
+    chunk, but not on the page."""
     quote = text[start:end]
     cells = [cell for rows in quoted_rows(text, start, end) for _, cell in rows.cells]
     if not any(cell.column and text.startswith(cell.column, cell.start) for cell in cells):
@@ -87,7 +82,7 @@ def wordings(text: str, start: int, end: int) -> tuple[str, ...]:
 
 
 def _pages(spans: Sequence[Span]) -> list[int]:
-    """The pages that runs of text may stand on."""
+    """The pages on which the spans may be."""
     pages: set[int] = set()
     for span in spans:
         if span.page_start is not None and span.page_end is not None:
@@ -96,10 +91,6 @@ def _pages(spans: Sequence[Span]) -> list[int]:
 
 
 def _labels(spans: Sequence[Span]) -> dict[int, str]:
-    """What is printed on the pages of a chunk, as far as it is known."""
-    ends = ((page, label) for span in spans for page, label in _ends(span))
+    """Printed labels of the pages of a chunk, as far as they are known."""
+    ends = (end for span in spans for end in ((span.page_start, span.label_start), (span.page_end, span.label_end)))
     return {page: label for page, label in ends if page is not None and label is not None}
-
-
-def _ends(span: Span) -> tuple[tuple[int | None, str | None], tuple[int | None, str | None]]:
-    return (span.page_start, span.label_start), (span.page_end, span.label_end)

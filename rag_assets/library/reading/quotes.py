@@ -1,7 +1,7 @@
-"""Looking a quote up in the whole corpus: where it stands, how it was found, and how it differs. No model is asked.
+"""Looking a quote up in the whole corpus: where it is, how it was found, and how it differs. No model is asked.
 
-Chunks that share its words come from the index of words; whether it stands there is decided by the code that verifies
-the citations of answers. A passage that is only much like the quote is shown with every word that differs, never as a
+Chunks that share its words come from the word index; the code that verifies the citations of answers decides whether
+one of them has the quote. A passage that is only much like the quote is shown with every word that differs, never as a
 verification.
 """
 
@@ -22,19 +22,19 @@ MAX_QUOTE_CHARS = 4000
 CANDIDATE_CHUNKS = 24
 """Chunks that are read for one quote, those that share most of its words first."""
 MIN_LIKENESS, MIN_SAME_WORDS = 80.0, 0.6
-"""Of a passage that is shown as near: likeness of the characters, 0-100, and share of the quote's words that stand
+"""Needed of a passage that is shown as near: likeness of the characters, 0-100, and share of the quote's words that are
 there in their order; another sentence may be alike by its small words. Measured by benchmarks/quotes.py."""
 
 
 class Verdict(StrEnum):
-    """Whether a quote stands in the corpus."""
+    """Whether a quote is in the corpus."""
 
     VERIFIED = "verified"
     """Word for word; only typesetting may differ."""
     NEAR = "near"
-    """Something much like it stands there; the differences say what."""
+    """Something much like it is there; the differences say what."""
     NOT_FOUND = "not_found"
-    """Nothing like it stands in the text that is searched. Reference lists and quarantined papers are not."""
+    """Nothing like it is in the searched text; reference lists and quarantined papers are not searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class QuoteMatch:
-    """Where a quote, or what is much like it, stands: `chunk.text[start:end]`."""
+    """The place of a quote, or of a passage much like it: `chunk.text[start:end]`."""
 
     chunk: Chunk
     start: int
@@ -56,13 +56,13 @@ class QuoteMatch:
     verification: Verification | None
     """None where the words differ in more than tidying changes."""
     likeness: float
-    """Of the words, 0-100."""
+    """Likeness of the words, 0-100."""
     differences: tuple[Difference, ...]
-    """In the order of the quote; none for a verified one."""
+    """In the order of the quote; empty for a verified one."""
 
     @property
     def quote(self) -> str:
-        """As it stands in the source."""
+        """The text of the source."""
         return self.chunk.text[self.start : self.end]
 
     @property
@@ -98,7 +98,7 @@ def demand_quote(quote: str) -> str:
 
 
 def matches_of(quote: str, candidates: Sequence[Chunk]) -> list[QuoteMatch]:
-    """Where a quote stands in the candidates, verified places first, then the most alike. A passage that two chunks
+    """The places of a quote in the candidates, verified ones first, then the most alike. A passage that two chunks
     share is given once."""
     found = [match for chunk in candidates if (match := _match_in(quote, chunk))]
     found.sort(key=lambda match: (match.verdict is not Verdict.VERIFIED, match.verification is None, -match.likeness))
@@ -139,7 +139,8 @@ def _like(quote: str, chunk: Chunk) -> QuoteMatch | None:
     first = _word_at(source, near.dest_start)
     last = _word_at(source, max(near.dest_start, near.dest_end - 1))
     start, end = source.places[first][0], source.places[last][1]
-    if _n_same(wanted.words, source.words[first : last + 1]) < MIN_SAME_WORDS * len(wanted.words):
+    shared = SequenceMatcher(None, wanted.words, source.words[first : last + 1], autojunk=False).get_matching_blocks()
+    if sum(block.size for block in shared) < MIN_SAME_WORDS * len(wanted.words):
         return None
     return QuoteMatch(
         chunk=chunk,
@@ -150,11 +151,6 @@ def _like(quote: str, chunk: Chunk) -> QuoteMatch | None:
         likeness=near.score,
         differences=tuple(_differences(quote, chunk.text[start:end])),
     )
-
-
-def _n_same(one: Sequence[str], other: Sequence[str]) -> int:
-    """Words that both have, in the same order."""
-    return sum(block.size for block in SequenceMatcher(None, one, other, autojunk=False).get_matching_blocks())
 
 
 def _word_at(words: Words, offset: int) -> int:

@@ -1,4 +1,4 @@
-"""What a reader looks at, for every face of the project: papers, sections, chunks, pages, and quotes looked up.
+"""Papers, sections, chunks and pages to be read, and quotes looked up, for every face of the project.
 
 Pages are physical and 1-based; boxes are fractions of the page with the origin at its top left.
 """
@@ -11,11 +11,9 @@ from rag_assets.core.domain import Chunk, Filter
 from rag_assets.core.errors import NotFound
 from rag_assets.core.settings import Settings
 from rag_assets.engine import Engine
-from rag_assets.library.reading.page_images import PageImages
 from rag_assets.library.reading.page_rendering import FractionBox
 from rag_assets.library.reading.papers import PaperDetails, Papers, PaperSummary, SectionSummary
-from rag_assets.library.reading.pdf_files import PdfFiles
-from rag_assets.library.reading.pdf_workers import PdfWorkers
+from rag_assets.library.reading.pdfs import PageImages, PdfFiles, PdfWorkers
 from rag_assets.library.reading.places import PagePlace, Places
 from rag_assets.library.reading.quotes import CANDIDATE_CHUNKS, QuoteMatch, Verdict, demand_quote, matches_of
 
@@ -28,10 +26,10 @@ class SectionText:
 
     paper_id: str
     title: str
-    """Of the paper."""
+    """Title of the paper."""
     section: SectionSummary
     text: str
-    """Of its chunks, what they repeat left out; `text[start:end]` of each is in `parts`."""
+    """Text of its chunks without what they repeat; `parts` says which range comes from which chunk."""
     parts: tuple["SectionTextPart", ...]
 
 
@@ -48,15 +46,15 @@ class SectionTextPart:
 
 @dataclass(frozen=True, slots=True)
 class QuoteVerdict:
-    """What is known of a quote."""
+    """Whether a quote is in the corpus, and where."""
 
     verdict: Verdict
     match: QuoteMatch | None
     """None when nothing like it was found."""
     title: str
-    """Of the paper it stands in; empty when nothing was found."""
+    """Title of the paper that has it; empty when nothing was found."""
     pages: tuple[PagePlace, ...]
-    """Where it stands; none when no page is known."""
+    """Its pages in order; empty when no page is known."""
 
 
 class Reader:
@@ -109,7 +107,7 @@ class Reader:
         return SectionText(paper_id, details.summary.title, found, "\n".join(texts), tuple(parts))
 
     def chunk(self, chunk_id: str) -> Chunk:
-        """A chunk; its own fields say what stands before and behind it. Raises NotFound."""
+        """A chunk; its own fields hold the text before and after it. Raises NotFound."""
         chunk = self._engine.chunks([chunk_id]).get(chunk_id)
         if chunk is None:
             raise NotFound(
@@ -118,7 +116,7 @@ class Reader:
         return chunk
 
     def place(self, chunk_id: str, start: int = 0, end: int | None = None) -> tuple[PagePlace, ...]:
-        """The pages and boxes of `text[start:end]` of a chunk, in order; none where no page is known.
+        """The pages and boxes of `text[start:end]` of a chunk, in order; empty if no page is known.
 
         Offsets beyond the text are cut to it. Raises NotFound for an unknown chunk.
         """
@@ -141,7 +139,7 @@ class Reader:
         return self._images.png(pdf, page, width, tuple(boxes))
 
     def verify_quote(self, quote: str, paper_id: str | None = None) -> QuoteVerdict:
-        """Whether a quote stands in the corpus, or in one paper, and where. No model is asked.
+        """Whether a quote is in the corpus, or in one paper, and where. No model is asked.
 
         Raises InvalidQuote for one that is too short or too long, NotFound for an unknown paper.
         """
@@ -156,7 +154,7 @@ class Reader:
         )
 
     def find_quote(self, quote: str, paper_id: str | None = None, limit: int = 5) -> list[QuoteMatch]:
-        """Where a quote, or what is much like it, stands: at most `limit` places, verified ones first.
+        """The places of a quote, or of passages much like it: at most `limit`, verified ones first.
 
         Raises as `verify_quote`.
         """

@@ -1,18 +1,17 @@
 """Pages of a document from the text layer of the PDF of the same paper: all of them, or those that are not proved.
 
-What does not align, or could stand on two pages, keeps no page.
+Text that does not align, or could be on two pages, keeps no page. Proven pages are only compared with the PDF.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import PurePosixPath
 
 from rag_assets.core.domain import Block, Document, PageSource, Span
 from rag_assets.core.settings import ParsingSettings
-from rag_assets.parsing.places.gaps import Filled, filled
-from rag_assets.parsing.places.pages import spans_of
-from rag_assets.parsing.places.placing import MIN_BLOCK_SHARE, placed
-from rag_assets.parsing.places.words import PdfWords, Words, pdf_words
+from rag_assets.parsing.places.placing import MIN_BLOCK_SHARE, placed, spans_of
+from rag_assets.parsing.places.words import LocatedWords, PdfWords, pdf_words
 from rag_assets.parsing.shared.files.raw import RawFile
 
 MIN_DOCUMENT_SHARE = 0.3
@@ -21,6 +20,19 @@ MAX_CONTRADICTED_SHARE = 0.1
 """Share of proven pages that may differ from the PDF's; with more, the PDF is another version."""
 _MAX_NAMED = 5
 _NAMED_CHARS = 50
+
+
+@dataclass(frozen=True)
+class Filled:
+    """A block's spans, and how they agree with the PDF."""
+
+    spans: tuple[Span, ...]
+    n_filled: int
+    """Characters that had no page, or two, and have one now."""
+    n_agreed: int
+    """Characters whose proven page is the PDF's too."""
+    n_contradicted: int
+    """Characters that the PDF has on another page than the proven one."""
 
 
 @dataclass(frozen=True)
@@ -82,7 +94,7 @@ def fill_from_pdf(document: Document, pdf_file: RawFile, settings: ParsingSettin
 def _aligned(document: Document, pdf: PdfWords) -> _Aligned:
     if not pdf.n_chars:
         return _Aligned(problem="it has no text layer. Run OCR on it first.")
-    words = [Words.of("" if block.is_generated else block.text) for block in document.blocks]
+    words = [LocatedWords.of("" if block.is_generated else block.text) for block in document.blocks]
     mappings = placed(document.blocks, words, pdf)
     n_words, n_found = sum(len(own.words) for own in words), sum(len(mapping) for mapping in mappings)
     if n_found < MIN_DOCUMENT_SHARE * max(n_words, 1):
@@ -128,3 +140,64 @@ def _notes_of_gaps(by_block: Sequence[Filled], pdf_name: str) -> list[str]:
             "the proven pages stand."
         )
     return notes
+
+
+def has_gaps(spans: Sequence[Span]) -> bool:
+    """Whether some of the runs have no page or more than one."""
+    return any(not _is_proved(span) for span in spans)
+
+
+def filled(spans: Sequence[Span], from_pdf: Sequence[Span]) -> Filled:
+    """`spans` with those without one proven page cut and filled after `from_pdf`, which runs over the same text.
+
+    A run that may be on two pages is filled from these two alone; a run without any, only with pages between the
+    proven ones around it.
+    """
+    found: list[Span] = []
+    n_filled = n_agreed = n_contradicted = 0
+    for index, span in enumerate(spans):
+        pieces = [piece for piece in _cut(from_pdf, span.start, span.end) if _is_proved(piece)]
+        if _is_proved(span):
+            found.append(span)
+            n_same = sum(piece.end - piece.start for piece in pieces if piece.page_start == span.page_start)
+            n_agreed += n_same
+            n_contradicted += sum(piece.end - piece.start for piece in pieces) - n_same
+            continue
+        first, last = _bounds(spans, index)
+        fitting = [piece for piece in pieces if first <= (piece.page_start or 0) <= last]
+        n_filled += sum(piece.end - piece.start for piece in fitting)
+        found.extend(_with_pieces(span, fitting))
+    return Filled(tuple(found), n_filled, n_agreed, n_contradicted)
+
+
+def _is_proved(span: Span) -> bool:
+    return span.page_start is not None and span.page_start == span.page_end
+
+
+def _bounds(spans: Sequence[Span], index: int) -> tuple[int, float]:
+    """First and last page that a run can be on, by its own pages or those of its neighbours in the block."""
+    span = spans[index]
+    if span.page_start is not None and span.page_end is not None:
+        return span.page_start, span.page_end
+    before = [other.page_end for other in spans[:index] if other.page_end is not None]
+    after = [other.page_start for other in spans[index + 1 :] if other.page_start is not None]
+    return max(before, default=1), min(after, default=float("inf"))
+
+
+def _cut(spans: Sequence[Span], start: int, end: int) -> Iterator[Span]:
+    """The parts of `spans` that lie within [start, end)."""
+    for span in spans:
+        if span.start < end and span.end > start:
+            yield replace(span, start=max(span.start, start), end=min(span.end, end))
+
+
+def _with_pieces(span: Span, pieces: Sequence[Span]) -> Iterator[Span]:
+    """`span` with `pieces` in their places, the rest of it as it was."""
+    if not pieces:
+        yield span
+        return
+    edges = [span.start, *(edge for piece in pieces for edge in (piece.start, piece.end)), span.end]
+    by_start = {piece.start: piece for piece in pieces}
+    for start, end in pairwise(edges):
+        if end > start:
+            yield by_start.get(start) or replace(span, start=start, end=end)

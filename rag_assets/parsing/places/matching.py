@@ -4,17 +4,16 @@ Works on lists of words alone. A seed is a run of words that occurs once in the 
 that is searched. Seeds are chained in ascending order (the longest increasing subsequence) and extended word by word.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-
-from rag_assets.parsing.shared.ascending import longest_ascending
 
 _RESYNC = 3
 """Words that may be missing or added on either side before two words agree again."""
 _FRAGMENT_GAP = 40
 _MIN_FRAGMENT = 6
-"""Matched words a piece needs that stands apart from the rest of its block (on the next page, after a figure)."""
+"""Matched words needed in a piece apart from the rest of its block (on the next page, after a figure)."""
 
 Mapping1to1 = dict[int, int]
 
@@ -116,7 +115,7 @@ def _agree_further(block: Sequence[str], pdf: Sequence[str], at: tuple[int, int]
 
 
 def _without_strays(mapping: Mapping1to1) -> Mapping1to1:
-    """The mapping without small pieces that stand far from the rest in the PDF: chance agreements."""
+    """The mapping without small pieces that are far from the rest in the PDF: chance agreements."""
     fragments: list[list[tuple[int, int]]] = []
     for here, there in mapping.items():
         if fragments and there - fragments[-1][-1][1] <= _FRAGMENT_GAP + here - fragments[-1][-1][0]:
@@ -133,7 +132,7 @@ def _without_strays(mapping: Mapping1to1) -> Mapping1to1:
 
 
 def occurrences(phrase: Sequence[str], words: Sequence[str], start: int, end: int) -> list[int]:
-    """Where `phrase` stands, word for word, in `words[start:end]`."""
+    """Where `phrase` occurs, word for word, in `words[start:end]`."""
     wanted, first = tuple(phrase), phrase[0]
     return [
         index
@@ -146,3 +145,21 @@ def open_runs(mapping: Mapping1to1, n_words: int) -> list[tuple[int, int]]:
     """The runs [start, end) of words that were not found."""
     edges = [-1, *sorted(mapping), n_words]
     return [(before + 1, after) for before, after in pairwise(edges) if after - before > 1]
+
+
+def longest_ascending(keys: Sequence[tuple[int, int]]) -> list[int]:
+    """Indices of the longest subsequence in which every key is larger than the one before; in O(n log n)."""
+    tails: list[tuple[int, int]] = []
+    """Smallest last key of a subsequence of each length."""
+    tail_at: list[int] = []
+    previous: list[int] = []
+    for index, key in enumerate(keys):
+        length = bisect_left(tails, key)
+        previous.append(tail_at[length - 1] if length else -1)
+        tails[length : length + 1] = [key]
+        tail_at[length : length + 1] = [index]
+    chain, index = [], tail_at[-1] if tail_at else -1
+    while index >= 0:
+        chain.append(index)
+        index = previous[index]
+    return chain[::-1]

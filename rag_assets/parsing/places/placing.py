@@ -1,14 +1,18 @@
-"""Where each block of a document stands in the PDF: which of its words are which words there.
+"""Where each block of a document is in the PDF: which of its words are which words there, and its pages and boxes.
 
 Each block is placed by itself: first where it has word runs that occur once in the document and once in the PDF, then,
-for what is left, in the window between its placed neighbours. What could stand on two pages is not placed.
+for the rest, in the window between its placed neighbours. A block that could be on two pages is not placed. Words that
+were not found get the pages of the words around them, or no page.
 """
 
-from collections import defaultdict
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from rag_assets.core.domain import Block, BlockKind
+from rag_assets.core.domain import Block, BlockKind, Box, Span
+from rag_assets.parsing.formats.pdf.layout import Line
 from rag_assets.parsing.places.matching import (
     Mapping1to1,
     Shingles,
@@ -17,7 +21,7 @@ from rag_assets.parsing.places.matching import (
     occurrences,
     open_runs,
 )
-from rag_assets.parsing.places.words import PdfWords, Words
+from rag_assets.parsing.places.words import LocatedWords, PdfWords
 
 MIN_BLOCK_SHARE = 0.5
 """Share of a block's words that must be found; with fewer, its page would be a guess."""
@@ -27,8 +31,8 @@ _MIN_LONE_WORDS = 4
 _MIN_DISPLACED_WORDS = 8
 
 
-def placed(blocks: Sequence[Block], words: Sequence[Words], pdf: PdfWords) -> list[Mapping1to1]:
-    """For each block, which of its words stand where in the PDF; empty where that is not clear."""
+def placed(blocks: Sequence[Block], words: Sequence[LocatedWords], pdf: PdfWords) -> list[Mapping1to1]:
+    """For each block, which of its words are which words of the PDF; empty if that is not clear."""
     mappings = _placed_by_unique_runs(words, pdf)
     order = _main_flow(mappings)
     for index, (block, own) in enumerate(zip(blocks, words, strict=True)):
@@ -37,7 +41,7 @@ def placed(blocks: Sequence[Block], words: Sequence[Words], pdf: PdfWords) -> li
     return mappings
 
 
-def _placed_by_unique_runs(words: Sequence[Words], pdf: PdfWords) -> list[Mapping1to1]:
+def _placed_by_unique_runs(words: Sequence[LocatedWords], pdf: PdfWords) -> list[Mapping1to1]:
     everything = [word for own in words for word in own.words]
     in_pdf, in_document = Shingles.of(pdf.words, _SEED_WORDS), Shingles.of(everything, _SEED_WORDS)
     starts, at = [], 0
@@ -58,7 +62,7 @@ def _placed_by_unique_runs(words: Sequence[Words], pdf: PdfWords) -> list[Mappin
 
 
 def _grown(block: Sequence[str], pdf: Sequence[str], seeds: Sequence[tuple[int, int]]) -> Mapping1to1:
-    """The words of a block that follow one another in the PDF, and longer pieces of it that stand elsewhere there.
+    """The words of a block that follow one another in the PDF, and longer pieces of it that are elsewhere there.
 
     A source that mixed up the columns of a page has such pieces in the middle of its paragraphs.
     """
@@ -87,7 +91,7 @@ class _Anchor:
 
 
 def _main_flow(mappings: Sequence[Mapping1to1]) -> list[_Anchor]:
-    """The placed blocks that follow one another in the PDF as in the document; floats and notes fall out."""
+    """The placed blocks that follow one another in the PDF as in the document; floats and notes are left out."""
     placed = {index: list(mapping.values()) for index, mapping in enumerate(mappings) if mapping}
     chain = longest_chain((index, places[0]) for index, places in placed.items())
     return [_Anchor(index, start, placed[index][-1]) for index, start in chain]
@@ -116,7 +120,7 @@ def _placed_in_window(block: Block, words: Sequence[str], pdf: PdfWords, window:
 
 
 def _only_place(block: Block, words: Sequence[str], pdf: PdfWords, places: Sequence[int]) -> int | None:
-    """The place a block stands at, if all candidates agree on the page. A heading begins and fills its line."""
+    """The place of a block, if all candidates agree on the page. A heading begins and fills its line."""
     if block.kind is BlockKind.HEADING:
         own_lines = [at for at in places if pdf.starts_line[at] and _ends_line(pdf, at + len(words) - 1)]
         places = own_lines or [at for at in places if len(words) >= _MIN_LONE_WORDS or pdf.starts_line[at]]
@@ -127,3 +131,109 @@ def _only_place(block: Block, words: Sequence[str], pdf: PdfWords, places: Seque
 
 def _ends_line(pdf: PdfWords, index: int) -> bool:
     return index + 1 == len(pdf.words) or pdf.starts_line[index + 1]
+
+
+_NEAR_EDGE_WORDS = 12
+_MAX_LONE_OPEN_WORDS = 4
+"""Up to this many words that were not found are placed beside those that were; more must be seen there."""
+_MAX_OPEN_WORDS = 40
+_MIN_OPEN_SHARE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class _PagedWords:
+    """Words [start, end) of a block with the pages they may be on."""
+
+    start: int
+    end: int
+    page_start: int | None
+    page_end: int | None
+
+
+def spans_of(block: Block, own: LocatedWords, mapping: Mapping1to1, pdf: PdfWords) -> tuple[Span, ...]:
+    """Runs over the whole text of a block; `mapping` says which of its words are which words of the PDF.
+
+    Where a run of `block.spans` begins, a new one begins here too.
+    """
+    if not block.text:
+        return ()
+    if not mapping:
+        return (Span(0, len(block.text), None, None),)
+    begins = {bisect_left(own.starts, span.start): span.start for span in block.spans[1:]}
+    runs = _runs(own.words, mapping, pdf, sorted(begins))
+    cuts = [0, *(begins.get(run.start, own.starts[run.start]) for run in runs[1:]), len(block.text)]
+    return tuple(
+        Span(
+            start=cuts[index],
+            end=cuts[index + 1],
+            page_start=run.page_start,
+            page_end=run.page_end,
+            boxes=_boxes(run, mapping, pdf),
+            page_confidence=_confidence(run, mapping),
+        )
+        for index, run in enumerate(runs)
+        if cuts[index + 1] > cuts[index]
+    )
+
+
+def _runs(words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, begins: Sequence[int]) -> list[_PagedWords]:
+    """Consecutive words of the same pages together."""
+    pieces = [_PagedWords(here, here + 1, pdf.page(there), pdf.page(there)) for here, there in mapping.items()]
+    for start, end in open_runs(mapping, len(words)):
+        edges = [start, *(begin for begin in begins if start < begin < end), end]
+        whole = _open_run(words, mapping, pdf, start, end)
+        pieces += [replace(whole, start=first, end=last) for first, last in pairwise(edges)]
+    runs: list[_PagedWords] = []
+    for piece in sorted(pieces, key=lambda run: run.start):
+        last = runs[-1] if runs and piece.start not in begins else None
+        if last and (last.page_start, last.page_end) == (piece.page_start, piece.page_end):
+            runs[-1] = replace(last, end=piece.end)
+        else:
+            runs.append(piece)
+    return runs
+
+
+def _open_run(words: Sequence[str], mapping: Mapping1to1, pdf: PdfWords, start: int, end: int) -> _PagedWords:
+    """Pages of words [start, end), which were not found one by one: none unless enough of them are seen around there.
+
+    Formulas and tables are read differently by every program; words that are not even near come from elsewhere.
+    """
+    n_open = end - start
+    before, after = mapping.get(start - 1), mapping.get(end)
+    first = before if before is not None else max((after or 0) - n_open - _NEAR_EDGE_WORDS, 0)
+    last = after if after is not None else min((before or 0) + n_open + _NEAR_EDGE_WORDS, len(pdf.words) - 1)
+    first, last = min(first, last), max(first, last)
+    pages = sorted((pdf.page(first), pdf.page(last)))
+    if n_open > _MAX_OPEN_WORDS or pages[1] - pages[0] > 1 or last - first > 4 * n_open + _MAX_OPEN_WORDS:
+        return _PagedWords(start, end, None, None)
+    if n_open > _MAX_LONE_OPEN_WORDS:
+        around = Counter(pdf.words[first : last + 1])
+        n_seen = (Counter(words[start:end]) & around).total()
+        if n_seen < _MIN_OPEN_SHARE * n_open:
+            return _PagedWords(start, end, None, None)
+    return _PagedWords(start, end, pages[0], pages[1])
+
+
+def _confidence(run: _PagedWords, mapping: Mapping1to1) -> float | None:
+    """Share of the run's words that were found; a run between two pages has what bounds it and no more."""
+    if run.page_start is None:
+        return None
+    n_found = sum(word in mapping for word in range(run.start, run.end))
+    return round(n_found / max(run.end - run.start, 1), 3)
+
+
+def _boxes(run: _PagedWords, mapping: Mapping1to1, pdf: PdfWords) -> tuple[Box, ...]:
+    """One box around the lines of each column that has words of the run."""
+    lines = dict.fromkeys(pdf.lines[mapping[word]] for word in range(run.start, run.end) if word in mapping)
+    groups: dict[tuple[int, float, float], list[Line]] = defaultdict(list)
+    for line in lines:
+        groups[line.frame.page, line.column.left, line.column.right].append(line)
+    return tuple(
+        column[0].frame.box(
+            min(line.left for line in column),
+            min(line.top for line in column),
+            max(line.right for line in column),
+            max(line.bottom for line in column),
+        )
+        for column in groups.values()
+    )

@@ -5,8 +5,8 @@ Hyphens inside words are gone, so a word cut by a line end is the same word on b
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 
 from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.folding import Folded
@@ -18,7 +18,7 @@ _WORD = re.compile(r"[^\W\d_]+|\d+")  # letters and digits apart: note marks sti
 
 
 @dataclass(frozen=True)
-class Words:
+class LocatedWords:
     """The words of a text in order, and where each starts and ends in it."""
 
     words: tuple[str, ...]
@@ -26,7 +26,7 @@ class Words:
     ends: tuple[int, ...]
 
     @classmethod
-    def of(cls, text: str) -> "Words":
+    def of(cls, text: str) -> "LocatedWords":
         folded = Folded.of(text)
         matches = list(_WORD.finditer(folded.text))
         return cls(
@@ -59,22 +59,14 @@ def pdf_words(content: bytes, settings: ParsingSettings) -> PdfWords:
         pages, page_lines = read_pages(pdf)
     kept, _ = without_running_text(page_lines, settings.running_header_share)
     lines = [line for page in kept for layer in (page.upright, *page.asides) for line in layer if line.text]
-    words, at_lines = _words_of(lines)
+    offsets = [0, *accumulate(len(line.text) + 1 for line in lines)]
+    found = LocatedWords.of("\n".join(line.text for line in lines))  # folded together: a hyphen at a line end joins two
+    at_lines = [bisect_right(offsets, start) - 1 for start in found.starts]
     firsts = [index == 0 or at_lines[index] != at_lines[index - 1] for index in range(len(at_lines))]
     return PdfWords(
-        words=tuple(words),
+        words=found.words,
         lines=tuple(lines[index] for index in at_lines),
         starts_line=tuple(firsts),
         n_pages=len(pages),
         n_chars=sum(page.n_chars for page in pages),
     )
-
-
-def _words_of(lines: Sequence[Line]) -> tuple[list[str], list[int]]:
-    """Words, and the index of the line each starts on. Lines are folded together: a hyphen at an end joins them."""
-    offsets, at = [], 0
-    for line in lines:
-        offsets.append(at)
-        at += len(line.text) + 1
-    words = Words.of("\n".join(line.text for line in lines))
-    return list(words.words), [bisect_right(offsets, start) - 1 for start in words.starts]

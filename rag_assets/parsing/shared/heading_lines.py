@@ -23,7 +23,7 @@ _MAX_GAP_LINES = 3
 _ENTRY_OF_CONTENTS = re.compile(r"(?:\.{3,}|(?:\. ){3,}|…{2,}|_{3,})\s*\d{1,4}$")
 """A title, a row of points and the page: "5.5 Buttons ..... 34"."""
 _MAX_END_OF_ENTRY = 20
-"""Of a row of points only its end is looked at: it may be as long as the line."""
+"""Only the end of a row of points is matched: it may be as long as the line."""
 _ENDS_LIKE_PROSE = re.compile(r"[.,;:\-–—]$|\b(?:and|or|of|the|in|for|with|to|a|by|on)$", re.IGNORECASE)
 
 
@@ -31,7 +31,7 @@ def numbered_heading_lines(lines: Sequence[str]) -> frozenset[int]:
     """Indices of the lines that are numbered headings.
 
     lines: all lines in reading order, empty ones where a paragraph ends. A line with the usual name of a section
-    ("1. Introduction") is believed unless it stands in a list, and one with the mark of a Markdown heading always; the
+    ("1. Introduction") is believed unless it is in a list, and one with the mark of a Markdown heading always; the
     others must fit into the outline. One numbered line without a name makes no outline. A line of a table of contents
     counts as empty. Linear in the number of lines.
     """
@@ -41,7 +41,9 @@ def numbered_heading_lines(lines: Sequence[str]) -> frozenset[int]:
     previous: tuple[int, HeadingNumber] | None = None
     for at, line in enumerate(lines):
         number = numbers.get(at)
-        is_name = _is_marked(line) or (_starts_paragraph(lines, at) and _is_name(line))
+        is_name = _is_marked(line) or (
+            _starts_paragraph(lines, at) and len(line) <= _MAX_NAME_CHARS and is_plain_section_name(line)
+        )
         if number is None:
             if is_name:
                 outline.enter_unnumbered(line)
@@ -61,7 +63,7 @@ def numbered_heading_lines(lines: Sequence[str]) -> frozenset[int]:
 
 
 def looks_like_heading(line: str) -> bool:
-    """Whether a line that stands alone is a heading by its own looks: a known name, or capitals, but no number."""
+    """Whether a line by itself looks like a heading: a known name, or capitals, but no number."""
     words = line.split()
     if not 0 < len(words) <= MAX_TITLE_WORDS or not any(character.isalpha() for character in line):
         return False
@@ -111,10 +113,6 @@ def _is_marked(line: str) -> bool:
     return line.startswith("#")
 
 
-def _is_name(line: str) -> bool:
-    return len(line) <= _MAX_NAME_CHARS and is_plain_section_name(line)
-
-
 def _starts_paragraph(lines: Sequence[str], at: int) -> bool:
     return at == 0 or not lines[at - 1].strip() or _is_marked(lines[at - 1])
 
@@ -162,7 +160,7 @@ class _Outline:
     _others: dict[int, HeadingNumber] = field(default_factory=dict)
     """Headings without a usual name, in order."""
     _since_name: list[int] = field(default_factory=list)
-    """Those of `_others` after the last name."""
+    """The headings of `_others` after the last name."""
     _last: dict[NumberStyle, Values] = field(default_factory=dict)
     """Number of the last heading of each style."""
     _entries: set[Values] | None = None

@@ -1,7 +1,7 @@
 """Tables that a model or a tool wrote as HTML, cut out of the text around them and laid out on a grid.
 
 Real ones hold bare `<0.05`, no `<th>`, merged cells, several tables in a row and text before and after them. Cells
-keep their ids, by which a caller finds where they stand on the page.
+keep their ids, by which a caller finds their place on the page.
 """
 
 import re
@@ -21,6 +21,7 @@ _STRAY_LESS_THAN = re.compile(rf"<(?!/?(?:{_TAGS})(?:\s[^<>]*)?/?>)", re.IGNOREC
 _STRAY_AMPERSAND = re.compile(r"&(?!(?:[a-zA-Z][a-zA-Z0-9]{1,30}|#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6});)")
 _TABLE_EDGE = re.compile(r"<(/?)table(?:\s[^<>]*)?>", re.IGNORECASE)
 _BREAKS = frozenset({"br", "p", "li", "div", "hr", "table", "tr", "td", "th"})
+_SCRIPTS = {"sup": raised, "sub": lowered}
 _MAX_SPAN = 1000
 _MAX_COLUMNS = 2000
 
@@ -108,24 +109,14 @@ def _span(node: Any, name: str) -> int:
 
 def _text_of(node: Any) -> str:
     """The text of a cell on one line: a break becomes a space, sub- and superscripts keep their place."""
+    from lxml import etree
+
     parts: list[str] = []
-    for event, inner in _walk(node):
+    for event, inner in etree.iterwalk(node, events=("start", "end")):
         if event == "start":
             parts.append(" " if inner.tag in _BREAKS else "")
-            parts.append(_script(inner.tag, inner.text or ""))
+            parts.append(_SCRIPTS.get(inner.tag, str)(inner.text or ""))
         elif inner is not node:
             parts.append(" " if inner.tag in _BREAKS else "")
             parts.append(inner.tail or "")
     return " ".join("".join(parts).split())
-
-
-def _script(tag: object, text: str) -> str:
-    if tag == "sup":
-        return raised(text)
-    return lowered(text) if tag == "sub" else text
-
-
-def _walk(node: Any) -> Iterator[tuple[str, Any]]:
-    from lxml import etree
-
-    return iter(etree.iterwalk(node, events=("start", "end")))

@@ -17,12 +17,12 @@ _ENDS_WITH_HYPHEN = re.compile(r"\w[-‐\u00ad]$")
 _CUT_WORD = re.compile(r"(?<![\w-])((?:[^\W\d_]+-)*)([^\W\d_]{2,})-[ \n]+([^\W\d_]{2,})")
 _MIN_PART = 3
 _AFTER_SUSPENDED = frozenset({"and", "or", "to", "nor", "but", "versus", "und", "oder", "et", "ou"})
-"""After a hyphen these stand by themselves: "short-" + "and long-term"."""
+"""After a hyphen these are words of their own: "short-" + "and long-term"."""
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """How often each word stands whole within a line of the document, in lower case."""
+    """How often each word occurs whole within a line of the document, in lower case."""
 
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -39,7 +39,7 @@ class Vocabulary:
 
     @classmethod
     def of_texts(cls, texts: Iterable[str]) -> "Vocabulary":
-        """The words of texts in which line ends, or spaces in their place, may stand after a hyphen."""
+        """The words of texts in which a hyphen may be followed by a line end, or by a space in its place."""
         return cls.of(line for text in texts for line in _CUT_WORD.sub(r"\1\2-\n\3", text).splitlines())
 
     def keeps_hyphen(self, first: str, second: str) -> bool:

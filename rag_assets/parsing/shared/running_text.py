@@ -1,7 +1,7 @@
-"""What stands on a page beside the paper's text: running headers, footers, page numbers, and boxes.
+"""Finds the lines of a page that are not the paper's text: running headers, footers, page numbers, and boxes.
 
-Running lines recur at the edge of many pages; the rule of how often is here, for every format that knows its pages. A
-box (citation, copyright, correspondence, dates) is known by its first words.
+A running line recurs at the edge of many pages, in every format that knows its pages. A box (citation, copyright,
+correspondence, dates) is recognised by its first words.
 """
 
 import re
@@ -60,9 +60,9 @@ def running(pages: Sequence[Sequence[Item]], line_of: Callable[[Item], PlacedLin
 def running_lines(pages: Sequence[Sequence[PlacedLine]], share: float) -> list[frozenset[int]]:
     """For each page, the indices of the lines that are running text.
 
-    A line is running when its text (digits folded, so that page numbers agree) stands at the same edge of more than
+    A line is running when its text (digits folded, so that page numbers agree) is at the same edge of more than
     `share` of the pages and of two at least, or of more than `share` of the left or the right pages and of three at
-    least: books print the author on one side and the title on the other. Where places are known, a title that stands
+    least: books print the author on one side and the title on the other. Where places are known, a title that is
     lower on its page than the running headers that repeat it is kept.
     """
     found: list[set[int]] = [set() for _ in pages]
@@ -99,7 +99,7 @@ def _edge_lines(n_lines: int) -> list[tuple[int, Edge]]:
 
 
 def _without_model(occurrences: list[_Occurrence]) -> list[_Occurrence]:
-    """The occurrences without the title that the others repeat: the first, if it stands lower than all of them."""
+    """The occurrences without the title that the others repeat: the first, if it is lower on its page."""
     first, *others = sorted(occurrences, key=lambda occurrence: occurrence.page)
     if first.place is None or any(other.place is None for other in others):
         return occurrences

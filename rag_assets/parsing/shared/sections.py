@@ -6,11 +6,11 @@ so these win.
 """
 
 import re
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag_assets.core.domain import Block, BlockKind, Zone
-from rag_assets.core.text.heading_numbers import NumberStyle, heading_depth, number_styles
+from rag_assets.core.text.heading_numbers import heading_depth, number_styles
 from rag_assets.core.text.section_names import (
     is_section_name,
     names_closing_matter,
@@ -32,7 +32,7 @@ class LevelledBlock:
 
     block: Block
     level: int = 0
-    """Of a heading: 1 is the highest; 0 for a level that is not known, and for other blocks."""
+    """Level of a heading: 1 is the highest, 0 is unknown; 0 for other blocks."""
     is_title: bool = False
     """The title of the document; it opens no section, so that it does not head every path."""
 
@@ -76,12 +76,13 @@ def with_settled_levels(blocks: Sequence[LevelledBlock]) -> list[LevelledBlock]:
     """`blocks` with levels of 1 or more for the headings, that numbering and section names agree with.
 
     A number states the depth; a known section name without number is a main section. Where a document has two such
-    anchors at the top, every other heading after the first of them that claims the top level stands one below. A
-    heading of unknown level stands below an anchor, and beside any other heading.
+    anchors at the top, every other heading after the first of them that claims the top level is put one below. A
+    heading of unknown level is put below an anchor, and on the level of any other heading before it.
     """
     headings = [block for block in blocks if block.is_heading]
-    styles = number_styles(heading.block.text for heading in headings)
-    depths = [_anchored_depth(heading.block.text, styles) for heading in headings]
+    titles = [heading.block.text for heading in headings]
+    styles = number_styles(titles)
+    depths = [heading_depth(title, styles) or (1 if is_section_name(title) else None) for title in titles]
     first_anchor = depths.index(1) if depths.count(1) >= 2 else len(depths)
     levels: list[int] = []
     for index, (heading, depth) in enumerate(zip(headings, depths, strict=True)):
@@ -145,8 +146,3 @@ def _beside(levels: Sequence[int], depths: Sequence[int | None]) -> int:
     if not levels:
         return 1
     return levels[-1] if depths[len(levels) - 1] is None else levels[-1] + 1
-
-
-def _anchored_depth(title: str, styles: Container[NumberStyle]) -> int | None:
-    depth = heading_depth(title, styles)
-    return 1 if depth is None and is_section_name(title) else depth

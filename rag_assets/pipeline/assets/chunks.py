@@ -12,12 +12,10 @@ from rag_assets.core.table_files import published_or_empty, read_provenance, req
 from rag_assets.core.tables import CHUNKS, rows_without
 from rag_assets.core.text.tokens import ResolvedTokenizer, resolve_tokenizer, token_counter
 from rag_assets.corpus.chunking.chunker import CHUNKER_VERSION
-from rag_assets.corpus.chunking.promises import CHUNK_PROMISES, ChunksCandidate
-from rag_assets.corpus.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
-from rag_assets.corpus.chunking.stats import chunk_stats, paper_stats
-from rag_assets.corpus.chunking.text_accounts import text_accounts
+from rag_assets.corpus.chunking.promises import CHUNK_PROMISES, QUARANTINED_KEY, ChunksCandidate, QuarantinedPaper
+from rag_assets.corpus.chunking.stats import chunk_stats, paper_stats, text_accounts
 from rag_assets.corpus.chunking.updates import update_chunks
-from rag_assets.parsing.promises import text_lost
+from rag_assets.parsing.corpus import text_lost
 from rag_assets.pipeline.assets import corpus
 from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs
 from rag_assets.pipeline.assets.reporting import histogram, markdown_table, short_id

@@ -12,8 +12,8 @@ from rag_assets.core.table_files import published_or_empty, required_table
 from rag_assets.core.tables import BLOCKS, PARSED_INDEX
 from rag_assets.parsing import corpus
 from rag_assets.parsing.attempts import ParseJob
+from rag_assets.parsing.corpus import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate
 from rag_assets.parsing.paper_lists import adopt_list, demand_papers, find_papers, list_to_adopt
-from rag_assets.parsing.promises import BLOCK_PROMISES, PARSED_INDEX_PROMISES, BlocksCandidate
 from rag_assets.parsing.registry import PARSER_VERSION
 from rag_assets.parsing.store import DocumentStore
 from rag_assets.pipeline.assets.publishing import Outcome, TableUpdate, specs

@@ -9,17 +9,17 @@ from rag_assets.core.settings import Paths, Settings
 from rag_assets.core.table_files import Published, published_or_empty, read_columns, required_table
 from rag_assets.core.tables import PASSAGES, PROFILES, SUMMARIES
 from rag_assets.corpus.chunking.passages import PASSAGER_VERSION
-from rag_assets.corpus.chunking.promises import PASSAGE_PROMISES, PassagesCandidate
-from rag_assets.corpus.chunking.quarantine import QUARANTINED_KEY, QuarantinedPaper
-from rag_assets.corpus.chunking.updates import Beside, ReadingWindow, update_passages
-from rag_assets.corpus.profiles.profile import PROFILER_VERSION
-from rag_assets.corpus.profiles.promises import PROFILE_PROMISES, ProfilesCandidate
-from rag_assets.corpus.profiles.updates import update_profiles
-from rag_assets.corpus.summaries.summarizer import NO_MODEL, SUMMARIZER_VERSION, Summarizer, model_name
+from rag_assets.corpus.chunking.promises import PASSAGE_PROMISES, QUARANTINED_KEY, PassagesCandidate, QuarantinedPaper
+from rag_assets.corpus.chunking.updates import AddedText, ReadingWindow, update_passages
+from rag_assets.corpus.profiles import PROFILE_PROMISES, PROFILER_VERSION, ProfilesCandidate, update_profiles
 from rag_assets.corpus.summaries.update import (
     CHUNK_COLUMNS,
+    NO_MODEL,
+    SUMMARIZER_VERSION,
     SUMMARY_PROMISES,
+    Summarizer,
     SummaryUpdate,
+    model_name,
     update_summaries,
     without_summaries,
 )
@@ -104,7 +104,7 @@ def passages(settings: dg.ResourceParam[Settings]) -> Outcome:
         settings.passages,
         window,
         quarantined=QuarantinedPaper.all_from(published.provenance),
-        beside=Beside(titles_by_paper(paths), _summaries(paths)),
+        added=AddedText(titles_by_paper(paths), _summaries(paths)),
     )
     provenance = {
         "settings": settings.passages.fingerprint(),

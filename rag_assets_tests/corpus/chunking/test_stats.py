@@ -1,8 +1,102 @@
-"""Figures of the chunks, as a reader of the asset page sees them."""
+"""Figures of the chunks, and the text of a paper counted from its source to its chunks, with what was left out."""
 
-from rag_assets.core.tables import CHUNKS, chunk_row, to_table
-from rag_assets.corpus.chunking.stats import paper_stats
-from rag_assets_tests.corpus.chunking.papers import chunked, paragraph
+import random
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rag_assets.core.domain import Block, BlockKind, Zone
+from rag_assets.core.settings import ChunkingSettings
+from rag_assets.core.tables import CHUNKS, PARSED_INDEX, chunk_row, to_table
+from rag_assets.corpus.chunking.stats import lost_text, paper_stats, text_accounts
+from rag_assets.corpus.chunking.updates import update_chunks
+from rag_assets_tests.corpus.chunking.papers import (
+    SMALL,
+    WordCounter,
+    blocks_table,
+    cells_of,
+    chunked,
+    heading,
+    paragraph,
+    paragraphs,
+    sentence,
+)
+
+TABLE = "Group | Ferritin | Dose\nA | 12 | 3\nB | 15 | 4"
+PAPERS = {
+    "a": [
+        heading("Results"),
+        *paragraphs(random.Random(1), 300, "Results"),
+        Block(BlockKind.TABLE, TABLE, ("Results",), title="Table 1. Iron.", cells=cells_of(TABLE)),
+        Block(BlockKind.TABLE, "", ("Results",), title="Table 2. Lost cells."),
+        Block(BlockKind.FIGURE, "Figure 1. Iron by week.", ("Results",), title="Figure 1."),
+        heading("Storage"),
+        paragraph("At -80 degrees.", "Storage"),
+        heading("References", zone=Zone.BACK),
+        paragraph("Doe J. 2020.", "References", zone=Zone.BACK),
+    ],
+    "b": [paragraph("Iron fell.", "Results"), paragraph(sentence(random.Random(2), 120), "Results")],
+}
+NOTHING_LOST = pa.table({"paper_id": pa.array([], pa.string())})
+
+
+def index_of(papers: dict[str, list[Block]]) -> pa.Table:
+    return to_table(
+        [
+            {"paper_id": paper, "status": "parsed", "n_source_chars": 10, "n_dropped_running": 2, "notes": []}
+            for paper in papers
+        ],
+        PARSED_INDEX,
+    )
+
+
+def chunk_table(blocks: pa.Table, settings: ChunkingSettings = SMALL) -> pa.Table:
+    return update_chunks(CHUNKS.empty_table(), blocks, settings, WordCounter())[0]
+
+
+def test_all_text_of_blocks_is_counted_in_chunks_and_the_rest_by_its_reason() -> None:
+    """ "Methods" of a short note was missing from the index, and no figure said so."""
+    blocks = blocks_table(PAPERS)
+
+    accounts = text_accounts(chunk_table(blocks), blocks, index_of(PAPERS))
+
+    of_a = next(row for row in accounts if row["paper_id"] == "a")
+    assert of_a["n_in_chunks"] == of_a["n_in_blocks"] > 1000
+    assert (of_a["n_heading"], of_a["n_back_matter"]) == (len("ResultsStorage"), len("ReferencesDoeJ.2020."))
+    assert (of_a["n_source"], of_a["n_running"]) == (10, 2)
+    assert lost_text(accounts, NOTHING_LOST) == []
+
+
+def test_a_chunk_that_is_missing_is_missed_first() -> None:
+    """The paper that lost most is the first to look at."""
+    blocks = blocks_table(PAPERS)
+    chunks = chunk_table(blocks)
+    without_one = chunks.filter(pc.not_equal(chunks["chunk_id"], chunks["chunk_id"][len(chunks) - 1].as_py()))
+
+    accounts = text_accounts(without_one, blocks, index_of(PAPERS))
+
+    assert accounts[0]["paper_id"] == "b"
+    assert [row["paper_id"] for row in lost_text(accounts, NOTHING_LOST)] == ["b"]
+
+
+def test_text_that_the_parser_lost_is_named_too() -> None:
+    """The way from the file to the chunk is counted as a whole."""
+    blocks = blocks_table(PAPERS)
+    accounts = text_accounts(chunk_table(blocks), blocks, index_of(PAPERS))
+
+    assert [row["paper_id"] for row in lost_text(accounts, pa.table({"paper_id": ["a"]}))] == ["a"]
+
+
+def test_overlap_and_repeated_titles_are_counted_once() -> None:
+    """Counted twice, they would hide as much text that is missing."""
+    rows = "\n".join(["Group | Ferritin", *(f"G{n} | {n}" for n in range(200))])
+    table = Block(BlockKind.TABLE, rows, ("Results",), title="Table 1. Iron by group.", cells=cells_of(rows))
+    papers = {"a": [*paragraphs(random.Random(3), 2_000, "Results"), table]}
+    blocks = blocks_table(papers)
+
+    (account,) = text_accounts(chunk_table(blocks), blocks, index_of(papers))
+
+    assert account["n_in_chunks"] == account["n_in_blocks"]
 
 
 def test_every_paper_has_a_row_with_its_sizes_and_the_share_of_its_chunks_with_a_page() -> None:

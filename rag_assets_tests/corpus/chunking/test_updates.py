@@ -6,7 +6,7 @@ from rag_assets.core.domain import Block
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.settings import ChunkingSettings, PassageSettings
 from rag_assets.core.tables import CHUNKS, PASSAGES
-from rag_assets.corpus.chunking.updates import Beside, ReadingWindow, update_chunks, update_passages
+from rag_assets.corpus.chunking.updates import AddedText, ReadingWindow, update_chunks, update_passages
 from rag_assets_tests.corpus.chunking.papers import (
     SMALL,
     WordCounter,
@@ -116,9 +116,9 @@ def test_another_title_makes_the_passages_of_its_paper_anew_and_no_others() -> N
     chunks, _ = chunk(blocks_table({"a": paper(1), "b": paper(2)}), CHUNKS.empty_table())
     titles = {"a": "Iron in winter", "b": "Ferritin"}
     settings = PassageSettings(target_tokens=20)
-    first = update_passages(PASSAGES.empty_table(), chunks, settings, WINDOW, beside=Beside(titles))
+    first = update_passages(PASSAGES.empty_table(), chunks, settings, WINDOW, added=AddedText(titles))
 
-    second = update_passages(first.table, chunks, settings, WINDOW, beside=Beside(titles | {"a": "Iron in summer"}))
+    second = update_passages(first.table, chunks, settings, WINDOW, added=AddedText(titles | {"a": "Iron in summer"}))
 
     assert second.plan == UpdatePlan(changed=("a",), unchanged=("b",))
     assert {one.partition("\n")[0] for one in second.table["heading_text"].to_pylist()} == {

@@ -10,8 +10,7 @@ import pytest
 from rag_assets.core.kept import KeptFile
 from rag_assets.core.settings import ModelAccessSettings, SummarySettings
 from rag_assets.core.tables import CHUNKS, SUMMARIES, to_table
-from rag_assets.corpus.summaries.summarizer import MAX_CHARS, Summarizer
-from rag_assets.corpus.summaries.update import CHUNK_COLUMNS, SummaryUpdate, update_summaries
+from rag_assets.corpus.summaries.update import CHUNK_COLUMNS, MAX_CHARS, Summarizer, SummaryUpdate, update_summaries
 from rag_assets.hosted.connections import Connections
 from rag_assets_testing.wire import BadKey, Reply, Status, Step, WireRequest, WireServer, use_wire_environment
 from rag_assets_tests.hosted.models import HURRIED

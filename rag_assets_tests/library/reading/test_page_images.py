@@ -9,10 +9,9 @@ from PIL import Image
 from rag_assets.core.errors import NotFound, RagAssetsError, UnreadableDocument
 from rag_assets.core.incremental import file_sha256
 from rag_assets.core.settings import Settings
-from rag_assets.library.reading import pdf_workers
-from rag_assets.library.reading.page_images import MAX_WIDTH, PageImages
-from rag_assets.library.reading.page_rendering import MAX_PIXELS
-from rag_assets.library.reading.pdf_workers import PdfFile, PdfWorkers
+from rag_assets.library.reading import pdfs
+from rag_assets.library.reading.page_rendering import MAX_PIXELS, PdfFile
+from rag_assets.library.reading.pdfs import MAX_WIDTH, PageImages, PdfWorkers
 from rag_assets.library.reading.reader import Reader
 from rag_assets_testing.papers.pdf import page_of, write_pdf
 from rag_assets_testing.world import World
@@ -120,7 +119,7 @@ def test_no_size_of_a_page_makes_a_huge_image(tmp_path: Path, size: tuple[int, i
 
 def test_a_page_that_takes_too_long_is_given_up_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A hostile page must cost one worker a few seconds, not every reader forever."""
-    monkeypatch.setattr(pdf_workers, "PAGE_TIMEOUT_S", 0.001)
+    monkeypatch.setattr(pdfs, "PAGE_TIMEOUT_S", 0.001)
     settings = Settings(data_dir=tmp_path)
     path = write_pdf(tmp_path / "page.pdf", [page_of("Text.")])
     workers = PdfWorkers(settings)

@@ -7,7 +7,7 @@ import pytest
 from rag_assets.core.domain import Filter
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.tables import PROFILES, to_table
-from rag_assets.corpus.profiles.profile import profile_of
+from rag_assets.corpus.profiles import profile_of
 from rag_assets.search.indexing.chroma import ChromaStore
 from rag_assets.search.indexing.protocols import Scope
 from rag_assets.search.indexing.tantivy_index import TantivyIndex

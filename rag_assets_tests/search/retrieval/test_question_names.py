@@ -8,7 +8,7 @@ import pytest
 from rag_assets.core.domain import EVERYTHING, Block, BlockKind, Filter
 from rag_assets.core.settings import RetrievalSettings
 from rag_assets.core.tables import PROFILES, to_table
-from rag_assets.corpus.profiles.profile import profile_of
+from rag_assets.corpus.profiles import profile_of
 from rag_assets.search.indexing.builder import update_index
 from rag_assets.search.indexing.chroma import ChromaStore
 from rag_assets.search.indexing.folders import FolderTarget

@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 from rag_assets.core.domain import Box
 from rag_assets.faces.server.dependencies import SharedDep
 from rag_assets.faces.server.routes.papers import Offset
-from rag_assets.library.reading.page_images import MAX_WIDTH, MIN_WIDTH
 from rag_assets.library.reading.page_rendering import FractionBox
+from rag_assets.library.reading.pdfs import MAX_WIDTH, MIN_WIDTH
 from rag_assets.library.reading.places import PagePlace
 from rag_assets.library.reading.reader import DEFAULT_WIDTH
 

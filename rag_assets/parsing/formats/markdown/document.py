@@ -13,12 +13,10 @@ from rag_assets.core.settings import ParsingSettings
 from rag_assets.core.text.heading_numbers import heading_depth, number_styles
 from rag_assets.core.text.section_names import is_plain_section_name, is_section_name
 from rag_assets.parsing.formats.markdown.parts import MarkdownPart, markdown_parts
-from rag_assets.parsing.shared.files.decoding import decoded
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files.raw import RawFile, decoded
 from rag_assets.parsing.shared.heading_lines import numbered_heading_lines
-from rag_assets.parsing.shared.latex_rows import plain_rows
 from rag_assets.parsing.shared.sections import LevelledBlock, with_sections
-from rag_assets.parsing.shared.table_rows import table_block
+from rag_assets.parsing.shared.table_rows import plain_rows, table_block
 
 _FRONT_MATTER = re.compile(
     r"\A(?:---[ \t]*\n.*?\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)|\+\+\+[ \t]*\n.*?\n\+\+\+[ \t]*(?:\n|\Z))", re.DOTALL

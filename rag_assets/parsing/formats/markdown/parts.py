@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Literal
 
 from rag_assets.core.domain import BlockKind, Cell
 from rag_assets.parsing.shared.html_tables import HtmlTable, split_tables
-from rag_assets.parsing.shared.latex_rows import plain_rows
 from rag_assets.parsing.shared.superscripts import lowered, raised_after
 from rag_assets.parsing.shared.table_rows import (
+    plain_rows,
     table_lines,
     with_continued_header,
     with_inferred_header,

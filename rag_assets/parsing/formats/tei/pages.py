@@ -14,7 +14,7 @@ from rag_assets.core.domain import BlockKind, Box, Span
 from rag_assets.parsing.formats.tei.coords import Area, boxes_of, whole_lines
 from rag_assets.parsing.formats.tei.layout import Layout
 from rag_assets.parsing.formats.tei.text import Mark, TextRun, UnplacedBlock
-from rag_assets.parsing.shared.ascending import longest_ascending
+from rag_assets.parsing.places.matching import longest_ascending
 
 FLOAT_KINDS = frozenset({BlockKind.FIGURE, BlockKind.TABLE, BlockKind.FOOTNOTE})
 """Kinds that are printed where there is room; they prove nothing about the pages of the text around them."""

@@ -18,8 +18,7 @@ from rag_assets.core.text.section_names import (
     zone_named,
 )
 from rag_assets.parsing.formats.text.lines import Paragraph, TextLine, lines_of, paragraphs_of
-from rag_assets.parsing.shared.files.decoding import decoded
-from rag_assets.parsing.shared.files.raw import RawFile
+from rag_assets.parsing.shared.files.raw import RawFile, decoded
 from rag_assets.parsing.shared.heading_lines import looks_like_heading, numbered_heading_lines
 from rag_assets.parsing.shared.running_text import PlacedLine, running
 from rag_assets.parsing.shared.sections import OpenSections
@@ -39,7 +38,7 @@ _MAX_BACK_SECTION = 4
 """Paragraphs of an abstract, or of acknowledgements: after more of them the next heading was not recognised."""
 _YEAR = re.compile(r"\b(?:1[89]|20)\d\d|https?:|\bdoi\b|et al\b")
 _CELL_EDGE = " | "
-"""Between the cells of a table in LaTeX, see `latex_rows`: a row is neither title nor heading."""
+"""Between the cells of a table in LaTeX, see `plain_rows`: a row is neither title nor heading."""
 _PROSE_CHARS = 300
 _CHARS_PER_YEAR = 400
 """An entry of a reference list has a year, a link or an "et al." at least this often; prose does not."""

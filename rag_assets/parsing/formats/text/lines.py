@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rag_assets.core.text.section_names import is_section_name
 from rag_assets.parsing.shared.hyphenation import Vocabulary, ends_in_broken_word, glued
-from rag_assets.parsing.shared.latex_rows import plain_rows
+from rag_assets.parsing.shared.table_rows import plain_rows
 
 _LINE_BREAK = re.compile(r"\r\n|[\n\r\x0b\x85\u2028\u2029]")
 _MAX_WRAPPED = 200

@@ -1,6 +1,8 @@
-"""Reading a file of a paper: once per process, and in the worker exactly the bytes that were hashed before."""
+"""Reading a file of a paper: once per process, in the worker exactly the bytes that were hashed, and its encoding."""
 
+import codecs
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +33,7 @@ def head_and_sha256(path: Path) -> tuple[bytes, str]:
 
 
 def hashed_content(path: Path, sha256: str) -> bytes:
-    """The bytes of a file. Raises UnreadableDocument when they are not those of that hash, or cannot be read."""
+    """The bytes of a file. Raises UnreadableDocument when they cannot be read or have another hash."""
     try:
         content = path.read_bytes()
     except OSError as error:
@@ -39,3 +41,95 @@ def hashed_content(path: Path, sha256: str) -> bytes:
     if hashlib.sha256(content).hexdigest() != sha256:
         raise UnreadableDocument("changed while it was read. Run again when it is complete.")
     return content
+
+
+BYTE_ORDER_MARKS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
+"""UTF-32 before UTF-16: the mark of one starts with the mark of the other."""
+_SAMPLE_BYTES = 65_536
+_MAX_BROKEN_SHARE = 0.001
+_MAX_WESTERN_HIGH_SHARE = 0.15
+"""Western European prose has up to some 8 % bytes above 127; Cyrillic, Greek or CJK encodings more than 30 %."""
+_CONTROLS = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
+_MAX_CONTROL_SHARE = 0.01
+
+
+@dataclass(frozen=True)
+class Decoded:
+    """A text and what had to be assumed to read it."""
+
+    text: str
+    notes: tuple[str, ...] = ()
+
+
+def decoded(content: bytes) -> Decoded:
+    """Decode by byte order mark, as UTF-8, as UTF-16 without mark, as Windows-1252, or as the likeliest other.
+
+    Raises UnreadableDocument for bytes that are not text.
+    """
+    for mark, encoding in BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            return _replaced(content[len(mark) :], encoding)
+    if encoding_without_mark := _utf16_without_mark(content[:_SAMPLE_BYTES]):
+        return _replaced(content, encoding_without_mark)
+    _demand_text(content)
+    try:
+        return Decoded(content.decode("utf-8"))
+    except UnicodeDecodeError:
+        return _not_quite_utf8(content)
+
+
+def _utf16_without_mark(sample: bytes) -> str | None:
+    """Latin text in UTF-16 has a zero in every second byte."""
+    n_units = len(sample) // 2
+    if n_units < 2:
+        return None
+    n_even, n_odd = sample[0::2].count(0), sample[1::2].count(0)
+    if n_odd > 0.7 * n_units and n_even < 0.1 * n_units:
+        return "utf-16-le"
+    if n_even > 0.7 * n_units and n_odd < 0.1 * n_units:
+        return "utf-16-be"
+    return None
+
+
+def _demand_text(content: bytes) -> None:
+    sample = content[:_SAMPLE_BYTES]
+    if len(_CONTROLS.findall(sample)) > _MAX_CONTROL_SHARE * len(sample) or b"\0" in sample:
+        raise UnreadableDocument("holds binary data, not text. Remove it, or export the paper as text again.")
+
+
+def _replaced(content: bytes, encoding: str) -> Decoded:
+    text = content.decode(encoding, "replace")
+    n_broken = text.count("�")
+    if n_broken > _MAX_CONTROL_SHARE * len(text):
+        raise UnreadableDocument(f"is not the {encoding} text it claims to be. Save it again as UTF-8.")
+    return Decoded(text, (f"{n_broken} broken characters replaced",) if n_broken else ())
+
+
+def _not_quite_utf8(content: bytes) -> Decoded:
+    as_utf8 = content.decode("utf-8", "replace")
+    n_broken = as_utf8.count("�")
+    n_valid = sum(character > "\x7f" for character in as_utf8) - n_broken
+    if n_valid > n_broken and n_broken <= max(1, _MAX_BROKEN_SHARE * len(as_utf8)):
+        return Decoded(as_utf8, (f"{n_broken} broken characters replaced",))
+    n_high = len(content.translate(None, bytes(range(128))))
+    if n_high <= _MAX_WESTERN_HIGH_SHARE * len(content):
+        try:
+            return Decoded(content.decode("cp1252"), ("not UTF-8: read as Windows-1252",))
+        except UnicodeDecodeError:
+            return Decoded(content.decode("latin-1"), ("not UTF-8: read as Latin-1",))
+    return _guessed(content)
+
+
+def _guessed(content: bytes) -> Decoded:
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(content).best()
+    if best is None:
+        raise UnreadableDocument("holds binary data, or text in an unknown encoding. Save it as UTF-8.")
+    return Decoded(str(best), (f"not UTF-8: read as {best.encoding}, which is a guess",))

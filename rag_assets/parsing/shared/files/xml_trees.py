@@ -54,7 +54,7 @@ def entity_text(entity: etree._Entity) -> str:
 
 def _recovered(content: bytes, error: etree.XMLSyntaxError) -> XmlTree:
     """A second attempt that skips over errors, unless the first one ended at a limit."""
-    problem = _first_line(error.msg)
+    problem = next(iter((error.msg or "").strip().splitlines()), "no reason given")[:200]
     if _LIMIT_MESSAGES.search(problem):
         raise DocumentLimit(
             f"passed a safety limit of the XML parser ({problem}). Remove the nesting or the entities from the file."
@@ -77,8 +77,3 @@ def _check_depth(root: etree._Element, max_depth: int) -> None:
             raise DocumentLimit(
                 f"nests elements deeper than parsing.limits.max_depth = {max_depth}. Flatten it or raise the limit."
             )
-
-
-def _first_line(message: str | None) -> str:
-    lines = (message or "").strip().splitlines()
-    return lines[0][:200] if lines else "no reason given"

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from rag_assets.parsing.shared.latex_rows import plain_rows
+from rag_assets.parsing.shared.table_rows import plain_rows
 
 SALES = r"""\begin{table}[h] \centering \caption{Sales} \label{tab:sales}
 \begin{tabular}{|l|r|p{3cm}|}

@@ -9,9 +9,7 @@ from rag_assets.core.domain import Block, BlockKind, Span
 from rag_assets.core.incremental import UpdatePlan
 from rag_assets.core.promises import check_all, nothing_withholds
 from rag_assets.core.tables import PROFILES
-from rag_assets.corpus.profiles.profile import profile_of
-from rag_assets.corpus.profiles.promises import PROFILE_PROMISES, ProfilesCandidate
-from rag_assets.corpus.profiles.updates import update_profiles
+from rag_assets.corpus.profiles import PROFILE_PROMISES, ProfilesCandidate, profile_of, update_profiles
 from rag_assets_tests.corpus.chunking.papers import blocks_table, paragraph
 
 

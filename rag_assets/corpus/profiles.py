@@ -1,0 +1,124 @@
+"""Profiles: what identifies a paper (its title, the words of its file's name, its first page), and their update.
+
+`search.retrieval` compares questions with them.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from rag_assets.core.domain import Block
+from rag_assets.core.incremental import UpdatePlan, fingerprint, plan_update
+from rag_assets.core.promises import Offenders, Promise
+from rag_assets.core.tables import (
+    PROFILES,
+    blocks_from,
+    fingerprints_by,
+    map_papers,
+    merged,
+    rows_of,
+    rows_without,
+    to_table,
+)
+from rag_assets.core.text.names import periods_in, words_of, words_of_file_name
+
+PROFILER_VERSION = 1
+"""Raise it when the same paper gets another profile than before."""
+_MAX_FIRST_PAGE_CHARS = 2_000
+_BLOCKS_WITHOUT_PAGES = 20
+"""Blocks taken as the first page of a document without pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """What names a paper."""
+
+    paper_id: str
+    title: str
+    file_words: tuple[str, ...]
+    """Words of the file's name, case folded."""
+    page_words: tuple[str, ...]
+    """Distinct words of the title and the first page, case folded, sorted."""
+    periods: tuple[str, ...]
+    """Years and quarters it is about: those of the file's name, else of the title, else of the first page; sorted."""
+    first_page: str
+    """Beginning of the first page, for a reader of the table."""
+
+
+def profile_of(paper_id: str, title: str, blocks: Sequence[Block]) -> Profile:
+    """blocks: those of the paper, in reading order; the first ones are enough."""
+    first_page = _first_page(blocks)
+    # "_" is a letter to a regular expression, so it becomes a blank in the file's name
+    stated = (periods_in(text) for text in (paper_id.rpartition("/")[2].replace("_", " "), title, first_page))
+    return Profile(
+        paper_id=paper_id,
+        title=title,
+        file_words=tuple(words_of_file_name(paper_id)),
+        page_words=tuple(sorted({*words_of(title), *words_of(first_page)})),
+        periods=tuple(sorted(next(filter(None, stated), ()))),
+        first_page=first_page,
+    )
+
+
+def _first_page(blocks: Sequence[Block]) -> str:
+    """Text of the blocks on page 1, or of the first blocks if no block is known to be there."""
+    on_page = [block for block in blocks if block.page_start == 1] or blocks[:_BLOCKS_WITHOUT_PAGES]
+    return "\n".join(block.text for block in on_page)[:_MAX_FIRST_PAGE_CHARS]
+
+
+_MOST_BLOCKS = 200
+"""A first page has fewer."""
+
+
+def update_profiles(
+    published: pa.Table, index: pa.Table, made_of: pa.Table, read_blocks: Callable[[], pa.Table]
+) -> tuple[pa.Table, UpdatePlan]:
+    """Bring the profiles up to date with the papers that have blocks.
+
+    `published`: schema PROFILES. `index`: paper_id and title of all papers. `made_of`: paper_id and fingerprint of the
+    blocks. `read_blocks`: gives the whole blocks, schema BLOCKS, sorted by paper, a paper's rows in order; called only
+    if a profile must be made. Returns the new table, sorted by paper, and the plan.
+    """
+    wanted = {
+        paper: fingerprint(version, PROFILER_VERSION) for paper, version in fingerprints_by(made_of, "paper_id").items()
+    }
+    plan = plan_update(fingerprints_by(published, "paper_id"), wanted)
+    if plan.is_noop:
+        return published, plan
+    titles = dict(zip(index["paper_id"].to_pylist(), index["title"].to_pylist(), strict=True))
+
+    def row(paper_id: str, own: pa.Table) -> dict[str, object]:
+        profile = profile_of(paper_id, titles.get(paper_id) or "", blocks_from(own.slice(0, _MOST_BLOCKS)))
+        return asdict(profile) | {"fingerprint": wanted[paper_id]}
+
+    made = map_papers(rows_of(read_blocks(), "paper_id", plan.to_build), row) if plan.to_build else []
+    kept = rows_without(published, "paper_id", plan.to_drop)
+    return merged(kept, to_table(made, PROFILES), ["paper_id"]), plan
+
+
+@dataclass(frozen=True)
+class ProfilesCandidate:
+    """Profiles before publication."""
+
+    profiles: pa.Table
+    blocks: pa.Table
+    """The blocks they were made of, with the column paper_id."""
+
+
+def _not_one_each(candidate: ProfilesCandidate) -> Offenders:
+    """Papers with blocks that have no profile or several, and profiles of no paper."""
+    found = Counter(candidate.profiles["paper_id"].to_pylist())
+    wanted = set(pc.unique(candidate.blocks["paper_id"]).to_pylist())
+    return [
+        {"paper_id": paper, "n_profiles": found[paper], "has_text": paper in wanted}
+        for paper in sorted(found.keys() | wanted)
+        if found[paper] != (paper in wanted)
+    ]
+
+
+PROFILE_PROMISES: list[Promise[ProfilesCandidate]] = [
+    Promise("one_per_paper", "Every paper with text has one profile, and no other paper has one.", _not_one_each),
+]

@@ -1,0 +1,156 @@
+"""The PDFs of papers: looked up and hashed, read in worker processes, and their pages drawn as images.
+
+Drawing a page is in `page_rendering`, finding a quote on it in `page_search`; both run in a worker. A worker is kept
+ready between two requests: starting one takes half a second, drawing a page a tenth of that.
+"""
+
+import math
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TypeVar
+
+from rag_assets.core.errors import DocumentLimit, NotFound, UnreadableDocument
+from rag_assets.core.incremental import file_sha256, fingerprint
+from rag_assets.core.kept import Kept, kept_file
+from rag_assets.core.settings import ParseLimits, Settings
+from rag_assets.library.reading.page_rendering import RENDERING_VERSION, FractionBox, PageImageJob, PdfFile, page_png
+from rag_assets.library.reading.papers import Papers, stamp_of
+from rag_assets.parsing.discovery import file_problem
+from rag_assets.parsing.worker_process import Failure
+from rag_assets.parsing.workers import WorkerPool
+
+_HASHES_KEPT = 10_000
+
+
+class PdfFiles:
+    """Looks up PDFs; may be used by several threads."""
+
+    def __init__(self, settings: Settings, papers: Papers) -> None:
+        self._folder = settings.paths.papers
+        self._limits = settings.parsing.limits
+        self._papers = papers
+        self._sha256 = lru_cache(_HASHES_KEPT)(_sha256)
+
+    def of(self, paper_id: str) -> PdfFile | None:
+        """The PDF of a paper; None for a paper without one. Raises NotFound for a paper that was not read, and for a
+        PDF that is missing or may not be read."""
+        name = self._papers.pdf_path(paper_id)
+        if name is None:
+            return None
+        path = self._folder / name
+        if problem := self._problem(path, name):
+            raise NotFound(f"{name} {problem}")
+        return PdfFile(path, name, self._sha256(path, stamp_of(path)), self._limits.max_pages)
+
+    def _problem(self, path: Path, name: str) -> str:
+        """Why the file may not be shown; empty if it may be. A list of papers may name files anywhere; a file that was
+        found in the papers folder must not be a link that leads out of it."""
+        is_found_inside = not name.startswith(("../", "/"))
+        if is_found_inside and not path.resolve().is_relative_to(self._folder.resolve()):
+            return "is a link that leads out of the papers folder. Put the file itself here."
+        return file_problem(path, self._limits)
+
+
+def _sha256(path: Path, _stamp: tuple[int, int, int] | None) -> str:
+    """SHA-256 of the file; the stamp is a key of the cache, so that a changed file is hashed again."""
+    return file_sha256(path)
+
+
+Item = TypeVar("Item", bound=Hashable)
+Result = TypeVar("Result")
+PAGE_TIMEOUT_S, _PAGE_MEMORY_MB = 20.0, 1024
+"""Most that one page may take to be drawn or searched; then its worker is killed."""
+_FAILURES_KEPT = 1000
+_FAILURE_HOLDS_S = 600.0
+"""A page may pass the time limit because the machine was busy."""
+
+
+class PdfWorkers:
+    """Runs functions of an importable module on items that can be pickled; may be used by several threads.
+
+    An item that crashed a worker, or passed its limits, is not tried again for some minutes.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        limits = {"timeout_s": PAGE_TIMEOUT_S, "max_memory_mb": _PAGE_MEMORY_MB}
+        self._limits = ParseLimits(**settings.parsing.limits.model_dump() | limits)
+        self._pool = WorkerPool(self._limits, settings.reading.max_workers)
+        self._lock = threading.Lock()
+        self._failures: OrderedDict[Hashable, tuple[float, str]] = OrderedDict()
+
+    def run(self, work: Callable[[Item], Result], item: Item, pdf: PdfFile) -> Result:
+        """`work(item)` in a worker, when one is free. pdf: what the item is about, for messages.
+
+        Raises UnreadableDocument for a file or page that cannot be used, DocumentLimit (one of its kinds) where a limit
+        of time or memory was passed or the worker crashed.
+        """
+        until, reason = self._failures.get(item, (0.0, ""))
+        if time.monotonic() < until:
+            raise DocumentLimit(reason)
+        done = self._pool.submit(work, item).result()
+        if not isinstance(done, Failure):
+            return done
+        if not done.is_worker_lost:
+            raise UnreadableDocument(f"{pdf.name} {done.reason}")
+        reason = (
+            f"{pdf.name} has a page that cannot be read: it took longer than {self._limits.timeout_s:g} s, needed more "
+            f"than {self._limits.max_memory_mb} MB, or ended the program that reads it. Export the file again."
+        )
+        self._remember(item, reason)
+        raise DocumentLimit(reason)
+
+    def close(self) -> None:
+        """End the workers, whatever they are doing."""
+        self._pool.close()
+
+    def _remember(self, item: Hashable, reason: str) -> None:
+        with self._lock:
+            self._failures[item] = time.monotonic() + _FAILURE_HOLDS_S, reason
+            if len(self._failures) > _FAILURES_KEPT:
+                self._failures.popitem(last=False)
+
+
+MIN_WIDTH, MAX_WIDTH = 50, 2400
+MAX_BOXES = 200
+_DIGITS = 4
+"""Digits kept of a box's fractions: a hundredth of a per cent is less than a pixel."""
+
+
+class PageImages:
+    """Draws pages; may be used by several threads."""
+
+    def __init__(self, settings: Settings, workers: PdfWorkers) -> None:
+        self._workers = workers
+        self._kept = Kept(kept_file(settings), "page_images", bytes, bytes)
+
+    def png(self, pdf: PdfFile, page: int, width: int, boxes: Sequence[FractionBox]) -> bytes:
+        """The page as a PNG, `width` cut to MIN_WIDTH to MAX_WIDTH pixels; very long pages are narrower.
+
+        At most MAX_BOXES boxes are marked; invalid ones (not a number, or no area) are passed over. Raises NotFound
+        for a page that is not there, UnreadableDocument for a PDF or page that cannot be drawn.
+        """
+        shown = tuple(_inside(box) for box in boxes[:MAX_BOXES] if _is_box(box))
+        job = PageImageJob(pdf, page, min(max(width, MIN_WIDTH), MAX_WIDTH), shown)
+        key = fingerprint(RENDERING_VERSION, pdf.sha256, job.page, job.width, job.boxes)
+        return self._kept.once(key, lambda: self._drawn(job))[0]
+
+    def _drawn(self, job: PageImageJob) -> bytes:
+        png = self._workers.run(page_png, job, job.pdf)
+        if png is None:
+            raise NotFound(f"{job.pdf.name} has no page {job.page}. Pages are counted from 1, as in the file.")
+        return png
+
+
+def _is_box(box: FractionBox) -> bool:
+    left, top, right, bottom = box
+    return all(map(math.isfinite, box)) and left < right and top < bottom
+
+
+def _inside(box: FractionBox) -> FractionBox:
+    """The part of a box that lies on the page."""
+    left, top, right, bottom = (round(min(max(side, 0.0), 1.0), _DIGITS) for side in box)
+    return left, top, right, bottom
