@@ -12,7 +12,7 @@ from rag_assets.answering.drafts import REFUSAL
 from rag_assets.answering.verify.claim_numbers import check_numbers
 from rag_assets.answering.verify.quote_search import is_long_enough
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.table_quotes.claims import misplaced_numbers
+from rag_assets.answering.verify.table_numbers import misplaced_numbers
 from rag_assets.answering.verify.verification import quoted_text, sources_of
 from rag_assets.core.domain import Chunk, Citation, Claim, QAResult, page_label, span_at
 from rag_assets.core.promises import Promise

@@ -18,7 +18,7 @@ from rag_assets.answering.extractive.selection import Selection
 from rag_assets.answering.extractive.summary import summary
 from rag_assets.answering.extractive.title_pages import asks_about_a_work, names_a_paper, publication_claims
 from rag_assets.answering.extractive.unmentioned import unmentioned
-from rag_assets.answering.verify.names.missing import MissingName, missing_names
+from rag_assets.answering.verify.missing_names import MissingName, missing_names
 from rag_assets.core.domain import Context
 from rag_assets.core.incremental import fingerprint
 from rag_assets.core.settings import ExtractiveSettings

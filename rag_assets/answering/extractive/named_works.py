@@ -9,7 +9,7 @@ have names another work. Questions that describe a paper in words of their own, 
 import re
 from collections.abc import Iterator, Sequence
 
-from rag_assets.answering.verify.names.reading import names_in
+from rag_assets.answering.verify.names import names_in
 from rag_assets.core.domain import TITLE_PAGE_HEADING, Context
 from rag_assets.core.text.terms import QUESTION_WORDS, in_small_latin_letters, stem_of, terms_of, words_of
 from rag_assets.questions.wordings import ABOUT, STUDY

@@ -11,7 +11,7 @@ from dataclasses import replace
 from itertools import chain
 
 from rag_assets.answering.extractive.candidates import Candidate, CandidateKind, Span, candidate
-from rag_assets.answering.verify.table_quotes.rows import SEPARATOR, Table, TableCell, TableRow, tables_in
+from rag_assets.answering.verify.quoted_text import SEPARATOR, Table, TableCell, TableRow, tables_in
 from rag_assets.core.domain import Context
 from rag_assets.core.text.sentences import sentence_spans
 from rag_assets.core.text.terms import terms_of

@@ -14,7 +14,7 @@ from itertools import permutations
 from rag_assets.answering.verify.normalized_text import RAISED_MARK
 from rag_assets.answering.verify.number_agreement import MAX_COMPARED, agree, is_rounded_to
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.table_quotes.cell_quantities import Reading, readings
+from rag_assets.answering.verify.table_numbers import GivenNumber, numbers_of_cell
 from rag_assets.core.text.numbers.fractions import Fraction, fractions
 from rag_assets.core.text.numbers.quantities import P_VALUE, PLAIN, YEAR, Quantity, placed_quantities, quantities
 from rag_assets.core.text.numbers.spelling import normalized_numbers
@@ -51,7 +51,7 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
     quoted = dict.fromkeys(_quoted_quantities(quotes))
     combined = _combined(quotes)
     frame = [one for quote in quotes for part in quote.frame for one in quantities(part)]
-    known = [*quoted, *(Reading(one, has_known_unit=False) for one in (*frame, *quantities(question)))]
+    known = [*quoted, *(GivenNumber(one, has_known_unit=False) for one in (*frame, *quantities(question)))]
     around = [one for quote in quotes for one in quantities(quote.chunk_text)]
     units = {one.kind for one in (*around, *(held.quantity for held in known))}
     codes = _codes_around(quotes, question)
@@ -73,19 +73,19 @@ def check_numbers(claim: str, quotes: Sequence[QuotedText], question: str) -> Nu
     return NumberCheck(tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(computed)))
 
 
-def _quoted_quantities(quotes: Sequence[QuotedText]) -> Iterator[Reading]:
+def _quoted_quantities(quotes: Sequence[QuotedText]) -> Iterator[GivenNumber]:
     """The numbers of the quotes; those of cells with the units that their table gives them."""
     for quote in quotes:
-        yield from (Reading(one, has_known_unit=False) for one in quantities(RAISED_MARK.sub(" ", quote.prose)))
+        yield from (GivenNumber(one, has_known_unit=False) for one in quantities(RAISED_MARK.sub(" ", quote.prose)))
         for some in quote.rows:
             for nth, cell in some.cells:
-                own = readings(some.table, some.table.rows[nth], cell)
+                own = numbers_of_cell(some.table, some.table.rows[nth], cell)
                 is_known = any(one.has_known_unit for one in own)
                 yield from own
-                yield from (Reading(one, has_known_unit=is_known) for one in quantities(cell.text))
+                yield from (GivenNumber(one, has_known_unit=is_known) for one in quantities(cell.text))
 
 
-def _is_held(claimed: Quantity, given: Reading, units: set[str]) -> bool:
+def _is_held(claimed: Quantity, given: GivenNumber, units: set[str]) -> bool:
     """Whether a given number is the claimed one. Its unit may stand apart from it, if it stands there at all and the
     table gives the number no other."""
     if claimed.kind == PERCENT and given.quantity.kind == PLAIN and given.quantity.value * 100 == claimed.value:

@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from rag_assets.answering.verify.claim_numbers import check_numbers
-from rag_assets.answering.verify.exchanged_numbers import exchanged_numbers
-from rag_assets.answering.verify.names.missing import names_missing_in
-from rag_assets.answering.verify.names.reading import NameKind, names_in
+from rag_assets.answering.verify.missing_names import names_missing_in
+from rag_assets.answering.verify.names import NameKind, names_in
 from rag_assets.answering.verify.polarity import is_surer, turned_round
 from rag_assets.answering.verify.quoted_text import QuotedText
-from rag_assets.answering.verify.table_quotes.claims import misplaced_numbers
+from rag_assets.answering.verify.table_numbers import misplaced_numbers
 from rag_assets.core.text.terms import terms_of
 
 MIN_SHARED = 0.1
@@ -38,7 +37,7 @@ class Reason(StrEnum):
     NUMBER_MISSING = "number missing"
     """A number of the claim stands in none of its quotes and does not follow from them."""
     NUMBER_MISPLACED = "number misplaced"
-    """A number of the claim belongs to another row or column of the quoted table, or two are exchanged."""
+    """A number of the claim belongs to another row or column of the quoted table."""
     TURNED_ROUND = "turned round"
     """The quotes say the opposite of a word of the claim, or deny what it tells."""
     SURER = "surer"
@@ -90,8 +89,6 @@ def checked_claim(claim: str, quotes: Sequence[QuotedText], question: str) -> Ch
         objection = _objection(Reason.NUMBER_MISSING, numbers.missing, "stands in none of its quotes")
     elif misplaced := misplaced_numbers(claim, [some for one in quotes for some in one.rows]):
         objection = _objection(Reason.NUMBER_MISPLACED, misplaced, "belongs to another row or column of the table")
-    elif is_prose and (pair := next(filter(None, (exchanged_numbers(claim, text) for text in texts)), None)):
-        objection = Objection(Reason.NUMBER_MISPLACED, f"it gives {pair[0]} and {pair[1]} to each other's group")
     elif names := _missing_names(claim, quotes):
         objection = _objection(Reason.NAME_MISSING, names, "stands nowhere around its quotes")
     elif _shares_nothing(claim, quotes):

@@ -12,11 +12,10 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from rag_assets.answering.verify.clauses import is_governed
 from rag_assets.answering.verify.fuzzy_match import changes_meaning, fuzzy_match, words_of
-from rag_assets.answering.verify.interruptions import without_interruptions
+from rag_assets.answering.verify.left_out import is_governed, without_interruptions
 from rag_assets.answering.verify.normalized_text import begins_and_ends_whole, digit_groups, normalized
-from rag_assets.answering.verify.table_quotes.rows import SEPARATOR
+from rag_assets.answering.verify.quoted_text import SEPARATOR
 from rag_assets.answering.verify.word_differences import MAY_BE_LEFT_OUT
 from rag_assets.core.domain import Verification
 from rag_assets.core.text.folding import Folded

@@ -11,8 +11,8 @@ from typing import Protocol
 import numpy as np
 
 from rag_assets.answering.drafts import SentenceEncoder
-from rag_assets.answering.verify.names.missing import names_missing_in
-from rag_assets.answering.verify.names.reading import NameKind, names_in
+from rag_assets.answering.verify.missing_names import names_missing_in
+from rag_assets.answering.verify.names import NameKind, names_in
 from rag_assets.answering.verify.number_agreement import confirmed_share
 from rag_assets.answering.verify.objections import Objection, Reason
 from rag_assets.answering.verify.verification import Outcome, VerifiedClaims

@@ -1,15 +1,25 @@
-"""Tells whether words of a sentence that a quote leaves out govern the words it quotes.
+"""What a quote leaves out of its sentence: words that govern what it quotes, and lines that interrupt the sentence.
 
 "We do not believe that iron helps" denies "iron helps"; in "Zinc did not help, but the iron did in men" the negation
-stays in a clause of its own. A clause is told apart only where the sentence shows it: a semicolon or a comma with a
-conjunction, and a subject of its own behind it ("may lower pain, but raise mortality" has one clause). What goes on
-about the words quoted ("but this did not last", "but not in women") governs them, and so does what reaches over
-clauses: conditions, doubts, and what only others say. In doubt, a word governs.
+governs its own clause only. Clauses are told apart only where the sentence shows it: by a semicolon, or a comma with a
+conjunction, before a new subject ("may lower pain, but raise mortality" has one clause). A continuation about the words
+quoted ("but this did not last", "but not in women") governs them, and so do conditions, doubts and reported speech in
+any clause. In doubt, a word governs.
+
+An extraction may leave a header, footer or title between the two halves of a sentence:
+
+    "... were seen in most of the" / "JOURNAL OF IRON 12" / "patients who were treated ..."
+
+Two sentences are never joined: the first half has no end mark, the second goes on in lower case, the line between does
+not.
 """
 
 import re
+from dataclasses import dataclass
+from functools import lru_cache
 
 from rag_assets.answering.verify.fuzzy_match import Words, changes_meaning
+from rag_assets.answering.verify.quoted_text import SEPARATOR
 from rag_assets.answering.verify.word_differences import MEANING_CHANGING, OF_ITS_CLAUSE
 
 _NEW = r"(?:an?|some|many|several|others?|another|most|each|every|all)\b"
@@ -80,3 +90,39 @@ def _takes_complement(before: str) -> bool:
 def _reaches(clause: str) -> bool:
     """Whether another clause has a word whose meaning reaches beyond it."""
     return "?" in clause or not (MEANING_CHANGING - OF_ITS_CLAUSE).isdisjoint(Words.of(clause).words)
+
+
+_MAX_LINE_CHARS = 150
+_INTERRUPTION = re.compile(
+    rf"(?<=[^\W_]|[,)\]-])[ \t]*\n+((?![a-zà-ÿ])\S[^\n]{{0,{_MAX_LINE_CHARS}}}\n+){{1,2}}(?=[a-zà-ÿ])"
+)
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A text without the lines that interrupt its sentences."""
+
+    text: str
+    cuts: tuple[tuple[int, int], ...]
+    """Where each stood, and how many characters were taken out there, a line break being left."""
+
+    def original(self, at: int) -> int:
+        """The offset in the original text of the character at an offset."""
+        return at + sum(n_characters for cut, n_characters in self.cuts if cut < at)
+
+
+@lru_cache(maxsize=64)
+def without_interruptions(text: str) -> Joined:
+    """The text with the halves of its sentences joined; a line that could turn what they say stays."""
+    kept: list[str] = []
+    cuts: list[tuple[int, int]] = []
+    behind = length = 0
+    for match in _INTERRUPTION.finditer(text):
+        if SEPARATOR in match[0] or changes_meaning(match[0]):
+            continue
+        kept += [text[behind : match.start()], "\n"]
+        length += match.start() - behind
+        cuts.append((length, len(match[0]) - 1))
+        length += 1
+        behind = match.end()
+    return Joined("".join([*kept, text[behind:]]), tuple(cuts))

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from rapidfuzz.distance import OSA
 
-from rag_assets.answering.verify.names.reading import WORD, Name, NameKind, names_in
+from rag_assets.answering.verify.names import WORD, Name, NameKind, names_in
 from rag_assets.core.domain import Context
 from rag_assets.core.text.numbers.words import IN_WORDS
 from rag_assets.core.text.terms import stem_of
