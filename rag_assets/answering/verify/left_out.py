@@ -6,19 +6,17 @@ conjunction, before a new subject ("may lower pain, but raise mortality" has one
 quoted ("but this did not last", "but not in women") governs them, and so do conditions, doubts and reported speech in
 any clause. In doubt, a word governs.
 
-An extraction may leave a header, footer or title between the two halves of a sentence:
-
-    "... were seen in most of the" / "JOURNAL OF IRON 12" / "patients who were treated ..."
-
-Two sentences are never joined: the first half has no end mark, the second goes on in lower case, the line between does
-not.
+An extraction may leave a header, footer or title between the two halves of a sentence: "... were seen in most of the" /
+"JOURNAL OF IRON 12" / "patients who were treated ...". Two sentences are never joined: the first half has no end mark,
+the second goes on in lower case, the line between does not.
 """
 
 import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from rag_assets.answering.verify.fuzzy_match import Words, changes_meaning
+from rag_assets.answering.verify.fuzzy_match import Words
+from rag_assets.answering.verify.normalized_text import normalized
 from rag_assets.answering.verify.quoted_text import SEPARATOR
 from rag_assets.answering.verify.word_differences import MEANING_CHANGING, OF_ITS_CLAUSE
 
@@ -28,7 +26,7 @@ _BEGINS = re.compile(
     rf"[,;]\s+whereas\s+|(?:;|[,;]\s+(?:but|yet|while|although|though))\s+(?={_SUBJECT})"
     r"|,\s+and\s+(?=(?:we|they|he|she|it|there)\b)"
 )
-"""Before a clause that the clauses before it do not govern; behind a comma, up to the next one: "This did not last,
+"""Before a clause that the clauses before it do not govern; after a comma, up to the next one: "This did not last,
 although it was seen, in men"."""
 _CONCEDED = re.compile(rf"(?i:even\s+)?(?i:although|though|while|whereas)\b[^;:]*,\s+(?={_SUBJECT}[^,;]*\Z)")
 """A first clause that concedes something: the only comma that surely ends it is the last one of the sentence."""
@@ -37,9 +35,19 @@ _GOES_ON = re.compile(
 )
 """Before a clause that does not govern the clauses before it."""
 _LIST = re.compile(r";\s+(?:and|or|nor)\b")
-"""Semicolons part items here, which one negation governs together."""
+"""Semicolons that separate items, which one negation governs together."""
 _COMPLEMENT = frozenset("that whether if how why what".split())
 _POINTS_BACK = frozenset("it its this that these those they them their such so".split())
+_MAX_LINE_CHARS = 150
+_INTERRUPTION = re.compile(
+    rf"(?<=[^\W_]|[,)\]-])[ \t]*\n+((?![a-zà-ÿ])\S[^\n]{{0,{_MAX_LINE_CHARS}}}\n+){{1,2}}(?=[a-zà-ÿ])"
+)
+
+
+def changes_meaning(left_out: str) -> bool:
+    """Whether leaving this text out of a sentence could change what the rest says."""
+    folded = normalized(left_out).text
+    return not MEANING_CHANGING.isdisjoint(_words(left_out)) or "n't" in folded or "?" in folded
 
 
 def is_governed(text: str, sentence: tuple[int, int], start: int, end: int) -> bool:
@@ -47,9 +55,9 @@ def is_governed(text: str, sentence: tuple[int, int], start: int, end: int) -> b
     first, last = sentence
     whole, start, end = text[first:last], start - first, end - first
     begin = _begin_of_clause(whole, start)
-    behind, next_begin = _end_of_clause(whole, end)
-    own = (whole[begin:start], whole[end:behind])
-    return any(map(changes_meaning, own)) or _reaches(whole[:begin]) or _reaches(whole[next_begin:])
+    clause_end, next_begin = _end_of_clause(whole, end)
+    own_clause = (whole[begin:start], whole[end:clause_end])
+    return any(map(changes_meaning, own_clause)) or _reaches(whole[:begin]) or _reaches(whole[next_begin:])
 
 
 def _begin_of_clause(sentence: str, start: int) -> int:
@@ -57,7 +65,7 @@ def _begin_of_clause(sentence: str, start: int) -> int:
     conceded = _CONCEDED.match(sentence)
     begins = [conceded.end()] if conceded else []
     for match in _BEGINS.finditer(sentence):
-        is_clause = _parts_clauses(sentence, match.start())
+        is_clause = _separates_clauses(sentence, match.start())
         if is_clause and (match[0][0] == ";" or "," not in sentence[match.end() : start]):
             begins.append(match.end())
     begin = max((at for at in begins if at <= start), default=0)
@@ -67,44 +75,42 @@ def _begin_of_clause(sentence: str, start: int) -> int:
 def _end_of_clause(sentence: str, end: int) -> tuple[int, int]:
     """Where the clause of the word before `end` ends, and the next one begins."""
     for match in _GOES_ON.finditer(sentence, end):
-        is_new = _POINTS_BACK.isdisjoint(Words.of(sentence[match.end() :]).words)
-        if is_new and _parts_clauses(sentence, match.start()):
+        is_new = _POINTS_BACK.isdisjoint(_words(sentence[match.end() :]))
+        if is_new and _separates_clauses(sentence, match.start()):
             return match.start(), match.end()
     return len(sentence), len(sentence)
 
 
-def _parts_clauses(sentence: str, at: int) -> bool:
-    """Whether a comma or semicolon parts clauses: it stands in no bracket, and is no semicolon of a list."""
+def _separates_clauses(sentence: str, at: int) -> bool:
+    """Whether a comma or semicolon separates clauses: it is outside brackets, and not the semicolon of a list."""
     before = sentence[:at]
-    is_open = any(before.count(one) != before.count(other) for one, other in ("()", "[]"))
+    is_open = any(before.count(opening) != before.count(closing) for opening, closing in ("()", "[]"))
     return not is_open and not (sentence[at] == ";" and _LIST.search(sentence))
 
 
 def _takes_complement(before: str) -> bool:
-    """Whether what is denied or hedged goes on behind: "It is not clear that A fell, but B rose"."""
-    words = Words.of(before).words
+    """Whether what is denied or hedged follows: "It is not clear that A fell, but B rose"."""
+    words = _words(before)
     turned = next((at for at, word in enumerate(words) if word in OF_ITS_CLAUSE or word.endswith("n't")), len(words))
     return not _COMPLEMENT.isdisjoint(words[turned:])
 
 
 def _reaches(clause: str) -> bool:
     """Whether another clause has a word whose meaning reaches beyond it."""
-    return "?" in clause or not (MEANING_CHANGING - OF_ITS_CLAUSE).isdisjoint(Words.of(clause).words)
+    return "?" in clause or not (MEANING_CHANGING - OF_ITS_CLAUSE).isdisjoint(_words(clause))
 
 
-_MAX_LINE_CHARS = 150
-_INTERRUPTION = re.compile(
-    rf"(?<=[^\W_]|[,)\]-])[ \t]*\n+((?![a-zà-ÿ])\S[^\n]{{0,{_MAX_LINE_CHARS}}}\n+){{1,2}}(?=[a-zà-ÿ])"
-)
+def _words(text: str) -> tuple[str, ...]:
+    return Words.of(text).words
 
 
 @dataclass(frozen=True)
-class Joined:
+class JoinedText:
     """A text without the lines that interrupt its sentences."""
 
     text: str
     cuts: tuple[tuple[int, int], ...]
-    """Where each stood, and how many characters were taken out there, a line break being left."""
+    """Offset in `text` of each cut, and the number of characters removed there; a line break is left."""
 
     def original(self, at: int) -> int:
         """The offset in the original text of the character at an offset."""
@@ -112,8 +118,8 @@ class Joined:
 
 
 @lru_cache(maxsize=64)
-def without_interruptions(text: str) -> Joined:
-    """The text with the halves of its sentences joined; a line that could turn what they say stays."""
+def without_interruptions(text: str) -> JoinedText:
+    """The text with the halves of its sentences joined; a line that could change what they say is kept."""
     kept: list[str] = []
     cuts: list[tuple[int, int]] = []
     behind = length = 0
@@ -125,4 +131,4 @@ def without_interruptions(text: str) -> Joined:
         cuts.append((length, len(match[0]) - 1))
         length += 1
         behind = match.end()
-    return Joined("".join([*kept, text[behind:]]), tuple(cuts))
+    return JoinedText("".join([*kept, text[behind:]]), tuple(cuts))

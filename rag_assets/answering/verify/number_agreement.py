@@ -3,11 +3,9 @@
 `text.numbers` reads them; `claim_numbers` compares those of a claim with those of its quotes.
 """
 
-from collections.abc import Sequence
 from decimal import Decimal
 
-from rag_assets.answering.verify.normalized_text import RAISED_MARK
-from rag_assets.core.text.numbers.quantities import P_VALUE, PLAIN, YEAR, Quantity, quantities
+from rag_assets.core.text.numbers.quantities import P_VALUE, PLAIN, YEAR, Quantity
 from rag_assets.core.text.numbers.units import PERCENT
 
 MAX_COMPARED = 100
@@ -16,13 +14,6 @@ _SIGNIFICANCE_LEVELS = {Decimal(level) for level in ("0.1", "0.05", "0.01", "0.0
 _ROUNDED_SHARE = Decimal("0.05")
 _BOUND_FACTOR = 10
 """A limit further from the value than this is true but says nothing."""
-
-
-def confirmed_share(claim: str, quotes: Sequence[str], question: str) -> float | None:
-    """Share of the claim's quantities that a quote or the question holds; None when it has none."""
-    own = quantities(claim)[:MAX_COMPARED]
-    holding = [one for quote in quotes for one in quantities(RAISED_MARK.sub(" ", quote))] + quantities(question)
-    return sum(any(agree(one, other) for other in holding) for one in own) / len(own) if own else None
 
 
 def agree(claimed: Quantity, given: Quantity) -> bool:

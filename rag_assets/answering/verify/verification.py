@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from rag_assets.answering.drafts import DraftAnswer, DraftCitation, DraftClaim
 from rag_assets.answering.verify.objections import Objection, Reason, checked_claim
-from rag_assets.answering.verify.quote_search import Place, find_quote
+from rag_assets.answering.verify.quote_search import QuotePlace, find_quote
 from rag_assets.answering.verify.quoted_text import QuotedText
 from rag_assets.core.domain import Chunk, Citation, Claim, LeftOut, all_boxes, page_label, span_at, spans_between
 
@@ -108,7 +108,7 @@ def verify(
 
 def _outcome(proposed: DraftClaim, given: Mapping[str, Chunk], question: str, titles: Mapping[str, str]) -> Outcome:
     text = proposed.text.strip()
-    quotes: dict[tuple[Chunk, Place], None] = {}
+    quotes: dict[tuple[Chunk, QuotePlace], None] = {}
     lost: list[LostCitation] = []
     for citation in proposed.citations:
         found = _found(citation, given)
@@ -137,7 +137,7 @@ def sources_of(claims: Sequence[Claim]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(citation.paper_id for claim in claims for citation in claim.citations))
 
 
-def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Chunk, Place]] | Reason:
+def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Chunk, QuotePlace]] | Reason:
     """The chunk and each part of the quote in it, or why the citation does not hold."""
     chunk = given.get(proposed.chunk_id)
     if chunk is None:
@@ -148,7 +148,7 @@ def _found(proposed: DraftCitation, given: Mapping[str, Chunk]) -> list[tuple[Ch
     return [(chunk, place) for place in found]
 
 
-def _citation(chunk: Chunk, place: Place) -> Citation:
+def _citation(chunk: Chunk, place: QuotePlace) -> Citation:
     first, last = span_at(chunk.spans, place.start), span_at(chunk.spans, place.end - 1)
     return Citation(
         paper_id=chunk.paper_id,

@@ -48,20 +48,14 @@ HALF_SUPPORT_FROM, FULL_SUPPORT_FROM = 0.25, 0.75
 class Support:
     """How well the quotes of a claim carry it; every figure is 0 to 1, higher is better.
 
-    All are None for a claim that is its own quote: they would be 1 and say nothing.
+    Both are None for a claim that is its own quote: they would be 1 and say nothing.
     """
 
     score: float | None
-    """Mean of those below that apply."""
-    similarity: float | None
     """Cosine of the claim and the nearest sentence of its quotes, by the embedded model; negative counts as 0."""
-    numbers: float | None
-    """Share of the claim's numbers that its quotes (or the question) hold; None when it has none."""
-    entities: float | None
-    """Share of the claim's names and symbols that its quotes hold; None when it has none."""
     judged: float | None = None
-    """What a model said that took a second look: 1 they carry it, 0.5 a part of it, 0 they do not. None when none did.
-    Not part of `score`."""
+    """Verdict of the model that took a second look: 1 they carry it, 0.5 a part of it, 0 they do not. None without a
+    second look. Not part of `score`."""
 
     @property
     def is_partial(self) -> bool:
