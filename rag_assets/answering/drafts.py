@@ -1,7 +1,7 @@
 """What an answerer proposes, before anything in it is believed.
 
 Answerers are adapters: they see a question and contexts, and return claims that point at contexts. Whether a quote
-really stands there, and on which page, is decided in `citations.verification`, never by the answerer.
+really stands there, and on which page, is decided in `verify.verification`, never by the answerer.
 """
 
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from rag_assets.core.domain import Context, Usage
 from rag_assets.core.kept import Kept, KeptFile
+from rag_assets.core.settings import Effort
 
 EXTRACTIVE = "extractive"
 """Name of the answerer that needs no model; the model of its results begins with it."""
@@ -188,6 +189,21 @@ class Background:
     """A change in it asks for no draft again: it does not decide what this part says."""
     part: str
     """What the whole is for and which part of it the answer is; another one is another draft."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manner:
+    """How one question is answered, where that differs from the settings; None: as set."""
+
+    k: int | None = None
+    """Chunks that are read, in place of `answering.k`."""
+    background: Background | None = None
+    """The larger text that the answer belongs to; None: it stands alone."""
+    effort: Effort | None = None
+    """The effort in place of `answering.effort`."""
+
+
+AS_SET = Manner()
 
 
 class Answerer(Protocol):

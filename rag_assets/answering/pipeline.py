@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 
-from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer, MendingAnswerer, Unmet
-from rag_assets.answering.manner import Manner
+from rag_assets.answering.drafts import REFUSAL, Answerer, DraftAnswer, Manner, MendingAnswerer, Unmet
 from rag_assets.answering.second import merged, second_request
 from rag_assets.answering.trace import (
     AnswerTrace,

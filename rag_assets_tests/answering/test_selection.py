@@ -8,9 +8,8 @@ import pytest
 
 from rag_assets.answering.drafts import MOST_NEAREST
 from rag_assets.answering.extractive.candidates import candidate
-from rag_assets.answering.extractive.publishing import claims_of
 from rag_assets.answering.extractive.relevance import Part
-from rag_assets.answering.extractive.selection import Selection, is_new
+from rag_assets.answering.extractive.selection import Selection, claims_of, is_new
 from rag_assets_tests.answering.builders import chunk, context
 
 SENTENCES = (

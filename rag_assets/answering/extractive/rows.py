@@ -2,7 +2,7 @@
 
 A row is published as it stands in its paper, below its caption: "Table 2: Translation | Model: X | BLEU: 28.4"; of a
 wide one, its name and the columns that were asked for. Captions alone are no answer. Tables are read by
-`citations.table_quotes.rows`, as they are in verification.
+`verify.quoted_text`, as they are in verification.
 """
 
 import re
