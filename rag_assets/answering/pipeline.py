@@ -41,7 +41,7 @@ Retrieve = Callable[[Question, int], Evidence]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What an answer says."""
+    """The contents of an answer."""
 
     claims: tuple[Claim, ...]
     """Verified, with their support; none for a refusal."""
@@ -50,7 +50,7 @@ class Said:
     nearest: tuple[Claim, ...]
     left_out: tuple[LeftOut, ...]
     unjudged: str
-    """As `AnswerTrace.unjudged`."""
+    """See `AnswerTrace.unjudged`."""
 
 
 @dataclass(frozen=True)
@@ -235,7 +235,7 @@ def _lacks_papers(attempt: Attempt, wanted: int) -> bool:
 
 
 def _checked(attempt: Attempt) -> Iterator[Event]:
-    """What verification made of the claims of an attempt."""
+    """The events of verification: the claims of an attempt that hold, and those that do not."""
     yield from (ClaimVerified(claim) for claim in attempt.verified.claims)
     for one in attempt.verified.objected:
         if one.objection is not None:

@@ -2,8 +2,8 @@
 
 First by three figures: how near the candidate comes to each token of the part (MaxSim over its token vectors, Khattab
 and Zaharia 2020, "ColBERT"), what share of the part's words it holds together with the sentence before it, and how high
-its passage came in the search. They tell what speaks of the matter, not what answers. A small trained model tells that:
-it reads the best candidates once more, each together with the question.
+its passage came in the search. They show which candidates are about the subject, not which answer.
+A small trained model decides that: it reads the best candidates once more, each together with the question.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -22,13 +22,13 @@ from rag_assets.core.text.numbers.quantities import quantities
 from rag_assets.core.text.terms import words_of
 
 _FURTHER_SHARE, _OTHER_PAPER_SHARE = 0.7, 0.9
-"""Of the best candidate's relevance: what a further one of a quoted paper must have, and one of another paper."""
+"""Least relevance of a further candidate of a quoted paper, and of another paper, as a share of the best one's."""
 _FURTHER_CLAIMS = 1
 """Claims of the same papers beside the best ones of the parts; sentences that follow each other are one claim. A second
 further one seldom holds the answer, and hides it (docs/adr/0051)."""
 _NEIGHBOUR_SHARE = 0.5
-"""Of the floor: from this relevance on, a sentence right before or behind the best one of a part is quoted with it, as
-far as a claim may be long. An answer may go on in the next sentence (docs/adr/0055)."""
+"""From this share of the floor on, a sentence right before or after the best one of a part is quoted with it, up to
+the longest claim. An answer may continue in the next sentence (docs/adr/0055)."""
 _ANSWERED_SHARE = 0.8
 """A part is not called open where a published candidate has this share of the floor: "27 of 5,040 reviews were kept"
 answers how many were kept, and out of how many."""
@@ -48,7 +48,7 @@ _BEHIND = re.compile(r"(?P<end>[.!?][\"”')\]]*)\s+\d{1,3}(?:\s?[,–-]\s?\d{1,
 
 
 class Selection:
-    """What is published of the candidates, as their indexes, best first."""
+    """The candidates to publish, as their indexes, best first."""
 
     def __init__(
         self,
@@ -170,7 +170,7 @@ def _figures(text: str) -> set[tuple[str, Decimal]]:
 
 @dataclass
 class PublishedSpan:
-    """What becomes one claim: `text[start:end]` of a context, and the relevance of the best sentence in it."""
+    """The text of one claim, `text[start:end]` of a context, and the relevance of the best sentence in it."""
 
     of: Candidate
     start: int

@@ -85,7 +85,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class FuzzyMatch:
-    """Where the source has the quote in other words: `text[start:end]`."""
+    """The place of a tidied quote in the source: `text[start:end]`."""
 
     start: int
     end: int

@@ -1,7 +1,7 @@
-"""What speaks against a claim, by rules: the numbers, direction, certainty and names that its quotes do not carry.
+"""Objections to a claim, found by rules: numbers, direction, certainty and names that its quotes do not have.
 
-The first objection found is the one that is told. Without any, the quotes may still not carry the claim: what only the
-meaning of sentences tells is left to a second look by a model.
+The first objection found is reported. A claim without objections may still be unsupported: what only the meaning of
+sentences shows is left to a second look by a model.
 """
 
 import re
@@ -18,7 +18,7 @@ from rag_assets.answering.verify.table_numbers import misplaced_numbers
 from rag_assets.core.text.terms import terms_of
 
 MIN_SHARED = 0.1
-"""Share of a claim's words that its quotes, or what stands around them, must have; see benchmarks/README.md."""
+"""Share of a claim's words that its quotes, or the text around them, must have; see benchmarks/README.md."""
 _POSSESSIVE = re.compile(r"['’]s\b")
 _MOST_TOLD = 3
 
@@ -29,13 +29,13 @@ class Reason(StrEnum):
     SOURCE_NOT_GIVEN = "source not given"
     """The citation names a chunk that the answerer did not read."""
     QUOTE_NOT_FOUND = "quote not found"
-    """The quote does not stand in the chunk it cites."""
+    """The quote is not in the chunk it cites."""
     NO_CITATION = "no citation"
     """The claim has none, or none that held."""
     NO_TEXT = "no text"
     """The claim says nothing."""
     NUMBER_MISSING = "number missing"
-    """A number of the claim stands in none of its quotes and does not follow from them."""
+    """A number of the claim is in no quote and does not follow from them."""
     NUMBER_MISPLACED = "number misplaced"
     """A number of the claim belongs to another row or column of the quoted table."""
     TURNED_ROUND = "turned round"
@@ -43,7 +43,7 @@ class Reason(StrEnum):
     SURER = "surer"
     """The quotes call possible what the claim tells as a fact."""
     NAME_MISSING = "name missing"
-    """A name of the claim stands nowhere in or around its quotes."""
+    """A name of the claim is neither in nor around its quotes."""
     UNRELATED = "unrelated"
     """The claim shares next to nothing with its quotes."""
     NOT_SUPPORTED = "not supported"
@@ -57,7 +57,7 @@ are computed, and are not overruled."""
 
 @dataclass(frozen=True, slots=True)
 class Objection:
-    """What speaks against a claim."""
+    """A reason not to publish a claim."""
 
     reason: Reason
     why: str
@@ -71,11 +71,11 @@ class Objection:
 
 @dataclass(frozen=True, slots=True)
 class CheckedClaim:
-    """What the rules say of a claim."""
+    """The result of the rules for one claim."""
 
     objection: Objection | None
     computed: tuple[str, ...] = ()
-    """How numbers that stand nowhere follow from those of the quotes."""
+    """Computations of numbers that follow from those of the quotes."""
 
 
 def checked_claim(claim: str, quotes: Sequence[QuotedText], question: str) -> CheckedClaim:

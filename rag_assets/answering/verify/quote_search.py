@@ -67,7 +67,7 @@ _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:\.{3}|…)\s*\]|\(\s*(?:\.{3}|…)\s*\)|\
 
 @dataclass(frozen=True, slots=True)
 class QuotePlace:
-    """Where a quote, or one part of it, was found: `text[start:end]`."""
+    """The place of a quote, or of one part of it: `text[start:end]`."""
 
     start: int
     end: int
@@ -150,7 +150,7 @@ def _with_sentence_if_needed(text: str, place: QuotePlace) -> QuotePlace | None:
 
 
 def _sentence_at(text: str, at: int) -> tuple[int, int]:
-    """Offsets of the sentence, or row of a table, that the character at an offset stands in."""
+    """Offsets of the sentence, or row of a table, with the character at an offset."""
     starts, spans = _sentences(text)
     return spans[max(0, bisect_right(starts, at) - 1)] if spans else (0, len(text))
 

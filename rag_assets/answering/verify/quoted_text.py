@@ -1,4 +1,4 @@
-"""A quote where it stands: its chunk, the tables that it touches, and the text around it that gives it its meaning.
+"""A quote in its chunk: the tables that it touches, and the text around it that gives it its meaning.
 
 Chunking writes a row as one line, "Drug: A | IC50 (nM): 3.4", or as plain cells, "A | 3.4", where no header is known.
 A table is a block of lines; lines without a separator are its caption before the first row, and headings after it.
@@ -42,7 +42,7 @@ class TableCell:
 
 @dataclass(frozen=True)
 class TableRow:
-    """One row and where it stands in the chunk's text."""
+    """One row and its place in the chunk's text."""
 
     start: int
     end: int
@@ -128,7 +128,7 @@ class QuotedText:
 
     @cached_property
     def frame(self) -> tuple[str, ...]:
-        """What a reader of the quote sees around it: its place, and the headers of its tables."""
+        """The text that a reader of the quote sees around it: its place, and the headers of its tables."""
         return (*self.place, *(column for some in self.rows for column in some.table.columns))
 
     def _touches(self, part: TableCell | TableRow) -> bool:
