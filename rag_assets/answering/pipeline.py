@@ -4,7 +4,7 @@ The order of the guardrails is that of docs/adr/0004-rag-qa-pipeline.md. What th
 `second`. Evidence is handed in as a function, so this module knows neither indexes nor embeddings.
 """
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
@@ -86,7 +86,7 @@ class AnswerPipeline:
                 attempts.append(second[0])
                 final = second[1]
                 yield from _checked(final) if final is not first else ()
-        seconds = _summed_seconds(attempts)
+        seconds = {step: sum(attempt.seconds[step] for attempt in attempts) for step in first.seconds}
         yield Finished(AnswerTrace(self._result(question, final, attempts), tuple(attempts), final, retry_k, seconds))
 
     def _first(self, question: Question, retrieve: Retrieve) -> Generator[Event, None, Attempt]:
@@ -247,7 +247,3 @@ def _timed(step: str, seconds: dict[str, float]) -> Iterator[None]:
     started = perf_counter()
     yield
     seconds[step] = perf_counter() - started
-
-
-def _summed_seconds(attempts: Sequence[Attempt]) -> Mapping[str, float]:
-    return {step: sum(attempt.seconds[step] for attempt in attempts) for step in attempts[0].seconds}

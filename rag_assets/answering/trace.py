@@ -3,7 +3,6 @@
 qa.jsonl, the audit, the figures of a run and what is printed are views of one `AnswerTrace`.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -111,11 +110,6 @@ class AnswerTrace:
     def queries(self) -> tuple[Query, ...]:
         """The texts that were searched for, and the origin of each."""
         return self.final.queries
-
-    @property
-    def reasons(self) -> Counter[Reason]:
-        """How many claims and citations of the final draft were dropped for each reason."""
-        return self.final.verified.reasons
 
     @property
     def n_cached(self) -> int:

@@ -65,18 +65,18 @@ def missing_names(question: str, contexts: Sequence[Context]) -> tuple[MissingNa
 
 def names_missing_in(texts: Sequence[str], names: Sequence[Name]) -> tuple[MissingName, ...]:
     """The names that occur in none of the texts."""
-    found = _Found.of(texts) if names else None
+    found = _FoundWords.of(texts) if names else None
     missing: dict[str, MissingName] = {}
     for name in names:
         if found is not None and not found.holds(name):
             text = " ".join(name.run)
-            is_decisive = not (name.is_loose or found.holds_something_like(name))
+            is_decisive = not (name.is_loose or found.has_similar(name))
             missing.setdefault(text, MissingName(text, is_decisive))
     return tuple(missing.values())
 
 
 @dataclass(frozen=True)
-class _Found:
+class _FoundWords:
     """The words that were found."""
 
     words: tuple[str, ...]
@@ -85,7 +85,7 @@ class _Found:
     """The words that are written with a capital somewhere, in small letters."""
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> "_Found":
+    def of(cls, texts: Sequence[str]) -> "_FoundWords":
         written = [word for text in texts for word in _words(text)]
         capitalised = frozenset(word.casefold() for word in written if word[0].isupper())
         return cls(tuple(word.casefold() for word in written), capitalised)
@@ -126,7 +126,7 @@ class _Found:
             return True
         return self._holds_kin(name, written) or self._holds_acronym(name, written)
 
-    def holds_something_like(self, name: Name) -> bool:
+    def has_similar(self, name: Name) -> bool:
         """Whether another word of a name of several words is there, a word that differs from it in one letter, or one
         that an acronym may be short for."""
         if any(word != name.text and word.casefold() in self._joined for word in name.run):

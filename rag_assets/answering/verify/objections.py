@@ -50,9 +50,9 @@ class Reason(StrEnum):
     """A model that looked at claim and quotes found that they do not carry it."""
 
 
-DOUBTS = frozenset({Reason.TURNED_ROUND, Reason.SURER, Reason.NAME_MISSING, Reason.UNRELATED})
-"""Told by words, which may be told in others: a second look that finds such a claim supported overrules them. Numbers
-are computed, and are not overruled."""
+_DOUBTS = frozenset({Reason.TURNED_ROUND, Reason.SURER, Reason.NAME_MISSING, Reason.UNRELATED})
+"""Objections about words, for which there may be synonyms: a second look that finds the claim supported overrules them.
+Numbers are computed, and are not overruled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class Objection:
     @property
     def is_doubt(self) -> bool:
         """Whether a second look may overrule it."""
-        return self.reason in DOUBTS
+        return self.reason in _DOUBTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ class VerifiedClaims:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The claims that hold."""
-        return tuple(one.claim for one in self.outcomes if one.claim is not None and one.objection is None)
+        return tuple(one.claim for one in self.outcomes if one.claim is not None and one.holds)
 
     @property
     def candidates(self) -> tuple[Outcome, ...]:
