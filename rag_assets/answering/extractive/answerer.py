@@ -12,7 +12,7 @@ from typing import Self
 from rag_assets.answering.drafts import EXTRACTIVE, Background, DraftAnswer, DraftClaim, Readers
 from rag_assets.answering.extractive.candidates import Candidate, sentences
 from rag_assets.answering.extractive.named_works import is_name_of_a_work, is_quoted, papers_named
-from rag_assets.answering.extractive.relevance import AskedPart, Part, read_closely
+from rag_assets.answering.extractive.relevance import RestrictedPart, ScoredPart, read_closely
 from rag_assets.answering.extractive.rows import table_rows
 from rag_assets.answering.extractive.selection import Selection, claims_of
 from rag_assets.answering.extractive.title_pages import asks_about_a_work, names_a_paper, publication_claims
@@ -108,7 +108,7 @@ class ExtractiveAnswerer:
         candidates = [*sentences(contexts, question), *table_rows(contexts, question)]
         if not parts or not candidates:
             return DraftAnswer(unanswered=tuple(part.text for part in parts))
-        asked = [AskedPart(part, _papers_that_may_answer(part, contexts)) for part in parts]
+        asked = [RestrictedPart(part, _papers_that_may_answer(part, contexts)) for part in parts]
         candidates, scored = read_closely(asked, candidates, self._readers)
         scored = [self._doubted(one, part, candidates, contexts) for one, part in zip(parts, scored, strict=True)]
         selection = Selection(candidates, scored, contexts, floor=self._settings.min_relevance, max_claims=max_claims)
@@ -120,8 +120,8 @@ class ExtractiveAnswerer:
         )
 
     def _doubted(
-        self, asked: QuestionPart, part: Part, candidates: Sequence[Candidate], contexts: Sequence[Context]
-    ) -> Part:
+        self, asked: QuestionPart, part: ScoredPart, candidates: Sequence[Candidate], contexts: Sequence[Context]
+    ) -> ScoredPart:
         """The part; with all candidates below the floor if its best one is not sure and that one's paper does not
         mention several words of the part. A sentence may hold most words of a question and answer another one."""
         best = int(part.relevance.argmax())

@@ -44,7 +44,7 @@ _BEFORE_CHARS = 200
 
 
 @dataclass(frozen=True)
-class AskedPart:
+class RestrictedPart:
     """A part of a question and the papers that may answer it."""
 
     part: QuestionPart
@@ -53,7 +53,7 @@ class AskedPart:
 
 
 @dataclass(frozen=True)
-class Part:
+class ScoredPart:
     """One question inside the question, and every candidate's relevance to it."""
 
     text: str
@@ -62,8 +62,8 @@ class Part:
 
 
 def read_closely(
-    asked: Sequence[AskedPart], candidates: Sequence[Candidate], readers: Readers
-) -> tuple[list[Candidate], list[Part]]:
+    asked: Sequence[RestrictedPart], candidates: Sequence[Candidate], readers: Readers
+) -> tuple[list[Candidate], list[ScoredPart]]:
     """The candidates of the most promising passages, and the parts with the relevance of each of them."""
     parts = [one.part for one in asked]
     weights = [term_weights(part.searched, [one.terms for one in candidates]) for part in parts]
@@ -78,7 +78,7 @@ def read_closely(
         if one.papers is not None:
             relevance = relevance * np.array([it.paper_id in one.papers for it in read], np.float32)
         relevance = read_again(one.part.searched, read, relevance, readers.sentences, len(parts))
-        found.append(Part(one.part.text, relevance))
+        found.append(ScoredPart(one.part.text, relevance))
     return read, found
 
 

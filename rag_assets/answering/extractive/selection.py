@@ -15,7 +15,7 @@ import numpy as np
 
 from rag_assets.answering.drafts import MOST_NEAREST, DraftCitation, DraftClaim
 from rag_assets.answering.extractive.candidates import MAX_WORDS, Candidate, CandidateKind, Span
-from rag_assets.answering.extractive.relevance import Part, Relevances
+from rag_assets.answering.extractive.relevance import Relevances, ScoredPart
 from rag_assets.answering.verify.polarity import turned_round
 from rag_assets.core.domain import Context
 from rag_assets.core.text.numbers.quantities import quantities
@@ -53,7 +53,7 @@ class Selection:
     def __init__(
         self,
         candidates: Sequence[Candidate],
-        parts: Sequence[Part],
+        parts: Sequence[ScoredPart],
         contexts: Sequence[Context],
         *,
         floor: float,
