@@ -1,7 +1,7 @@
 """Answers by a model behind an API. The model writes a proposal; nothing it says is believed here.
 
 How a model is asked and a malformed reply repaired is in `hosted.structured`, the prompts are files beside this
-module, and what becomes of a proposal is decided in `verify.verification`. No SDK is loaded before the first draft.
+module, and what becomes of a proposal is decided in `citations.verification`. No SDK is loaded before the first draft.
 """
 
 import json

@@ -2,7 +2,7 @@
 
 The field descriptions of the models are part of the prompt: they reach the model as JSON schema. A malformed reply is
 read tolerantly in form, never in content: a claim whose end is missing is dropped, none is completed. Whether quotes
-are true is decided in `verify.verification`.
+are true is decided in `citations.verification`.
 """
 
 import json

@@ -1,6 +1,6 @@
 """The texts of a reply that are published: claims as plain lines, and what the model found nothing about.
 
-Whether a claim is true to its quotes is decided in `verify.verification`. What is missing cannot be verified, and
+Whether a claim is true to its quotes is decided in `citations.verification`. What is missing cannot be verified, and
 "all papers report that iron is safe" can be said in such a list, too: only words of the question are published of it.
 """
 
